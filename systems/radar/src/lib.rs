@@ -1,1 +1,4 @@
-//! Under construction.
+//! A radar data processing chain: generator, tracker, message server, display.
+
+pub mod asterix;
+pub mod geodesy;
