@@ -1,1 +1,47 @@
-//! m
+//! The words of Chronoscope, and the arithmetic that every room must agree on.
+//!
+//! A [`Transaction`] is one timed piece of work and a [`Class`](ClassName) is its name. A
+//! [`Correlator`] travels with a message, so that the receiver's transaction knows its parent, and
+//! carries the chain's ancestors with it. A [`Record`] is the fixed-size form of a transaction that
+//! rings and logs hold; [`Names`] turns its numbers back into words. [`Histogram`] and
+//! [`Quantile`] are the only definitions of a bucket and of a quantile in the house.
+//!
+//! ```
+//! use chronoscope_model::{Ancestor, ClassId, Correlator, ProcessId, ChainId, TransactionId};
+//!
+//! let root = Ancestor { class: ClassId::of("MRTS", "decodePlots"), start_ns: 1_000 };
+//! let sent = Correlator::root(ChainId(7), TransactionId(1), ProcessId(3), root);
+//! let received = Correlator::decode(&sent.to_bytes(512)).unwrap();
+//! assert_eq!(received, sent);
+//! assert_eq!(received.root_start_ns(), Some(1_000));
+//! ```
+//!
+//! Limits: a correlator has at most 512 bytes ([`correlator::MAX_BYTES`]) and
+//! [`correlator::MAX_ANCESTORS`] ancestors; a record's context at most
+//! [`context::MAX_BYTES`] bytes.
+//!
+//! Not here: reading clocks (`clock`), taking measurements (`record`), files (`store`).
+
+mod batch;
+pub mod context;
+pub mod correlator;
+mod hash;
+mod histogram;
+mod ids;
+mod names;
+mod quantile;
+mod record;
+#[cfg(feature = "arrow")]
+pub mod schema;
+mod status;
+mod transaction;
+
+pub use batch::Batch;
+pub use correlator::{Ancestor, Correlator, CorrelatorBytes, CorrelatorError};
+pub use histogram::{BUCKET_COUNT, Histogram, SUB_BUCKETS, bucket_index, bucket_max, bucket_min};
+pub use ids::{ChainId, ClassId, PathId, ProcessId, TransactionId};
+pub use names::{ClassName, Names, ProcessName};
+pub use quantile::{Quantile, QuantileError, nearest_rank};
+pub use record::{Flags, NO_PROCESS_CPU, Record};
+pub use status::{Status, UnknownStatus};
+pub use transaction::Transaction;

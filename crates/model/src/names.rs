@@ -1,0 +1,172 @@
+//! What the numbers in records mean.
+
+use crate::{ClassId, PathId, ProcessId};
+use std::collections::HashMap;
+use std::fmt;
+
+/// The full name of a class.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClassName {
+    /// The application that declares it.
+    pub application: String,
+    /// Its own name.
+    pub class: String,
+}
+
+impl fmt::Display for ClassName {
+    /// `application::class`, as in `MRTS::decodePlots`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{}::{}", self.application, self.class))
+    }
+}
+
+/// What is known of a process.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ProcessName {
+    /// The application that it runs.
+    pub application: String,
+    /// The host it runs on.
+    pub host: String,
+    /// Its number there.
+    pub pid: u32,
+    /// When it started: UTC, nanoseconds since 1970.
+    pub start_ns: i64,
+}
+
+impl ProcessName {
+    /// The process's id.
+    pub fn id(&self) -> ProcessId {
+        ProcessId::of(&self.host, self.pid, self.start_ns)
+    }
+}
+
+/// A dictionary of classes, paths and processes. Grows, and never changes what it said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    classes: HashMap<ClassId, ClassName>,
+    paths: HashMap<PathId, Vec<ClassId>>,
+    processes: HashMap<ProcessId, ProcessName>,
+}
+
+impl Names {
+    /// Adds a class under its id; whether it was new.
+    pub fn add_class(&mut self, name: ClassName) -> bool {
+        let id = ClassId::of(&name.application, &name.class);
+        self.classes.insert(id, name).is_none()
+    }
+
+    /// Adds a path, root first. [`ClassId::NONE`] stands where middle ancestors were dropped on
+    /// the way, so that the id cannot be computed from the classes; a complete list, once known,
+    /// replaces one with such a gap. Whether anything was learnt.
+    pub fn add_path(&mut self, id: PathId, classes: Vec<ClassId>) -> bool {
+        let complete = |classes: &[ClassId]| !classes.contains(&ClassId::NONE);
+        match self.paths.get(&id) {
+            Some(known) if complete(known) || !complete(&classes) => false,
+            _ => {
+                self.paths.insert(id, classes);
+                true
+            }
+        }
+    }
+
+    /// Adds a process under its id; whether it was new.
+    pub fn add_process(&mut self, name: ProcessName) -> bool {
+        self.processes.insert(name.id(), name).is_none()
+    }
+
+    /// Adds all that another knows; whether anything was learnt.
+    pub fn merge(&mut self, other: &Self) -> bool {
+        let mut learnt = false;
+        for name in other.classes.values() {
+            learnt |= self.add_class(name.clone());
+        }
+        for (id, classes) in &other.paths {
+            learnt |= self.add_path(*id, classes.clone());
+        }
+        for name in other.processes.values() {
+            learnt |= self.add_process(name.clone());
+        }
+        learnt
+    }
+
+    /// The class with this id.
+    pub fn class(&self, id: ClassId) -> Option<&ClassName> {
+        self.classes.get(&id)
+    }
+
+    /// The classes on this path, root first.
+    pub fn path(&self, id: PathId) -> Option<&[ClassId]> {
+        self.paths.get(&id).map(Vec::as_slice)
+    }
+
+    /// The process with this id.
+    pub fn process(&self, id: ProcessId) -> Option<&ProcessName> {
+        self.processes.get(&id)
+    }
+
+    /// All classes.
+    pub fn classes(&self) -> impl Iterator<Item = (ClassId, &ClassName)> {
+        self.classes.iter().map(|(id, name)| (*id, name))
+    }
+
+    /// All paths.
+    pub fn paths(&self) -> impl Iterator<Item = (PathId, &[ClassId])> {
+        self.paths.iter().map(|(id, classes)| (*id, classes.as_slice()))
+    }
+
+    /// All processes.
+    pub fn processes(&self) -> impl Iterator<Item = (ProcessId, &ProcessName)> {
+        self.processes.iter().map(|(id, name)| (*id, name))
+    }
+
+    /// The class in words: `MRTS::decodePlots`, or its number when nobody named it.
+    pub fn class_text(&self, id: ClassId) -> String {
+        self.class(id).map_or_else(|| format!("?{id}"), ClassName::to_string)
+    }
+
+    /// The path in words, root first: `MRTS::decodePlots/MRTS::Correlate`; `…` stands where
+    /// ancestors are not known. Empty for [`PathId::NONE`].
+    pub fn path_text(&self, id: PathId) -> String {
+        if id.is_none() {
+            return String::new();
+        }
+        let Some(classes) = self.path(id) else { return format!("?{id}") };
+        let words = classes.iter().map(|class| match *class {
+            ClassId::NONE => "…".to_owned(),
+            class => self.class_text(class),
+        });
+        words.collect::<Vec<_>>().join("/")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class(application: &str, class: &str) -> ClassName {
+        ClassName { application: application.into(), class: class.into() }
+    }
+
+    #[test]
+    fn words_for_numbers() {
+        let mut names = Names::default();
+        assert!(names.add_class(class("MRTS", "decodePlots")));
+        assert!(!names.add_class(class("MRTS", "decodePlots")));
+        let (a, b) = (ClassId::of("MRTS", "decodePlots"), ClassId(7));
+        let path = PathId::of(&[a, b]);
+        assert_eq!(names.path_text(path), format!("?{path}"));
+        names.add_path(path, vec![a, b]);
+        assert_eq!(names.path_text(path), "MRTS::decodePlots/?0000000000000007");
+    }
+
+    #[test]
+    fn a_complete_path_replaces_one_with_a_gap_and_stays() {
+        let (a, b, c) = (ClassId(1), ClassId(2), ClassId(3));
+        let id = PathId::of(&[a, b, c]);
+        let mut names = Names::default();
+        assert!(names.add_path(id, vec![a, ClassId::NONE, c]));
+        assert!(names.add_path(id, vec![a, b, c]));
+        assert!(!names.add_path(id, vec![a, ClassId::NONE, c]));
+        assert_eq!(names.path(id), Some(&[a, b, c][..]));
+    }
+}

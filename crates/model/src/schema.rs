@@ -1,0 +1,69 @@
+//! The one Arrow schema of stored transactions. Parquet, SQL and JSON are views of it.
+//!
+//! Names are words here and numbers in [`Record`](crate::Record). Version rule: columns are only
+//! ever added, at the end and nullable; a reader goes by name.
+
+use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
+use std::sync::Arc;
+
+/// Version of [`transactions`], written into every file's metadata as `chronoscope.schema`.
+pub const VERSION: u32 = 1;
+
+/// Bits of the column `links`: what sealing found out about a row from the rest of its chain.
+pub mod links {
+    /// Nothing in the store names it as parent.
+    pub const LEAF: u8 = 0x01;
+    /// It is the leaf of its chain that starts last: its end makes the chain's APCD.
+    pub const LAST_LEAF: u8 = 0x02;
+    /// Its parent or a further ancestor is not in the store.
+    pub const ANCESTOR_MISSING: u8 = 0x04;
+    /// It starts before its parent does: the clocks of their hosts disagree.
+    pub const BEFORE_PARENT: u8 = 0x08;
+}
+
+/// The columns of a stored transaction.
+///
+/// Times are nanoseconds; `start` and `root_start` are UTC and raw. `root_*` are null when the
+/// chain is foreign, `process_cpu_ns` when the class did not ask for it. A parent of 0 is none.
+pub fn transactions() -> SchemaRef {
+    let word = || DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+    let instant = || DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into()));
+    let required = |name: &str, kind: DataType| Field::new(name, kind, false);
+    let optional = |name: &str, kind: DataType| Field::new(name, kind, true);
+    Arc::new(Schema::new(vec![
+        required("application", word()),
+        required("class", word()),
+        required("host", word()),
+        required("process", DataType::UInt32),
+        required("thread", DataType::UInt32),
+        required("start", instant()),
+        required("elapsed_ns", DataType::Int64),
+        required("cpu_ns", DataType::Int64),
+        optional("process_cpu_ns", DataType::Int64),
+        required("status", word()),
+        required("id", DataType::UInt64),
+        required("parent", DataType::UInt64),
+        required("chain_high", DataType::UInt64),
+        required("chain_low", DataType::UInt64),
+        required("flags", DataType::UInt8),
+        required("level", DataType::UInt16),
+        required("path", word()),
+        optional("root_application", word()),
+        optional("root_class", word()),
+        optional("root_start", instant()),
+        optional("root_host", word()),
+        optional("root_process", DataType::UInt32),
+        required("links", DataType::UInt8),
+        optional("properties", map(DataType::Utf8)),
+        optional("metrics", map(DataType::Float64)),
+    ]))
+}
+
+/// A map from a text to `value`, as Arrow and Parquet spell it.
+fn map(value: DataType) -> DataType {
+    let entries = Fields::from(vec![
+        Field::new("keys", DataType::Utf8, false),
+        Field::new("values", value, true),
+    ]);
+    DataType::Map(Arc::new(Field::new("entries", DataType::Struct(entries), false)), false)
+}

@@ -1,0 +1,87 @@
+//! A transaction in words.
+
+use crate::context::{self, Entry};
+use crate::{ChainId, ClassName, Flags, NO_PROCESS_CPU, Names, ProcessName, Record, Status};
+use crate::{ProcessId, TransactionId};
+
+/// One timed piece of work, complete and readable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transaction {
+    /// Application and class.
+    pub class: ClassName,
+    /// Where it ran; `None` when nobody named the process.
+    pub process: Option<ProcessName>,
+    /// Kernel thread id.
+    pub thread: u32,
+    /// When it started: UTC, nanoseconds since 1970.
+    pub start_ns: i64,
+    /// How long it took, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// CPU time of its thread meanwhile, in nanoseconds.
+    pub cpu_ns: u64,
+    /// CPU time of its process meanwhile, in nanoseconds, where the class asks for it.
+    pub process_cpu_ns: Option<u64>,
+    /// How it ended.
+    pub status: Status,
+    /// Its id.
+    pub id: TransactionId,
+    /// Its parent's id; [`TransactionId::NONE`] for a root.
+    pub parent: TransactionId,
+    /// Its chain.
+    pub chain: ChainId,
+    /// What is special about it.
+    pub flags: Flags,
+    /// Steps from the root.
+    pub level: u16,
+    /// The classes from the root to here, in words.
+    pub path: String,
+    /// When the root started; `None` for a foreign chain.
+    pub root_start_ns: Option<i64>,
+    /// Where the root ran, as far as it is known.
+    pub root_process: Option<ProcessName>,
+    /// ARM properties: key and value.
+    pub properties: Vec<(String, String)>,
+    /// ARM metrics: key and value.
+    pub metrics: Vec<(String, f64)>,
+}
+
+impl Transaction {
+    /// Puts a record and its context into words. What `names` does not know stays a number.
+    pub fn from_record(record: &Record, context: &[u8], names: &Names) -> Self {
+        let class = names.class(record.class).cloned().unwrap_or_else(|| ClassName {
+            application: String::new(),
+            class: format!("?{}", record.class),
+        });
+        let process = |id: ProcessId| names.process(id).cloned();
+        let mut transaction = Self {
+            class,
+            process: process(record.process),
+            thread: record.thread,
+            start_ns: record.start_ns,
+            elapsed_ns: record.elapsed_ns,
+            cpu_ns: record.cpu_ns,
+            process_cpu_ns: Some(record.process_cpu_ns).filter(|ns| *ns != NO_PROCESS_CPU),
+            status: record.status(),
+            id: record.id,
+            parent: record.parent,
+            chain: record.chain(),
+            flags: record.flags(),
+            level: record.level,
+            path: names.path_text(record.path),
+            root_start_ns: Some(record.root_start_ns)
+                .filter(|_| !record.flags().contains(Flags::FOREIGN)),
+            root_process: process(record.root_process),
+            properties: Vec::new(),
+            metrics: Vec::new(),
+        };
+        for entry in context::entries(context) {
+            match entry {
+                Entry::Property(key, value) => {
+                    transaction.properties.push((key.to_owned(), value.to_owned()));
+                }
+                Entry::Metric(key, value) => transaction.metrics.push((key.to_owned(), value)),
+            }
+        }
+        transaction
+    }
+}
