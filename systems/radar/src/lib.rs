@@ -2,3 +2,5 @@
 
 pub mod asterix;
 pub mod geodesy;
+pub mod link;
+pub mod tracker;

@@ -1,0 +1,47 @@
+//! Telling others where a program listens.
+
+use std::io::{self, Write as _};
+use std::net::SocketAddr;
+use std::path::Path;
+
+/// Says on stderr, and in `port_file` when there is one, which address the kernel chose.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn announce(
+    program: &str,
+    what: &str,
+    address: SocketAddr,
+    port_file: Option<&Path>,
+) -> io::Result<()> {
+    eprintln!("{program}: {what} on {address}");
+    port_file.map_or(Ok(()), |path| write_port_file(path, address))
+}
+
+/// Writes `address` and a line end into `path`, at once: a reader finds the whole line or no file.
+///
+/// # Errors
+/// When the file or its neighbour `path.new` cannot be written.
+pub fn write_port_file(path: &Path, address: SocketAddr) -> io::Result<()> {
+    let mut new = path.as_os_str().to_owned();
+    new.push(".new");
+    let mut file = std::fs::File::create(&new)?;
+    writeln!(file, "{address}")?;
+    drop(file);
+    std::fs::rename(&new, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_port_file_replaces_an_older_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("port");
+        write_port_file(&path, "127.0.0.1:1".parse().unwrap()).unwrap();
+        write_port_file(&path, "127.0.0.1:65535".parse().unwrap()).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "127.0.0.1:65535\n");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,24 @@
+//! The wires between the processes: ASTERIX blocks over TCP, one block a message.
+//!
+//! An ASTERIX block says its own length (category, two octets of length), so the stream needs no
+//! framing of its own. Everything here is non-blocking and driven by one `mio` poll per process:
+//! [`Hub`] serves subscribers and cuts those that do not keep up, [`Upstream`] subscribes and
+//! reconnects, [`BlockReader`] cuts the stream into blocks, [`Signals`] turns signals into events.
+//!
+//! Sockets have `TCP_NODELAY`, and whoever produced a batch flushes it before waiting again: a
+//! block never rests in a buffer while the process is idle. Waiting for fuller packets is what
+//! made the chains of the original system hundreds of times longer than their computation.
+//!
+//! Not here: encryption and authentication; the programs listen on loopback unless told otherwise.
+
+mod address;
+mod frames;
+mod hub;
+mod signals;
+mod upstream;
+
+pub use address::{announce, write_port_file};
+pub use frames::{BlockReader, FrameError};
+pub use hub::{Hub, HubCounts};
+pub use signals::Signals;
+pub use upstream::{Upstream, UpstreamCounts};
