@@ -1,0 +1,41 @@
+# The front door. `make` alone says what there is.
+
+CARGO ?= cargo
+export CHRONOSCOPE_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/chronoscope
+
+.PHONY: help demo test check bench soak fuzz build clean
+
+help:
+	@echo 'make demo   build everything and measure one minute of radar traffic, to a picture and a verdict'
+	@echo 'make test   run every test; installs what they need'
+	@echo 'make check  format, lints, documentation, licences'
+	@echo 'make bench  our numbers beside peers'\'' and limits, each measured in the same run'
+	@echo 'make fuzz   a minute of fuzzing for every parser (needs cargo-fuzz)'
+
+build:
+	$(CARGO) build --release --locked --workspace --bins
+
+demo: build
+	tools/demo
+
+test:
+	tools/setup test
+	$(CARGO) build --locked --workspace --bins
+	$(CARGO) test --locked --workspace
+
+check:
+	tools/setup check
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets --all-features -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --workspace --no-deps --quiet
+	tools/deny
+
+bench:
+	tools/setup bench
+	tools/bench
+
+fuzz:
+	tools/fuzz
+
+clean:
+	$(CARGO) clean
