@@ -64,6 +64,11 @@ impl Imm {
         mixed(&self.steady, &self.manoeuvre, self.manoeuvring)
     }
 
+    /// Position of the best estimate, m.
+    pub fn position(&self) -> Vec2 {
+        self.steady.position * (1.0 - self.manoeuvring) + self.manoeuvre.position * self.manoeuvring
+    }
+
     /// Moves both filters `dt` seconds on, `dt >= 0`.
     #[must_use]
     pub fn predicted(&self, dt: f64, model: &MotionModel) -> Self {

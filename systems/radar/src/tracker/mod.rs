@@ -1,6 +1,52 @@
-//! The multi-radar tracker.
+//! The multi-radar tracker: from the plots of several radars to one track for each aircraft.
+//!
+//! A block of plots goes through [`Radars::convert`] (polar measurement to the shared plane, with
+//! the measurement's own covariance) and [`Tracker::correlate`], plot by plot: the address decides
+//! where there is one, else the tracks around are gated through a [grid](grid::Grid), and plots that
+//! compete for the same tracks are [assigned](assignment::assign) together. A plot updates its
+//! track's [`imm::Imm`] filter, or begins a new track that has to prove itself (3 of 5) before
+//! subscribers hear of it. [`output::record`] is what they hear.
+//!
+//! ```
+//! use chronoscope_radar::tracker::{Measurement, Outcome, Settings, Tracker};
+//! use chronoscope_radar::tracker::linear::{Sym2, Vec2};
+//! let mut tracker = Tracker::new(Settings::default());
+//! let mut outcomes = Vec::new();
+//! for turn in 0..3 {
+//!     let time_s = 8.0 * f64::from(turn);
+//!     let plot = Measurement {
+//!         radar: 0,
+//!         time_s,
+//!         position: Vec2::new(220.0 * time_s, 5_000.0),
+//!         covariance: Sym2::isotropic(100.0 * 100.0),
+//!         identity: Default::default(),
+//!         flight_level: Some(330.0),
+//!     };
+//!     tracker.begin_block(1);
+//!     outcomes.push(tracker.correlate(&[plot], 0));
+//! }
+//! assert!(matches!(outcomes[..], [Outcome::Initiated(a), Outcome::Tentative(b), Outcome::Updated(c)]
+//!     if a == b && b == c));
+//! ```
+//!
+//! Limits: [`TRACKS_MAX`] tracks, 255 radars. Not here: registration (systematic errors of the
+//! radars are taken to be removed), the vertical plane beyond Mode C, primary-only clutter maps,
+//! safety nets.
+
 pub mod assignment;
+mod association;
+mod core;
 pub mod grid;
+pub mod identity;
 pub mod imm;
 pub mod kinematic;
 pub mod linear;
+pub mod output;
+mod radars;
+mod track;
+mod vertical;
+
+pub use self::core::{Counts, Outcome, Settings, Slot, TRACKS_MAX, Tracker};
+pub use radars::{Precision, Radars, Unusable};
+pub use track::{Measurement, Phase, Sighting, Track};
+pub use vertical::Vertical;

@@ -1,0 +1,210 @@
+//! Which plot belongs to which track.
+//!
+//! Most plots carry an address that a track has: they are decided at once. The others look at the
+//! tracks around them; where several plots of one block want the same track, the whole knot is
+//! solved together at the least total cost.
+
+use super::assignment::{FORBIDDEN, assign};
+use super::core::{REACH_M, Slot, Tracker};
+use super::identity::Match;
+use super::track::{Measurement, Track};
+
+/// A track that a plot may belong to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Candidate {
+    pub(super) slot: Slot,
+    /// -2 ln likelihood, identity and level included.
+    pub(super) cost: f64,
+    /// The address says so.
+    pub(super) certain: bool,
+    /// The same radar has updated the track in this turn already.
+    pub(super) repeated: bool,
+}
+
+/// What to do with a plot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Decision {
+    Take(Slot),
+    Repeat,
+    Initiate,
+}
+
+/// Working memory for one block of plots, kept to avoid allocation.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    decided: Vec<Option<Decision>>,
+    candidates: Vec<Option<Vec<Candidate>>>,
+}
+
+/// A plot more expensive than this for every track begins a new one. Costs are up to 16 (the
+/// gate) plus ln of the innovation's determinant, which is below 2 ln 1e9 for any real radar.
+const MISS_COST: f64 = 100.0;
+/// Plots solved together; a knot that is larger is cut, which costs at worst a wrong neighbour.
+const KNOT_MAX: usize = 24;
+
+impl Tracker {
+    /// Forgets the previous block. `plots` is the number of plots in the one to come.
+    pub fn begin_block(&mut self, plots: usize) {
+        self.scratch.decided.clear();
+        self.scratch.decided.resize(plots, None);
+        self.scratch.candidates.clear();
+        self.scratch.candidates.resize(plots, None);
+    }
+
+    pub(super) fn decide(&mut self, block: &[Measurement], index: usize) -> Decision {
+        if let Some(decision) = self.scratch.decided[index] {
+            return decision;
+        }
+        if let Some(decision) = self.decide_by_address(&block[index]) {
+            return decision;
+        }
+        let knot = self.knot(block, index);
+        if let [_] = knot[..] {
+            return self.decide_alone(index);
+        }
+        self.decide_together(&knot);
+        self.scratch.decided[index].unwrap_or(Decision::Initiate)
+    }
+
+    /// The plain case: a track has this address and the plot is where it can be.
+    fn decide_by_address(&self, m: &Measurement) -> Option<Decision> {
+        let slot = *self.by_address.get(&m.identity.address?)?;
+        let candidate = self.fit(slot, m)?;
+        if candidate.repeated {
+            return Some(Decision::Repeat);
+        }
+        candidate.certain.then_some(Decision::Take(slot))
+    }
+
+    fn candidates(&mut self, block: &[Measurement], index: usize) {
+        if self.scratch.candidates[index].is_some() {
+            return;
+        }
+        let m = &block[index];
+        let mut found = Vec::new();
+        self.grid.near(m.position, REACH_M, |slot| found.extend(self.fit(slot, m)));
+        self.scratch.candidates[index] = Some(found);
+    }
+
+    /// The plots of the block, `index` first, that compete for tracks with each other.
+    fn knot(&mut self, block: &[Measurement], index: usize) -> Vec<usize> {
+        self.candidates(block, index);
+        let mut knot = vec![index];
+        let mut next = 0;
+        while next < knot.len() && knot.len() < KNOT_MAX {
+            let member = knot[next];
+            next += 1;
+            for other in index + 1..block.len() {
+                if knot.contains(&other)
+                    || self.scratch.decided[other].is_some()
+                    || knot.len() >= KNOT_MAX
+                    || (block[other].position - block[member].position).norm() > REACH_M
+                    || self.decide_by_address(&block[other]).is_some()
+                {
+                    continue;
+                }
+                self.candidates(block, other);
+                if self.compete(member, other) {
+                    knot.push(other);
+                }
+            }
+        }
+        knot
+    }
+
+    fn compete(&self, a: usize, b: usize) -> bool {
+        let of = |plot: usize| self.scratch.candidates[plot].as_deref().unwrap_or_default();
+        of(a).iter().any(|x| !x.repeated && of(b).iter().any(|y| !y.repeated && x.slot == y.slot))
+    }
+
+    fn decide_alone(&self, index: usize) -> Decision {
+        let found = self.scratch.candidates[index].as_deref().unwrap_or_default();
+        let best = found
+            .iter()
+            .filter(|c| !c.repeated && c.cost < MISS_COST)
+            .min_by(|a, b| a.cost.total_cmp(&b.cost));
+        match best {
+            Some(candidate) => Decision::Take(candidate.slot),
+            None if found.iter().any(|c| c.repeated && c.certain) => Decision::Repeat,
+            None => Decision::Initiate,
+        }
+    }
+
+    fn decide_together(&mut self, knot: &[usize]) {
+        let mut columns: Vec<Slot> = Vec::new();
+        for &plot in knot {
+            for c in self.scratch.candidates[plot].iter().flatten() {
+                if !c.repeated && !columns.contains(&c.slot) {
+                    columns.push(c.slot);
+                }
+            }
+        }
+        let costs: Vec<Vec<f64>> = knot
+            .iter()
+            .map(|&plot| {
+                let mut row = vec![FORBIDDEN; columns.len()];
+                for c in self.scratch.candidates[plot].iter().flatten().filter(|c| !c.repeated) {
+                    if let Some(column) = columns.iter().position(|&s| s == c.slot) {
+                        row[column] = c.cost;
+                    }
+                }
+                row
+            })
+            .collect();
+        for (&plot, column) in knot.iter().zip(assign(&costs, MISS_COST)) {
+            let decision = column.map_or(Decision::Initiate, |c| Decision::Take(columns[c]));
+            self.scratch.decided[plot] = Some(decision);
+        }
+    }
+}
+
+impl Tracker {
+    /// Whether `m` may belong to the track in `slot`, and how well it fits.
+    fn fit(&self, slot: Slot, m: &Measurement) -> Option<Candidate> {
+        let track = self.track(slot)?;
+        let identity = track.identity.compare(&m.identity);
+        if identity == Match::Different {
+            return None;
+        }
+        let settings = &self.settings;
+        let dt = m.time_s - track.time_s;
+        // Before any algebra: can it have got here at all?
+        let reach = 350.0 * dt.abs() + 3_000.0;
+        let offset = m.position - track.estimate_position();
+        if offset.norm_squared() > reach * reach {
+            return None;
+        }
+        let expected = track.expected_at(m.time_s, &settings.motion);
+        let fit = expected.innovation(m.position, m.covariance)?;
+        let gate = if identity == Match::Same { settings.gate_same_address } else { settings.gate };
+        if fit.distance_squared > gate {
+            return None;
+        }
+        let repeated = track
+            .seen_by(m.radar)
+            .is_some_and(|t| (m.time_s - t).abs() < 0.5 * self.period_s(m.radar));
+        let cost = -2.0 * fit.log_likelihood + identity_cost(identity) + level_cost(track, m);
+        Some(Candidate { slot, cost, certain: identity == Match::Same, repeated })
+    }
+}
+
+/// Cost of an identity, in units of -2 ln likelihood.
+fn identity_cost(identity: Match) -> f64 {
+    match identity {
+        Match::Same => -40.0,
+        Match::Alike => -12.0,
+        Match::Open => 0.0,
+        // A wrong code in 2 of 100 plots, or a change of code.
+        Match::Unlike => 8.0,
+        Match::Different => FORBIDDEN,
+    }
+}
+
+/// Cost of a difference in level, in units of -2 ln likelihood.
+fn level_cost(track: &Track, m: &Measurement) -> f64 {
+    let Some((vertical, level)) = track.vertical.zip(m.flight_level) else { return 0.0 };
+    // 6000 ft/min, doubtful only beyond 3 FL.
+    let dt = (m.time_s - track.time_s).abs();
+    let beyond = (level - vertical.level_at(m.time_s)).abs() - 3.0 - dt;
+    (beyond.max(0.0) * 0.5).min(12.0)
+}

@@ -1,0 +1,80 @@
+//! Who an aircraft says it is, and what that says about two reports being of one aircraft.
+
+use crate::asterix::Callsign;
+
+/// What transponders tell about an aircraft.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// ICAO 24-bit address.
+    pub address: Option<u32>,
+    /// Mode 3/A code, in `[0, 0o7777]`.
+    pub mode_3a: Option<u16>,
+    /// Aircraft identification.
+    pub callsign: Option<Callsign>,
+}
+
+/// How two identities go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Match {
+    /// The same address: the same aircraft, unless the distance forbids it.
+    Same,
+    /// The same discrete Mode A code.
+    Alike,
+    /// They say nothing about each other.
+    Open,
+    /// Different Mode A codes: a change of code, or another aircraft.
+    Unlike,
+    /// Different addresses: not the same aircraft.
+    Different,
+}
+
+/// Codes that many aircraft fly with at a time: they identify nobody (ICAO EUR Doc 023: 1000 is
+/// the Mode S conspicuity code, 2000 no code assigned, 7000 VFR; 0000 not used).
+const SHARED_CODES: [u16; 4] = [0, 0o1000, 0o2000, 0o7000];
+
+impl Identity {
+    /// Compares with another report.
+    pub fn compare(&self, other: &Self) -> Match {
+        if let (Some(a), Some(b)) = (self.address, other.address) {
+            return if a == b { Match::Same } else { Match::Different };
+        }
+        match (self.mode_3a, other.mode_3a) {
+            (Some(a), Some(b)) if a == b && SHARED_CODES.contains(&a) => Match::Open,
+            (Some(a), Some(b)) if a == b => Match::Alike,
+            (Some(_), Some(_)) => Match::Unlike,
+            _ => Match::Open,
+        }
+    }
+
+    /// Takes over what a new report tells.
+    pub fn absorb(&mut self, newer: &Self) {
+        self.address = newer.address.or(self.address);
+        self.mode_3a = newer.mode_3a.or(self.mode_3a);
+        self.callsign = newer.callsign.or(self.callsign);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(address: Option<u32>, mode_3a: Option<u16>) -> Identity {
+        Identity { address, mode_3a, callsign: None }
+    }
+
+    #[test]
+    fn the_address_outweighs_the_code() {
+        let a = of(Some(0x3C_6444), Some(0o1234));
+        assert_eq!(a.compare(&of(Some(0x3C_6444), Some(0o4321))), Match::Same);
+        assert_eq!(a.compare(&of(Some(0x3C_6445), Some(0o1234))), Match::Different);
+        assert_eq!(a.compare(&of(None, Some(0o1234))), Match::Alike);
+        assert_eq!(a.compare(&of(None, Some(0o4321))), Match::Unlike);
+        assert_eq!(a.compare(&of(None, None)), Match::Open);
+    }
+
+    #[test]
+    fn a_code_that_many_share_identifies_nobody() {
+        assert_eq!(of(None, Some(0o7000)).compare(&of(None, Some(0o7000))), Match::Open);
+        assert_eq!(of(None, Some(0o7000)).compare(&of(None, Some(0o1000))), Match::Unlike);
+    }
+}

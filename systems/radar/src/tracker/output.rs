@@ -1,0 +1,107 @@
+//! A track as subscribers get it: one record of category 062.
+
+use super::radars::Radars;
+use super::track::Track;
+use crate::asterix::cat062::{
+    self, Accuracy, AircraftDerived, BarometricAltitude, Cartesian, ModeA, ModeOfMovement,
+    Position, Status, TargetIdentification, UpdateAges, Velocity,
+};
+use crate::asterix::{DataSource, TimeOfDay};
+use crate::geodesy::Plane;
+
+/// Above this probability of a manoeuvre the course counts as not constant.
+const TURN_PROBABILITY: f64 = 0.6;
+/// Below this rate, ft/min, an aircraft is taken to be level: Mode C steps make as much.
+const LEVEL_FT_MIN: f64 = 250.0;
+
+/// What only the moment of sending knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// The first message for this track.
+    pub begins: bool,
+    /// The last message for this track.
+    pub ends: bool,
+}
+
+/// The record that describes `track`, with `special_purpose` (at most 254 octets) in its SP
+/// field. `source` is the tracker's own SAC/SIC.
+pub fn record(
+    track: &Track,
+    radars: &Radars,
+    source: DataSource,
+    mark: Mark,
+    special_purpose: Vec<u8>,
+) -> cat062::Track {
+    let state = track.estimate();
+    let (x_m, y_m) = (state.position.x, state.position.y);
+    let at = radars.plane().unproject(Plane { x_m, y_m }, 0.0);
+    let level = track.vertical.map(|v| quarter(v.level_at(track.time_s)).clamp(-1000.0, 4000.0));
+    let climb = track.vertical.map(|v| v.climb_ft_min().clamp(-100_000.0, 100_000.0));
+    let identity = &track.identity;
+    cat062::Track {
+        source,
+        service_id: Some(1),
+        time_of_day: Some(time_of_day(track.time_s)),
+        position: Some(Position { lat_deg: at.lat_deg, lon_deg: at.lon_deg }),
+        cartesian: Some(Cartesian { x_m, y_m }),
+        velocity: Some(Velocity {
+            x_m_s: state.velocity.x.clamp(-8000.0, 8000.0),
+            y_m_s: state.velocity.y.clamp(-8000.0, 8000.0),
+        }),
+        mode_a: identity.mode_3a.map(|code| ModeA { code, ..ModeA::default() }),
+        target_identification: identity
+            .callsign
+            .map(|callsign| TargetIdentification { origin: 0, callsign }),
+        derived: identity.address.map(|address| AircraftDerived {
+            address: Some(address),
+            callsign: identity.callsign,
+            ..AircraftDerived::default()
+        }),
+        track_number: Some(track.number),
+        status: Some(Status {
+            monosensor: track.sightings.len() < 2,
+            begins: mark.begins,
+            ends: mark.ends,
+            ..Status::default()
+        }),
+        update_ages: Some(UpdateAges {
+            track_s: Some((track.time_s - track.born_s).clamp(0.0, 63.0)),
+            ..UpdateAges::default()
+        }),
+        mode_of_movement: Some(ModeOfMovement {
+            transversal: if track.filter.manoeuvring() > TURN_PROBABILITY { 3 } else { 0 },
+            longitudinal: 0,
+            vertical: match climb {
+                None => 3,
+                Some(rate) if rate > LEVEL_FT_MIN => 1,
+                Some(rate) if rate < -LEVEL_FT_MIN => 2,
+                Some(_) => 0,
+            },
+            altitude_discrepancy: false,
+        }),
+        measured_flight_level: level,
+        barometric_altitude: level.map(|level| BarometricAltitude { qnh_corrected: false, level }),
+        rate_of_climb_ft_min: climb,
+        accuracy: Some(Accuracy {
+            cartesian_m: Some((sigma(state.pp.xx, 32_000.0), sigma(state.pp.yy, 32_000.0))),
+            velocity_m_s: Some((sigma(state.vv.xx, 63.0), sigma(state.vv.yy, 63.0))),
+            ..Accuracy::default()
+        }),
+        special_purpose,
+        ..cat062::Track::default()
+    }
+}
+
+/// Standard deviation of a variance, within what the item can carry.
+fn sigma(variance: f64, max: f64) -> f64 {
+    variance.max(0.0).sqrt().min(max)
+}
+
+fn quarter(level: f64) -> f64 {
+    (level * 4.0).round() / 4.0
+}
+
+fn time_of_day(time_s: f64) -> TimeOfDay {
+    #[allow(clippy::cast_possible_truncation)] // seconds of UTC: in range for 290 years
+    TimeOfDay::from_utc_ns((time_s * 1e9) as i64)
+}

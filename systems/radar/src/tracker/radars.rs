@@ -1,0 +1,304 @@
+//! The radars: from what a radar measured to where that is in the tracker's plane.
+
+use super::identity::Identity;
+use super::linear::{Sym2, Vec2};
+use super::track::Measurement;
+use crate::asterix::DataSource;
+use crate::asterix::cat048::Plot;
+use crate::geodesy::{LocalFrame, METRES_PER_NM, Plane, Stereographic, Wgs84, flight_level_to_m};
+use std::collections::HashMap;
+
+/// How precisely radars measure; one figure for all, as for a fleet of one make.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Precision {
+    /// Standard deviation of the range, m.
+    pub range_sigma_m: f64,
+    /// Standard deviation of the azimuth, degrees.
+    pub azimuth_sigma_deg: f64,
+}
+
+impl Default for Precision {
+    /// The figures that ED-142 evaluation assumes of a radar: 70 m and 0.08°.
+    fn default() -> Self {
+        Self { range_sigma_m: 70.0, azimuth_sigma_deg: 0.08 }
+    }
+}
+
+/// Why a plot cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unusable {
+    /// Nobody said yet where this radar stands.
+    #[error("radar {0}: position unknown until I034/120 is received (or give --radar)")]
+    NoSite(DataSource),
+    /// Too many different radars already.
+    #[error("radar {0}: no room for another radar")]
+    TooManyRadars(DataSource),
+    /// The plot has no I048/040.
+    #[error("radar {0}: plot without measured position (I048/040)")]
+    NoPosition(DataSource),
+    /// The plot has no I048/140.
+    #[error("radar {0}: plot without time of day (I048/140)")]
+    NoTime(DataSource),
+    /// The plot's time does not go with the other plots'.
+    #[error("radar {source_id}: plot is {off_s} s off the time of the others (I048/140)")]
+    OffTime {
+        /// The radar.
+        source_id: DataSource,
+        /// By how many whole seconds.
+        off_s: i64,
+    },
+    /// Range and height contradict each other.
+    #[error("radar {0}: no point at the range of I048/040 has the height of I048/090")]
+    NoGround(DataSource),
+    /// A test target or field monitor: not an aircraft.
+    #[error("radar {0}: test target or field monitor")]
+    Test(DataSource),
+}
+
+/// A plot is off time by more than this, s.
+const OFF_TIME_S: f64 = 30.0;
+/// So many off-time plots in a row mean that it is time itself that has moved.
+const OFF_TIME_ROW: u32 = 200;
+/// Height taken where none is known, m, and its standard deviation.
+const HEIGHT_GUESS_M: f64 = 6_000.0;
+const HEIGHT_GUESS_SIGMA_M: f64 = 3_500.0;
+
+#[derive(Debug)]
+struct Radar {
+    source: DataSource,
+    site: Option<Site>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Site {
+    frame: LocalFrame,
+    position: Vec2,
+}
+
+/// All radars that ever reported, and the plane they share.
+#[derive(Debug)]
+pub struct Radars {
+    plane: Stereographic,
+    precision: Precision,
+    radars: Vec<Radar>,
+    by_source: HashMap<DataSource, u8>,
+    /// Plot time less time of reception, s: 0 for live data, anything for recordings.
+    lag_s: Option<f64>,
+    off_time_row: u32,
+}
+
+impl Radars {
+    /// No radars yet, in the plane that touches the earth at `origin`.
+    pub fn new(origin: Wgs84, precision: Precision) -> Self {
+        Self {
+            plane: Stereographic::new(origin),
+            precision,
+            radars: Vec::new(),
+            by_source: HashMap::new(),
+            lag_s: None,
+            off_time_row: 0,
+        }
+    }
+
+    /// The shared plane.
+    pub fn plane(&self) -> &Stereographic {
+        &self.plane
+    }
+
+    /// Radars known, with or without a position.
+    pub fn count(&self) -> usize {
+        self.radars.len()
+    }
+
+    /// Tells where a radar stands; returns its index.
+    ///
+    /// # Errors
+    /// [`Unusable::TooManyRadars`].
+    pub fn place(&mut self, source: DataSource, at: Wgs84) -> Result<u8, Unusable> {
+        let index = self.index(source)?;
+        let plane = self.plane.project(at);
+        let site = Site { frame: LocalFrame::new(at), position: Vec2::new(plane.x_m, plane.y_m) };
+        self.radars[usize::from(index)].site = Some(site);
+        Ok(index)
+    }
+
+    /// The index of a radar, a new one for one not heard of before.
+    ///
+    /// # Errors
+    /// [`Unusable::TooManyRadars`].
+    pub fn index(&mut self, source: DataSource) -> Result<u8, Unusable> {
+        if let Some(&index) = self.by_source.get(&source) {
+            return Ok(index);
+        }
+        let index = u8::try_from(self.radars.len()).map_err(|_| Unusable::TooManyRadars(source))?;
+        self.radars.push(Radar { source, site: None });
+        self.by_source.insert(source, index);
+        Ok(index)
+    }
+
+    /// The time now on the plots' scale, s, when `utc_ns` is now here.
+    pub fn plot_time_s(&self, utc_ns: i64) -> f64 {
+        seconds(utc_ns) + self.lag_s.unwrap_or(0.0)
+    }
+
+    /// Brings a plot received at `utc_ns` into the tracker's plane.
+    ///
+    /// # Errors
+    /// [`Unusable`] says what the plot lacks.
+    pub fn convert(&mut self, plot: &Plot, utc_ns: i64) -> Result<Measurement, Unusable> {
+        let source = plot.source;
+        if plot.descriptor.is_some_and(|d| d.test || d.field_monitor) {
+            return Err(Unusable::Test(source));
+        }
+        let radar = self.index(source)?;
+        let site = self.radars[usize::from(radar)].site.ok_or(Unusable::NoSite(source))?;
+        let polar = plot.position.ok_or(Unusable::NoPosition(source))?;
+        let time = plot.time_of_day.ok_or(Unusable::NoTime(source))?;
+        let time_s = self.check_time(source, seconds(time.to_utc_ns(utc_ns)), utc_ns)?;
+        let flight_level =
+            plot.flight_level.filter(|l| !l.garbled && !l.not_validated).map(|l| l.level);
+
+        let range_m = polar.range_nm * METRES_PER_NM;
+        let azimuth = polar.azimuth_deg.to_radians();
+        let height = flight_level.map_or(HEIGHT_GUESS_M.min(0.3 * range_m), flight_level_to_m);
+        let at = site
+            .frame
+            .polar_to_wgs84(range_m, azimuth, height)
+            .ok_or(Unusable::NoGround(source))?;
+        let Plane { x_m, y_m } = self.plane.project(at);
+        let position = Vec2::new(x_m, y_m);
+        let height_sigma = if flight_level.is_some() { 0.0 } else { HEIGHT_GUESS_SIGMA_M };
+        let covariance = self.covariance(&site, position, range_m, height, height_sigma);
+        let mode_3a = plot.mode_a.filter(|a| !a.garbled && !a.not_validated).map(|a| a.code);
+        let identity =
+            Identity { address: plot.aircraft_address, mode_3a, callsign: plot.callsign };
+        Ok(Measurement { radar, time_s, position, covariance, identity, flight_level })
+    }
+
+    /// Range and azimuth errors, seen in the plane. The plane is conformal, so the direction to
+    /// the radar in it is the direction on the ground.
+    fn covariance(
+        &self,
+        site: &Site,
+        position: Vec2,
+        range_m: f64,
+        height_m: f64,
+        height_sigma_m: f64,
+    ) -> Sym2 {
+        let offset = position - site.position;
+        let ground_m = offset.norm().max(100.0);
+        // d(ground)/d(range) and d(ground)/d(height) of ground² = range² - height².
+        let stretch = (range_m / ground_m).min(10.0);
+        let lean = (height_m / ground_m).clamp(-10.0, 10.0);
+        let along =
+            (self.precision.range_sigma_m * stretch).powi(2) + (lean * height_sigma_m).powi(2);
+        let across = (ground_m * self.precision.azimuth_sigma_deg.to_radians()).powi(2).max(1.0);
+        Sym2::along(offset * (1.0 / offset.norm().max(1e-6)), along, across)
+    }
+
+    /// Follows the time of the plots, and refuses one that leaps out of it.
+    fn check_time(
+        &mut self,
+        source: DataSource,
+        time_s: f64,
+        utc_ns: i64,
+    ) -> Result<f64, Unusable> {
+        let lag = time_s - seconds(utc_ns);
+        let known = *self.lag_s.get_or_insert(lag);
+        let off = lag - known;
+        if off.abs() <= OFF_TIME_S {
+            self.off_time_row = 0;
+            self.lag_s = Some(known + 0.01 * off);
+            return Ok(time_s);
+        }
+        self.off_time_row += 1;
+        if self.off_time_row >= OFF_TIME_ROW {
+            self.off_time_row = 0;
+            self.lag_s = Some(lag);
+        }
+        #[allow(clippy::cast_possible_truncation)] // at most a day
+        let off_s = off as i64;
+        Err(Unusable::OffTime { source_id: source, off_s })
+    }
+
+    /// The data source of radar `index`.
+    pub fn source(&self, index: u8) -> Option<DataSource> {
+        self.radars.get(usize::from(index)).map(|r| r.source)
+    }
+}
+
+/// Nanoseconds as seconds; UTC stays exact to a microsecond until the year 2100.
+fn seconds(ns: i64) -> f64 {
+    #[allow(clippy::cast_precision_loss)]
+    let ns = ns as f64;
+    ns * 1e-9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asterix::TimeOfDay;
+    use crate::asterix::cat048::{FlightLevel, Position};
+
+    const NOW_NS: i64 = 1_700_000_000_000_000_000;
+    const SOURCE: DataSource = DataSource { sac: 25, sic: 7 };
+    const SITE: Wgs84 = Wgs84 { lat_deg: 50.0, lon_deg: 8.0, height_m: 300.0 };
+
+    fn radars() -> Radars {
+        Radars::new(Wgs84::new(51.0, 10.0, 0.0), Precision::default())
+    }
+
+    fn plot() -> Plot {
+        Plot {
+            source: SOURCE,
+            time_of_day: Some(TimeOfDay::from_utc_ns(NOW_NS)),
+            position: Some(Position { range_nm: 60.0, azimuth_deg: 90.0 }),
+            flight_level: Some(FlightLevel { level: 330.0, ..FlightLevel::default() }),
+            ..Plot::default()
+        }
+    }
+
+    #[test]
+    fn a_plot_due_east_is_uncertain_mostly_north_and_south() {
+        let mut radars = radars();
+        radars.place(SOURCE, SITE).unwrap();
+        let m = radars.convert(&plot(), NOW_NS).unwrap();
+        let at = radars.plane().unproject(Plane { x_m: m.position.x, y_m: m.position.y }, 0.0);
+        // 60 NM of slant range at FL330 are 110.7 km over ground: 1.544° of longitude at 50° N.
+        assert!((at.lon_deg - 9.544).abs() < 0.003, "{at:?}");
+        // 111 km × 0.08° = 155 m across the beam, 70 m along it.
+        assert!((m.covariance.yy.sqrt() - 155.0).abs() < 3.0, "{:?}", m.covariance);
+        assert!((m.covariance.xx.sqrt() - 70.0).abs() < 3.0, "{:?}", m.covariance);
+    }
+
+    #[test]
+    fn what_a_plot_lacks_is_named() {
+        let mut radars = radars();
+        assert_eq!(radars.convert(&plot(), NOW_NS), Err(Unusable::NoSite(SOURCE)));
+        radars.place(SOURCE, SITE).unwrap();
+        let without = Plot { position: None, ..plot() };
+        assert_eq!(radars.convert(&without, NOW_NS), Err(Unusable::NoPosition(SOURCE)));
+        let without = Plot { time_of_day: None, ..plot() };
+        assert_eq!(radars.convert(&without, NOW_NS), Err(Unusable::NoTime(SOURCE)));
+        let above =
+            Plot { position: Some(Position { range_nm: 4.0, azimuth_deg: 90.0 }), ..plot() };
+        assert_eq!(radars.convert(&above, NOW_NS), Err(Unusable::NoGround(SOURCE)));
+    }
+
+    #[test]
+    fn one_plot_of_another_hour_is_refused_and_a_new_hour_for_all_is_followed() {
+        let mut radars = radars();
+        radars.place(SOURCE, SITE).unwrap();
+        radars.convert(&plot(), NOW_NS).unwrap();
+        let hour_ns = 3_600_000_000_000;
+        let off = Plot { time_of_day: Some(TimeOfDay::from_utc_ns(NOW_NS - hour_ns)), ..plot() };
+        assert_eq!(
+            radars.convert(&off, NOW_NS),
+            Err(Unusable::OffTime { source_id: SOURCE, off_s: -3600 })
+        );
+        radars.convert(&plot(), NOW_NS).unwrap();
+        let refused = (0..1000).take_while(|_| radars.convert(&off, NOW_NS).is_err()).count();
+        assert_eq!(refused, 200);
+        assert!((radars.plot_time_s(NOW_NS) - (1.7e9 - 3600.0)).abs() < 0.01);
+    }
+}
