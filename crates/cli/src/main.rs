@@ -1,16 +1,40 @@
 //! The program `chronoscope`: arguments in, words and pictures out.
 
 mod args;
+mod commands;
 mod environment;
 mod exit;
+mod interrupt;
 mod picture;
+mod screen;
 mod text;
 mod times;
 
 use args::{Cli, Command};
 use clap::Parser;
+use exit::Exit;
+use std::process::ExitCode;
 
-fn main() -> std::process::ExitCode {
-    let _ = Cli::parse();
-    0.into()
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Live(args) => commands::live(&args),
+        _ => todo!(),
+    };
+    match done {
+        Ok(exit) => exit.into(),
+        // A reader that closed its end (head, less) has all it wants.
+        Err(error) if is_closed_pipe(&error) => Exit::Done.into(),
+        Err(error) => {
+            eprintln!("chronoscope: {error:#}");
+            Exit::Error.into()
+        }
+    }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+    })
 }

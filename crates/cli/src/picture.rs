@@ -219,7 +219,9 @@ mod tests {
     fn points() -> Vec<(i64, i64)> {
         let start = 1_795_262_400_000_000_000;
         let mut points: Vec<_> = (0..10_000i64)
-            .map(|i| (start + i * 180_000_000, 40_000_000 + (i * 7919 % 1009) * (i * 31 % 97) * 1_300))
+            .map(|i| {
+                (start + i * 180_000_000, 40_000_000 + (i * 7919 % 1009) * (i * 31 % 97) * 1_300)
+            })
             .collect();
         points.push((start, 1_500_000_000));
         points
@@ -241,7 +243,8 @@ mod tests {
         let path = dir.path().join("a.svg");
         draw(&points(), |picture| picture.write_svg(&path).unwrap());
         let svg = std::fs::read_to_string(&path).unwrap();
-        for text in ["decodePlots", "the requirement holds", "12:10:00", "(UTC)", "beyond the edge"] {
+        for text in ["decodePlots", "the requirement holds", "12:10:00", "(UTC)", "beyond the edge"]
+        {
             assert!(svg.contains(text), "{text}");
         }
         draw(&points(), |picture| picture.write_svg(&dir.path().join("b.svg")).unwrap());

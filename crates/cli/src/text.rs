@@ -183,7 +183,10 @@ mod tests {
 
     #[test]
     fn counts_bars_and_tables() {
-        assert_eq!([0, 999, 1000, 277_000, 1_234_567].map(count).join(" "), "0 999 1,000 277,000 1,234,567");
+        assert_eq!(
+            [0, 999, 1000, 277_000, 1_234_567].map(count).join(" "),
+            "0 999 1,000 277,000 1,234,567"
+        );
         assert_eq!(bar(4, 8, 4), "██");
         assert_eq!(bar(1, 1_000_000, 10), "▏");
         assert_eq!(bar(5, 0, 10), "");

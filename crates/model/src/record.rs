@@ -8,7 +8,7 @@ pub const NO_PROCESS_CPU: u64 = u64::MAX;
 /// A transaction with names by number. 120 bytes, no padding, little-endian in files.
 ///
 /// Stamps are as the recording process read them: raw, never corrected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Record {
     /// When it started: UTC, nanoseconds since 1970.

@@ -1,0 +1,353 @@
+//! `chronoscope live`: straight from the rings, no server.
+
+use crate::args::Live;
+use crate::environment;
+use crate::exit::Exit;
+use crate::interrupt::Interrupt;
+use crate::screen::show;
+use crate::text::{self, Table};
+use crate::times::Zone;
+use anyhow::{Context, Result, bail};
+use chronoscope_formats::json;
+use chronoscope_model::{Batch, ClassId, ClassName, Histogram, Quantile, Transaction, bucket_max};
+use chronoscope_record::read::{self, ClassStatistics, Counters, Ring};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::Path;
+
+/// Transactions ended by class of a process, at an instant: what a rate is computed from.
+#[derive(Default)]
+struct Sample {
+    at_ns: u64,
+    counts: HashMap<(u32, ClassId), u64>,
+}
+
+/// Runs the command.
+pub fn live(args: &Live) -> Result<Exit> {
+    if let Some(class) = args.enable.as_ref().or(args.disable.as_ref()) {
+        return switch(args, class, args.enable.is_some());
+    }
+    let repaint = environment::stdout_is_terminal() && !args.once && !args.json;
+    let dead = args.ring.is_some() || args.core.is_some();
+    if !repaint || dead {
+        let rings = rings(args)?;
+        if args.json {
+            show(&format!("{:#}\n", as_json(args, &rings)?))?;
+        } else {
+            show(&page(args, &rings, &mut Sample::default())?)?;
+        }
+        return Ok(if rings.is_empty() { Exit::Nothing } else { Exit::Done });
+    }
+    let interrupt = Interrupt::install()?;
+    let mut sample = Sample::default();
+    while !interrupt.is_set() {
+        let page = page(args, &rings(args)?, &mut sample)?;
+        show(&format!("\x1b[H\x1b[2J{page}\nevery {:?}, Ctrl-C ends\n", args.every))?;
+        interrupt.sleep(args.every);
+    }
+    Ok(Exit::Done)
+}
+
+/// The rings that the command is about. Unreadable ones are said and left out.
+fn rings(args: &Live) -> Result<Vec<Ring>> {
+    if let Some(core) = &args.core {
+        return Ring::open_core(core).with_context(|| format!("core dump {}", core.display()));
+    }
+    if let Some(path) = &args.ring {
+        let ring = Ring::open(path).with_context(|| format!("ring {}", path.display()))?;
+        return Ok(vec![ring]);
+    }
+    let folder = args.rings.clone().unwrap_or_else(read::default_folder);
+    let mut rings = Vec::new();
+    for path in read::find_rings(&folder) {
+        match Ring::open(&path) {
+            Ok(ring) if is_asked_for(args, &ring) => rings.push(ring),
+            Ok(_) => {}
+            Err(error) => eprintln!("left out: {}: {error}", path.display()),
+        }
+    }
+    if rings.is_empty() {
+        say_nothing_found(args, &folder);
+    }
+    rings.sort_by_key(|ring| (ring.process().application.clone(), ring.process().pid));
+    Ok(rings)
+}
+
+fn is_asked_for(args: &Live, ring: &Ring) -> bool {
+    let process = ring.process();
+    args.who.as_ref().is_none_or(|who| {
+        *who == process.application || who.parse::<u32>().is_ok_and(|pid| pid == process.pid)
+    })
+}
+
+fn say_nothing_found(args: &Live, folder: &Path) {
+    let whose = args.who.as_ref().map_or_else(String::new, |who| format!(" of {who}"));
+    eprintln!(
+        "no ring{whose} in {}: is a measured program running, as this user? \
+         (--rings DIR or $CHRONOSCOPE_DIR say where to look)",
+        folder.display()
+    );
+}
+
+/// Whether a class is meant by what the user wrote: `class` or `application::class`.
+fn is_meant(class: &ClassName, text: &str) -> bool {
+    class.class == text || class.to_string() == text
+}
+
+fn switch(args: &Live, class: &str, on: bool) -> Result<Exit> {
+    let mut switched = 0;
+    for ring in rings(args)? {
+        for known in ring.statistics()? {
+            if is_meant(&known.name, class) && ring.set_enabled(known.class, on)? {
+                let (process, word) = (ring.process(), if on { "on" } else { "off" });
+                let (application, pid) = (&process.application, process.pid);
+                show(&format!("{} of {application} pid {pid}: {word}\n", known.name))?;
+                switched += 1;
+            }
+        }
+    }
+    if switched == 0 {
+        eprintln!("no ring knows a class {class}");
+        return Ok(Exit::Nothing);
+    }
+    Ok(Exit::Done)
+}
+
+/// What is shown, in words.
+fn page(args: &Live, rings: &[Ring], sample: &mut Sample) -> Result<String> {
+    let zone = Zone::new(args.utc);
+    if let Some(count) = args.last {
+        return Ok(list(&last(rings, count)?, &zone));
+    }
+    if args.open {
+        return open(rings, &zone);
+    }
+    if let Some(class) = &args.histogram {
+        return histograms(rings, class);
+    }
+    let mut page = String::new();
+    let now = Sample { at_ns: chronoscope_clock::monotonic_ns(), counts: HashMap::new() };
+    let before = std::mem::replace(sample, now);
+    for ring in rings {
+        page += &headline(ring)?;
+        let classes = ring.statistics()?;
+        match args.worst {
+            Some(count) => page += &worst(ring, &classes, count, &zone),
+            None => page += &statistics(ring, &classes, &before, sample),
+        }
+        page.push('\n');
+    }
+    Ok(page)
+}
+
+fn headline(ring: &Ring) -> Result<String> {
+    let process = ring.process();
+    let state = if ring.is_alive() { "running" } else { "ended" };
+    let mut line = format!(
+        "{} · pid {} on {} · {state} · thread CPU by {:?}",
+        process.application,
+        process.pid,
+        process.host,
+        ring.cpu_method()
+    );
+    for (reason, count) in dropped(&ring.counters()?).into_iter().filter(|(_, n)| *n > 0) {
+        write!(line, " · LOST {} ({reason})", text::count(count))?;
+    }
+    line.push('\n');
+    Ok(line)
+}
+
+fn dropped(counters: &Counters) -> [(&'static str, u64); 7] {
+    [
+        ("too_deep", counters.too_deep),
+        ("classes_full", counters.classes_full),
+        ("started_full", counters.started_full),
+        ("no_space", counters.no_space),
+        ("thread_ended", counters.thread_ended),
+        ("out_of_order", counters.out_of_order),
+        ("names_full", counters.names_full),
+    ]
+}
+
+fn statistics(
+    ring: &Ring,
+    classes: &[ClassStatistics],
+    before: &Sample,
+    now: &mut Sample,
+) -> String {
+    let mut table =
+        Table::new(&["class", "per s", "count", "mean", "p50", "p99", "max", "CPU mean", ""]);
+    let age_ns = chronoscope_clock::utc_now_ns().saturating_sub(ring.process().start_ns).max(1);
+    for class in classes {
+        let key = (ring.process().pid, class.class);
+        now.counts.insert(key, class.count);
+        let rate = match before.counts.get(&key) {
+            Some(earlier) => {
+                let span = now.at_ns.saturating_sub(before.at_ns).max(1);
+                class.count.saturating_sub(*earlier) as f64 * 1e9 / span as f64
+            }
+            None => class.count as f64 * 1e9 / age_ns as f64,
+        };
+        let time = |ns: Option<u64>| ns.map_or("–".to_owned(), |ns| text::duration(ns as f64));
+        let mean = |h: &Histogram| h.mean().map_or("–".to_owned(), text::duration);
+        table.row(vec![
+            class.name.class.clone(),
+            format!("{rate:.1}"),
+            text::count(class.count),
+            mean(&class.elapsed),
+            time(class.elapsed.quantile(Quantile::P50)),
+            time(class.elapsed.quantile(Quantile::P99)),
+            time(class.elapsed.max()),
+            mean(&class.cpu),
+            if class.enabled { "" } else { "off" }.to_owned(),
+        ]);
+    }
+    table.to_string()
+}
+
+fn worst(ring: &Ring, classes: &[ClassStatistics], count: usize, zone: &Zone) -> String {
+    let mut page = String::new();
+    for class in classes.iter().filter(|class| !class.worst.is_empty()) {
+        let rows = transactions(&class.worst, ring);
+        page += &list(&rows[..rows.len().min(count)], zone);
+    }
+    page
+}
+
+fn transactions(batch: &Batch, ring: &Ring) -> Vec<Transaction> {
+    let words = |r| Transaction::from_record(r, batch.context(r), ring.names());
+    batch.records().iter().map(words).collect()
+}
+
+/// The last `count` of all rings together, oldest first.
+fn last(rings: &[Ring], count: usize) -> Result<Vec<Transaction>> {
+    let mut all = Vec::new();
+    for ring in rings {
+        all.extend(transactions(&ring.last(count)?, ring));
+    }
+    all.sort_by_key(|t| t.start_ns.saturating_add_unsigned(t.elapsed_ns));
+    all.drain(..all.len().saturating_sub(count));
+    Ok(all)
+}
+
+/// Transactions, a line each.
+fn list(transactions: &[Transaction], zone: &Zone) -> String {
+    let heading = format!("start ({})", zone.name());
+    let mut table =
+        Table::new(&[&heading, "class", "elapsed", "CPU", "status", "chain", "context"]);
+    for t in transactions {
+        table.row(vec![
+            zone.instant(t.start_ns),
+            t.class.to_string(),
+            text::duration(t.elapsed_ns as f64),
+            text::duration(t.cpu_ns as f64),
+            t.status.to_string(),
+            t.chain.to_string(),
+            context(t),
+        ]);
+    }
+    table.to_string()
+}
+
+/// Properties and metrics in one line: `callsign=DLH123 plots=12`.
+pub fn context(t: &Transaction) -> String {
+    let properties = t.properties.iter().map(|(key, value)| format!("{key}={value}"));
+    let metrics = t.metrics.iter().map(|(key, value)| format!("{key}={value}"));
+    properties.chain(metrics).collect::<Vec<_>>().join(" ")
+}
+
+fn open_of(ring: &Ring) -> Result<Vec<Transaction>> {
+    let open = ring.open_transactions()?;
+    let words =
+        |o: &read::OpenTransaction| Transaction::from_record(&o.record, &o.context, ring.names());
+    Ok(open.iter().map(words).collect())
+}
+
+fn open(rings: &[Ring], zone: &Zone) -> Result<String> {
+    let mut page = String::new();
+    for ring in rings {
+        page += &headline(ring)?;
+        let open = open_of(ring)?;
+        page += &if open.is_empty() { "nothing is open\n".to_owned() } else { list(&open, zone) };
+        page.push('\n');
+    }
+    Ok(page)
+}
+
+fn histograms(rings: &[Ring], class: &str) -> Result<String> {
+    let (mut elapsed, mut cpu) = (Histogram::default(), Histogram::default());
+    for ring in rings {
+        for known in ring.statistics()?.iter().filter(|known| is_meant(&known.name, class)) {
+            elapsed.merge(&known.elapsed);
+            cpu.merge(&known.cpu);
+        }
+    }
+    if elapsed.count() == 0 {
+        bail!("no ring has a transaction of class {class} (chronoscope live shows the classes)");
+    }
+    Ok(format!("{class}: elapsed\n{}\nthread CPU\n{}", rows(&elapsed), rows(&cpu)))
+}
+
+/// A histogram as rows, at most four to a doubling, so that decades fit on a screen.
+fn rows(histogram: &Histogram) -> String {
+    let mut merged: Vec<(usize, u64)> = Vec::new(); // upper bucket and count
+    for (index, count) in histogram.buckets() {
+        match merged.last_mut() {
+            Some((upper, n)) if *upper / 8 == index / 8 => (*upper, *n) = (index, *n + count),
+            _ => merged.push((index, count)),
+        }
+    }
+    let largest = merged.iter().map(|row| row.1).max().unwrap_or(0);
+    let mut table = Table::new(&["up to", "count", ""]);
+    for (index, count) in merged {
+        let upper = text::duration(bucket_max(index | 7) as f64);
+        table.row(vec![
+            upper,
+            text::count(count),
+            format!("{:<40}", text::bar(count, largest, 40)),
+        ]);
+    }
+    table.to_string()
+}
+
+fn as_json(args: &Live, rings: &[Ring]) -> Result<Value> {
+    let mut shown = Vec::new();
+    for ring in rings {
+        let mut value = json!({
+            "process": json::process(ring.process()),
+            "running": ring.is_alive(),
+            "cpu_method": format!("{:?}", ring.cpu_method()),
+            "dropped": dropped(&ring.counters()?).into_iter()
+                .map(|(reason, n)| (reason.to_owned(), n.into()))
+                .collect::<serde_json::Map<_, Value>>(),
+        });
+        let list = |all: Vec<Transaction>| all.iter().map(json::transaction).collect::<Value>();
+        if let Some(count) = args.last {
+            value["last"] = list(transactions(&ring.last(count)?, ring));
+        } else if args.open {
+            value["open"] = list(open_of(ring)?);
+        } else {
+            let chosen = |c: &&ClassStatistics| {
+                args.histogram.as_ref().is_none_or(|text| is_meant(&c.name, text))
+            };
+            let classes = ring.statistics()?;
+            let classes = classes.iter().filter(chosen).map(|c| class_json(args, ring, c));
+            value["classes"] = classes.collect();
+        }
+        shown.push(value);
+    }
+    Ok(json::document("rings", shown.into()))
+}
+
+fn class_json(args: &Live, ring: &Ring, class: &ClassStatistics) -> Value {
+    let mut value = json::class(&class.name);
+    value["enabled"] = class.enabled.into();
+    value["count"] = class.count.into();
+    value["elapsed"] = json::histogram(&class.elapsed);
+    value["cpu"] = json::histogram(&class.cpu);
+    let worst = transactions(&class.worst, ring);
+    let shown = worst.len().min(args.worst.unwrap_or(worst.len()));
+    value["worst"] = worst[..shown].iter().map(json::transaction).collect();
+    value
+}

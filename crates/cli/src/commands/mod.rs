@@ -1,0 +1,5 @@
+//! The commands, one file each.
+
+mod live;
+
+pub use live::live;

@@ -1,0 +1,45 @@
+//! Ctrl-C and SIGTERM: long commands end cleanly and keep what they have.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Set once the user or the system asked the program to end.
+#[derive(Clone)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Listens for SIGINT and SIGTERM from now on; a second one ends the program at once.
+    ///
+    /// # Errors
+    /// When the signals cannot be handled.
+    pub fn install() -> io::Result<Self> {
+        let flag = Arc::new(AtomicBool::new(false));
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+            signal_hook::flag::register_conditional_shutdown(signal, 130, flag.clone())?;
+            signal_hook::flag::register(signal, flag.clone())?;
+        }
+        Ok(Self(flag))
+    }
+
+    /// Whether it was asked.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// The flag itself.
+    pub fn flag(&self) -> &AtomicBool {
+        &self.0
+    }
+
+    /// Waits for `time`, or less when it is asked meanwhile.
+    pub fn sleep(&self, time: Duration) {
+        let step = Duration::from_millis(50);
+        let mut left = time;
+        while !left.is_zero() && !self.is_set() {
+            chronoscope_clock::sleep(left.min(step));
+            left = left.saturating_sub(step);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! JSON, version 1. Fields are only ever added; times are UTC nanoseconds, durations nanoseconds.
+
+use chronoscope_model::{ClassName, Histogram, ProcessName, Quantile, Transaction};
+use serde_json::{Map, Value, json};
+
+/// Version of every document.
+pub const VERSION: u32 = 1;
+
+/// A whole document: its version and one named part.
+pub fn document(name: &str, part: Value) -> Value {
+    let mut document = Map::new();
+    document.insert("version".to_owned(), VERSION.into());
+    document.insert(name.to_owned(), part);
+    Value::Object(document)
+}
+
+/// One transaction, with every field.
+pub fn transaction(t: &Transaction) -> Value {
+    json!({
+        "application": t.class.application,
+        "class": t.class.class,
+        "process": t.process.as_ref().map(process),
+        "thread": t.thread,
+        "start_ns": t.start_ns,
+        "elapsed_ns": t.elapsed_ns,
+        "cpu_ns": t.cpu_ns,
+        "process_cpu_ns": t.process_cpu_ns,
+        "status": t.status.name(),
+        "id": t.id.to_string(),
+        "parent": (!t.parent.is_none()).then(|| t.parent.to_string()),
+        "chain": t.chain.to_string(),
+        "flags": t.flags.0,
+        "level": t.level,
+        "path": t.path,
+        "root_start_ns": t.root_start_ns,
+        "root_process": t.root_process.as_ref().map(process),
+        "properties": pairs(&t.properties),
+        "metrics": pairs(&t.metrics),
+    })
+}
+
+/// A process.
+pub fn process(p: &ProcessName) -> Value {
+    json!({
+        "application": p.application, "host": p.host, "pid": p.pid, "start_ns": p.start_ns,
+    })
+}
+
+/// A class by its name.
+pub fn class(c: &ClassName) -> Value {
+    json!({ "application": c.application, "class": c.class })
+}
+
+/// A histogram: exact count, sum, smallest and largest; quantiles to 3.125 %.
+pub fn histogram(h: &Histogram) -> Value {
+    json!({
+        "count": h.count(),
+        "sum_ns": u64::try_from(h.sum()).unwrap_or(u64::MAX),
+        "mean_ns": h.mean(),
+        "min_ns": h.min(),
+        "p50_ns": h.quantile(Quantile::P50),
+        "p99_ns": h.quantile(Quantile::P99),
+        "max_ns": h.max(),
+    })
+}
+
+fn pairs<V: Clone + Into<Value>>(pairs: &[(String, V)]) -> Value {
+    Value::Object(pairs.iter().map(|(key, value)| (key.clone(), value.clone().into())).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chronoscope_model::{NO_PROCESS_CPU, Names, Record, TransactionId};
+
+    #[test]
+    fn a_transaction_in_json() {
+        let mut names = Names::default();
+        names.add_class(ClassName { application: "MRTS".into(), class: "Correlate".into() });
+        let (class, _) = names.classes().next().unwrap();
+        let record = Record {
+            class,
+            id: TransactionId(255),
+            elapsed_ns: 5,
+            process_cpu_ns: NO_PROCESS_CPU,
+            ..Record::default()
+        };
+        let mut context = [0; 32];
+        let metric = chronoscope_model::context::Entry::Metric("plots", 3.5);
+        let len = chronoscope_model::context::append(&mut context, 0, metric).unwrap();
+        let value = transaction(&Transaction::from_record(&record, &context[..len], &names));
+        assert_eq!(value["class"], "Correlate");
+        assert_eq!(value["id"], "00000000000000ff");
+        assert_eq!(value["parent"], Value::Null);
+        assert_eq!(value["process_cpu_ns"], Value::Null);
+        assert_eq!(value["metrics"]["plots"], 3.5);
+    }
+}

@@ -1,0 +1,15 @@
+//! Transactions in other people's formats. So far JSON, as every `--json` and the HTTP side
+//! print it.
+//!
+//! ```
+//! use chronoscope_formats::json;
+//! assert_eq!(json::document("classes", serde_json::json!([])).to_string(),
+//!     r#"{"classes":[],"version":1}"#);
+//! ```
+//!
+//! Limits: 64-bit ids are written as hexadecimal texts, because a JSON number of that size does
+//! not survive every reader.
+//!
+//! Not here: files (`store`), and the words on a terminal (`cli`).
+
+pub mod json;
