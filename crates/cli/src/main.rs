@@ -9,6 +9,7 @@ mod picture;
 mod screen;
 mod text;
 mod times;
+mod waterfall;
 
 use args::{Cli, Command};
 use clap::Parser;

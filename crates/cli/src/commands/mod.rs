@@ -2,4 +2,4 @@
 
 mod live;
 
-pub use live::live;
+pub use live::{context, live};

@@ -1,0 +1,146 @@
+//! One chain as a waterfall: a line a transaction, in the order of the tree, with its place in
+//! time as a bar.
+
+use crate::text::{self, Table};
+use crate::times::Zone;
+use chronoscope_model::{Transaction, TransactionId};
+use std::collections::{HashMap, HashSet};
+
+const BAR_CELLS: usize = 48;
+
+/// The picture of a chain's transactions, which may come in any order and with some missing.
+pub fn waterfall(transactions: &[Transaction], zone: &Zone) -> String {
+    let Some(begin) = transactions.iter().map(|t| t.start_ns).min() else {
+        return "no transactions\n".to_owned();
+    };
+    let end = transactions.iter().map(end_of).max().unwrap_or(begin);
+    let order = in_tree_order(transactions);
+    let known: HashMap<_, _> = transactions.iter().map(|t| (t.id, t)).collect();
+    let mut table =
+        Table::new(&["transaction", "at", "elapsed", "CPU", "process", "", "remarks"]);
+    for (t, depth) in order {
+        let place = t.process.as_ref().map_or("?".to_owned(), |p| format!("{}:{}", p.host, p.pid));
+        table.row(vec![
+            format!("{}{}", "  ".repeat(depth.min(24)), t.class),
+            text::duration((t.start_ns - begin) as f64),
+            text::duration(t.elapsed_ns as f64),
+            text::duration(t.cpu_ns as f64),
+            place,
+            format!("{:<BAR_CELLS$}", span(t, begin, end)),
+            remarks(t, known.get(&t.parent).copied()),
+        ]);
+    }
+    let total = text::duration((end - begin) as f64);
+    format!(
+        "{} transactions in {total}, from {} ({})\n{table}",
+        transactions.len(),
+        zone.instant(begin),
+        zone.name()
+    )
+}
+
+fn end_of(t: &Transaction) -> i64 {
+    t.start_ns.saturating_add_unsigned(t.elapsed_ns)
+}
+
+/// Blanks, then as many cells as the transaction took of the whole; at least one.
+fn span(t: &Transaction, begin: i64, end: i64) -> String {
+    let whole = (end - begin).max(1) as f64;
+    let cell = |ns: i64| ((ns - begin) as f64 / whole * BAR_CELLS as f64) as usize;
+    let from = cell(t.start_ns).min(BAR_CELLS - 1);
+    let to = cell(end_of(t)).clamp(from + 1, BAR_CELLS);
+    format!("{}{}", " ".repeat(from), "█".repeat(to - from))
+}
+
+/// What a reader should know about a line before believing it.
+fn remarks(t: &Transaction, parent: Option<&Transaction>) -> String {
+    let mut remarks = Vec::new();
+    match parent {
+        None if !t.parent.is_none() => remarks.push("parent missing".to_owned()),
+        Some(parent) if t.start_ns < parent.start_ns => {
+            remarks.push("starts before its parent: clocks disagree".to_owned());
+        }
+        _ => {}
+    }
+    if t.status != chronoscope_model::Status::Good {
+        remarks.push(t.status.to_string());
+    }
+    let context = crate::commands::context(t);
+    if !context.is_empty() {
+        remarks.push(context);
+    }
+    remarks.join(", ")
+}
+
+/// Depth first, children by start. Those whose parent is missing come as further roots; a cycle
+/// of parents, which only damage makes, is broken where it is met.
+fn in_tree_order(transactions: &[Transaction]) -> Vec<(&Transaction, usize)> {
+    let mut sorted: Vec<_> = transactions.iter().collect();
+    sorted.sort_by_key(|t| (t.start_ns, t.id));
+    let ids: HashSet<_> = sorted.iter().map(|t| t.id).collect();
+    let mut children: HashMap<TransactionId, Vec<&Transaction>> = HashMap::new();
+    for &t in &sorted {
+        children.entry(t.parent).or_default().push(t);
+    }
+    let is_root = |t: &&&Transaction| !ids.contains(&t.parent);
+    let mut stack: Vec<_> = sorted.iter().filter(is_root).rev().map(|t| (*t, 0)).collect();
+    let (mut order, mut seen) = (Vec::new(), HashSet::new());
+    let mut rest = sorted.iter();
+    loop {
+        while let Some((t, depth)) = stack.pop() {
+            if !seen.insert(t.id) {
+                continue;
+            }
+            order.push((t, depth));
+            let below = children.get(&t.id).into_iter().flatten().rev();
+            stack.extend(below.map(|child| (*child, depth + 1)));
+        }
+        match rest.find(|t| !seen.contains(&t.id)) {
+            Some(t) => stack.push((*t, 0)),
+            None => return order,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chronoscope_model::{Names, Record};
+
+    fn transaction(id: u64, parent: u64, start_ns: i64, elapsed_ns: u64) -> Transaction {
+        let record = Record {
+            id: TransactionId(id),
+            parent: TransactionId(parent),
+            start_ns,
+            elapsed_ns,
+            ..Record::default()
+        };
+        Transaction::from_record(&record, &[], &Names::default())
+    }
+
+    fn order(transactions: &[Transaction]) -> Vec<(u64, usize)> {
+        in_tree_order(transactions).iter().map(|(t, depth)| (t.id.0, *depth)).collect()
+    }
+
+    #[test]
+    fn parents_come_before_children_and_orphans_stand_alone() {
+        let chain = [
+            transaction(4, 2, 30, 5),
+            transaction(1, 0, 0, 10),
+            transaction(3, 1, 20, 5),
+            transaction(2, 1, 10, 5),
+            transaction(9, 77, 15, 5),
+        ];
+        assert_eq!(order(&chain), [(1, 0), (2, 1), (4, 2), (3, 1), (9, 0)]);
+        let text = waterfall(&chain, &Zone::new(true));
+        assert!(text.starts_with("5 transactions in 35 ns"), "{text}");
+        assert_eq!(text.matches("parent missing").count(), 1);
+    }
+
+    #[test]
+    fn damage_is_drawn_and_not_followed_for_ever() {
+        let loops = [transaction(1, 2, 0, 1), transaction(2, 1, 0, 1), transaction(3, 3, 0, 1)];
+        assert_eq!(order(&loops).len(), 3);
+        assert_eq!(waterfall(&[], &Zone::new(true)), "no transactions\n");
+    }
+}
