@@ -67,6 +67,7 @@ pub struct Linker {
     places: Vec<Place>,
     finder: Finder,
     way: Vec<u32>,
+    order: Vec<u32>,
 }
 
 impl Linker {
@@ -77,6 +78,7 @@ impl Linker {
     pub fn link(&mut self, hops: &[Hop]) -> &[Place] {
         assert!(hops.len() < MISSING as usize, "a chain of {} rows", hops.len());
         self.find_parents(hops);
+        self.order.clear();
         for index in 0..hops.len() {
             if self.places[index].top == UNPLACED {
                 self.place(index);
@@ -84,6 +86,16 @@ impl Linker {
         }
         self.mark_leaves(hops);
         &self.places
+    }
+
+    /// What [`Self::link`] last returned.
+    pub fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    /// All rows of the last chain by index, every parent before its children.
+    pub fn order(&self) -> &[u32] {
+        &self.order
     }
 
     #[allow(clippy::cast_possible_truncation)] // `link` bounds the number of rows
@@ -128,6 +140,7 @@ impl Linker {
             if place.parent >= MISSING {
                 place.top = at;
                 place.links |= if place.parent == MISSING { bits::ANCESTOR_MISSING } else { 0 };
+                self.order.push(at);
                 break;
             }
             place.top = WALKED;
@@ -140,6 +153,7 @@ impl Linker {
             place.top = parent.top;
             place.level = parent.level.saturating_add(1);
             place.links |= parent.links & bits::ANCESTOR_MISSING;
+            self.order.push(at);
         }
     }
 
@@ -150,6 +164,7 @@ impl Linker {
             let place = &mut self.places[at as usize];
             let parent = std::mem::replace(&mut place.parent, MISSING);
             place.top = at;
+            self.order.push(at);
             place.links |= bits::ANCESTOR_MISSING;
             place.links &= !bits::BEFORE_PARENT;
             // It is still named as a parent by another row, as `mark_leaves` can no longer see.
@@ -369,7 +384,7 @@ mod tests {
         #[test]
         fn as_the_definitions_say(hops in prop_oneof![rows(9), rows(60)]) {
             let mut linker = Linker::default();
-            let places = linker.link(&hops);
+            let places = linker.link(&hops).to_vec();
             let same = |a: usize, b: usize| hops[a].id == hops[b].id && !hops[a].id.is_none();
             for (index, place) in places.iter().enumerate() {
                 let (way, reached) = ancestors(&hops, index);
@@ -391,6 +406,13 @@ mod tests {
                 let named = hops.iter().any(|h| h.parent == hops[index].id && !h.parent.is_none());
                 prop_assert_eq!(place.has(bits::LEAF), !named && !place.duplicate);
             }
+            let mut placed = vec![false; hops.len()];
+            for index in linker.order() {
+                let index = *index as usize;
+                prop_assert!(places[index].parent().is_none_or(|p| placed[p]) && !placed[index]);
+                placed[index] = true;
+            }
+            prop_assert!(placed.iter().all(|p| *p));
             let leaves = || (0..hops.len()).filter(|i| places[*i].has(bits::LEAF));
             let last = (0..hops.len()).filter(|i| places[*i].has(bits::LAST_LEAF));
             let last: Vec<_> = last.map(|i| hops[i].rank()).collect();

@@ -1,0 +1,263 @@
+//! What a set of durations is like: its statistics, and whether it meets a requirement.
+//!
+//! Everything is exact: counts are counts and quantiles are durations that were measured (nearest
+//! rank). The standard deviation is the population's (divided by n), since all chains of the time
+//! range are in it. "Above 3 sigma" is as in the evaluations of PHOENIX: above the *median* plus
+//! three standard deviations.
+
+use chronoscope_model::{Quantile, nearest_rank};
+use std::fmt;
+
+/// The quantiles that a distribution carries, ascending.
+pub const QUANTILES: [Quantile; 5] =
+    [Quantile::P50, Quantile::P90, Quantile::P99, Quantile::P99_73, Quantile::P99_9];
+
+/// Statistics of durations. All durations in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Distribution {
+    /// How many there are; at least 1.
+    pub count: u64,
+    /// Their sum.
+    pub sum_ns: u128,
+    /// The shortest.
+    pub min_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+    /// Their mean.
+    pub mean_ns: f64,
+    /// The population's standard deviation.
+    pub sd_ns: f64,
+    /// The values at [`QUANTILES`].
+    pub quantiles_ns: [u64; QUANTILES.len()],
+    /// How many are above the median plus three standard deviations.
+    pub above_3_sigma: u64,
+}
+
+impl Distribution {
+    /// The distribution of ascending durations; `None` when there are none.
+    pub fn of_ascending(durations_ns: &[u64]) -> Option<Self> {
+        let (min_ns, max_ns) = (*durations_ns.first()?, *durations_ns.last()?);
+        debug_assert!(durations_ns.is_sorted());
+        let count = durations_ns.len() as u64;
+        let sum_ns: u128 = durations_ns.iter().map(|ns| u128::from(*ns)).sum();
+        let mean_ns = sum_ns as f64 / count as f64;
+        // Two passes: the shortcut over sums of squares loses all digits when the deviation is
+        // small beside the mean.
+        let squares: f64 = durations_ns.iter().map(|ns| (*ns as f64 - mean_ns).powi(2)).sum();
+        let sd_ns = (squares / count as f64).sqrt();
+        let quantiles_ns =
+            QUANTILES.map(|quantile| nearest_rank(durations_ns, quantile).unwrap_or(max_ns));
+        let bound = quantiles_ns[0] as f64 + 3.0 * sd_ns;
+        let below = durations_ns.partition_point(|ns| *ns as f64 <= bound);
+        let above_3_sigma = count - below as u64;
+        Some(Self { count, sum_ns, min_ns, max_ns, mean_ns, sd_ns, quantiles_ns, above_3_sigma })
+    }
+
+    /// The middle one by nearest rank.
+    pub const fn median_ns(&self) -> u64 {
+        self.quantiles_ns[0]
+    }
+
+    /// The bound of "above 3 sigma".
+    pub fn three_sigma_ns(&self) -> f64 {
+        self.median_ns() as f64 + 3.0 * self.sd_ns
+    }
+
+    /// The share above it, in `[0, 1]`.
+    pub fn share_above_3_sigma(&self) -> f64 {
+        self.above_3_sigma as f64 / self.count as f64
+    }
+}
+
+/// "So much of all durations is within the limit."
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Requirement {
+    /// The longest duration that is still good, in nanoseconds.
+    pub limit_ns: u64,
+    /// The share that has to be within it, in millionths, `[0, 1_000_000]`.
+    pub share_millionths: u32,
+}
+
+impl Requirement {
+    /// 99.7 % within the limit, as the evaluations of PHOENIX have it: less than 0.3 % above.
+    pub const fn within(limit_ns: u64) -> Self {
+        Self { limit_ns, share_millionths: 997_000 }
+    }
+
+    /// Judges ascending durations by exact counts.
+    pub fn judge(self, durations_ns: &[u64]) -> Verdict {
+        let within = durations_ns.partition_point(|ns| *ns <= self.limit_ns) as u64;
+        Verdict { requirement: self, count: durations_ns.len() as u64, within }
+    }
+}
+
+/// Whether durations meet a requirement. Displays as a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// What was required.
+    pub requirement: Requirement,
+    /// How many durations were judged.
+    pub count: u64,
+    /// How many of them are within the limit.
+    pub within: u64,
+}
+
+impl Verdict {
+    /// Whether the share *above* the limit is below what the requirement leaves. Nothing measured
+    /// is nothing proved.
+    pub fn holds(&self) -> bool {
+        let above = u128::from(self.count - self.within) * 1_000_000;
+        let left = 1_000_000 - self.requirement.share_millionths.min(1_000_000);
+        let allowed = u128::from(self.count) * u128::from(left);
+        // A requirement of 100 % leaves nothing, and nothing above meets it.
+        self.count > 0 && (above < allowed || above == 0)
+    }
+
+    /// How many are above the limit.
+    pub const fn above(&self) -> u64 {
+        self.count - self.within
+    }
+
+    /// The share above the limit, in `[0, 1]`; 0 when there is nothing.
+    pub fn share_above(&self) -> f64 {
+        if self.count == 0 { 0.0 } else { self.above() as f64 / self.count as f64 }
+    }
+}
+
+impl fmt::Display for Verdict {
+    /// `99.74 % of 277,000 chains within 1 s: the requirement holds`. The share is cut, not
+    /// rounded, so that it never reads better than it is.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let limit = Nanoseconds(self.requirement.limit_ns);
+        if self.count == 0 {
+            return write!(f, "no chains: nothing is known about {limit}");
+        }
+        let hundredths = u128::from(self.within) * 10_000 / u128::from(self.count);
+        let (whole, part) = (hundredths / 100, hundredths % 100);
+        let verdict = if self.holds() { "holds" } else { "is not met" };
+        let count = Thousands(self.count);
+        write!(f, "{whole}.{part:02} % of {count} chains within {limit}: the requirement {verdict}")
+    }
+}
+
+/// A count with a comma at every thousand.
+struct Thousands(u64);
+
+impl fmt::Display for Thousands {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = self.0.to_string();
+        for (index, digit) in digits.chars().enumerate() {
+            if index > 0 && (digits.len() - index).is_multiple_of(3) {
+                f.write_str(",")?;
+            }
+            write!(f, "{digit}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A duration in the largest unit that leaves it whole: `1 s`, `250 ms`, `1500 us`.
+struct Nanoseconds(u64);
+
+impl fmt::Display for Nanoseconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")];
+        let fits = units.iter().find(|(ns, _)| self.0.is_multiple_of(*ns) && self.0 > 0);
+        let (ns, unit) = fits.unwrap_or(&(1, "ns"));
+        write!(f, "{} {unit}", self.0 / ns)
+    }
+}
+
+/// Sorts durations ascending. Least significant digits first, 11 bits at a time, and only the
+/// digits in which they differ: for millions of chain durations (below a few minutes) several
+/// times faster than comparing.
+pub fn sort(durations_ns: &mut Vec<u64>) {
+    const DIGIT_BITS: u32 = 11;
+    const FEW: usize = 4096;
+    if durations_ns.len() < FEW {
+        durations_ns.sort_unstable();
+        return;
+    }
+    let max = durations_ns.iter().copied().max().unwrap_or(0);
+    let digits = (u64::BITS - max.leading_zeros()).div_ceil(DIGIT_BITS);
+    let mut other = vec![0; durations_ns.len()];
+    for digit in 0..digits {
+        #[allow(clippy::cast_possible_truncation)] // masked to 11 bits
+        let of = |ns: u64| (ns >> (digit * DIGIT_BITS)) as usize & ((1 << DIGIT_BITS) - 1);
+        let mut next = vec![0usize; 1 << DIGIT_BITS];
+        for ns in durations_ns.iter() {
+            next[of(*ns)] += 1;
+        }
+        let mut before = 0;
+        for slot in &mut next {
+            before += std::mem::replace(slot, before);
+        }
+        for ns in durations_ns.iter() {
+            let slot = &mut next[of(*ns)];
+            other[*slot] = *ns;
+            *slot += 1;
+        }
+        std::mem::swap(durations_ns, &mut other);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn by_hand() {
+        let values = [2, 4, 4, 4, 5, 5, 7, 9]; // the textbook's example: mean 5, deviation 2
+        let d = Distribution::of_ascending(&values).unwrap();
+        assert_eq!((d.count, d.sum_ns, d.min_ns, d.max_ns), (8, 40, 2, 9));
+        assert_eq!((d.mean_ns, d.sd_ns, d.median_ns()), (5.0, 2.0, 4));
+        assert_eq!(d.quantiles_ns, [4, 9, 9, 9, 9]);
+        assert_eq!((d.three_sigma_ns(), d.above_3_sigma), (10.0, 0));
+        assert_eq!(Distribution::of_ascending(&[]), None);
+    }
+
+    #[test]
+    fn above_three_sigma_counts_from_the_median() {
+        let mut values = vec![10; 999];
+        values.push(1_000_000);
+        let d = Distribution::of_ascending(&values).unwrap();
+        assert_eq!(d.above_3_sigma, 1);
+        assert_eq!(d.share_above_3_sigma(), 0.001);
+    }
+
+    fn verdict(count: u64, within: u64) -> Verdict {
+        Verdict { requirement: Requirement::within(1_000_000_000), count, within }
+    }
+
+    #[test]
+    fn the_sentence() {
+        // Counts as in the published evaluation: 712 of some 277,000 above.
+        assert_eq!(
+            verdict(277_000, 277_000 - 712).to_string(),
+            "99.74 % of 277,000 chains within 1 s: the requirement holds"
+        );
+        assert_eq!(
+            verdict(1000, 997).to_string(),
+            "99.70 % of 1,000 chains within 1 s: the requirement is not met"
+        );
+        assert!(verdict(1001, 998).to_string().ends_with("the requirement holds"));
+        assert_eq!(verdict(0, 0).to_string(), "no chains: nothing is known about 1 s");
+        let all = Requirement { limit_ns: 1_500_000, share_millionths: 1_000_000 };
+        assert_eq!(
+            all.judge(&[1, 1_500_000]).to_string(),
+            "100.00 % of 2 chains within 1500 us: the requirement holds"
+        );
+        assert!(!all.judge(&[1, 1_500_001]).holds());
+    }
+
+    proptest! {
+        #[test]
+        fn sorts(mut values in prop::collection::vec(any::<u64>().prop_map(|v| v >> (v % 64)), 0..9000)) {
+            let mut expected = values.clone();
+            expected.sort_unstable();
+            sort(&mut values);
+            prop_assert_eq!(values, expected);
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Bringing a chain's rows together when they lie in several places.
+//!
+//! A [`Run`] holds rows sorted by chain; [`merge`] walks several runs at once and hands out one
+//! chain after the other. Its heap is touched once per chain and run, not per row. Memory is what
+//! the runs take ([`ROW_BYTES`] a row) and one chain more; where that is too much, all rows are
+//! read in several passes, each with the chains of one [`Partition`]: the bound is the caller's,
+//! the price is reading again.
+
+use crate::{Hop, PathIndex, Told};
+use chronoscope_model::ChainId;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Memory of a row in a [`Run`], in bytes.
+pub const ROW_BYTES: usize =
+    size_of::<ChainId>() + size_of::<Hop>() + size_of::<PathIndex>() + size_of::<(u16, i64)>();
+
+/// Rows of many chains. Sorted by chain once [`Run::sort`] has been called.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    chains: Vec<ChainId>,
+    hops: Vec<Hop>,
+    paths: Vec<PathIndex>,
+    roots: Vec<(u16, i64)>,
+}
+
+/// In `Run::paths`: the row's correlator told nothing.
+const FOREIGN: PathIndex = PathIndex(u32::MAX);
+
+impl Run {
+    /// Adds a row.
+    pub fn push(&mut self, chain: ChainId, hop: Hop, told: Option<Told>) {
+        self.chains.push(chain);
+        self.hops.push(hop);
+        // A run that is all foreign spends nothing on what its rows were not told.
+        if told.is_some() || !self.paths.is_empty() {
+            self.paths.resize(self.hops.len() - 1, FOREIGN);
+            self.roots.resize(self.hops.len() - 1, (0, 0));
+            let (path, root) = told
+                .map_or((FOREIGN, (0, 0)), |told| (told.path, (told.level, told.root_start_ns)));
+            self.paths.push(path);
+            self.roots.push(root);
+        }
+    }
+
+    /// Makes room for more rows.
+    pub fn reserve(&mut self, rows: usize) {
+        self.chains.reserve(rows);
+        self.hops.reserve(rows);
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.hops.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.hops.is_empty()
+    }
+
+    /// Whether rows of one chain stand together, ascending by chain.
+    pub fn is_sorted(&self) -> bool {
+        self.chains.is_sorted()
+    }
+
+    /// Brings the rows of each chain together. Costs nothing when they already are.
+    pub fn sort(&mut self) {
+        if self.is_sorted() {
+            return;
+        }
+        let mut order: Vec<(ChainId, usize)> = self.chains.iter().copied().zip(0..).collect();
+        order.sort_unstable();
+        self.hops = order.iter().map(|(_, index)| self.hops[*index]).collect();
+        if !self.paths.is_empty() {
+            self.paths = order.iter().map(|(_, index)| self.paths[*index]).collect();
+            self.roots = order.iter().map(|(_, index)| self.roots[*index]).collect();
+        }
+        self.chains = order.into_iter().map(|(chain, _)| chain).collect();
+    }
+
+    fn told(&self, index: usize) -> Option<Told> {
+        let path = self.paths.get(index).copied().filter(|path| *path != FOREIGN)?;
+        let (level, root_start_ns) = self.roots[index];
+        Some(Told { path, level, root_start_ns })
+    }
+
+    /// The first row from `from` on that belongs to another chain.
+    fn chain_end(&self, from: usize) -> usize {
+        let chain = self.chains[from];
+        self.chains[from..].iter().position(|c| *c != chain).map_or(self.len(), |n| from + n)
+    }
+}
+
+/// One chain's rows, wherever they were.
+#[derive(Clone, Debug, Default)]
+pub struct ChainRows {
+    /// The rows.
+    pub hops: Vec<Hop>,
+    /// What each row was told of its ancestors.
+    pub told: Vec<Option<Told>>,
+}
+
+impl ChainRows {
+    fn take(&mut self, run: &Run, from: usize, end: usize) {
+        self.hops.extend_from_slice(&run.hops[from..end]);
+        if run.paths.is_empty() {
+            self.told.resize(self.hops.len(), None);
+        } else {
+            self.told.extend((from..end).map(|index| run.told(index)));
+        }
+    }
+}
+
+/// Hands out the chains of all runs, ascending by id.
+///
+/// # Panics
+/// When a run is not sorted (checked in debug builds).
+pub fn merge(runs: &[Run], mut each: impl FnMut(ChainId, &ChainRows)) {
+    debug_assert!(runs.iter().all(Run::is_sorted), "runs are sorted by chain");
+    let mut rows = ChainRows::default();
+    let heads = runs.iter().enumerate().filter(|(_, run)| !run.is_empty());
+    let mut heap: BinaryHeap<Reverse<(ChainId, usize, usize)>> =
+        heads.map(|(index, run)| Reverse((run.chains[0], index, 0))).collect();
+    while let Some(Reverse((chain, _, _))) = heap.peek().copied() {
+        rows.hops.clear();
+        rows.told.clear();
+        while let Some(mut head) = heap.peek_mut() {
+            let Reverse((other, index, from)) = *head;
+            if other != chain {
+                break;
+            }
+            let run = &runs[index];
+            let end = run.chain_end(from);
+            rows.take(run, from, end);
+            if end < run.len() {
+                *head = Reverse((run.chains[end], index, end));
+            } else {
+                std::collections::binary_heap::PeekMut::pop(head);
+            }
+        }
+        each(chain, &rows);
+    }
+}
+
+/// One of several disjoint sets of chains that together are all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Partition {
+    /// Which one, in `[0, count)`.
+    pub index: u32,
+    /// How many there are; at least 1.
+    pub count: u32,
+}
+
+impl Partition {
+    /// All chains in one.
+    pub const ALL: Self = Self { index: 0, count: 1 };
+
+    /// As few partitions as keep each within `memory_bytes` for `rows` rows, if chains are of
+    /// one size.
+    pub fn within(rows: u64, memory_bytes: u64) -> impl Iterator<Item = Self> {
+        let bytes = rows.saturating_mul(ROW_BYTES as u64);
+        let count = u32::try_from(bytes.div_ceil(memory_bytes.max(1))).unwrap_or(u32::MAX).max(1);
+        (0..count).map(move |index| Self { index, count })
+    }
+
+    /// Whether a chain is in it.
+    #[inline]
+    pub const fn contains(self, chain: ChainId) -> bool {
+        if self.count == 1 {
+            return true;
+        }
+        // Ids may be counters or have one half empty: mix before cutting the range.
+        let mixed =
+            (chain.low() ^ chain.high().rotate_left(31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        ((mixed >> 32) * self.count as u64) >> 32 == self.index as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chronoscope_model::{ClassId, TransactionId};
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn hop(id: u64) -> Hop {
+        let (parent, class) = (TransactionId::NONE, ClassId(1));
+        Hop { id: TransactionId(id), parent, class, start_ns: 0, elapsed_ns: 0 }
+    }
+
+    #[test]
+    fn what_rows_were_told_stays_with_them() {
+        let told = Told { path: PathIndex(7), level: 3, root_start_ns: 5 };
+        let mut run = Run::default();
+        run.push(ChainId(2), hop(1), None);
+        run.push(ChainId(1), hop(2), Some(told));
+        run.push(ChainId(2), hop(3), None);
+        run.sort();
+        let mut seen = Vec::new();
+        merge(&[run], |chain, rows| seen.push((chain, rows.told.clone())));
+        assert_eq!(seen, [(ChainId(1), vec![Some(told)]), (ChainId(2), vec![None, None])]);
+    }
+
+    #[test]
+    fn few_rows_are_one_partition() {
+        assert_eq!(Partition::within(10, 1 << 20).collect::<Vec<_>>(), [Partition::ALL]);
+        assert_eq!(Partition::within(0, 0).count(), 1);
+        assert_eq!(Partition::within(1_000, ROW_BYTES as u64 * 100).count(), 10);
+    }
+
+    proptest! {
+        /// Every row comes out once, with its chain, in as many partitions as one likes.
+        #[test]
+        fn nothing_is_lost_or_doubled(
+            chains in prop::collection::vec(prop::collection::vec(0u128..40, 0..60), 0..6),
+            count in 1u32..5,
+            spread in any::<u64>(),
+        ) {
+            let id = |chain: u128| ChainId(chain * u128::from(spread | 1));
+            let mut expected: BTreeMap<ChainId, Vec<u64>> = BTreeMap::new();
+            let mut found = BTreeMap::new();
+            for index in 0..count {
+                let partition = Partition { index, count };
+                let mut number = 0;
+                let mut runs = Vec::new();
+                for chains in &chains {
+                    let mut run = Run::default();
+                    for chain in chains.iter().map(|chain| id(*chain)) {
+                        number += 1;
+                        if partition.contains(chain) {
+                            run.push(chain, hop(number), None);
+                            expected.entry(chain).or_default().push(number);
+                        }
+                    }
+                    run.sort();
+                    runs.push(run);
+                }
+                merge(&runs, |chain, rows| {
+                    let mut ids: Vec<u64> = rows.hops.iter().map(|hop| hop.id.0).collect();
+                    ids.sort_unstable();
+                    assert!(found.insert(chain, ids).is_none(), "a chain twice");
+                });
+            }
+            prop_assert_eq!(found, expected);
+        }
+    }
+}
