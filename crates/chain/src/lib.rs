@@ -1,8 +1,45 @@
 //! Pure functions on chains: what a chain's rows say about how long things took.
+//!
+//! No I/O, no clock: rows come in as [`Hop`]s and leave as durations. [`Linker`] finds out who is
+//! whose parent; [`Assembler`] gives every row its path, level and root start; [`Evaluator`] finds
+//! the durations that a [`Selection`] asks for and counts what it could not use;
+//! [`Distribution`], [`Verdict`], [`Bins`], [`Grid`] and [`Split`] say what the durations are like.
+//!
+//! ```
+//! use chronoscope_chain::{Assembler, Evaluator, Hop, Level, Paths, Selection};
+//! use chronoscope_model::{ClassId, TransactionId};
+//!
+//! let plots = ClassId::of("MRTS", "decodePlots");
+//! let redraw = ClassId::of("CWP", "TargetView_redraw");
+//! let hops = [
+//!     Hop { id: TransactionId(1), parent: TransactionId(0), class: plots, start_ns: 100, elapsed_ns: 10 },
+//!     Hop { id: TransactionId(2), parent: TransactionId(1), class: redraw, start_ns: 150, elapsed_ns: 30 },
+//! ];
+//! let (mut assembler, mut paths) = (Assembler::default(), Paths::default());
+//! let chain = assembler.assemble(&hops, |_| None, &mut paths);
+//! let mut evaluator = Evaluator::new(Selection {
+//!     roots: [plots].into(),
+//!     leaves: Some([redraw].into()),
+//!     level: Level::Exactly(1),
+//!     root_start_ns: i64::MIN..i64::MAX,
+//! });
+//! let mut durations = Vec::new();
+//! evaluator.acpd(&chain, &paths, |_| true, |found| durations.push(found.duration_ns));
+//! assert_eq!(durations, [80]); // (150 − 100) + 30
+//! ```
+//!
+//! **Synchronous duration**: a transaction's own elapsed time. **APCD(root)** = (start + elapsed
+//! of the leaf that starts last) − start(root). **ACPD(root, leaf)** = (start(leaf) − start(root))
+//! + elapsed(leaf), one value per leaf. The root may be an inner transaction and the "leaf" need
+//! not be childless. [`evaluate`] says what happens where rows are missing or clocks disagree.
+//!
+//! Limits: a chain has fewer than 2³² − 2 rows and fits in memory; times are raw stamps, corrected
+//! by nobody here. Not here: reading rows (`store`).
 
 mod assemble;
 mod bins;
 mod distribution;
+pub mod evaluate;
 mod hop;
 pub mod links;
 mod paths;
@@ -13,6 +50,7 @@ mod split;
 pub use assemble::{Assembler, Chain, LastLeaves, Standing, Told};
 pub use bins::{Bins, Grid};
 pub use distribution::{Distribution, QUANTILES, Requirement, Verdict, sort};
+pub use evaluate::{Counts, Evaluator, Found, Meaning, Selection};
 pub use hop::Hop;
 pub use links::{Linker, Place};
 pub use paths::{PathIndex, Paths};

@@ -1,0 +1,278 @@
+//! The durations that a question asks of one chain.
+//!
+//! What is used and what is not:
+//! * A duration counts from the *recorded* start of its root. Where the correlator carried the
+//!   root's start with it, the duration is exact even though rows in between (or the root's own)
+//!   are missing: it is used, and counted as incomplete.
+//! * Where the selected root's row is missing and its start was not carried, or where it may hide
+//!   among unknown ancestors, there is no duration: counted as [`Counts::root_missing`].
+//! * A negative duration (the clocks of two hosts disagree by more than it) is not used: counted.
+//! * A leaf that starts before its parent is used, since only its root's start and its own end
+//!   matter: counted, because it shows that clocks disagree.
+//! * A doubled row is not used: counted.
+
+use crate::links::bits;
+use crate::{Chain, LastLeaves, Level, PathIndex, Paths, Place, steps_to_root};
+use chronoscope_model::ClassId;
+use std::collections::HashSet;
+use std::ops::Range;
+
+/// Which roots and leaves are asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// The classes that the root may have.
+    pub roots: HashSet<ClassId>,
+    /// The classes that the leaf may have (it may have children of its own); `None` for every
+    /// transaction without children.
+    pub leaves: Option<HashSet<ClassId>>,
+    /// How far below the root the leaf has to be.
+    pub level: Level,
+    /// Start of the selected root: UTC, nanoseconds since 1970.
+    pub root_start_ns: Range<i64>,
+}
+
+/// What a path means to a selection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// Nothing: another leaf class, or no such root above it.
+    None,
+    /// The leaf fits, and its root may be among ancestors that are not known.
+    Hidden,
+    /// It has the selected root so many steps above it.
+    Below {
+        /// Steps from the selected root to the leaf.
+        steps: u16,
+        /// Whether that is the root of the whole chain, whose start the correlator carries.
+        from_top: bool,
+    },
+}
+
+impl Selection {
+    /// What a path, root first, means for the ACPD. `level` is the leaf's level in the whole
+    /// chain, where it is known.
+    pub fn meaning(&self, path: &[ClassId], level: Option<u16>) -> Meaning {
+        let fits = |leaf| self.leaves.as_ref().is_none_or(|leaves| leaves.contains(leaf));
+        if !path.last().is_some_and(fits) {
+            return Meaning::None;
+        }
+        let steps = steps_to_root(path, level, |class| self.roots.contains(&class), self.level);
+        match steps {
+            Some(steps) => Meaning::Below { steps, from_top: Some(steps) == level },
+            None if path.contains(&ClassId::NONE) => Meaning::Hidden,
+            None => Meaning::None,
+        }
+    }
+}
+
+/// How many durations were found, and why others were not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Durations that are used.
+    pub used: u64,
+    /// Of the used, those with a row missing on the way from the root (or above it).
+    pub incomplete: u64,
+    /// Of the used, those whose leaf starts before its parent.
+    pub before_parent: u64,
+    /// Of the used, those that were assembled from rows without ancestors in their correlators.
+    pub foreign: u64,
+    /// Not used: shorter than nothing.
+    pub negative: u64,
+    /// Not used: the root is not among the rows, or may hide among missing ones. When a time range
+    /// is asked for, these may lie outside it.
+    pub root_missing: u64,
+    /// Rows left out because another has the same id.
+    pub duplicates: u64,
+}
+
+impl Counts {
+    /// Adds the counts of another part.
+    pub fn add(&mut self, other: &Self) {
+        self.used += other.used;
+        self.incomplete += other.incomplete;
+        self.before_parent += other.before_parent;
+        self.foreign += other.foreign;
+        self.negative += other.negative;
+        self.root_missing += other.root_missing;
+        self.duplicates += other.duplicates;
+    }
+
+    /// Counts one duration by the `links` of its leaf; whether it is to be used.
+    pub fn count(&mut self, duration_ns: i64, links: u8, foreign: bool) -> bool {
+        if duration_ns < 0 {
+            self.negative += 1;
+            return false;
+        }
+        self.used += 1;
+        self.incomplete += u64::from(links & bits::ANCESTOR_MISSING != 0);
+        self.before_parent += u64::from(links & bits::BEFORE_PARENT != 0);
+        self.foreign += u64::from(foreign);
+        true
+    }
+}
+
+/// One duration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The leaf's row.
+    pub leaf: usize,
+    /// Steps from the selected root to the leaf; `None` where they are not known, because the leaf
+    /// is known to be below the root and the rows between are not.
+    pub steps: Option<u16>,
+    /// When the selected root started: UTC, nanoseconds since 1970.
+    pub start_ns: i64,
+    /// The duration in nanoseconds.
+    pub duration_ns: u64,
+}
+
+/// Finds the durations that a selection asks for, chain by chain, and counts.
+#[derive(Debug)]
+pub struct Evaluator {
+    selection: Selection,
+    /// By path: what it means, once asked.
+    meanings: Vec<Option<Meaning>>,
+    last_leaves: LastLeaves,
+    /// What was found and what was not, over all chains so far.
+    pub counts: Counts,
+}
+
+impl Evaluator {
+    /// An evaluator that has seen nothing yet.
+    pub fn new(selection: Selection) -> Self {
+        let (meanings, last_leaves) = (Vec::new(), LastLeaves::default());
+        Self { selection, meanings, last_leaves, counts: Counts::default() }
+    }
+
+    /// What it looks for.
+    pub const fn selection(&self) -> &Selection {
+        &self.selection
+    }
+
+    /// ACPD: one duration per leaf. `keep` decides by row whether it is asked here at all (rows
+    /// that were answered elsewhere take part only as ancestors).
+    pub fn acpd(
+        &mut self,
+        chain: &Chain<'_>,
+        paths: &Paths,
+        keep: impl Fn(usize) -> bool,
+        mut each: impl FnMut(Found),
+    ) {
+        for (leaf, (place, standing)) in chain.places.iter().zip(chain.standings).enumerate() {
+            if !keep(leaf) {
+                continue;
+            }
+            if place.duplicate {
+                self.counts.duplicates += 1;
+                continue;
+            }
+            if self.selection.leaves.is_none() && !place.has(bits::LEAF) {
+                continue;
+            }
+            let (steps, from_top) = match self.meaning(paths, standing.path, standing.level) {
+                Meaning::None => continue,
+                Meaning::Hidden => {
+                    self.counts.root_missing += 1;
+                    continue;
+                }
+                Meaning::Below { steps, from_top } => (steps, from_top),
+            };
+            let carried = standing.root_start_ns.filter(|_| from_top);
+            let found = || chain.ancestor(leaf, steps).map(|root| chain.hops[root].start_ns);
+            match carried.or_else(found) {
+                Some(start_ns) => {
+                    self.offer(chain, Some(steps), start_ns, leaf, leaf, &mut each);
+                }
+                None => self.counts.root_missing += 1,
+            }
+        }
+    }
+
+    /// APCD: one duration per root of the selected classes, wherever in the chain it is. The rows
+    /// under the chain's only root are all its, even where the way up to it is missing. The
+    /// selection's leaves and level play no part.
+    pub fn apcd(&mut self, chain: &Chain<'_>, paths: &Paths, mut each: impl FnMut(Found)) {
+        let whole = self.whole_chain(chain, paths);
+        if let Some((true, start_ns, steps, last)) = whole {
+            self.offer(chain, steps, start_ns, last, last, &mut each);
+        }
+        if whole.is_none() && !chain.places.iter().any(Place::is_root) {
+            self.counts.root_missing += 1;
+        }
+        let is_root = |class: &ClassId| self.selection.roots.contains(class);
+        let below = |index: usize| whole.is_none() || !chain.places[index].is_root();
+        if !(0..chain.hops.len()).any(|index| below(index) && is_root(&chain.hops[index].class)) {
+            self.counts.duplicates += chain.places.iter().filter(|p| p.duplicate).count() as u64;
+            return;
+        }
+        let mut last_leaves = std::mem::take(&mut self.last_leaves);
+        let leaves = last_leaves.of(chain);
+        for (index, hop) in chain.hops.iter().enumerate() {
+            let place = chain.places[index];
+            if place.duplicate {
+                self.counts.duplicates += 1;
+            } else if below(index) && self.selection.roots.contains(&hop.class) {
+                let last = leaves[index] as usize;
+                let steps = chain.places[last].level - place.level;
+                self.offer(chain, Some(steps), hop.start_ns, last, index, &mut each);
+            }
+        }
+        self.last_leaves = last_leaves;
+    }
+
+    /// The APCD of the chain's root, where the whole chain is known to be below one: whether the
+    /// root is of a selected class, its start, the steps to the last leaf, and that leaf.
+    fn whole_chain(
+        &self,
+        chain: &Chain<'_>,
+        paths: &Paths,
+    ) -> Option<(bool, i64, Option<u16>, usize)> {
+        let last = chain.last_leaf()?;
+        let standing = chain.standings[last];
+        if standing.foreign && chain.places.iter().any(Place::is_root) {
+            let root = chain.only_root()?;
+            let steps = (chain.places[last].top as usize == root).then(|| chain.places[last].level);
+            let selected = self.selection.roots.contains(&chain.hops[root].class);
+            return Some((selected, chain.hops[root].start_ns, steps, last));
+        }
+        let top = paths.classes(standing.path).first().copied()?;
+        let selected = self.selection.roots.contains(&top);
+        Some((selected, standing.root_start_ns?, standing.level, last))
+    }
+
+    fn offer(
+        &mut self,
+        chain: &Chain<'_>,
+        steps: Option<u16>,
+        start_ns: i64,
+        leaf: usize,
+        counted: usize,
+        each: &mut impl FnMut(Found),
+    ) {
+        if !self.selection.root_start_ns.contains(&start_ns) {
+            return;
+        }
+        let duration_ns = chain.hops[leaf].end_ns().saturating_sub(start_ns);
+        let links = chain.places[leaf].links | chain.places[counted].links & bits::ANCESTOR_MISSING;
+        if self.counts.count(duration_ns, links, chain.standings[leaf].foreign) {
+            let duration_ns = duration_ns.unsigned_abs();
+            each(Found { leaf, steps, start_ns, duration_ns });
+        }
+    }
+
+    /// What a path means; asked of the selection once per path. A path with a gap means the same
+    /// at every level only below the gap, so that those are asked again.
+    fn meaning(&mut self, paths: &Paths, path: PathIndex, level: Option<u16>) -> Meaning {
+        let index = path.0 as usize;
+        if self.meanings.len() <= index {
+            self.meanings.resize(paths.len().max(index + 1), None);
+        }
+        if let Some(meaning) = self.meanings[index] {
+            return meaning;
+        }
+        let classes = paths.classes(path);
+        let meaning = self.selection.meaning(&classes, level);
+        if !classes.contains(&ClassId::NONE) {
+            self.meanings[index] = Some(meaning);
+        }
+        meaning
+    }
+}
