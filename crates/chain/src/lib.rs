@@ -29,8 +29,9 @@
 //! ```
 //!
 //! **Synchronous duration**: a transaction's own elapsed time. **APCD(root)** = (start + elapsed
-//! of the leaf that starts last) − start(root). **ACPD(root, leaf)** = (start(leaf) − start(root))
-//! + elapsed(leaf), one value per leaf. The root may be an inner transaction and the "leaf" need
+//! of the leaf that starts last) − start(root).
+//! **ACPD(root, leaf)** = (start(leaf) − start(root)) plus
+//! elapsed(leaf), one value per leaf. The root may be an inner transaction and the "leaf" need
 //! not be childless. [`evaluate`] says what happens where rows are missing or clocks disagree.
 //!
 //! Limits: a chain has fewer than 2³² − 2 rows and fits in memory; times are raw stamps, corrected
