@@ -55,6 +55,6 @@ pub use evaluate::{Counts, Evaluator, Found, Meaning, Selection};
 pub use hop::Hop;
 pub use links::{Linker, Place};
 pub use paths::{PathIndex, Paths};
-pub use runs::{ChainRows, Partition, ROW_BYTES, Run, merge};
+pub use runs::{ChainRows, Partition, ROW_BYTES, Run, cuts, merge, merge_between};
 pub use select::{ClassSelector, Level, steps_to_root};
 pub use split::{Part, PartStatistics, Split, split};

@@ -116,13 +116,32 @@ impl ChainRows {
 ///
 /// # Panics
 /// When a run is not sorted (checked in debug builds).
-pub fn merge(runs: &[Run], mut each: impl FnMut(ChainId, &ChainRows)) {
+pub fn merge(runs: &[Run], each: impl FnMut(ChainId, &ChainRows)) {
+    merge_between(runs, ChainId::NONE, None, each);
+}
+
+/// Hands out the chains from `from` on and before `until`, ascending by id: several threads may
+/// share the chains of the same runs. [`cuts`] says where.
+///
+/// # Panics
+/// When a run is not sorted (checked in debug builds).
+pub fn merge_between(
+    runs: &[Run],
+    from: ChainId,
+    until: Option<ChainId>,
+    mut each: impl FnMut(ChainId, &ChainRows),
+) {
     debug_assert!(runs.iter().all(Run::is_sorted), "runs are sorted by chain");
     let mut rows = ChainRows::default();
-    let heads = runs.iter().enumerate().filter(|(_, run)| !run.is_empty());
-    let mut heap: BinaryHeap<Reverse<(ChainId, usize, usize)>> =
-        heads.map(|(index, run)| Reverse((run.chains[0], index, 0))).collect();
+    let heads = runs.iter().enumerate().filter_map(|(index, run)| {
+        let at = run.chains.partition_point(|chain| *chain < from);
+        Some(Reverse((*run.chains.get(at)?, index, at)))
+    });
+    let mut heap: BinaryHeap<Reverse<(ChainId, usize, usize)>> = heads.collect();
     while let Some(Reverse((chain, _, _))) = heap.peek().copied() {
+        if until.is_some_and(|until| chain >= until) {
+            break;
+        }
         rows.hops.clear();
         rows.told.clear();
         while let Some(mut head) = heap.peek_mut() {
@@ -141,6 +160,17 @@ pub fn merge(runs: &[Run], mut each: impl FnMut(ChainId, &ChainRows)) {
         }
         each(chain, &rows);
     }
+}
+
+/// `count` − 1 ids that cut the chains of all runs into about equal shares, ascending.
+pub fn cuts(runs: &[Run], count: usize) -> Vec<ChainId> {
+    const SAMPLES: usize = 64;
+    let mut sample: Vec<ChainId> = Vec::new();
+    for run in runs {
+        sample.extend(run.chains.iter().step_by(run.len() / SAMPLES + 1));
+    }
+    sample.sort_unstable();
+    (1..count).filter_map(|cut| sample.get(sample.len() * cut / count).copied()).collect()
 }
 
 /// One of several disjoint sets of chains that together are all.
@@ -236,11 +266,15 @@ mod tests {
                     run.sort();
                     runs.push(run);
                 }
-                merge(&runs, |chain, rows| {
+                let mut each = |chain: ChainId, rows: &ChainRows| {
                     let mut ids: Vec<u64> = rows.hops.iter().map(|hop| hop.id.0).collect();
                     ids.sort_unstable();
                     assert!(found.insert(chain, ids).is_none(), "a chain twice");
-                });
+                };
+                let cuts = cuts(&runs, 3);
+                let starts = std::iter::once(ChainId::NONE).chain(cuts.iter().copied());
+                let ends = cuts.iter().copied().map(Some).chain([None]);
+                starts.zip(ends).for_each(|(from, until)| merge_between(&runs, from, until, &mut each));
             }
             prop_assert_eq!(found, expected);
         }

@@ -242,7 +242,8 @@ impl Truth {
             });
             let Some((steps, root)) = fitting.next_back().filter(|_| fits) else { continue };
             let between = way[..=steps].iter().all(|at| self.present[*at]);
-            if !between && !(native && *root == 0) {
+            let carried = native && *root == 0;
+            if !between && !carried {
                 continue;
             }
             let end =
