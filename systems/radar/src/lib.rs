@@ -1,6 +1,8 @@
 //! A radar data processing chain: generator, tracker, message server, display.
 
 pub mod asterix;
+pub mod generator;
 pub mod geodesy;
 pub mod link;
 pub mod tracker;
+pub mod traffic;

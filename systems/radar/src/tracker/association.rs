@@ -176,7 +176,11 @@ impl Tracker {
         }
         let expected = track.expected_at(m.time_s, &settings.motion);
         let fit = expected.innovation(m.position, m.covariance)?;
-        let gate = if identity == Match::Same { settings.gate_same_address } else { settings.gate };
+        let gate = match identity {
+            Match::Same => settings.gate_same_address,
+            Match::Alike => settings.gate_same_code,
+            _ => settings.gate,
+        };
         if fit.distance_squared > gate {
             return None;
         }

@@ -20,6 +20,9 @@ pub struct Settings {
     pub confirm_hits: u32,
     /// Opportunities within which they have to come: the N.
     pub confirm_scans: f64,
+    /// How much larger both are while no plot has carried an address or a code: clutter is
+    /// anonymous, and several radars' clutter lines up by chance.
+    pub anonymous_extra: u32,
     /// A confirmed track ends after so many antenna turns (of the fastest radar that sees it)
     /// without a plot, …
     pub coast_turns: f64,
@@ -32,6 +35,8 @@ pub struct Settings {
     /// Squared Mahalanobis distance within which a plot may belong to a track: 16 keeps all but
     /// 1 in 3000 (chi-square, two degrees of freedom).
     pub gate: f64,
+    /// The same where both have the same discrete Mode A code: wide enough for the sharpest turn.
+    pub gate_same_code: f64,
     /// The same where the address says that it is the aircraft: only the impossible is refused.
     pub gate_same_address: f64,
     /// Antenna period assumed until a radar's own is known, s.
@@ -44,14 +49,23 @@ impl Default for Settings {
             motion: MotionModel::default(),
             confirm_hits: 3,
             confirm_scans: 5.0,
+            anonymous_extra: 3,
             coast_turns: 5.0,
             coast_s_min: 15.0,
             coast_s_max: 60.0,
             late_s_max: 10.0,
             gate: 16.0,
+            gate_same_code: 50.0,
             gate_same_address: 150.0,
             period_s: 6.0,
         }
+    }
+}
+
+impl Settings {
+    fn extra_hits(&self, track: &Track) -> u32 {
+        let anonymous = track.identity.address.is_none() && track.identity.mode_3a.is_none();
+        if anonymous { self.anonymous_extra } else { 0 }
     }
 }
 
@@ -262,7 +276,7 @@ impl Tracker {
             self.by_address.entry(address).or_insert(slot);
         }
         if track.phase == Phase::Tentative {
-            if track.hits < settings.confirm_hits {
+            if track.hits < settings.confirm_hits + settings.extra_hits(track) {
                 return Outcome::Tentative(slot);
             }
             track.phase = Phase::Confirmed;
@@ -327,7 +341,8 @@ impl Tracker {
         let age_s = now_s - track.born_s;
         let turns: f64 = track.sightings.iter().map(|s| age_s / self.period_s(s.radar)).sum();
         // The first plot is the first chance; half a turn for a plot that is on its way.
-        turns + 1.0 > self.settings.confirm_scans + 0.5
+        let scans = self.settings.confirm_scans + f64::from(self.settings.extra_hits(track));
+        turns + 1.0 > scans + 0.5
     }
 
     fn coast_s(&self, track: &Track) -> f64 {

@@ -28,8 +28,8 @@ impl Default for MotionModel {
     /// En-route and terminal civil traffic: turns of up to about 5 m/s² that last half a minute.
     fn default() -> Self {
         Self {
-            steady_q: 0.2,
-            manoeuvre_q: 90.0,
+            steady_q: 0.1,
+            manoeuvre_q: 160.0,
             steady_s: 120.0,
             manoeuvre_s: 25.0,
             speed_sigma: 180.0,

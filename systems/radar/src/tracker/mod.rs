@@ -42,11 +42,14 @@ pub mod imm;
 pub mod kinematic;
 pub mod linear;
 pub mod output;
+mod processor;
 mod radars;
+pub mod server;
 mod track;
 mod vertical;
 
 pub use self::core::{Counts, Outcome, Settings, Slot, TRACKS_MAX, Tracker};
+pub use processor::{Processor, ProcessorCounts, SPECIAL_PURPOSE_OCTETS_MAX};
 pub use radars::{Precision, Radars, Unusable};
 pub use track::{Measurement, Phase, Sighting, Track};
 pub use vertical::Vertical;

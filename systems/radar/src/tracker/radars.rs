@@ -55,6 +55,21 @@ pub enum Unusable {
     Test(DataSource),
 }
 
+impl Unusable {
+    /// The reason without the radar, to count by.
+    pub fn reason(&self) -> &'static str {
+        match self {
+            Self::NoSite(_) => "radar position unknown",
+            Self::TooManyRadars(_) => "too many radars",
+            Self::NoPosition(_) => "no measured position",
+            Self::NoTime(_) => "no time of day",
+            Self::OffTime { .. } => "off time",
+            Self::NoGround(_) => "range below height",
+            Self::Test(_) => "test target",
+        }
+    }
+}
+
 /// A plot is off time by more than this, s.
 const OFF_TIME_S: f64 = 30.0;
 /// So many off-time plots in a row mean that it is time itself that has moved.

@@ -1,0 +1,347 @@
+//! Octets in, octets out: the tracker as its process runs it, without the sockets.
+//!
+//! One block of plots is one chain: the root `decodePlots`, in it `Conversion` (ASTERIX to
+//! measurements in the plane) and one `Correlate` for each plot. The message about a track
+//! carries the correlator of the `Correlate` that caused it in the Special Purpose field of its
+//! record, marked asynchronous (nobody here waits for the displays) and independent (their
+//! failures are not ours).
+
+use super::output::{self, Mark};
+use super::{Counts, Measurement, Outcome, Phase, Radars, Settings, Slot, Tracker, Unusable};
+use crate::asterix::cat034::ServiceMessage;
+use crate::asterix::{AsterixError, DataSource, Record, decode_block, encode_block};
+use crate::geodesy::Wgs84;
+use chronoscope_record::{Class, Correlator, Status, class};
+use std::collections::BTreeMap;
+
+static DECODE: Class = class!("decodePlots");
+static CONVERSION: Class = class!("Conversion");
+static CORRELATE: Class = class!("Correlate");
+
+/// Most octets of content in a Special Purpose field: its length octet counts itself.
+pub const SPECIAL_PURPOSE_OCTETS_MAX: usize = 254;
+/// How often ended tracks are looked for, s.
+const ADVANCE_S: f64 = 1.0;
+
+/// What the processor did. All counts since the start.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct ProcessorCounts {
+    /// Datagrams received.
+    pub datagrams: u64,
+    /// Blocks of category 048.
+    pub plot_blocks: u64,
+    /// Service messages of category 034.
+    pub service_messages: u64,
+    /// Plots decoded.
+    pub plots: u64,
+    /// Blocks and records of other categories, passed over.
+    pub other: u64,
+    /// Records or blocks that are not ASTERIX as specified.
+    pub malformed: u64,
+    /// Plots that could not be used, by reason.
+    pub unusable: BTreeMap<&'static str, u64>,
+    /// Messages about tracks.
+    pub messages: u64,
+    /// Messages that could not be encoded.
+    pub encode_failures: u64,
+    /// Ancestors left out of correlators because the Special Purpose field is too short.
+    pub ancestors_dropped: u64,
+}
+
+/// Decoder, radars and tracker in one.
+#[derive(Debug)]
+pub struct Processor {
+    radars: Radars,
+    tracker: Tracker,
+    source: DataSource,
+    counts: ProcessorCounts,
+    block: Vec<Measurement>,
+    message: Vec<u8>,
+    advanced_s: f64,
+}
+
+impl Processor {
+    /// A tracker that calls itself `source` in its messages.
+    pub fn new(radars: Radars, settings: Settings, source: DataSource) -> Self {
+        Self {
+            radars,
+            tracker: Tracker::new(settings),
+            source,
+            counts: ProcessorCounts::default(),
+            block: Vec::new(),
+            message: Vec::new(),
+            advanced_s: f64::NEG_INFINITY,
+        }
+    }
+
+    /// The counts so far.
+    pub fn counts(&self) -> &ProcessorCounts {
+        &self.counts
+    }
+
+    /// The tracker's own counts so far.
+    pub fn tracker_counts(&self) -> Counts {
+        self.tracker.counts()
+    }
+
+    /// Believed tracks now.
+    pub fn confirmed_count(&self) -> usize {
+        self.tracker.confirmed_count()
+    }
+
+    /// Radars heard of.
+    pub fn radar_count(&self) -> usize {
+        self.radars.count()
+    }
+
+    /// Takes in one datagram, received at `utc_ns`; `send` gets each message, a whole block of
+    /// category 062.
+    pub fn datagram(&mut self, octets: &[u8], utc_ns: i64, mut send: impl FnMut(&[u8])) {
+        self.counts.datagrams += 1;
+        let mut rest = octets;
+        while let &[category, high, low, ..] = rest {
+            let length = usize::from(u16::from_be_bytes([high, low]));
+            // A length that cannot be is the decoder's to refuse, with its position.
+            let end = if (3..=rest.len()).contains(&length) { length } else { rest.len() };
+            let (block, later) = rest.split_at(end);
+            match category {
+                48 => self.plots(block, utc_ns, &mut send),
+                _ => self.others(block),
+            }
+            rest = later;
+        }
+        self.counts.malformed += u64::from(!rest.is_empty());
+    }
+
+    /// Ends tracks that are no longer seen; call about once a second, `utc_ns` being now.
+    pub fn tick(&mut self, utc_ns: i64, mut send: impl FnMut(&[u8])) {
+        let now_s = self.radars.plot_time_s(utc_ns);
+        if (0.0..ADVANCE_S).contains(&(now_s - self.advanced_s)) {
+            return;
+        }
+        self.advanced_s = now_s;
+        let (radars, source) = (&self.radars, self.source);
+        let mut records = Vec::new();
+        self.tracker.advance(now_s, |track| {
+            let mark = Mark { begins: false, ends: true };
+            records.push(output::record(track, radars, source, mark, Vec::new()));
+        });
+        for record in records {
+            self.emit(&record, &mut send);
+        }
+    }
+
+    fn plots(&mut self, octets: &[u8], utc_ns: i64, send: &mut impl FnMut(&[u8])) {
+        self.counts.plot_blocks += 1;
+        let mut decode = DECODE.begin();
+        let conversion = CONVERSION.begin();
+        let mut block = std::mem::take(&mut self.block);
+        block.clear();
+        for record in decode_block(octets) {
+            match record {
+                Ok(Record::Plot(plot)) => {
+                    self.counts.plots += 1;
+                    match self.radars.convert(&plot, utc_ns) {
+                        Ok(measurement) => block.push(measurement),
+                        Err(why) => self.count_unusable(&why),
+                    }
+                }
+                Ok(_) => self.counts.other += 1,
+                Err(e) => self.count_malformed(&e),
+            }
+        }
+        conversion.stop(Status::Good);
+        #[allow(clippy::cast_precision_loss)] // at most some thousand
+        decode.metric("plots", block.len() as f64);
+
+        self.tracker.begin_block(block.len());
+        for index in 0..block.len() {
+            let correlate = CORRELATE.begin();
+            match self.tracker.correlate(&block, index) {
+                Outcome::Updated(slot) => {
+                    self.announce(slot, &correlate.correlator(), send);
+                    correlate.stop(Status::Good);
+                }
+                Outcome::Tentative(_) | Outcome::Initiated(_) | Outcome::Repeated => {
+                    correlate.stop(Status::Good);
+                }
+                Outcome::Late | Outcome::Broken | Outcome::Full => {
+                    correlate.stop(Status::Failed);
+                }
+            }
+        }
+        self.block = block;
+        decode.stop(Status::Good);
+    }
+
+    fn others(&mut self, octets: &[u8]) {
+        for record in decode_block(octets) {
+            match record {
+                Ok(Record::Service(message)) => self.service(&message),
+                Ok(_) => self.counts.other += 1,
+                Err(e) => self.count_malformed(&e),
+            }
+        }
+    }
+
+    fn service(&mut self, message: &ServiceMessage) {
+        self.counts.service_messages += 1;
+        let radar = match message.position {
+            Some(at) => {
+                let at = Wgs84::new(at.lat_deg, at.lon_deg, at.height_m);
+                self.radars.place(message.source, at)
+            }
+            None => self.radars.index(message.source),
+        };
+        match (radar, message.antenna_period_s) {
+            (Ok(radar), Some(period_s)) => self.tracker.set_period(radar, period_s),
+            (Ok(_), None) => {}
+            (Err(why), _) => self.count_unusable(&why),
+        }
+    }
+
+    fn announce(&mut self, slot: Slot, correlator: &Correlator, send: &mut impl FnMut(&[u8])) {
+        let token = correlator.clone().with_flags(true, true).to_bytes(SPECIAL_PURPOSE_OCTETS_MAX);
+        self.counts.ancestors_dropped += u64::from(token.dropped());
+        let Some(track) = self.tracker.track(slot) else { return };
+        debug_assert_eq!(track.phase, Phase::Confirmed);
+        let mark = Mark { begins: !track.announced, ends: false };
+        let record = output::record(track, &self.radars, self.source, mark, token.to_vec());
+        self.tracker.announce(slot);
+        self.emit(&record, send);
+    }
+
+    fn emit(&mut self, record: &crate::asterix::cat062::Track, send: &mut impl FnMut(&[u8])) {
+        self.message.clear();
+        match encode_block(std::slice::from_ref(record), &mut self.message) {
+            Ok(()) => {
+                self.counts.messages += 1;
+                send(&self.message);
+            }
+            Err(e) => {
+                if self.counts.encode_failures == 0 {
+                    eprintln!("a track could not be encoded: {e}");
+                }
+                self.counts.encode_failures += 1;
+            }
+        }
+    }
+
+    /// Says each reason once, counts it always.
+    fn count_unusable(&mut self, why: &Unusable) {
+        let count = self.counts.unusable.entry(why.reason()).or_default();
+        if *count == 0 {
+            eprintln!("unusable: {why} (further ones are counted)");
+        }
+        *count += 1;
+    }
+
+    fn count_malformed(&mut self, why: &AsterixError) {
+        if self.counts.malformed == 0 {
+            eprintln!("malformed: {why} (further ones are counted)");
+        }
+        self.counts.malformed += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asterix::cat034::RadarPosition;
+    use crate::asterix::cat048::{Plot, Position};
+    use crate::asterix::{TimeOfDay, cat062};
+    use crate::tracker::Precision;
+
+    const NOW_NS: i64 = 1_700_000_000_000_000_000;
+    const RADAR: DataSource = DataSource { sac: 25, sic: 7 };
+
+    fn processor() -> Processor {
+        let radars = Radars::new(Wgs84::new(51.0, 10.0, 0.0), Precision::default());
+        Processor::new(radars, Settings::default(), DataSource { sac: 25, sic: 100 })
+    }
+
+    fn service() -> Vec<u8> {
+        let message = ServiceMessage {
+            source: RADAR,
+            antenna_period_s: Some(4.0),
+            position: Some(RadarPosition { height_m: 100.0, lat_deg: 50.0, lon_deg: 8.0 }),
+            ..ServiceMessage::default()
+        };
+        let mut octets = Vec::new();
+        encode_block(&[message], &mut octets).unwrap();
+        octets
+    }
+
+    /// A plot of an aircraft that flies north at about 230 m/s, at `turn` of the antenna.
+    fn plot(turn: i64) -> Vec<u8> {
+        let plot = Plot {
+            source: RADAR,
+            time_of_day: Some(TimeOfDay::from_utc_ns(NOW_NS + turn * 4_000_000_000)),
+            position: Some(Position { range_nm: 50.0 + 0.5 * turn as f64, azimuth_deg: 0.0 }),
+            aircraft_address: Some(0x3C_6444),
+            callsign: Some("DLH4AB".parse().unwrap()),
+            ..Plot::default()
+        };
+        let mut octets = Vec::new();
+        encode_block(&[plot], &mut octets).unwrap();
+        octets
+    }
+
+    fn tracks(messages: &[Vec<u8>]) -> Vec<cat062::Track> {
+        messages
+            .iter()
+            .flat_map(|m| decode_block(m))
+            .map(|r| match r.unwrap() {
+                Record::Track(track) => track,
+                other => panic!("{other:?}"),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn an_aircraft_is_announced_on_its_third_plot_and_ended_when_it_is_gone() {
+        let mut processor = processor();
+        let mut messages: Vec<Vec<u8>> = Vec::new();
+        for turn in 0..4 {
+            // Service message and plot in one datagram, as a radar may send them.
+            let datagram = [service(), plot(turn)].concat();
+            let now = NOW_NS + turn * 4_000_000_000;
+            processor.datagram(&datagram, now, |m| messages.push(m.to_vec()));
+        }
+        processor.tick(NOW_NS + 12_000_000_000, |m| messages.push(m.to_vec()));
+        let heard = tracks(&messages);
+        assert_eq!(heard.len(), 2);
+        assert!(heard[0].status.unwrap().begins && !heard[1].status.unwrap().begins);
+        assert_eq!(heard[1].derived.as_ref().unwrap().address, Some(0x3C_6444));
+        // 0.5 NM in 4 s.
+        let speed = heard[1].velocity.unwrap();
+        assert!((speed.y_m_s - 231.5).abs() < 5.0 && speed.x_m_s.abs() < 20.0, "{speed:?}");
+        // The token is whole, and asks the receiver not to wait for anybody.
+        let token = Correlator::decode(&heard[0].special_purpose).unwrap();
+        assert!(token.is_asynchronous() && token.is_independent());
+
+        messages.clear();
+        processor.tick(NOW_NS + 80_000_000_000, |m| messages.push(m.to_vec()));
+        let heard = tracks(&messages);
+        assert!(heard.len() == 1 && heard[0].status.unwrap().ends, "{heard:?}");
+    }
+
+    #[test]
+    fn bad_input_is_counted_by_reason_and_what_follows_is_used() {
+        let mut processor = processor();
+        processor.datagram(&plot(0), NOW_NS, |_| {});
+        assert_eq!(processor.counts().unusable["radar position unknown"], 1);
+        let cut = &plot(0)[..9];
+        processor.datagram(cut, NOW_NS, |_| {});
+        processor.datagram(&[48, 0], NOW_NS, |_| {});
+        processor.datagram(&[], NOW_NS, |_| {});
+        assert_eq!(processor.counts().malformed, 2);
+        let mut heard = 0;
+        for turn in 0..3 {
+            let datagram = [vec![21, 0, 4, 9], service(), plot(turn)].concat();
+            processor.datagram(&datagram, NOW_NS + turn * 4_000_000_000, |_| heard += 1);
+        }
+        assert_eq!(heard, 1);
+        assert_eq!(processor.counts().other, 3);
+    }
+}
