@@ -155,7 +155,7 @@ mod tests {
 
         /// Distances in the plane are true to the growth that the head of this file names.
         #[test]
-        fn scale(lat in 47.0..55.0_f64, lon in 6.0..15.0_f64, toward in 0.0..6.28_f64) {
+        fn scale(lat in 47.0..55.0_f64, lon in 6.0..15.0_f64, toward in 0.0..std::f64::consts::TAU) {
             let plane = Stereographic::new(Wgs84::new(51.0, 10.0, 0.0));
             let here = Wgs84::new(lat, lon, 0.0);
             let frame = crate::geodesy::LocalFrame::new(here);

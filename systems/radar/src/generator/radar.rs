@@ -1,0 +1,284 @@
+//! One radar: its antenna turns, and what it passes becomes plots.
+//!
+//! A turn has [`SECTORS`] sectors. When the antenna leaves a sector, the plots of that sector go
+//! out together with the message that it entered the next one (or passed north), as a radar
+//! sends them. Every aircraft is detected at the instant at which the antenna points at it, once
+//! a turn, with probability [`DETECTION`].
+
+use super::noise::Noise;
+use super::sites::Site;
+use crate::asterix::cat034::{MessageType, RadarPosition, ServiceMessage};
+use crate::asterix::cat048::{Descriptor, Detection, FlightLevel, ModeA, Plot, Position};
+use crate::asterix::{AsterixError, TimeOfDay, encode_block};
+use crate::geodesy::{LocalFrame, METRES_PER_NM, Polar};
+use crate::traffic::{Aircraft, State};
+use std::f64::consts::TAU;
+
+/// Sectors of a turn, 11.25° each.
+pub const SECTORS: u32 = 32;
+
+/// Probability that an aircraft in range is detected in a turn (ED-142's model radar).
+pub const DETECTION: f64 = 0.97;
+/// Standard deviation of ranges, in metres (ED-142's model radar).
+pub const RANGE_NOISE_M: f64 = 70.0;
+/// Standard deviation of azimuths, in degrees (ED-142's model radar).
+pub const AZIMUTH_NOISE_DEG: f64 = 0.08;
+/// Probability that a plot has its Mode 3/A code (ED-142's model radar has it right as often).
+pub const MODE_A_PRESENT: f64 = 0.98;
+/// Probability that a plot has its level (ED-142's model radar has it right as often).
+pub const LEVEL_PRESENT: f64 = 0.96;
+
+/// No detection above this elevation: the cone of silence, in degrees.
+const ELEVATION_MAX_DEG: f64 = 45.0;
+/// Faster than any aircraft here, in metres a second; bounds how far one gets in a turn.
+const SPEED_MAX_M_S: f64 = 400.0;
+/// Greatest size of a datagram's payload: an Ethernet frame holds it in one piece.
+const DATAGRAM_OCTETS_MAX: usize = 1400;
+
+/// One radar and the state of its antenna.
+#[derive(Debug)]
+pub struct Radar {
+    site: Site,
+    frame: LocalFrame,
+    seed: u64,
+    /// When the antenna passes north for the first time, in seconds of the scenario.
+    first_north_s: f64,
+    /// Sectors left so far since the first north.
+    sectors_left: u64,
+    /// For each sector the aircraft that may be in it during this turn.
+    candidates: Vec<Vec<u32>>,
+    /// How many plots were detected.
+    pub plots: u64,
+}
+
+impl Radar {
+    /// A radar whose antenna starts somewhere, depending on the seed.
+    #[must_use]
+    pub fn new(site: Site, seed: u64) -> Self {
+        let start = Noise::keyed([seed, site.source.sic.into(), u64::MAX, 0]).uniform();
+        Self {
+            site,
+            frame: LocalFrame::new(site.position),
+            seed,
+            first_north_s: site.period_s * start,
+            sectors_left: 0,
+            candidates: vec![Vec::new(); SECTORS as usize],
+            plots: 0,
+        }
+    }
+
+    /// The radar's site.
+    #[must_use]
+    pub fn site(&self) -> &Site {
+        &self.site
+    }
+
+    /// When the antenna enters its next sector, in seconds of the scenario.
+    #[must_use]
+    pub fn next_s(&self) -> f64 {
+        self.crossing_s(self.sectors_left)
+    }
+
+    fn crossing_s(&self, sector: u64) -> f64 {
+        self.first_north_s + sector as f64 * self.site.period_s / f64::from(SECTORS)
+    }
+
+    /// Turns the antenna to its next sector and gives the datagrams that then go out.
+    ///
+    /// `utc_ns_of` says which instant a time of the scenario is, for the stamps.
+    ///
+    /// # Errors
+    /// [`AsterixError`] when a value does not fit its item, which no aircraft here can cause.
+    pub fn step(
+        &mut self,
+        aircraft: &[Aircraft],
+        utc_ns_of: impl Fn(f64) -> i64,
+    ) -> Result<Vec<Vec<u8>>, AsterixError> {
+        let crossing = self.sectors_left;
+        self.sectors_left += 1;
+        let at_s = self.crossing_s(crossing);
+        let entered = u32::try_from(crossing % u64::from(SECTORS)).unwrap_or(0);
+        // Before the first north there was no sector whose plots could be due.
+        let plots = match crossing.checked_sub(1) {
+            Some(left) => self.plots_of(left, aircraft, &utc_ns_of),
+            None => Vec::new(),
+        };
+        self.plots += plots.len() as u64;
+        if entered == 0 {
+            self.find_candidates(aircraft, at_s);
+        }
+        self.datagrams(
+            &plots,
+            &self.service_messages(entered, TimeOfDay::from_utc_ns(utc_ns_of(at_s))),
+        )
+    }
+
+    /// Notes for every sector which aircraft may be passed in it during the coming turn.
+    fn find_candidates(&mut self, aircraft: &[Aircraft], north_s: f64) {
+        self.candidates.iter_mut().for_each(Vec::clear);
+        let reach_m = SPEED_MAX_M_S * self.site.period_s;
+        let middle_s = north_s + self.site.period_s / 2.0;
+        let sector_rad = TAU / f64::from(SECTORS);
+        for (index, plane) in (0_u32..).zip(aircraft) {
+            // An aircraft that comes or goes during the turn is looked at where it is then.
+            let seen = [middle_s, north_s, north_s + self.site.period_s];
+            let Some(state) = seen.iter().find_map(|at| plane.at(*at)) else { continue };
+            let polar = self.frame.to_polar(state.position);
+            if polar.range_m > self.site.range_nm * METRES_PER_NM + reach_m {
+                continue;
+            }
+            let ground_m = polar.range_m * polar.elevation_rad.cos();
+            if ground_m < 2.0 * reach_m {
+                self.candidates.iter_mut().for_each(|sector| sector.push(index));
+                continue;
+            }
+            let margin_rad = (reach_m / ground_m).asin();
+            let first = ((polar.azimuth_rad - margin_rad) / sector_rad).floor();
+            let last = ((polar.azimuth_rad + margin_rad) / sector_rad).floor();
+            let mut sector = first;
+            while sector <= last {
+                #[allow(clippy::cast_possible_truncation, reason = "in [0, SECTORS)")]
+                self.candidates[sector.rem_euclid(f64::from(SECTORS)) as usize].push(index);
+                sector += 1.0;
+            }
+        }
+    }
+
+    /// The plots of the sector that began with crossing `left`, in the order of their azimuths.
+    fn plots_of(
+        &self,
+        left: u64,
+        aircraft: &[Aircraft],
+        utc_ns_of: &impl Fn(f64) -> i64,
+    ) -> Vec<Plot> {
+        let sector = left % u64::from(SECTORS);
+        let (from_s, to_s) = (self.crossing_s(left), self.crossing_s(left + 1));
+        let turn = left / u64::from(SECTORS);
+        let mut plots: Vec<(f64, Plot)> = Vec::new();
+        #[allow(clippy::cast_possible_truncation, reason = "in [0, SECTORS)")]
+        for index in &self.candidates[sector as usize] {
+            let plane = &aircraft[*index as usize];
+            let Some((at_s, polar, state)) = self.passed(plane, turn, from_s) else { continue };
+            if !(from_s..to_s).contains(&at_s) || !self.visible(&polar, &state) {
+                continue;
+            }
+            let keys = [self.seed, self.site.source.sic.into(), plane.address.into(), turn];
+            let mut noise = Noise::keyed(keys);
+            if noise.uniform() < DETECTION {
+                let time_of_day = TimeOfDay::from_utc_ns(utc_ns_of(at_s));
+                plots.push((at_s, self.plot(plane, &polar, &state, time_of_day, &mut noise)));
+            }
+        }
+        plots.sort_by(|a, b| a.0.total_cmp(&b.0));
+        plots.into_iter().map(|(_, plot)| plot).collect()
+    }
+
+    /// When the antenna points at `plane` during `turn`, and what is there.
+    fn passed(&self, plane: &Aircraft, turn: u64, near_s: f64) -> Option<(f64, Polar, State)> {
+        let north_s = self.crossing_s(turn * u64::from(SECTORS));
+        let mut at_s = near_s;
+        let mut found = None;
+        // An antenna is a hundred times faster than an aircraft passes it: three steps leave
+        // microseconds.
+        for _ in 0..3 {
+            let state = plane.at(at_s)?;
+            let polar = self.frame.to_polar(state.position);
+            at_s = north_s + self.site.period_s * polar.azimuth_rad / TAU;
+            found = Some((at_s, polar, state));
+        }
+        found
+    }
+
+    /// In range, over the radio horizon of a 4/3 earth and outside the cone of silence.
+    fn visible(&self, polar: &Polar, state: &State) -> bool {
+        let heights =
+            state.position.height_m.max(0.0).sqrt() + self.site.position.height_m.max(0.0).sqrt();
+        polar.range_m <= self.site.range_nm * METRES_PER_NM
+            && polar.range_m <= 4120.0 * heights
+            && polar.elevation_rad.to_degrees() <= ELEVATION_MAX_DEG
+    }
+
+    fn plot(
+        &self,
+        plane: &Aircraft,
+        polar: &Polar,
+        state: &State,
+        time_of_day: TimeOfDay,
+        noise: &mut Noise,
+    ) -> Plot {
+        let range_nm = (polar.range_m + RANGE_NOISE_M * noise.normal()) / METRES_PER_NM;
+        let azimuth_deg = polar.azimuth_rad.to_degrees() + AZIMUTH_NOISE_DEG * noise.normal();
+        let mode_a = noise.uniform() < MODE_A_PRESENT;
+        let level = noise.uniform() < LEVEL_PRESENT;
+        Plot {
+            source: self.site.source,
+            time_of_day: Some(time_of_day),
+            descriptor: Some(Descriptor {
+                detection: Detection::ModeSRollCall,
+                simulated: true,
+                ..Descriptor::default()
+            }),
+            position: Some(Position { range_nm: range_nm.max(0.0), azimuth_deg }),
+            mode_a: mode_a.then(|| ModeA { code: plane.mode_a, ..ModeA::default() }),
+            flight_level: level
+                .then(|| FlightLevel { level: state.flight_level, ..FlightLevel::default() }),
+            aircraft_address: Some(plane.address),
+            callsign: Some(plane.callsign),
+            ..Plot::default()
+        }
+    }
+
+    /// The crossing of a sector, before which north is marked when it is the first.
+    fn service_messages(&self, entered: u32, time_of_day: TimeOfDay) -> Vec<ServiceMessage> {
+        let common = ServiceMessage {
+            source: self.site.source,
+            time_of_day: Some(time_of_day),
+            ..ServiceMessage::default()
+        };
+        let crossing = ServiceMessage {
+            kind: Some(MessageType::SectorCrossing),
+            sector_deg: Some(360.0 / f64::from(SECTORS) * f64::from(entered)),
+            ..common.clone()
+        };
+        if entered > 0 {
+            return vec![crossing];
+        }
+        let position = self.site.position;
+        let north = ServiceMessage {
+            kind: Some(MessageType::NorthMarker),
+            antenna_period_s: Some(self.site.period_s),
+            position: Some(RadarPosition {
+                height_m: position.height_m,
+                lat_deg: position.lat_deg,
+                lon_deg: position.lon_deg,
+            }),
+            ..common
+        };
+        vec![north, crossing]
+    }
+
+    /// Plots in blocks that fit a datagram, the service messages at the end of the last.
+    fn datagrams(
+        &self,
+        plots: &[Plot],
+        services: &[ServiceMessage],
+    ) -> Result<Vec<Vec<u8>>, AsterixError> {
+        let mut service_block = Vec::new();
+        encode_block(services, &mut service_block)?;
+        let mut datagrams = Vec::new();
+        let mut current = Vec::new();
+        // A plot of ours takes at most 28 octets and a block three.
+        for some in plots.chunks((DATAGRAM_OCTETS_MAX - 3) / 28) {
+            if !current.is_empty() {
+                datagrams.push(std::mem::take(&mut current));
+            }
+            encode_block(some, &mut current)?;
+        }
+        if current.len() + service_block.len() > DATAGRAM_OCTETS_MAX {
+            datagrams.push(std::mem::take(&mut current));
+        }
+        current.extend_from_slice(&service_block);
+        datagrams.push(current);
+        Ok(datagrams)
+    }
+}
