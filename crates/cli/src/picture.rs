@@ -1,22 +1,25 @@
 //! The picture of a distribution: its histogram, and below it the scattergram (time of day against
 //! duration), as SVG or PNG.
 //!
-//! The scattergram is binned to the pixels it is drawn on: five million chains make a picture of
-//! the same size as five hundred, and the shade of a point says how many lie on it.
+//! The scattergram is counted into cells of a few pixels: five million chains make a picture of the
+//! same size as five hundred, and the shade of a cell says how many lie in it.
 
 use crate::text;
 use crate::times::Zone;
+use chronoscope_chain::{Bins, Grid};
+use chronoscope_model::{Quantile, nearest_rank};
+use chronoscope_store::ask::Point;
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::{FontStyle, register_font};
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Once;
 
 const SIZE: (u32, u32) = (1200, 900); // pixels
 const HEADER: i32 = 96; // pixels
 const BINS: usize = 120;
+const CELL: usize = 2; // pixels
 const INK: RGBColor = RGBColor(0x20, 0x26, 0x2e);
 const GRID: RGBColor = RGBColor(0xdd, 0xe2, 0xe8);
 const DATA: RGBColor = RGBColor(0x1f, 0x6f, 0xb4);
@@ -28,10 +31,12 @@ pub struct Picture<'a> {
     pub title: &'a str,
     /// Further lines: numbers and verdict.
     pub notes: &'a [String],
-    /// Start (UTC nanoseconds) and duration (nanoseconds) of every chain, in any order.
-    pub points: &'a [(i64, i64)],
+    /// The durations, ascending, in nanoseconds.
+    pub durations_ns: &'a [u64],
+    /// The same with their starts, in any order.
+    pub points: &'a [Point],
     /// The limit, in nanoseconds.
-    pub limit_ns: Option<i64>,
+    pub limit_ns: Option<u64>,
     /// The time zone of the time axis.
     pub zone: &'a Zone,
 }
@@ -101,86 +106,94 @@ impl Picture<'_> {
         root.present().map_err(say)
     }
 
-    /// Durations up to the 99.9 % quantile (or the limit, if that is further out) in equal bins;
-    /// what lies beyond is said, not drawn.
+    /// Durations up to a little beyond the 99.9 % quantile in equal bins; what lies beyond is
+    /// said, not drawn.
     fn draw_histogram<B: DrawingBackend>(
         &self,
         area: &DrawingArea<B, Shift>,
     ) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
-        let mut durations: Vec<i64> = self.points.iter().map(|p| p.1).collect();
-        durations.sort_unstable();
-        let shown = chronoscope_model::nearest_rank(&durations, chronoscope_model::Quantile::P99_9);
-        let from = durations[0].min(0) as f64 / 1e6;
-        let to = (shown.unwrap_or(0) as f64 / 1e6 * 1.05).max(from + 1e-6);
-        let step = (to - from) / BINS as f64;
-        let mut bins = [0u64; BINS];
-        let mut beyond = 0;
-        for ns in &durations {
-            let bin = ((*ns as f64 / 1e6 - from) / step) as usize;
-            bins.get_mut(bin).map_or_else(|| beyond += 1, |count| *count += 1);
-        }
-        let tallest = bins.iter().max().copied().unwrap_or(1).max(1);
+        let shown = nearest_rank(self.durations_ns, Quantile::P99_9).unwrap_or(0);
+        let bins = Bins::of_ascending(self.durations_ns, 0..shown + shown / 20 + 1, BINS);
+        let tallest = bins.counts.iter().max().copied().unwrap_or(1).max(1) as f64 * 1.08;
+        let right = ms(bins.range_ns.end);
         let mut chart = ChartBuilder::on(area)
             .margin(16)
             .x_label_area_size(36)
             .y_label_area_size(70)
-            .build_cartesian_2d(from..to, 0.0..tallest as f64 * 1.08)?;
-        let beyond = if beyond > 0 {
-            format!("duration in ms ({} beyond the edge)", text::count(beyond))
-        } else {
-            "duration in ms".to_owned()
+            .build_cartesian_2d(0.0..right, 0.0..tallest)?;
+        let beyond = match bins.above {
+            0 => String::new(),
+            above => format!(" ({} beyond the edge)", text::count(above)),
         };
-        mesh(&mut chart, &beyond, "chains", |ms| plain(*ms))?;
-        chart.draw_series(bins.iter().enumerate().filter(|(_, n)| **n > 0).map(|(i, n)| {
-            let x = from + i as f64 * step;
-            Rectangle::new([(x, 0.0), (x + step, *n as f64)], DATA.filled())
+        mesh(&mut chart, &format!("duration in ms{beyond}"), "chains", |ms| plain(*ms))?;
+        let filled = bins.counts.iter().enumerate().filter(|(_, n)| **n > 0);
+        chart.draw_series(filled.map(|(i, n)| {
+            let (from, to) = (ms(bins.edge_ns(i)), ms(bins.edge_ns(i + 1)));
+            Rectangle::new([(from, 0.0), (to, *n as f64)], DATA.filled())
         }))?;
-        if let Some(limit) = self.limit_ns.map(|ns| ns as f64 / 1e6).filter(|ms| *ms < to) {
-            let line = [(limit, 0.0), (limit, tallest as f64 * 1.08)];
+        if let Some(limit) = self.limit_ns.map(ms).filter(|limit| *limit < right) {
+            let line = [(limit, 0.0), (limit, tallest)];
             chart.draw_series(LineSeries::new(line, LIMIT.stroke_width(2)))?;
         }
         Ok(())
     }
 
-    /// Every chain at its start and duration, binned to pixels.
+    /// Every chain at its start and duration, counted into cells of two by two pixels.
     fn draw_scattergram<B: DrawingBackend>(
         &self,
         area: &DrawingArea<B, Shift>,
     ) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
-        let first = self.points.iter().map(|p| p.0).min().unwrap_or(0);
-        let last = self.points.iter().map(|p| p.0).max().unwrap_or(0);
-        let low = self.points.iter().map(|p| p.1).min().unwrap_or(0).min(0) as f64 / 1e6;
-        let high = self.points.iter().map(|p| p.1).max().unwrap_or(0) as f64 / 1e6 * 1.05;
-        let seconds = ((last - first) as f64 / 1e9).max(1e-3);
+        let starts = || self.points.iter().map(|point| point.start_ns);
+        let first = starts().min().unwrap_or(0);
+        let last = starts().max().unwrap_or(0).max(first.saturating_add(1_000_000));
+        let longest = self.durations_ns.last().copied().unwrap_or(0);
+        let top = longest + longest / 20 + 1;
+        let seconds = last.abs_diff(first) as f64 / 1e9;
         let mut chart = ChartBuilder::on(area)
             .margin(16)
             .x_label_area_size(40)
             .y_label_area_size(70)
-            .build_cartesian_2d(0.0..seconds * 1.01, low..high.max(low + 1e-6))?;
+            .build_cartesian_2d(0.0..seconds, 0.0..ms(top))?;
         let zone = self.zone;
-        let axis = format!("start of the chain ({})", zone.name());
         let label = |s: &f64| zone.time_of_day(first.saturating_add((*s * 1e9) as i64));
-        mesh(&mut chart, &axis, "duration in ms", label)?;
+        mesh(&mut chart, &format!("start of the chain ({})", zone.name()), "duration in ms", label)?;
         let plane = chart.plotting_area();
-        let mut cells: HashMap<(i32, i32), u32> = HashMap::new();
-        for (start, duration) in self.points {
-            let at = ((*start - first) as f64 / 1e9, *duration as f64 / 1e6);
-            *cells.entry(plane.map_coordinate(&at)).or_default() += 1;
+        let (width, height) = plane.dim_in_pixel();
+        let (columns, rows) = (width as usize / CELL, height as usize / CELL);
+        let mut grid = Grid::new(first..last + 1, 0..top, columns, rows);
+        for point in self.points {
+            grid.add(point.start_ns, point.duration_ns);
         }
-        let (left, top) = area.get_base_pixel();
-        let mut cells: Vec<_> = cells.into_iter().collect();
-        cells.sort_unstable(); // the same points make the same file
-        for ((x, y), n) in cells {
-            let shade = (0.35 + f64::from(n).ln() * 0.12).min(1.0);
-            let (x, y) = (x - left, y - top);
-            area.draw(&Rectangle::new([(x, y), (x + 2, y + 2)], DATA.mix(shade).filled()))?;
+        for row in 0..rows {
+            let filled = grid.row(row).iter().enumerate().filter(|(_, n)| **n > 0);
+            plane_cells(plane, filled, row, (seconds / columns as f64, ms(top) / rows as f64))?;
         }
-        if let Some(limit) = self.limit_ns.map(|ns| ns as f64 / 1e6).filter(|ms| *ms < high) {
-            let line = [(0.0, limit), (seconds * 1.01, limit)];
+        if let Some(limit) = self.limit_ns.map(ms).filter(|limit| *limit < ms(top)) {
+            let line = [(0.0, limit), (seconds, limit)];
             chart.draw_series(LineSeries::new(line, LIMIT.stroke_width(2)))?;
         }
         Ok(())
     }
+}
+
+/// Draws one row of cells; the more chains a cell has, the darker it is.
+fn plane_cells<'a, B: DrawingBackend>(
+    plane: &DrawingArea<B, Plane>,
+    cells: impl Iterator<Item = (usize, &'a u32)>,
+    row: usize,
+    (width, height): (f64, f64),
+) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
+    for (column, n) in cells {
+        let shade = (0.45 + f64::from(*n).ln() * 0.11).min(1.0);
+        let (x, y) = (column as f64 * width, row as f64 * height);
+        let cell = [(x, y), (x + width, y + height)];
+        plane.draw(&Rectangle::new(cell, DATA.mix(shade).filled()))?;
+    }
+    Ok(())
+}
+
+fn ms(ns: u64) -> f64 {
+    ns as f64 / 1e6
 }
 
 /// A number without needless places: `0.5`, `12`.
@@ -227,10 +240,13 @@ mod tests {
         points
     }
 
-    fn draw(points: &[(i64, i64)], how: impl FnOnce(&Picture<'_>)) {
+    fn draw(points: &[Point], how: impl FnOnce(&Picture<'_>)) {
+        let mut durations_ns: Vec<_> = points.iter().map(|point| point.duration_ns).collect();
+        durations_ns.sort_unstable();
         how(&Picture {
             title: "MRTS::decodePlots to CWP::TargetView_redraw",
             notes: &["10,001 chains, mean 77.1 ms".to_owned(), "the requirement holds".to_owned()],
+            durations_ns: &durations_ns,
             points,
             limit_ns: Some(1_000_000_000),
             zone: &Zone::new(true),

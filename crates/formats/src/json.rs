@@ -1,5 +1,6 @@
 //! JSON, version 1. Fields are only ever added; times are UTC nanoseconds, durations nanoseconds.
 
+use chronoscope_chain::{Counts, Distribution, PartStatistics, QUANTILES, Split, Verdict};
 use chronoscope_model::{ClassName, Histogram, ProcessName, Quantile, Transaction};
 use serde_json::{Map, Value, json};
 
@@ -62,6 +63,67 @@ pub fn histogram(h: &Histogram) -> Value {
         "p99_ns": h.quantile(Quantile::P99),
         "max_ns": h.max(),
     })
+}
+
+/// A distribution; all durations in nanoseconds, quantiles by nearest rank.
+pub fn distribution(d: &Distribution) -> Value {
+    let named = QUANTILES.iter().zip(d.quantiles_ns);
+    let quantiles = named.map(|(quantile, ns)| (format!("{quantile}"), ns.into()));
+    json!({
+        "count": d.count,
+        "min_ns": d.min_ns,
+        "mean_ns": d.mean_ns,
+        "median_ns": d.median_ns(),
+        "sd_ns": d.sd_ns,
+        "max_ns": d.max_ns,
+        "quantiles_ns": quantiles.collect::<Map<_, Value>>(),
+        "three_sigma_ns": d.three_sigma_ns(),
+        "above_3_sigma": d.above_3_sigma,
+        "share_above_3_sigma": d.share_above_3_sigma(),
+    })
+}
+
+/// A verdict.
+pub fn verdict(v: &Verdict) -> Value {
+    json!({
+        "limit_ns": v.requirement.limit_ns,
+        "required_share": f64::from(v.requirement.share_millionths) / 1e6,
+        "within": v.within,
+        "above": v.above(),
+        "share_above": v.share_above(),
+        "holds": v.holds(),
+        "text": v.to_string(),
+    })
+}
+
+/// What was used and what was left out.
+pub fn counts(c: &Counts) -> Value {
+    json!({
+        "used": c.used,
+        "incomplete": c.incomplete,
+        "before_parent": c.before_parent,
+        "foreign": c.foreign,
+        "negative": c.negative,
+        "root_missing": c.root_missing,
+        "duplicates": c.duplicates,
+    })
+}
+
+/// The split of a path: an object for each of `hops`, root first.
+pub fn split(hops: &[String], split: &Split) -> Value {
+    let part = |p: &PartStatistics| {
+        json!({
+            "mean_ns": p.mean_ns(),
+            "p50_ns": p.quantile_ns(Quantile::P50),
+            "p99_ns": p.quantile_ns(Quantile::P99),
+        })
+    };
+    let named = hops.iter().zip(&split.hops);
+    named
+        .map(|(hop, (inside, waiting))| {
+            json!({ "hop": hop, "inside": part(inside), "waiting": part(waiting) })
+        })
+        .collect()
 }
 
 fn pairs<V: Clone + Into<Value>>(pairs: &[(String, V)]) -> Value {

@@ -1,1 +1,5 @@
 //! The HTTP side of `serve`.
+
+mod views;
+
+pub use views::answer;

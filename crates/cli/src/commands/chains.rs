@@ -1,0 +1,281 @@
+//! `chronoscope chains`: how long chains take, and whether that is in time.
+
+use crate::args::{Chains, Span};
+use crate::exit::Exit;
+use crate::picture::Picture;
+use crate::screen::show;
+use crate::text::{self, Table, bar, duration};
+use crate::times::Zone;
+use anyhow::{Context, Result, anyhow};
+use chronoscope_chain::{Bins, ClassSelector, Distribution, Level, PartStatistics, QUANTILES};
+use chronoscope_formats::json;
+use chronoscope_model::{Quantile, nearest_rank};
+use chronoscope_store::Snapshot;
+use chronoscope_store::ask::{Answer, Kind, Limits, PathAnswer, Question, ask};
+use std::fmt::Write;
+use std::ops::Range;
+use std::path::Path;
+
+const TERMINAL_BINS: usize = 20;
+const BAR_CELLS: usize = 50;
+
+/// Runs the command.
+pub fn chains(args: &Chains) -> Result<Exit> {
+    let zone = Zone::new(args.span.utc);
+    let question = question(args, &zone)?;
+    let snapshot = open(&args.data.dir())?;
+    let answer = ask(&snapshot, &question, &Limits::default())?;
+    if args.json {
+        show(&format!("{:#}\n", json::document("chains", chronoscope_server::answer(&answer))))?;
+    } else {
+        show(&page(&question, &answer, &zone))?;
+    }
+    let Some(distribution) = &answer.distribution else {
+        say_nothing_found(&question, &answer, &snapshot);
+        return Ok(Exit::Nothing);
+    };
+    draw(args, &question, &answer, distribution, &zone)?;
+    let kept = answer.verdict.is_none_or(|verdict| verdict.holds());
+    Ok(if args.check && !kept { Exit::CheckFailed } else { Exit::Done })
+}
+
+/// Opens the stored transactions, with what to do when there are none.
+pub fn open(dir: &Path) -> Result<Snapshot> {
+    Snapshot::open(dir).with_context(|| {
+        format!(
+            "no stored transactions in {} (chronoscope serve fills it; --data DIR names another)",
+            dir.display()
+        )
+    })
+}
+
+/// The time range of a command line.
+pub fn range(span: &Span, zone: &Zone) -> Result<Range<i64>> {
+    let now = chronoscope_clock::utc_now_ns();
+    let parse = |text: &Option<String>, otherwise| {
+        text.as_ref().map_or(Ok(otherwise), |text| zone.parse(text, now)).map_err(|e| anyhow!(e))
+    };
+    Ok(parse(&span.from, i64::MIN)?..parse(&span.until, i64::MAX)?)
+}
+
+fn question(args: &Chains, zone: &Zone) -> Result<Question> {
+    let kind = match (&args.sync, args.apcd) {
+        (Some(_), _) => Kind::Sync,
+        (None, true) => Kind::Apcd,
+        (None, false) => Kind::Acpd,
+    };
+    let level = match args.level.as_str() {
+        "any" => Level::Any,
+        number => Level::Exactly(number.parse().with_context(|| {
+            format!("--level {number}: a number of steps from the root, or any")
+        })?),
+    };
+    let root = args.sync.as_ref().or(args.root.as_ref()).cloned().unwrap_or_default();
+    Ok(Question {
+        kind,
+        root: ClassSelector(root),
+        leaf: args.leaf.clone().map(ClassSelector),
+        level,
+        start_ns: range(&args.span, zone)?,
+        limit_ns: Some(u64::try_from(args.limit.as_nanos())?),
+        split: kind == Kind::Acpd && !args.no_split,
+        points: args.svg.is_some() || args.png.is_some(),
+    })
+}
+
+/// The question in words: `decodePlots to TargetView_redraw (ACPD, any level)`.
+fn title(question: &Question) -> String {
+    let level = match question.level {
+        Level::Any => "any level".to_owned(),
+        Level::Exactly(level) => format!("level {level}"),
+    };
+    match (question.kind, &question.leaf) {
+        (Kind::Sync, _) => format!("{} (elapsed)", question.root),
+        (Kind::Apcd, _) => format!("{} to the end of its chain (APCD)", question.root),
+        (Kind::Acpd, Some(leaf)) => format!("{} to {leaf} (ACPD, {level})", question.root),
+        (Kind::Acpd, None) => format!("{} to every leaf (ACPD, {level})", question.root),
+    }
+}
+
+fn page(question: &Question, answer: &Answer, zone: &Zone) -> String {
+    let mut page = format!("{}\n", title(question));
+    if let Some(covered) = &answer.covered_ns {
+        let (from, to) = (zone.instant(*covered.start()), zone.instant(*covered.end()));
+        page += &format!("from {from} to {to} ({})\n", zone.name());
+    }
+    if let Some(distribution) = &answer.distribution {
+        page += &format!("\n{}\n{}", numbers(distribution, answer), histogram(answer));
+    }
+    if answer.paths.len() > 1 || answer.paths.iter().any(|path| path.split.is_some()) {
+        for path in &answer.paths {
+            page += &format!("\n{}", by_path(path));
+        }
+    }
+    page += &remarks(answer);
+    if let Some(verdict) = answer.verdict.filter(|_| answer.distribution.is_some()) {
+        page += &format!("\n{verdict}\n");
+    }
+    page
+}
+
+fn numbers(d: &Distribution, answer: &Answer) -> String {
+    let mut rows = vec![
+        ("chains".to_owned(), text::count(d.count)),
+        ("min".to_owned(), duration(d.min_ns as f64)),
+        ("mean".to_owned(), duration(d.mean_ns)),
+        ("median".to_owned(), duration(d.median_ns() as f64)),
+        ("sd".to_owned(), duration(d.sd_ns)),
+    ];
+    let beyond_the_median = QUANTILES.iter().zip(d.quantiles_ns).skip(1);
+    rows.extend(beyond_the_median.map(|(q, ns)| (q.to_string(), duration(ns as f64))));
+    rows.push(("max".to_owned(), duration(d.max_ns as f64)));
+    let mut text = String::new();
+    for (name, value) in rows {
+        text += &format!("  {name:<10}{value:>14}\n");
+    }
+    if let Some(verdict) = answer.verdict {
+        let limit = duration(verdict.requirement.limit_ns as f64);
+        let (above, share) = (verdict.above(), text::percent(verdict.above(), d.count));
+        text += &format!("  above the limit of {limit}: {} ({share})\n", text::count(above));
+    }
+    let (bound, share) =
+        (duration(d.three_sigma_ns()), text::percent(d.above_3_sigma, d.count));
+    let above = text::count(d.above_3_sigma);
+    text += &format!("  above 3 sigma (median + 3 sd = {bound}): {above} ({share})\n");
+    text
+}
+
+/// Twenty bins up to the 99.9 % quantile, and what lies beyond as one more.
+fn histogram(answer: &Answer) -> String {
+    let durations = &answer.durations_ns;
+    let (Some(first), Some(shown)) =
+        (durations.first(), nearest_rank(durations, Quantile::P99_9))
+    else {
+        return String::new();
+    };
+    let bins = Bins::of_ascending(durations, *first..shown.max(*first) + 1, TERMINAL_BINS);
+    let largest = bins.counts.iter().copied().max().unwrap_or(0);
+    let mut table = Table::new(&["  from", "chains", ""]);
+    for (index, count) in bins.counts.iter().enumerate() {
+        table.row(vec![
+            format!("  {}", duration(bins.edge_ns(index) as f64)),
+            text::count(*count),
+            format!("{:<BAR_CELLS$}", bar(*count, largest, BAR_CELLS)),
+        ]);
+    }
+    if bins.above > 0 {
+        let from = format!("  {} and more", duration(bins.range_ns.end as f64));
+        let drawn = format!("{:<BAR_CELLS$}", bar(bins.above, largest, BAR_CELLS));
+        table.row(vec![from, text::count(bins.above), drawn]);
+    }
+    table.to_string()
+}
+
+fn by_path(path: &PathAnswer) -> String {
+    let d = &path.distribution;
+    let mut text = format!(
+        "path {}\n  {} chains, mean {}, {} {}\n",
+        path.path,
+        text::count(d.count),
+        duration(d.mean_ns),
+        Quantile::P99,
+        duration(d.quantiles_ns[2] as f64),
+    );
+    let Some(split) = &path.split else { return text };
+    let mut table = Table::new(&[
+        "  where the time goes",
+        "inside mean",
+        "p50",
+        "p99",
+        "waiting behind it, mean",
+        "p50",
+        "p99",
+    ]);
+    let cells = |part: &PartStatistics| {
+        let quantile = |q| part.quantile_ns(q).map(|ns| ns as f64);
+        [part.mean_ns(), quantile(Quantile::P50), quantile(Quantile::P99)]
+            .map(|ns| ns.map_or("–".to_owned(), duration))
+    };
+    let last = split.hops.len().saturating_sub(1);
+    for (index, (hop, (inside, waiting))) in path.hops.iter().zip(&split.hops).enumerate() {
+        let mut row = vec![format!("  {hop}")];
+        row.extend(cells(inside));
+        if index < last {
+            row.extend(cells(waiting));
+        }
+        table.row(row);
+    }
+    let _ = write!(text, "{table}");
+    text
+}
+
+/// What was left out, and what was used with reserve; a line only where there is something.
+fn remarks(answer: &Answer) -> String {
+    let (counts, losses) = (&answer.counts, &answer.losses);
+    let lines = [
+        (counts.incomplete, "used, though a transaction between root and leaf is missing"),
+        (counts.before_parent, "used, though the leaf starts before its parent (clocks disagree)"),
+        (counts.foreign, "put together from rows without ancestors"),
+        (counts.negative, "left out: they end before their root starts (clocks disagree)"),
+        (counts.root_missing, "left out: their root is not in the store"),
+        (counts.duplicates, "rows left out: another has the same id"),
+        (losses.unsplit, "not split: a transaction on the way is missing"),
+        (losses.lost_rows, "rows were lost before they were read (rings lapped or full)"),
+        (losses.damaged_rows, "rows are damaged in the store"),
+        (losses.expired_rows, "rows were removed for their age or for space"),
+    ];
+    let mut text = String::new();
+    for (count, what) in lines.into_iter().filter(|(count, _)| *count > 0) {
+        text += &format!("  {} {what}\n", text::count(count));
+    }
+    for damage in &losses.damage {
+        text += &format!("  damaged: {damage}\n");
+    }
+    if text.is_empty() { text } else { format!("\n{text}") }
+}
+
+fn say_nothing_found(question: &Question, answer: &Answer, snapshot: &Snapshot) {
+    let mut known: Vec<_> = snapshot.names().classes().map(|(_, n)| n.to_string()).collect();
+    known.sort();
+    let known = if known.is_empty() { "none yet".to_owned() } else { known.join(", ") };
+    eprintln!(
+        "nothing found for {}, in {} rows. Classes in the store: {known}",
+        title(question),
+        text::count(answer.rows_read)
+    );
+}
+
+fn draw(
+    args: &Chains,
+    question: &Question,
+    answer: &Answer,
+    d: &Distribution,
+    zone: &Zone,
+) -> Result<()> {
+    let mut notes = vec![format!(
+        "{} chains, mean {}, median {}, sd {}, {} {}, max {}",
+        text::count(d.count),
+        duration(d.mean_ns),
+        duration(d.median_ns() as f64),
+        duration(d.sd_ns),
+        Quantile::P99_73,
+        duration(d.quantiles_ns[3] as f64),
+        duration(d.max_ns as f64),
+    )];
+    notes.extend(answer.verdict.map(|verdict| verdict.to_string()));
+    let picture = Picture {
+        title: &title(question),
+        notes: &notes,
+        durations_ns: &answer.durations_ns,
+        points: &answer.points,
+        limit_ns: question.limit_ns,
+        zone,
+    };
+    if let Some(path) = &args.svg {
+        picture.write_svg(path)?;
+    }
+    if let Some(path) = &args.png {
+        picture.write_png(path)?;
+    }
+    Ok(())
+}
