@@ -4,5 +4,6 @@ pub mod asterix;
 pub mod generator;
 pub mod geodesy;
 pub mod link;
+pub mod messages;
 pub mod tracker;
 pub mod traffic;

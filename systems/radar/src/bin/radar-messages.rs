@@ -1,0 +1,68 @@
+//! `radar-messages`: the message server (MSG).
+
+use anyhow::Context as _;
+use chronoscope_radar::messages::PlanBook;
+use chronoscope_radar::messages::server::{self, ServerSettings};
+use chronoscope_radar::traffic::plans;
+use clap::Parser;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Correlates flight plans with tracks and serves the displays.
+///
+/// Subscribes to the tracker (ASTERIX category 062 by TCP), adds what the flight plan says
+/// (I062/390) to each track update and sends it to every display, with its own correlator in the
+/// Special Purpose field. Reconnects to the tracker by itself; cuts a display that does not read.
+/// Runs until SIGINT or SIGTERM.
+#[derive(Debug, Parser)]
+#[command(name = "radar-messages", version)]
+struct Arguments {
+    /// Where the tracker serves its subscribers.
+    #[arg(long, value_name = "ADDR:PORT")]
+    tracker: SocketAddr,
+    /// Address and port on which displays are served; port 0 lets the kernel choose.
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
+    listen: SocketAddr,
+    /// Write the address on which displays are served into FILE.
+    #[arg(long, value_name = "FILE")]
+    port_file: Option<PathBuf>,
+    /// Flight plans, the CSV file that radar-generator writes.
+    #[arg(long, value_name = "FILE")]
+    flight_plans: Option<PathBuf>,
+    /// Cut a display for which more than this many octets wait.
+    #[arg(long, value_name = "OCTETS", default_value_t = 1 << 20)]
+    queue_octets: usize,
+    /// Print what was done as one JSON object on stdout at the end.
+    #[arg(long)]
+    json: bool,
+}
+
+fn main() -> anyhow::Result<()> {
+    chronoscope_record::init("MSG");
+    let arguments = Arguments::parse();
+    let book = match &arguments.flight_plans {
+        None => PlanBook::default(),
+        Some(path) => {
+            let text = std::fs::read_to_string(path)
+                .with_context(|| format!("cannot read {}", path.display()))?;
+            let plans = plans::read(&text).with_context(|| path.display().to_string())?;
+            eprintln!("radar-messages: {} flight plans", plans.len());
+            PlanBook::new(plans)
+        }
+    };
+    let summary = server::run(ServerSettings {
+        tracker: arguments.tracker,
+        listen: arguments.listen,
+        port_file: arguments.port_file,
+        queue_octets_max: arguments.queue_octets,
+        book,
+    })?;
+    eprintln!(
+        "radar-messages: {} updates, {} with a flight plan, {} displays cut",
+        summary.forwarder.updates, summary.forwarder.with_plan, summary.displays.cut_slow
+    );
+    if arguments.json {
+        println!("{}", serde_json::to_string(&summary)?);
+    }
+    Ok(())
+}

@@ -1,0 +1,231 @@
+//! One track message in, one out: correlator, flight plan, own correlator.
+
+use super::book::{PlanBook, TrackView};
+use crate::asterix::{AsterixError, Record, cat062, decode_block, encode_block};
+use crate::tracker::SPECIAL_PURPOSE_OCTETS_MAX;
+use crate::traffic::plans;
+use chronoscope_record::{Class, Correlator, Guard, Status, class};
+
+static UPDATE_TRACK: Class = class!("TrackStore_updateTrack");
+
+/// What the forwarder did. All counts since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct ForwarderCounts {
+    /// Track messages received.
+    pub updates: u64,
+    /// Of these, forwarded with a flight plan.
+    pub with_plan: u64,
+    /// Of these, said that their track ends.
+    pub ends: u64,
+    /// Messages without a correlator: their chains begin here.
+    pub without_correlator: u64,
+    /// Messages whose Special Purpose field is not a correlator we know.
+    pub bad_correlator: u64,
+    /// Blocks or records that are not category 062 as specified.
+    pub malformed: u64,
+    /// Records of other categories.
+    pub other: u64,
+    /// Records that could not be encoded again.
+    pub encode_failures: u64,
+    /// Ancestors left out of correlators because the Special Purpose field is too short.
+    pub ancestors_dropped: u64,
+}
+
+/// The message server without its sockets.
+#[derive(Debug)]
+pub struct Forwarder {
+    book: PlanBook,
+    counts: ForwarderCounts,
+    message: Vec<u8>,
+}
+
+impl Forwarder {
+    /// A forwarder that correlates with the plans of `book`.
+    pub fn new(book: PlanBook) -> Self {
+        Self { book, counts: ForwarderCounts::default(), message: Vec::new() }
+    }
+
+    /// The counts so far.
+    pub fn counts(&self) -> ForwarderCounts {
+        self.counts
+    }
+
+    /// The flight plans and who has them.
+    pub fn book(&self) -> &PlanBook {
+        &self.book
+    }
+
+    /// Forgets what is over; call about once a second. `now_ns` is monotonic.
+    pub fn tick(&mut self, now_ns: u64) {
+        self.book.expire(now_ns);
+    }
+
+    /// Takes in one block and gives `send` one block for each track in it. `now_ns` is monotonic.
+    pub fn block(&mut self, octets: &[u8], now_ns: u64, mut send: impl FnMut(&[u8])) {
+        for record in decode_block(octets) {
+            match record {
+                Ok(Record::Track(track)) => self.track(track, now_ns, &mut send),
+                Ok(_) => self.counts.other += 1,
+                Err(e) => self.count_malformed(&e),
+            }
+        }
+    }
+
+    fn track(&mut self, mut track: cat062::Track, now_ns: u64, send: &mut impl FnMut(&[u8])) {
+        self.counts.updates += 1;
+        let ends = track.status.is_some_and(|s| s.ends);
+        if ends {
+            // An end is no update of a measurement: it has no chain.
+            self.counts.ends += 1;
+            if let Some(number) = track.track_number {
+                self.book.end(number);
+            }
+            track.special_purpose.clear();
+            self.emit(&track, send);
+            return;
+        }
+        let update = self.begin(&track.special_purpose);
+        self.add_plan(&mut track, now_ns);
+        let token = update.correlator().with_flags(true, true).to_bytes(SPECIAL_PURPOSE_OCTETS_MAX);
+        self.counts.ancestors_dropped += u64::from(token.dropped());
+        track.special_purpose = token.to_vec();
+        let sent = self.emit(&track, send);
+        update.stop(if sent { Status::Good } else { Status::Failed });
+    }
+
+    fn begin(&mut self, special_purpose: &[u8]) -> Guard {
+        if special_purpose.is_empty() {
+            self.counts.without_correlator += 1;
+            return UPDATE_TRACK.begin();
+        }
+        match Correlator::decode(special_purpose) {
+            Ok(parent) => UPDATE_TRACK.begin_with(&parent),
+            Err(e) => {
+                if self.counts.bad_correlator == 0 {
+                    eprintln!("Special Purpose field: {e} (further ones are counted)");
+                }
+                self.counts.bad_correlator += 1;
+                UPDATE_TRACK.begin()
+            }
+        }
+    }
+
+    fn add_plan(&mut self, track: &mut cat062::Track, now_ns: u64) {
+        let Some(number) = track.track_number else { return };
+        let callsign = track
+            .target_identification
+            .map(|t| t.callsign)
+            .or(track.derived.as_ref().and_then(|d| d.callsign))
+            .map(|c| c.to_string());
+        let view = TrackView {
+            number,
+            address: track.derived.as_ref().and_then(|d| d.address),
+            callsign: callsign.as_deref(),
+            mode_a: track.mode_a.filter(|m| !m.garbled && !m.not_validated).map(|m| m.code),
+        };
+        let plan = self.book.correlate(&view, now_ns).map(flight_plan);
+        let correlated = plan.is_some();
+        self.counts.with_plan += u64::from(correlated);
+        track.flight_plan = plan;
+        track.status.get_or_insert_default().flight_plan_correlated = correlated;
+    }
+
+    fn emit(&mut self, track: &cat062::Track, send: &mut impl FnMut(&[u8])) -> bool {
+        self.message.clear();
+        match encode_block(std::slice::from_ref(track), &mut self.message) {
+            Ok(()) => {
+                send(&self.message);
+                true
+            }
+            Err(e) => {
+                if self.counts.encode_failures == 0 {
+                    eprintln!("a track could not be encoded: {e}");
+                }
+                self.counts.encode_failures += 1;
+                false
+            }
+        }
+    }
+
+    fn count_malformed(&mut self, why: &AsterixError) {
+        if self.counts.malformed == 0 {
+            eprintln!("malformed: {why} (further ones are counted)");
+        }
+        self.counts.malformed += 1;
+    }
+}
+
+/// I062/390 of a plan, each text cut to what its subfield holds.
+fn flight_plan(plan: &plans::FlightPlan) -> cat062::FlightPlan {
+    let text = |s: &str, octets: usize| {
+        let printable: String = s.chars().filter(|c| matches!(c, ' '..='~')).take(octets).collect();
+        (!printable.is_empty()).then_some(printable)
+    };
+    cat062::FlightPlan {
+        callsign: text(&plan.callsign, 7),
+        aircraft_type: text(&plan.aircraft_type, 4),
+        departure: text(&plan.departure, 4),
+        destination: text(&plan.destination, 4),
+        ..cat062::FlightPlan::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asterix::DataSource;
+    use crate::asterix::cat062::{AircraftDerived, Track};
+
+    fn forwarder() -> Forwarder {
+        let text = format!("{}\nDLH4AB,3c6444,1234,EDDF,EDDM,A320,\n", plans::HEADER);
+        Forwarder::new(PlanBook::new(plans::read(&text).unwrap()))
+    }
+
+    fn track(special_purpose: Vec<u8>) -> Vec<u8> {
+        let track = Track {
+            source: DataSource { sac: 25, sic: 100 },
+            track_number: Some(7),
+            derived: Some(AircraftDerived {
+                address: Some(0x3C_6444),
+                ..AircraftDerived::default()
+            }),
+            special_purpose,
+            ..Track::default()
+        };
+        let mut octets = Vec::new();
+        encode_block(&[track], &mut octets).unwrap();
+        octets
+    }
+
+    fn forwarded(forwarder: &mut Forwarder, octets: &[u8]) -> Track {
+        let mut out = Vec::new();
+        forwarder.block(octets, 1, |m| out.extend_from_slice(m));
+        match decode_block(&out).next() {
+            Some(Ok(Record::Track(track))) => track,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_track_gets_its_plan_and_a_new_correlator() {
+        let mut forwarder = forwarder();
+        let heard = forwarded(&mut forwarder, &track(Vec::new()));
+        let plan = heard.flight_plan.unwrap();
+        assert_eq!(plan.callsign.as_deref(), Some("DLH4AB"));
+        assert_eq!(plan.destination.as_deref(), Some("EDDM"));
+        assert!(heard.status.unwrap().flight_plan_correlated);
+        let token = Correlator::decode(&heard.special_purpose).unwrap();
+        assert!(token.is_asynchronous() && token.is_independent());
+        assert_eq!(forwarder.counts().without_correlator, 1);
+    }
+
+    #[test]
+    fn a_foreign_special_purpose_field_does_not_stop_the_track() {
+        let mut forwarder = forwarder();
+        let heard = forwarded(&mut forwarder, &track(vec![1, 2, 3, 4]));
+        assert!(heard.flight_plan.is_some());
+        assert_eq!(forwarder.counts().bad_correlator, 1);
+        forwarder.block(&[62, 0, 5, 0xFF, 0xFF], 1, |_| panic!("forwarded garbage"));
+        assert_eq!(forwarder.counts().malformed, 1);
+    }
+}

@@ -1,0 +1,19 @@
+//! The message server: gives tracks their flight plans and passes them on to the displays.
+//!
+//! For every track message from the tracker: `TrackStore_updateTrack`, child of the tracker's
+//! `Correlate` by the correlator in the Special Purpose field, correlates a flight plan
+//! ([`PlanBook`]) and forwards the record with I062/390 and its own correlator. A batch is
+//! flushed as soon as what has arrived is worked off; nothing waits for a fuller packet.
+//!
+//! A display that does not read is cut by [`Hub`](crate::link::Hub) before it harms others. A
+//! display that connects hears of each track with its next update, at the latest one antenna
+//! turn later.
+//!
+//! Not here: flight plan updates while running, manual correlation, several trackers at once.
+
+mod book;
+mod forward;
+pub mod server;
+
+pub use book::{Basis, PlanBook, TrackView};
+pub use forward::{Forwarder, ForwarderCounts};
