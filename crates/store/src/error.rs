@@ -1,0 +1,128 @@
+//! What can go wrong in a store.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a store could not do what it was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The operating system refused a file operation.
+    #[error("{}: {operation}: {source}", path.display())]
+    Io {
+        /// What was tried: `create`, `write`, `fdatasync`, ….
+        operation: &'static str,
+        /// On which file or directory.
+        path: PathBuf,
+        /// The answer.
+        source: io::Error,
+    },
+    /// Another server writes this store.
+    #[error(
+        "{}: another server ({holder}) writes this store; stop it first or choose another directory",
+        dir.display()
+    )]
+    Locked {
+        /// The store's directory.
+        dir: PathBuf,
+        /// What the holder wrote about itself into the lock file.
+        holder: String,
+    },
+    /// A file of ours does not say what it should at a byte.
+    #[error("{}: byte {position}: {reason}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where in it, in bytes from its start.
+        position: u64,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// The file is of a version that this program does not know.
+    #[error("{}: version {version}, this program reads up to {known}: use a newer one", path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+        /// The newest version that is known here.
+        known: u32,
+    },
+    /// A batch must be one block, so that its rows and its cursors become durable together.
+    #[error("a batch of {rows} rows: at most {rows_max} go into one; drain fewer at a time")]
+    BatchTooLarge {
+        /// Rows in the batch.
+        rows: usize,
+        /// Most rows that a batch may have.
+        rows_max: usize,
+    },
+    /// Sealing cannot keep up; nothing of the batch was taken. Come again.
+    #[error("{buffered_bytes} bytes wait for sealing and at most {bytes_max} may: come again")]
+    Backlog {
+        /// Bytes of rows that are in the log and not yet in a segment.
+        buffered_bytes: u64,
+        /// Most that may be.
+        bytes_max: u64,
+    },
+    /// The log could not be made durable; rows are saved as segments before more are taken.
+    #[error("the log could not be written out ({reason}): come again after the next maintenance")]
+    LogFailed {
+        /// What the operating system said then.
+        reason: String,
+    },
+    /// The Parquet library refused.
+    #[error("{}: {source}", path.display())]
+    Parquet {
+        /// The segment.
+        path: PathBuf,
+        /// Why.
+        source: parquet::errors::ParquetError,
+    },
+}
+
+impl StoreError {
+    /// Names the operation and the file of an operating system's answer.
+    pub(crate) fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { operation, path: path.to_owned(), source }
+    }
+
+    /// A position in a file that does not say what it should.
+    pub(crate) fn damaged(path: &Path, position: u64, reason: impl Into<String>) -> Self {
+        Self::Damaged { path: path.to_owned(), position, reason: reason.into() }
+    }
+
+    /// Whether there is no space: waiting, or deleting, helps.
+    pub fn is_full(&self) -> bool {
+        let Self::Io { source, .. } = self else { return false };
+        matches!(source.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG))
+    }
+
+    /// Whether the same call may succeed later without anybody's doing.
+    pub fn is_passing(&self) -> bool {
+        self.is_full() || matches!(self, Self::Backlog { .. } | Self::LogFailed { .. })
+    }
+
+    /// Whether a file is not there (any more).
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+}
+
+/// What was found damaged and passed over, with what is lost by it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// The file.
+    pub path: PathBuf,
+    /// Where in it, in bytes from its start.
+    pub position: u64,
+    /// What is wrong there.
+    pub reason: String,
+    /// Rows that are known to be lost by it.
+    pub rows_lost: u64,
+}
+
+impl std::fmt::Display for Damage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { path, position, reason, rows_lost } = self;
+        write!(f, "{}: byte {position}: {reason}; {rows_lost} rows lost", path.display())
+    }
+}

@@ -1,0 +1,439 @@
+//! Keeping a store in order: sealing minutes, merging their parts, deleting what is too old.
+//!
+//! Every step ends in one new manifest. Before it, what the step made is nobody's (an orphan, if a
+//! crash comes); after it, what it replaced is.
+
+use crate::manifest::{Manifest, SegmentEntry};
+use crate::notes::Ledger;
+use crate::rows::Rows;
+use crate::segment::{self, Columns, Order, SegmentWriter, Sketches};
+use crate::store::Store;
+use crate::{Slot, StoreError, layout};
+use chronoscope_model::Names;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::PoisonError;
+
+/// How long a replaced segment stays for readers that know an older manifest. Nanoseconds.
+const GRACE_NS: i64 = 60_000_000_000;
+
+/// Most rows that one manifest makes sealed: so much is done again when a step fails.
+const STEP_ROWS: u64 = 4_000_000;
+
+/// The writer's view of the manifest.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    manifest: Manifest,
+    /// Files of steps whose manifest could not be written. It may be in place all the same, so
+    /// they stay until another one is.
+    doubtful: Vec<PathBuf>,
+}
+
+/// What a call of [`Store::maintain`] did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Maintained {
+    /// Rows that were sealed.
+    pub sealed_rows: u64,
+    /// Segments they are in.
+    pub sealed_segments: u64,
+    /// Rows that were merged with others of their minute.
+    pub merged_rows: u64,
+    /// Rows that were deleted for their age or for space.
+    pub expired_rows: u64,
+    /// Whether there is more to do at once.
+    pub again: bool,
+}
+
+/// The state of the writer as the next manifest will tell it.
+struct Checkpoint {
+    ledger: Ledger,
+    next_row: u64,
+    first_log: u64,
+    first_row: u64,
+    broken: bool,
+}
+
+impl Keeper {
+    pub(crate) fn new(manifest: Manifest) -> Self {
+        Self { manifest, doubtful: Vec::new() }
+    }
+}
+
+impl Store {
+    /// Does what is due at `now_ns` (UTC, nanoseconds since 1970): seals minutes whose wait is
+    /// over, and others early when too much waits in memory or in the log; merges the parts of a
+    /// quiet minute; deletes what is older or more than was asked to be kept. One step at a time:
+    /// call it again while [`Maintained::again`]. Appending goes on meanwhile.
+    ///
+    /// # Errors
+    /// [`StoreError`] of the step that failed. What it was to seal waits on, in memory and in the
+    /// log; nothing is lost, and the next call tries again.
+    pub fn maintain(&self, now_ns: i64) -> Result<Maintained, StoreError> {
+        let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        // Space first: a full disk must not keep sealing from making room for itself.
+        let mut done =
+            Maintained { expired_rows: self.expire(&mut keeper, now_ns)?, ..Maintained::default() };
+        self.remove_retired(&mut keeper, now_ns)?;
+        let slots = self.slots_to_seal(now_ns);
+        let broken = self.intake().broken.is_some();
+        if !slots.is_empty() || broken {
+            self.seal(&mut keeper, &slots, now_ns, &mut done)?;
+            done.again = true;
+        } else if let Some(slot) = self.slot_to_merge(&keeper.manifest, now_ns) {
+            done.merged_rows = self.merge(&mut keeper, slot, now_ns)?;
+            done.again = true;
+        }
+        Ok(done)
+    }
+
+    /// Seals everything, for a store that is put away or handed on. It is not needed for
+    /// durability.
+    ///
+    /// # Errors
+    /// As [`Self::maintain`].
+    pub fn seal_all(&self, now_ns: i64) -> Result<Maintained, StoreError> {
+        let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut done = Maintained::default();
+        loop {
+            let slots = self.intake().buffer.slots();
+            if slots.is_empty() {
+                return Ok(done);
+            }
+            self.seal(&mut keeper, &slots, now_ns, &mut done)?;
+        }
+    }
+
+    fn slots_to_seal(&self, now_ns: i64) -> Vec<Slot> {
+        let intake = self.intake();
+        if intake.broken.is_some() {
+            // Rows that the log lost are safe again once they are in segments.
+            return intake.buffer.slots();
+        }
+        let due = intake.buffer.due(now_ns, self.options.wait);
+        if !due.is_empty() {
+            return due;
+        }
+        if intake.buffer.size_bytes() > self.options.buffer_bytes {
+            return intake.buffer.largest().into_iter().collect();
+        }
+        if intake.log.size_bytes() > self.options.log_bytes {
+            return intake.buffer.oldest().into_iter().collect();
+        }
+        Vec::new()
+    }
+
+    fn seal(
+        &self,
+        keeper: &mut Keeper,
+        slots: &[Slot],
+        now_ns: i64,
+        done: &mut Maintained,
+    ) -> Result<(), StoreError> {
+        let (taken, through, names, broken) = self.take(slots);
+        let mut files = Vec::new();
+        let result = self.write_and_commit(keeper, &taken, through, &names, now_ns, &mut files);
+        match result {
+            Ok(rows) => {
+                done.sealed_rows += rows;
+                done.sealed_segments += taken.len() as u64;
+                let mut intake = self.intake();
+                intake.sealed.extend(taken.keys());
+                if broken {
+                    intake.broken = None;
+                }
+                drop(intake);
+                self.set_durable(if broken { through } else { 0 });
+                self.clean_up(keeper)
+            }
+            Err(error) => {
+                let mut intake = self.intake();
+                for (slot, rows) in taken {
+                    intake.buffer.put_back(slot, rows);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes the rows of some of the slots out of the buffer, with the number of the next row.
+    fn take(&self, slots: &[Slot]) -> (BTreeMap<Slot, Rows>, u64, Names, bool) {
+        let mut intake = self.intake();
+        let broken = intake.broken.is_some();
+        let mut taken = BTreeMap::new();
+        let mut count = 0;
+        for slot in slots {
+            // After a failure of the log all must go into one manifest: it is what tells the
+            // cursors of all.
+            if count >= STEP_ROWS && !broken {
+                break;
+            }
+            if let Some(rows) = intake.buffer.take(*slot) {
+                count += rows.records.len() as u64;
+                taken.insert(*slot, rows);
+            }
+        }
+        (taken, intake.next_row, intake.ledger.names.clone(), broken)
+    }
+
+    fn write_and_commit(
+        &self,
+        keeper: &mut Keeper,
+        taken: &BTreeMap<Slot, Rows>,
+        through: u64,
+        names: &Names,
+        now_ns: i64,
+        files: &mut Vec<PathBuf>,
+    ) -> Result<u64, StoreError> {
+        let mut next = keeper.manifest.clone();
+        let mut rows_sealed = 0;
+        let written = taken.iter().try_for_each(|(slot, rows)| {
+            let id = next.next_segment;
+            next.next_segment += 1;
+            let size_bytes = self.write_segment(*slot, id, rows, names, files)?;
+            let rows = rows.records.len() as u64;
+            rows_sealed += rows;
+            let entry = SegmentEntry {
+                id,
+                slot: *slot,
+                rows,
+                size_bytes,
+                sealed_ns: now_ns,
+                retired_ns: None,
+            };
+            next.segments.push(entry);
+            next.sealed_through.insert(*slot, through);
+            Ok(())
+        });
+        // Ids are not used twice, so that a name never means two files.
+        keeper.manifest.next_segment = next.next_segment;
+        let written = written.and_then(|()| self.sync_names());
+        let written = written.and_then(|()| self.commit(keeper, next, files));
+        if written.is_err() {
+            // What cannot be removed now is an orphan that the next start knows.
+            files.drain(..).for_each(|path| drop(self.disk.remove(&path)));
+        }
+        written.map(|()| rows_sealed)
+    }
+
+    fn write_segment(
+        &self,
+        slot: Slot,
+        id: u64,
+        rows: &Rows,
+        names: &Names,
+        files: &mut Vec<PathBuf>,
+    ) -> Result<u64, StoreError> {
+        let path = layout::segment(&self.dir, slot, id);
+        let sketch_path = layout::sketch(&self.dir, slot, id);
+        files.extend([path.clone(), sketch_path.clone()]);
+        let mut writer = SegmentWriter::transactions(&self.disk, &path)?;
+        let columns = Columns::new(rows, names, Order::of(slot.kind));
+        for batch in columns.batches() {
+            let batch = batch.map_err(|error| segment::parquet_error(&path, error.into()))?;
+            writer.write(&batch)?;
+        }
+        let size_bytes = writer.finish()?;
+        let sketches = Sketches::of(rows).rows(slot.minute, names);
+        Ok(size_bytes + segment::write_sketch(&self.disk, &sketch_path, slot, &sketches)?)
+    }
+
+    /// Makes the names of new segments durable.
+    fn sync_names(&self) -> Result<(), StoreError> {
+        self.disk.sync_dir(&layout::segment_dir(&self.dir))?;
+        self.disk.sync_dir(&layout::sketch_dir(&self.dir))
+    }
+
+    /// Makes `next` the manifest. `files` are what it names anew; emptied when it is doubtful
+    /// whether it names them.
+    fn commit(
+        &self,
+        keeper: &mut Keeper,
+        mut next: Manifest,
+        files: &mut Vec<PathBuf>,
+    ) -> Result<(), StoreError> {
+        let checkpoint = self.checkpoint();
+        if !checkpoint.broken {
+            // The manifest tells cursors: the rows before them must not be lost any more.
+            self.sync()?;
+        }
+        next.generation += 1;
+        next.next_row = checkpoint.next_row;
+        next.first_log = checkpoint.first_log;
+        next.first_row = checkpoint.first_row;
+        next.ledger = checkpoint.ledger;
+        next.sealed_through.retain(|_, through| *through > checkpoint.first_row);
+        if let Err(error) = next.write(&self.disk, &self.dir) {
+            // Renamed or not, durable or not: both manifests are true as long as all files stay.
+            keeper.doubtful.append(files);
+            return Err(error);
+        }
+        keeper.manifest = next;
+        Ok(())
+    }
+
+    fn checkpoint(&self) -> Checkpoint {
+        let intake = self.intake();
+        let broken = intake.broken.is_some();
+        let first_row = intake.buffer.first_row().unwrap_or(intake.next_row);
+        Checkpoint {
+            ledger: intake.ledger.clone(),
+            next_row: intake.next_row,
+            first_log: intake.log.first_needed(first_row),
+            first_row,
+            broken,
+        }
+    }
+
+    /// Removes what the manifest in force does not need.
+    fn clean_up(&self, keeper: &mut Keeper) -> Result<(), StoreError> {
+        while let Some(path) = keeper.doubtful.last() {
+            self.disk.remove(path)?;
+            keeper.doubtful.pop();
+        }
+        self.intake().log.remove_before(keeper.manifest.first_log)
+    }
+
+    /// A slot that has several segments and has been left alone for as long as a minute waits.
+    fn slot_to_merge(&self, manifest: &Manifest, now_ns: i64) -> Option<Slot> {
+        let wait_ns = i64::try_from(self.options.wait.as_nanos()).unwrap_or(i64::MAX);
+        let mut slots: BTreeMap<Slot, (u64, u64, i64)> = BTreeMap::new();
+        for segment in manifest.live() {
+            let (parts, rows, sealed_ns) = slots.entry(segment.slot).or_default();
+            *parts += 1;
+            *rows += segment.rows;
+            *sealed_ns = segment.sealed_ns.max(*sealed_ns);
+        }
+        slots.retain(|_, (parts, rows, sealed_ns)| {
+            *parts > 1
+                && *rows <= self.options.merge_rows_max
+                && sealed_ns.saturating_add(wait_ns) <= now_ns
+        });
+        let waiting: BTreeSet<Slot> = self.intake().buffer.slots().into_iter().collect();
+        slots.into_keys().find(|slot| !waiting.contains(slot))
+    }
+
+    fn merge(&self, keeper: &mut Keeper, slot: Slot, now_ns: i64) -> Result<u64, StoreError> {
+        let mut next = keeper.manifest.clone();
+        let id = next.next_segment;
+        next.next_segment += 1;
+        keeper.manifest.next_segment = next.next_segment;
+        let is_part = |segment: &SegmentEntry| segment.slot == slot && segment.retired_ns.is_none();
+        let parts: Vec<SegmentEntry> = next.segments.iter().copied().filter(is_part).collect();
+        let mut files =
+            vec![layout::segment(&self.dir, slot, id), layout::sketch(&self.dir, slot, id)];
+        let merged = self.write_merged(slot, &parts, &files);
+        let merged = merged.and_then(|size_bytes| {
+            let rows = parts.iter().map(|part| part.rows).sum();
+            next.segments.iter_mut().filter(|segment| is_part(segment)).for_each(|part| {
+                part.retired_ns = Some(now_ns.max(1)); // 0 means none in the file
+            });
+            let sealed_ns = now_ns;
+            next.segments.push(SegmentEntry {
+                id,
+                slot,
+                rows,
+                size_bytes,
+                sealed_ns,
+                retired_ns: None,
+            });
+            self.commit(keeper, next, &mut files)?;
+            Ok(rows)
+        });
+        if merged.is_err() {
+            files.drain(..).for_each(|path| drop(self.disk.remove(&path)));
+        }
+        merged
+    }
+
+    fn write_merged(
+        &self,
+        slot: Slot,
+        parts: &[SegmentEntry],
+        files: &[PathBuf],
+    ) -> Result<u64, StoreError> {
+        let [path, sketch_path] = files else { return Ok(0) };
+        let paths: Vec<PathBuf> =
+            parts.iter().map(|part| layout::segment(&self.dir, slot, part.id)).collect();
+        let mut writer = SegmentWriter::transactions(&self.disk, path)?;
+        segment::merge(&paths, Order::of(slot.kind), &mut writer)?;
+        let size_bytes = writer.finish()?;
+        let mut sketches = Vec::new();
+        for part in parts {
+            sketches.extend(segment::read_sketch(&layout::sketch(&self.dir, slot, part.id))?);
+        }
+        let sketches = segment::merge_sketches(sketches);
+        let sketch_bytes = segment::write_sketch(&self.disk, sketch_path, slot, &sketches)?;
+        self.sync_names()?;
+        Ok(size_bytes + sketch_bytes)
+    }
+
+    /// Deletes replaced segments whose readers have had their time.
+    fn remove_retired(&self, keeper: &mut Keeper, now_ns: i64) -> Result<(), StoreError> {
+        let over = |segment: &SegmentEntry| {
+            // A clock that was set back must not keep them for ever.
+            segment.retired_ns.is_some_and(|at| at.abs_diff(now_ns) >= GRACE_NS.unsigned_abs())
+        };
+        if !keeper.manifest.segments.iter().any(over) {
+            return Ok(());
+        }
+        self.drop_segments(keeper, over, |_| {})
+    }
+
+    /// Deletes minutes that are too old or too many; how many rows were in them.
+    fn expire(&self, keeper: &mut Keeper, now_ns: i64) -> Result<u64, StoreError> {
+        let mut slots: BTreeMap<Slot, u64> = BTreeMap::new();
+        for segment in &keeper.manifest.segments {
+            *slots.entry(segment.slot).or_default() += segment.size_bytes;
+        }
+        let mut expired = BTreeSet::new();
+        if let Some(keep) = self.options.keep {
+            let keep_ns = i64::try_from(keep.as_nanos()).unwrap_or(i64::MAX);
+            let oldest_ns = now_ns.saturating_sub(keep_ns);
+            expired.extend(slots.keys().filter(|slot| slot.minute.end_ns() <= oldest_ns));
+        }
+        if let Some(keep_bytes) = self.options.keep_bytes {
+            let log_bytes = self.intake().log.size_bytes();
+            let kept = |slot: &Slot| !expired.contains(slot);
+            let sealed: u64 =
+                slots.iter().filter(|(slot, _)| kept(slot)).map(|(_, bytes)| bytes).sum();
+            let mut too_many = (sealed + log_bytes).saturating_sub(keep_bytes);
+            for (slot, bytes) in slots.iter() {
+                if too_many == 0 {
+                    break;
+                }
+                if expired.insert(*slot) {
+                    too_many = too_many.saturating_sub(*bytes);
+                }
+            }
+        }
+        if expired.is_empty() {
+            return Ok(0);
+        }
+        let is_expired = |segment: &SegmentEntry| expired.contains(&segment.slot);
+        let live = keeper.manifest.live().filter(|segment| is_expired(segment));
+        let rows = live.map(|segment| segment.rows).sum();
+        self.drop_segments(keeper, is_expired, |next| next.expired_rows += rows)?;
+        self.intake().sealed.retain(|slot| !expired.contains(slot));
+        Ok(rows)
+    }
+
+    /// Takes segments out of the manifest, then removes their files.
+    fn drop_segments(
+        &self,
+        keeper: &mut Keeper,
+        is_dropped: impl Fn(&SegmentEntry) -> bool,
+        also: impl FnOnce(&mut Manifest),
+    ) -> Result<(), StoreError> {
+        let mut next = keeper.manifest.clone();
+        also(&mut next);
+        next.segments.retain(|segment| !is_dropped(segment));
+        let dropped: Vec<SegmentEntry> =
+            keeper.manifest.segments.iter().copied().filter(&is_dropped).collect();
+        self.commit(keeper, next, &mut Vec::new())?;
+        for segment in dropped {
+            keeper.doubtful.push(layout::segment(&self.dir, segment.slot, segment.id));
+            keeper.doubtful.push(layout::sketch(&self.dir, segment.slot, segment.id));
+        }
+        self.clean_up(keeper)
+    }
+}

@@ -1,0 +1,54 @@
+//! Where things are in a store's directory.
+//!
+//! ```text
+//! DIR/lock                                       who writes
+//! DIR/manifest                                   what is there
+//! DIR/log/0000000000000007.wal                   rows that are not sealed yet
+//! DIR/segments/2026-11-21T22-13-native-12.parquet   rows of a minute
+//! DIR/sketches/2026-11-21T22-13-native-12.parquet   their sketches, by path
+//! ```
+
+use crate::Slot;
+use std::path::{Path, PathBuf};
+
+pub(crate) fn lock(dir: &Path) -> PathBuf {
+    dir.join("lock")
+}
+
+pub(crate) fn manifest(dir: &Path) -> PathBuf {
+    dir.join("manifest")
+}
+
+pub(crate) fn log_dir(dir: &Path) -> PathBuf {
+    dir.join("log")
+}
+
+pub(crate) fn segment_dir(dir: &Path) -> PathBuf {
+    dir.join("segments")
+}
+
+pub(crate) fn sketch_dir(dir: &Path) -> PathBuf {
+    dir.join("sketches")
+}
+
+pub(crate) fn log_file(dir: &Path, sequence: u64) -> PathBuf {
+    log_dir(dir).join(format!("{sequence:016}.wal"))
+}
+
+/// The sequence number in a log file's name.
+pub(crate) fn log_sequence(path: &Path) -> Option<u64> {
+    path.file_name()?.to_str()?.strip_suffix(".wal")?.parse().ok()
+}
+
+pub(crate) fn segment(dir: &Path, slot: Slot, id: u64) -> PathBuf {
+    segment_dir(dir).join(format!("{slot}-{id}.parquet"))
+}
+
+pub(crate) fn sketch(dir: &Path, slot: Slot, id: u64) -> PathBuf {
+    sketch_dir(dir).join(format!("{slot}-{id}.parquet"))
+}
+
+/// The segment's id in the name of a segment or sketch file.
+pub(crate) fn segment_id(path: &Path) -> Option<u64> {
+    path.file_name()?.to_str()?.strip_suffix(".parquet")?.rsplit_once('-')?.1.parse().ok()
+}

@@ -1,0 +1,246 @@
+//! The manifest: which segments are the store, and up to which row of the log they hold the rows.
+//!
+//! It is replaced whole, by renaming, after everything it names is durable; so at every instant
+//! there is one manifest and it is true. Format: `docs/formats/segment.md`.
+
+use crate::disk::Disk;
+use crate::notes::Ledger;
+use crate::{Kind, Minute, Slot, StoreError, layout};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+const MAGIC: [u8; 8] = *b"CHRNOMAN";
+const VERSION: u32 = 1;
+const HEAD_LEN: usize = 24;
+
+/// A segment as the manifest names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SegmentEntry {
+    pub(crate) id: u64,
+    pub(crate) slot: Slot,
+    pub(crate) rows: u64,
+    /// Bytes of its file and of its sketch file.
+    pub(crate) size_bytes: u64,
+    /// UTC, nanoseconds since 1970.
+    pub(crate) sealed_ns: i64,
+    /// When another segment took its place (UTC, nanoseconds since 1970): readers that know the
+    /// older manifest may still be reading it.
+    pub(crate) retired_ns: Option<i64>,
+}
+
+/// All that is in the store besides the rows of the log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Manifest {
+    /// Grows with every manifest.
+    pub(crate) generation: u64,
+    pub(crate) next_segment: u64,
+    /// Rows below it are known to the ledger; the next row's number is not below it.
+    pub(crate) next_row: u64,
+    /// The log goes on in this file; files before it are not needed any more.
+    pub(crate) first_log: u64,
+    /// Rows below it are all in segments, though that file may begin with some of them.
+    pub(crate) first_row: u64,
+    /// Rows in minutes that were deleted for their age or for space.
+    pub(crate) expired_rows: u64,
+    /// By id.
+    pub(crate) segments: Vec<SegmentEntry>,
+    /// Rows of a slot below the number are in segments, although the log may still have them.
+    pub(crate) sealed_through: BTreeMap<Slot, u64>,
+    /// As of `next_row`.
+    pub(crate) ledger: Ledger,
+}
+
+impl Manifest {
+    /// Reads the manifest of the store in `dir`; `None` when there is none yet.
+    pub(crate) fn read(dir: &Path) -> Result<Option<Self>, StoreError> {
+        let path = layout::manifest(dir);
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(StoreError::io("read", &path)(error)),
+        };
+        Self::decode(&bytes, &path).map(Some)
+    }
+
+    /// Replaces the manifest on disk, durably.
+    pub(crate) fn write(&self, disk: &Disk, dir: &Path) -> Result<(), StoreError> {
+        disk.replace(&layout::manifest(dir), &self.encode())
+    }
+
+    /// The segments that are the store.
+    pub(crate) fn live(&self) -> impl Iterator<Item = &SegmentEntry> {
+        self.segments.iter().filter(|segment| segment.retired_ns.is_none())
+    }
+
+    /// Whether a row of the log is in a segment already.
+    pub(crate) fn is_sealed(&self, slot: Slot, row: u64) -> bool {
+        row < self.first_row || self.sealed_through.get(&slot).is_some_and(|through| row < *through)
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let mut body = Body(Vec::new());
+        for number in [
+            self.generation,
+            self.next_segment,
+            self.next_row,
+            self.first_log,
+            self.first_row,
+            self.expired_rows,
+            self.segments.len() as u64,
+            self.sealed_through.len() as u64,
+        ] {
+            body.put(number);
+        }
+        for segment in &self.segments {
+            body.put(segment.id);
+            body.slot(segment.slot);
+            body.put(segment.rows);
+            body.put(segment.size_bytes);
+            body.put(segment.sealed_ns.cast_unsigned());
+            body.put(segment.retired_ns.unwrap_or(0).cast_unsigned());
+        }
+        for (slot, through) in &self.sealed_through {
+            body.slot(*slot);
+            body.put(*through);
+        }
+        let mut body = body.0;
+        self.ledger.encode(&mut body);
+        let mut bytes = Vec::with_capacity(HEAD_LEN + body.len());
+        bytes.extend_from_slice(&MAGIC);
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&crc32fast::hash(&body).to_le_bytes());
+        bytes.extend_from_slice(&(body.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(&body);
+        bytes
+    }
+
+    fn decode(bytes: &[u8], path: &Path) -> Result<Self, StoreError> {
+        let damaged = |position: usize, reason: &str| {
+            let advice = format!("{reason}; the log and the segments are untouched");
+            StoreError::damaged(path, position as u64, advice)
+        };
+        let Some((head, body)) = bytes.split_first_chunk::<HEAD_LEN>() else {
+            return Err(damaged(bytes.len(), "the manifest is cut off"));
+        };
+        if head[..8] != MAGIC {
+            return Err(damaged(0, "not a manifest"));
+        }
+        let version = u32::from_le_bytes([head[8], head[9], head[10], head[11]]);
+        if version != VERSION {
+            return Err(StoreError::Newer { path: path.to_owned(), version, known: VERSION });
+        }
+        if head[12..16] != crc32fast::hash(body).to_le_bytes() {
+            return Err(damaged(HEAD_LEN, "the manifest does not match its checksum"));
+        }
+        let mut rest = body;
+        let manifest = Self::decode_body(&mut rest);
+        manifest.ok_or_else(|| {
+            damaged(
+                bytes.len() - rest.len(),
+                "the manifest ends too early or holds what is no entry",
+            )
+        })
+    }
+
+    fn decode_body(rest: &mut &[u8]) -> Option<Self> {
+        let mut manifest = Self {
+            generation: number(rest)?,
+            next_segment: number(rest)?,
+            next_row: number(rest)?,
+            first_log: number(rest)?,
+            first_row: number(rest)?,
+            expired_rows: number(rest)?,
+            ..Self::default()
+        };
+        let (segments, sealed) = (number(rest)?, number(rest)?);
+        for _ in 0..segments {
+            manifest.segments.push(SegmentEntry {
+                id: number(rest)?,
+                slot: slot(rest)?,
+                rows: number(rest)?,
+                size_bytes: number(rest)?,
+                sealed_ns: number(rest)?.cast_signed(),
+                retired_ns: Some(number(rest)?.cast_signed()).filter(|at| *at != 0),
+            });
+        }
+        for _ in 0..sealed {
+            manifest.sealed_through.insert(slot(rest)?, number(rest)?);
+        }
+        manifest.ledger.decode(rest).ok()?;
+        Some(manifest)
+    }
+}
+
+/// Writes numbers.
+struct Body(Vec<u8>);
+
+impl Body {
+    fn put(&mut self, number: u64) {
+        self.0.extend_from_slice(&number.to_le_bytes());
+    }
+
+    fn slot(&mut self, slot: Slot) {
+        self.put(slot.minute.0.cast_unsigned());
+        self.put(slot.kind as u64);
+    }
+}
+
+fn number(rest: &mut &[u8]) -> Option<u64> {
+    let (head, tail) = rest.split_first_chunk()?;
+    *rest = tail;
+    Some(u64::from_le_bytes(*head))
+}
+
+fn slot(rest: &mut &[u8]) -> Option<Slot> {
+    let minute = Minute(number(rest)?.cast_signed());
+    let kind = match number(rest)? {
+        0 => Kind::Native,
+        1 => Kind::Foreign,
+        _ => return None,
+    };
+    Some(Slot { minute, kind })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chronoscope_model::ProcessId;
+
+    fn manifest() -> Manifest {
+        let slot = Slot { minute: Minute(-3), kind: Kind::Foreign };
+        let mut manifest = Manifest { generation: 4, next_row: 9, ..Manifest::default() };
+        for (id, retired_ns) in [(1, None), (7, Some(5))] {
+            let entry =
+                SegmentEntry { id, slot, rows: 3, size_bytes: 99, sealed_ns: -1, retired_ns };
+            manifest.segments.push(entry);
+        }
+        manifest.sealed_through.insert(slot, 8);
+        manifest.ledger.cursors.insert(ProcessId(4), vec![(1, 2)]);
+        manifest
+    }
+
+    #[test]
+    fn a_manifest_reads_back() {
+        let bytes = manifest().encode();
+        assert_eq!(Manifest::decode(&bytes, Path::new("m")).unwrap(), manifest());
+        assert_eq!(manifest().live().count(), 1);
+    }
+
+    #[test]
+    fn damage_anywhere_is_refused_with_its_position() {
+        let bytes = manifest().encode();
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x10;
+            // The length in the head is for people who read dumps; nothing depends on it.
+            if !(16..24).contains(&at) {
+                assert!(Manifest::decode(&damaged, Path::new("m")).is_err(), "byte {at}");
+            }
+            assert!(Manifest::decode(&bytes[..at], Path::new("m")).is_err(), "cut at {at}");
+        }
+        let error = Manifest::decode(&bytes[..9], Path::new("/d/manifest")).unwrap_err();
+        let text =
+            "/d/manifest: byte 9: the manifest is cut off; the log and the segments are untouched";
+        assert_eq!(error.to_string(), text);
+    }
+}

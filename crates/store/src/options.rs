@@ -1,0 +1,39 @@
+//! What an operator may choose about a store.
+
+use std::time::Duration;
+
+/// How a store behaves. The default suits one computer with a few GB to spare.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How long after its end a minute is kept open for late rows. Default: 2 minutes.
+    pub wait: Duration,
+    /// Rows held in memory before minutes are sealed early, in parts. Default: 768 MiB.
+    /// Twice as much is the end: then [`crate::StoreError::Backlog`] is the answer.
+    pub buffer_bytes: u64,
+    /// Bytes of log before minutes are sealed early, so that the log can go. Default: 4 GiB.
+    pub log_bytes: u64,
+    /// Bytes at which a log file is closed and the next begun. Default: 128 MiB.
+    pub log_file_bytes: u64,
+    /// Most rows of a minute that are merged into one segment. Default: 4 million (some 1.5 GB of
+    /// memory while it lasts); a minute with more stays in parts.
+    pub merge_rows_max: u64,
+    /// Minutes older than this are deleted; `None` keeps them. Default: none.
+    pub keep: Option<Duration>,
+    /// Oldest minutes are deleted while the store takes more than this; `None` for no bound.
+    /// Default: none.
+    pub keep_bytes: Option<u64>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            wait: Duration::from_mins(2),
+            buffer_bytes: 768 << 20,
+            log_bytes: 4 << 30,
+            log_file_bytes: 128 << 20,
+            merge_rows_max: 4_000_000,
+            keep: None,
+            keep_bytes: None,
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Rows as the columns of the schema.
+
+use super::order::{Order, Sorted, sort};
+use super::words::{ClassWords, Dictionary, PathWords, ProcessWords, Words};
+use crate::rows::Rows;
+use arrow_array::builder::{Float64Builder, MapBuilder, MapFieldNames, StringBuilder};
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, StringArray,
+    TimestampNanosecondArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+};
+use arrow_buffer::NullBuffer;
+use arrow_schema::ArrowError;
+use chronoscope_model::context::{self, Entry};
+use chronoscope_model::{Flags, NO_PROCESS_CPU, Names, Record, Status, schema};
+use std::sync::Arc;
+
+/// Rows that are turned into columns at a time: their records fit into a core's cache, through
+/// which each of the 25 columns goes.
+pub(crate) const CHUNK_ROWS: usize = 8192;
+
+/// A slot's rows on their way into a segment: sorted, linked, with their words.
+pub(crate) struct Columns<'a> {
+    rows: &'a Rows,
+    words: Words,
+    values: Values,
+    sorted: Vec<Sorted>,
+}
+
+/// The dictionaries' values, shared by all chunks.
+struct Values {
+    application: Arc<StringArray>,
+    class: Arc<StringArray>,
+    host: Arc<StringArray>,
+    status: Arc<StringArray>,
+    path: Arc<StringArray>,
+    root_application: Arc<StringArray>,
+    root_class: Arc<StringArray>,
+    root_host: Arc<StringArray>,
+}
+
+/// What a row's ids stand for.
+#[derive(Clone, Copy)]
+struct RowWords {
+    class: ClassWords,
+    process: ProcessWords,
+    path: PathWords,
+    root_process: ProcessWords,
+}
+
+const NO_CLASS: ClassWords = ClassWords { application: 0, class: 0 };
+const NO_PROCESS: ProcessWords = ProcessWords { host: 0, root_host: 0, pid: 0 };
+const NO_PATH: PathWords = PathWords { path: 0, root: None, rank: 0 };
+
+impl<'a> Columns<'a> {
+    /// Sorts and links `rows`.
+    pub(crate) fn new(rows: &'a Rows, names: &Names, order: Order) -> Self {
+        let words = Words::of(rows, names);
+        let sorted = sort(rows, &words, order);
+        let of = Dictionary::values;
+        let values = Values {
+            application: of(&words.application),
+            class: of(&words.class),
+            host: of(&words.host),
+            status: of(&words.status),
+            path: of(&words.path),
+            root_application: of(&words.root_application),
+            root_class: of(&words.root_class),
+            root_host: of(&words.root_host),
+        };
+        Self { rows, words, values, sorted }
+    }
+
+    /// The rows as record batches, in the order of the segment.
+    pub(crate) fn batches(&self) -> impl Iterator<Item = Result<RecordBatch, ArrowError>> {
+        let mut records = Vec::with_capacity(CHUNK_ROWS);
+        let mut words = Vec::with_capacity(CHUNK_ROWS);
+        self.sorted.chunks(CHUNK_ROWS).map(move |chunk| {
+            records.clear();
+            records.extend(chunk.iter().map(|row| self.rows.records[row.index as usize]));
+            self.look_up(&records, &mut words);
+            self.batch(chunk, &records, &words)
+        })
+    }
+
+    fn look_up(&self, records: &[Record], words: &mut Vec<RowWords>) {
+        words.clear();
+        let mut last: Option<(&Record, RowWords)> = None;
+        for record in records {
+            let process = |id: u64| *self.words.processes.get(&id).unwrap_or(&NO_PROCESS);
+            // In the order of the file a path goes on for long, processes take turns.
+            let (class, path) = match last {
+                Some((before, words))
+                    if before.path == record.path && before.class == record.class =>
+                {
+                    (words.class, words.path)
+                }
+                _ => (
+                    *self.words.classes.get(&record.class.0).unwrap_or(&NO_CLASS),
+                    *self.words.paths.get(&record.path.0).unwrap_or(&NO_PATH),
+                ),
+            };
+            let of = RowWords {
+                class,
+                path,
+                process: process(record.process.0),
+                root_process: process(record.root_process.0),
+            };
+            words.push(of);
+            last = Some((record, of));
+        }
+    }
+
+    fn batch(
+        &self,
+        chunk: &[Sorted],
+        records: &[Record],
+        words: &[RowWords],
+    ) -> Result<RecordBatch, ArrowError> {
+        let v = &self.values;
+        let native = natives(records);
+        let native = native.as_ref();
+        let rooted = NullBuffer::from_iter(words.iter().zip(records).map(|(words, record)| {
+            words.path.root.is_some() && !record.flags().contains(Flags::FOREIGN)
+        }));
+        let rooted = Some(&rooted).filter(|rooted| rooted.null_count() > 0);
+        let root = |words: &RowWords| words.path.root.unwrap_or(NO_CLASS);
+        let columns: Vec<ArrayRef> = vec![
+            word(words.iter().map(|w| w.class.application), None, &v.application)?,
+            word(words.iter().map(|w| w.class.class), None, &v.class)?,
+            word(words.iter().map(|w| w.process.host), None, &v.host)?,
+            Arc::new(UInt32Array::from_iter_values(words.iter().map(|w| w.process.pid))),
+            Arc::new(UInt32Array::from_iter_values(records.iter().map(|r| r.thread))),
+            instants(records.iter().map(|r| r.start_ns), None),
+            numbers(records.iter().map(|r| signed(r.elapsed_ns))),
+            numbers(records.iter().map(|r| signed(r.cpu_ns))),
+            process_cpu(records),
+            word(
+                records.iter().map(|r| i32::from(r.status).min(Status::Unknown as i32)),
+                None,
+                &v.status,
+            )?,
+            ids(records.iter().map(|r| r.id.0)),
+            ids(records.iter().map(|r| r.parent.0)),
+            ids(records.iter().map(|r| r.chain_high)),
+            ids(records.iter().map(|r| r.chain_low)),
+            Arc::new(UInt8Array::from_iter_values(records.iter().map(|r| r.flags))),
+            Arc::new(UInt16Array::from_iter_values(records.iter().map(|r| r.level))),
+            word(words.iter().map(|w| w.path.path), None, &v.path)?,
+            word(words.iter().map(|w| root(w).application), rooted, &v.root_application)?,
+            word(words.iter().map(|w| root(w).class), rooted, &v.root_class)?,
+            instants(records.iter().map(|r| r.root_start_ns), native),
+            word(words.iter().map(|w| w.root_process.root_host), native, &v.root_host)?,
+            Arc::new(UInt32Array::new(
+                words.iter().map(|w| w.root_process.pid).collect(),
+                native.cloned(),
+            )),
+            Arc::new(UInt8Array::from_iter_values(chunk.iter().map(|row| row.links))),
+            self.properties(records)?,
+            self.metrics(records)?,
+        ];
+        RecordBatch::try_new(schema::transactions(), columns)
+    }
+
+    fn properties(&self, records: &[Record]) -> Result<ArrayRef, ArrowError> {
+        let mut maps =
+            MapBuilder::new(Some(map_names()), StringBuilder::new(), StringBuilder::new());
+        for record in records {
+            let mut any = false;
+            for entry in context::entries(self.rows.context(record)) {
+                if let Entry::Property(key, value) = entry {
+                    maps.keys().append_value(key);
+                    maps.values().append_value(value);
+                    any = true;
+                }
+            }
+            maps.append(any)?;
+        }
+        Ok(Arc::new(maps.finish()))
+    }
+
+    fn metrics(&self, records: &[Record]) -> Result<ArrayRef, ArrowError> {
+        let mut maps =
+            MapBuilder::new(Some(map_names()), StringBuilder::new(), Float64Builder::new());
+        for record in records {
+            let mut any = false;
+            for entry in context::entries(self.rows.context(record)) {
+                if let Entry::Metric(key, value) = entry {
+                    maps.keys().append_value(key);
+                    maps.values().append_value(value);
+                    any = true;
+                }
+            }
+            maps.append(any)?;
+        }
+        Ok(Arc::new(maps.finish()))
+    }
+}
+
+/// The names that the schema gives to the parts of a map.
+fn map_names() -> MapFieldNames {
+    MapFieldNames { entry: "entries".into(), key: "keys".into(), value: "values".into() }
+}
+
+/// Which records know their root; `None` when all do.
+fn natives(records: &[Record]) -> Option<NullBuffer> {
+    if !records.iter().any(|record| record.flags().contains(Flags::FOREIGN)) {
+        return None;
+    }
+    let native = records.iter().map(|record| !record.flags().contains(Flags::FOREIGN));
+    Some(NullBuffer::from_iter(native))
+}
+
+fn word(
+    keys: impl Iterator<Item = i32>,
+    nulls: Option<&NullBuffer>,
+    values: &Arc<StringArray>,
+) -> Result<ArrayRef, ArrowError> {
+    let keys = Int32Array::new(keys.collect(), nulls.cloned());
+    Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(keys, values.clone())?))
+}
+
+fn instants(stamps: impl Iterator<Item = i64>, nulls: Option<&NullBuffer>) -> ArrayRef {
+    let stamps = TimestampNanosecondArray::new(stamps.collect(), nulls.cloned());
+    Arc::new(stamps.with_timezone("UTC"))
+}
+
+fn numbers(numbers: impl Iterator<Item = i64>) -> ArrayRef {
+    Arc::new(Int64Array::from_iter_values(numbers))
+}
+
+fn ids(ids: impl Iterator<Item = u64>) -> ArrayRef {
+    Arc::new(UInt64Array::from_iter_values(ids))
+}
+
+/// Saturating: 292 years are enough for a duration.
+fn signed(ns: u64) -> i64 {
+    i64::try_from(ns).unwrap_or(i64::MAX)
+}
+
+fn process_cpu(records: &[Record]) -> ArrayRef {
+    let known = |record: &Record| record.process_cpu_ns != NO_PROCESS_CPU;
+    let nulls = NullBuffer::from_iter(records.iter().map(known));
+    let values = records.iter().map(|r| if known(r) { signed(r.process_cpu_ns) } else { 0 });
+    Arc::new(Int64Array::new(values.collect(), Some(nulls)))
+}

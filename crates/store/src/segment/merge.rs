@@ -1,0 +1,165 @@
+//! Merging the segments of a slot into one, with the chains linked over all of them.
+
+use super::order::Order;
+use super::parquet_file::{SegmentWriter, parquet_error};
+use crate::StoreError;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType, UInt64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch, UInt8Array, UInt32Array};
+use arrow_schema::ArrowError;
+use chronoscope_chain::Hop;
+use chronoscope_chain::links::Linker;
+use chronoscope_model::{ClassId, TransactionId};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Rows that are written at a time.
+const CHUNK_ROWS: usize = 65_536;
+
+/// Writes the rows of `parts` into `writer`, in the order `order`.
+pub(crate) fn merge(
+    parts: &[PathBuf],
+    order: Order,
+    writer: &mut SegmentWriter,
+) -> Result<(), StoreError> {
+    let mut batches = Vec::new();
+    for part in parts {
+        read(part, &mut batches)?;
+    }
+    let (Some(first), Some(path)) = (batches.first(), parts.first()) else { return Ok(()) };
+    let arrow = |error: ArrowError| parquet_error(path, error.into());
+    let whole = arrow_select::concat::concat_batches(&first.schema(), &batches).map_err(arrow)?;
+    drop(batches);
+    let keys = Keys::of(&whole)
+        .ok_or_else(|| StoreError::damaged(path, 0, "not the columns of a segment"))?;
+    let (indices, links) = keys.sort(order);
+    let links_column = whole.schema().index_of("links").map_err(arrow)?;
+    for (indices, links) in indices.chunks(CHUNK_ROWS).zip(links.chunks(CHUNK_ROWS)) {
+        let indices = UInt32Array::from_iter_values(indices.iter().copied());
+        let taken = arrow_select::take::take_record_batch(&whole, &indices).map_err(arrow)?;
+        let mut columns: Vec<ArrayRef> = taken.columns().to_vec();
+        columns[links_column] = Arc::new(UInt8Array::from_iter_values(links.iter().copied()));
+        let batch = RecordBatch::try_new(taken.schema(), columns).map_err(arrow)?;
+        writer.write(&batch)?;
+    }
+    Ok(())
+}
+
+fn read(path: &Path, batches: &mut Vec<RecordBatch>) -> Result<(), StoreError> {
+    let file = File::open(path).map_err(StoreError::io("open", path))?;
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file)
+        .and_then(|builder| builder.with_batch_size(CHUNK_ROWS).build())
+        .map_err(|error| parquet_error(path, error))?;
+    for batch in reader {
+        batches.push(batch.map_err(|error| parquet_error(path, error.into()))?);
+    }
+    Ok(())
+}
+
+/// What decides about a row's place.
+struct Keys {
+    hops: Vec<Hop>,
+    chains: Vec<(u64, u64)>,
+    root_starts: Vec<i64>,
+    path_ranks: Vec<u32>,
+}
+
+impl Keys {
+    fn of(batch: &RecordBatch) -> Option<Self> {
+        let ids =
+            |name| Some(batch.column_by_name(name)?.as_primitive_opt::<UInt64Type>()?.values());
+        let instants = |name: &str| {
+            let column = batch.column_by_name(name)?;
+            Some(column.as_primitive_opt::<TimestampNanosecondType>()?.values())
+        };
+        let (id, parent, high, low) =
+            (ids("id")?, ids("parent")?, ids("chain_high")?, ids("chain_low")?);
+        let (start, root_start) = (instants("start")?, instants("root_start")?);
+        let elapsed = batch.column_by_name("elapsed_ns")?.as_primitive_opt::<Int64Type>()?.values();
+        let classes = classes(batch)?;
+        let mut keys = Self {
+            hops: Vec::with_capacity(batch.num_rows()),
+            chains: high.iter().copied().zip(low.iter().copied()).collect(),
+            root_starts: root_start.to_vec(),
+            path_ranks: path_ranks(batch)?,
+        };
+        for (row, class) in classes.into_iter().enumerate() {
+            keys.hops.push(Hop {
+                id: TransactionId(id[row]),
+                parent: TransactionId(parent[row]),
+                class,
+                start_ns: start[row],
+                elapsed_ns: elapsed[row].cast_unsigned(),
+            });
+        }
+        Some(keys)
+    }
+
+    /// The rows' numbers in their new order, and their links.
+    fn sort(&self, order: Order) -> (Vec<u32>, Vec<u8>) {
+        let mut rows: Vec<u32> = (0..).zip(&self.hops).map(|(row, _)| row).collect();
+        let root_start = |row: usize| match order {
+            Order::Chain => 0,
+            Order::Path | Order::RootStart => self.root_starts[row],
+        };
+        let by_chain = |row: &u32| {
+            let row = *row as usize;
+            (root_start(row), self.chains[row], self.hops[row].start_ns)
+        };
+        rows.sort_by_key(by_chain);
+        let mut links = vec![0; rows.len()];
+        let mut linker = Linker::default();
+        let mut hops = Vec::new();
+        for chain in rows.chunk_by(|a, b| self.chains[*a as usize] == self.chains[*b as usize]) {
+            hops.clear();
+            hops.extend(chain.iter().map(|row| self.hops[*row as usize]));
+            for (row, place) in chain.iter().zip(linker.link(&hops)) {
+                links[*row as usize] = place.links;
+            }
+        }
+        if order == Order::Path {
+            rows.sort_by_key(|row| self.path_ranks[*row as usize]); // stable
+        }
+        let links = rows.iter().map(|row| links[*row as usize]).collect();
+        (rows, links)
+    }
+}
+
+fn classes(batch: &RecordBatch) -> Option<Vec<ClassId>> {
+    let words = |name| {
+        let column = batch.column_by_name(name)?.as_dictionary_opt::<Int32Type>()?;
+        Some((column.keys(), column.values().as_string_opt::<i32>()?))
+    };
+    let ((applications, application_texts), (classes, class_texts)) =
+        (words("application")?, words("class")?);
+    let mut known = std::collections::HashMap::new();
+    let of = |(application, class): (&i32, &i32)| {
+        *known.entry((*application, *class)).or_insert_with(|| {
+            let text = |texts: &arrow_array::StringArray, key: i32| {
+                usize::try_from(key).map_or(String::new(), |key| texts.value(key).to_owned())
+            };
+            ClassId::of(&text(application_texts, *application), &text(class_texts, *class))
+        })
+    };
+    Some(applications.values().iter().zip(classes.values()).map(of).collect())
+}
+
+fn path_ranks(batch: &RecordBatch) -> Option<Vec<u32>> {
+    let paths = batch.column_by_name("path")?.as_dictionary_opt::<Int32Type>()?;
+    let texts = paths.values().as_string_opt::<i32>()?;
+    let mut order: Vec<usize> = (0..texts.len()).collect();
+    order.sort_unstable_by_key(|key| texts.value(*key));
+    let mut ranks = vec![0; texts.len()];
+    let mut rank = 0;
+    for (position, key) in order.iter().enumerate() {
+        // Merged dictionaries may hold a text twice: it has one rank.
+        if position > 0 && texts.value(*key) != texts.value(order[position - 1]) {
+            rank += 1;
+        }
+        ranks[*key] = rank;
+    }
+    let rank = |key: &i32| usize::try_from(*key).ok().and_then(|key| ranks.get(key)).copied();
+    paths.keys().values().iter().map(rank).collect()
+}

@@ -1,0 +1,15 @@
+//! Segments: the sealed rows of a minute, as Parquet. Format: `docs/formats/segment.md`.
+
+mod columns;
+mod merge;
+mod order;
+mod parquet_file;
+mod sketch;
+mod words;
+
+pub(crate) use columns::Columns;
+pub(crate) use merge::merge;
+pub use order::Order;
+pub(crate) use parquet_file::{SegmentWriter, parquet_error};
+pub use sketch::{SketchRow, read_sketch};
+pub(crate) use sketch::{Sketches, merge as merge_sketches, write_sketch};

@@ -1,0 +1,308 @@
+//! Sketches: what a dashboard needs of a minute, per class and path, without reading its rows.
+//!
+//! Verdicts never use them: a sketch's quantile is a bucket's bound (at most 3.125 % too large).
+
+use super::parquet_file::{SegmentWriter, common_properties, parquet_error};
+use super::words::IdMap;
+use crate::disk::Disk;
+use crate::rows::Rows;
+use crate::{Minute, Slot, StoreError};
+use arrow_array::builder::{Int32Builder, Int64Builder, ListBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int32Type, Int64Type, TimestampNanosecondType};
+use arrow_array::{
+    ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, TimestampNanosecondArray,
+};
+use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use chronoscope_model::{BUCKET_COUNT, Histogram, Names, Record};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Counts of one class on one path in one minute (of one segment: add them up where a minute has
+/// several).
+#[derive(Clone, Debug, PartialEq)]
+pub struct SketchRow {
+    /// The minute of the root's start; of its own start for foreign rows.
+    pub minute: Minute,
+    /// The application that declares the class.
+    pub application: String,
+    /// The class.
+    pub class: String,
+    /// The path in words; empty for foreign rows.
+    pub path: String,
+    /// Elapsed times in nanoseconds. Count, smallest and largest are exact, the sum to 53 bits.
+    pub elapsed: Histogram,
+    /// Sum of the squares of elapsed times, in ns².
+    pub elapsed_squares: f64,
+    /// Times from the root's start to the row's end (ACPD), in nanoseconds; empty for foreign
+    /// rows. Exact as `elapsed` is.
+    pub since_root: Histogram,
+    /// Sum of the squares of these, in ns².
+    pub since_root_squares: f64,
+    /// Rows that ended before their root started, by clocks that disagree: not in `since_root`.
+    pub before_root: u64,
+    /// Thread CPU time of all rows together, in nanoseconds.
+    pub cpu_ns: u64,
+    /// Rows whose status is not GOOD.
+    pub not_good: u64,
+}
+
+#[derive(Default)]
+struct Sums {
+    record: Option<Record>,
+    elapsed: Histogram,
+    elapsed_squares: f64,
+    since_root: Histogram,
+    since_root_squares: f64,
+    before_root: u64,
+    cpu_ns: u64,
+    not_good: u64,
+}
+
+/// Counts rows into sketches.
+#[derive(Default)]
+pub(crate) struct Sketches {
+    sums: Vec<Sums>,
+    by_path: IdMap<usize>,
+}
+
+impl Sketches {
+    /// Counts all of `rows`.
+    pub(crate) fn of(rows: &Rows) -> Self {
+        let mut sketches = Self::default();
+        for record in &rows.records {
+            sketches.add(record);
+        }
+        sketches
+    }
+
+    fn add(&mut self, record: &Record) {
+        // A native path ends in the class; foreign rows have no path and are told apart by class.
+        let key = if record.path.is_none() { record.class.0 } else { record.path.0 };
+        let index = *self.by_path.entry(key).or_insert_with(|| {
+            self.sums.push(Sums { record: Some(*record), ..Sums::default() });
+            self.sums.len() - 1
+        });
+        let sums = &mut self.sums[index];
+        sums.elapsed.add(record.elapsed_ns);
+        sums.elapsed_squares += (record.elapsed_ns as f64) * (record.elapsed_ns as f64);
+        match record.since_root_ns().map(u64::try_from) {
+            Some(Ok(ns)) => {
+                sums.since_root.add(ns);
+                sums.since_root_squares += (ns as f64) * (ns as f64);
+            }
+            Some(Err(_)) => sums.before_root += 1,
+            None => {}
+        }
+        sums.cpu_ns = sums.cpu_ns.saturating_add(record.cpu_ns);
+        sums.not_good += u64::from(record.status != 0);
+    }
+
+    /// The sketches in words, by class and path.
+    pub(crate) fn rows(self, minute: Minute, names: &Names) -> Vec<SketchRow> {
+        let named = |sums: Sums| {
+            let record = sums.record?;
+            let name = names.class(record.class);
+            Some(SketchRow {
+                minute,
+                application: name.map_or(String::new(), |name| name.application.clone()),
+                class: name.map_or_else(|| format!("?{}", record.class), |name| name.class.clone()),
+                path: names.path_text(record.path),
+                elapsed: sums.elapsed,
+                elapsed_squares: sums.elapsed_squares,
+                since_root: sums.since_root,
+                since_root_squares: sums.since_root_squares,
+                before_root: sums.before_root,
+                cpu_ns: sums.cpu_ns,
+                not_good: sums.not_good,
+            })
+        };
+        let mut rows: Vec<_> = self.sums.into_iter().filter_map(named).collect();
+        rows.sort_by(|a, b| {
+            (&a.path, &a.application, &a.class).cmp(&(&b.path, &b.application, &b.class))
+        });
+        rows
+    }
+}
+
+/// Adds up rows about the same class and path.
+pub(crate) fn merge(mut rows: Vec<SketchRow>) -> Vec<SketchRow> {
+    rows.sort_by(|a, b| {
+        (&a.path, &a.application, &a.class).cmp(&(&b.path, &b.application, &b.class))
+    });
+    rows.dedup_by(|row, into| {
+        let same = (&row.path, &row.application, &row.class)
+            == (&into.path, &into.application, &into.class);
+        if same {
+            into.elapsed.merge(&row.elapsed);
+            into.elapsed_squares += row.elapsed_squares;
+            into.since_root.merge(&row.since_root);
+            into.since_root_squares += row.since_root_squares;
+            into.before_root += row.before_root;
+            into.cpu_ns = into.cpu_ns.saturating_add(row.cpu_ns);
+            into.not_good += row.not_good;
+        }
+        same
+    });
+    rows
+}
+
+/// The columns of a sketch file. Times in nanoseconds; `*_buckets` are the numbers of the
+/// histogram's buckets that counted anything and `*_counts` their counts.
+fn sketch_schema() -> SchemaRef {
+    let instant = DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into()));
+    let mut fields = vec![
+        Field::new("minute", instant, false),
+        Field::new("application", DataType::Utf8, false),
+        Field::new("class", DataType::Utf8, false),
+        Field::new("path", DataType::Utf8, false),
+        Field::new("cpu_ns", DataType::Int64, false),
+        Field::new("not_good", DataType::Int64, false),
+        Field::new("before_root", DataType::Int64, false),
+    ];
+    let list = |kind| DataType::List(Arc::new(Field::new("element", kind, false)));
+    for of in ["elapsed", "since_root"] {
+        fields.push(Field::new(format!("{of}_count"), DataType::Int64, false));
+        fields.push(Field::new(format!("{of}_sum"), DataType::Float64, false));
+        fields.push(Field::new(format!("{of}_squares"), DataType::Float64, false));
+        fields.push(Field::new(format!("{of}_min"), DataType::Int64, true));
+        fields.push(Field::new(format!("{of}_max"), DataType::Int64, true));
+        fields.push(Field::new(format!("{of}_buckets"), list(DataType::Int32), false));
+        fields.push(Field::new(format!("{of}_counts"), list(DataType::Int64), false));
+    }
+    Arc::new(Schema::new(fields))
+}
+
+/// Writes a sketch file; its size in bytes.
+pub(crate) fn write_sketch(
+    disk: &Disk,
+    path: &Path,
+    slot: Slot,
+    rows: &[SketchRow],
+) -> Result<u64, StoreError> {
+    let start = slot.minute.start_ns();
+    let text = |of: fn(&SketchRow) -> &str| -> ArrayRef {
+        Arc::new(StringArray::from_iter_values(rows.iter().map(of)))
+    };
+    let total = |of: fn(&SketchRow) -> u64| -> ArrayRef {
+        Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| of(row).cast_signed())))
+    };
+    let minutes = rows.iter().map(|_| start);
+    let mut columns: Vec<ArrayRef> = vec![
+        Arc::new(TimestampNanosecondArray::from_iter_values(minutes).with_timezone("UTC")),
+        text(|row| &row.application),
+        text(|row| &row.class),
+        text(|row| &row.path),
+        total(|row| row.cpu_ns),
+        total(|row| row.not_good),
+        total(|row| row.before_root),
+    ];
+    let elapsed = rows.iter().map(|row| (&row.elapsed, row.elapsed_squares));
+    push_histograms(&mut columns, &elapsed.collect::<Vec<_>>());
+    let since_root = rows.iter().map(|row| (&row.since_root, row.since_root_squares));
+    push_histograms(&mut columns, &since_root.collect::<Vec<_>>());
+    let schema = sketch_schema();
+    let batch = RecordBatch::try_new(schema.clone(), columns);
+    let batch = batch.map_err(|error| parquet_error(path, error.into()))?;
+    let mut writer = SegmentWriter::begin(disk, path, schema, common_properties().build())?;
+    writer.write(&batch)?;
+    writer.finish()
+}
+
+fn push_histograms(columns: &mut Vec<ArrayRef>, histograms: &[(&Histogram, f64)]) {
+    let integers = |of: fn(&Histogram) -> Option<u64>| -> ArrayRef {
+        let values = histograms.iter().map(|(h, _)| of(h).map(u64::cast_signed));
+        Arc::new(Int64Array::from_iter(values))
+    };
+    let sums = histograms.iter().map(|(h, _)| h.sum() as f64);
+    let squares = histograms.iter().map(|(_, squares)| *squares);
+    let field = |kind| Arc::new(Field::new("element", kind, false));
+    let mut buckets = ListBuilder::new(Int32Builder::new()).with_field(field(DataType::Int32));
+    let mut counts = ListBuilder::new(Int64Builder::new()).with_field(field(DataType::Int64));
+    for (histogram, _) in histograms {
+        for (index, count) in histogram.buckets() {
+            buckets.values().append_value(i32::try_from(index).unwrap_or(i32::MAX));
+            counts.values().append_value(count.cast_signed());
+        }
+        buckets.append(true);
+        counts.append(true);
+    }
+    columns.push(integers(|h| Some(h.count())));
+    columns.push(Arc::new(Float64Array::from_iter_values(sums)));
+    columns.push(Arc::new(Float64Array::from_iter_values(squares)));
+    columns.push(integers(Histogram::min));
+    columns.push(integers(Histogram::max));
+    columns.push(Arc::new(buckets.finish()));
+    columns.push(Arc::new(counts.finish()));
+}
+
+/// Reads a sketch file.
+///
+/// # Errors
+/// [`StoreError::Io`] when it cannot be read, [`StoreError::Parquet`] or [`StoreError::Damaged`]
+/// when it is no sketch file.
+pub fn read_sketch(path: &Path) -> Result<Vec<SketchRow>, StoreError> {
+    let file = File::open(path).map_err(StoreError::io("open", path))?;
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file)
+        .and_then(ParquetRecordBatchReaderBuilder::build)
+        .map_err(|error| parquet_error(path, error))?;
+    let mut rows = Vec::new();
+    for batch in reader {
+        let batch = batch.map_err(|error| parquet_error(path, error.into()))?;
+        for index in 0..batch.num_rows() {
+            let row = read_row(&batch, index);
+            rows.push(
+                row.ok_or_else(|| StoreError::damaged(path, 0, "not the columns of a sketch"))?,
+            );
+        }
+    }
+    Ok(rows)
+}
+
+fn read_row(batch: &RecordBatch, index: usize) -> Option<SketchRow> {
+    let text = |name: &str| {
+        Some(batch.column_by_name(name)?.as_string_opt::<i32>()?.value(index).to_owned())
+    };
+    let total = |name: &str| {
+        let column = batch.column_by_name(name)?.as_primitive_opt::<Int64Type>()?;
+        Some(column.value(index).cast_unsigned())
+    };
+    let real = |name: &str| {
+        Some(batch.column_by_name(name)?.as_primitive_opt::<Float64Type>()?.value(index))
+    };
+    let histogram = |of: &str| {
+        let buckets = batch.column_by_name(&format!("{of}_buckets"))?.as_list_opt::<i32>()?;
+        let counts = batch.column_by_name(&format!("{of}_counts"))?.as_list_opt::<i32>()?;
+        let (buckets, counts) = (buckets.value(index), counts.value(index));
+        let buckets = buckets.as_primitive_opt::<Int32Type>()?;
+        let counts = counts.as_primitive_opt::<Int64Type>()?;
+        let mut histogram = Histogram::default();
+        for (bucket, count) in buckets.values().iter().zip(counts.values()) {
+            let bucket = usize::try_from(*bucket).ok().filter(|bucket| *bucket < BUCKET_COUNT)?;
+            histogram.add_bucket(bucket, count.cast_unsigned());
+        }
+        if histogram.count() > 0 {
+            let sum = real(&format!("{of}_sum"))?;
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
+            let sum = sum as u128;
+            histogram.set_exact(sum, total(&format!("{of}_min"))?, total(&format!("{of}_max"))?);
+        }
+        Some(histogram)
+    };
+    let minute = batch.column_by_name("minute")?.as_primitive_opt::<TimestampNanosecondType>()?;
+    Some(SketchRow {
+        minute: Minute::of(minute.value(index)),
+        application: text("application")?,
+        class: text("class")?,
+        path: text("path")?,
+        elapsed: histogram("elapsed")?,
+        elapsed_squares: real("elapsed_squares")?,
+        since_root: histogram("since_root")?,
+        since_root_squares: real("since_root_squares")?,
+        before_root: total("before_root")?,
+        cpu_ns: total("cpu_ns")?,
+        not_good: total("not_good")?,
+    })
+}

@@ -1,0 +1,140 @@
+//! Reading a store, also while a server writes it.
+
+use crate::manifest::{Manifest, SegmentEntry};
+use crate::notes::Ledger;
+use crate::replay::{open_log, replay};
+use crate::{Damage, Slot, StoreError, layout};
+use chronoscope_model::{Batch, Names};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// How often a manifest that changes underfoot is read again. Each time the writer must have
+/// sealed and removed a log file within the microseconds between two system calls.
+const ATTEMPTS: u32 = 100;
+
+/// A sealed part of a minute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Its Parquet file.
+    pub path: PathBuf,
+    /// The Parquet file with its sketches ([`crate::read_sketch`]).
+    pub sketch_path: PathBuf,
+    /// The minute and the kind of its rows. Native rows stand in [`crate::Order::Path`], foreign
+    /// ones in [`crate::Order::Chain`].
+    pub slot: Slot,
+    /// How many rows it has.
+    pub row_count: u64,
+    /// Bytes of both files.
+    pub size_bytes: u64,
+    /// Segments of the same slot, this one included, in `[1, …]`. Where there are several, or
+    /// unsealed rows of the slot, the column `links` tells of this part only.
+    pub parts: u32,
+}
+
+/// The store at one instant: sealed segments, and the rows of the log that are in none of them.
+/// Nothing is missing and nothing is doubled.
+#[derive(Debug)]
+pub struct Snapshot {
+    segments: Vec<Segment>,
+    unsealed: Batch,
+    ledger: Ledger,
+    damage: Vec<Damage>,
+    expired_rows: u64,
+}
+
+impl Snapshot {
+    /// Reads the store in `dir`, in any process, with or without a server.
+    ///
+    /// A segment stays readable for at least a minute after another took its place; where one of
+    /// them is gone all the same ([`StoreError::is_missing`]), open a new snapshot.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] when `dir` is no directory or cannot be read, [`StoreError::Damaged`]
+    /// when its manifest is. Damage to the log is passed over and told by [`Self::damage`].
+    pub fn open(dir: &Path) -> Result<Self, StoreError> {
+        std::fs::read_dir(dir).map_err(StoreError::io("open store", dir))?;
+        for attempt in 0.. {
+            let manifest = Manifest::read(dir)?.unwrap_or_default();
+            match open_log(dir, &manifest)? {
+                Some(files) => return Self::read(dir, &manifest, &files),
+                None if attempt < ATTEMPTS => {}
+                // It did not change so often: somebody removed a file. The rest is read, and the
+                // gap in the row numbers says what is missing.
+                None => {
+                    return Self::read(dir, &manifest, &crate::wal::list(dir, manifest.first_log)?);
+                }
+            }
+        }
+        unreachable!("the loop returns")
+    }
+
+    fn read(
+        dir: &Path,
+        manifest: &Manifest,
+        files: &[crate::wal::LogFile],
+    ) -> Result<Self, StoreError> {
+        let mut unsealed = Batch::default();
+        let replayed = replay(manifest, files, |block| {
+            for (record, row) in block.batch.records().iter().zip(block.first_row..) {
+                if !manifest.is_sealed(Slot::of(record), row) {
+                    unsealed.push(*record, block.batch.context(record));
+                }
+            }
+        })?;
+        let mut parts: HashMap<Slot, u32> = HashMap::new();
+        manifest.live().for_each(|segment| *parts.entry(segment.slot).or_default() += 1);
+        let segment = |entry: &SegmentEntry| Segment {
+            path: layout::segment(dir, entry.slot, entry.id),
+            sketch_path: layout::sketch(dir, entry.slot, entry.id),
+            slot: entry.slot,
+            row_count: entry.rows,
+            size_bytes: entry.size_bytes,
+            parts: parts.get(&entry.slot).copied().unwrap_or(1),
+        };
+        let mut segments: Vec<Segment> = manifest.live().map(segment).collect();
+        segments.sort_by(|a, b| (a.slot, &a.path).cmp(&(b.slot, &b.path)));
+        Ok(Self {
+            segments,
+            unsealed,
+            ledger: replayed.ledger,
+            damage: replayed.damage,
+            expired_rows: manifest.expired_rows,
+        })
+    }
+
+    /// The sealed segments, by minute and kind.
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// The rows that no segment holds yet, in the order of their coming.
+    pub fn unsealed(&self) -> &Batch {
+        &self.unsealed
+    }
+
+    /// What the numbers in unsealed rows mean.
+    pub fn names(&self) -> &Names {
+        &self.ledger.names
+    }
+
+    /// Losses, late rows, and how far rings were read.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Damage to the log that was passed over.
+    pub fn damage(&self) -> &[Damage] {
+        &self.damage
+    }
+
+    /// Rows that were deleted for their age or for space.
+    pub fn expired_rows(&self) -> u64 {
+        self.expired_rows
+    }
+
+    /// All rows, sealed and unsealed.
+    pub fn row_count(&self) -> u64 {
+        let sealed: u64 = self.segments.iter().map(|segment| segment.row_count).sum();
+        sealed + self.unsealed.len() as u64
+    }
+}

@@ -1,0 +1,385 @@
+//! The writer's side of a store.
+
+use crate::disk::Disk;
+use crate::keep::Keeper;
+use crate::lock::Lock;
+use crate::manifest::Manifest;
+use crate::notes::{self, Ledger, Positions};
+use crate::replay::replay;
+use crate::rows::Buffer;
+use crate::wal::{self, FileSpan, LogWriter, ROWS_MAX};
+use crate::{Damage, Options, Slot, StoreError, layout};
+use chronoscope_model::{Batch, Names, ProcessId};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What one append says: rows, and all that must become durable in the same instant.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Append<'a> {
+    /// The rows; `None` when there are only notes.
+    pub batch: Option<&'a Batch>,
+    /// Names, among them those that are perhaps new.
+    pub names: Option<&'a Names>,
+    /// How far rings have been read once these rows are in.
+    pub cursors: &'a [(ProcessId, Positions)],
+    /// What processes have lost in all, in rows.
+    pub lost: &'a [(ProcessId, u64)],
+    /// Processes whose rings are gone: their cursors are not needed any more.
+    pub forget: &'a [ProcessId],
+}
+
+/// A store that this process writes. All methods may be called from several threads; [`append`]
+/// never waits for a disk to sync.
+///
+/// [`append`]: Store::append
+#[derive(Debug)]
+pub struct Store {
+    pub(crate) dir: PathBuf,
+    pub(crate) options: Options,
+    pub(crate) disk: Disk,
+    pub(crate) intake: Mutex<Intake>,
+    /// Held while the log is being synced.
+    syncing: Mutex<()>,
+    durable_row: AtomicU64,
+    pub(crate) keeper: Mutex<Keeper>,
+    recovery: Recovery,
+    _lock: Lock,
+}
+
+/// What appending changes.
+#[derive(Debug)]
+pub(crate) struct Intake {
+    pub(crate) log: LogWriter,
+    pub(crate) buffer: Buffer,
+    pub(crate) ledger: Ledger,
+    pub(crate) next_row: u64,
+    /// Why the log failed, until its rows are saved as segments.
+    pub(crate) broken: Option<String>,
+    /// Slots that have segments: a row that comes now is late.
+    pub(crate) sealed: BTreeSet<Slot>,
+    notes: Vec<u8>,
+}
+
+/// What was found when the store was opened.
+#[derive(Clone, Debug, Default)]
+pub struct Recovery {
+    /// Rows of the log that no segment had.
+    pub rows: u64,
+    /// Writes that a crash had cut short; none of them was ever reported durable.
+    pub torn: Vec<Damage>,
+    /// Damage that was passed over.
+    pub damage: Vec<Damage>,
+    /// Files that a crash had left half made, and that were removed.
+    pub orphans: u64,
+}
+
+/// What waits, and how far the store is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Rows taken in, ever: the number of the next one.
+    pub rows: u64,
+    /// Rows below this number survive anything.
+    pub durable_rows: u64,
+    /// Rows that wait for being sealed.
+    pub unsealed_rows: u64,
+    /// Bytes of memory that they take.
+    pub unsealed_bytes: u64,
+    /// Bytes of the log's files.
+    pub log_bytes: u64,
+    /// Rows that came late, ever.
+    pub late_rows: u64,
+}
+
+impl Store {
+    /// Opens the store in `dir`, or makes one there, for writing; recovers what a crash left.
+    /// `now_ns` is the time: UTC, nanoseconds since 1970.
+    ///
+    /// # Errors
+    /// [`StoreError::Locked`] when another process writes it, [`StoreError::Damaged`] when its
+    /// manifest is, [`StoreError::Newer`] when a newer program wrote it, or [`StoreError::Io`].
+    pub fn open(dir: &Path, options: Options, now_ns: i64) -> Result<Self, StoreError> {
+        Self::open_on(Disk::default(), dir, options, now_ns)
+    }
+
+    pub(crate) fn open_on(
+        disk: Disk,
+        dir: &Path,
+        options: Options,
+        now_ns: i64,
+    ) -> Result<Self, StoreError> {
+        for sub in [layout::log_dir(dir), layout::segment_dir(dir), layout::sketch_dir(dir)] {
+            disk.create_dirs(&sub)?;
+        }
+        let lock = Lock::take(dir)?;
+        disk.sync_dir(dir)?;
+        let manifest = Manifest::read(dir)?.unwrap_or_default();
+        let orphans = remove_orphans(&disk, dir, &manifest)?;
+        // Nobody else removes files: where the first one is missing, the gap in the row numbers
+        // says what was lost with it.
+        let files = wal::list(dir, manifest.first_log)?;
+        let mut buffer = Buffer::default();
+        let replayed = replay(&manifest, &files, |block| {
+            // Rows wait anew from now on: others of their minute may come just as late.
+            buffer.add(&block.batch, block.first_row, now_ns, |slot, row| {
+                !manifest.is_sealed(slot, row)
+            });
+        })?;
+        let next_sequence = files.last().map_or(manifest.first_log, |file| file.sequence + 1);
+        // A killed server's rows may be in the page cache only.
+        for file in &files {
+            file.sync()?;
+        }
+        let mut ledger = replayed.ledger;
+        let damaged: u64 = replayed.damage.iter().map(|damage| damage.rows_lost).sum();
+        ledger.damaged_rows = manifest.ledger.damaged_rows + damaged;
+        prune_processes(&mut ledger, &buffer);
+        let spans = replayed.files.iter().map(|(sequence, end_row, len)| FileSpan {
+            sequence: *sequence,
+            end_row: *end_row,
+            len: *len,
+        });
+        let log = LogWriter::new(disk.clone(), dir.to_owned(), spans.collect(), next_sequence);
+        let recovery =
+            Recovery { rows: buffer.rows(), torn: replayed.torn, damage: replayed.damage, orphans };
+        let intake = Intake {
+            log,
+            buffer,
+            ledger,
+            next_row: replayed.next_row,
+            broken: None,
+            sealed: manifest.live().map(|segment| segment.slot).collect(),
+            notes: Vec::new(),
+        };
+        Ok(Self {
+            dir: dir.to_owned(),
+            options,
+            disk,
+            durable_row: AtomicU64::new(intake.next_row),
+            intake: Mutex::new(intake),
+            syncing: Mutex::new(()),
+            keeper: Mutex::new(Keeper::new(manifest)),
+            recovery,
+            _lock: lock,
+        })
+    }
+
+    /// Takes in rows and notes, all or nothing; the number that the next row will get. They are
+    /// durable when [`Self::sync`] has returned that number or a higher one.
+    ///
+    /// # Errors
+    /// [`StoreError::BatchTooLarge`]; otherwise nothing was taken, and where
+    /// [`StoreError::is_passing`] the same append may be tried again later.
+    pub fn append(&self, input: &Append<'_>, now_ns: i64) -> Result<u64, StoreError> {
+        let nothing = Batch::default();
+        let batch = input.batch.unwrap_or(&nothing);
+        if batch.len() > ROWS_MAX {
+            return Err(StoreError::BatchTooLarge { rows: batch.len(), rows_max: ROWS_MAX });
+        }
+        let mut intake = self.intake();
+        intake.check(&self.options)?;
+        intake.append(batch, input, now_ns, &self.options)
+    }
+
+    /// Makes durable what was appended before, by `fdatasync`; rows below the returned number
+    /// survive anything.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] when the system could not, and [`StoreError::LogFailed`] until
+    /// [`Self::maintain`] has saved the rows as segments.
+    pub fn sync(&self) -> Result<u64, StoreError> {
+        let _one_at_a_time = self.syncing.lock().unwrap_or_else(PoisonError::into_inner);
+        let (unsynced, row) = {
+            let intake = self.intake();
+            if let Some(reason) = &intake.broken {
+                return Err(StoreError::LogFailed { reason: reason.clone() });
+            }
+            (intake.log.unsynced(), intake.next_row)
+        };
+        let result = unsynced.sync();
+        let mut intake = self.intake();
+        if let Err(error) = result {
+            // Linux forgets which pages failed: a second fdatasync would succeed and mean nothing.
+            intake.broken = Some(error.to_string());
+            intake.log.abandon();
+            return Err(error);
+        }
+        intake.log.synced(&unsynced);
+        self.durable_row.fetch_max(row, Ordering::Release);
+        Ok(row)
+    }
+
+    /// Rows below this number survive anything.
+    pub fn durable_rows(&self) -> u64 {
+        self.durable_row.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_durable(&self, row: u64) {
+        self.durable_row.fetch_max(row, Ordering::Release);
+    }
+
+    /// What waits, and how far the store is.
+    pub fn backlog(&self) -> Backlog {
+        let intake = self.intake();
+        Backlog {
+            rows: intake.next_row,
+            durable_rows: self.durable_rows(),
+            unsealed_rows: intake.buffer.rows(),
+            unsealed_bytes: intake.buffer.size_bytes(),
+            log_bytes: intake.log.size_bytes(),
+            late_rows: intake.ledger.late_rows,
+        }
+    }
+
+    /// Names, cursors and losses as of now.
+    pub fn ledger(&self) -> Ledger {
+        self.intake().ledger.clone()
+    }
+
+    /// How far the ring of a process was read; `None` when it is not known here.
+    pub fn cursors(&self, process: ProcessId) -> Option<Positions> {
+        self.intake().ledger.cursors.get(&process).cloned()
+    }
+
+    /// What was found when the store was opened.
+    pub fn recovery(&self) -> &Recovery {
+        &self.recovery
+    }
+
+    /// The store's directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    pub(crate) fn intake(&self) -> MutexGuard<'_, Intake> {
+        self.intake.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Intake {
+    fn check(&self, options: &Options) -> Result<(), StoreError> {
+        if let Some(reason) = &self.broken {
+            return Err(StoreError::LogFailed { reason: reason.clone() });
+        }
+        let (buffered, log) = (self.buffer.size_bytes(), self.log.size_bytes());
+        let over = |bytes: u64, most: u64| bytes > most.saturating_mul(2);
+        if over(buffered, options.buffer_bytes) || over(log, options.log_bytes) {
+            let bytes_max = options.buffer_bytes.saturating_mul(2);
+            return Err(StoreError::Backlog { buffered_bytes: buffered, bytes_max });
+        }
+        Ok(())
+    }
+
+    fn append(
+        &mut self,
+        batch: &Batch,
+        input: &Append<'_>,
+        now_ns: i64,
+        options: &Options,
+    ) -> Result<u64, StoreError> {
+        let learnt = input.names.map(|names| news(&self.ledger.names, names)).unwrap_or_default();
+        let late = self.count_late(batch, now_ns, options);
+        self.notes.clear();
+        notes::encode_names(&learnt, &mut self.notes);
+        for (process, positions) in input.cursors {
+            notes::encode_cursors(*process, positions, &mut self.notes);
+        }
+        for (process, rows) in input.lost {
+            notes::encode_lost(*process, *rows, &mut self.notes);
+        }
+        for process in input.forget {
+            notes::encode_forget(*process, &mut self.notes);
+        }
+        if late > 0 {
+            notes::encode_late(self.ledger.late_rows + late, &mut self.notes);
+        }
+        if batch.is_empty() && self.notes.is_empty() {
+            return Ok(self.next_row);
+        }
+        self.log.append(self.next_row, now_ns, batch, &self.notes)?;
+        self.log.rotate_at(options.log_file_bytes);
+        self.buffer.add(batch, self.next_row, now_ns, |_, _| true);
+        self.next_row += batch.len() as u64;
+        // The same bytes as recovery will read: live and recovered ledger cannot differ.
+        let taken_in = self.ledger.decode(&self.notes);
+        debug_assert_eq!(taken_in, Ok(()), "notes of our own");
+        Ok(self.next_row)
+    }
+
+    /// Rows of minutes that were sealed for good.
+    fn count_late(&self, batch: &Batch, now_ns: i64, options: &Options) -> u64 {
+        let wait_ns = i64::try_from(options.wait.as_nanos()).unwrap_or(i64::MAX);
+        let open_from = now_ns.saturating_sub(wait_ns);
+        let closed = batch.records().iter().map(Slot::of);
+        let closed = closed.filter(|slot| slot.minute.end_ns() <= open_from);
+        closed.filter(|slot| self.sealed.contains(slot)).count() as u64
+    }
+}
+
+/// What `heard` says that `known` does not.
+fn news(known: &Names, heard: &Names) -> Names {
+    let mut news = Names::default();
+    for (id, name) in heard.classes() {
+        if known.class(id).is_none() {
+            news.add_class(name.clone());
+        }
+    }
+    for (id, classes) in heard.paths() {
+        let has_gap = |classes: &[chronoscope_model::ClassId]| classes.iter().any(|c| c.is_none());
+        if known.path(id).is_none_or(|known| has_gap(known) && !has_gap(classes)) {
+            news.add_path(id, classes.to_vec());
+        }
+    }
+    for (id, name) in heard.processes() {
+        if known.process(id).is_none() {
+            news.add_process(name.clone());
+        }
+    }
+    news
+}
+
+/// Forgets processes that nothing speaks of any more; once at every start is often enough.
+fn prune_processes(ledger: &mut Ledger, buffer: &Buffer) {
+    let mut used: BTreeSet<ProcessId> = ledger.cursors.keys().copied().collect();
+    for rows in buffer.all_rows() {
+        used.extend(rows.records.iter().flat_map(|r| [r.process, r.root_process]));
+    }
+    let mut names = Names::default();
+    for (_, name) in ledger.names.classes() {
+        names.add_class(name.clone());
+    }
+    for (id, classes) in ledger.names.paths() {
+        names.add_path(id, classes.to_vec());
+    }
+    for (id, name) in ledger.names.processes() {
+        if used.contains(&id) || ledger.lost.contains_key(&id) {
+            names.add_process(name.clone());
+        }
+    }
+    ledger.names = names;
+}
+
+/// Removes what a crash left half made; how many files.
+fn remove_orphans(disk: &Disk, dir: &Path, manifest: &Manifest) -> Result<u64, StoreError> {
+    let ids: BTreeSet<u64> = manifest.segments.iter().map(|segment| segment.id).collect();
+    let is_orphan = |path: &Path| match path.extension().and_then(|e| e.to_str()) {
+        Some("new") => true,
+        Some("parquet") => layout::segment_id(path).is_some_and(|id| !ids.contains(&id)),
+        Some("wal") => layout::log_sequence(path).is_some_and(|s| s < manifest.first_log),
+        _ => false,
+    };
+    let mut orphans = 0;
+    let dirs =
+        [dir.to_owned(), layout::log_dir(dir), layout::segment_dir(dir), layout::sketch_dir(dir)];
+    for sub in dirs {
+        for entry in std::fs::read_dir(&sub).map_err(StoreError::io("read directory", &sub))? {
+            let path = entry.map_err(StoreError::io("read directory", &sub))?.path();
+            if is_orphan(&path) {
+                disk.remove(&path)?;
+                orphans += 1;
+            }
+        }
+    }
+    Ok(orphans)
+}
