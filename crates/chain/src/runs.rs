@@ -59,6 +59,11 @@ impl Run {
         self.hops.is_empty()
     }
 
+    /// The chains of its rows, row by row.
+    pub fn chains(&self) -> impl Iterator<Item = ChainId> {
+        self.chains.iter().copied()
+    }
+
     /// Whether rows of one chain stand together, ascending by chain.
     pub fn is_sorted(&self) -> bool {
         self.chains.is_sorted()

@@ -1,0 +1,163 @@
+//! A segment's Parquet file, read column by column.
+
+use crate::StoreError;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Int32Type, Int64Type, TimestampNanosecondType, UInt8Type, UInt16Type, UInt64Type,
+};
+use arrow_array::{ArrowPrimitiveType, DictionaryArray, RecordBatch, StringArray};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder, RowSelection,
+};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::PageIndexPolicy;
+use parquet::file::statistics::Statistics;
+use std::fs::File;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+/// Rows that are decoded at once: large enough that a call costs nothing beside its rows, small
+/// enough that a column of them stays in the second-level cache.
+const BATCH_ROWS: usize = 16 * 1024;
+
+/// An open segment.
+pub(super) struct SegmentFile {
+    path: PathBuf,
+    file: File,
+    metadata: ArrowReaderMetadata,
+}
+
+impl SegmentFile {
+    pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
+        let file = File::open(path).map_err(StoreError::io("open segment", path))?;
+        // The offset index lets a selection of rows pass over pages without reading them.
+        let options = ArrowReaderOptions::new()
+            .with_offset_index_policy(PageIndexPolicy::Optional);
+        let metadata = ArrowReaderMetadata::load(&file, options).map_err(unreadable(path))?;
+        Ok(Self { path: path.to_owned(), file, metadata })
+    }
+
+    pub(super) fn rows(&self) -> u64 {
+        u64::try_from(self.metadata.metadata().file_metadata().num_rows()).unwrap_or(0)
+    }
+
+    /// Smallest and largest value of a column of 64-bit numbers, as the file's statistics have it;
+    /// `None` where a row group has none.
+    pub(super) fn range(&self, column: &str) -> Option<RangeInclusive<i64>> {
+        let mut range: Option<RangeInclusive<i64>> = None;
+        for group in self.metadata.metadata().row_groups() {
+            let chunk = group.columns().iter().find(|c| c.column_path().string() == column)?;
+            let Some(Statistics::Int64(statistics)) = chunk.statistics() else { return None };
+            let (min, max) = (*statistics.min_opt()?, *statistics.max_opt()?);
+            range = Some(match range {
+                Some(known) => min.min(*known.start())..=max.max(*known.end()),
+                None => min..=max,
+            });
+        }
+        range
+    }
+
+    /// The row groups whose column may hold a number: by statistics, which are of unsigned
+    /// numbers as the schema says.
+    pub(super) fn groups_with(&self, column: &str, number: u64) -> Vec<usize> {
+        let groups = self.metadata.metadata().row_groups().iter().enumerate();
+        let may = groups.filter(|(_, group)| {
+            let mut chunks = group.columns().iter();
+            let chunk = chunks.find(|c| c.column_path().string() == column);
+            let Some(Statistics::Int64(statistics)) = chunk.and_then(|c| c.statistics()) else {
+                return true;
+            };
+            let bound = |value: Option<&i64>| value.map(|value| value.cast_unsigned());
+            let (min, max) = (bound(statistics.min_opt()), bound(statistics.max_opt()));
+            min.is_none_or(|min| min <= number) && max.is_none_or(|max| number <= max)
+        });
+        may.map(|(index, _)| index).collect()
+    }
+
+    /// Reads some columns of all rows, of the selected ones, or of some row groups.
+    pub(super) fn read(
+        &self,
+        columns: &[&str],
+        groups: Option<Vec<usize>>,
+        selection: Option<RowSelection>,
+    ) -> Result<ParquetRecordBatchReader, StoreError> {
+        let file = self.file.try_clone().map_err(StoreError::io("open segment", &self.path))?;
+        let builder =
+            ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
+        let mask = ProjectionMask::columns(builder.parquet_schema(), columns.iter().copied());
+        let mut builder = builder.with_projection(mask).with_batch_size(BATCH_ROWS);
+        if let Some(groups) = groups {
+            builder = builder.with_row_groups(groups);
+        }
+        if let Some(selection) = selection {
+            builder = builder.with_row_selection(selection);
+        }
+        builder.build().map_err(unreadable(&self.path))
+    }
+
+    /// Names the file in what the Parquet library has to say.
+    pub(super) fn unreadable<E: Into<ParquetError>>(&self) -> impl Fn(E) -> StoreError {
+        unreadable(&self.path)
+    }
+
+    /// What is wrong with the file where a column is not as the schema has it.
+    pub(super) fn strange(&self, column: &str) -> StoreError {
+        let what = format!("the column {column} is missing or of another type");
+        unreadable(&self.path)(ParquetError::General(what))
+    }
+}
+
+fn unreadable<E: Into<ParquetError>>(path: &Path) -> impl Fn(E) -> StoreError {
+    move |error| StoreError::Parquet { path: path.to_owned(), source: error.into() }
+}
+
+/// The columns of a batch, by name and type.
+pub(super) struct Columns<'a> {
+    pub(super) file: &'a SegmentFile,
+    pub(super) batch: &'a RecordBatch,
+}
+
+impl<'a> Columns<'a> {
+    fn numbers<T: ArrowPrimitiveType>(&self, name: &str) -> Result<&'a [T::Native], StoreError> {
+        let column = self.batch.column_by_name(name).and_then(|c| c.as_primitive_opt::<T>());
+        column.map(|c| &c.values()[..]).ok_or_else(|| self.file.strange(name))
+    }
+
+    /// A column of nanoseconds that are no instants.
+    pub(super) fn nanoseconds(&self, name: &str) -> Result<&'a [i64], StoreError> {
+        self.numbers::<Int64Type>(name)
+    }
+
+    /// A column of instants: UTC, nanoseconds since 1970. Where it is null the value is 0.
+    pub(super) fn instants(&self, name: &str) -> Result<&'a [i64], StoreError> {
+        self.numbers::<TimestampNanosecondType>(name)
+    }
+
+    /// A column of ids.
+    pub(super) fn ids(&self, name: &str) -> Result<&'a [u64], StoreError> {
+        self.numbers::<UInt64Type>(name)
+    }
+
+    /// A column of levels.
+    pub(super) fn levels(&self, name: &str) -> Result<&'a [u16], StoreError> {
+        self.numbers::<UInt16Type>(name)
+    }
+
+    /// A column of bits.
+    pub(super) fn bits(&self, name: &str) -> Result<&'a [u8], StoreError> {
+        self.numbers::<UInt8Type>(name)
+    }
+
+    /// A column of words: the keys of the rows, and the words.
+    pub(super) fn words(&self, name: &str) -> Result<(&'a [i32], Vec<&'a str>), StoreError> {
+        let words = |column: &'a DictionaryArray<Int32Type>| {
+            let texts: &StringArray = column.values().as_string_opt::<i32>()?;
+            Some((&column.keys().values()[..], texts.iter().map(Option::unwrap_or_default).collect()))
+        };
+        let column = self.batch.column_by_name(name);
+        let column = column.and_then(|c| c.as_dictionary_opt::<Int32Type>());
+        column.and_then(words).ok_or_else(|| self.file.strange(name))
+    }
+}

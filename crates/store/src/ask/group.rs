@@ -1,0 +1,350 @@
+//! The thorough way: rows are grouped by chain and linked, then every chain is asked.
+//!
+//! It serves inner roots, splits, foreign chains, and minutes whose rows lie in several parts.
+
+use super::Shared;
+use super::file::{Columns, SegmentFile};
+use super::question::Kind;
+use super::series::Findings;
+use crate::StoreError;
+use chronoscope_chain::links::bits;
+use chronoscope_chain::{
+    Assembler, Chain, ChainRows, Evaluator, Found, Hop, Part, Partition, PathIndex, Paths, Run,
+    Told, merge_between, split,
+};
+use chronoscope_model::{ChainId, ClassId, Flags, Record, TransactionId};
+use std::collections::{HashMap, HashSet};
+
+/// Which chains' rows are read.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Wanted<'a> {
+    Partition(Partition),
+    Chains(&'a HashSet<ChainId>),
+}
+
+impl Wanted<'_> {
+    fn contains(self, chain: ChainId) -> bool {
+        match self {
+            Self::Partition(partition) => partition.contains(chain),
+            Self::Chains(chains) => chains.contains(&chain),
+        }
+    }
+}
+
+/// Reads the native rows of a segment.
+pub(super) fn read_native(
+    file: &SegmentFile,
+    shared: &Shared,
+    wanted: Wanted<'_>,
+    paths: &mut Paths,
+) -> Result<Run, StoreError> {
+    let mut run = Run::default();
+    let names = [
+        "chain_high", "chain_low", "id", "parent", "start", "elapsed_ns", "path", "level",
+        "root_start",
+    ];
+    for batch in file.read(&names, None, None)? {
+        let batch = batch.map_err(file.unreadable())?;
+        let columns = Columns { file, batch: &batch };
+        let common = Common::of(&columns)?;
+        let (levels, roots) = (columns.levels("level")?, columns.instants("root_start")?);
+        let (keys, words) = columns.words("path")?;
+        let known: Vec<(PathIndex, ClassId)> = {
+            let mut book = shared.book();
+            let of = |word: &str| {
+                let classes = &book.path(word).classes;
+                (paths.of(classes), classes.last().copied().unwrap_or(ClassId::NONE))
+            };
+            words.into_iter().map(of).collect()
+        };
+        for (row, key) in keys.iter().enumerate() {
+            let chain = common.chain(row);
+            if !wanted.contains(chain) {
+                continue;
+            }
+            let known = usize::try_from(*key).ok().and_then(|key| known.get(key));
+            let (path, class) = *known.ok_or_else(|| file.strange("path"))?;
+            let told = Told { path, level: levels[row], root_start_ns: roots[row] };
+            run.push(chain, common.hop(row, class), Some(told));
+        }
+    }
+    run.sort();
+    Ok(run)
+}
+
+/// Reads the foreign rows of a segment.
+pub(super) fn read_foreign(
+    file: &SegmentFile,
+    shared: &Shared,
+    wanted: Wanted<'_>,
+) -> Result<Run, StoreError> {
+    let mut run = Run::default();
+    if matches!(wanted, Wanted::Partition(Partition::ALL)) {
+        run.reserve(usize::try_from(file.rows()).unwrap_or(0));
+    }
+    let names = [
+        "chain_high", "chain_low", "id", "parent", "start", "elapsed_ns", "application", "class",
+    ];
+    for batch in file.read(&names, None, None)? {
+        let batch = batch.map_err(file.unreadable())?;
+        let columns = Columns { file, batch: &batch };
+        let common = Common::of(&columns)?;
+        let (applications, application_words) = columns.words("application")?;
+        let (classes, class_words) = columns.words("class")?;
+        let mut known = ClassTable::new(&application_words, &class_words);
+        for (row, pair) in applications.iter().zip(classes).enumerate() {
+            let chain = common.chain(row);
+            if wanted.contains(chain) {
+                let class = known.class(*pair.0, *pair.1, shared);
+                let class = class.ok_or_else(|| file.strange("class"))?;
+                run.push(chain, common.hop(row, class), None);
+            }
+        }
+    }
+    run.sort();
+    Ok(run)
+}
+
+/// Classes by the keys of their two words.
+struct ClassTable<'a> {
+    applications: &'a [&'a str],
+    classes: &'a [&'a str],
+    known: Vec<Option<ClassId>>,
+}
+
+impl<'a> ClassTable<'a> {
+    fn new(applications: &'a [&'a str], classes: &'a [&'a str]) -> Self {
+        Self { applications, classes, known: vec![None; applications.len() * classes.len()] }
+    }
+
+    fn class(&mut self, application: i32, class: i32, shared: &Shared) -> Option<ClassId> {
+        let (application, class) =
+            (usize::try_from(application).ok()?, usize::try_from(class).ok()?);
+        let known = self.known.get_mut(application * self.classes.len() + class)?;
+        if known.is_none() {
+            let words = (self.applications.get(application)?, self.classes.get(class)?);
+            *known = Some(shared.book().class(words.0, words.1));
+        }
+        *known
+    }
+}
+
+/// The columns that rows of both kinds have.
+struct Common<'a> {
+    chain_high: &'a [u64],
+    chain_low: &'a [u64],
+    id: &'a [u64],
+    parent: &'a [u64],
+    start: &'a [i64],
+    elapsed: &'a [i64],
+}
+
+impl<'a> Common<'a> {
+    fn of(columns: &Columns<'a>) -> Result<Self, StoreError> {
+        Ok(Self {
+            chain_high: columns.ids("chain_high")?,
+            chain_low: columns.ids("chain_low")?,
+            id: columns.ids("id")?,
+            parent: columns.ids("parent")?,
+            start: columns.instants("start")?,
+            elapsed: columns.nanoseconds("elapsed_ns")?,
+        })
+    }
+
+    #[inline]
+    fn chain(&self, row: usize) -> ChainId {
+        ChainId::from_halves(self.chain_high[row], self.chain_low[row])
+    }
+
+    #[inline]
+    fn hop(&self, row: usize, class: ClassId) -> Hop {
+        Hop {
+            id: TransactionId(self.id[row]),
+            parent: TransactionId(self.parent[row]),
+            class,
+            start_ns: self.start[row],
+            elapsed_ns: self.elapsed[row].cast_unsigned(),
+        }
+    }
+}
+
+/// Rows of the log.
+pub(super) fn read_unsealed(
+    records: &[&Record],
+    shared: &Shared,
+    wanted: Wanted<'_>,
+    paths: &mut Paths,
+) -> Run {
+    let mut run = Run::default();
+    for record in records.iter().filter(|record| wanted.contains(record.chain())) {
+        let told = || {
+            let text = shared.names.path_text(record.path);
+            let path = paths.of(&shared.book().path(&text).classes);
+            Told { path, level: record.level, root_start_ns: record.root_start_ns }
+        };
+        let told = (!record.flags().contains(Flags::FOREIGN)).then(told);
+        // As the column `elapsed_ns` has it.
+        let elapsed_ns = record.elapsed_ns.min(i64::MAX.unsigned_abs());
+        run.push(record.chain(), Hop { elapsed_ns, ..Hop::from(*record) }, told);
+    }
+    run.sort();
+    run
+}
+
+/// Asks chain after chain.
+pub(super) struct Grouping<'a> {
+    shared: &'a Shared<'a>,
+    assembler: Assembler,
+    evaluator: Evaluator,
+    /// By path and steps: the series.
+    series: HashMap<(PathIndex, Option<u16>), usize>,
+    way: Vec<Hop>,
+    parts: Vec<Part>,
+    pub(super) findings: Findings,
+}
+
+/// Which rows of a chain are asked, and which only take part as ancestors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    All,
+    /// Rows without ancestors of their own. Chains with rows missing are put aside, because
+    /// native rows may be what is missing.
+    ForeignOrAside,
+    /// Rows without ancestors of their own, whatever is missing.
+    Foreign,
+}
+
+impl<'a> Grouping<'a> {
+    pub(super) fn new(shared: &'a Shared<'a>) -> Self {
+        Self {
+            shared,
+            assembler: Assembler::default(),
+            evaluator: Evaluator::new(shared.book().selection.clone()),
+            series: HashMap::new(),
+            way: Vec::new(),
+            parts: Vec::new(),
+            findings: Findings::new(shared.question.points),
+        }
+    }
+
+    /// Asks the chains of all runs from `from` on and before `until`. Returns the rows of chains
+    /// that were put aside.
+    pub(super) fn ask(
+        &mut self,
+        runs: &[Run],
+        (from, until): (ChainId, Option<ChainId>),
+        asked: Asked,
+        paths: &mut Paths,
+    ) -> Run {
+        let mut aside = Run::default();
+        merge_between(runs, from, until, |chain, rows| {
+            if !self.ask_chain(rows, asked, paths) {
+                rows.hops.iter().for_each(|hop| aside.push(chain, *hop, None));
+            }
+        });
+        self.findings.counts.add(&std::mem::take(&mut self.evaluator.counts));
+        aside
+    }
+
+    /// Whether the chain was asked.
+    fn ask_chain(&mut self, rows: &ChainRows, asked: Asked, paths: &mut Paths) -> bool {
+        let chain = self.assembler.assemble(&rows.hops, |row| rows.told[row], paths);
+        let missing = || chain.places.iter().any(|place| place.has(bits::ANCESTOR_MISSING));
+        if asked == Asked::ForeignOrAside && missing() {
+            return false;
+        }
+        self.findings.rows += rows.hops.len() as u64;
+        let mut sink = Sink {
+            shared: self.shared,
+            series: &mut self.series,
+            way: &mut self.way,
+            parts: &mut self.parts,
+            findings: &mut self.findings,
+        };
+        let paths = &*paths;
+        let each = |found: Found| sink.take(&chain, paths, found);
+        let keep = |row: usize| asked == Asked::All || rows.told[row].is_none();
+        match self.shared.question.kind {
+            Kind::Apcd => self.evaluator.apcd(&chain, paths, each),
+            Kind::Acpd => self.evaluator.acpd(&chain, paths, keep, each),
+            Kind::Sync => {}
+        }
+        true
+    }
+}
+
+/// Where found durations go.
+struct Sink<'a> {
+    shared: &'a Shared<'a>,
+    series: &'a mut HashMap<(PathIndex, Option<u16>), usize>,
+    way: &'a mut Vec<Hop>,
+    parts: &'a mut Vec<Part>,
+    findings: &'a mut Findings,
+}
+
+impl Sink<'_> {
+    fn take(&mut self, chain: &Chain<'_>, paths: &Paths, found: Found) {
+        let standing = chain.standings[found.leaf];
+        let findings = &mut *self.findings;
+        let series = *self.series.entry((standing.path, found.steps)).or_insert_with(|| {
+            let classes = paths.classes(standing.path);
+            findings.series_of(below_root(&classes, standing.level, found.steps))
+        });
+        self.findings.push(series, found.start_ns, found.duration_ns);
+        if self.shared.question.split && self.shared.question.kind == Kind::Acpd {
+            self.split(chain, found, series);
+        }
+    }
+
+    fn split(&mut self, chain: &Chain<'_>, found: Found, series: usize) {
+        let steps = found.steps.filter(|steps| chain.ancestor(found.leaf, *steps).is_some());
+        let Some(steps) = steps else {
+            self.findings.unsplit += 1;
+            return;
+        };
+        self.way.clear();
+        let up = std::iter::successors(Some(found.leaf), |at| chain.places[*at].parent());
+        self.way.extend(up.take(usize::from(steps) + 1).map(|at| chain.hops[at]));
+        self.way.reverse();
+        let from_root = self.way.first().is_some_and(|root| root.start_ns == found.start_ns);
+        // A start that was carried and differs from the root's row belongs to no split.
+        let series = &mut self.findings.series[series].split;
+        if !from_root || (!series.hops.is_empty() && series.hops.len() != self.way.len()) {
+            self.findings.unsplit += 1;
+            return;
+        }
+        split(self.way, self.parts);
+        series.add(self.parts);
+    }
+}
+
+/// The part of a path from the selected root on.
+fn below_root(classes: &[ClassId], level: Option<u16>, steps: Option<u16>) -> &[ClassId] {
+    let Some(steps) = steps.map(usize::from) else { return classes };
+    let gap = classes.iter().rposition(|class| class.is_none());
+    let below = gap.map_or(classes.len(), |gap| classes.len() - gap - 1);
+    let from = if steps < below {
+        classes.len() - 1 - steps
+    } else {
+        // Above the gap positions count from the root.
+        level.map_or(0, |level| usize::from(level).saturating_sub(steps))
+    };
+    classes.get(from..).unwrap_or(classes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_from_the_selected_root_on() {
+        let [a, b, c] = [ClassId(1), ClassId(2), ClassId(3)];
+        let gap = ClassId::NONE;
+        assert_eq!(below_root(&[a, b, c], Some(2), Some(1)), [b, c]);
+        assert_eq!(below_root(&[a, b, c], Some(2), Some(2)), [a, b, c]);
+        assert_eq!(below_root(&[a, b, gap, c], Some(9), Some(9)), [a, b, gap, c]);
+        assert_eq!(below_root(&[a, b, gap, c], Some(9), Some(8)), [b, gap, c]);
+        assert_eq!(below_root(&[gap, b, c], None, Some(1)), [b, c]);
+        assert_eq!(below_root(&[gap, c], None, None), [gap, c]);
+    }
+}

@@ -1,0 +1,58 @@
+//! Questions about durations, answered from stored rows.
+//!
+//! ```no_run
+//! use chronoscope_store::Snapshot;
+//! use chronoscope_store::ask::{Limits, Question, ask};
+//!
+//! let snapshot = Snapshot::open("/var/lib/chronoscope".as_ref())?;
+//! let question = Question {
+//!     limit_ns: Some(1_000_000_000),
+//!     ..Question::acpd("MRTS::decodePlots", "CWP::TargetView_redraw")
+//! };
+//! let answer = ask(&snapshot, &question, &Limits::default())?;
+//! println!("{}", answer.verdict.map(|verdict| verdict.to_string()).unwrap_or_default());
+//! # Ok::<(), chronoscope_store::StoreError>(())
+//! ```
+//!
+//! Where the root asked for is the chain's own, every native row knows its root's start and a
+//! question is one pass over four or five columns. Inner roots, splits, foreign chains, and minutes
+//! that lie in several parts or are not sealed yet are grouped by chain and linked again. Both ways
+//! give the same answer.
+//!
+//! Limits: inner roots and synchronous durations of native rows are looked for up to
+//! [`REACH`] after their chain's root started, rows of foreign chains within
+//! [`Limits::foreign_reach`] of the time range. The APCD of a native root does not look at foreign
+//! rows below it; the ACPD does.
+
+mod answer;
+mod book;
+mod file;
+mod group;
+mod question;
+mod run;
+mod scan;
+mod series;
+
+pub use answer::{Answer, Losses, PathAnswer};
+pub use chronoscope_chain::{ClassSelector, Level};
+pub use question::{Kind, Limits, Question};
+pub use run::{REACH, ask};
+pub use series::Point;
+
+use book::Book;
+use chronoscope_model::Names;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What all threads that answer one question share.
+struct Shared<'a> {
+    question: &'a Question,
+    names: &'a Names,
+    book: Mutex<Book>,
+}
+
+impl Shared<'_> {
+    /// The words, for a moment: nothing is read or decoded meanwhile.
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,92 @@
+//! What may be asked of a store.
+
+use chronoscope_chain::{ClassSelector, Level};
+use std::ops::Range;
+use std::time::Duration;
+
+/// Which duration is asked for; `chronoscope_chain` has the definitions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// From the start of a root to the end of each leaf.
+    #[default]
+    Acpd,
+    /// From the start of a root to the end of the leaf that starts last.
+    Apcd,
+    /// A transaction's own elapsed time.
+    Sync,
+}
+
+/// A question about durations. [`Question::acpd`] and its siblings fill in the usual.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// Which duration.
+    pub kind: Kind,
+    /// The class of the root; for [`Kind::Sync`] the class itself.
+    pub root: ClassSelector,
+    /// The class of the leaf, which may have children of its own; `None` for every transaction
+    /// without children. Only for [`Kind::Acpd`].
+    pub leaf: Option<ClassSelector>,
+    /// How far below the root the leaf has to be. Only for [`Kind::Acpd`].
+    pub level: Level,
+    /// When the selected root started (for [`Kind::Sync`] the transaction): UTC, nanoseconds since
+    /// 1970, raw.
+    pub start_ns: Range<i64>,
+    /// The longest good duration, in nanoseconds: a verdict is asked for.
+    pub limit_ns: Option<u64>,
+    /// Whether to split the durations hop by hop. Costs the grouping of all rows by chain. Only
+    /// for [`Kind::Acpd`].
+    pub split: bool,
+    /// Whether to keep every duration with its start, as a scattergram needs it: 16 bytes each.
+    pub points: bool,
+}
+
+impl Question {
+    /// ACPD at any level, over all time.
+    pub fn acpd(root: &str, leaf: &str) -> Self {
+        Self {
+            kind: Kind::Acpd,
+            root: root.into(),
+            leaf: Some(leaf.into()),
+            level: Level::Any,
+            start_ns: i64::MIN..i64::MAX,
+            limit_ns: None,
+            split: false,
+            points: false,
+        }
+    }
+
+    /// APCD over all time.
+    pub fn apcd(root: &str) -> Self {
+        Self { kind: Kind::Apcd, leaf: None, ..Self::acpd(root, "") }
+    }
+
+    /// Synchronous durations over all time.
+    pub fn sync(class: &str) -> Self {
+        Self { kind: Kind::Sync, leaf: None, ..Self::acpd(class, "") }
+    }
+}
+
+/// How much a question may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Threads that read and decode. Default: as many as there are processors, at most 8.
+    pub threads: usize,
+    /// Memory for rows that have to be grouped by chain, in bytes, over all threads. Where rows
+    /// take more ([`chronoscope_chain::ROW_BYTES`] each) they are read in several passes. Durations
+    /// that are found (8 bytes each) come on top. Default: 1 GiB.
+    pub memory_bytes: u64,
+    /// How long before and after the time range rows of foreign chains are looked for: their
+    /// rows lie in the minutes of their own starts, not in their root's. Default: 10 minutes.
+    pub foreign_reach: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            threads: threads.min(8),
+            memory_bytes: 1 << 30,
+            foreign_reach: Duration::from_mins(10),
+        }
+    }
+}

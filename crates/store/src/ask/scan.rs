@@ -1,0 +1,323 @@
+//! The fast way: one pass over a segment's columns, no chain put together.
+//!
+//! It serves where every row knows its root's start and the root asked for is the chain's own. The
+//! column `path` is read first: native rows stand in the order of their paths, so that it decodes
+//! to a few long stretches, every distinct path is judged once, and only the wanted stretches of
+//! the other columns are decoded.
+
+use super::Shared;
+use super::file::{Columns, SegmentFile};
+use super::question::Kind;
+use super::series::Findings;
+use crate::{Kind as RowKind, StoreError};
+use chronoscope_chain::links::bits;
+use chronoscope_chain::{Counts, Meaning};
+use chronoscope_model::ClassId;
+use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
+use std::collections::HashMap;
+
+/// What is to be done with a stretch of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Todo {
+    Skip,
+    /// Their durations belong to a series.
+    Take(usize),
+    /// Ancestors were dropped on the way: the row's level decides. The path, by number.
+    AskLevel(usize),
+}
+
+/// Rows that follow each other and are treated alike.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    rows: usize,
+    todo: Todo,
+}
+
+/// What a scan needs to know of the whole segment before it decodes any durations.
+#[derive(Default)]
+struct Plan {
+    stretches: Vec<Stretch>,
+    /// Texts of the paths of [`Todo::AskLevel`].
+    asked: Vec<String>,
+}
+
+impl Plan {
+    fn push(&mut self, todo: Todo) {
+        match self.stretches.last_mut() {
+            Some(last) if last.todo == todo => last.rows += 1,
+            _ => self.stretches.push(Stretch { rows: 1, todo }),
+        }
+    }
+
+    /// The stretches to decode, or `None` to decode all: where wanted and unwanted rows alternate
+    /// often, passing over costs more than it saves.
+    fn selection(&self) -> Option<RowSelection> {
+        let rows: usize = self.stretches.iter().map(|stretch| stretch.rows).sum();
+        if self.stretches.len() * 32 > rows {
+            return None;
+        }
+        let selectors = self.stretches.iter().map(|stretch| match stretch.todo {
+            Todo::Skip => RowSelector::skip(stretch.rows),
+            Todo::Take(_) | Todo::AskLevel(_) => RowSelector::select(stretch.rows),
+        });
+        Some(selectors.collect::<Vec<_>>().into())
+    }
+}
+
+/// Scans a segment of a kind; `None` where the question cannot be answered without grouping its rows.
+pub(super) fn scan(
+    file: &SegmentFile,
+    shared: &Shared,
+    kind: RowKind,
+) -> Result<Option<Findings>, StoreError> {
+    let mut findings = Findings::new(shared.question.points);
+    findings.rows = file.rows();
+    let plan = match shared.question.kind {
+        Kind::Sync => Some(plan_classes(file, shared, &mut findings)?),
+        Kind::Acpd | Kind::Apcd => plan_paths(file, shared, &mut findings)?,
+    };
+    let Some(plan) = plan else { return Ok(None) };
+    if plan.stretches.iter().all(|stretch| stretch.todo == Todo::Skip) {
+        return Ok(Some(findings));
+    }
+    let mut columns = vec!["start", "elapsed_ns"];
+    if shared.question.kind != Kind::Sync {
+        columns.extend(["root_start", "links"]);
+    }
+    if !plan.asked.is_empty() {
+        columns.push("level");
+    }
+    let selection = plan.selection();
+    let skipped = selection.is_some();
+    let kept = |stretch: &&Stretch| !skipped || stretch.todo != Todo::Skip;
+    let mut stretches = plan.stretches.iter().filter(kept).copied();
+    let mut stretch = Stretch { rows: 0, todo: Todo::Skip };
+    let mut levels = LevelMeanings { shared, asked: &plan.asked, known: HashMap::new() };
+    for batch in file.read(&columns, None, selection)? {
+        let batch = batch.map_err(file.unreadable())?;
+        let rows = Rows::of(&Columns { file, batch: &batch }, shared.question.kind, kind)?;
+        let mut from = 0;
+        while from < batch.num_rows() {
+            while stretch.rows == 0 {
+                stretch = stretches.next().ok_or_else(|| file.strange("path"))?;
+            }
+            let count = stretch.rows.min(batch.num_rows() - from);
+            let taken = rows.slice(from, count);
+            match stretch.todo {
+                Todo::Skip => {}
+                Todo::Take(series) => taken.collect(shared, series, &mut findings),
+                Todo::AskLevel(path) => {
+                    for row in 0..count {
+                        match levels.series(path, taken.levels[row], &mut findings) {
+                            ByLevel::No => {}
+                            ByLevel::RootMissing => findings.counts.root_missing += 1,
+                            ByLevel::Series(series) => {
+                                taken.slice(row, 1).collect(shared, series, &mut findings);
+                            }
+                            ByLevel::Group => return Ok(None),
+                        }
+                    }
+                }
+            }
+            stretch.rows -= count;
+            from += count;
+        }
+    }
+    Ok(Some(findings))
+}
+
+/// Judges every distinct path of a segment, and finds the stretches of rows. `None` where a root
+/// that is asked for stands below a chain's root: its start is in another row.
+fn plan_paths(
+    file: &SegmentFile,
+    shared: &Shared,
+    findings: &mut Findings,
+) -> Result<Option<Plan>, StoreError> {
+    let mut plan = Plan::default();
+    for batch in file.read(&["path"], None, None)? {
+        let batch = batch.map_err(file.unreadable())?;
+        let (keys, words) = Columns { file, batch: &batch }.words("path")?;
+        let mut todos = Vec::with_capacity(words.len());
+        for word in words {
+            let Some(todo) = judge_path(word, shared, findings, &mut plan) else {
+                return Ok(None);
+            };
+            todos.push(todo);
+        }
+        for key in keys {
+            let todo = usize::try_from(*key).ok().and_then(|key| todos.get(key));
+            plan.push(*todo.ok_or_else(|| file.strange("path"))?);
+        }
+    }
+    Ok(Some(plan))
+}
+
+fn judge_path(
+    text: &str,
+    shared: &Shared,
+    findings: &mut Findings,
+    plan: &mut Plan,
+) -> Option<Todo> {
+    let mut book = shared.book();
+    if shared.question.kind == Kind::Apcd {
+        let classes = book.path(text).classes.clone();
+        let (top, below) = classes.split_first()?;
+        if below.iter().any(|class| book.is_root(*class)) {
+            return None;
+        }
+        let mut take = || Todo::Take(findings.series_of(&classes));
+        return Some(if book.is_root(*top) { take() } else { Todo::Skip });
+    }
+    Some(match book.meaning(text) {
+        Some(Meaning::None | Meaning::Hidden) => Todo::Skip,
+        Some(Meaning::Below { from_top: true, .. }) => {
+            Todo::Take(findings.series_of(&book.path(text).classes))
+        }
+        Some(Meaning::Below { from_top: false, .. }) => return None,
+        None => {
+            let known = plan.asked.iter().position(|asked| asked == text);
+            Todo::AskLevel(known.unwrap_or_else(|| {
+                plan.asked.push(text.to_owned());
+                plan.asked.len() - 1
+            }))
+        }
+    })
+}
+
+/// Finds the stretches of rows of the class asked for.
+fn plan_classes(
+    file: &SegmentFile,
+    shared: &Shared,
+    findings: &mut Findings,
+) -> Result<Plan, StoreError> {
+    let mut plan = Plan::default();
+    for batch in file.read(&["application", "class"], None, None)? {
+        let batch = batch.map_err(file.unreadable())?;
+        let columns = Columns { file, batch: &batch };
+        let (applications, application_words) = columns.words("application")?;
+        let (classes, class_words) = columns.words("class")?;
+        let mut last = None;
+        for pair in applications.iter().zip(classes) {
+            if last.is_none_or(|(known, _)| known != pair) {
+                let word = |key: &i32, words: &[&str]| {
+                    let word = usize::try_from(*key).ok().and_then(|key| words.get(key).copied());
+                    word.map(str::to_owned).ok_or_else(|| file.strange("class"))
+                };
+                let application = word(pair.0, &application_words)?;
+                let class = word(pair.1, &class_words)?;
+                let mut book = shared.book();
+                let class = book.class(&application, &class);
+                let mut take = || Todo::Take(findings.series_of(&[class]));
+                last = Some((pair, if book.is_root(class) { take() } else { Todo::Skip }));
+            }
+            if let Some((_, todo)) = last {
+                plan.push(todo);
+            }
+        }
+    }
+    Ok(plan)
+}
+
+/// What rows with dropped ancestors mean, by path and level.
+struct LevelMeanings<'a> {
+    shared: &'a Shared<'a>,
+    asked: &'a [String],
+    known: HashMap<(usize, u16), ByLevel>,
+}
+
+#[derive(Clone, Copy)]
+enum ByLevel {
+    No,
+    RootMissing,
+    Series(usize),
+    Group,
+}
+
+impl LevelMeanings<'_> {
+    fn series(&mut self, path: usize, level: u16, findings: &mut Findings) -> ByLevel {
+        if let Some(known) = self.known.get(&(path, level)) {
+            return *known;
+        }
+        let mut book = self.shared.book();
+        let classes: Vec<ClassId> = book.path(&self.asked[path]).classes.clone();
+        let found = match book.selection.meaning(&classes, Some(level)) {
+            Meaning::None => ByLevel::No,
+            Meaning::Hidden => ByLevel::RootMissing,
+            Meaning::Below { from_top: false, .. } => ByLevel::Group,
+            Meaning::Below { .. } => ByLevel::Series(findings.series_of(&classes)),
+        };
+        self.known.insert((path, level), found);
+        found
+    }
+}
+
+/// Some rows' columns.
+#[derive(Clone, Copy)]
+struct Rows<'a> {
+    start: &'a [i64],
+    elapsed: &'a [i64],
+    /// Their own start, where synchronous durations are asked for.
+    root_start: &'a [i64],
+    /// Empty where synchronous durations are asked for.
+    links: &'a [u8],
+    /// Empty where no row is asked for its level.
+    levels: &'a [u16],
+    foreign: bool,
+}
+
+impl<'a> Rows<'a> {
+    fn of(columns: &Columns<'a>, kind: Kind, rows: RowKind) -> Result<Self, StoreError> {
+        let start = columns.instants("start")?;
+        let sync = kind == Kind::Sync;
+        Ok(Self {
+            start,
+            elapsed: columns.nanoseconds("elapsed_ns")?,
+            root_start: if sync { start } else { columns.instants("root_start")? },
+            links: if sync { &[] } else { columns.bits("links")? },
+            levels: match columns.batch.column_by_name("level") {
+                Some(_) => columns.levels("level")?,
+                None => &[],
+            },
+            foreign: rows == RowKind::Foreign,
+        })
+    }
+
+    fn slice(&self, from: usize, count: usize) -> Self {
+        let end = from + count;
+        Self {
+            start: &self.start[from..end],
+            elapsed: &self.elapsed[from..end],
+            root_start: &self.root_start[from..end],
+            links: self.links.get(from..end).unwrap_or(&[]),
+            levels: self.levels.get(from..end).unwrap_or(&[]),
+            foreign: self.foreign,
+        }
+    }
+
+    /// Adds the durations of rows that all belong to one series.
+    fn collect(&self, shared: &Shared, series: usize, findings: &mut Findings) {
+        let wanted = &shared.question.start_ns;
+        let mut counts = Counts::default();
+        let last_leaves_only = shared.question.kind == Kind::Apcd;
+        let leaves_only = shared.question.kind == Kind::Acpd && shared.question.leaf.is_none();
+        let needed = match (last_leaves_only, leaves_only) {
+            (true, _) => bits::LAST_LEAF,
+            (false, true) => bits::LEAF,
+            (false, false) => 0,
+        };
+        findings.reserve(series, self.start.len());
+        for row in 0..self.start.len() {
+            let links = self.links.get(row).copied().unwrap_or(0);
+            let root_start = self.root_start[row];
+            if links & needed != needed || !wanted.contains(&root_start) {
+                continue;
+            }
+            let end = self.start[row].saturating_add(self.elapsed[row]);
+            let duration = end.saturating_sub(root_start);
+            if counts.count(duration, links, self.foreign) {
+                findings.push(series, root_start, duration.unsigned_abs());
+            }
+        }
+        findings.counts.add(&counts);
+    }
+}
