@@ -1,1 +1,31 @@
-//! Under construction.
+//! The collector: rings of programs in, durable transactions out.
+//!
+//! A [`Collector`] finds the rings in a folder, reads what is new in them, appends it to a store
+//! together with how far it read, and syncs. So a transaction is in the store exactly once,
+//! however often the collector is killed in between; and a program that is being measured never
+//! waits for it: what the collector cannot take in time is overwritten in the ring and counted.
+//!
+//! ```no_run
+//! use chronoscope_collect::{Collector, Options};
+//! use std::sync::atomic::AtomicBool;
+//!
+//! let stop = AtomicBool::new(false); // to be set by a signal
+//! let options = Options::new("/dev/shm/chronoscope-1000".into(), "data".into());
+//! let collector = Collector::new(options)?;
+//! collector.run(&stop, &mut |status| eprintln!("{} rows", status.rows));
+//! # Ok::<(), chronoscope_collect::CollectError>(())
+//! ```
+//!
+//! Limits: rings of this host; one collector to a store and to a folder of rings.
+//!
+//! Not here: what is done with rows (`store`), other sources than rings, and signals: the caller
+//! sets `stop`.
+
+mod collector;
+mod disk;
+mod keeping;
+mod sources;
+mod status;
+
+pub use collector::{CollectError, Collector, Options};
+pub use status::{FailedRing, ProcessStatus, Status};

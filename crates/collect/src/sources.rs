@@ -1,0 +1,240 @@
+//! The rings that are being read.
+
+use crate::status::{FailedRing, ProcessStatus};
+use chronoscope_model::{Batch, Names, ProcessId};
+use chronoscope_record::read::{Cursors, Ring, RingError, find_rings, remove_if_stale};
+use chronoscope_store::{Positions, Store};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// One ring and how far it was read.
+#[derive(Debug)]
+struct Source {
+    ring: Ring,
+    /// As of the last append that was taken.
+    stored: Cursors,
+    /// As of the last drain.
+    drained: Cursors,
+    lost_stored: u64,
+    lost: u64,
+    rows: u64,
+    /// Set when the process was seen dead and its ring empty after that: the row that must be
+    /// durable before the ring may go.
+    finished_at: Option<u64>,
+    alive: bool,
+    /// Names that were read and are not stored yet.
+    names_unsaid: bool,
+    process: ProcessId,
+}
+
+/// All rings of a folder.
+#[derive(Debug)]
+pub(crate) struct Sources {
+    folder: PathBuf,
+    sources: BTreeMap<PathBuf, Source>,
+    failed: BTreeMap<PathBuf, String>,
+}
+
+/// What one pass over the rings has brought.
+#[derive(Debug, Default)]
+pub(crate) struct Pass {
+    /// Rows of the ring that gave most.
+    pub(crate) most: u64,
+    /// Whether a ring overtook us.
+    pub(crate) lapped: bool,
+    /// Whether the batch was full before all rings were empty.
+    pub(crate) more: bool,
+}
+
+/// What goes into the store together with the rows of a pass.
+#[derive(Debug, Default)]
+pub(crate) struct PassNotes {
+    pub(crate) names: Option<Names>,
+    pub(crate) cursors: Vec<(ProcessId, Positions)>,
+    pub(crate) lost: Vec<(ProcessId, u64)>,
+}
+
+impl Sources {
+    pub(crate) fn new(folder: PathBuf) -> Self {
+        Self { folder, sources: BTreeMap::new(), failed: BTreeMap::new() }
+    }
+
+    /// Looks for rings that are new. One that cannot be opened is tried again at every look: its
+    /// program may be just starting.
+    pub(crate) fn look(&mut self, store: &Store) {
+        let found: BTreeSet<PathBuf> = find_rings(&self.folder).into_iter().collect();
+        self.failed.retain(|path, _| found.contains(path));
+        for path in found {
+            if self.sources.contains_key(&path) {
+                continue;
+            }
+            match Source::open(&path, store) {
+                Ok(source) => {
+                    self.failed.remove(&path);
+                    self.sources.insert(path, source);
+                }
+                Err(error) => {
+                    self.failed.insert(path, error.to_string());
+                }
+            }
+        }
+    }
+
+    /// Reads what is new in all rings into `batch`, which is to hold at most `rows_max` rows.
+    /// `fair_rows` is the most that one ring may give before the others have had their turn.
+    pub(crate) fn drain(&mut self, rows_max: usize, fair_rows: usize, batch: &mut Batch) -> Pass {
+        let mut pass = Pass::default();
+        let mut broken = Vec::new();
+        for (path, source) in &mut self.sources {
+            let room = rows_max.saturating_sub(batch.len());
+            if room == 0 {
+                pass.more = true;
+                break;
+            }
+            match source.drain(room.min(fair_rows), batch, &mut pass) {
+                Ok(()) => {}
+                Err(error) => broken.push((path.clone(), error.to_string())),
+            }
+        }
+        for (path, reason) in broken {
+            self.sources.remove(&path);
+            self.failed.insert(path, reason);
+        }
+        pass
+    }
+
+    /// What must be stored together with the rows drained since the last [`Self::stored`].
+    pub(crate) fn notes(&self) -> PassNotes {
+        let mut notes = PassNotes::default();
+        for source in self.sources.values() {
+            if source.drained != source.stored {
+                let pairs = source.drained.0.iter().map(|(block, next)| (*block, *next));
+                notes.cursors.push((source.process, pairs.collect()));
+            }
+            if source.lost != source.lost_stored {
+                notes.lost.push((source.process, source.lost));
+            }
+            if source.names_unsaid {
+                notes.names.get_or_insert_default().merge(source.ring.names());
+            }
+        }
+        notes
+    }
+
+    /// Notes that all drained rows were taken by the store, which now goes up to `row`.
+    pub(crate) fn stored(&mut self, row: u64) {
+        for source in self.sources.values_mut() {
+            source.stored.clone_from(&source.drained);
+            source.lost_stored = source.lost;
+            source.names_unsaid = false;
+            if let Some(at) = &mut source.finished_at {
+                *at = (*at).min(row);
+            }
+        }
+    }
+
+    /// Removes the rings of dead processes whose rows are durable; their processes.
+    pub(crate) fn remove_finished(&mut self, durable_row: u64) -> Vec<ProcessId> {
+        let is_done = |source: &Source| source.finished_at.is_some_and(|at| at <= durable_row);
+        let done: Vec<PathBuf> = self
+            .sources
+            .iter()
+            .filter(|(_, source)| is_done(source))
+            .map(|(path, _)| path.clone())
+            .collect();
+        let mut gone = Vec::new();
+        for path in done {
+            match remove_if_stale(&path) {
+                Ok(true) => {
+                    gone.extend(self.sources.remove(&path).map(|source| source.process));
+                }
+                Ok(false) => {}
+                Err(error) => {
+                    self.failed.insert(path, error.to_string());
+                }
+            }
+        }
+        gone
+    }
+
+    /// How the processes are doing.
+    pub(crate) fn status(&self) -> (Vec<ProcessStatus>, Vec<FailedRing>) {
+        let processes = self.sources.values().map(Source::status).collect();
+        let failed = self
+            .failed
+            .iter()
+            .map(|(path, reason)| FailedRing { path: path.clone(), reason: reason.clone() });
+        (processes, failed.collect())
+    }
+
+    /// Whether a process's ring is here.
+    pub(crate) fn processes(&self) -> BTreeSet<ProcessId> {
+        self.sources.values().map(|source| source.process).collect()
+    }
+}
+
+impl Source {
+    fn open(path: &Path, store: &Store) -> Result<Self, RingError> {
+        let ring = Ring::open(path)?;
+        let process = ring.process_id();
+        let cursors = Cursors(store.cursors(process).unwrap_or_default().into_iter().collect());
+        let lost = store.ledger().lost.get(&process).copied().unwrap_or(0);
+        Ok(Self {
+            alive: ring.is_alive(),
+            ring,
+            stored: cursors.clone(),
+            drained: cursors,
+            lost_stored: lost,
+            lost,
+            rows: 0,
+            finished_at: None,
+            names_unsaid: true,
+            process,
+        })
+    }
+
+    fn drain(
+        &mut self,
+        rows_max: usize,
+        batch: &mut Batch,
+        pass: &mut Pass,
+    ) -> Result<(), RingError> {
+        // Asked before reading: what a process wrote before it was seen dead is read after.
+        self.alive = self.ring.is_alive();
+        let drained = self.ring.drain(&mut self.drained, rows_max, batch)?;
+        // Names come into the ring before the records that need them, so they are read after.
+        self.names_unsaid |= self.ring.refresh_names()?;
+        self.rows += drained.read;
+        self.lost += drained.lapped;
+        pass.most = pass.most.max(drained.read);
+        pass.lapped |= drained.lapped > 0;
+        pass.more |= drained.read >= rows_max as u64;
+        let empty = drained.read == 0 && drained.lapped == 0;
+        if self.alive || !empty {
+            self.finished_at = None;
+        } else if self.finished_at.is_none() {
+            self.finished_at = Some(u64::MAX); // until `stored` says the row
+        }
+        Ok(())
+    }
+
+    fn status(&self) -> ProcessStatus {
+        let name = self.ring.process();
+        let unrecorded = self.ring.counters().map_or(0, |counters| {
+            counters.too_deep
+                + counters.classes_full
+                + counters.started_full
+                + counters.no_space
+                + counters.thread_ended
+        });
+        ProcessStatus {
+            application: name.application.clone(),
+            host: name.host.clone(),
+            pid: name.pid,
+            alive: self.alive,
+            rows: self.rows,
+            lost_rows: self.lost,
+            unrecorded,
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! What a collector says about itself, to its caller and in the file `status.json`.
+
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Version of the file's form. Fields are only ever added.
+const VERSION: u32 = 1;
+
+/// How a collector is doing. Counts are since it started, unless they say otherwise.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Status {
+    /// Version of this form.
+    pub version: u32,
+    /// The collector's process number.
+    pub pid: u32,
+    /// Whether it is at work; `false` is the last thing it says.
+    pub running: bool,
+    /// When this was said: UTC, nanoseconds since 1970.
+    pub at_ns: i64,
+    /// When it started: UTC, nanoseconds since 1970.
+    pub started_ns: i64,
+    /// Rows taken out of rings.
+    pub rows: u64,
+    /// Rows a second, over the last second or so.
+    pub rows_per_second: f64,
+    /// Rows in the store's log ever, and how many of them survive anything.
+    pub stored_rows: u64,
+    /// See [`Self::stored_rows`].
+    pub durable_rows: u64,
+    /// Rows that were lost, over the store's whole life, by all processes.
+    pub lost_rows: u64,
+    /// Rows of the log that could not be read back, over the store's whole life.
+    pub damaged_rows: u64,
+    /// Rows that came after their minute had been sealed, over the store's whole life.
+    pub late_rows: u64,
+    /// Rows deleted for their age or for space.
+    pub expired_rows: u64,
+    /// Rows sealed into segments.
+    pub sealed_rows: u64,
+    /// Rows that wait for being sealed, and the bytes of memory they take.
+    pub unsealed_rows: u64,
+    /// See [`Self::unsealed_rows`].
+    pub unsealed_bytes: u64,
+    /// Bytes of the log.
+    pub log_bytes: u64,
+    /// Bytes that are free on the store's disk; `None` when the system does not tell.
+    pub disk_free_bytes: Option<u64>,
+    /// Whether rows are refused for now: disk full, log failed or sealing behind. Rings are not
+    /// read meanwhile, and count what they overwrite.
+    pub refused: bool,
+    /// What went wrong last and has not gone right since.
+    pub error: Option<String>,
+    /// The processes whose rings are there, and those that lost rows.
+    pub processes: Vec<ProcessStatus>,
+    /// Rings that cannot be read.
+    pub failed_rings: Vec<FailedRing>,
+}
+
+/// One measured process.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProcessStatus {
+    /// Its application.
+    pub application: String,
+    /// Its host.
+    pub host: String,
+    /// Its number there.
+    pub pid: u32,
+    /// Whether it lives.
+    pub alive: bool,
+    /// Rows taken out of its ring.
+    pub rows: u64,
+    /// Rows that it overwrote before they were read, ever.
+    pub lost_rows: u64,
+    /// Transactions that it did not record, ever, for want of space in its tables.
+    pub unrecorded: u64,
+}
+
+/// A ring that cannot be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FailedRing {
+    /// Its file.
+    pub path: PathBuf,
+    /// Why.
+    pub reason: String,
+}
+
+impl Status {
+    /// The status of a collector that begins.
+    pub(crate) fn begin(now_ns: i64) -> Self {
+        Self {
+            version: VERSION,
+            pid: std::process::id(),
+            running: true,
+            at_ns: now_ns,
+            started_ns: now_ns,
+            ..Self::default()
+        }
+    }
+
+    /// Where the status of the collector of a store is.
+    pub fn path(data_dir: &Path) -> PathBuf {
+        data_dir.join("status.json")
+    }
+
+    /// What the collector of the store in `data_dir` last said; `None` when there never was one.
+    ///
+    /// # Errors
+    /// When the file cannot be read or is not what a collector writes.
+    pub fn read(data_dir: &Path) -> io::Result<Option<Self>> {
+        match std::fs::read(Self::path(data_dir)) {
+            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Replaces the file. Readers see the old one or the new one; it need not survive a crash.
+    pub(crate) fn write(&self, data_dir: &Path) -> io::Result<()> {
+        let new = data_dir.join("status.json.part");
+        std::fs::write(&new, serde_json::to_vec_pretty(self)?)?;
+        std::fs::rename(new, Self::path(data_dir))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_reads_back_and_one_with_fewer_fields_too() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(Status::read(dir.path()).unwrap(), None);
+        let status = Status { rows: 5, error: Some("full".into()), ..Status::begin(7) };
+        status.write(dir.path()).unwrap();
+        assert_eq!(Status::read(dir.path()).unwrap(), Some(status));
+        std::fs::write(Status::path(dir.path()), r#"{"rows":3,"later":1}"#).unwrap();
+        assert_eq!(Status::read(dir.path()).unwrap().unwrap().rows, 3);
+    }
+}
