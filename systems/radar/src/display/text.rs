@@ -5,19 +5,19 @@ use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_wid
 
 /// Rows from one line of text to the next. The glyphs are 16 rows high with room for accents that
 /// the labels do not use.
-pub const LINE_ROWS: i32 = 13;
+const LINE_ROWS: i32 = 13;
 /// Rows of a glyph.
 const GLYPH_ROWS: i32 = 16;
 /// Rows of nothing above the tallest glyph.
 const HEADROOM: i32 = 2;
 
 /// Columns of one character.
-pub fn character_columns() -> i32 {
+fn character_columns() -> i32 {
     i32::try_from(get_raster_width(FontWeight::Regular, RasterHeight::Size16)).unwrap_or(8)
 }
 
 /// Sets lines of text. ASCII, and the arrows `↑` and `↓`; other characters come out as blanks.
-pub fn set(lines: &[&str]) -> Mask {
+pub(super) fn set(lines: &[&str]) -> Mask {
     let columns = lines.iter().map(|l| l.chars().count()).max().unwrap_or(0);
     let rows = i32::try_from(lines.len()).unwrap_or(0);
     if columns == 0 {

@@ -1,0 +1,103 @@
+//! `radar-display`: a controller working position (CWP).
+
+use anyhow::{Context as _, bail};
+use chronoscope_radar::display::map::MapLayers;
+use chronoscope_radar::display::server::{self, ServerSettings};
+use chronoscope_radar::display::{Policy, View};
+use chronoscope_radar::generator::sites::SITES;
+use chronoscope_radar::geodesy::Wgs84;
+use clap::Parser;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Shows the air situation: draws every track update of the message server.
+///
+/// Draws into memory and needs no screen. --png saves the picture at the end and whenever SIGUSR1
+/// comes. Reconnects by itself. Runs until SIGINT or SIGTERM.
+///
+/// Multiplot averaging (MPA): when the process cannot keep up, it collects updates and draws them
+/// together every 500 ms. "auto" goes back when the load of drawing each update at once is
+/// predicted to fit; "document" goes back when the load while averaging is low, looked at every
+/// 25 s, as in the PHOENIX evaluation, and swings under lasting load.
+#[derive(Debug, Parser)]
+#[command(name = "radar-display", version)]
+struct Arguments {
+    /// Where the message server serves its displays.
+    #[arg(long, value_name = "ADDR:PORT")]
+    messages: SocketAddr,
+    /// Columns and rows of the picture, each in 200 to 8000.
+    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1600x1200", value_parser = parse_size)]
+    size: (u16, u16),
+    /// Centre of the picture: latitude and longitude in degrees.
+    #[arg(long, value_name = "LAT,LON", default_value = "51.1,10.4", value_parser = parse_centre)]
+    centre: Wgs84,
+    /// Height of the picture in nautical miles.
+    #[arg(long, value_name = "NM", default_value_t = 510.0)]
+    height: f64,
+    /// Radar sites shown: the first N of those that radar-generator simulates.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    radars: usize,
+    /// When updates are collected: auto, document, always or never.
+    #[arg(long, value_name = "POLICY", default_value = "auto")]
+    mpa: Policy,
+    /// Save the picture into FILE at the end and on SIGUSR1.
+    #[arg(long, value_name = "FILE")]
+    png: Option<PathBuf>,
+    /// Print what was done as one JSON object on stdout at the end.
+    #[arg(long)]
+    json: bool,
+}
+
+fn main() -> anyhow::Result<()> {
+    chronoscope_record::init("CWP");
+    let arguments = Arguments::parse();
+    if !(1.0..=5000.0).contains(&arguments.height) {
+        bail!("--height {}: between 1 and 5000 nautical miles", arguments.height);
+    }
+    let (width, height) = arguments.size;
+    let centre = arguments.centre;
+    let radars = SITES
+        .iter()
+        .take(arguments.radars)
+        .map(|s| (ascii(s.name), s.position.lat_deg, s.position.lon_deg))
+        .collect();
+    let layers = MapLayers { radars, rings: Some((50.033, 8.570)) };
+    let summary = server::run(&ServerSettings {
+        messages: arguments.messages,
+        view: View::new(width, height, centre, arguments.height),
+        layers,
+        policy: arguments.mpa,
+        png: arguments.png,
+    })?;
+    eprintln!(
+        "radar-display: {} updates drawn at once, {} collected, {} targets, {} mode changes",
+        summary.position.standard, summary.position.averaged, summary.targets, summary.mode_changes
+    );
+    if arguments.json {
+        println!("{}", serde_json::to_string(&summary)?);
+    }
+    Ok(())
+}
+
+/// The font is ASCII: German letters as they are written without them.
+fn ascii(name: &str) -> String {
+    name.replace('ä', "ae").replace('ö', "oe").replace('ü', "ue").replace('ß', "ss")
+}
+
+fn parse_size(text: &str) -> anyhow::Result<(u16, u16)> {
+    let (width, height) = text.split_once('x').context("expected WIDTHxHEIGHT, as 1600x1200")?;
+    let size = (width.trim().parse()?, height.trim().parse()?);
+    if !(200..=8000).contains(&size.0) || !(200..=8000).contains(&size.1) {
+        bail!("{} x {}: each has to be in 200 to 8000", size.0, size.1);
+    }
+    Ok(size)
+}
+
+fn parse_centre(text: &str) -> anyhow::Result<Wgs84> {
+    let (lat, lon) = text.split_once(',').context("expected LAT,LON in degrees")?;
+    let (lat, lon): (f64, f64) = (lat.trim().parse()?, lon.trim().parse()?);
+    if !(-85.0..=85.0).contains(&lat) || !(-180.0..=180.0).contains(&lon) {
+        bail!("no such centre: latitude {lat}, longitude {lon}");
+    }
+    Ok(Wgs84::new(lat, lon, 0.0))
+}

@@ -1,0 +1,255 @@
+//! When to draw each update at once, and when to collect them (multiplot averaging, MPA).
+//!
+//! Overload is measured, not guessed: the share of the time for which this process was at work,
+//! and the longest stretch for which it did not come to the end of what had arrived. Both are in
+//! elapsed time, so that a processor taken by others counts as much as one used up here.
+//!
+//! The way back is what the original got wrong: it looked every 25 s whether the load *while
+//! averaging* was low, which it is exactly because of the averaging, switched back, choked, and
+//! showed peaks of several seconds. [`Policy::Document`] does the same. [`Policy::Auto`] leaves
+//! only when the load that drawing each update *would* cause, by a cost measured on some updates
+//! right then, fits with a margin.
+
+use std::str::FromStr;
+
+/// When to collect updates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Policy {
+    /// Under load, and back when the load without it is predicted to fit.
+    #[default]
+    Auto,
+    /// Under load, and back when the load with it is low: the rule of the PHOENIX evaluation.
+    Document,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// How updates are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Each at once.
+    Standard,
+    /// Collected, and drawn every 500 ms.
+    Averaging,
+}
+
+/// Interval of the collected drawing, ns.
+pub(super) const FLUSH_NS: u64 = 500_000_000;
+/// Time between two looks at whether to go back to standard mode, ns.
+const RECHECK_NS: u64 = 25_000_000_000;
+/// Interval over which load is measured, ns.
+const WINDOW_NS: u64 = 1_000_000_000;
+/// Above this share of its time at work a process is overloaded.
+const BUSY_SHARE_MAX: f64 = 0.8;
+/// Input that waits longer than this for its turn, ns, is overload whatever the share.
+const BACKLOG_NS_MAX: u64 = 100_000_000;
+/// A predicted share up to this lets averaging end: well below the share that begins it, so that
+/// one does not lead to the other.
+const PREDICTED_SHARE_MAX: f64 = 0.5;
+
+impl FromStr for Policy {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "document" => Ok(Self::Document),
+            "always" => Ok(Self::Always),
+            "never" => Ok(Self::Never),
+            other => Err(format!("{other:?} is none of auto, document, always, never")),
+        }
+    }
+}
+
+/// Load of the window that has just ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Window {
+    begin_ns: u64,
+    busy_ns: u64,
+    backlog_ns_max: u64,
+    updates: u64,
+}
+
+/// Measures the load and decides the mode.
+#[derive(Clone, Debug)]
+pub struct LoadControl {
+    policy: Policy,
+    mode: Mode,
+    window: Window,
+    recheck_ns: u64,
+    /// Cost of the latest updates drawn one by one: their number and what they took, ns.
+    probe: (u64, u64),
+    switches: u64,
+}
+
+impl LoadControl {
+    /// Begins in standard mode unless the policy is to average always. Times are monotonic.
+    pub fn new(policy: Policy, now_ns: u64) -> Self {
+        let mode = if policy == Policy::Always { Mode::Averaging } else { Mode::Standard };
+        let window = Window { begin_ns: now_ns, ..Window::default() };
+        Self { policy, mode, window, recheck_ns: 0, probe: (0, 0), switches: 0 }
+    }
+
+    /// The mode now.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// How often the mode has changed.
+    pub fn switches(&self) -> u64 {
+        self.switches
+    }
+
+    /// `updates` arrived.
+    pub fn arrived(&mut self, updates: u64) {
+        self.window.updates += updates;
+    }
+
+    /// The process was at work for `busy_ns`, and its input had not been drained for
+    /// `backlog_ns`.
+    pub fn worked(&mut self, busy_ns: u64, backlog_ns: u64) {
+        self.window.busy_ns += busy_ns;
+        self.window.backlog_ns_max = self.window.backlog_ns_max.max(backlog_ns);
+    }
+
+    /// Whether the drawing that comes next should be done update by update for some of them, and
+    /// measured ([`LoadControl::probed`]): the decision to leave averaging is near.
+    pub fn wants_probe(&self, now_ns: u64) -> bool {
+        self.policy == Policy::Auto
+            && self.mode == Mode::Averaging
+            && now_ns + 2 * WINDOW_NS >= self.recheck_ns
+    }
+
+    /// `updates` drawn one by one took `elapsed_ns`.
+    pub fn probed(&mut self, updates: u64, elapsed_ns: u64) {
+        self.probe = (updates, elapsed_ns);
+    }
+
+    /// Looks at the load once a window; returns the mode when it changes.
+    pub fn evaluate(&mut self, now_ns: u64) -> Option<Mode> {
+        let elapsed_ns = now_ns.saturating_sub(self.window.begin_ns);
+        if elapsed_ns < WINDOW_NS {
+            return None;
+        }
+        let window =
+            std::mem::replace(&mut self.window, Window { begin_ns: now_ns, ..Window::default() });
+        let next = match self.mode {
+            Mode::Standard if self.policy != Policy::Never && is_overloaded(window, elapsed_ns) => {
+                Mode::Averaging
+            }
+            Mode::Averaging if now_ns >= self.recheck_ns => {
+                self.recheck_ns = now_ns + RECHECK_NS;
+                if self.may_leave(window, elapsed_ns) { Mode::Standard } else { Mode::Averaging }
+            }
+            same => same,
+        };
+        if next == self.mode {
+            return None;
+        }
+        self.mode = next;
+        self.switches += 1;
+        self.recheck_ns = now_ns + RECHECK_NS;
+        self.probe = (0, 0);
+        Some(next)
+    }
+
+    fn may_leave(&self, window: Window, elapsed_ns: u64) -> bool {
+        match self.policy {
+            Policy::Always => false,
+            Policy::Never => true,
+            Policy::Document => !is_overloaded(window, elapsed_ns),
+            Policy::Auto => {
+                let (updates, took_ns) = self.probe;
+                // Without a measurement nothing is predicted, unless there is nothing to do.
+                if updates == 0 {
+                    return window.updates == 0;
+                }
+                let each = share(took_ns, updates);
+                let predicted = each * share(window.updates, elapsed_ns);
+                predicted <= PREDICTED_SHARE_MAX && window.backlog_ns_max <= BACKLOG_NS_MAX
+            }
+        }
+    }
+}
+
+fn is_overloaded(window: Window, elapsed_ns: u64) -> bool {
+    share(window.busy_ns, elapsed_ns) > BUSY_SHARE_MAX || window.backlog_ns_max > BACKLOG_NS_MAX
+}
+
+fn share(part: u64, of: u64) -> f64 {
+    #[allow(clippy::cast_precision_loss)] // nanoseconds of seconds, counts of thousands
+    let share = part as f64 / of.max(1) as f64;
+    share
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// A display on which each update drawn at once takes `cost_ns`, and collected ones almost
+    /// nothing; returns the seconds in which the mode changed.
+    fn live(policy: Policy, seconds: u64, rate: impl Fn(u64) -> u64, cost_ns: u64) -> Vec<u64> {
+        let mut control = LoadControl::new(policy, 0);
+        let mut changes = Vec::new();
+        for second in 1..=seconds {
+            let updates = rate(second);
+            let now_ns = second * SECOND;
+            control.arrived(updates);
+            match control.mode() {
+                Mode::Standard => {
+                    let work_ns = updates * cost_ns;
+                    control.worked(work_ns.min(SECOND), work_ns.saturating_sub(SECOND));
+                }
+                Mode::Averaging => {
+                    control.worked(SECOND / 10, 0);
+                    if control.wants_probe(now_ns) {
+                        control.probed(32, 32 * cost_ns);
+                    }
+                }
+            }
+            if control.evaluate(now_ns).is_some() {
+                changes.push(second);
+            }
+        }
+        changes
+    }
+
+    #[test]
+    fn under_lasting_load_the_documents_rule_swings_and_ours_does_not() {
+        // 2000 updates a second at 0.6 ms each are more than there is.
+        let document = live(Policy::Document, 120, |_| 2000, 600_000);
+        assert_eq!(document, [1, 26, 27, 52, 53, 78, 79, 104, 105]);
+        assert_eq!(live(Policy::Auto, 120, |_| 2000, 600_000), [1]);
+    }
+
+    #[test]
+    fn when_the_load_is_over_ours_goes_back_at_the_next_look() {
+        let peak = |second| if second < 40 { 2000 } else { 300 };
+        assert_eq!(live(Policy::Auto, 120, peak, 600_000), [1, 51]);
+    }
+
+    #[test]
+    fn a_load_that_would_only_just_fit_is_not_gone_back_to() {
+        // 1200 × 0.6 ms = 72 %: below what begins averaging, above what ends it.
+        let falling = |second| if second < 40 { 2000 } else { 1200 };
+        assert_eq!(live(Policy::Auto, 120, falling, 600_000), [1]);
+    }
+
+    #[test]
+    fn always_and_never_mean_it() {
+        assert_eq!(live(Policy::Always, 60, |_| 10, 1000), [0u64; 0]);
+        assert_eq!(live(Policy::Never, 60, |_| 9000, 600_000), [0u64; 0]);
+        assert_eq!(LoadControl::new(Policy::Always, 0).mode(), Mode::Averaging);
+    }
+
+    #[test]
+    fn a_backlog_alone_is_overload() {
+        let mut control = LoadControl::new(Policy::Auto, 0);
+        control.worked(SECOND / 4, BACKLOG_NS_MAX + 1);
+        assert_eq!(control.evaluate(SECOND), Some(Mode::Averaging));
+    }
+}

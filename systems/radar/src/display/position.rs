@@ -1,0 +1,321 @@
+//! The working position without its socket: messages in, picture out, transactions measured.
+
+use super::load::{FLUSH_NS, LoadControl, Mode, Policy};
+use super::picture::Picture;
+use super::status::{self, Status};
+use crate::asterix::{AsterixError, Record, cat062, decode_block};
+use chronoscope_clock as clock;
+use chronoscope_record::{Class, Correlator, Guard, Status as Stop, class};
+use tiny_skia::{IntSize, Pixmap};
+
+static UPDATE_TRACK: Class = class!("TrackStore_updateTrack");
+static UPDATE_TRACK_MPA: Class = class!("TrackStore_updateTrackMPA");
+static RECALCULATE: Class = class!("TargetView_recalculate");
+static REDRAW: Class = class!("TargetView_redraw");
+
+/// Updates collected at most; more are drawn before their time.
+const PENDING_MAX: usize = 20_000;
+/// Updates drawn one by one to measure what they cost.
+const PROBE_UPDATES: usize = 64;
+
+/// What the position did. All counts since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct PositionCounts {
+    /// Updates drawn at once.
+    pub standard: u64,
+    /// Updates collected and drawn together.
+    pub averaged: u64,
+    /// Ends of tracks.
+    pub ends: u64,
+    /// Messages without a correlator: their chains begin here.
+    pub without_correlator: u64,
+    /// Messages whose Special Purpose field is not a correlator we know.
+    pub bad_correlator: u64,
+    /// Blocks or records that are not category 062 as specified.
+    pub malformed: u64,
+    /// Records of other categories, and tracks without a number.
+    pub other: u64,
+}
+
+/// An update that waits for its drawing, and the transaction that collected it.
+struct Pending {
+    track: cat062::Track,
+    parent: Correlator,
+}
+
+/// A working position.
+pub struct WorkingPosition {
+    picture: Picture,
+    load: LoadControl,
+    pending: Vec<Pending>,
+    flush_ns: u64,
+    counts: PositionCounts,
+    /// Updates until the last status line, for the rate.
+    shown: u64,
+}
+
+impl std::fmt::Debug for WorkingPosition {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WorkingPosition")
+            .field("targets", &self.picture.target_count())
+            .field("mode", &self.load.mode())
+            .field("pending", &self.pending.len())
+            .field("counts", &self.counts)
+            .finish_non_exhaustive()
+    }
+}
+
+impl WorkingPosition {
+    /// A position that shows `picture`. `now_ns` is monotonic, as everywhere here.
+    pub fn new(picture: Picture, policy: Policy, now_ns: u64) -> Self {
+        Self {
+            picture,
+            load: LoadControl::new(policy, now_ns),
+            pending: Vec::new(),
+            flush_ns: now_ns + FLUSH_NS,
+            counts: PositionCounts::default(),
+            shown: 0,
+        }
+    }
+
+    /// The counts so far.
+    pub fn counts(&self) -> PositionCounts {
+        self.counts
+    }
+
+    /// The picture.
+    pub fn picture(&self) -> &Picture {
+        &self.picture
+    }
+
+    /// Mode and measure of load.
+    pub fn load(&self) -> &LoadControl {
+        &self.load
+    }
+
+    /// Tells for how long the process was at work, and for how long its input was not drained.
+    pub fn worked(&mut self, busy_ns: u64, backlog_ns: u64) {
+        self.load.worked(busy_ns, backlog_ns);
+    }
+
+    /// When [`WorkingPosition::draw_pending`] is due, if anything waits.
+    pub fn deadline_ns(&self) -> Option<u64> {
+        (!self.pending.is_empty()).then_some(self.flush_ns)
+    }
+
+    /// Takes in one block.
+    pub fn block(&mut self, octets: &[u8], now_ns: u64) {
+        for record in decode_block(octets) {
+            match record {
+                Ok(Record::Track(track)) if track.track_number.is_some() => {
+                    self.track(track, now_ns);
+                }
+                Ok(_) => self.counts.other += 1,
+                Err(e) => self.count_malformed(&e),
+            }
+        }
+    }
+
+    /// Draws what was collected, if its time has come.
+    pub fn draw_pending(&mut self, now_ns: u64) {
+        if self.pending.is_empty() {
+            self.flush_ns = now_ns + FLUSH_NS;
+        } else if now_ns >= self.flush_ns || self.pending.len() >= PENDING_MAX {
+            self.flush_ns = now_ns + FLUSH_NS;
+            self.flush(now_ns);
+        }
+    }
+
+    /// Once a second: what fell silent, the status line, the mode. Returns the mode if it has
+    /// changed.
+    pub fn tick(&mut self, utc_ns: i64, now_ns: u64, connected: bool) -> Option<Mode> {
+        self.picture.sweep(now_ns);
+        self.picture.redraw_all();
+        let changed = self.load.evaluate(now_ns);
+        if changed == Some(Mode::Standard) {
+            self.flush(now_ns);
+        }
+        let updates = self.counts.standard + self.counts.averaged;
+        let status = Status {
+            utc_ns,
+            targets: self.picture.target_count(),
+            mode: self.load.mode(),
+            connected,
+            updates: updates - self.shown,
+        };
+        self.shown = updates;
+        let view = self.picture.view().clone();
+        status::draw(self.picture.frame_mut(), &view, status);
+        changed
+    }
+
+    /// The picture as a PNG file; `None` if the encoder refuses, which no picture makes it do.
+    pub fn png(&self) -> Option<Vec<u8>> {
+        let view = self.picture.view();
+        let size = IntSize::from_wh(view.width().into(), view.height().into())?;
+        Pixmap::from_vec(self.picture.frame().octets().to_vec(), size)?.encode_png().ok()
+    }
+
+    fn track(&mut self, track: cat062::Track, now_ns: u64) {
+        if track.status.is_some_and(|s| s.ends) {
+            self.counts.ends += 1;
+            // What was collected before the end must not bring the target back.
+            self.pending.retain(|p| p.track.track_number != track.track_number);
+            self.picture.remove(track.track_number.unwrap_or_default());
+            self.picture.redraw();
+            return;
+        }
+        self.load.arrived(1);
+        let update = self.begin(&track.special_purpose);
+        match self.load.mode() {
+            Mode::Standard => {
+                self.counts.standard += 1;
+                let recalculate = RECALCULATE.begin();
+                self.picture.recalculate(&track, now_ns);
+                recalculate.stop(Stop::Good);
+                let redraw = REDRAW.begin();
+                self.picture.redraw();
+                redraw.stop(Stop::Good);
+            }
+            Mode::Averaging => {
+                self.counts.averaged += 1;
+                let collect = UPDATE_TRACK_MPA.begin();
+                // The drawing comes when this transaction is long over.
+                let parent = collect.correlator().with_flags(true, false);
+                self.pending.push(Pending { track, parent });
+                collect.stop(Stop::Good);
+            }
+        }
+        update.stop(Stop::Good);
+    }
+
+    fn begin(&mut self, special_purpose: &[u8]) -> Guard {
+        if special_purpose.is_empty() {
+            self.counts.without_correlator += 1;
+            return UPDATE_TRACK.begin();
+        }
+        match Correlator::decode(special_purpose) {
+            Ok(parent) => UPDATE_TRACK.begin_with(&parent),
+            Err(e) => {
+                if self.counts.bad_correlator == 0 {
+                    eprintln!("Special Purpose field: {e} (further ones are counted)");
+                }
+                self.counts.bad_correlator += 1;
+                UPDATE_TRACK.begin()
+            }
+        }
+    }
+
+    /// Draws everything collected. Each update has its own `TargetView_recalculate` and
+    /// `TargetView_redraw` under the `TrackStore_updateTrackMPA` that collected it; the redraws
+    /// all last as long as the one drawing that they share, because each target is to be seen
+    /// only when it is done.
+    fn flush(&mut self, now_ns: u64) {
+        let mut pending = std::mem::take(&mut self.pending);
+        let single =
+            if self.load.wants_probe(now_ns) { PROBE_UPDATES.min(pending.len()) } else { 0 };
+        if single > 0 {
+            let begin_ns = clock::monotonic_ns();
+            for update in &pending[..single] {
+                self.recalculate(update, now_ns);
+                let redraw = REDRAW.begin_with(&update.parent);
+                self.picture.redraw();
+                redraw.stop(Stop::Good);
+            }
+            self.load.probed(single as u64, clock::monotonic_ns() - begin_ns);
+        }
+        let rest = &pending[single..];
+        for update in rest {
+            self.recalculate(update, now_ns);
+        }
+        let redraws: Vec<_> = rest.iter().map(|u| REDRAW.start_with(&u.parent)).collect();
+        self.picture.redraw_all();
+        for redraw in redraws {
+            redraw.stop(Stop::Good);
+        }
+        pending.clear();
+        self.pending = pending;
+    }
+
+    fn recalculate(&mut self, update: &Pending, now_ns: u64) {
+        let recalculate = RECALCULATE.begin_with(&update.parent);
+        self.picture.recalculate(&update.track, now_ns);
+        recalculate.stop(Stop::Good);
+    }
+
+    fn count_malformed(&mut self, why: &AsterixError) {
+        if self.counts.malformed == 0 {
+            eprintln!("malformed: {why} (further ones are counted)");
+        }
+        self.counts.malformed += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asterix::cat062::{Position, Status as TrackStatus, Track};
+    use crate::asterix::encode_block;
+    use crate::display::View;
+    use crate::display::map::{MapLayers, draw};
+    use crate::geodesy::Wgs84;
+
+    const MS: u64 = 1_000_000;
+
+    fn position(policy: Policy) -> WorkingPosition {
+        let view = View::new(400, 300, Wgs84::new(51.0, 10.0, 0.0), 100.0);
+        let map = draw(&view, &MapLayers::default());
+        WorkingPosition::new(Picture::new(view, map), policy, 0)
+    }
+
+    fn message(number: u16, lat_deg: f64, ends: bool) -> Vec<u8> {
+        let track = Track {
+            track_number: Some(number),
+            position: Some(Position { lat_deg, lon_deg: 10.0 }),
+            status: Some(TrackStatus { ends, ..TrackStatus::default() }),
+            ..Track::default()
+        };
+        let mut octets = Vec::new();
+        encode_block(&[track], &mut octets).unwrap();
+        octets
+    }
+
+    #[test]
+    fn standard_mode_draws_at_once_and_averaging_at_its_interval() {
+        let mut at_once = position(Policy::Never);
+        let empty = at_once.picture().frame().clone();
+        at_once.block(&message(1, 51.0, false), 10 * MS);
+        assert!(*at_once.picture().frame() != empty);
+
+        let mut collecting = position(Policy::Always);
+        collecting.block(&message(1, 51.0, false), 10 * MS);
+        collecting.block(&message(1, 51.1, false), 20 * MS);
+        collecting.draw_pending(499 * MS);
+        assert!(*collecting.picture().frame() == empty);
+        assert_eq!(collecting.deadline_ns(), Some(500 * MS));
+        collecting.draw_pending(500 * MS);
+        assert_eq!(collecting.picture().target_count(), 1);
+        assert!(*collecting.picture().frame() == collecting.picture().drawn_anew());
+        assert!(*collecting.picture().frame() != empty);
+        assert_eq!(collecting.counts().averaged, 2);
+    }
+
+    #[test]
+    fn a_track_that_ended_while_collected_does_not_come_back() {
+        let mut collecting = position(Policy::Always);
+        let empty = collecting.picture().frame().clone();
+        collecting.block(&message(1, 51.0, false), 10 * MS);
+        collecting.block(&message(1, 51.0, true), 20 * MS);
+        collecting.draw_pending(600 * MS);
+        assert!(*collecting.picture().frame() == empty);
+    }
+
+    #[test]
+    fn garbage_is_counted() {
+        let mut at_once = position(Policy::Never);
+        at_once.block(&[62, 0, 5, 0xFF, 0xFF], 0);
+        at_once.block(&[48, 0, 3], 0);
+        let counts = at_once.counts();
+        assert_eq!((counts.malformed, counts.standard), (1, 0));
+    }
+}

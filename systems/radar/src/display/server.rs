@@ -1,0 +1,180 @@
+//! The working position's process: subscribes to the message server and draws.
+
+use super::map::{self, MapLayers};
+use super::{Mode, Picture, Policy, PositionCounts, View, WorkingPosition};
+use crate::link::{Signals, Upstream, UpstreamCounts};
+use chronoscope_clock as clock;
+use mio::{Events, Poll, Token};
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How the working position is set up.
+#[derive(Clone, Debug)]
+pub struct ServerSettings {
+    /// The message server.
+    pub messages: SocketAddr,
+    /// What the picture shows.
+    pub view: View,
+    /// What the map shows.
+    pub layers: MapLayers,
+    /// When updates are collected.
+    pub policy: Policy,
+    /// File that gets the picture at the end and on SIGUSR1.
+    pub png: Option<PathBuf>,
+}
+
+/// What the process did, for its `--json` summary.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Summary {
+    /// Format of this summary; raised when a field changes its meaning.
+    pub version: u32,
+    /// Seconds from the start to the end.
+    pub seconds: f64,
+    /// CPU seconds used.
+    pub cpu_seconds: f64,
+    /// Targets shown at the end.
+    pub targets: usize,
+    /// How often the mode changed between standard and averaging.
+    pub mode_changes: u64,
+    /// Seconds in averaging mode.
+    pub averaging_seconds: f64,
+    /// Updates.
+    pub position: PositionCounts,
+    /// The subscription to the message server.
+    pub messages: UpstreamCounts,
+}
+
+const SIGNALS: Token = Token(0);
+const MESSAGES: Token = Token(1);
+/// Interval of status line and mode, ns.
+const TICK_NS: u64 = 1_000_000_000;
+/// Reads before clock and signals are looked after again.
+const READS_A_TURN: usize = 4;
+
+/// Runs until SIGINT or SIGTERM.
+///
+/// # Errors
+/// When the poll cannot be set up or fails for good, or the picture cannot be written at the end.
+pub fn run(settings: &ServerSettings) -> io::Result<Summary> {
+    let mut poll = Poll::new()?;
+    let mut signals = Signals::catch(poll.registry(), SIGNALS)?;
+    let mut upstream = Upstream::new(settings.messages, MESSAGES);
+    let map = map::draw(&settings.view, &settings.layers);
+    let picture = Picture::new(settings.view.clone(), map);
+    let begin_ns = clock::monotonic_ns();
+    let mut process = Process {
+        position: WorkingPosition::new(picture, settings.policy, begin_ns),
+        tick_ns: begin_ns,
+        undrained_ns: None,
+        averaging_ns: 0,
+    };
+    let mut events = Events::with_capacity(16);
+    while !signals.stop() {
+        let now_ns = clock::monotonic_ns();
+        upstream.tick(poll.registry(), now_ns);
+        let wait_ns = if upstream.is_readable() {
+            0
+        } else {
+            let due =
+                [upstream.deadline_ns(), process.position.deadline_ns(), Some(process.tick_ns)];
+            due.into_iter().flatten().min().unwrap_or(now_ns).saturating_sub(now_ns)
+        };
+        match poll.poll(&mut events, Some(Duration::from_nanos(wait_ns))) {
+            Err(e) if e.kind() != ErrorKind::Interrupted => return Err(e),
+            _ => {}
+        }
+        let awake_ns = clock::monotonic_ns();
+        for event in &events {
+            match event.token() {
+                SIGNALS => signals.acknowledge(),
+                _ => upstream.ready(event, awake_ns),
+            }
+        }
+        process.turn(&mut upstream, awake_ns);
+        if signals.take_picture()
+            && let Some(path) = &settings.png
+            && let Err(e) = save(&process.position, path)
+        {
+            eprintln!("radar-display: cannot write {}: {e}", path.display());
+        }
+    }
+    if let Some(path) = &settings.png {
+        save(&process.position, path)?;
+    }
+    Ok(process.summary(begin_ns, &upstream))
+}
+
+struct Process {
+    position: WorkingPosition,
+    tick_ns: u64,
+    /// Since when input has been waiting without a pause, if it is.
+    undrained_ns: Option<u64>,
+    averaging_ns: u64,
+}
+
+impl Process {
+    /// Works off what has arrived and what is due.
+    fn turn(&mut self, upstream: &mut Upstream, awake_ns: u64) {
+        for _ in 0..READS_A_TURN {
+            if !upstream.is_readable() {
+                break;
+            }
+            self.undrained_ns.get_or_insert(awake_ns);
+            let now_ns = clock::monotonic_ns();
+            let position = &mut self.position;
+            upstream.read(now_ns, |block| position.block(block, now_ns));
+            position.draw_pending(now_ns);
+        }
+        let now_ns = clock::monotonic_ns();
+        self.position.draw_pending(now_ns);
+        let done_ns = clock::monotonic_ns();
+        let backlog_ns = self.undrained_ns.map_or(0, |since| done_ns.saturating_sub(since));
+        self.position.worked(done_ns - awake_ns, backlog_ns);
+        if !upstream.is_readable() {
+            self.undrained_ns = None;
+        }
+        if done_ns >= self.tick_ns {
+            self.tick(done_ns, upstream.is_connected());
+        }
+    }
+
+    fn tick(&mut self, now_ns: u64, connected: bool) {
+        let since_ns = (now_ns + TICK_NS).saturating_sub(self.tick_ns);
+        if self.position.load().mode() == Mode::Averaging {
+            self.averaging_ns += since_ns;
+        }
+        self.tick_ns = now_ns + TICK_NS;
+        match self.position.tick(clock::utc_now_ns(), now_ns, connected) {
+            Some(Mode::Averaging) => {
+                eprintln!("radar-display: overloaded, collecting updates (MPA)")
+            }
+            Some(Mode::Standard) => eprintln!("radar-display: drawing each update again"),
+            None => {}
+        }
+    }
+
+    fn summary(&self, begin_ns: u64, upstream: &Upstream) -> Summary {
+        let seconds = |ns: u64| Duration::from_nanos(ns).as_secs_f64();
+        Summary {
+            version: 1,
+            seconds: seconds(clock::monotonic_ns() - begin_ns),
+            cpu_seconds: seconds(clock::process_cpu_ns()),
+            targets: self.position.picture().target_count(),
+            mode_changes: self.position.load().switches(),
+            averaging_seconds: seconds(self.averaging_ns),
+            position: self.position.counts(),
+            messages: upstream.counts(),
+        }
+    }
+}
+
+/// Writes the picture at once: who looks finds a whole one.
+fn save(position: &WorkingPosition, path: &Path) -> io::Result<()> {
+    let png = position.png().ok_or_else(|| io::Error::other("the picture cannot be encoded"))?;
+    let mut new = path.as_os_str().to_owned();
+    new.push(".new");
+    std::fs::write(&new, png)?;
+    std::fs::rename(&new, path)
+}

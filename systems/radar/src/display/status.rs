@@ -1,0 +1,77 @@
+//! The status line at the top of the picture.
+
+use super::load::Mode;
+use super::raster::{Frame, Rect, Rgb, round};
+use super::text;
+use super::view::{STATUS_ROWS, View};
+use crate::geodesy::METRES_PER_NM;
+
+const GROUND: Rgb = [30, 38, 47];
+const EDGE: Rgb = [64, 80, 94];
+const PLAIN: Rgb = [160, 176, 190];
+const GOOD: Rgb = [130, 200, 160];
+const ALERT: Rgb = [255, 176, 80];
+
+/// What the line says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Status {
+    /// UTC now, ns.
+    pub(super) utc_ns: i64,
+    /// Targets shown.
+    pub(super) targets: usize,
+    /// How updates are drawn.
+    pub(super) mode: Mode,
+    /// Whether the message server is there.
+    pub(super) connected: bool,
+    /// Updates in the last second.
+    pub(super) updates: u64,
+}
+
+/// Draws the line over whatever was there.
+pub(super) fn draw(frame: &mut Frame, view: &View, status: Status) {
+    let width = i32::from(view.width());
+    let bar = Rect::new(0, 0, width, STATUS_ROWS);
+    frame.fill(bar, GROUND, 255);
+    frame.fill(Rect::new(0, STATUS_ROWS - 1, width, 1), EDGE, 255);
+
+    let of_day = status.utc_ns.rem_euclid(86_400_000_000_000) / 1_000_000_000;
+    let clock = format!("{:02}:{:02}:{:02} UTC", of_day / 3600, of_day / 60 % 60, of_day % 60);
+    let (mode, mode_colour) = match status.mode {
+        Mode::Standard => ("STD", GOOD),
+        Mode::Averaging => ("MPA", ALERT),
+    };
+    let (link, link_colour) = if status.connected { ("MSG UP", GOOD) } else { ("MSG DOWN", ALERT) };
+    let mut pen = Pen { frame, bar, x: 10 };
+    pen.write(&clock, PLAIN);
+    pen.write(&format!("TRACKS {:4}", status.targets), PLAIN);
+    pen.write(&format!("UPD {:5}/s", status.updates), PLAIN);
+    pen.write(mode, mode_colour);
+    pen.write(link, link_colour);
+    scale(frame, view, bar);
+}
+
+/// A bar 50 nautical miles long, at the right.
+fn scale(frame: &mut Frame, view: &View, bar: Rect) {
+    let length = round(view.length(50.0 * METRES_PER_NM)).clamp(1, bar.x1 / 3);
+    let (x1, y) = (bar.x1 - 14, 16);
+    frame.fill(Rect::new(x1 - length, y, length, 1), PLAIN, 255);
+    for x in [x1 - length, x1 - 1] {
+        frame.fill(Rect::new(x, y - 4, 1, 5), PLAIN, 255);
+    }
+    let label = text::set(&["50 NM"]);
+    frame.mask(&label, x1 - length - label.width - 8, 5, PLAIN, bar);
+}
+
+struct Pen<'a> {
+    frame: &'a mut Frame,
+    bar: Rect,
+    x: i32,
+}
+
+impl Pen<'_> {
+    fn write(&mut self, words: &str, colour: Rgb) {
+        let mask = text::set(&[words]);
+        self.frame.mask(&mask, self.x, 5, colour, self.bar);
+        self.x += mask.width + 22;
+    }
+}

@@ -1,0 +1,308 @@
+//! One target: what is known of it, and where its parts are on the screen.
+
+use super::raster::{Frame, Mask, Rect, Rgb, round};
+use super::symbols::Symbols;
+use super::text;
+use super::view::View;
+use crate::asterix::cat062;
+use std::collections::VecDeque;
+
+/// Dots behind the symbol.
+pub(super) const HISTORY_DOTS: usize = 6;
+/// Time between two of them, ns.
+const DOT_NS: u64 = 8_000_000_000;
+/// How far ahead the speed vector points, s.
+const VECTOR_S: f64 = 60.0;
+/// Half the side of a symbol's mask, pixels.
+pub(super) const SYMBOL_HALF: i32 = 6;
+
+/// How a target is drawn: by what the system knows of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// Correlated with a flight plan.
+    Correlated,
+    /// Not correlated: the label shows what the transponder says.
+    Uncorrelated,
+    /// Not updated for some time.
+    Coasting,
+    /// Mode A 7500, 7600 or 7700.
+    Emergency,
+}
+
+impl Look {
+    /// Colour of symbol and label.
+    pub fn colour(self) -> Rgb {
+        match self {
+            Self::Correlated => [186, 226, 200],
+            Self::Uncorrelated => [214, 190, 120],
+            Self::Coasting => [120, 128, 136],
+            Self::Emergency => [255, 92, 80],
+        }
+    }
+
+    /// Colour of what belongs to it but matters less: dots, vector and leader line.
+    pub fn faint(self) -> Rgb {
+        self.colour().map(|c| c / 2 + c / 8)
+    }
+}
+
+/// Where the label stands, seen from the symbol: eight places around it, clockwise from the
+/// upper right.
+pub const LABEL_PLACES: u8 = 8;
+
+/// One target on the screen.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// I062/040.
+    pub number: u16,
+    /// Column and row of the position.
+    pub at: (f32, f32),
+    /// Where the speed vector ends.
+    pub ahead: (f32, f32),
+    /// Past positions, the latest first.
+    pub history: VecDeque<(f32, f32)>,
+    dotted_ns: u64,
+    /// How it is drawn.
+    pub look: Look,
+    lines: [String; 3],
+    label: Mask,
+    /// Where its label stands, in `[0, LABEL_PLACES)`.
+    pub place: u8,
+    /// Monotonic time of the last update, ns.
+    pub updated_ns: u64,
+}
+
+impl Target {
+    /// A target from its first update.
+    pub fn new(number: u16, track: &cat062::Track, view: &View, now_ns: u64) -> Self {
+        let mut target = Self {
+            number,
+            at: (0.0, 0.0),
+            ahead: (0.0, 0.0),
+            history: VecDeque::with_capacity(HISTORY_DOTS),
+            dotted_ns: now_ns,
+            look: Look::Uncorrelated,
+            lines: [const { String::new() }; 3],
+            label: Mask::default(),
+            place: 0,
+            updated_ns: now_ns,
+        };
+        target.update(track, view, now_ns);
+        target
+    }
+
+    /// Takes an update in.
+    pub fn update(&mut self, track: &cat062::Track, view: &View, now_ns: u64) {
+        let before = self.at;
+        if let Some(position) = track.position {
+            self.at = view.pixel(position.lat_deg, position.lon_deg);
+        }
+        if now_ns.saturating_sub(self.dotted_ns) >= DOT_NS {
+            self.dotted_ns = now_ns;
+            self.history.truncate(HISTORY_DOTS - 1);
+            self.history.push_front(before);
+        }
+        let velocity = track.velocity.unwrap_or_default();
+        self.ahead = (
+            self.at.0 + view.length(velocity.x_m_s * VECTOR_S),
+            self.at.1 - view.length(velocity.y_m_s * VECTOR_S),
+        );
+        self.updated_ns = now_ns;
+        self.look = look(track);
+        let lines = lines(track, self.look);
+        if lines != self.lines {
+            let [a, b, c] = &lines;
+            let used: &[&str] = if c.is_empty() { &[a, b] } else { &[a, b, c] };
+            self.label = text::set(used);
+            self.lines = lines;
+        }
+    }
+
+    /// Marks the target as coasting; returns whether it was not before.
+    pub fn coast(&mut self) -> bool {
+        let changed = self.look != Look::Coasting;
+        self.look = Look::Coasting;
+        changed
+    }
+
+    /// The lines of the label.
+    pub fn lines(&self) -> &[String; 3] {
+        &self.lines
+    }
+
+    /// Everything but the label: symbol, history, vector.
+    pub fn body(&self) -> Rect {
+        let (x, y) = (round(self.at.0), round(self.at.1));
+        let side = 2 * SYMBOL_HALF + 1;
+        let mut body = Rect::new(x - SYMBOL_HALF, y - SYMBOL_HALF, side, side);
+        for &(x, y) in &self.history {
+            body = body.union(Rect::new(round(x) - 1, round(y) - 1, 3, 3));
+        }
+        body.union(line_bounds(self.at, self.ahead))
+    }
+
+    /// The text of the label, were it at `place`.
+    pub fn label_at(&self, place: u8) -> Rect {
+        let (x, y) = (round(self.at.0), round(self.at.1));
+        let (w, h) = (self.label.width, self.label.height);
+        let (gap, far) = (14, 24);
+        let (left, top) = match place {
+            0 => (x + gap, y - gap - h),
+            1 => (x + far, y - h / 2),
+            2 => (x + gap, y + gap),
+            3 => (x - w / 2, y + far),
+            4 => (x - gap - w, y + gap),
+            5 => (x - far - w, y - h / 2),
+            6 => (x - gap - w, y - gap - h),
+            _ => (x - w / 2, y - far - h),
+        };
+        Rect::new(left, top, w, h)
+    }
+
+    /// Label and leader line.
+    pub fn label_box(&self) -> Rect {
+        let text = self.label_at(self.place);
+        if text.is_empty() {
+            return text;
+        }
+        let (from, to) = self.leader(text);
+        text.union(line_bounds(from, to))
+    }
+
+    /// Draws what lies in `clip`.
+    pub fn draw(&self, frame: &mut Frame, symbols: &Symbols, clip: Rect) {
+        let faint = self.look.faint();
+        if self.body().touches(clip) {
+            for (age, &(x, y)) in self.history.iter().enumerate() {
+                let dot = symbols.dot(age);
+                frame.mask(dot, round(x) - 1, round(y) - 1, faint, clip);
+            }
+            frame.line(self.at, self.ahead, faint, clip);
+            let (x, y) = (round(self.at.0) - SYMBOL_HALF, round(self.at.1) - SYMBOL_HALF);
+            frame.mask(symbols.of(self.look), x, y, self.look.colour(), clip);
+        }
+        if self.label_box().touches(clip) {
+            let text = self.label_at(self.place);
+            let (from, to) = self.leader(text);
+            frame.line(from, to, faint, clip);
+            frame.mask(&self.label, text.x0, text.y0, self.look.colour(), clip);
+        }
+    }
+
+    /// From the rim of the symbol to the nearest point of the label.
+    fn leader(&self, text: Rect) -> ((f32, f32), (f32, f32)) {
+        #[allow(clippy::cast_precision_loss)] // screen coordinates
+        let near = |v: f32, low: i32, high: i32| v.clamp(low as f32, high.max(low) as f32);
+        let to = (near(self.at.0, text.x0, text.x1 - 1), near(self.at.1, text.y0, text.y1 - 1));
+        let (dx, dy) = (to.0 - self.at.0, to.1 - self.at.1);
+        let length = dx.hypot(dy).max(1.0);
+        let rim = 7.0_f32.min(length);
+        ((self.at.0 + dx / length * rim, self.at.1 + dy / length * rim), to)
+    }
+}
+
+/// Pixels that a line may touch.
+fn line_bounds(a: (f32, f32), b: (f32, f32)) -> Rect {
+    Rect {
+        x0: round(a.0.min(b.0)) - 1,
+        y0: round(a.1.min(b.1)) - 1,
+        x1: round(a.0.max(b.0)) + 3,
+        y1: round(a.1.max(b.1)) + 3,
+    }
+}
+
+fn look(track: &cat062::Track) -> Look {
+    let status = track.status.unwrap_or_default();
+    match track.mode_a.map(|m| m.code) {
+        Some(0o7500 | 0o7600 | 0o7700) => Look::Emergency,
+        _ if status.coasting => Look::Coasting,
+        _ if track.flight_plan.is_some() => Look::Correlated,
+        _ => Look::Uncorrelated,
+    }
+}
+
+/// Callsign (or code); level, trend and ground speed in tens of knots; type and destination.
+fn lines(track: &cat062::Track, look: Look) -> [String; 3] {
+    let plan = track.flight_plan.as_ref();
+    let code = track.mode_a.map(|m| m.code);
+    let name = plan
+        .and_then(|p| p.callsign.clone())
+        .or_else(|| track.target_identification.map(|t| t.callsign.to_string()))
+        .filter(|name| !name.is_empty());
+    let first = match (look, name, code) {
+        (Look::Emergency, name, Some(code)) => {
+            format!("{} {code:04o}", name.unwrap_or_default()).trim_start().to_owned()
+        }
+        (_, Some(name), _) => name,
+        (_, None, Some(code)) => format!("A{code:04o}"),
+        (_, None, None) => format!("#{}", track.track_number.unwrap_or_default()),
+    };
+    let level = track.measured_flight_level.or(track.barometric_altitude.map(|b| b.level));
+    let level = level.map_or_else(|| "---".to_owned(), |l| format!("{:03}", l.round()));
+    let trend = match track.rate_of_climb_ft_min {
+        Some(rate) if rate > 300.0 => '↑',
+        Some(rate) if rate < -300.0 => '↓',
+        _ => ' ',
+    };
+    let velocity = track.velocity.unwrap_or_default();
+    let knots = velocity.x_m_s.hypot(velocity.y_m_s) * 3600.0 / 1852.0;
+    let second = format!("{level}{trend}{:02}", (knots / 10.0).round());
+    let third = plan
+        .map(|p| {
+            let part = |text: &Option<String>| text.clone().unwrap_or_default();
+            format!("{} {}", part(&p.aircraft_type), part(&p.destination)).trim().to_owned()
+        })
+        .unwrap_or_default();
+    [first, second, third]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asterix::cat062::{FlightPlan, ModeA, Position, Track, Velocity};
+    use crate::geodesy::Wgs84;
+
+    fn view() -> View {
+        View::new(1000, 1024, Wgs84::new(51.0, 10.0, 0.0), 500.0)
+    }
+
+    fn track() -> Track {
+        Track {
+            position: Some(Position { lat_deg: 51.0, lon_deg: 10.0 }),
+            velocity: Some(Velocity { x_m_s: 231.5, y_m_s: 0.0 }),
+            mode_a: Some(ModeA { code: 0o1234, ..ModeA::default() }),
+            measured_flight_level: Some(75.25),
+            rate_of_climb_ft_min: Some(-1500.0),
+            ..Track::default()
+        }
+    }
+
+    #[test]
+    fn a_label_says_what_the_controller_needs() {
+        let bare = Target::new(7, &track(), &view(), 0);
+        // 231.5 m/s are 450 kt.
+        assert_eq!(bare.lines(), &["A1234", "075↓45", ""]);
+        let plan = FlightPlan {
+            callsign: Some("DLH4AB".to_owned()),
+            aircraft_type: Some("A320".to_owned()),
+            destination: Some("EDDM".to_owned()),
+            ..FlightPlan::default()
+        };
+        let known = Track { flight_plan: Some(plan), ..track() };
+        let known = Target::new(7, &known, &view(), 0);
+        assert_eq!(known.lines(), &["DLH4AB", "075↓45", "A320 EDDM"]);
+        assert_eq!(known.look, Look::Correlated);
+        let code = ModeA { code: 0o7700, ..ModeA::default() };
+        let emergency = Target::new(7, &Track { mode_a: Some(code), ..track() }, &view(), 0);
+        assert_eq!((emergency.look, emergency.lines()[0].as_str()), (Look::Emergency, "7700"));
+    }
+
+    #[test]
+    fn history_follows_at_its_interval_and_is_bounded() {
+        let mut target = Target::new(7, &track(), &view(), 0);
+        for second in 1..200 {
+            target.update(&track(), &view(), second * 1_000_000_000);
+        }
+        assert_eq!(target.history.len(), HISTORY_DOTS);
+    }
+}
