@@ -137,10 +137,15 @@ impl Correlator {
     /// no room for one more ancestor the one behind the root is dropped.
     pub fn child(&self, id: TransactionId, own: Ancestor) -> Self {
         let mut child = self.clone();
-        child.parent = id;
-        child.flags = 0;
-        child.push(own);
+        child.descend(id, own);
         child
+    }
+
+    /// Becomes [`Self::child`], in place.
+    pub fn descend(&mut self, id: TransactionId, own: Ancestor) {
+        self.parent = id;
+        self.flags = 0;
+        self.push(own);
     }
 
     /// One step down; see [`Self::child`].

@@ -1,30 +1,40 @@
 //! A transaction class: declared once, begun often.
 
-use crate::{Correlator, Guard, Measured, Started, draft};
-use std::sync::atomic::{AtomicBool, Ordering};
+use crate::process::{self, Counter, Process};
+use crate::{Correlator, Guard, Measured, Started, classes, slow, transaction};
+use chronoscope_model::{ClassId, Status};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// A transaction class. Declare it with [`class!`](crate::class!).
 #[derive(Debug)]
 pub struct Class {
+    /// Its number; 0 until first used.
+    index: AtomicU32,
+    process_cpu: bool,
+    id: AtomicU64,
     name: &'static str,
-    enabled: AtomicBool,
-}
-
-/// Declares a class: `static DECODE: Class = class!("decodePlots");`
-#[macro_export]
-macro_rules! class {
-    ($name:expr) => {
-        $crate::Class::new($name, false)
-    };
-    ($name:expr, process_cpu) => {
-        $crate::Class::new($name, true)
-    };
+    application: Option<&'static str>,
 }
 
 impl Class {
+    /// What [`class!`](crate::class!) makes.
     #[doc(hidden)]
-    pub const fn new(name: &'static str, _process_cpu: bool) -> Self {
-        Self { name, enabled: AtomicBool::new(true) }
+    pub const fn new(name: &'static str, process_cpu: bool) -> Self {
+        Self {
+            index: AtomicU32::new(0),
+            process_cpu,
+            id: AtomicU64::new(0),
+            name,
+            application: None,
+        }
+    }
+
+    /// A class whose name is known only while the program runs, of the program's own application
+    /// or of another. Keep it: every call takes memory for good.
+    pub fn named(application: Option<&str>, name: &str, process_cpu: bool) -> &'static Self {
+        let kept = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
+        let class = Self::new(kept(name), process_cpu);
+        Box::leak(Box::new(Self { application: application.map(kept), ..class }))
     }
 
     /// Its name.
@@ -32,40 +42,57 @@ impl Class {
         self.name
     }
 
-    /// Switches recording of the class on or off.
+    /// Switches recording of the class on or off, as `chronoscope live` does from outside.
+    /// Transactions that are open already are recorded all the same.
     pub fn set_enabled(&self, enabled: bool) {
-        self.enabled.store(enabled, Ordering::Relaxed);
+        use crate::layout::SWITCH_ENABLED;
+        let Some(process) = Process::current() else { return };
+        let Some(index) = self.number(process) else { return };
+        let switch = process.switch(index);
+        let value = if enabled {
+            switch.fetch_or(SWITCH_ENABLED, Ordering::Relaxed) | SWITCH_ENABLED
+        } else {
+            switch.fetch_and(!SWITCH_ENABLED, Ordering::Relaxed) & !SWITCH_ENABLED
+        };
+        if let Some(entry) = classes::get(index) {
+            entry.set_switch(value);
+        }
     }
 
     /// Whether it is recorded.
     pub fn is_enabled(&self) -> bool {
-        self.enabled.load(Ordering::Relaxed)
+        Process::current()
+            .and_then(|process| slow::switch_of(self, process))
+            .is_some_and(|switch| switch & crate::layout::SWITCH_ENABLED != 0)
     }
 
     /// Begins a transaction under the thread's open one, else as the root of a new chain.
+    #[inline]
     pub fn begin(&self) -> Guard {
-        Guard::new(draft::begin(self.name, None))
+        Guard::new(transaction::begin(self))
     }
 
     /// Begins a transaction under the one that issued `parent`.
+    #[inline]
     pub fn begin_with(&self, parent: &Correlator) -> Guard {
-        Guard::new(draft::begin(self.name, Some(parent)))
+        Guard::new(transaction::begin_with(self, parent))
     }
 
-    /// As [`Self::begin`], for a transaction that may be stopped on another thread and is not the
-    /// thread's open one.
+    /// As [`Self::begin`], for a transaction that may be stopped on another thread. It does not
+    /// become the thread's open one.
     pub fn start(&self) -> Started {
-        Started::new(draft::child(self.name, None))
+        Started::new(self, None)
     }
 
     /// As [`Self::start`], under the one that issued `parent`.
     pub fn start_with(&self, parent: &Correlator) -> Started {
-        Started::new(draft::child(self.name, Some(parent)))
+        Started::new(self, Some(parent))
     }
 
-    /// A future as one transaction, from its first poll until it is ready or dropped.
+    /// A future as one transaction, from its first poll until it is ready (GOOD) or dropped
+    /// (ABORTED). Its parent is the transaction that is open where it is polled first.
     pub fn measure<F: Future>(&'static self, future: F) -> Measured<F> {
-        Measured::new(self, future)
+        Measured::new(self, future, |_| Status::Good)
     }
 
     /// As [`Self::measure`]; ends FAILED when the future's result is `Err`.
@@ -73,6 +100,42 @@ impl Class {
     where
         F: Future<Output = Result<T, E>>,
     {
-        Measured::new(self, future)
+        Measured::new(self, future, crate::status_of)
+    }
+
+    /// Its number; 0 before its first use.
+    #[inline(always)]
+    pub(crate) fn index(&self) -> u32 {
+        self.index.load(Ordering::Acquire)
+    }
+
+    /// Its id; none before its first use.
+    #[inline(always)]
+    pub(crate) fn id(&self) -> ClassId {
+        ClassId(self.id.load(Ordering::Relaxed))
+    }
+
+    /// Its number, given now if need be; `None`, counted, when all are taken.
+    pub(crate) fn number(&self, process: &'static Process) -> Option<u32> {
+        let index = self.index();
+        if index != 0 {
+            return Some(index);
+        }
+        let application = self.application.unwrap_or_else(process::application);
+        let mut inner = process.lock();
+        let Some((index, is_new)) = classes::number(application, self.name, self.process_cpu)
+        else {
+            drop(inner);
+            process.count(Counter::ClassesFull);
+            return None;
+        };
+        let entry = classes::get(index)?;
+        if is_new {
+            process.publish_class(&mut inner, index, entry);
+        }
+        drop(inner);
+        self.id.store(entry.id().0, Ordering::Relaxed);
+        self.index.store(index, Ordering::Release);
+        Some(index)
     }
 }

@@ -1,21 +1,34 @@
 //! A future as one transaction.
 #![allow(unsafe_code)] // pin projection
 
-use crate::{Class, Correlator, draft};
+use crate::transaction::{self, Opened};
+use crate::{Class, Started, Status, slow};
+use chronoscope_clock as clock;
+use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 /// A future as one transaction; see [`Class::measure`].
-#[derive(Debug)]
-pub struct Measured<F> {
+///
+/// The transaction is the thread's open one only while it is polled: what is begun inside a poll
+/// becomes its child, on whichever thread. CPU time is summed over the polls.
+#[must_use = "a future does nothing until it is polled"]
+pub struct Measured<F: Future> {
     class: &'static Class,
+    started: Option<Started>,
+    status: fn(&F::Output) -> Status,
     future: F,
-    correlator: Option<Correlator>,
 }
 
-impl<F> Measured<F> {
-    pub(crate) fn new(class: &'static Class, future: F) -> Self {
-        Self { class, future, correlator: None }
+impl<F: Future> Measured<F> {
+    pub(crate) fn new(class: &'static Class, future: F, status: fn(&F::Output) -> Status) -> Self {
+        Self { class, started: None, status, future }
+    }
+}
+
+impl<F: Future> fmt::Debug for Measured<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Measured").field("class", &self.class).finish_non_exhaustive()
     }
 }
 
@@ -23,14 +36,63 @@ impl<F: Future> Future for Measured<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        // SAFETY: `future` is never moved out of the pinned `self`.
+        // SAFETY: `future` is never moved out of the pinned `self`, and `Measured` has no Drop.
         let this = unsafe { self.get_unchecked_mut() };
-        let name = this.class.name();
-        let own = this.correlator.get_or_insert_with(|| draft::child(name, None)).clone();
-        let depth = draft::push(own);
+        let class = this.class;
+        let started = this.started.get_or_insert_with(|| class.start());
+        let entered = Entered::new(started);
         // SAFETY: as above.
-        let result = unsafe { Pin::new_unchecked(&mut this.future) }.poll(context);
-        draft::end(depth);
-        result
+        let polled = unsafe { Pin::new_unchecked(&mut this.future) }.poll(context);
+        let now = clock::ticks();
+        drop(entered);
+        if let (Poll::Ready(output), Some(started)) = (&polled, &mut this.started) {
+            started.end((this.status)(output), now);
+        }
+        polled
+    }
+}
+
+/// A started transaction while it is the thread's open one. Left when dropped, too: a poll that
+/// panics must not leave it open.
+struct Entered<'a> {
+    started: &'a mut Started,
+    opened: Opened,
+    start_ticks: u64,
+    cpu_offset: i64,
+}
+
+impl<'a> Entered<'a> {
+    fn new(started: &'a mut Started) -> Self {
+        let nothing =
+            |started| Self { started, opened: Opened::NONE, start_ticks: 0, cpu_offset: 0 };
+        let Some(control) = slow::taken_control() else { return nothing(started) };
+        let correlator = match started.state() {
+            Some(state) => &state.correlator,
+            None => return nothing(started),
+        };
+        let opened = slow::borrow(control, correlator);
+        let start_ticks = transaction::stamp_begin(control);
+        let cpu_offset = control.cpu_offset.get();
+        Self { started, opened, start_ticks, cpu_offset }
+    }
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        let now = clock::ticks();
+        if self.opened == Opened::NONE {
+            return;
+        }
+        let Some(control) = slow::taken_control() else { return };
+        if !control.cpu_is_reckonable() {
+            control.reckon_cpu();
+        }
+        let ticks = now.saturating_sub(self.start_ticks).cast_signed();
+        let ran = ticks.wrapping_add(control.cpu_offset.get().wrapping_sub(self.cpu_offset));
+        let cpu_ns = control.scale().to_ns(ran.clamp(0, ticks).cast_unsigned());
+        if let Some(state) = self.started.state_mut() {
+            state.polled_cpu_ns += cpu_ns;
+        }
+        slow::end(self.opened, Status::Good, now);
     }
 }

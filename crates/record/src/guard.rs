@@ -1,44 +1,78 @@
 //! An open transaction of one thread.
 
-use crate::{Correlator, Status, draft};
+use crate::transaction::{self, Opened};
+use crate::{Correlator, Status, slow};
+use chronoscope_model::context::Entry;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 
-/// An open transaction of one thread; ends GOOD when dropped.
+/// An open transaction of one thread. Dropped, it ends GOOD, or ABORTED while the thread panics.
+///
+/// Guards end in the opposite order of their beginning. Where one ends before those begun inside
+/// it, they end with it, ABORTED, and their own end does nothing; counted as out of order. One
+/// that is leaked (`mem::forget`) stays open until something around it ends, or the thread.
 #[derive(Debug)]
 #[must_use = "a transaction ends where its guard is dropped"]
 pub struct Guard {
-    depth: usize,
-    thread: PhantomData<*const ()>,
+    opened: Opened,
+    thread: PhantomData<*const ()>, // the thread's own: neither Send nor Sync
 }
 
 impl Guard {
-    pub(crate) fn new(depth: usize) -> Self {
-        Self { depth, thread: PhantomData }
+    #[inline(always)]
+    pub(crate) fn new(opened: Opened) -> Self {
+        Self { opened, thread: PhantomData }
     }
 
-    /// Says a word about the transaction.
-    pub fn property(&mut self, _key: &str, _value: &str) {}
+    /// Says a word about the transaction. What does not fit in the
+    /// [240 bytes](chronoscope_model::context::MAX_BYTES) of its context is left out, and the
+    /// record says so.
+    pub fn property(&mut self, key: &str, value: &str) {
+        crate::context::append(self.opened, Entry::Property(key, value));
+    }
 
-    /// Says a number about the transaction.
-    pub fn metric(&mut self, _key: &str, _value: f64) {}
+    /// Says a number about the transaction, within the same bound.
+    pub fn metric(&mut self, key: &str, value: f64) {
+        crate::context::append(self.opened, Entry::Metric(key, value));
+    }
 
-    /// The token for those that continue the chain.
+    /// The token that travels with a message: the transaction that gets it becomes a child of
+    /// this one. Where this one is not recorded (its class is switched off, or it was dropped for
+    /// a bound) it is the token of the one around it, so that the chain holds together.
     pub fn correlator(&self) -> Correlator {
-        draft::at(self.depth)
+        crate::context::correlator(self.opened)
     }
 
     /// Ends the transaction.
-    pub fn stop(self, _status: Status) {}
+    #[inline]
+    pub fn stop(self, status: Status) {
+        let guard = ManuallyDrop::new(self);
+        transaction::end(guard.opened, status);
+    }
 }
 
 impl Drop for Guard {
+    #[inline]
     fn drop(&mut self) {
-        draft::end(self.depth);
+        let status = if std::thread::panicking() { Status::Aborted } else { Status::Good };
+        transaction::end(self.opened, status);
     }
+}
+
+/// The token of the thread's open transaction, if there is one.
+pub fn current() -> Option<Correlator> {
+    slow::current()
 }
 
 /// FAILED for an `Err`, else GOOD.
 #[doc(hidden)]
 pub fn status_of<T, E>(result: &Result<T, E>) -> Status {
     if result.is_ok() { Status::Good } else { Status::Failed }
+}
+
+/// Calls a closure; what it returns may borrow from what was moved into it.
+#[doc(hidden)]
+#[inline(always)]
+pub fn call_once<R>(body: impl FnOnce() -> R) -> R {
+    body()
 }

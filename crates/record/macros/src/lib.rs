@@ -74,15 +74,19 @@ fn expand(arguments: &Arguments, function: ItemFn) -> proc_macro2::TokenStream {
             #block
         },
         (false, true) => {
+            // Closures may not say `impl Trait`; there the type is inferred.
             let output = match &sig.output {
-                syn::ReturnType::Default => quote!(),
-                syn::ReturnType::Type(arrow, kind) => quote!(#arrow #kind),
+                syn::ReturnType::Type(arrow, kind)
+                    if !matches!(**kind, syn::Type::ImplTrait(_)) =>
+                {
+                    quote!(#arrow #kind)
+                }
+                _ => quote!(),
             };
             // The closure is there for `?` and `return`, which must not pass the guard by.
             quote! {
                 let __guard = __CLASS.begin();
-                #[allow(clippy::redundant_closure_call)]
-                let __result = (move || #output #block)();
+                let __result = ::chronoscope_record::call_once(move || #output #block);
                 __guard.stop(::chronoscope_record::status_of(&__result));
                 __result
             }

@@ -1,149 +1,157 @@
-//! Reading rings from outside. Under construction: no ring is found yet.
+//! Reading rings from outside: of a running process, of one that was killed, or out of its core
+//! file.
+//!
+//! ```no_run
+//! use chronoscope_record::read::{self, Cursors, Ring};
+//! use chronoscope_model::Batch;
+//!
+//! for path in read::find_rings(&read::default_folder()) {
+//!     let mut ring = Ring::open(&path)?;
+//!     let (mut cursors, mut batch) = (Cursors::default(), Batch::default());
+//!     let drained = ring.drain(&mut cursors, 10_000, &mut batch)?;
+//!     println!("{}: {} records", ring.process().application, drained.read);
+//! }
+//! # Ok::<(), read::RingError>(())
+//! ```
+//!
+//! Nothing here stops or slows the process that writes. Every offset is checked and every copy
+//! bounded, so that a ring which somebody has truncated or scribbled on is an error with the
+//! position of the byte, and nothing worse.
 
-use chronoscope_model::{
-    Batch, ClassId, ClassName, Histogram, Names, ProcessId, ProcessName, Record,
-};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+mod core_file;
+mod directory;
+mod drain;
+mod error;
+mod folder;
+mod names;
+mod open;
+mod source;
+mod statistics;
 
-/// Why a ring cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum RingError {
-    /// The file cannot be opened or read.
-    #[error("{path}: {source}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
-    },
-    /// The bytes are not those of a ring.
-    #[error("byte {position}: {what}")]
-    Damaged {
-        /// Where.
-        position: u64,
-        /// What is there and what should be.
-        what: String,
-    },
-}
+pub use drain::{Cursors, Drained};
+pub use error::RingError;
+pub use folder::{default_folder, find_rings, remove_if_stale};
+pub use open::OpenTransaction;
+pub use statistics::ClassStatistics;
 
-/// Which method told thread CPU time without a system call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CpuMethod {
-    /// The thread's restartable sequence area tells switches.
-    Rseq,
-    /// The page of a perf event tells switches.
-    PerfPage,
-    /// One exact clock read at begin and at end.
-    Exact,
-    /// CPU time is not recorded.
-    Off,
-}
+use crate::layout::{Header, SWITCH_ENABLED, SWITCHES_OFFSET};
+use crate::{CpuMethod, Storage, os};
+use chronoscope_model::{Batch, ClassId, ClassName, Names, ProcessId, ProcessName};
+use core_file::CoreFile;
+use directory::{Directory, Part};
+use drain::{BlockReader, Buffers};
+use names::NamesReader;
+use source::Source;
+use std::collections::{BTreeMap, HashSet};
+use std::mem::offset_of;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
 
-/// What a process did not record, by reason; counts since it started.
+/// What a process could not record as it should, by reason; counts since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Nested deeper than the bound.
+    /// Transactions lost: nested deeper than 64.
     pub too_deep: u64,
-    /// No class number was left.
+    /// Transactions lost: no class number was left.
     pub classes_full: u64,
-    /// No slot was left for a started transaction.
+    /// Transactions lost: no place was left for one started with a handle.
     pub started_full: u64,
-    /// The file could not grow.
+    /// Transactions lost: the ring could not grow.
     pub no_space: u64,
-    /// Begun by a thread that was already ending.
+    /// Transactions lost: begun by a thread that was already ending.
     pub thread_ended: u64,
-    /// Guards that were ended out of order.
+    /// Guards that ended after something around them, or before something inside them.
     pub out_of_order: u64,
     /// Names that did not fit.
     pub names_full: u64,
+    /// Parts of the ring that lie in private memory, and that readers of the file do not see.
+    pub private_chunks: u64,
 }
 
-/// Up to where each thread block was drained: block index to the next sequence number.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cursors(pub BTreeMap<u32, u64>);
-
-/// What a drain did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Drained {
-    /// Records read.
-    pub read: u64,
-    /// Records that were overwritten before they were read.
-    pub lapped: u64,
-}
-
-/// What a ring says about one class.
-#[derive(Clone, Debug)]
-pub struct ClassStatistics {
-    /// The class.
-    pub class: ClassId,
-    /// Its name.
-    pub name: ClassName,
-    /// Whether it is recorded now.
-    pub enabled: bool,
-    /// Transactions ended.
-    pub count: u64,
-    /// Elapsed times, nanoseconds; sum, smallest and largest are exact.
-    pub elapsed: Histogram,
-    /// Thread CPU times, nanoseconds; sum, smallest and largest are exact.
-    pub cpu: Histogram,
-    /// Sum of process CPU times, nanoseconds, where the class asks for it.
-    pub process_cpu_sum_ns: u64,
-    /// The longest ones, longest first.
-    pub worst: Batch,
-}
-
-/// A transaction that has not ended.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OpenTransaction {
-    /// What is known so far; elapsed is until now, CPU 0.
-    pub record: Record,
-    /// Its context so far.
-    pub context: Vec<u8>,
-    /// How deep in its thread, outermost 0; `None` for one that was started with a handle.
-    pub depth: Option<u32>,
+impl Counters {
+    /// Transactions that were lost, for whatever reason.
+    pub const fn dropped(&self) -> u64 {
+        self.too_deep + self.classes_full + self.started_full + self.no_space + self.thread_ended
+    }
 }
 
 /// The ring of one process.
 #[derive(Debug)]
 pub struct Ring {
+    source: Source,
+    directory: Directory,
+    names: NamesReader,
     process: ProcessName,
-    names: Names,
-}
-
-/// The rings in a folder.
-pub fn find_rings(_folder: &Path) -> Vec<PathBuf> {
-    Vec::new()
-}
-
-/// The folder where programs of this user put their rings.
-pub fn default_folder() -> PathBuf {
-    PathBuf::from("/dev/shm")
-}
-
-/// Removes the ring of a process that is no more; whether it did.
-///
-/// # Errors
-/// When the file cannot be read or removed.
-pub fn remove_if_stale(_path: &Path) -> Result<bool, RingError> {
-    Ok(false)
+    process_id: ProcessId,
+    cpu_method: CpuMethod,
+    storage: Storage,
+    /// The block that the next drain begins with, so that a busy thread cannot starve others.
+    first: usize,
+    buffers: Buffers,
 }
 
 impl Ring {
-    /// Opens a ring file.
+    /// Opens a ring file, of a process that runs or has run.
     ///
     /// # Errors
-    /// When it is not a ring.
+    /// When the file cannot be read or is not a ring of a version that is known.
     pub fn open(path: &Path) -> Result<Self, RingError> {
-        Err(RingError::Io { path: path.to_owned(), source: std::io::ErrorKind::Unsupported.into() })
+        Self::new(Source::open(path)?)
     }
 
-    /// The rings in a core file.
+    /// The rings in a core file: those that were mapped, usually one.
     ///
     /// # Errors
-    /// When the file cannot be read or is no core file.
+    /// When the file cannot be read or is no core file, or a ring in it is damaged.
     pub fn open_core(path: &Path) -> Result<Vec<Self>, RingError> {
-        Self::open(path).map(|ring| vec![ring])
+        let core = Arc::new(CoreFile::open(path)?);
+        let mut rings = Vec::new();
+        for base in core.ring_addresses() {
+            let ring = Self::new(Source::Core { core: Arc::clone(&core), base })?;
+            if ring.directory.header.base_address == base {
+                rings.push(ring);
+            }
+        }
+        Ok(rings)
+    }
+
+    /// A ring from a copy of its bytes.
+    ///
+    /// # Errors
+    /// When the bytes are not those of a ring of a version that is known.
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, RingError> {
+        Self::new(Source::Bytes(bytes))
+    }
+
+    fn new(source: Source) -> Result<Self, RingError> {
+        let directory = Directory::read(&source)?;
+        let header = &directory.header;
+        let process = ProcessName {
+            application: text(&header.application),
+            host: text(&header.host),
+            pid: header.pid,
+            start_ns: header.start_ns,
+        };
+        let damaged = |at: usize, what: &str| RingError::damaged(at as u64, what);
+        let cpu_method = CpuMethod::from_number(header.cpu_method)
+            .ok_or_else(|| damaged(offset_of!(Header, cpu_method), "unknown CPU method"))?;
+        let storage = Storage::from_number(header.storage)
+            .ok_or_else(|| damaged(offset_of!(Header, storage), "unknown storage"))?;
+        let mut ring = Self {
+            process_id: ProcessId(header.process),
+            process,
+            cpu_method,
+            storage,
+            names: NamesReader::default(),
+            source,
+            directory,
+            first: 0,
+            buffers: Buffers::default(),
+        };
+        ring.names.names.add_process(ring.process.clone());
+        ring.refresh_names()?;
+        Ok(ring)
     }
 
     /// The process.
@@ -151,84 +159,215 @@ impl Ring {
         &self.process
     }
 
-    /// The process's id.
+    /// The process's id, as its records have it.
     pub fn process_id(&self) -> ProcessId {
-        self.process.id()
+        self.process_id
     }
 
-    /// Whether the process lives.
+    /// Whether the process still runs: there is one of its number that started when it did.
+    /// Always false for a copy.
     pub fn is_alive(&self) -> bool {
-        false
+        let header = &self.directory.header;
+        matches!(self.source, Source::File { .. })
+            && os::process_start(header.pid) == Some((header.start_time, true))
     }
 
-    /// How CPU time is measured.
+    /// How the process reads CPU time.
     pub fn cpu_method(&self) -> CpuMethod {
-        CpuMethod::Off
+        self.cpu_method
     }
 
-    /// What was not recorded.
+    /// Where the ring is kept.
+    pub fn storage(&self) -> Storage {
+        self.storage
+    }
+
+    /// How many records each thread keeps.
+    pub fn slot_count(&self) -> u32 {
+        self.directory.header.slot_count
+    }
+
+    /// What the process could not record.
     ///
     /// # Errors
-    /// When the ring is damaged.
+    /// When the ring was truncated.
     pub fn counters(&self) -> Result<Counters, RingError> {
-        Ok(Counters::default())
+        let words: [u64; 16] = self.source.get(offset_of!(Header, counters) as u64)?;
+        Ok(Counters {
+            too_deep: words[0],
+            classes_full: words[1],
+            started_full: words[2],
+            no_space: words[3],
+            thread_ended: words[4],
+            out_of_order: words[5],
+            names_full: words[6],
+            private_chunks: words[7],
+        })
     }
 
     /// The names as of the last refresh.
     pub fn names(&self) -> &Names {
-        &self.names
+        &self.names.names
     }
 
-    /// Reads names that were added; whether there were any.
+    /// Reads names that were added; whether there were any. Call it after a drain: names are
+    /// written before the first record that needs them, except a path's, right after it.
     ///
     /// # Errors
-    /// When the ring is damaged.
+    /// When the ring is damaged or was truncated.
     pub fn refresh_names(&mut self) -> Result<bool, RingError> {
-        Ok(false)
+        self.directory.refresh(&self.source)?;
+        self.names.refresh(&self.source, &self.directory)
     }
 
-    /// Appends at most `max_records` records that are new since `cursors` to `batch`.
+    /// Appends at most `max_records` records that were written since `cursors` to `batch`, and
+    /// moves the cursors.
     ///
     /// # Errors
-    /// When the ring is damaged.
+    /// When the ring is damaged or was truncated. What was read before stays in the batch, and
+    /// the cursors stand behind it and behind a slot that was refused: the next call goes on.
     pub fn drain(
         &mut self,
-        _cursors: &mut Cursors,
-        _max_records: usize,
-        _batch: &mut Batch,
+        cursors: &mut Cursors,
+        max_records: usize,
+        batch: &mut Batch,
     ) -> Result<Drained, RingError> {
-        Ok(Drained::default())
+        self.directory.refresh(&self.source)?;
+        let mut total = Drained::default();
+        let mut buffers = std::mem::take(&mut self.buffers);
+        let count = self.directory.threads.len();
+        let mut result = Ok(());
+        for step in 0..count {
+            let room = max_records as u64 - total.read;
+            if room == 0 || result.is_err() {
+                break;
+            }
+            let part = self.directory.threads[(self.first + step) % count];
+            let next = cursors.0.entry(part.index).or_insert(0);
+            match self.block(part).drain(next, room, batch, &mut buffers) {
+                Ok(drained) => {
+                    total.read += drained.read;
+                    total.lapped += drained.lapped;
+                }
+                Err(error) => result = Err(error),
+            }
+        }
+        self.first = (self.first + 1) % count.max(1);
+        self.buffers = buffers;
+        result.map(|()| total)
     }
 
-    /// The statistics of all classes, all threads together.
-    ///
-    /// # Errors
-    /// When the ring is damaged.
-    pub fn statistics(&self) -> Result<Vec<ClassStatistics>, RingError> {
-        Ok(Vec::new())
+    fn block(&self, part: Part) -> BlockReader<'_> {
+        BlockReader {
+            source: &self.source,
+            directory: &self.directory,
+            part,
+            process: self.process_id,
+        }
     }
 
-    /// The last `count` records by end, oldest first.
+    /// The statistics of all classes that were used, in the order of their numbers.
     ///
     /// # Errors
-    /// When the ring is damaged.
-    pub fn last(&self, _count: usize) -> Result<Batch, RingError> {
-        Ok(Batch::default())
+    /// When the ring is damaged or was truncated.
+    pub fn statistics(&mut self) -> Result<Vec<ClassStatistics>, RingError> {
+        self.refresh_names()?;
+        let (mut totals, mut seen) = (BTreeMap::new(), HashSet::new());
+        for part in &self.directory.threads {
+            statistics::add_block(&self.block(*part), &mut totals, &mut seen)?;
+        }
+        let worst_count = self.directory.header.worst_count as usize;
+        let mut all = Vec::with_capacity(totals.len());
+        for (index, total) in totals {
+            let class = self.names.by_index.get(&index).copied().unwrap_or(ClassId::NONE);
+            let unnamed = || ClassName { application: String::new(), class: format!("?{index}") };
+            all.push(ClassStatistics {
+                class,
+                name: self.names.names.class(class).cloned().unwrap_or_else(unnamed),
+                enabled: self.switch(index)? & SWITCH_ENABLED != 0,
+                count: total.count,
+                elapsed: total.elapsed.clone(),
+                cpu: total.cpu.clone(),
+                process_cpu_sum_ns: total.process_cpu_sum_ns,
+                worst: total.worst(worst_count),
+            });
+        }
+        Ok(all)
     }
 
-    /// What is open now.
+    /// The last `count` records by their ends, oldest first.
     ///
     /// # Errors
-    /// When the ring is damaged.
-    pub fn open_transactions(&self) -> Result<Vec<OpenTransaction>, RingError> {
-        Ok(Vec::new())
+    /// When the ring is damaged or was truncated.
+    pub fn last(&mut self, count: usize) -> Result<Batch, RingError> {
+        self.directory.refresh(&self.source)?;
+        let mut buffers = Buffers::default();
+        let mut batch = Batch::default();
+        for part in &self.directory.threads {
+            let block = self.block(*part);
+            let mut next = block.head()?.next_sequence.saturating_sub(count as u64);
+            block.drain(&mut next, count as u64, &mut batch, &mut buffers)?;
+        }
+        let mut order: Vec<_> = batch.records().iter().collect();
+        order.sort_by_key(|record| record.end_ns());
+        let mut last = Batch::default();
+        for record in order.iter().skip(order.len().saturating_sub(count)) {
+            last.push(**record, batch.context(record));
+        }
+        Ok(last)
     }
 
-    /// Switches a class on or off in the running process; whether the ring knows it.
+    /// What has not ended, thread by thread, outermost first; then what was started with handles.
     ///
     /// # Errors
-    /// When the ring is damaged or may not be written.
-    pub fn set_enabled(&self, _class: ClassId, _enabled: bool) -> Result<bool, RingError> {
-        Ok(false)
+    /// When the ring is damaged or was truncated.
+    pub fn open_transactions(&mut self) -> Result<Vec<OpenTransaction>, RingError> {
+        self.directory.refresh(&self.source)?;
+        let now_ns = if self.is_alive() {
+            chronoscope_clock::utc_now_ns()
+        } else {
+            self.last(1)?.records().last().map_or(0, |record| record.end_ns())
+        };
+        let mut open = Vec::new();
+        for part in &self.directory.threads {
+            open::of_thread(&self.block(*part), now_ns, &mut open)?;
+        }
+        for part in &self.directory.started {
+            open::started(&self.source, *part, self.process_id, now_ns, &mut open)?;
+        }
+        Ok(open)
     }
+
+    /// Switches recording of a class on or off in the running process; whether the ring knows the
+    /// class. Transactions that are open already are recorded all the same.
+    ///
+    /// # Errors
+    /// When the ring is damaged, may not be written, or is a copy.
+    pub fn set_enabled(&mut self, class: ClassId, enabled: bool) -> Result<bool, RingError> {
+        self.refresh_names()?;
+        let Source::File { path, .. } = &self.source else { return Err(RingError::Copy) };
+        let by_index = &self.names.by_index;
+        let Some(index) = by_index.iter().find(|(_, id)| **id == class).map(|(index, _)| *index)
+        else {
+            return Ok(false);
+        };
+        let switch = self.switch(index)?;
+        let new = if enabled { switch | SWITCH_ENABLED } else { switch & !SWITCH_ENABLED };
+        let position = SWITCHES_OFFSET as u64 + u64::from(index);
+        std::fs::OpenOptions::new()
+            .write(true)
+            .open(path)
+            .and_then(|file| file.write_all_at(&[new], position))
+            .map_err(|source| RingError::Io { path: path.clone(), source })?;
+        Ok(true)
+    }
+
+    fn switch(&self, index: u32) -> Result<u8, RingError> {
+        self.source.get(SWITCHES_OFFSET as u64 + u64::from(index))
+    }
+}
+
+/// A text whose first byte is its length.
+fn text(bytes: &[u8; 256]) -> String {
+    String::from_utf8_lossy(&bytes[1..=usize::from(bytes[0])]).into_owned()
 }

@@ -1,0 +1,204 @@
+//! A record into the ring and into the statistics.
+#![allow(unsafe_code)] // pointers into the ring
+#![allow(clippy::cast_possible_truncation)] // words are split into halves; usize has 64 bits
+
+use crate::layout::{Frame, RECORD_WORDS, Statistics, Worst, word};
+use crate::thread::{Control, PATH_CACHE};
+use chronoscope_model::{Status, bucket_index};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::fence;
+
+/// What is known of a transaction once it has ended, beyond its frame.
+pub(crate) struct Ended {
+    pub(crate) id: u64,
+    pub(crate) elapsed_ns: u64,
+    pub(crate) cpu_ns: u64,
+    pub(crate) process_cpu_ns: u64,
+    pub(crate) status: Status,
+    pub(crate) context_len: u16,
+    pub(crate) flags: u8,
+}
+
+/// Low half of the thread word: the thread.
+const THREAD_MASK: u64 = 0xffff_ffff;
+/// High bits of the context word: the level.
+const LEVEL_MASK: u64 = 0xffff << 48;
+
+/// Writes the record of the transaction in `frame` and counts it.
+#[inline(always)]
+pub(crate) fn write(control: &Control, frame: &Frame, ended: &Ended, statistics: &Statistics) {
+    let sequence = control.sequence.get();
+    // SAFETY: the mask keeps the index within the block's slots.
+    let slot = unsafe { &*control.slots.get().add((sequence & control.slot_mask.get()) as usize) };
+    let get = |index: usize| frame.words[index].load(Relaxed);
+    let set = |index: usize, value: u64| slot.words[index].store(value, Relaxed);
+    let context =
+        if ended.context_len == 0 { 0 } else { keep_context(control, frame, ended.context_len) };
+    slot.sequence.store(0, Relaxed);
+    fence(Release);
+    set(word::START, get(word::START));
+    set(word::ELAPSED, ended.elapsed_ns);
+    set(word::CPU, ended.cpu_ns);
+    set(word::PROCESS_CPU, ended.process_cpu_ns);
+    set(word::CHAIN_HIGH, get(word::CHAIN_HIGH));
+    set(word::CHAIN_LOW, get(word::CHAIN_LOW));
+    set(word::ID, ended.id);
+    set(word::PARENT, get(word::PARENT));
+    set(word::CLASS, get(word::CLASS));
+    set(word::PATH, get(word::PATH));
+    set(word::ROOT_START, get(word::ROOT_START));
+    set(word::ROOT_PROCESS, get(word::ROOT_PROCESS));
+    set(word::PROCESS, control.process_id.get());
+    set(word::CONTEXT, (get(word::CONTEXT) & LEVEL_MASK) | context);
+    set(
+        word::THREAD,
+        (get(word::THREAD) & THREAD_MASK)
+            | (ended.status as u64) << 32
+            | u64::from(ended.flags) << 40,
+    );
+    slot.sequence.store(sequence + 1, Release);
+    control.sequence.set(sequence + 1);
+    control.head().next_sequence.store(sequence + 1, Release);
+    count(statistics, ended);
+    if is_extreme(statistics, ended) {
+        note_extremes(control, statistics, &slot.words, frame, ended);
+    }
+}
+
+#[inline(always)]
+fn count(statistics: &Statistics, ended: &Ended) {
+    add(&statistics.count, 1);
+    add(&statistics.elapsed_sum, ended.elapsed_ns);
+    add(&statistics.cpu_sum, ended.cpu_ns);
+    // SAFETY: `bucket_index` is below the number of buckets for every value.
+    unsafe {
+        add(statistics.elapsed.get_unchecked(bucket_index(ended.elapsed_ns)), 1);
+        add(statistics.cpu.get_unchecked(bucket_index(ended.cpu_ns)), 1);
+    }
+}
+
+/// Only the thread itself writes, so that an ordinary addition does.
+#[inline(always)]
+fn add(word: &AtomicU64, amount: u64) {
+    word.store(word.load(Relaxed).wrapping_add(amount), Relaxed);
+}
+
+/// Whether it is one of the worst, the shortest, or at either end of CPU time.
+#[inline(always)]
+fn is_extreme(statistics: &Statistics, ended: &Ended) -> bool {
+    ended.elapsed_ns > statistics.threshold.load(Relaxed)
+        || ended.elapsed_ns < statistics.elapsed_min.load(Relaxed)
+        || ended.cpu_ns > statistics.cpu_max.load(Relaxed)
+        || ended.cpu_ns < statistics.cpu_min.load(Relaxed)
+        || ended.process_cpu_ns != chronoscope_model::NO_PROCESS_CPU
+}
+
+#[cold]
+fn note_extremes(
+    control: &Control,
+    statistics: &Statistics,
+    words: &[AtomicU64; RECORD_WORDS],
+    frame: &Frame,
+    ended: &Ended,
+) {
+    statistics.elapsed_min.fetch_min(ended.elapsed_ns, Relaxed);
+    statistics.elapsed_max.fetch_max(ended.elapsed_ns, Relaxed);
+    statistics.cpu_min.fetch_min(ended.cpu_ns, Relaxed);
+    statistics.cpu_max.fetch_max(ended.cpu_ns, Relaxed);
+    if ended.process_cpu_ns != chronoscope_model::NO_PROCESS_CPU {
+        add(&statistics.process_cpu_sum, ended.process_cpu_ns);
+    }
+    let worst_count = control.process().worst_count;
+    let used = statistics.worst_used.load(Relaxed) as usize;
+    if used < worst_count || ended.elapsed_ns > statistics.threshold.load(Relaxed) {
+        keep_worst(worst_count, statistics, words, frame, ended);
+    }
+}
+
+/// Puts the case in the place of the least bad one.
+fn keep_worst(
+    worst_count: usize,
+    statistics: &Statistics,
+    words: &[AtomicU64; RECORD_WORDS],
+    frame: &Frame,
+    ended: &Ended,
+) {
+    let used = (statistics.worst_used.load(Relaxed) as usize).min(worst_count);
+    // SAFETY: the worst cases follow the statistics; room for `worst_count` was reserved.
+    let cases = unsafe {
+        let first = std::ptr::from_ref(statistics).add(1).cast::<Worst>();
+        std::slice::from_raw_parts(first, worst_count)
+    };
+    let elapsed = |case: &Worst| case.words[word::ELAPSED].load(Relaxed);
+    let Some(target) = cases[..used].iter().min_by_key(|case| elapsed(case)) else {
+        return write_worst(statistics, &cases[0], 1, words, frame, ended);
+    };
+    if used < worst_count {
+        write_worst(statistics, &cases[used], used + 1, words, frame, ended);
+    } else {
+        write_worst(statistics, target, used, words, frame, ended);
+    }
+    let used = statistics.worst_used.load(Relaxed) as usize;
+    if used == worst_count {
+        let least = cases.iter().map(elapsed).min().unwrap_or(0);
+        statistics.threshold.store(least, Relaxed);
+    }
+}
+
+fn write_worst(
+    statistics: &Statistics,
+    case: &Worst,
+    used: usize,
+    words: &[AtomicU64; RECORD_WORDS],
+    frame: &Frame,
+    ended: &Ended,
+) {
+    let version = statistics.worst_version.load(Relaxed);
+    statistics.worst_version.store(version | 1, Relaxed);
+    fence(Release);
+    for (to, from) in case.words.iter().zip(words) {
+        to.store(from.load(Relaxed), Relaxed);
+    }
+    // SAFETY: both are arrays of that length; only this thread writes either.
+    unsafe {
+        std::ptr::copy_nonoverlapping(
+            frame.context.get().cast::<u8>(),
+            case.context.get().cast::<u8>(),
+            usize::from(ended.context_len),
+        );
+    }
+    statistics.worst_used.store(used as u64, Relaxed);
+    statistics.worst_version.store((version | 1) + 1, Release);
+}
+
+/// Copies a context to the thread's context ring: its part of the context word.
+#[cold]
+fn keep_context(control: &Control, frame: &Frame, len: u16) -> u64 {
+    let mask = control.context_mask.get();
+    let mut at = control.context_head.get();
+    if (at & mask) + u64::from(len) > mask + 1 {
+        at = (at | mask) + 1; // a context is never torn at the ring's end
+    }
+    let head = at + u64::from(len);
+    control.context_head.set(head);
+    // Said before the bytes change, so that a reader who has copied them knows whether they did.
+    control.head().context_head.store(head, Relaxed);
+    fence(Release);
+    // SAFETY: a context is at most as long as the frame's array, and lies within the ring.
+    unsafe {
+        std::ptr::copy_nonoverlapping(
+            frame.context.get().cast::<u8>(),
+            control.context_base.get().add((at & mask) as usize),
+            usize::from(len),
+        );
+    }
+    (at & 0xffff_ffff) | u64::from(len) << 32
+}
+
+/// Whether readers may not know the frame's path yet.
+#[inline(always)]
+pub(crate) fn is_new_path(control: &Control, frame: &Frame) -> bool {
+    let path = frame.words[word::PATH].load(Relaxed);
+    control.path_cache[path as usize % PATH_CACHE].get() != path
+}

@@ -1,0 +1,52 @@
+//! What is said about an open transaction, and what it tells others.
+#![allow(unsafe_code)] // the context's bytes in the ring
+
+use crate::Correlator;
+use crate::layout::{Frame, word};
+use crate::slow;
+use crate::thread::control;
+use crate::transaction::Opened;
+use chronoscope_model::Flags;
+use chronoscope_model::context::{self, Entry};
+use std::sync::atomic::Ordering::{Relaxed, Release};
+
+/// Appends to the context of an open transaction of the calling thread.
+pub(crate) fn append(opened: Opened, entry: Entry<'_>) {
+    let control = control();
+    let is_open =
+        opened.index < control.depth.get() && control.private(opened.index).id.get() == opened.id;
+    if !is_open {
+        return; // not recorded, or ended by something around it
+    }
+    let private = control.private(opened.index);
+    let (len, cut) =
+        append_to(control.frame(opened.index), usize::from(private.context_len.get()), entry);
+    private.context_len.set(len);
+    if cut {
+        private.flags.set(private.flags.get() | Flags::CONTEXT_CUT.0);
+    }
+}
+
+/// Appends to a frame's context of `len` bytes: its new length, and whether it did not fit. Only
+/// the frame's owner may call.
+pub(crate) fn append_to(frame: &Frame, len: usize, entry: Entry<'_>) -> (u16, bool) {
+    // SAFETY: the owner is the only one in this process that touches these bytes; a reader in
+    // another process copies them and knows that they may be changing.
+    let bytes = unsafe { &mut *frame.context.get() };
+    let new = context::append(bytes, len, entry);
+    #[allow(clippy::cast_possible_truncation)] // at most MAX_BYTES
+    let kept = new.unwrap_or(len) as u16;
+    let context = &frame.words[word::CONTEXT];
+    let rest = context.load(Relaxed) & !(0xffff << 32);
+    context.store(rest | u64::from(kept) << 32, Release);
+    (kept, new.is_none())
+}
+
+/// The correlator of an open transaction of the calling thread, or of what it would hang in.
+pub(crate) fn correlator(opened: Opened) -> Correlator {
+    let control = control();
+    if opened.index < control.depth.get() && control.private(opened.index).id.get() == opened.id {
+        return slow::correlator_at(control, opened.index);
+    }
+    slow::current().unwrap_or_else(slow::nobody)
+}

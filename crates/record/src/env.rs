@@ -1,0 +1,71 @@
+//! Every environment variable that the recorder reads, and nothing else reads any.
+//!
+//! | variable | meaning | default |
+//! |---|---|---|
+//! | `CHRONOSCOPE_RECORD` | `off`: nothing is recorded | on |
+//! | `CHRONOSCOPE_DIR` | folder of the rings | `/dev/shm/chronoscope-UID` |
+//! | `TMPDIR` | where to fall back to when there is no room | `/tmp` |
+//! | `CHRONOSCOPE_SLOTS` | records a thread keeps, rounded up to a power of two, in `[16, 2^22]` | 16384 |
+//! | `CHRONOSCOPE_WORST` | longest cases a class keeps in each thread, in `[1, 64]` | 8 |
+//! | `CHRONOSCOPE_CPU` | `rseq`, `perf`, `exact`, `off`: how thread CPU time is read | the cheapest that works |
+//! | `CHRONOSCOPE_CORE` | `off`: leaves `/proc/self/coredump_filter` alone | cores contain the ring |
+//! | `CHRONOSCOPE_SIGBUS` | `off`: installs no handler against truncated rings | installed |
+
+use std::path::PathBuf;
+
+const DEFAULT_SLOTS: u32 = 16_384;
+const DEFAULT_WORST: u32 = 8;
+
+/// How the environment wants the recorder to be.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) record: bool,
+    pub(crate) folder: PathBuf,
+    pub(crate) fallback: PathBuf,
+    pub(crate) slot_count: u32,
+    pub(crate) worst_count: u32,
+    pub(crate) cpu: Option<String>,
+    pub(crate) core: bool,
+    pub(crate) sigbus: bool,
+}
+
+impl Settings {
+    /// Reads the environment. What makes no sense is taken as not said.
+    pub(crate) fn read() -> Self {
+        let fallback = match std::env::var_os("TMPDIR") {
+            Some(folder) if !folder.is_empty() => PathBuf::from(folder),
+            _ => PathBuf::from("/tmp"),
+        };
+        Self {
+            record: !is_off("CHRONOSCOPE_RECORD"),
+            folder: folder(),
+            fallback: fallback.join(own_folder_name()),
+            slot_count: number("CHRONOSCOPE_SLOTS", DEFAULT_SLOTS, 16, 1 << 22).next_power_of_two(),
+            worst_count: number("CHRONOSCOPE_WORST", DEFAULT_WORST, 1, 64),
+            cpu: std::env::var("CHRONOSCOPE_CPU").ok(),
+            core: !is_off("CHRONOSCOPE_CORE"),
+            sigbus: !is_off("CHRONOSCOPE_SIGBUS"),
+        }
+    }
+}
+
+/// The folder where programs of this user put their rings.
+pub(crate) fn folder() -> PathBuf {
+    match std::env::var_os("CHRONOSCOPE_DIR") {
+        Some(folder) if !folder.is_empty() => PathBuf::from(folder),
+        _ => PathBuf::from("/dev/shm").join(own_folder_name()),
+    }
+}
+
+fn own_folder_name() -> String {
+    format!("chronoscope-{}", crate::os::user())
+}
+
+fn is_off(name: &str) -> bool {
+    std::env::var(name).is_ok_and(|value| value == "off" || value == "0")
+}
+
+fn number(name: &str, default: u32, min: u32, max: u32) -> u32 {
+    let value = std::env::var(name).ok().and_then(|text| text.parse().ok());
+    value.unwrap_or(default).clamp(min, max)
+}

@@ -1,0 +1,282 @@
+//! The ring file's layout, version 1: what the recorder writes and every reader relies on.
+//!
+//! Described in words in `docs/formats/ring.md`. Little-endian; the structures are the bytes.
+
+use bytemuck::{Pod, Zeroable};
+use chronoscope_model::{BUCKET_COUNT, Record, context};
+use std::cell::UnsafeCell;
+use std::mem::offset_of;
+use std::sync::atomic::AtomicU64;
+
+/// First eight bytes of a ring: `CHRORING`.
+pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"CHRORING");
+/// The version of the layout that this program writes.
+pub(crate) const VERSION: u32 = 1;
+/// Everything is a multiple of this; the layout's own page, whatever the machine's is.
+pub(crate) const PAGE: usize = 4096;
+/// Class numbers, 0 (none) among them.
+pub(crate) const CLASS_MAX: usize = 4096;
+/// Where the bytes are that switch classes, one a class.
+pub(crate) const SWITCHES_OFFSET: usize = PAGE;
+/// Where the chunk directory is.
+pub(crate) const DIRECTORY_OFFSET: usize = 2 * PAGE;
+/// Entries of the chunk directory.
+pub(crate) const CHUNK_MAX: usize = 4096;
+/// Bytes before the first chunk.
+pub(crate) const HEADER_BYTES: usize = DIRECTORY_OFFSET + CHUNK_MAX * size_of::<Chunk>();
+/// Open transactions of one thread.
+pub(crate) const DEPTH_MAX: usize = 64;
+/// Bytes of context that a thread keeps, for each of its slots.
+pub(crate) const CONTEXT_BYTES_A_SLOT: usize = 16;
+/// Bytes of one chunk of names.
+pub(crate) const NAMES_CHUNK_BYTES: usize = 64 * 1024;
+/// Transactions started with a handle, in one chunk.
+pub(crate) const STARTED_A_CHUNK: usize = 1024;
+/// Words of a record.
+pub(crate) const RECORD_WORDS: usize = size_of::<Record>() / 8;
+
+/// Switch byte: the class is recorded.
+pub(crate) const SWITCH_ENABLED: u8 = 1;
+/// Switch byte: process CPU time is recorded too.
+pub(crate) const SWITCH_PROCESS_CPU: u8 = 2;
+/// Switch byte: the number belongs to a class.
+pub(crate) const SWITCH_KNOWN: u8 = 4;
+
+/// The words of a record; their order is [`Record`]'s.
+pub(crate) mod word {
+    pub(crate) const START: usize = 0;
+    pub(crate) const ELAPSED: usize = 1;
+    pub(crate) const CPU: usize = 2;
+    pub(crate) const PROCESS_CPU: usize = 3;
+    pub(crate) const CHAIN_HIGH: usize = 4;
+    pub(crate) const CHAIN_LOW: usize = 5;
+    pub(crate) const ID: usize = 6;
+    pub(crate) const PARENT: usize = 7;
+    pub(crate) const CLASS: usize = 8;
+    pub(crate) const PATH: usize = 9;
+    pub(crate) const ROOT_START: usize = 10;
+    pub(crate) const ROOT_PROCESS: usize = 11;
+    pub(crate) const PROCESS: usize = 12;
+    /// Context offset (bits 0–31), context length (32–47), level (48–63).
+    pub(crate) const CONTEXT: usize = 13;
+    /// Thread (bits 0–31), status (32–39), flags (40–47), reserved (48–63).
+    pub(crate) const THREAD: usize = 14;
+}
+
+const _: () = {
+    assert!(offset_of!(Record, start_ns) == word::START * 8);
+    assert!(offset_of!(Record, elapsed_ns) == word::ELAPSED * 8);
+    assert!(offset_of!(Record, cpu_ns) == word::CPU * 8);
+    assert!(offset_of!(Record, process_cpu_ns) == word::PROCESS_CPU * 8);
+    assert!(offset_of!(Record, chain_high) == word::CHAIN_HIGH * 8);
+    assert!(offset_of!(Record, chain_low) == word::CHAIN_LOW * 8);
+    assert!(offset_of!(Record, id) == word::ID * 8);
+    assert!(offset_of!(Record, parent) == word::PARENT * 8);
+    assert!(offset_of!(Record, class) == word::CLASS * 8);
+    assert!(offset_of!(Record, path) == word::PATH * 8);
+    assert!(offset_of!(Record, root_start_ns) == word::ROOT_START * 8);
+    assert!(offset_of!(Record, root_process) == word::ROOT_PROCESS * 8);
+    assert!(offset_of!(Record, process) == word::PROCESS * 8);
+    assert!(offset_of!(Record, context_offset) == word::CONTEXT * 8);
+    assert!(offset_of!(Record, context_len) == word::CONTEXT * 8 + 4);
+    assert!(offset_of!(Record, level) == word::CONTEXT * 8 + 6);
+    assert!(offset_of!(Record, thread) == word::THREAD * 8);
+    assert!(offset_of!(Record, status) == word::THREAD * 8 + 4);
+    assert!(offset_of!(Record, flags) == word::THREAD * 8 + 5);
+    assert!(cfg!(target_endian = "little"), "ring files are little-endian");
+    assert!(usize::BITS == 64, "rings are written by 64-bit programs");
+};
+
+/// Bit of a frame's thread word: it stands for a transaction that is recorded elsewhere.
+pub(crate) const BORROWED: u64 = 1 << 48;
+
+/// The first bytes of the file.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct Header {
+    /// [`MAGIC`]; written last.
+    pub(crate) magic: u64,
+    pub(crate) version: u32,
+    pub(crate) header_bytes: u32,
+    /// Where the process has mapped the file: how a core file's ring finds itself.
+    pub(crate) base_address: u64,
+    pub(crate) pid: u32,
+    /// [`Storage`](crate::Storage) as its number.
+    pub(crate) storage: u32,
+    pub(crate) start_ns: i64,
+    /// Field 22 of `/proc/PID/stat`: tells the process from a later one of the same number.
+    pub(crate) start_time: u64,
+    pub(crate) chain_high: u64,
+    pub(crate) process: u64,
+    /// Nanoseconds a tick, times 2^32, when the process began.
+    pub(crate) scale_multiplier: u64,
+    pub(crate) tick_source: u32,
+    /// [`CpuMethod`](crate::CpuMethod) as its number.
+    pub(crate) cpu_method: u32,
+    pub(crate) slot_count: u32,
+    pub(crate) worst_count: u32,
+    pub(crate) depth_max: u32,
+    pub(crate) class_max: u32,
+    /// Bytes of a thread's context ring; a power of two.
+    pub(crate) context_bytes: u32,
+    pub(crate) reserved_0: u32,
+    pub(crate) chunk_count: u64,
+    pub(crate) reserved: [u64; 2],
+    pub(crate) counters: [u64; 16],
+    /// First byte: length.
+    pub(crate) application: [u8; 256],
+    /// First byte: length.
+    pub(crate) host: [u8; 256],
+}
+
+const _: () = assert!(size_of::<Header>() == 768);
+
+/// One entry of the chunk directory.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct Chunk {
+    /// [`ChunkKind`] as its number, with [`PRIVATE`] when the bytes are not in the file.
+    pub(crate) kind: u32,
+    /// Counts chunks of its kind.
+    pub(crate) index: u32,
+    /// Where it starts, in pages.
+    pub(crate) page: u32,
+    /// How long it is, in pages.
+    pub(crate) pages: u32,
+}
+
+/// Bit of a chunk's kind: only the process itself, or its core file, has these bytes.
+pub(crate) const PRIVATE: u32 = 1 << 31;
+
+/// What a chunk holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum ChunkKind {
+    Names = 1,
+    Thread = 2,
+    Started = 3,
+}
+
+/// Where a chunk of names starts; entries follow.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct NamesHead {
+    /// Bytes of complete entries; grows only.
+    pub(crate) used: u64,
+    pub(crate) reserved: u64,
+}
+
+/// What a names entry is about; follows its length.
+pub(crate) const NAME_CLASS: u16 = 1;
+pub(crate) const NAME_PATH: u16 = 2;
+
+/// Where a thread's block starts.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct BlockHead {
+    /// 1 while a thread has it, 0 when it waits for the next.
+    pub(crate) state: u32,
+    /// The thread that has it, or had it last.
+    pub(crate) thread: u32,
+    /// Records written so far: the next one's sequence number.
+    pub(crate) next_sequence: u64,
+    /// Context bytes written so far.
+    pub(crate) context_head: u64,
+    /// Frames in use.
+    pub(crate) depth: u32,
+    pub(crate) index: u32,
+    pub(crate) name: [u8; 16],
+    /// Threads that have had it.
+    pub(crate) registrations: u64,
+    /// From the block's start, in bytes: a page number for each class's statistics, 0 when none.
+    pub(crate) table_offset: u32,
+    pub(crate) frames_offset: u32,
+    pub(crate) context_offset: u32,
+    pub(crate) slots_offset: u32,
+}
+
+/// Where things are in a thread's block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BlockShape {
+    pub(crate) table: usize,
+    pub(crate) frames: usize,
+    pub(crate) context: usize,
+    pub(crate) slots: usize,
+    pub(crate) bytes: usize,
+}
+
+impl BlockShape {
+    pub(crate) const fn new(slot_count: usize) -> Self {
+        let table = PAGE;
+        let frames = table + CLASS_MAX * 4;
+        let context = frames + DEPTH_MAX * size_of::<Frame>();
+        let slots = (context + context_bytes(slot_count)).next_multiple_of(PAGE);
+        let bytes = (slots + slot_count * size_of::<Slot>()).next_multiple_of(PAGE);
+        Self { table, frames, context, slots, bytes }
+    }
+}
+
+/// Bytes of a thread's context ring. Room for one context is the least.
+pub(crate) const fn context_bytes(slot_count: usize) -> usize {
+    let bytes = slot_count * CONTEXT_BYTES_A_SLOT;
+    if bytes < 1024 { 1024 } else { bytes }
+}
+
+/// A record in a thread's ring. Zero sequence: being written.
+#[repr(C)]
+pub(crate) struct Slot {
+    /// The record's sequence number, plus one.
+    pub(crate) sequence: AtomicU64,
+    pub(crate) words: [AtomicU64; RECORD_WORDS],
+}
+
+/// A transaction that has not ended. Zero id: being written.
+#[repr(C)]
+pub(crate) struct Frame {
+    /// Its id once the rest is there.
+    pub(crate) ready: AtomicU64,
+    pub(crate) words: [AtomicU64; RECORD_WORDS],
+    pub(crate) context: UnsafeCell<[u8; context::MAX_BYTES]>,
+    pub(crate) reserved: [AtomicU64; 2],
+}
+
+/// What one thread knows of one class.
+#[repr(C)]
+pub(crate) struct Statistics {
+    pub(crate) count: AtomicU64,
+    pub(crate) elapsed_sum: AtomicU64,
+    pub(crate) cpu_sum: AtomicU64,
+    /// An elapsed time above this is one of the worst.
+    pub(crate) threshold: AtomicU64,
+    pub(crate) elapsed_min: AtomicU64,
+    pub(crate) cpu_min: AtomicU64,
+    pub(crate) cpu_max: AtomicU64,
+    pub(crate) process_cpu_sum: AtomicU64,
+    pub(crate) elapsed_max: AtomicU64,
+    /// Odd while the worst cases are being written.
+    pub(crate) worst_version: AtomicU64,
+    pub(crate) worst_used: AtomicU64,
+    pub(crate) class_index: AtomicU64,
+    pub(crate) reserved: [AtomicU64; 4],
+    pub(crate) elapsed: [AtomicU64; BUCKET_COUNT],
+    pub(crate) cpu: [AtomicU64; BUCKET_COUNT],
+    // followed by the worst cases, each a `Worst`
+}
+
+/// One of the worst cases.
+#[repr(C)]
+pub(crate) struct Worst {
+    pub(crate) words: [AtomicU64; RECORD_WORDS],
+    pub(crate) context: UnsafeCell<[u8; context::MAX_BYTES]>,
+}
+
+const _: () = {
+    assert!(size_of::<Slot>() == 128 && size_of::<Frame>() == 384 && size_of::<Worst>() == 360);
+    assert!(size_of::<Statistics>() == 128 + 2 * 8 * BUCKET_COUNT);
+    assert!(size_of::<BlockHead>() == 72 && HEADER_BYTES.is_multiple_of(PAGE));
+};
+
+/// Bytes of one class's statistics in one thread, whole pages.
+pub(crate) const fn statistics_bytes(worst_count: usize) -> usize {
+    (size_of::<Statistics>() + worst_count * size_of::<Worst>()).next_multiple_of(PAGE)
+}

@@ -1,0 +1,59 @@
+//! Why a ring cannot be read.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a ring cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum RingError {
+    /// The file cannot be opened, read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The first bytes are not a ring's. A process that is just starting writes them last.
+    #[error("byte 0: {found:#018x} is not a ring's beginning")]
+    NotARing {
+        /// What is there.
+        found: u64,
+    },
+    /// The ring is of another version.
+    #[error("byte 8: ring version {0} is not known (1 is): update this program")]
+    Version(u32),
+    /// The ring ends too early: it was truncated, or is still growing.
+    #[error("byte {position}: the ring ends here, {missing} more bytes expected")]
+    Cut {
+        /// Where it ends.
+        position: u64,
+        /// How many bytes are missing.
+        missing: u64,
+    },
+    /// The bytes contradict the layout: somebody has written to the ring.
+    #[error("byte {position}: {what}")]
+    Damaged {
+        /// Where.
+        position: u64,
+        /// What is there and what should be.
+        what: String,
+    },
+    /// The file is no core file of a 64-bit process.
+    #[error("byte {position}: not a core file: {what}")]
+    NotACore {
+        /// Where.
+        position: u64,
+        /// What is there.
+        what: &'static str,
+    },
+    /// The ring was read from a core file or from memory: nobody would notice a change.
+    #[error("this ring is a copy: nothing can be switched in it")]
+    Copy,
+}
+
+impl RingError {
+    pub(crate) fn damaged(position: u64, what: impl Into<String>) -> Self {
+        Self::Damaged { position, what: what.into() }
+    }
+}

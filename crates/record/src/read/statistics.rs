@@ -1,0 +1,184 @@
+//! Statistics of classes out of a ring, all threads together.
+
+use super::drain::BlockReader;
+use super::error::RingError;
+use crate::layout::{CLASS_MAX, PAGE, RECORD_WORDS, Statistics};
+use bytemuck::{Pod, Zeroable};
+use chronoscope_model::{BUCKET_COUNT, Batch, ClassId, ClassName, Histogram, Record, context};
+use std::collections::{BTreeMap, HashSet};
+use std::mem::offset_of;
+
+/// What a ring says about one class, all threads together. Read while it is being written, the
+/// numbers may differ from one another by the transactions that ended meanwhile.
+#[derive(Clone, Debug)]
+pub struct ClassStatistics {
+    /// The class.
+    pub class: ClassId,
+    /// Its name.
+    pub name: ClassName,
+    /// Whether it is recorded now.
+    pub enabled: bool,
+    /// Transactions ended.
+    pub count: u64,
+    /// Elapsed times in nanoseconds; sum, smallest and largest are exact.
+    pub elapsed: Histogram,
+    /// Thread CPU times in nanoseconds; sum, smallest and largest are exact.
+    pub cpu: Histogram,
+    /// Sum of process CPU times in nanoseconds; 0 where the class does not ask for them.
+    pub process_cpu_sum_ns: u64,
+    /// The longest ones with their contexts, longest first.
+    pub worst: Batch,
+}
+
+/// The part of the statistics that precedes the histograms.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Sums {
+    count: u64,
+    elapsed_sum: u64,
+    cpu_sum: u64,
+    threshold: u64,
+    elapsed_min: u64,
+    cpu_min: u64,
+    cpu_max: u64,
+    process_cpu_sum: u64,
+    elapsed_max: u64,
+    worst_version: u64,
+    worst_used: u64,
+    class_index: u64,
+    reserved: [u64; 4],
+}
+
+const _: () = assert!(size_of::<Sums>() == offset_of!(Statistics, elapsed));
+
+/// A worst case as bytes.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct RawWorst {
+    record: Record,
+    context: [[u8; 16]; 15],
+}
+
+const _: () = assert!(size_of::<RawWorst>() == RECORD_WORDS * 8 + context::MAX_BYTES);
+
+/// What is known of one class while threads are added up.
+#[derive(Default)]
+pub(crate) struct Total {
+    pub(crate) count: u64,
+    pub(crate) elapsed: Histogram,
+    pub(crate) cpu: Histogram,
+    pub(crate) process_cpu_sum_ns: u64,
+    worst: Vec<(Record, [u8; context::MAX_BYTES])>,
+}
+
+impl Total {
+    /// The longest `count` of the worst cases, longest first.
+    pub(crate) fn worst(mut self, count: usize) -> Batch {
+        self.worst.sort_by_key(|(record, _)| std::cmp::Reverse(record.elapsed_ns));
+        self.worst.truncate(count);
+        let mut batch = Batch::default();
+        for (record, context) in &self.worst {
+            batch.push(*record, &context[..usize::from(record.context_len)]);
+        }
+        batch
+    }
+}
+
+/// Adds a thread's statistics to `totals`, by class number. `seen` keeps two table entries from
+/// leading to the same place, so that the work is bounded by the file.
+pub(crate) fn add_block(
+    block: &BlockReader<'_>,
+    totals: &mut BTreeMap<u32, Total>,
+    seen: &mut HashSet<u32>,
+) -> Result<(), RingError> {
+    let table_at = block.part.position + block.directory.shape.table as u64;
+    let table: Vec<u32> = block.source.get_many(table_at, CLASS_MAX)?;
+    for (index, page) in (0u32..).zip(table).filter(|(_, page)| *page != 0) {
+        let entry_at = table_at + u64::from(index) * 4;
+        if !seen.insert(page) {
+            let what = format!("page {page} holds the statistics of two classes");
+            return Err(RingError::damaged(entry_at, what));
+        }
+        add_class(block, u64::from(page) * PAGE as u64, index, totals.entry(index).or_default())?;
+    }
+    Ok(())
+}
+
+fn add_class(
+    block: &BlockReader<'_>,
+    position: u64,
+    index: u32,
+    total: &mut Total,
+) -> Result<(), RingError> {
+    let sums: Sums = block.source.get(position)?;
+    if sums.class_index != u64::from(index) {
+        let at = position + offset_of!(Statistics, class_index) as u64;
+        let what = format!("statistics of class {}, {index} expected", sums.class_index);
+        return Err(RingError::damaged(at, what));
+    }
+    let too_many = || RingError::damaged(position, "more transactions than can be counted");
+    total.count = total.count.checked_add(sums.count).ok_or_else(too_many)?;
+    total.process_cpu_sum_ns = total.process_cpu_sum_ns.saturating_add(sums.process_cpu_sum);
+    let histogram = |offset: usize, sum, min, max| -> Result<Histogram, RingError> {
+        let counts: Vec<u64> = block.source.get_many(position + offset as u64, BUCKET_COUNT)?;
+        let known = total.elapsed.count().max(total.cpu.count());
+        let all = counts.iter().try_fold(known, |sum, count| sum.checked_add(*count));
+        all.ok_or_else(too_many)?;
+        let mut histogram = Histogram::default();
+        counts.iter().enumerate().for_each(|(bucket, n)| histogram.add_bucket(bucket, *n));
+        if histogram.count() > 0 {
+            histogram.set_exact(u128::from(sum), min, max);
+        }
+        Ok(histogram)
+    };
+    let elapsed = histogram(
+        offset_of!(Statistics, elapsed),
+        sums.elapsed_sum,
+        sums.elapsed_min,
+        sums.elapsed_max,
+    )?;
+    let cpu = histogram(offset_of!(Statistics, cpu), sums.cpu_sum, sums.cpu_min, sums.cpu_max)?;
+    total.elapsed.merge(&elapsed);
+    total.cpu.merge(&cpu);
+    add_worst(block, position, &sums, total)
+}
+
+/// Reads the worst cases until nobody has written them meanwhile, or takes none after a few tries.
+fn add_worst(
+    block: &BlockReader<'_>,
+    position: u64,
+    first: &Sums,
+    total: &mut Total,
+) -> Result<(), RingError> {
+    const TRIES: u32 = 5;
+    let worst_count = block.directory.header.worst_count as usize;
+    let mut before = *first;
+    for _ in 0..TRIES {
+        let used = usize::try_from(before.worst_used).unwrap_or(usize::MAX);
+        if used > worst_count {
+            let at = position + offset_of!(Statistics, worst_used) as u64;
+            let what = format!("{used} worst cases, at most {worst_count} expected");
+            return Err(RingError::damaged(at, what));
+        }
+        let at = position + size_of::<Statistics>() as u64;
+        let cases: Vec<RawWorst> = block.source.get_many(at, used)?;
+        let after: Sums = block.source.get(position)?;
+        if before.worst_version == after.worst_version && after.worst_version.is_multiple_of(2) {
+            total.worst.extend(cases.iter().map(|case| whole(case, block)));
+            return Ok(());
+        }
+        before = after;
+    }
+    Ok(())
+}
+
+fn whole(case: &RawWorst, block: &BlockReader<'_>) -> (Record, [u8; context::MAX_BYTES]) {
+    let mut record = case.record;
+    record.process = block.process;
+    if usize::from(record.context_len) > context::MAX_BYTES {
+        record.context_len = 0;
+    }
+    let mut bytes = [0; context::MAX_BYTES];
+    bytes.copy_from_slice(case.context.as_flattened());
+    (record, bytes)
+}

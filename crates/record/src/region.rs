@@ -1,0 +1,245 @@
+//! The mapped file: reserved addresses that fill up from the front, never moved and never
+//! returned, so that a pointer into it stays good for the life of the process.
+//!
+//! Space is allocated (`fallocate`) before it is mapped: a full file system is an error here and
+//! never a SIGBUS later. What cannot be had from a file is had from private memory, at the same
+//! addresses: the program runs on, its core file shows it, and outsiders do not see it.
+#![allow(unsafe_code)] // mmap, fallocate
+
+use crate::env::Settings;
+use crate::layout::PAGE;
+use crate::say::{self, Topic};
+use crate::{Storage, os, sigbus};
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Addresses set aside, in bytes; the first that the system grants. No memory is behind them.
+const RESERVATIONS: [usize; 4] = [64 << 30, 8 << 30, 1 << 30, 128 << 20];
+
+/// The mapped file.
+#[derive(Debug)]
+pub(crate) struct Region {
+    base: *mut u8,
+    reserved: usize,
+    used: usize,
+    file: Option<File>,
+    path: Option<PathBuf>,
+    storage: Storage,
+}
+
+// SAFETY: `base` is an address that is never unmapped while the region exists; what is behind it
+// is shared by rules of the layout, not of this type.
+unsafe impl Send for Region {}
+
+/// Bytes that were added to a region.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grown {
+    pub(crate) offset: usize,
+    /// Whether the bytes are not in the file.
+    pub(crate) private: bool,
+}
+
+impl Region {
+    /// Opens a new file with `first` bytes in the first folder that has room, else private memory.
+    /// `None` when the system grants no addresses at all.
+    pub(crate) fn create(settings: &Settings, file_name: &str, first: usize) -> Option<Self> {
+        let (base, reserved) = RESERVATIONS.iter().find_map(|bytes| reserve(*bytes))?;
+        let mut region = Self {
+            base,
+            reserved,
+            used: 0,
+            file: None,
+            path: None,
+            storage: Storage::PrivateMemory,
+        };
+        let folders =
+            [(&settings.folder, Storage::Folder), (&settings.fallback, Storage::OtherFolder)];
+        for (folder, storage) in folders {
+            match create_file(folder, file_name, first) {
+                Ok((file, path)) => {
+                    (region.file, region.path, region.storage) = (Some(file), Some(path), storage);
+                    break;
+                }
+                Err(error) => say::once(
+                    if storage == Storage::Folder {
+                        Topic::OtherFolder
+                    } else {
+                        Topic::PrivateMemory
+                    },
+                    &format!("no ring in {}: {error}; trying elsewhere", folder.display()),
+                ),
+            }
+        }
+        if region.file.is_none() {
+            say::once(Topic::Growth, "the ring is private memory: only a core file will show it");
+        }
+        if settings.sigbus && region.file.is_some() {
+            sigbus::guard(base as usize);
+        }
+        region.grow(first).map(|_| region)
+    }
+
+    /// Adds `bytes`, zeroed; `None` when addresses or memory have run out.
+    pub(crate) fn grow(&mut self, bytes: usize) -> Option<Grown> {
+        let bytes = bytes.next_multiple_of(PAGE);
+        let offset = self.used;
+        if bytes > self.reserved - offset {
+            return None;
+        }
+        let private = match self.extend_file(offset, bytes) {
+            Ok(()) => false,
+            Err(error) => {
+                if self.file.is_some() {
+                    let text = format!("the ring cannot grow: {error}; the rest is private memory");
+                    say::once(Topic::Growth, &text);
+                }
+                // From here on all is private, so that the file's part of the addresses is one
+                // piece: the SIGBUS handler relies on it.
+                self.file = None;
+                self.map(offset, bytes, None).ok()?;
+                true
+            }
+        };
+        if !private {
+            sigbus::set_file_end(self.base as usize + offset + bytes);
+        }
+        self.used = offset + bytes;
+        Some(Grown { offset, private })
+    }
+
+    fn extend_file(&self, offset: usize, bytes: usize) -> io::Result<()> {
+        let file = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        if sigbus::is_damaged() {
+            return Err(io::Error::other("somebody truncated it"));
+        }
+        allocate(file, offset, bytes)?;
+        self.map(offset, bytes, Some(file))
+    }
+
+    fn map(&self, offset: usize, bytes: usize, file: Option<&File>) -> io::Result<()> {
+        let (flags, fd) = match file {
+            Some(file) => (libc::MAP_SHARED, file.as_raw_fd()),
+            None => (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1),
+        };
+        // SAFETY: the addresses are inside our own reservation and nobody uses them yet.
+        let address = unsafe {
+            libc::mmap(
+                self.base.add(offset).cast(),
+                bytes,
+                libc::PROT_READ | libc::PROT_WRITE,
+                flags | libc::MAP_FIXED,
+                fd,
+                if file.is_some() { offset.cast_signed() as libc::off_t } else { 0 },
+            )
+        };
+        if address == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        // Touched now, so that no page fault falls into somebody's measurement. An older kernel
+        // (before 5.14) refuses, and then the faults fall where they fall.
+        // SAFETY: the range was just mapped.
+        unsafe { libc::madvise(address, bytes, libc::MADV_POPULATE_WRITE) };
+        Ok(())
+    }
+
+    /// Where it starts.
+    pub(crate) fn base(&self) -> *mut u8 {
+        self.base
+    }
+
+    /// The file's name, while there is a file.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// Where it is kept.
+    pub(crate) fn storage(&self) -> Storage {
+        self.storage
+    }
+}
+
+impl Drop for Region {
+    /// Only regions that never came into use are dropped.
+    fn drop(&mut self) {
+        // SAFETY: nobody has got a pointer into it.
+        unsafe { libc::munmap(self.base.cast(), self.reserved) };
+    }
+}
+
+fn reserve(bytes: usize) -> Option<(*mut u8, usize)> {
+    // SAFETY: asks for fresh addresses.
+    let base = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            bytes,
+            libc::PROT_NONE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        )
+    };
+    (base != libc::MAP_FAILED).then(|| (base.cast(), bytes))
+}
+
+fn allocate(file: &File, offset: usize, bytes: usize) -> io::Result<()> {
+    loop {
+        // SAFETY: a plain system call on an open file.
+        let failed = unsafe {
+            libc::fallocate(
+                file.as_raw_fd(),
+                0,
+                offset.cast_signed() as libc::off_t,
+                bytes.cast_signed() as libc::off_t,
+            )
+        };
+        if failed == 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+}
+
+fn create_file(folder: &Path, file_name: &str, bytes: usize) -> io::Result<(File, PathBuf)> {
+    make_own_folder(folder)?;
+    let path = folder.join(file_name);
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .custom_flags(libc::O_CLOEXEC | libc::O_NOFOLLOW)
+        .open(&path)?;
+    if let Err(error) = allocate(&file, 0, bytes) {
+        // A leftover without content would be of no use to anyone.
+        let _ = std::fs::remove_file(&path);
+        return Err(error);
+    }
+    Ok((file, path))
+}
+
+/// Makes the folder, or checks that the one that is there is ours alone: its parent is often
+/// writable by everybody.
+fn make_own_folder(folder: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(0o700).recursive(false).create(folder) {
+        Ok(()) => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error),
+    }
+    let found = std::fs::symlink_metadata(folder)?;
+    if !found.is_dir() {
+        return Err(io::Error::other("it is no folder"));
+    }
+    if found.uid() != os::user() {
+        return Err(io::Error::other(format!("it belongs to user {}", found.uid())));
+    }
+    if found.mode() & 0o022 != 0 {
+        return Err(io::Error::other("others may write to it"));
+    }
+    Ok(())
+}

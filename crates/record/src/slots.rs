@@ -1,0 +1,161 @@
+//! Places for transactions that are started with a handle: in the ring, so that readers see what
+//! is open, with a private part beside each.
+//!
+//! Free places are a lock-free stack; when it is empty a chunk is added under the process's lock.
+#![allow(unsafe_code)] // places are shared by pointer
+#![allow(clippy::cast_possible_truncation)] // words are split into halves; usize has 64 bits
+
+use crate::layout::{ChunkKind, Frame, STARTED_A_CHUNK};
+use crate::process::{Counter, Process};
+use crate::thread::Control;
+use chronoscope_model::Correlator;
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+
+/// Chunks at most: 65,536 transactions started and not stopped.
+const CHUNK_MAX: usize = 64;
+
+/// What is private about a started transaction.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) id: u64,
+    pub(crate) class_index: u32,
+    pub(crate) start_ticks: u64,
+    pub(crate) cpu_offset: i64,
+    /// The thread that started it, by its control block and that one's first id.
+    pub(crate) starter: (*const Control, u64),
+    pub(crate) process_cpu_ns: Option<u64>,
+    pub(crate) context_len: u16,
+    pub(crate) flags: u8,
+    /// CPU time so far where it is summed by polls, in nanoseconds.
+    pub(crate) polled_cpu_ns: u64,
+    /// The one that it issues.
+    pub(crate) correlator: Correlator,
+}
+
+/// One place.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) process: &'static Process,
+    frame: *const Frame,
+    number: u32,
+    next: AtomicU32,
+    state: UnsafeCell<Option<State>>,
+}
+
+// SAFETY: whoever has popped a place has its state alone; a handle is moved, not copied.
+unsafe impl Send for Place {}
+// SAFETY: as above.
+unsafe impl Sync for Place {}
+
+impl Place {
+    /// The frame in the ring.
+    pub(crate) fn frame(&self) -> &Frame {
+        // SAFETY: lies in a chunk of the ring, never unmapped.
+        unsafe { &*self.frame }
+    }
+
+    /// The private part.
+    ///
+    /// # Safety
+    /// Only for the holder of the place, and not while another reference is alive.
+    #[allow(clippy::mut_from_ref)] // the holder is the only one
+    pub(crate) unsafe fn state(&self) -> &mut Option<State> {
+        // SAFETY: the caller's promise.
+        unsafe { &mut *self.state.get() }
+    }
+}
+
+/// All places of a process.
+#[derive(Debug)]
+pub(crate) struct Slots {
+    /// Top of the stack of free places: number plus one in the low half, and a count of changes
+    /// in the high half, against a place that was popped and pushed meanwhile.
+    top: AtomicU64,
+    chunks: [AtomicPtr<Place>; CHUNK_MAX],
+}
+
+impl Default for Slots {
+    fn default() -> Self {
+        Self {
+            top: AtomicU64::new(0),
+            chunks: [const { AtomicPtr::new(std::ptr::null_mut()) }; CHUNK_MAX],
+        }
+    }
+}
+
+impl Slots {
+    fn place(&self, number: u32) -> &'static Place {
+        let (chunk, at) = (number as usize / STARTED_A_CHUNK, number as usize % STARTED_A_CHUNK);
+        // SAFETY: numbers on the stack belong to chunks that exist, which are never freed.
+        unsafe { &*self.chunks[chunk].load(Ordering::Acquire).add(at) }
+    }
+
+    /// Takes a free place; `None`, counted, when there is none and no room for more.
+    pub(crate) fn take(&self, process: &'static Process) -> Option<&'static Place> {
+        loop {
+            let top = self.top.load(Ordering::Acquire);
+            let Some(number) = (top as u32).checked_sub(1) else {
+                if !self.add_chunk(process) {
+                    process.count(Counter::StartedFull);
+                    return None;
+                }
+                continue;
+            };
+            let place = self.place(number);
+            let next = u64::from(place.next.load(Ordering::Relaxed));
+            let new = next | ((top >> 32).wrapping_add(1) << 32);
+            if self.top.compare_exchange_weak(top, new, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+            {
+                return Some(place);
+            }
+        }
+    }
+
+    /// Gives a place back.
+    pub(crate) fn give(&self, place: &Place) {
+        self.push(place, place);
+    }
+
+    /// Pushes places that are linked from `first` to `last`.
+    fn push(&self, first: &Place, last: &Place) {
+        loop {
+            let top = self.top.load(Ordering::Relaxed);
+            last.next.store(top as u32, Ordering::Relaxed);
+            let new = u64::from(first.number + 1) | ((top >> 32).wrapping_add(1) << 32);
+            if self.top.compare_exchange_weak(top, new, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+            {
+                return;
+            }
+        }
+    }
+
+    /// Whether there are free places now.
+    fn add_chunk(&self, process: &'static Process) -> bool {
+        let mut inner = process.lock();
+        if self.top.load(Ordering::Acquire) as u32 != 0 {
+            return true; // another thread was faster
+        }
+        let free = |chunk: &AtomicPtr<Place>| chunk.load(Ordering::Relaxed).is_null();
+        let Some(chunk) = self.chunks.iter().position(free) else { return false };
+        let bytes = STARTED_A_CHUNK * size_of::<Frame>();
+        let Some(offset) = process.add_chunk(&mut inner, ChunkKind::Started, bytes) else {
+            return false;
+        };
+        let first = process.at(offset).cast::<Frame>();
+        #[allow(clippy::cast_possible_truncation)] // at most 65,536
+        let place = |at: usize| Place {
+            process,
+            // SAFETY: within the chunk.
+            frame: unsafe { first.add(at) },
+            number: (chunk * STARTED_A_CHUNK + at) as u32,
+            next: AtomicU32::new((chunk * STARTED_A_CHUNK + at + 2) as u32),
+            state: UnsafeCell::new(None),
+        };
+        let places: Vec<Place> = (0..STARTED_A_CHUNK).map(place).collect();
+        let places: &'static mut [Place] = Box::leak(places.into_boxed_slice());
+        self.chunks[chunk].store(places.as_mut_ptr(), Ordering::Release);
+        self.push(&places[0], &places[STARTED_A_CHUNK - 1]);
+        true
+    }
+}

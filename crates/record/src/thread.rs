@@ -1,0 +1,363 @@
+//! What a thread needs to record without asking anybody: its control block.
+//!
+//! Control blocks are private memory that a forked child finds zeroed (`MADV_WIPEONFORK`): a depth
+//! bound of 0 sends the child's first begin to the slow path, which gives it a ring of its own.
+//! The parent's ring cannot be scribbled on, without a check on the hot path.
+#![allow(unsafe_code)] // the control block's memory, pointers into the ring
+#![allow(clippy::cast_possible_truncation)] // offsets within a block are below 4 GiB
+
+use crate::cpu::Detector;
+use crate::layout::{
+    BlockHead, BlockShape, CLASS_MAX, ChunkKind, DEPTH_MAX, Frame, Slot, Statistics, context_bytes,
+};
+use crate::process::{Counter, Process};
+use crate::{CpuMethod, os, transaction};
+use chronoscope_clock as clock;
+use chronoscope_model::Correlator;
+use std::cell::{Cell, UnsafeCell};
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+/// How old an anchor may get, in nanoseconds. A crystal that is 100 ppm off its measured rate is
+/// then 1 µs wrong, and a step of the clock is seen after this long.
+const REFRESH_NS: u64 = 10_000_000;
+/// A transaction longer than this gets its CPU time from the kernel, at 0.1 % of its time.
+const EXACT_NS: u64 = 1_000_000;
+/// Paths of which a thread remembers that readers know them. A power of two.
+pub(crate) const PATH_CACHE: usize = 256;
+
+/// The words of a block's head that change with every transaction.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct HotHead {
+    state: AtomicU32,
+    thread: AtomicU32,
+    pub(crate) next_sequence: AtomicU64,
+    pub(crate) context_head: AtomicU64,
+    pub(crate) depth: AtomicU32,
+}
+
+/// What is private about a frame. Nothing here can be changed from outside the process, so that
+/// what guards memory (indices, lengths, pointers) is kept here and not in the ring.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Private {
+    /// The id where the hot path may end it, else the id's complement.
+    pub(crate) key: Cell<u64>,
+    pub(crate) start_ticks: Cell<u64>,
+    pub(crate) cpu_offset: Cell<i64>,
+    pub(crate) statistics: Cell<*const Statistics>,
+    pub(crate) process_cpu_ns: Cell<u64>,
+    pub(crate) id: Cell<u64>,
+    pub(crate) context_len: Cell<u16>,
+    pub(crate) kind: Cell<Kind>,
+    pub(crate) flags: Cell<u8>,
+    pub(crate) has_process_cpu: Cell<bool>,
+}
+
+/// What a frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// A transaction under the frame below, or a root.
+    Nested = 0,
+    /// A transaction under the correlator kept beside it.
+    Explicit = 1,
+    /// Not a transaction of its own: the correlator kept beside it is its own.
+    Borrowed = 2,
+}
+
+/// A thread's control block. Zero bytes are a valid one that records nothing.
+#[repr(C, align(64))]
+pub(crate) struct Control {
+    pub(crate) depth: Cell<u32>,
+    /// [`DEPTH_MAX`], or 0 while the thread has no block.
+    pub(crate) depth_max: Cell<u32>,
+    pub(crate) switches: Cell<*const AtomicU8>,
+    pub(crate) frames: Cell<*const Frame>,
+    pub(crate) next_id: Cell<u64>,
+    pub(crate) refresh_at: Cell<u64>,
+    pub(crate) cpu_offset: Cell<i64>,
+    pub(crate) anchor_ticks: Cell<u64>,
+    pub(crate) anchor_utc_ns: Cell<i64>,
+    pub(crate) multiplier: Cell<u64>,
+    pub(crate) head: Cell<*const HotHead>,
+    pub(crate) slots: Cell<*const Slot>,
+    pub(crate) slot_mask: Cell<u64>,
+    pub(crate) sequence: Cell<u64>,
+    pub(crate) exact_ticks: Cell<u64>,
+    pub(crate) chain_high: Cell<u64>,
+    pub(crate) process_id: Cell<u64>,
+    /// All ones, or 0 when CPU time is not recorded.
+    pub(crate) cpu_mask: Cell<u64>,
+    pub(crate) thread: Cell<u64>,
+    pub(crate) detector: Cell<MaybeUninit<Detector>>,
+    pub(crate) context_base: Cell<*mut u8>,
+    pub(crate) context_mask: Cell<u64>,
+    pub(crate) context_head: Cell<u64>,
+    pub(crate) process: Cell<*const Process>,
+    block: Cell<usize>,
+    pub(crate) path_cache: [Cell<u64>; PATH_CACHE],
+    pub(crate) private: [Private; DEPTH_MAX],
+    pub(crate) statistics: [Cell<*const Statistics>; CLASS_MAX],
+    pub(crate) inherited: [UnsafeCell<MaybeUninit<Correlator>>; DEPTH_MAX],
+}
+
+impl Control {
+    /// A stamp's UTC by the thread's anchor.
+    #[inline(always)]
+    pub(crate) fn utc_ns_of(&self, ticks: u64) -> i64 {
+        let anchor = clock::Anchor {
+            ticks: self.anchor_ticks.get(),
+            utc_ns: self.anchor_utc_ns.get(),
+            error_ns_max: 0,
+        };
+        anchor.utc_ns_of(ticks, self.scale())
+    }
+
+    #[inline(always)]
+    pub(crate) fn scale(&self) -> clock::Scale {
+        clock::Scale::from_multiplier(self.multiplier.get())
+    }
+
+    /// Whether CPU time reckoned with the present offset is good. Ask after reading the ticks.
+    #[inline(always)]
+    pub(crate) fn cpu_is_reckonable(&self) -> bool {
+        // SAFETY: asked only for a control block that has been taken, which has a detector; it is
+        // the thread's own.
+        unsafe { (*self.detector.as_ptr()).assume_init_ref() }.is_unchanged()
+    }
+
+    /// Reads the thread's CPU clock anew.
+    pub(crate) fn reckon_cpu(&self) {
+        // SAFETY: as above; nobody else holds a reference meanwhile.
+        let detector = unsafe { (*self.detector.as_ptr()).assume_init_mut() };
+        self.cpu_offset.set(detector.offset_ticks(self.scale()));
+    }
+
+    /// Makes the next begin go the slow way once: new anchor, new scale, exact CPU.
+    pub(crate) fn refresh(&self) {
+        let scale = clock::Scale::refine();
+        let anchor = clock::Anchor::now();
+        self.multiplier.set(scale.multiplier());
+        self.anchor_ticks.set(anchor.ticks);
+        self.anchor_utc_ns.set(anchor.utc_ns);
+        self.refresh_at.set(anchor.ticks + scale.to_ticks(REFRESH_NS));
+        self.exact_ticks.set(scale.to_ticks(EXACT_NS));
+        self.reckon_cpu();
+        // 2^40 ids are a block; a new one long before they are used up.
+        if self.next_id.get() & 0xff_ffff_ffff > 1 << 39 {
+            self.next_id.set(self.process().id_block());
+        }
+    }
+
+    /// The process whose ring it records into.
+    pub(crate) fn process(&self) -> &'static Process {
+        // SAFETY: set when the block is taken, before anybody asks; processes are never freed.
+        unsafe { &*self.process.get() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn head(&self) -> &HotHead {
+        // SAFETY: points to the head of the block while the thread has it.
+        unsafe { &*self.head.get() }
+    }
+
+    /// A frame of the ring. `depth` must be below [`DEPTH_MAX`].
+    #[inline(always)]
+    pub(crate) fn frame(&self, depth: u32) -> &Frame {
+        debug_assert!((depth as usize) < DEPTH_MAX);
+        // SAFETY: the block has DEPTH_MAX frames.
+        unsafe { &*self.frames.get().add(depth as usize) }
+    }
+
+    /// What is private about a frame. `depth` must be below [`DEPTH_MAX`].
+    #[inline(always)]
+    pub(crate) fn private(&self, depth: u32) -> &Private {
+        debug_assert!((depth as usize) < DEPTH_MAX);
+        // SAFETY: the array has DEPTH_MAX elements.
+        unsafe { self.private.get_unchecked(depth as usize) }
+    }
+
+    /// Sets the depth, for the thread and for readers.
+    #[inline(always)]
+    pub(crate) fn set_depth(&self, depth: u32) {
+        self.depth.set(depth);
+        self.head().depth.store(depth, Ordering::Release);
+    }
+
+    /// Whether the thread has a block.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.depth_max.get() != 0
+    }
+}
+
+/// A control block that nobody has: what a thread starts with, and what is left when it ends.
+struct Nobody(MaybeUninit<Control>);
+
+// SAFETY: never written: every write comes after a check that zeroed fields fail.
+unsafe impl Sync for Nobody {}
+
+static EMPTY: Nobody = Nobody(MaybeUninit::zeroed());
+static ENDED: Nobody = Nobody(MaybeUninit::zeroed());
+
+thread_local! {
+    static CONTROL: Cell<*const Control> = const { Cell::new((&raw const EMPTY.0).cast()) };
+    /// Gives the block back when the thread ends.
+    static OWNER: Owner = const { Owner };
+}
+
+/// The calling thread's control block, or the empty one.
+#[inline(always)]
+pub(crate) fn control() -> &'static Control {
+    // SAFETY: points to a static or to a control block that is never unmapped; zero bytes are a
+    // valid control block. Only the thread itself uses what it points to.
+    unsafe { &*CONTROL.get() }
+}
+
+/// A control block that waits for a thread; its block in the ring comes with it.
+#[derive(Debug)]
+pub(crate) struct Block(*const Control);
+
+// SAFETY: whoever takes it from the list of free ones has it alone.
+unsafe impl Send for Block {}
+
+/// Gives the calling thread a block of the ring. `None`, counted, when it is ending already or
+/// there is no room.
+pub(crate) fn take(process: &'static Process) -> Option<&'static Control> {
+    if std::ptr::eq(control(), (&raw const ENDED.0).cast()) || OWNER.try_with(|_| ()).is_err() {
+        CONTROL.set((&raw const ENDED.0).cast());
+        process.count(Counter::ThreadEnded);
+        return None;
+    }
+    let free = process.lock().free_blocks.pop();
+    let Some(Block(control)) = free.or_else(|| create(process)) else {
+        process.count(Counter::NoSpace);
+        return None;
+    };
+    CONTROL.set(control);
+    // SAFETY: never unmapped, and now ours.
+    let control = unsafe { &*control };
+    occupy(control, process);
+    Some(control)
+}
+
+/// A new block at the end of the ring, with its control block.
+fn create(process: &'static Process) -> Option<Block> {
+    let shape: BlockShape = process.shape;
+    let mut inner = process.lock();
+    let offset = process.add_chunk(&mut inner, ChunkKind::Thread, shape.bytes)?;
+    drop(inner);
+    let control = allocate_control()?;
+    let at = |part: usize| process.at(offset + part);
+    control.block.set(offset);
+    control.process.set(process);
+    control.switches.set(process.switches());
+    control.frames.set(at(shape.frames).cast());
+    control.head.set(at(0).cast());
+    control.slots.set(at(shape.slots).cast());
+    control.slot_mask.set(process.slot_count as u64 - 1);
+    control.context_base.set(at(shape.context));
+    control.context_mask.set(context_bytes(process.slot_count) as u64 - 1);
+    control.chain_high.set(process.chain_high);
+    control.process_id.set(process.id.0);
+    control.cpu_mask.set(if process.cpu_method == CpuMethod::Off { 0 } else { u64::MAX });
+    Some(Block(control))
+}
+
+fn allocate_control() -> Option<&'static Control> {
+    // SAFETY: a fresh private mapping, whose zero bytes are a valid control block. Kept for good.
+    unsafe {
+        let memory = libc::mmap(
+            std::ptr::null_mut(),
+            size_of::<Control>(),
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        );
+        if memory == libc::MAP_FAILED {
+            return None;
+        }
+        let wiped = libc::madvise(memory, size_of::<Control>(), libc::MADV_WIPEONFORK);
+        if wiped != 0 {
+            // Before Linux 4.14: rather no record than a parent's ring in a child's hands.
+            libc::munmap(memory, size_of::<Control>());
+            return None;
+        }
+        Some(&*memory.cast::<Control>())
+    }
+}
+
+/// Fills in what changes with the thread, and opens the block for business.
+fn occupy(control: &Control, process: &'static Process) {
+    let thread = os::thread_id();
+    control.thread.set(u64::from(thread));
+    control.next_id.set(process.id_block());
+    control.detector.set(MaybeUninit::new(Detector::of_this_thread(process.cpu_method)));
+    control.multiplier.set(clock::Scale::current().multiplier());
+    control.refresh();
+    control.set_depth(0);
+    let head = process.at(control.block.get()).cast::<BlockHead>();
+    let shape = process.shape;
+    // SAFETY: the block's head, which only its holder writes; the hot words are left alone.
+    unsafe {
+        (&raw mut (*head).thread).write_volatile(thread);
+        (&raw mut (*head).name).write_volatile(os::thread_name());
+        (&raw mut (*head).registrations).write_volatile((*head).registrations + 1);
+        (&raw mut (*head).table_offset).write_volatile(shape.table as u32);
+        (&raw mut (*head).frames_offset).write_volatile(shape.frames as u32);
+        (&raw mut (*head).context_offset).write_volatile(shape.context as u32);
+        (&raw mut (*head).slots_offset).write_volatile(shape.slots as u32);
+    }
+    control.head().thread.store(thread, Ordering::Relaxed);
+    control.head().state.store(1, Ordering::Release);
+    control.depth_max.set(DEPTH_MAX as u32);
+}
+
+/// The thread's statistics of a class, made when they are not there; null, counted, when there is
+/// no room.
+pub(crate) fn statistics(control: &Control, class_index: u32) -> *const Statistics {
+    let Some(cached) = control.statistics.get(class_index as usize) else {
+        return std::ptr::null();
+    };
+    if !cached.get().is_null() {
+        return cached.get();
+    }
+    let process = control.process();
+    let Some(offset) = process.add_statistics() else {
+        process.count(Counter::NoSpace);
+        return std::ptr::null();
+    };
+    let statistics = process.at(offset).cast::<Statistics>();
+    let table = process.at(control.block.get() + process.shape.table).cast::<AtomicU32>();
+    // SAFETY: fresh zeroed room of that size; the table has an entry for every class number.
+    unsafe {
+        (*statistics).class_index.store(u64::from(class_index), Ordering::Relaxed);
+        (*statistics).elapsed_min.store(u64::MAX, Ordering::Relaxed);
+        (*statistics).cpu_min.store(u64::MAX, Ordering::Relaxed);
+        let page = u32::try_from(offset / crate::layout::PAGE).unwrap_or(0);
+        (*table.add(class_index as usize)).store(page, Ordering::Release);
+    }
+    cached.set(statistics);
+    statistics
+}
+
+struct Owner;
+
+impl Drop for Owner {
+    /// Ends what is open, ABORTED, and gives the block to the next thread.
+    fn drop(&mut self) {
+        let control = control();
+        CONTROL.set((&raw const ENDED.0).cast());
+        if !control.is_taken() {
+            return; // nothing was recorded, or a fork has wiped it
+        }
+        transaction::abort_above(control, 0);
+        // SAFETY: a taken block has a detector.
+        unsafe { (*control.detector.as_ptr()).assume_init_ref() }.disarm();
+        control.depth_max.set(0);
+        control.head().state.store(0, Ordering::Release);
+        control.process().lock().free_blocks.push(Block(control));
+    }
+}
