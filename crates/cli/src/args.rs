@@ -71,8 +71,8 @@ pub struct Serve {
     /// Folder of the rings [default: $CHRONOSCOPE_DIR, else /dev/shm/chronoscope-UID]
     #[arg(long, value_name = "DIR")]
     pub rings: Option<PathBuf>,
-    /// Answer GET /status, /metrics (Prometheus), /classes and /chains over HTTP there; port 0
-    /// lets the kernel choose, and the choice is said on stderr
+    /// Answer GET /status, /metrics (Prometheus) and /chains over HTTP there; port 0 lets the
+    /// kernel choose, and the choice is said on stderr
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<SocketAddr>,
     /// How long a minute stays open for late records before it is sealed

@@ -18,8 +18,10 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
+        Command::Serve(args) => commands::serve(&args),
+        Command::Chains(args) => commands::chains(&args),
         Command::Live(args) => commands::live(&args),
-        _ => todo!(),
+        _ => Ok(Exit::Error),
     };
     match done {
         Ok(exit) => exit.into(),

@@ -156,7 +156,12 @@ impl Picture<'_> {
             .build_cartesian_2d(0.0..seconds, 0.0..ms(top))?;
         let zone = self.zone;
         let label = |s: &f64| zone.time_of_day(first.saturating_add((*s * 1e9) as i64));
-        mesh(&mut chart, &format!("start of the chain ({})", zone.name()), "duration in ms", label)?;
+        mesh(
+            &mut chart,
+            &format!("start of the chain ({})", zone.name()),
+            "duration in ms",
+            label,
+        )?;
         let plane = chart.plotting_area();
         let (width, height) = plane.dim_in_pixel();
         let (columns, rows) = (width as usize / CELL, height as usize / CELL);

@@ -16,8 +16,7 @@ pub fn waterfall(transactions: &[Transaction], zone: &Zone) -> String {
     let end = transactions.iter().map(end_of).max().unwrap_or(begin);
     let order = in_tree_order(transactions);
     let known: HashMap<_, _> = transactions.iter().map(|t| (t.id, t)).collect();
-    let mut table =
-        Table::new(&["transaction", "at", "elapsed", "CPU", "process", "", "remarks"]);
+    let mut table = Table::new(&["transaction", "at", "elapsed", "CPU", "process", "", "remarks"]);
     for (t, depth) in order {
         let place = t.process.as_ref().map_or("?".to_owned(), |p| format!("{}:{}", p.host, p.pid));
         table.row(vec![

@@ -138,8 +138,7 @@ fn numbers(d: &Distribution, answer: &Answer) -> String {
         let (above, share) = (verdict.above(), text::percent(verdict.above(), d.count));
         text += &format!("  above the limit of {limit}: {} ({share})\n", text::count(above));
     }
-    let (bound, share) =
-        (duration(d.three_sigma_ns()), text::percent(d.above_3_sigma, d.count));
+    let (bound, share) = (duration(d.three_sigma_ns()), text::percent(d.above_3_sigma, d.count));
     let above = text::count(d.above_3_sigma);
     text += &format!("  above 3 sigma (median + 3 sd = {bound}): {above} ({share})\n");
     text
@@ -148,8 +147,7 @@ fn numbers(d: &Distribution, answer: &Answer) -> String {
 /// Twenty bins up to the 99.9 % quantile, and what lies beyond as one more.
 fn histogram(answer: &Answer) -> String {
     let durations = &answer.durations_ns;
-    let (Some(first), Some(shown)) =
-        (durations.first(), nearest_rank(durations, Quantile::P99_9))
+    let (Some(first), Some(shown)) = (durations.first(), nearest_rank(durations, Quantile::P99_9))
     else {
         return String::new();
     };

@@ -31,18 +31,18 @@ pub fn live(args: &Live) -> Result<Exit> {
     let repaint = environment::stdout_is_terminal() && !args.once && !args.json;
     let dead = args.ring.is_some() || args.core.is_some();
     if !repaint || dead {
-        let rings = rings(args)?;
+        let mut rings = rings(args)?;
         if args.json {
-            show(&format!("{:#}\n", as_json(args, &rings)?))?;
+            show(&format!("{:#}\n", as_json(args, &mut rings)?))?;
         } else {
-            show(&page(args, &rings, &mut Sample::default())?)?;
+            show(&page(args, &mut rings, &mut Sample::default())?)?;
         }
         return Ok(if rings.is_empty() { Exit::Nothing } else { Exit::Done });
     }
     let interrupt = Interrupt::install()?;
     let mut sample = Sample::default();
     while !interrupt.is_set() {
-        let page = page(args, &rings(args)?, &mut sample)?;
+        let page = page(args, &mut rings(args)?, &mut sample)?;
         show(&format!("\x1b[H\x1b[2J{page}\nevery {:?}, Ctrl-C ends\n", args.every))?;
         interrupt.sleep(args.every);
     }
@@ -97,7 +97,7 @@ fn is_meant(class: &ClassName, text: &str) -> bool {
 
 fn switch(args: &Live, class: &str, on: bool) -> Result<Exit> {
     let mut switched = 0;
-    for ring in rings(args)? {
+    for mut ring in rings(args)? {
         for known in ring.statistics()? {
             if is_meant(&known.name, class) && ring.set_enabled(known.class, on)? {
                 let (process, word) = (ring.process(), if on { "on" } else { "off" });
@@ -115,7 +115,7 @@ fn switch(args: &Live, class: &str, on: bool) -> Result<Exit> {
 }
 
 /// What is shown, in words.
-fn page(args: &Live, rings: &[Ring], sample: &mut Sample) -> Result<String> {
+fn page(args: &Live, rings: &mut [Ring], sample: &mut Sample) -> Result<String> {
     let zone = Zone::new(args.utc);
     if let Some(count) = args.last {
         return Ok(list(&last(rings, count)?, &zone));
@@ -221,7 +221,7 @@ fn transactions(batch: &Batch, ring: &Ring) -> Vec<Transaction> {
 }
 
 /// The last `count` of all rings together, oldest first.
-fn last(rings: &[Ring], count: usize) -> Result<Vec<Transaction>> {
+fn last(rings: &mut [Ring], count: usize) -> Result<Vec<Transaction>> {
     let mut all = Vec::new();
     for ring in rings {
         all.extend(transactions(&ring.last(count)?, ring));
@@ -257,14 +257,14 @@ pub fn context(t: &Transaction) -> String {
     properties.chain(metrics).collect::<Vec<_>>().join(" ")
 }
 
-fn open_of(ring: &Ring) -> Result<Vec<Transaction>> {
+fn open_of(ring: &mut Ring) -> Result<Vec<Transaction>> {
     let open = ring.open_transactions()?;
     let words =
         |o: &read::OpenTransaction| Transaction::from_record(&o.record, &o.context, ring.names());
     Ok(open.iter().map(words).collect())
 }
 
-fn open(rings: &[Ring], zone: &Zone) -> Result<String> {
+fn open(rings: &mut [Ring], zone: &Zone) -> Result<String> {
     let mut page = String::new();
     for ring in rings {
         page += &headline(ring)?;
@@ -275,7 +275,7 @@ fn open(rings: &[Ring], zone: &Zone) -> Result<String> {
     Ok(page)
 }
 
-fn histograms(rings: &[Ring], class: &str) -> Result<String> {
+fn histograms(rings: &mut [Ring], class: &str) -> Result<String> {
     let (mut elapsed, mut cpu) = (Histogram::default(), Histogram::default());
     for ring in rings {
         for known in ring.statistics()?.iter().filter(|known| is_meant(&known.name, class)) {
@@ -311,7 +311,7 @@ fn rows(histogram: &Histogram) -> String {
     table.to_string()
 }
 
-fn as_json(args: &Live, rings: &[Ring]) -> Result<Value> {
+fn as_json(args: &Live, rings: &mut [Ring]) -> Result<Value> {
     let mut shown = Vec::new();
     for ring in rings {
         let mut value = json!({

@@ -1,0 +1,109 @@
+//! `chronoscope serve`: rings in, durable files out, until stopped.
+
+use crate::args::Serve;
+use crate::environment;
+use crate::exit::Exit;
+use crate::interrupt::Interrupt;
+use crate::screen::{progress, show};
+use crate::text;
+use anyhow::{Context, Result};
+use chronoscope_collect::{Collector, Options, Status};
+use chronoscope_record::read;
+use chronoscope_server::Server;
+use std::sync::atomic::Ordering;
+
+/// Without a terminal a line of progress is printed this often, in seconds.
+const TALK_EVERY_S: i64 = 10;
+
+/// Runs the command.
+pub fn serve(args: &Serve) -> Result<Exit> {
+    let interrupt = Interrupt::install()?;
+    let data_dir = args.data.dir();
+    let ring_dir = args.rings.clone().unwrap_or_else(read::default_folder);
+    let mut options = Options::new(ring_dir.clone(), data_dir.clone());
+    options.store.wait = args.wait_late;
+    options.store.keep = args.keep_age;
+    options.store.keep_bytes = args.keep_size;
+    let collector = Collector::new(options)
+        .with_context(|| format!("cannot store into {}", data_dir.display()))?;
+    if !args.quiet {
+        eprintln!("collecting {} into {}", ring_dir.display(), data_dir.display());
+    }
+    let server = args.listen.map(|address| Server::start(address, data_dir)).transpose()?;
+    if let Some(server) = &server {
+        eprintln!("answering on http://{}/status", server.address());
+    }
+    let mut talk = Talk { quiet: args.quiet, last_s: 0, error: None };
+    let ends_ns = args.duration.map(|time| {
+        let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        chronoscope_clock::monotonic_ns().saturating_add(time)
+    });
+    let last = collector.run(interrupt.flag(), &mut |status| {
+        talk.say(status);
+        if ends_ns.is_some_and(|ends| chronoscope_clock::monotonic_ns() >= ends) {
+            interrupt.flag().store(true, Ordering::Relaxed);
+        }
+    });
+    if let Some(server) = server {
+        server.stop();
+    }
+    if !args.quiet {
+        progress("");
+        eprintln!("{}", line(&last));
+    }
+    if args.json {
+        show(&format!("{:#}\n", serde_json::to_value(&last)?))?;
+    }
+    Ok(if last.error.is_some() { Exit::Error } else { Exit::Done })
+}
+
+/// What is said meanwhile: progress, and every new trouble once.
+struct Talk {
+    quiet: bool,
+    last_s: i64,
+    error: Option<String>,
+}
+
+impl Talk {
+    fn say(&mut self, status: &Status) {
+        if self.error != status.error {
+            if let Some(error) = &status.error {
+                progress("");
+                eprintln!("trouble: {error} (it is tried again)");
+            }
+            self.error.clone_from(&status.error);
+        }
+        if self.quiet {
+            return;
+        }
+        if environment::stderr_is_terminal() {
+            return progress(&line(status));
+        }
+        let second = status.at_ns / 1_000_000_000;
+        if second >= self.last_s + TALK_EVERY_S {
+            self.last_s = second;
+            eprintln!("{}", line(status));
+        }
+    }
+}
+
+fn line(status: &Status) -> String {
+    let alive = status.processes.iter().filter(|process| process.alive).count();
+    let mut line = format!(
+        "{} rows ({}/s) from {alive} programs, {} durable, {} sealed",
+        text::count(status.rows),
+        text::count(status.rows_per_second.max(0.0) as u64),
+        text::count(status.durable_rows),
+        text::count(status.sealed_rows),
+    );
+    let troubles = [
+        (status.lost_rows, "LOST"),
+        (status.late_rows, "late"),
+        (status.damaged_rows, "DAMAGED"),
+        (status.failed_rings.len() as u64, "rings unreadable"),
+    ];
+    for (count, what) in troubles.into_iter().filter(|(count, _)| *count > 0) {
+        line += &format!(", {} {what}", text::count(count));
+    }
+    line
+}
