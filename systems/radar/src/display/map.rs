@@ -12,10 +12,10 @@ use tiny_skia::{
 /// The ground of the picture: what no land covers.
 pub const SEA: Rgb = [13, 18, 24];
 const LAND: Rgb = [20, 26, 33];
-const HOME: Rgb = [26, 33, 41];
+const HOME: Rgb = [29, 38, 47];
 const COAST: Rgb = [58, 74, 90];
 const BORDER: Rgb = [44, 55, 66];
-const HOME_BORDER: Rgb = [86, 106, 124];
+const HOME_BORDER: Rgb = [98, 122, 144];
 const RING: Rgb = [38, 50, 58];
 const RADAR: Rgb = [64, 140, 146];
 const AIRPORT: Rgb = [96, 112, 128];

@@ -28,5 +28,5 @@ pub use picture::{Picture, Slot};
 pub use position::{PositionCounts, WorkingPosition};
 pub use raster::{Frame, Mask, Rect, Rgb};
 pub use symbols::Symbols;
-pub use target::{LABEL_PLACES, Look, Target};
+pub use target::{Detail, LABEL_PLACES, Look, Target};
 pub use view::{STATUS_ROWS, View};

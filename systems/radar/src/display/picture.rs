@@ -7,7 +7,7 @@
 
 use super::raster::{Frame, Rect};
 use super::symbols::Symbols;
-use super::target::{LABEL_PLACES, Target};
+use super::target::{Detail, LABEL_PLACES, Target};
 use super::view::View;
 use crate::asterix::cat062;
 use std::collections::HashMap;
@@ -51,6 +51,7 @@ pub struct Picture {
     stamps: Vec<u32>,
     stamp: u32,
     found: Vec<Slot>,
+    obstacles: Vec<(Rect, i64)>,
 }
 
 impl Picture {
@@ -74,6 +75,7 @@ impl Picture {
             stamps: Vec::new(),
             stamp: 0,
             found: Vec::new(),
+            obstacles: Vec::new(),
         }
     }
 
@@ -258,7 +260,8 @@ impl Picture {
         }
     }
 
-    /// Moves a label that is in the way to where it is least so, if that helps much.
+    /// Finds a label a place, and so much detail as there is room for: in a crowd all labels
+    /// together would hide each other and the map.
     fn place_label(&mut self, slot: Slot, now_ns: u64) {
         let Some(Some(entry)) = self.entries.get_mut(slot as usize) else { return };
         let first = entry.placed_ns == 0;
@@ -266,34 +269,58 @@ impl Picture {
             return;
         }
         entry.placed_ns = now_ns.max(1);
-        let places: [Rect; LABEL_PLACES as usize] =
-            std::array::from_fn(|place| entry.target.label_at(u8::try_from(place).unwrap_or(0)));
-        let current = entry.target.place;
-        let around = places.iter().fold(Rect::default(), |all, place| all.union(*place));
+        let (current, urgent) = (
+            (entry.target.place, entry.target.detail),
+            entry.target.look == super::target::Look::Emergency,
+        );
+        let mut obstacles = std::mem::take(&mut self.obstacles);
+        self.obstacles(slot, &mut obstacles);
+        let Some(Some(entry)) = self.entries.get_mut(slot as usize) else { return };
+        let area = self.view.area();
+        let hidden = |(place, detail)| {
+            let label = entry.target.label_at(place, detail);
+            let cost: i64 = obstacles.iter().map(|(o, w)| w * label.intersect(*o).area()).sum();
+            // Share of the label that lies over something, in hundredths.
+            (cost + 4 * (label.area() - label.intersect(area).area())) * 100 / label.area().max(1)
+        };
+        // What stands well enough stays: a label that jumps cannot be read.
+        let stays = match current.1 {
+            Detail::Full => 30,
+            Detail::Name => 50,
+            Detail::Hidden => -1,
+        };
+        let full = best(Detail::Full, hidden);
+        if !first && hidden(current) <= stays && !(current.1 == Detail::Name && full.0 == 0) {
+            self.obstacles = obstacles;
+            return;
+        }
+        let name = best(Detail::Name, hidden);
+        let (place, detail) = match (full, name) {
+            ((cost, place), _) if cost <= 12 || urgent => (place, Detail::Full),
+            (_, (cost, place)) if cost <= 25 => (place, Detail::Name),
+            (_, (_, place)) => (place, Detail::Hidden),
+        };
+        entry.target.place = place;
+        entry.target.detail = detail;
+        self.obstacles = obstacles;
+    }
+
+    /// What a label of `slot` should not cover, each with how much it matters.
+    fn obstacles(&mut self, slot: Slot, obstacles: &mut Vec<(Rect, i64)>) {
+        obstacles.clear();
+        let Some(Some(entry)) = self.entries.get(slot as usize) else { return };
+        let around = (0..LABEL_PLACES)
+            .map(|place| entry.target.label_at(place, Detail::Full))
+            .fold(Rect::default(), Rect::union);
         let mut found = std::mem::take(&mut self.found);
         self.touching(around, &mut found);
-        let mut costs = [0i64; LABEL_PLACES as usize];
-        for &other in found.iter().filter(|&&other| other != slot) {
-            let Some(Some(other)) = self.entries.get(other as usize) else { continue };
-            let text = other.target.label_at(other.target.place);
-            for (cost, place) in costs.iter_mut().zip(places) {
-                // Hiding a symbol is worse than hiding a label.
-                *cost += place.intersect(text).area() + 3 * place.intersect(other.boxes[0]).area();
-            }
+        for other in found.iter().filter(|&&other| other != slot) {
+            let Some(Some(other)) = self.entries.get(*other as usize) else { continue };
+            obstacles.push((other.target.label_text(), 1));
+            // Hiding a symbol is worse than hiding a label.
+            obstacles.push((other.target.symbol(), 2));
         }
         self.found = found;
-        let area = self.view.area();
-        for (cost, place) in costs.iter_mut().zip(places) {
-            *cost += 4 * (place.area() - place.intersect(area).area());
-        }
-        let best = (0..LABEL_PLACES).min_by_key(|&p| (costs[usize::from(p)], p)).unwrap_or(0);
-        let (old, new) = (costs[usize::from(current)], costs[usize::from(best)]);
-        // By much: every jump costs the controller more than some overlap.
-        if let Some(Some(entry)) = self.entries.get_mut(slot as usize)
-            && (first || new * 2 < old)
-        {
-            entry.target.place = best;
-        }
     }
 
     fn list(&mut self, slot: Slot, boxes: [Rect; 2]) {
@@ -345,6 +372,11 @@ impl Picture {
     fn cell(&self, column: i32, row: i32) -> usize {
         usize::try_from(row * self.columns + column).unwrap_or(0)
     }
+}
+
+/// The place where a label of `detail` hides least, after what it hides there.
+fn best(detail: Detail, hidden: impl Fn((u8, Detail)) -> i64) -> (i64, u8) {
+    (0..LABEL_PLACES).map(|place| (hidden((place, detail)), place)).min().unwrap_or_default()
 }
 
 /// Joins rectangles wherever one around both is hardly larger than the two.

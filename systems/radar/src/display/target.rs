@@ -9,8 +9,10 @@ use std::collections::VecDeque;
 
 /// Dots behind the symbol.
 pub(super) const HISTORY_DOTS: usize = 6;
-/// Time between two of them, ns.
+/// Least time between two of them, ns, …
 const DOT_NS: u64 = 8_000_000_000;
+/// … and least distance, pixels: dots on top of each other show nothing.
+const DOT_PIXELS: f32 = 5.0;
 /// How far ahead the speed vector points, s.
 const VECTOR_S: f64 = 60.0;
 /// Half the side of a symbol's mask, pixels.
@@ -50,6 +52,17 @@ impl Look {
 /// upper right.
 pub const LABEL_PLACES: u8 = 8;
 
+/// How much of a label is shown: what the room around allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// All its lines.
+    Full,
+    /// The first line.
+    Name,
+    /// Nothing: it would hide more than it tells.
+    Hidden,
+}
+
 /// One target on the screen.
 #[derive(Clone, Debug)]
 pub struct Target {
@@ -62,12 +75,18 @@ pub struct Target {
     /// Past positions, the latest first.
     pub history: VecDeque<(f32, f32)>,
     dotted_ns: u64,
+    /// Where the next dot will be.
+    dotted_at: (f32, f32),
     /// How it is drawn.
     pub look: Look,
     lines: [String; 3],
     label: Mask,
+    name: Mask,
+    nothing: Mask,
     /// Where its label stands, in `[0, LABEL_PLACES)`.
     pub place: u8,
+    /// How much of the label is shown.
+    pub detail: Detail,
     /// Monotonic time of the last update, ns.
     pub updated_ns: u64,
 }
@@ -81,26 +100,35 @@ impl Target {
             ahead: (0.0, 0.0),
             history: VecDeque::with_capacity(HISTORY_DOTS),
             dotted_ns: now_ns,
+            dotted_at: (0.0, 0.0),
             look: Look::Uncorrelated,
             lines: [const { String::new() }; 3],
             label: Mask::default(),
+            name: Mask::default(),
+            nothing: Mask::default(),
             place: 0,
+            detail: Detail::Full,
             updated_ns: now_ns,
         };
         target.update(track, view, now_ns);
+        target.dotted_at = target.at;
         target
     }
 
     /// Takes an update in.
     pub fn update(&mut self, track: &cat062::Track, view: &View, now_ns: u64) {
-        let before = self.at;
         if let Some(position) = track.position {
             self.at = view.pixel(position.lat_deg, position.lon_deg);
         }
         if now_ns.saturating_sub(self.dotted_ns) >= DOT_NS {
-            self.dotted_ns = now_ns;
-            self.history.truncate(HISTORY_DOTS - 1);
-            self.history.push_front(before);
+            let (x, y) = self.dotted_at;
+            let moved = (self.at.0 - x).hypot(self.at.1 - y);
+            if moved >= DOT_PIXELS {
+                self.history.truncate(HISTORY_DOTS - 1);
+                self.history.push_front(self.dotted_at);
+                self.dotted_at = self.at;
+                self.dotted_ns = now_ns;
+            }
         }
         let velocity = track.velocity.unwrap_or_default();
         self.ahead = (
@@ -114,6 +142,7 @@ impl Target {
             let [a, b, c] = &lines;
             let used: &[&str] = if c.is_empty() { &[a, b] } else { &[a, b, c] };
             self.label = text::set(used);
+            self.name = text::set(&used[..1]);
             self.lines = lines;
         }
     }
@@ -130,22 +159,41 @@ impl Target {
         &self.lines
     }
 
+    /// The symbol alone.
+    pub fn symbol(&self) -> Rect {
+        let side = 2 * SYMBOL_HALF + 1;
+        Rect::new(round(self.at.0) - SYMBOL_HALF, round(self.at.1) - SYMBOL_HALF, side, side)
+    }
+
     /// Everything but the label: symbol, history, vector.
     pub fn body(&self) -> Rect {
-        let (x, y) = (round(self.at.0), round(self.at.1));
-        let side = 2 * SYMBOL_HALF + 1;
-        let mut body = Rect::new(x - SYMBOL_HALF, y - SYMBOL_HALF, side, side);
+        let mut body = self.symbol();
         for &(x, y) in &self.history {
             body = body.union(Rect::new(round(x) - 1, round(y) - 1, 3, 3));
         }
         body.union(line_bounds(self.at, self.ahead))
     }
 
-    /// The text of the label, were it at `place`.
-    pub fn label_at(&self, place: u8) -> Rect {
+    /// What is shown of the label at a detail.
+    fn text(&self, detail: Detail) -> &Mask {
+        match detail {
+            Detail::Full => &self.label,
+            Detail::Name => &self.name,
+            Detail::Hidden => &self.nothing,
+        }
+    }
+
+    /// The label's text as it stands.
+    pub fn label_text(&self) -> Rect {
+        self.label_at(self.place, self.detail)
+    }
+
+    /// The label's text, were it at `place` with `detail`.
+    pub fn label_at(&self, place: u8, detail: Detail) -> Rect {
         let (x, y) = (round(self.at.0), round(self.at.1));
-        let (w, h) = (self.label.width, self.label.height);
-        let (gap, far) = (14, 24);
+        let text = self.text(detail);
+        let (w, h) = (text.width, text.height);
+        let (gap, far) = (10, 18);
         let (left, top) = match place {
             0 => (x + gap, y - gap - h),
             1 => (x + far, y - h / 2),
@@ -161,7 +209,7 @@ impl Target {
 
     /// Label and leader line.
     pub fn label_box(&self) -> Rect {
-        let text = self.label_at(self.place);
+        let text = self.label_text();
         if text.is_empty() {
             return text;
         }
@@ -181,11 +229,11 @@ impl Target {
             let (x, y) = (round(self.at.0) - SYMBOL_HALF, round(self.at.1) - SYMBOL_HALF);
             frame.mask(symbols.of(self.look), x, y, self.look.colour(), clip);
         }
-        if self.label_box().touches(clip) {
-            let text = self.label_at(self.place);
+        if self.detail != Detail::Hidden && self.label_box().touches(clip) {
+            let text = self.label_text();
             let (from, to) = self.leader(text);
             frame.line(from, to, faint, clip);
-            frame.mask(&self.label, text.x0, text.y0, self.look.colour(), clip);
+            frame.mask(self.text(self.detail), text.x0, text.y0, self.look.colour(), clip);
         }
     }
 
@@ -196,7 +244,7 @@ impl Target {
         let to = (near(self.at.0, text.x0, text.x1 - 1), near(self.at.1, text.y0, text.y1 - 1));
         let (dx, dy) = (to.0 - self.at.0, to.1 - self.at.1);
         let length = dx.hypot(dy).max(1.0);
-        let rim = 7.0_f32.min(length);
+        let rim = 6.0_f32.min(length);
         ((self.at.0 + dx / length * rim, self.at.1 + dy / length * rim), to)
     }
 }
@@ -300,9 +348,23 @@ mod tests {
     #[test]
     fn history_follows_at_its_interval_and_is_bounded() {
         let mut target = Target::new(7, &track(), &view(), 0);
-        for second in 1..200 {
-            target.update(&track(), &view(), second * 1_000_000_000);
+        let at = |second: u64| {
+            let lon_deg = 9.0 + 0.01 * second as f64;
+            Track { position: Some(Position { lat_deg: 51.0, lon_deg }), ..track() }
+        };
+        for second in 1..=17 {
+            target.update(&at(second), &view(), second * 1_000_000_000);
+        }
+        assert_eq!(target.history.len(), 2);
+        for second in 18..200 {
+            target.update(&at(second), &view(), second * 1_000_000_000);
         }
         assert_eq!(target.history.len(), HISTORY_DOTS);
+        // The latest is the nearest.
+        assert!(target.history[0].0 > target.history[5].0);
+        // Standing still leaves no dots.
+        let mut still = Target::new(8, &track(), &view(), 0);
+        still.update(&track(), &view(), 60_000_000_000);
+        assert!(still.history.is_empty());
     }
 }

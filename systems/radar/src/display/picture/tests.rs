@@ -110,7 +110,7 @@ fn labels_of_neighbours_do_not_cover_each_other() {
             picture.redraw();
         }
     }
-    let labels: Vec<Rect> = picture.targets().map(|t| t.label_at(t.place)).collect();
+    let labels: Vec<Rect> = picture.targets().map(Target::label_text).collect();
     for (i, a) in labels.iter().enumerate() {
         assert!(labels[i + 1..].iter().all(|b| !a.touches(*b)), "{labels:?}");
     }
@@ -124,4 +124,21 @@ fn silence_is_shown_and_then_the_target_is_gone() {
     assert_eq!(picture.targets().next().unwrap().look, crate::display::target::Look::Coasting);
     picture.sweep(GONE_NS + 2);
     assert_eq!(picture.target_count(), 0);
+}
+
+#[test]
+fn a_crowd_shows_fewer_words_and_an_emergency_all_of_its_own() {
+    let mut picture = picture();
+    for round in 0..3u64 {
+        for number in 0..400u16 {
+            let (lat, lon) =
+                (50.6 + 0.05 * f64::from(number / 20), 9.3 + 0.08 * f64::from(number % 20));
+            picture.recalculate(&track(number, lat, lon, 0.0, true), 1 + round * 3_000_000_000);
+            picture.redraw();
+        }
+    }
+    let shown = |detail| picture.targets().filter(|t| t.detail == detail).count();
+    assert!(shown(Detail::Hidden) > 100 && shown(Detail::Name) > 10, "{}", shown(Detail::Name));
+    let emergency = picture.targets().find(|t| t.number == 3).unwrap();
+    assert_eq!(emergency.detail, Detail::Full);
 }
