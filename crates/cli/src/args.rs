@@ -14,13 +14,13 @@ use std::time::Duration;
 /// files, and `live` straight from the rings.
 #[derive(Debug, Parser)]
 #[command(version, after_help = exit::TABLE, max_term_width = 100)]
-pub struct Cli {
+pub(crate) struct Cli {
     #[command(subcommand)]
-    pub command: Command,
+    pub(crate) command: Command,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Collect the rings of this host into durable files, until stopped
     Serve(Serve),
     /// How long chains take from their root to a class of transactions, and whether that is in time
@@ -35,175 +35,175 @@ pub enum Command {
 
 /// Where stored transactions are.
 #[derive(Debug, Args)]
-pub struct Data {
+pub(crate) struct Data {
     /// Folder of the stored transactions [default: $CHRONOSCOPE_DATA, else
     /// ~/.local/share/chronoscope]
     #[arg(long, value_name = "DIR")]
-    pub data: Option<PathBuf>,
+    pub(crate) data: Option<PathBuf>,
 }
 
 impl Data {
     /// The folder.
-    pub fn dir(&self) -> PathBuf {
+    pub(crate) fn dir(&self) -> PathBuf {
         self.data.clone().unwrap_or_else(crate::environment::data_dir)
     }
 }
 
 /// Which span of time, and in which zone times are read and printed.
 #[derive(Debug, Args)]
-pub struct Span {
+pub(crate) struct Span {
     /// Only chains whose root started then or later: 14:01:17 (today), "2026-11-21 14:01",
     /// RFC 3339, or a time ago as in -10min
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub from: Option<String>,
+    pub(crate) from: Option<String>,
     /// Only chains whose root started before then
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub until: Option<String>,
+    pub(crate) until: Option<String>,
     /// Read and print times in UTC instead of the local time zone
     #[arg(long)]
-    pub utc: bool,
+    pub(crate) utc: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct Serve {
+pub(crate) struct Serve {
     #[command(flatten)]
-    pub data: Data,
+    pub(crate) data: Data,
     /// Folder of the rings [default: $CHRONOSCOPE_DIR, else /dev/shm/chronoscope-UID]
     #[arg(long, value_name = "DIR")]
-    pub rings: Option<PathBuf>,
+    pub(crate) rings: Option<PathBuf>,
     /// Answer GET /status, /metrics (Prometheus) and /chains over HTTP there; port 0 lets the
     /// kernel choose, and the choice is said on stderr
     #[arg(long, value_name = "ADDRESS:PORT")]
-    pub listen: Option<SocketAddr>,
+    pub(crate) listen: Option<SocketAddr>,
     /// How long a minute stays open for late records before it is sealed
     #[arg(long, value_name = "TIME", default_value = "2min", value_parser = parse_duration)]
-    pub wait_late: Duration,
+    pub(crate) wait_late: Duration,
     /// Remove what is older than this
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub keep_age: Option<Duration>,
+    pub(crate) keep_age: Option<Duration>,
     /// Remove the oldest when more than this is stored: 500M, 20G, 1T
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    pub keep_size: Option<u64>,
+    pub(crate) keep_size: Option<u64>,
     /// Stop after this time
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub duration: Option<Duration>,
+    pub(crate) duration: Option<Duration>,
     /// Print no progress
     #[arg(long, short)]
-    pub quiet: bool,
+    pub(crate) quiet: bool,
     /// At the end print the final status as JSON on stdout
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct Chains {
+pub(crate) struct Chains {
     #[command(flatten)]
-    pub data: Data,
+    pub(crate) data: Data,
     /// Class of the transaction that a chain is measured from: `decodePlots`, or with its
     /// application `MRTS::decodePlots`; it may be an inner one
     #[arg(long, value_name = "CLASS", required_unless_present = "sync")]
-    pub root: Option<String>,
+    pub(crate) root: Option<String>,
     /// Class of the transactions that a chain is measured to (ACPD: one value for each)
     #[arg(long, value_name = "CLASS", required_unless_present_any = ["sync", "apcd"])]
-    pub leaf: Option<String>,
+    pub(crate) leaf: Option<String>,
     /// Steps from the root to the leaf, or `any`
     #[arg(long, value_name = "N", default_value = "any")]
-    pub level: String,
+    pub(crate) level: String,
     /// Measure the whole chain instead: to the end of the leaf that starts last (APCD)
     #[arg(long, conflicts_with_all = ["leaf", "sync"])]
-    pub apcd: bool,
+    pub(crate) apcd: bool,
     /// Measure a class alone: its own elapsed time
     #[arg(long, value_name = "CLASS", conflicts_with_all = ["root", "leaf"])]
-    pub sync: Option<String>,
+    pub(crate) sync: Option<String>,
     #[command(flatten)]
-    pub span: Span,
+    pub(crate) span: Span,
     /// The requirement: as good as all (99.7 %) within this time
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
-    pub limit: Duration,
+    pub(crate) limit: Duration,
     /// Exit with 1 when the requirement does not hold
     #[arg(long)]
-    pub check: bool,
+    pub(crate) check: bool,
     /// Leave out the split of the time among the hops (it needs a second pass)
     #[arg(long)]
-    pub no_split: bool,
+    pub(crate) no_split: bool,
     /// Print JSON (version 1) instead of words
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
     /// Draw histogram and scattergram into this SVG file
     #[arg(long, value_name = "FILE")]
-    pub svg: Option<PathBuf>,
+    pub(crate) svg: Option<PathBuf>,
     /// Draw histogram and scattergram into this PNG file
     #[arg(long, value_name = "FILE")]
-    pub png: Option<PathBuf>,
+    pub(crate) png: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
-pub struct Chain {
+pub(crate) struct Chain {
     #[command(flatten)]
-    pub data: Data,
+    pub(crate) data: Data,
     /// The chain's id, 32 hexadecimal digits, as `chains` and `live` print it
-    pub id: String,
+    pub(crate) id: String,
     /// Print times in UTC instead of the local time zone
     #[arg(long)]
-    pub utc: bool,
+    pub(crate) utc: bool,
     /// Print JSON (version 1) instead of words
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct Classes {
+pub(crate) struct Classes {
     #[command(flatten)]
-    pub data: Data,
+    pub(crate) data: Data,
     #[command(flatten)]
-    pub span: Span,
+    pub(crate) span: Span,
     /// Print JSON (version 1) instead of words
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct Live {
+pub(crate) struct Live {
     /// Only this application, or the process with this number
     #[arg(value_name = "APP|PID")]
-    pub who: Option<String>,
+    pub(crate) who: Option<String>,
     /// Folder of the rings [default: $CHRONOSCOPE_DIR, else /dev/shm/chronoscope-UID]
     #[arg(long, value_name = "DIR")]
-    pub rings: Option<PathBuf>,
+    pub(crate) rings: Option<PathBuf>,
     /// Read this ring, whose process may be dead
     #[arg(long, value_name = "FILE", conflicts_with = "core")]
-    pub ring: Option<PathBuf>,
+    pub(crate) ring: Option<PathBuf>,
     /// Read the rings inside this core dump
     #[arg(long, value_name = "FILE")]
-    pub core: Option<PathBuf>,
+    pub(crate) core: Option<PathBuf>,
     /// The last N transactions instead of statistics
     #[arg(long, value_name = "N", group = "view")]
-    pub last: Option<usize>,
+    pub(crate) last: Option<usize>,
     /// The N slowest transactions of every class instead of statistics
     #[arg(long, value_name = "N", group = "view")]
-    pub worst: Option<usize>,
+    pub(crate) worst: Option<usize>,
     /// The transactions that have not ended yet instead of statistics
     #[arg(long, group = "view")]
-    pub open: bool,
+    pub(crate) open: bool,
     /// The histogram of a class instead of statistics
     #[arg(long, value_name = "CLASS", group = "view")]
-    pub histogram: Option<String>,
+    pub(crate) histogram: Option<String>,
     /// Switch the measuring of a class on in the running programs
     #[arg(long, value_name = "CLASS", group = "view")]
-    pub enable: Option<String>,
+    pub(crate) enable: Option<String>,
     /// Switch the measuring of a class off in the running programs
     #[arg(long, value_name = "CLASS", group = "view")]
-    pub disable: Option<String>,
+    pub(crate) disable: Option<String>,
     /// Print times in UTC instead of the local time zone
     #[arg(long)]
-    pub utc: bool,
+    pub(crate) utc: bool,
     /// Repaint this often while stdout is a terminal
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
-    pub every: Duration,
+    pub(crate) every: Duration,
     /// Print once, also in a terminal
     #[arg(long)]
-    pub once: bool,
+    pub(crate) once: bool,
     /// Print JSON (version 1) once instead of words
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }

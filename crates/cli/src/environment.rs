@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Where transactions are stored when `--data` does not say: `$CHRONOSCOPE_DATA`, else
 /// `chronoscope` in `$XDG_DATA_HOME` or `~/.local/share`.
-pub fn data_dir() -> PathBuf {
+pub(crate) fn data_dir() -> PathBuf {
     let variable = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     variable("CHRONOSCOPE_DATA").unwrap_or_else(|| {
         let shared = variable("XDG_DATA_HOME")
@@ -15,11 +15,11 @@ pub fn data_dir() -> PathBuf {
 }
 
 /// Whether stdout is a terminal that may be repainted.
-pub fn stdout_is_terminal() -> bool {
+pub(crate) fn stdout_is_terminal() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
 }
 
 /// Whether stderr is a terminal, on which progress may overwrite itself.
-pub fn stderr_is_terminal() -> bool {
+pub(crate) fn stderr_is_terminal() -> bool {
     std::io::stderr().is_terminal()
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 /// How the program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Exit {
+pub(crate) enum Exit {
     /// It did what was asked.
     Done = 0,
     /// `--check` was given and the requirement does not hold.
@@ -25,4 +25,5 @@ impl From<Exit> for ExitCode {
 }
 
 /// The table as `--help` shows it.
-pub const TABLE: &str = "Exit codes: 0 done, 1 --check failed, 2 usage, 3 nothing found, 4 error";
+pub(crate) const TABLE: &str =
+    "Exit codes: 0 done, 1 --check failed, 2 usage, 3 nothing found, 4 error";

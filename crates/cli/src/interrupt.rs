@@ -7,14 +7,14 @@ use std::time::Duration;
 
 /// Set once the user or the system asked the program to end.
 #[derive(Clone)]
-pub struct Interrupt(Arc<AtomicBool>);
+pub(crate) struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
     /// Listens for SIGINT and SIGTERM from now on; a second one ends the program at once.
     ///
     /// # Errors
     /// When the signals cannot be handled.
-    pub fn install() -> io::Result<Self> {
+    pub(crate) fn install() -> io::Result<Self> {
         let flag = Arc::new(AtomicBool::new(false));
         for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
             signal_hook::flag::register_conditional_shutdown(signal, 130, flag.clone())?;
@@ -24,17 +24,17 @@ impl Interrupt {
     }
 
     /// Whether it was asked.
-    pub fn is_set(&self) -> bool {
+    pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
     /// The flag itself.
-    pub fn flag(&self) -> &AtomicBool {
+    pub(crate) fn flag(&self) -> &AtomicBool {
         &self.0
     }
 
     /// Waits for `time`, or less when it is asked meanwhile.
-    pub fn sleep(&self, time: Duration) {
+    pub(crate) fn sleep(&self, time: Duration) {
         let step = Duration::from_millis(50);
         let mut left = time;
         while !left.is_zero() && !self.is_set() {

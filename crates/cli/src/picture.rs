@@ -26,25 +26,25 @@ const DATA: RGBColor = RGBColor(0x1f, 0x6f, 0xb4);
 const LIMIT: RGBColor = RGBColor(0xc4, 0x2b, 0x2b);
 
 /// What is drawn.
-pub struct Picture<'a> {
+pub(crate) struct Picture<'a> {
     /// One line: the chain.
-    pub title: &'a str,
+    pub(crate) title: &'a str,
     /// Further lines: numbers and verdict.
-    pub notes: &'a [String],
+    pub(crate) notes: &'a [String],
     /// The durations, ascending, in nanoseconds.
-    pub durations_ns: &'a [u64],
+    pub(crate) durations_ns: &'a [u64],
     /// The same with their starts, in any order.
-    pub points: &'a [Point],
+    pub(crate) points: &'a [Point],
     /// The limit, in nanoseconds.
-    pub limit_ns: Option<u64>,
+    pub(crate) limit_ns: Option<u64>,
     /// The time zone of the time axis.
-    pub zone: &'a Zone,
+    pub(crate) zone: &'a Zone,
 }
 
 /// Why there is no picture.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot draw {path}: {reason}")]
-pub struct PictureError {
+pub(crate) struct PictureError {
     path: String,
     reason: String,
 }
@@ -54,7 +54,7 @@ impl Picture<'_> {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn write_svg(&self, path: &Path) -> Result<(), PictureError> {
+    pub(crate) fn write_svg(&self, path: &Path) -> Result<(), PictureError> {
         self.write(path, |picture| {
             let mut svg = String::new();
             picture.draw(&SVGBackend::with_string(&mut svg, SIZE).into_drawing_area())?;
@@ -66,7 +66,7 @@ impl Picture<'_> {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn write_png(&self, path: &Path) -> Result<(), PictureError> {
+    pub(crate) fn write_png(&self, path: &Path) -> Result<(), PictureError> {
         self.write(path, |picture| {
             picture.draw(&BitMapBackend::new(path, SIZE).into_drawing_area())
         })

@@ -6,14 +6,14 @@ use std::io::{self, Write};
 ///
 /// # Errors
 /// When stdout cannot be written.
-pub fn show(text: &str) -> io::Result<()> {
+pub(crate) fn show(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
 }
 
 /// Overwrites the progress line on stderr; without a terminal nothing is printed.
-pub fn progress(text: &str) {
+pub(crate) fn progress(text: &str) {
     if crate::environment::stderr_is_terminal() {
         eprint!("\r\x1b[K{text}");
     }

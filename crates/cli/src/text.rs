@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 /// A duration in the unit that suits its size: `950 ns`, `12.50 µs`, `137.038 ms`, `7.835 s`.
-pub fn duration(ns: f64) -> String {
+pub(crate) fn duration(ns: f64) -> String {
     let size = ns.abs();
     if size < 1e3 {
         format!("{ns:.0} ns")
@@ -18,12 +18,12 @@ pub fn duration(ns: f64) -> String {
 }
 
 /// As [`duration`], of a whole number of nanoseconds.
-pub fn duration_ns(ns: i64) -> String {
+pub(crate) fn duration_ns(ns: i64) -> String {
     duration(ns as f64)
 }
 
 /// A count with thousands apart: `277,000`.
-pub fn count(n: u64) -> String {
+pub(crate) fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.chars().enumerate() {
@@ -36,7 +36,7 @@ pub fn count(n: u64) -> String {
 }
 
 /// A share in percent with as many places as tell it from 0 and from 100 in a large population.
-pub fn percent(part: u64, whole: u64) -> String {
+pub(crate) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "– %".to_owned();
     }
@@ -44,7 +44,7 @@ pub fn percent(part: u64, whole: u64) -> String {
 }
 
 /// A bar of eighth blocks, at most `width` cells long, for `value` of `largest`.
-pub fn bar(value: u64, largest: u64, width: usize) -> String {
+pub(crate) fn bar(value: u64, largest: u64, width: usize) -> String {
     const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
     if largest == 0 {
         return String::new();
@@ -66,7 +66,7 @@ pub fn bar(value: u64, largest: u64, width: usize) -> String {
 /// # Errors
 /// A sentence that says what was expected, for a number without a unit, a negative one or one
 /// beyond 500 years.
-pub fn parse_duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let split = text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
@@ -90,7 +90,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 ///
 /// # Errors
 /// A sentence that says what was expected.
-pub fn parse_size(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let body = text.trim_end_matches(['B', 'b']);
     let (number, unit) = match body.char_indices().last() {
@@ -113,18 +113,18 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
 /// A table with a heading line; columns are aligned, the first to the left and the rest to the
 /// right.
 #[derive(Default)]
-pub struct Table {
+pub(crate) struct Table {
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     /// A table with this heading.
-    pub fn new(heading: &[&str]) -> Self {
+    pub(crate) fn new(heading: &[&str]) -> Self {
         Self { rows: vec![heading.iter().map(|h| (*h).to_owned()).collect()] }
     }
 
     /// Adds a row.
-    pub fn row(&mut self, cells: Vec<String>) {
+    pub(crate) fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
     }
 }

@@ -6,26 +6,26 @@ use jiff::{Timestamp, Zoned};
 
 /// The time zone that instants are read and printed in.
 #[derive(Clone, Debug)]
-pub struct Zone(TimeZone);
+pub(crate) struct Zone(TimeZone);
 
 impl Zone {
     /// UTC, or the zone of this machine.
-    pub fn new(utc: bool) -> Self {
+    pub(crate) fn new(utc: bool) -> Self {
         Self(if utc { TimeZone::UTC } else { TimeZone::system() })
     }
 
     /// Its name, so that every print can say which it is.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         self.0.iana_name().unwrap_or("local time").to_owned()
     }
 
     /// An instant with milliseconds: `2026-11-21 14:01:17.250`.
-    pub fn instant(&self, utc_ns: i64) -> String {
+    pub(crate) fn instant(&self, utc_ns: i64) -> String {
         self.format(utc_ns, "%Y-%m-%d %H:%M:%S%.3f")
     }
 
     /// A time of day: `14:01:17`.
-    pub fn time_of_day(&self, utc_ns: i64) -> String {
+    pub(crate) fn time_of_day(&self, utc_ns: i64) -> String {
         self.format(utc_ns, "%H:%M:%S")
     }
 
@@ -41,7 +41,7 @@ impl Zone {
     ///
     /// # Errors
     /// A sentence that names the forms.
-    pub fn parse(&self, text: &str, now_ns: i64) -> Result<i64, String> {
+    pub(crate) fn parse(&self, text: &str, now_ns: i64) -> Result<i64, String> {
         if let Some(ago) = text.strip_prefix('-') {
             let ago = crate::text::parse_duration(ago)?;
             return Ok(now_ns.saturating_sub(i64::try_from(ago.as_nanos()).unwrap_or(i64::MAX)));

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 const BAR_CELLS: usize = 48;
 
 /// The picture of a chain's transactions, which may come in any order and with some missing.
-pub fn waterfall(transactions: &[Transaction], zone: &Zone) -> String {
+pub(crate) fn waterfall(transactions: &[Transaction], zone: &Zone) -> String {
     let Some(begin) = transactions.iter().map(|t| t.start_ns).min() else {
         return "no transactions\n".to_owned();
     };

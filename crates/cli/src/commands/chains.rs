@@ -20,7 +20,7 @@ const TERMINAL_BINS: usize = 20;
 const BAR_CELLS: usize = 50;
 
 /// Runs the command.
-pub fn chains(args: &Chains) -> Result<Exit> {
+pub(crate) fn chains(args: &Chains) -> Result<Exit> {
     let zone = Zone::new(args.span.utc);
     let question = question(args, &zone)?;
     let snapshot = open(&args.data.dir())?;
@@ -40,7 +40,7 @@ pub fn chains(args: &Chains) -> Result<Exit> {
 }
 
 /// Opens the stored transactions, with what to do when there are none.
-pub fn open(dir: &Path) -> Result<Snapshot> {
+pub(crate) fn open(dir: &Path) -> Result<Snapshot> {
     Snapshot::open(dir).with_context(|| {
         format!(
             "no stored transactions in {} (chronoscope serve fills it; --data DIR names another)",
@@ -50,7 +50,7 @@ pub fn open(dir: &Path) -> Result<Snapshot> {
 }
 
 /// The time range of a command line.
-pub fn range(span: &Span, zone: &Zone) -> Result<Range<i64>> {
+pub(crate) fn range(span: &Span, zone: &Zone) -> Result<Range<i64>> {
     let now = chronoscope_clock::utc_now_ns();
     let parse = |text: &Option<String>, otherwise| {
         text.as_ref().map_or(Ok(otherwise), |text| zone.parse(text, now)).map_err(|e| anyhow!(e))

@@ -24,7 +24,7 @@ struct Sample {
 }
 
 /// Runs the command.
-pub fn live(args: &Live) -> Result<Exit> {
+pub(crate) fn live(args: &Live) -> Result<Exit> {
     if let Some(class) = args.enable.as_ref().or(args.disable.as_ref()) {
         return switch(args, class, args.enable.is_some());
     }
@@ -251,7 +251,7 @@ fn list(transactions: &[Transaction], zone: &Zone) -> String {
 }
 
 /// Properties and metrics in one line: `callsign=DLH123 plots=12`.
-pub fn context(t: &Transaction) -> String {
+pub(crate) fn context(t: &Transaction) -> String {
     let properties = t.properties.iter().map(|(key, value)| format!("{key}={value}"));
     let metrics = t.metrics.iter().map(|(key, value)| format!("{key}={value}"));
     properties.chain(metrics).collect::<Vec<_>>().join(" ")

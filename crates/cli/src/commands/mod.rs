@@ -4,6 +4,6 @@ mod chains;
 mod live;
 mod serve;
 
-pub use chains::chains;
-pub use live::{context, live};
-pub use serve::serve;
+pub(crate) use chains::chains;
+pub(crate) use live::{context, live};
+pub(crate) use serve::serve;

@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 const TALK_EVERY_S: i64 = 10;
 
 /// Runs the command.
-pub fn serve(args: &Serve) -> Result<Exit> {
+pub(crate) fn serve(args: &Serve) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
     let data_dir = args.data.dir();
     let ring_dir = args.rings.clone().unwrap_or_else(read::default_folder);
