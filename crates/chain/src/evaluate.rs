@@ -77,8 +77,8 @@ pub struct Counts {
     pub foreign: u64,
     /// Not used: shorter than nothing.
     pub negative: u64,
-    /// Not used: the root is not among the rows, or may hide among missing ones. When a time range
-    /// is asked for, these may lie outside it.
+    /// Not used: the root is not among the rows, or may hide among missing ones. Since its start is
+    /// not known, the leaf's own start decides whether it belongs to the time range.
     pub root_missing: u64,
     /// Rows left out because another has the same id.
     pub duplicates: u64,
@@ -170,7 +170,7 @@ impl Evaluator {
             let (steps, from_top) = match self.meaning(paths, standing.path, standing.level) {
                 Meaning::None => continue,
                 Meaning::Hidden => {
-                    self.counts.root_missing += 1;
+                    self.root_missing(chain, Some(leaf));
                     continue;
                 }
                 Meaning::Below { steps, from_top } => (steps, from_top),
@@ -181,7 +181,7 @@ impl Evaluator {
                 Some(start_ns) => {
                     self.offer(chain, Some(steps), start_ns, leaf, leaf, &mut each);
                 }
-                None => self.counts.root_missing += 1,
+                None => self.root_missing(chain, Some(leaf)),
             }
         }
     }
@@ -195,7 +195,7 @@ impl Evaluator {
             self.offer(chain, steps, start_ns, last, last, &mut each);
         }
         if whole.is_none() && !chain.places.iter().any(Place::is_root) {
-            self.counts.root_missing += 1;
+            self.root_missing(chain, chain.last_leaf());
         }
         let is_root = |class: &ClassId| self.selection.roots.contains(class);
         let below = |index: usize| whole.is_none() || !chain.places[index].is_root();
@@ -236,6 +236,14 @@ impl Evaluator {
         let top = paths.classes(standing.path).first().copied()?;
         let selected = self.selection.roots.contains(&top);
         Some((selected, standing.root_start_ns?, standing.level, last))
+    }
+
+    fn root_missing(&mut self, chain: &Chain<'_>, leaf: Option<usize>) {
+        let in_range = |leaf: usize| {
+            let start_ns = chain.hops[leaf].start_ns;
+            self.selection.root_start_ns.contains(&start_ns)
+        };
+        self.counts.root_missing += u64::from(leaf.is_some_and(in_range));
     }
 
     fn offer(

@@ -109,6 +109,9 @@ impl Split {
     /// # Panics
     /// When the two have different numbers of hops.
     pub fn merge(&mut self, other: &Self) {
+        if other.hops.is_empty() {
+            return;
+        }
         if self.hops.is_empty() {
             self.hops.resize_with(other.hops.len(), Default::default);
         }
@@ -144,6 +147,11 @@ mod tests {
         sum.add(&parts);
         assert_eq!(sum.hops[0].0.mean_ns(), Some(3.0)); // (10 - 4) / 2
         assert_eq!((sum.hops[0].0.negative(), sum.hops[1].1.sum_ns()), (1, 9)); // 21..30
+        let counted = sum.clone();
+        sum.merge(&Split::default());
+        assert_eq!(sum, counted, "nothing changes nothing");
+        sum.merge(&counted);
+        assert_eq!(sum.hops[1].1.sum_ns(), 18);
         split(&[], &mut parts);
         assert!(parts.is_empty());
     }

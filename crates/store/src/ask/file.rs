@@ -33,8 +33,7 @@ impl SegmentFile {
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         let file = File::open(path).map_err(StoreError::io("open segment", path))?;
         // The offset index lets a selection of rows pass over pages without reading them.
-        let options = ArrowReaderOptions::new()
-            .with_offset_index_policy(PageIndexPolicy::Optional);
+        let options = ArrowReaderOptions::new().with_offset_index_policy(PageIndexPolicy::Optional);
         let metadata = ArrowReaderMetadata::load(&file, options).map_err(unreadable(path))?;
         Ok(Self { path: path.to_owned(), file, metadata })
     }
@@ -154,7 +153,10 @@ impl<'a> Columns<'a> {
     pub(super) fn words(&self, name: &str) -> Result<(&'a [i32], Vec<&'a str>), StoreError> {
         let words = |column: &'a DictionaryArray<Int32Type>| {
             let texts: &StringArray = column.values().as_string_opt::<i32>()?;
-            Some((&column.keys().values()[..], texts.iter().map(Option::unwrap_or_default).collect()))
+            Some((
+                &column.keys().values()[..],
+                texts.iter().map(Option::unwrap_or_default).collect(),
+            ))
         };
         let column = self.batch.column_by_name(name);
         let column = column.and_then(|c| c.as_dictionary_opt::<Int32Type>());

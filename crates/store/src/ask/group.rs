@@ -40,7 +40,14 @@ pub(super) fn read_native(
 ) -> Result<Run, StoreError> {
     let mut run = Run::default();
     let names = [
-        "chain_high", "chain_low", "id", "parent", "start", "elapsed_ns", "path", "level",
+        "chain_high",
+        "chain_low",
+        "id",
+        "parent",
+        "start",
+        "elapsed_ns",
+        "path",
+        "level",
         "root_start",
     ];
     for batch in file.read(&names, None, None)? {
@@ -82,9 +89,8 @@ pub(super) fn read_foreign(
     if matches!(wanted, Wanted::Partition(Partition::ALL)) {
         run.reserve(usize::try_from(file.rows()).unwrap_or(0));
     }
-    let names = [
-        "chain_high", "chain_low", "id", "parent", "start", "elapsed_ns", "application", "class",
-    ];
+    let names =
+        ["chain_high", "chain_low", "id", "parent", "start", "elapsed_ns", "application", "class"];
     for batch in file.read(&names, None, None)? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = Columns { file, batch: &batch };
@@ -191,13 +197,16 @@ pub(super) fn read_unsealed(
     run
 }
 
+/// A path, the steps from the selected root to its leaf, and whether the rows of all steps are
+/// there.
+type SeriesKey = (PathIndex, Option<u16>, bool);
+
 /// Asks chain after chain.
 pub(super) struct Grouping<'a> {
     shared: &'a Shared<'a>,
     assembler: Assembler,
     evaluator: Evaluator,
-    /// By path and steps: the series.
-    series: HashMap<(PathIndex, Option<u16>), usize>,
+    series: HashMap<SeriesKey, usize>,
     way: Vec<Hop>,
     parts: Vec<Part>,
     pub(super) findings: Findings,
@@ -276,7 +285,7 @@ impl<'a> Grouping<'a> {
 /// Where found durations go.
 struct Sink<'a> {
     shared: &'a Shared<'a>,
-    series: &'a mut HashMap<(PathIndex, Option<u16>), usize>,
+    series: &'a mut HashMap<SeriesKey, usize>,
     way: &'a mut Vec<Hop>,
     parts: &'a mut Vec<Part>,
     findings: &'a mut Findings,
@@ -285,36 +294,42 @@ struct Sink<'a> {
 impl Sink<'_> {
     fn take(&mut self, chain: &Chain<'_>, paths: &Paths, found: Found) {
         let standing = chain.standings[found.leaf];
-        let findings = &mut *self.findings;
-        let series = *self.series.entry((standing.path, found.steps)).or_insert_with(|| {
+        let split_wanted = self.shared.question.split && self.shared.question.kind == Kind::Acpd;
+        let whole_way = split_wanted && self.find_way(chain, found);
+        let key = (standing.path, found.steps, whole_way);
+        let series = self.series.get(&key).copied();
+        let series = series.unwrap_or_else(|| {
             let classes = paths.classes(standing.path);
-            findings.series_of(below_root(&classes, standing.level, found.steps))
+            let path = below_root(&classes, standing.level, found.steps);
+            if whole_way && path.contains(&ClassId::NONE) {
+                // Rows know better than what came with the correlator: ways of different lengths
+                // share such a path.
+                let way: Vec<ClassId> = self.way.iter().map(|hop| hop.class).collect();
+                return self.findings.series_of(&way);
+            }
+            let series = self.findings.series_of(path);
+            self.series.insert(key, series);
+            series
         });
-        self.findings.push(series, found.start_ns, found.duration_ns);
-        if self.shared.question.split && self.shared.question.kind == Kind::Acpd {
-            self.split(chain, found, series);
+        let findings = &mut *self.findings;
+        findings.push(series, found.start_ns, found.duration_ns);
+        if whole_way {
+            split(self.way, self.parts);
+            findings.series[series].split.add(self.parts);
+        } else if split_wanted {
+            findings.unsplit += 1;
         }
     }
 
-    fn split(&mut self, chain: &Chain<'_>, found: Found, series: usize) {
-        let steps = found.steps.filter(|steps| chain.ancestor(found.leaf, *steps).is_some());
-        let Some(steps) = steps else {
-            self.findings.unsplit += 1;
-            return;
-        };
+    /// Finds the rows from the root to the leaf; whether all are there, the root's being the one
+    /// that the duration counts from.
+    fn find_way(&mut self, chain: &Chain<'_>, found: Found) -> bool {
         self.way.clear();
+        let Some(steps) = found.steps else { return false };
         let up = std::iter::successors(Some(found.leaf), |at| chain.places[*at].parent());
         self.way.extend(up.take(usize::from(steps) + 1).map(|at| chain.hops[at]));
         self.way.reverse();
-        let from_root = self.way.first().is_some_and(|root| root.start_ns == found.start_ns);
-        // A start that was carried and differs from the root's row belongs to no split.
-        let series = &mut self.findings.series[series].split;
-        if !from_root || (!series.hops.is_empty() && series.hops.len() != self.way.len()) {
-            self.findings.unsplit += 1;
-            return;
-        }
-        split(self.way, self.parts);
-        series.add(self.parts);
+        self.way.len() == usize::from(steps) + 1 && self.way[0].start_ns == found.start_ns
     }
 }
 

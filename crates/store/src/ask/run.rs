@@ -229,8 +229,7 @@ impl Task<'_> {
         for partition in Partition::within(rows, memory) {
             let wanted = Wanted::Partition(partition);
             let mut paths = Paths::default();
-            let mut runs =
-                vec![read_unsealed(&minute.unsealed, self.shared, wanted, &mut paths)];
+            let mut runs = vec![read_unsealed(&minute.unsealed, self.shared, wanted, &mut paths)];
             for part in &minute.parts {
                 let run = SegmentFile::open(&part.path)
                     .and_then(|file| read_native(&file, self.shared, wanted, &mut paths));

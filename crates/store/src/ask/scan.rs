@@ -110,7 +110,10 @@ pub(super) fn scan(
                     for row in 0..count {
                         match levels.series(path, taken.levels[row], &mut findings) {
                             ByLevel::No => {}
-                            ByLevel::RootMissing => findings.counts.root_missing += 1,
+                            ByLevel::RootMissing => {
+                                let in_range = shared.question.start_ns.contains(&taken.start[row]);
+                                findings.counts.root_missing += u64::from(in_range);
+                            }
                             ByLevel::Series(series) => {
                                 taken.slice(row, 1).collect(shared, series, &mut findings);
                             }

@@ -1,0 +1,147 @@
+//! Chains at random, with all that happens to chains: rows that are missing, clocks that disagree,
+//! ancestors dropped on the way, chains without ancestors, and such below others.
+#![allow(dead_code, unreachable_pub)] // every test uses some of it
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // a test may panic
+
+use chronoscope_model::{
+    Batch, ClassId, ClassName, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId, Record,
+    TransactionId,
+};
+use chronoscope_store::{Append, MINUTE_NS, Options, Store};
+use std::path::Path;
+
+/// The classes: roots are of the first and nothing else is.
+pub const CLASSES: [(&str, &str); 5] = [("X", "a"), ("X", "b"), ("Y", "c"), ("Y", "d"), ("Y", "e")];
+
+/// Rows and the words for them.
+pub struct World {
+    pub names: Names,
+    pub records: Vec<Record>,
+    random: u64,
+}
+
+impl World {
+    /// `chains` chains over three minutes.
+    pub fn new(seed: u64, chains: u64) -> Self {
+        let mut world = Self { names: Names::default(), records: Vec::new(), random: seed };
+        for (application, class) in CLASSES {
+            world
+                .names
+                .add_class(ClassName { application: application.into(), class: class.into() });
+        }
+        for chain in 0..chains {
+            let start_ns = 100 * MINUTE_NS + (3 * MINUTE_NS) * chain as i64 / chains as i64;
+            world.add_chain(chain + 1, start_ns);
+        }
+        world
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(99);
+        ((self.random >> 33) ^ (self.random >> 45)) % bound
+    }
+
+    fn add_chain(&mut self, chain: u64, root_start_ns: i64) {
+        let foreign_chain = self.below(4) == 0;
+        let mixed = !foreign_chain && self.below(8) == 0;
+        let mut rows: Vec<(Record, Vec<ClassId>)> = Vec::new();
+        for index in 0..1 + self.below(14) {
+            let parent = (index > 0).then(|| self.below(index) as usize);
+            let (application, class) = match parent {
+                None => CLASSES[0],
+                Some(_) => CLASSES[1 + self.below(4) as usize],
+            };
+            let class = ClassId::of(application, class);
+            let above = parent.map(|parent| rows[parent].clone());
+            let (mut classes, parent_start) = above
+                .as_ref()
+                .map_or((Vec::new(), root_start_ns), |above| (above.1.clone(), above.0.start_ns));
+            classes.push(class);
+            let id = TransactionId(chain * 100 + index);
+            // Some start before their parents, a few even end before their roots start; a few
+            // rows of foreign chains lie in the next minute.
+            let late = if self.below(20) == 0 { MINUTE_NS } else { 0 };
+            let start_ns = if parent.is_none() {
+                root_start_ns
+            } else {
+                parent_start + self.below(1000) as i64 - 60 + if foreign_chain { late } else { 0 }
+            };
+            let below_foreign =
+                above.as_ref().is_some_and(|above| above.0.flags().contains(Flags::FOREIGN));
+            let foreign =
+                foreign_chain || below_foreign || (mixed && parent.is_some() && self.below(3) == 0);
+            let record = Record {
+                start_ns,
+                elapsed_ns: self.below(400),
+                cpu_ns: 0,
+                process_cpu_ns: NO_PROCESS_CPU,
+                // Ascending, descending and equal halves.
+                chain_high: chain % 3,
+                chain_low: chain.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+                id,
+                parent: above.as_ref().map_or(TransactionId::NONE, |above| above.0.id),
+                class,
+                path: PathId::NONE,
+                root_start_ns: if foreign { start_ns } else { root_start_ns },
+                root_process: ProcessId::NONE,
+                process: ProcessId::NONE,
+                context_offset: 0,
+                context_len: 0,
+                level: if foreign { 0 } else { classes.len() as u16 - 1 },
+                thread: 1,
+                status: 0,
+                flags: if foreign { Flags::FOREIGN.0 } else { 0 },
+                reserved: 0,
+            };
+            rows.push((record, classes));
+        }
+        for (mut record, classes) in rows {
+            if self.below(12) == 0 {
+                continue; // missing
+            }
+            if !record.flags().contains(Flags::FOREIGN) {
+                record.path = PathId::of(&classes);
+                if classes.len() > 3 && self.below(6) == 0 {
+                    // Middle ancestors were dropped: root and parent are left.
+                    let left = [
+                        classes[0],
+                        ClassId::NONE,
+                        classes[classes.len() - 2],
+                        *classes.last().unwrap(),
+                    ];
+                    record.path = PathId(record.path.0 ^ 0xd0d0);
+                    record.flags |= Flags::ANCESTORS_DROPPED.0;
+                    self.names.add_path(record.path, left.to_vec());
+                } else {
+                    self.names.add_path(record.path, classes);
+                }
+            }
+            self.records.push(record);
+        }
+    }
+
+    /// Stores the rows, mixed, in shares one after the other; every share is sealed, the last one
+    /// only if it is to be.
+    pub fn store(&self, dir: &Path, shares: &[f64], seal_last: bool) {
+        let now = 110 * MINUTE_NS;
+        let store = Store::open(dir, Options::default(), now).unwrap();
+        let mut order: Vec<&Record> = self.records.iter().collect();
+        order.sort_by_key(|record| record.id.0.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut rest = &order[..];
+        for (index, share) in shares.iter().enumerate() {
+            let last = index + 1 == shares.len();
+            let count = if last { rest.len() } else { (order.len() as f64 * share) as usize };
+            let (part, others) = rest.split_at(count);
+            rest = others;
+            let mut batch = Batch::default();
+            part.iter().for_each(|record| batch.push(**record, b""));
+            let input =
+                Append { batch: Some(&batch), names: Some(&self.names), ..Append::default() };
+            store.append(&input, now).unwrap();
+            store.sync().unwrap();
+            if !last || seal_last {
+                store.seal_all(now).unwrap();
+            }
+        }
+    }
+}
