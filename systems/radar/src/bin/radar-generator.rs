@@ -231,8 +231,12 @@ fn run(
             next_progress_s = elapsed_s + PROGRESS_S;
         }
     }
-    if let Some(truth) = truth {
-        truth.finish().context("cannot write the truth")?;
+    if let Some(mut truth) = truth {
+        let end_s = until_s.min(schedule.elapsed_s() * schedule.speed);
+        truth
+            .write_until(&generator, end_s)
+            .and_then(|()| truth.finish())
+            .context("cannot write the truth")?;
     }
     if let Some(error) = &to.first_error {
         eprintln!("radar-generator: {} datagrams were not sent, the first: {error}", to.errors);

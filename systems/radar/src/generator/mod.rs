@@ -161,8 +161,8 @@ mod tests {
             }
         }
         assert!(inside > 20, "{inside} aircraft are inside the range all the time");
-        // 40 whole turns at 0.97, four standard errors of about 0.17/√(40 · inside).
-        let rate = f64::from(seen) / f64::from(inside) / 40.0;
+        // 41 whole turns at 0.97, four standard errors of about 0.17/√(41 · inside).
+        let rate = f64::from(seen) / f64::from(inside) / 41.0;
         assert!((rate - DETECTION).abs() < 0.04, "{rate}");
     }
 

@@ -41,10 +41,12 @@ pub struct Radar {
     site: Site,
     frame: LocalFrame,
     seed: u64,
-    /// When the antenna passes north for the first time, in seconds of the scenario.
+    /// When the antenna passed north before the scenario began, in seconds of the scenario.
     first_north_s: f64,
-    /// Sectors left so far since the first north.
+    /// Sectors left so far since that north.
     sectors_left: u64,
+    /// Whether the antenna has turned since the beginning, so that there are candidates.
+    turning: bool,
     /// For each sector the aircraft that may be in it during this turn.
     candidates: Vec<Vec<u32>>,
     /// How many plots were detected.
@@ -60,8 +62,11 @@ impl Radar {
             site,
             frame: LocalFrame::new(site.position),
             seed,
-            first_north_s: site.period_s * start,
-            sectors_left: 0,
+            first_north_s: -site.period_s * start,
+            sectors_left: (0..u64::from(SECTORS))
+                .find(|sector| *sector as f64 >= start * f64::from(SECTORS))
+                .unwrap_or(u64::from(SECTORS)),
+            turning: false,
             candidates: vec![Vec::new(); SECTORS as usize],
             plots: 0,
         }
@@ -98,14 +103,15 @@ impl Radar {
         self.sectors_left += 1;
         let at_s = self.crossing_s(crossing);
         let entered = u32::try_from(crossing % u64::from(SECTORS)).unwrap_or(0);
-        // Before the first north there was no sector whose plots could be due.
+        // Before its first crossing the antenna has been nowhere, so that no plots are due.
         let plots = match crossing.checked_sub(1) {
-            Some(left) => self.plots_of(left, aircraft, &utc_ns_of),
-            None => Vec::new(),
+            Some(left) if self.turning => self.plots_of(left, aircraft, &utc_ns_of),
+            _ => Vec::new(),
         };
         self.plots += plots.len() as u64;
-        if entered == 0 {
+        if entered == 0 || !self.turning {
             self.find_candidates(aircraft, at_s);
+            self.turning = true;
         }
         self.datagrams(
             &plots,
@@ -114,14 +120,14 @@ impl Radar {
     }
 
     /// Notes for every sector which aircraft may be passed in it during the coming turn.
-    fn find_candidates(&mut self, aircraft: &[Aircraft], north_s: f64) {
+    fn find_candidates(&mut self, aircraft: &[Aircraft], from_s: f64) {
         self.candidates.iter_mut().for_each(Vec::clear);
         let reach_m = SPEED_MAX_M_S * self.site.period_s;
-        let middle_s = north_s + self.site.period_s / 2.0;
+        let middle_s = from_s + self.site.period_s / 2.0;
         let sector_rad = TAU / f64::from(SECTORS);
         for (index, plane) in (0_u32..).zip(aircraft) {
             // An aircraft that comes or goes during the turn is looked at where it is then.
-            let seen = [middle_s, north_s, north_s + self.site.period_s];
+            let seen = [middle_s, from_s, from_s + self.site.period_s];
             let Some(state) = seen.iter().find_map(|at| plane.at(*at)) else { continue };
             let polar = self.frame.to_polar(state.position);
             if polar.range_m > self.site.range_nm * METRES_PER_NM + reach_m {

@@ -81,8 +81,8 @@ mod tests {
         let text = String::from_utf8(file).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 1 + 3 * 3);
-        // The first aircraft of the first circle starts north of 50.9° N 10.5° E by 40 km.
-        assert!(lines[1].starts_with("1000.250,f00000,51.26"), "{}", lines[1]);
+        // The first aircraft of the first circle starts 40 km north of 50.9° N 10.5° E: 0.3595°.
+        assert!(lines[1].starts_with("1000.250,f00000,51.2595"), "{}", lines[1]);
         assert!(lines[1].ends_with(",10.500000,200.00"), "{}", lines[1]);
         assert!(lines[7].starts_with("1004.250,"));
     }

@@ -1,0 +1,7 @@
+//! Any octets as records of ASTERIX category 062.
+#![no_main]
+
+#[path = "../../systems/radar/tests/asterix/check.rs"]
+mod check;
+
+libfuzzer_sys::fuzz_target!(|content: &[u8]| check::check(62, content));

@@ -1,0 +1,236 @@
+//! The program `radar-generator` from outside: what it sends, when, and how it ends.
+
+use chronoscope_radar::asterix::{Record, TimeOfDay, decode_block};
+use chronoscope_radar::traffic::plans;
+use std::collections::HashSet;
+use std::net::{SocketAddr, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+fn listener() -> (UdpSocket, SocketAddr) {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let address = socket.local_addr().unwrap();
+    (socket, address)
+}
+
+fn start(arguments: &[&str], to: &[SocketAddr]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_radar-generator"));
+    for address in to {
+        command.args(["--to", &address.to_string()]);
+    }
+    command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn circles(arguments: &[&str], to: &[SocketAddr]) -> Child {
+    let scenario = ["--scenario", "circles", "--circles", "4", "--flights", "10"];
+    start(&[&scenario, arguments].concat(), to)
+}
+
+fn summary(output: &Output) -> serde_json::Value {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// All that waits in a socket, once the sender has ended.
+fn received(socket: &UdpSocket) -> Vec<Vec<u8>> {
+    socket.set_nonblocking(true).unwrap();
+    let mut datagrams = Vec::new();
+    let mut buffer = [0; 2048];
+    while let Ok(size) = socket.recv(&mut buffer) {
+        datagrams.push(buffer[..size].to_vec());
+    }
+    datagrams
+}
+
+fn records(datagrams: &[Vec<u8>]) -> Vec<Record> {
+    datagrams.iter().flat_map(|datagram| decode_block(datagram).map(Result::unwrap)).collect()
+}
+
+#[test]
+fn what_the_summary_counts_arrives() {
+    let (a, b) = (listener(), listener());
+    let child =
+        circles(&["--radars", "2", "--duration", "3", "--speed", "6", "--json"], &[a.1, b.1]);
+    let summary = summary(&child.wait_with_output().unwrap());
+    let datagrams = received(&a.0);
+    assert_eq!(datagrams, received(&b.0), "both destinations get the same");
+    assert_eq!(summary["version"], 1);
+    assert_eq!(summary["send_errors"], 0);
+    assert_eq!(summary["datagrams"], datagrams.len());
+    assert_eq!(summary["octets"], datagrams.iter().map(Vec::len).sum::<usize>());
+    let plots = records(&datagrams).iter().filter(|r| matches!(r, Record::Plot(_))).count();
+    assert_eq!(summary["plots"], plots);
+    assert!(plots > 40, "18 s of the scenario, two radars, forty aircraft: {plots}");
+    assert_eq!(summary["radars"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn times_of_day_are_utc_and_plots_come_at_once() {
+    let (socket, address) = listener();
+    let child = circles(&["--radars", "9", "--duration", "4"], &[address]);
+    let mut delays_s = Vec::new();
+    let mut buffer = [0; 2048];
+    // Nine radars of 32 sectors in 5 to 12 s: more than 30 messages a second.
+    while delays_s.len() < 60 {
+        let size = socket.recv(&mut buffer).unwrap();
+        let now_ns = chronoscope_clock::utc_now_ns();
+        for record in decode_block(&buffer[..size]) {
+            if let Record::Service(message) = record.unwrap() {
+                let stamp_ns = message.time_of_day.unwrap().to_utc_ns(now_ns);
+                delays_s.push((now_ns - stamp_ns) as f64 / 1e9);
+            }
+        }
+    }
+    assert!(child.wait_with_output().unwrap().status.success());
+    delays_s.sort_by(f64::total_cmp);
+    // A stamp is cut to 1/128 s; never ahead, and the median is not late even on a busy machine.
+    assert!(delays_s[0] >= 0.0, "{}", delays_s[0]);
+    assert!(delays_s[30] < 0.05, "{}", delays_s[30]);
+}
+
+#[test]
+fn each_radar_can_have_its_port() {
+    // Two neighbouring ports that are free now; another process may take the second meanwhile.
+    let (first, second) = loop {
+        let (first, address) = listener();
+        if let Some(next) = address.port().checked_add(1)
+            && let Ok(second) = UdpSocket::bind(("127.0.0.1", next))
+        {
+            break (first, second);
+        }
+    };
+    let to = first.local_addr().unwrap();
+    let child =
+        circles(&["--radars", "2", "--port-per-radar", "--duration", "2", "--speed", "8"], &[to]);
+    assert!(child.wait_with_output().unwrap().status.success());
+    for (socket, sic) in [(first, 1), (second, 2)] {
+        let records = records(&received(&socket));
+        assert!(!records.is_empty());
+        for record in records {
+            let source = match record {
+                Record::Plot(plot) => plot.source,
+                Record::Service(message) => message.source,
+                other => panic!("{other:?}"),
+            };
+            assert_eq!((source.sac, source.sic), (98, sic));
+        }
+    }
+}
+
+#[test]
+fn a_signal_ends_it_with_its_summary() {
+    for signal in ["INT", "TERM"] {
+        let (socket, address) = listener();
+        let child = circles(&["--json"], &[address]);
+        // It is running once something comes.
+        socket.recv(&mut [0; 2048]).unwrap();
+        let killed =
+            Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
+        assert!(killed.unwrap().success());
+        let summary = summary(&child.wait_with_output().unwrap());
+        assert!(summary["datagrams"].as_u64().unwrap() > 0, "{signal}");
+    }
+}
+
+#[test]
+fn plans_and_truth_belong_to_the_plots() {
+    let dir = tempfile::tempdir().unwrap();
+    let (plans_file, truth_file) = (dir.path().join("plans.csv"), dir.path().join("truth.csv"));
+    let (socket, address) = listener();
+    let files =
+        ["--flight-plans", plans_file.to_str().unwrap(), "--truth", truth_file.to_str().unwrap()];
+    let child = circles(&[&files[..], &["--duration", "2", "--speed", "8"]].concat(), &[address]);
+    assert!(child.wait_with_output().unwrap().status.success());
+    let plans = plans::read(&std::fs::read_to_string(plans_file).unwrap()).unwrap();
+    let planned: HashSet<(u32, String)> =
+        plans.iter().map(|plan| (plan.address, plan.callsign.clone())).collect();
+    assert_eq!(planned.len(), 40);
+    let truth = std::fs::read_to_string(truth_file).unwrap();
+    // Sixteen seconds of the scenario and its beginning.
+    assert_eq!(truth.lines().count(), 1 + 40 * 17);
+    for record in records(&received(&socket)) {
+        if let Record::Plot(plot) = record {
+            let name = (plot.aircraft_address.unwrap(), plot.callsign.unwrap().to_string());
+            assert!(planned.contains(&name), "{name:?}");
+        }
+    }
+}
+
+#[test]
+fn wrong_arguments_say_what_to_do() {
+    let output = start(&[], &["127.0.0.1:9".parse().unwrap()]).wait_with_output().unwrap();
+    assert!(!output.status.success());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("run tools/flights"), "{said}");
+}
+
+/// The recording; `None`, loudly, when it cannot be had.
+fn recording() -> Option<PathBuf> {
+    let tool = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/flights");
+    let output = Command::new(tool).output();
+    match output {
+        Ok(output) if output.status.success() => {
+            Some(PathBuf::from(String::from_utf8(output.stdout).unwrap().trim()))
+        }
+        other => {
+            eprintln!("SKIPPED: no recorded flights, so the live scenario is not run: {other:?}");
+            None
+        }
+    }
+}
+
+#[test]
+fn the_live_scenario_is_as_dense_as_it_says() {
+    use chronoscope_radar::traffic::{flights, live};
+    let Some(recording) = recording() else { return };
+    let recorded = flights::read(std::fs::File::open(recording).unwrap()).unwrap();
+    assert_eq!(recorded.len(), 1244);
+    let aircraft = live::compose(&recorded, None);
+    let addresses: HashSet<u32> = aircraft.iter().map(|plane| plane.address).collect();
+    assert_eq!(addresses.len(), aircraft.len());
+    for minute in 0..60 {
+        let at_s = 60.0 * f64::from(minute);
+        let there: Vec<_> = aircraft.iter().filter_map(|plane| plane.at(at_s)).collect();
+        assert!((680..=820).contains(&there.len()), "minute {minute}: {}", there.len());
+        for state in there {
+            let position = state.position;
+            assert!((46.5..55.5).contains(&position.lat_deg), "{position:?}");
+            assert!((4.5..16.5).contains(&position.lon_deg), "{position:?}");
+        }
+    }
+    // Smoothed paths move as aircraft do: 100 to 330 m/s, save for a few bad stretches.
+    let speeds: Vec<f64> = aircraft
+        .iter()
+        .filter_map(|plane| Some((plane.at(500.0)?, plane.at(501.0)?)))
+        .map(|(a, b)| a.position.ground_distance_m(b.position))
+        .collect();
+    let odd = speeds.iter().filter(|speed| !(100.0..330.0).contains(*speed)).count();
+    assert!(odd * 50 < speeds.len(), "{odd} of {} have odd speeds", speeds.len());
+}
+
+#[test]
+fn stamps_do_not_jump_at_midnight() {
+    // The plots of a radar that turns over midnight: pure, so no need to wait for it.
+    use chronoscope_radar::generator::{Generator, sites::SITES};
+    use chronoscope_radar::traffic::circles;
+    let midnight_ns = 20_000 * 86_400_000_000_000_i64;
+    let aircraft = circles::compose(2, 10);
+    let mut generator = Generator::new(aircraft, &SITES[..1], 1, midnight_ns - 30_000_000_000);
+    let mut last = f64::NEG_INFINITY;
+    for _ in 0..300 {
+        let transmission = generator.next_transmission().unwrap().unwrap();
+        let now_ns = generator.utc_ns(transmission.at_s);
+        for record in records(&transmission.datagrams) {
+            if let Record::Service(message) = record {
+                let stamp: TimeOfDay = message.time_of_day.unwrap();
+                assert!(stamp.seconds() < 86_400.0);
+                let utc_s = stamp.to_utc_ns(now_ns) as f64 / 1e9;
+                assert!(utc_s >= last, "{utc_s} after {last}");
+                last = utc_s;
+            }
+        }
+    }
+    assert!(last > midnight_ns as f64 / 1e9);
+}
