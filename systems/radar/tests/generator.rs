@@ -1,5 +1,7 @@
 //! The program `radar-generator` from outside: what it sends, when, and how it ends.
 
+#![allow(clippy::unwrap_used, reason = "a test fails where something is missing")]
+
 use chronoscope_radar::asterix::{Record, TimeOfDay, decode_block};
 use chronoscope_radar::traffic::plans;
 use std::collections::HashSet;
@@ -91,6 +93,23 @@ fn times_of_day_are_utc_and_plots_come_at_once() {
 }
 
 #[test]
+fn a_multicast_group_hears_it() {
+    let group = std::net::Ipv4Addr::new(239, 255, 48, 34);
+    let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
+    if let Err(error) = socket.join_multicast_v4(&group, &std::net::Ipv4Addr::UNSPECIFIED) {
+        eprintln!("SKIPPED: this host has no interface for multicast: {error}");
+        return;
+    }
+    let to = SocketAddr::from((group, socket.local_addr().unwrap().port()));
+    // Few enough for the socket to hold until they are read.
+    let few = ["--radars", "2", "--duration", "2", "--speed", "8", "--json"];
+    let child = circles(&few, &[to]);
+    let summary = summary(&child.wait_with_output().unwrap());
+    assert_eq!(summary["send_errors"], 0);
+    assert_eq!(summary["datagrams"], received(&socket).len());
+}
+
+#[test]
 fn each_radar_can_have_its_port() {
     // Two neighbouring ports that are free now; another process may take the second meanwhile.
     let (first, second) = loop {
@@ -178,6 +197,35 @@ fn recording() -> Option<PathBuf> {
             eprintln!("SKIPPED: no recorded flights, so the live scenario is not run: {other:?}");
             None
         }
+    }
+}
+
+/// Every call of the program in the README works as it stands there.
+#[test]
+fn the_readme_works() {
+    let dir = tempfile::tempdir().unwrap();
+    let readme = include_str!("../README.md").replace("\\\n", " ");
+    let calls: Vec<&str> = readme
+        .lines()
+        .filter_map(|line| line.split_once("--bin radar-generator -- ").map(|(_, call)| call))
+        .collect();
+    assert_eq!(calls.len(), 3);
+    for call in calls {
+        let mut arguments: Vec<String> = call.split_whitespace().map(str::to_owned).collect();
+        if let Some(path) = arguments.iter_mut().find(|argument| *argument == "\"$recording\"") {
+            let Some(recording) = recording() else { continue };
+            *path = recording.to_str().unwrap().to_owned();
+        }
+        let output = Command::new(env!("CARGO_BIN_EXE_radar-generator"))
+            .args(&arguments)
+            .current_dir(dir.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{call}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(!output.stdout.is_empty());
+    }
+    if recording().is_some() {
+        assert!(dir.path().join("plans.csv").exists() && dir.path().join("truth.csv").exists());
     }
 }
 

@@ -18,7 +18,8 @@ pub struct Destinations {
 
 impl Destinations {
     /// Destinations at `addresses`; with `port_per_radar` the n-th radar (from 0) sends to each
-    /// address's port plus n. Multicast goes `hops` routers far and also to listeners on this
+    /// address's port plus n. IPv4 multicast goes `hops` routers far, IPv6 multicast as far as the
+    /// system lets it (one, usually); both go also to listeners on this
     /// host.
     ///
     /// # Errors
