@@ -18,7 +18,7 @@ pub type Slot = u32;
 /// Side of a cell of the index, pixels: about a label's width.
 const CELL: i32 = 64;
 /// A label is looked for a better place at most this often, ns: labels that jump cannot be read.
-const PLACE_NS: u64 = 2_000_000_000;
+const PLACE_NS: u64 = 5_000_000_000;
 /// A target not updated for this long is drawn as coasting, ns.
 const COAST_NS: u64 = 20_000_000_000;
 /// A target not updated for this long is taken off, ns.

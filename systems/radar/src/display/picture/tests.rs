@@ -105,7 +105,7 @@ fn labels_of_neighbours_do_not_cover_each_other() {
     let mut picture = picture();
     for round in 0..4u64 {
         for (number, lon) in [(1, 9.99), (2, 10.0), (4, 10.01)] {
-            let now_ns = 1 + round * 3_000_000_000;
+            let now_ns = 1 + round * 6_000_000_000;
             picture.recalculate(&track(number, 51.0, lon, 0.0, true), now_ns);
             picture.redraw();
         }
@@ -133,7 +133,7 @@ fn a_crowd_shows_fewer_words_and_an_emergency_all_of_its_own() {
         for number in 0..400u16 {
             let (lat, lon) =
                 (50.6 + 0.05 * f64::from(number / 20), 9.3 + 0.08 * f64::from(number % 20));
-            picture.recalculate(&track(number, lat, lon, 0.0, true), 1 + round * 3_000_000_000);
+            picture.recalculate(&track(number, lat, lon, 0.0, true), 1 + round * 6_000_000_000);
             picture.redraw();
         }
     }
