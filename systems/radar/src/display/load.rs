@@ -2,7 +2,9 @@
 //!
 //! Overload is measured, not guessed: the share of the time for which this process was at work,
 //! and the longest stretch for which it did not come to the end of what had arrived. Both are in
-//! elapsed time, so that a processor taken by others counts as much as one used up here.
+//! elapsed time, so that a processor taken by others counts as much as one used up here; but
+//! [`Policy::Auto`] collects only where the process's own CPU time is a real part of it, because
+//! against other programs it does not help.
 //!
 //! The way back is what the original got wrong: it looked every 25 s whether the load *while
 //! averaging* was low, which it is exactly because of the averaging, switched back, choked, and
@@ -46,9 +48,11 @@ const BUSY_SHARE_MAX: f64 = 0.8;
 /// Input that waits longer than this for its turn, ns, is overload whatever the share.
 const BACKLOG_NS_MAX: u64 = 100_000_000;
 /// [`Policy::Auto`] begins only after so many overloaded windows in a row: averaging costs every
-/// update a quarter of a second for 25 s, which no single stall is worth. Most stalls are other
-/// programs' doing, and collecting our drawing does not help against them.
+/// update a quarter of a second for 25 s, which no single stall is worth.
 const OVERLOADED_ROW: u32 = 2;
+/// … and if the process itself uses at least this share of a processor: where other programs are
+/// what holds it up, collecting its own little drawing does not help.
+const CPU_SHARE_MIN: f64 = 0.25;
 /// … or when input has waited longer than averaging would make it wait.
 const BACKLOG_NS_INTOLERABLE: u64 = FLUSH_NS;
 /// A predicted share up to this lets averaging end: well below the share that begins it, so that
@@ -74,6 +78,7 @@ impl FromStr for Policy {
 struct Window {
     begin_ns: u64,
     busy_ns: u64,
+    cpu_ns: u64,
     backlog_ns_max: u64,
     updates: u64,
 }
@@ -115,10 +120,11 @@ impl LoadControl {
         self.window.updates += updates;
     }
 
-    /// The process was at work for `busy_ns`, and its input had not been drained for
-    /// `backlog_ns`.
-    pub fn worked(&mut self, busy_ns: u64, backlog_ns: u64) {
+    /// The process was at work for `busy_ns` and got the processor for `cpu_ns` of it; its input
+    /// had not been drained for `backlog_ns`.
+    pub fn worked(&mut self, busy_ns: u64, cpu_ns: u64, backlog_ns: u64) {
         self.window.busy_ns += busy_ns;
+        self.window.cpu_ns += cpu_ns;
         self.window.backlog_ns_max = self.window.backlog_ns_max.max(backlog_ns);
     }
 
@@ -176,7 +182,8 @@ impl LoadControl {
             Policy::Always => true,
             Policy::Document => overloaded,
             Policy::Auto => {
-                self.overloaded_row >= OVERLOADED_ROW
+                let own = share(window.cpu_ns, elapsed_ns) >= CPU_SHARE_MIN;
+                (own && self.overloaded_row >= OVERLOADED_ROW)
                     || window.backlog_ns_max > BACKLOG_NS_INTOLERABLE
             }
         }
@@ -195,7 +202,7 @@ impl LoadControl {
                 }
                 let each = share(took_ns, updates);
                 let predicted = each * share(window.updates, elapsed_ns);
-                predicted <= PREDICTED_SHARE_MAX && window.backlog_ns_max <= BACKLOG_NS_MAX
+                predicted <= PREDICTED_SHARE_MAX
             }
         }
     }
@@ -229,10 +236,10 @@ mod tests {
             match control.mode() {
                 Mode::Standard => {
                     let work_ns = updates * cost_ns;
-                    control.worked(work_ns.min(SECOND), 0);
+                    control.worked(work_ns.min(SECOND), work_ns.min(SECOND), 0);
                 }
                 Mode::Averaging => {
-                    control.worked(SECOND / 10, 0);
+                    control.worked(SECOND / 10, SECOND / 10, 0);
                     if control.wants_probe(now_ns) {
                         control.probed(32, 32 * cost_ns);
                     }
@@ -276,17 +283,30 @@ mod tests {
     #[test]
     fn one_stall_is_let_pass_unless_it_is_long() {
         let mut control = LoadControl::new(Policy::Auto, 0);
-        control.worked(SECOND / 4, BACKLOG_NS_MAX + 1);
+        control.worked(SECOND / 4, SECOND / 4, BACKLOG_NS_MAX + 1);
         assert_eq!(control.evaluate(SECOND), None);
-        control.worked(SECOND / 4, 0);
+        control.worked(SECOND / 4, SECOND / 4, 0);
         assert_eq!(control.evaluate(2 * SECOND), None);
-        control.worked(SECOND / 4, BACKLOG_NS_MAX + 1);
+        control.worked(SECOND / 4, SECOND / 4, BACKLOG_NS_MAX + 1);
         assert_eq!(control.evaluate(3 * SECOND), None);
-        control.worked(SECOND / 4, BACKLOG_NS_MAX + 1);
+        control.worked(SECOND / 4, SECOND / 4, BACKLOG_NS_MAX + 1);
         assert_eq!(control.evaluate(4 * SECOND), Some(Mode::Averaging));
 
         let mut control = LoadControl::new(Policy::Auto, 0);
-        control.worked(SECOND / 4, FLUSH_NS + 1);
+        control.worked(SECOND / 4, SECOND / 4, FLUSH_NS + 1);
+        assert_eq!(control.evaluate(SECOND), Some(Mode::Averaging));
+    }
+
+    #[test]
+    fn being_held_up_by_others_is_no_reason_to_collect() {
+        let mut control = LoadControl::new(Policy::Auto, 0);
+        for second in 1..60 {
+            control.worked(SECOND, SECOND / 20, 2 * BACKLOG_NS_MAX);
+            assert_eq!(control.evaluate(second * SECOND), None);
+        }
+        // The document's rule does not ask who is to blame.
+        let mut control = LoadControl::new(Policy::Document, 0);
+        control.worked(SECOND, SECOND / 20, 2 * BACKLOG_NS_MAX);
         assert_eq!(control.evaluate(SECOND), Some(Mode::Averaging));
     }
 }

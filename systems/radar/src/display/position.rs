@@ -93,9 +93,10 @@ impl WorkingPosition {
         &self.load
     }
 
-    /// Tells for how long the process was at work, and for how long its input was not drained.
-    pub fn worked(&mut self, busy_ns: u64, backlog_ns: u64) {
-        self.load.worked(busy_ns, backlog_ns);
+    /// Tells for how long the process was at work and had the processor, and for how long its
+    /// input was not drained.
+    pub fn worked(&mut self, busy_ns: u64, cpu_ns: u64, backlog_ns: u64) {
+        self.load.worked(busy_ns, cpu_ns, backlog_ns);
     }
 
     /// When [`WorkingPosition::draw_pending`] is due, if anything waits.

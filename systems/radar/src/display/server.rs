@@ -117,6 +117,7 @@ struct Process {
 impl Process {
     /// Works off what has arrived and what is due.
     fn turn(&mut self, upstream: &mut Upstream, awake_ns: u64) {
+        let awake_cpu_ns = clock::thread_cpu_ns();
         for _ in 0..READS_A_TURN {
             if !upstream.is_readable() {
                 break;
@@ -131,7 +132,8 @@ impl Process {
         self.position.draw_pending(now_ns);
         let done_ns = clock::monotonic_ns();
         let backlog_ns = self.undrained_ns.map_or(0, |since| done_ns.saturating_sub(since));
-        self.position.worked(done_ns - awake_ns, backlog_ns);
+        let cpu_ns = clock::thread_cpu_ns() - awake_cpu_ns;
+        self.position.worked(done_ns - awake_ns, cpu_ns, backlog_ns);
         if !upstream.is_readable() {
             self.undrained_ns = None;
         }
