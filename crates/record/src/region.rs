@@ -181,7 +181,13 @@ fn reserve(bytes: usize) -> Option<(*mut u8, usize)> {
             0,
         )
     };
-    (base != libc::MAP_FAILED).then(|| (base.cast(), bytes))
+    if base == libc::MAP_FAILED {
+        return None;
+    }
+    // A debugger that writes a core file would look at every page of the empty addresses.
+    // SAFETY: the range was just mapped.
+    unsafe { libc::madvise(base, bytes, libc::MADV_DONTDUMP) };
+    Some((base.cast(), bytes))
 }
 
 fn allocate(file: &File, offset: usize, bytes: usize) -> io::Result<()> {
