@@ -231,6 +231,8 @@ fn the_readme_works() {
 
 #[test]
 fn the_live_scenario_is_as_dense_as_it_says() {
+    use chronoscope_radar::generator::sites::SITES;
+    use chronoscope_radar::geodesy::{LocalFrame, METRES_PER_NM};
     use chronoscope_radar::traffic::{flights, live};
     let Some(recording) = recording() else { return };
     let recorded = flights::read(std::fs::File::open(recording).unwrap()).unwrap();
@@ -238,6 +240,9 @@ fn the_live_scenario_is_as_dense_as_it_says() {
     let aircraft = live::compose(&recorded, None);
     let addresses: HashSet<u32> = aircraft.iter().map(|plane| plane.address).collect();
     assert_eq!(addresses.len(), aircraft.len());
+    let radars = &SITES[..5];
+    let frames: Vec<LocalFrame> =
+        radars.iter().map(|site| LocalFrame::new(site.position)).collect();
     for minute in 0..60 {
         let at_s = 60.0 * f64::from(minute);
         let there: Vec<_> = aircraft.iter().filter_map(|plane| plane.at(at_s)).collect();
@@ -246,6 +251,10 @@ fn the_live_scenario_is_as_dense_as_it_says() {
             let position = state.position;
             assert!((46.5..55.5).contains(&position.lat_deg), "{position:?}");
             assert!((4.5..16.5).contains(&position.lon_deg), "{position:?}");
+            let seen = frames.iter().zip(radars).any(|(frame, site)| {
+                frame.to_polar(position).range_m < site.range_nm * METRES_PER_NM
+            });
+            assert!(seen, "no radar of the first five reaches {position:?}");
         }
     }
     // Smoothed paths move as aircraft do: 100 to 330 m/s, save for a few bad stretches.
