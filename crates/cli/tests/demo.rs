@@ -1,0 +1,67 @@
+//! `make demo` in short: the radar chain under the collector, and nothing left behind.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// The demo with the programs that were built beside this test, on the artificial scenario.
+fn start_demo(out: &Path, seconds: u32) -> Child {
+    let bin = Path::new(env!("CARGO_BIN_EXE_chronoscope")).parent().unwrap();
+    assert!(
+        bin.join("radar-display").exists(),
+        "the radar programs are not built: cargo build --workspace --bins, or make test"
+    );
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/demo");
+    let mut command = Command::new(script.canonicalize().unwrap());
+    command.env("BIN", bin).env("OUT", out).env("SCENARIO", "circles").env("DISPLAYS", "2");
+    command.env("SECONDS_TO_RUN", seconds.to_string());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Programs that still run and whose command line names this folder.
+fn left_behind(out: &Path) -> Vec<String> {
+    let out = out.to_str().unwrap();
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let lines = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    let lines = lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " "));
+    lines.filter(|line| line.contains(out)).collect()
+}
+
+fn measured(out: &Path) -> Vec<PathBuf> {
+    fs::read_dir(out.join("data/log")).into_iter().flatten().map(|e| e.unwrap().path()).collect()
+}
+
+#[test]
+fn the_demo_ends_with_a_verdict_and_pictures() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("demo");
+    let output = start_demo(&out, 20).wait_with_output().unwrap();
+    let page = String::from_utf8_lossy(&output.stdout);
+    let talk = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{talk}\n{page}");
+    assert!(page.contains("MRTS::decodePlots/MRTS::Correlate/MSG::TrackStore_updateTrack/CWP::"));
+    assert!(page.contains("within 1 s: the requirement"), "{page}");
+    assert!(fs::metadata(out.join("chains.svg")).unwrap().len() > 1_000);
+    assert!(fs::metadata(out.join("display.png")).unwrap().len() > 10_000);
+    assert_eq!(left_behind(&out), [""; 0]);
+}
+
+#[test]
+fn an_interrupted_demo_leaves_nothing_running_and_keeps_what_it_had() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("demo");
+    let mut demo = start_demo(&out, 300);
+    for _ in 0..200 {
+        if out.join("updates").exists() && !measured(&out).is_empty() {
+            break;
+        }
+        chronoscope_clock::sleep(Duration::from_millis(100));
+    }
+    assert!(!left_behind(&out).is_empty(), "it runs");
+    let pid = demo.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    assert_eq!(demo.wait().unwrap().code(), Some(130));
+    assert_eq!(left_behind(&out), [""; 0]);
+    assert!(!measured(&out).is_empty());
+}
