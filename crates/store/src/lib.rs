@@ -49,12 +49,14 @@ mod wal;
 
 #[cfg(test)]
 mod crash;
+#[cfg(test)]
+mod crash_tests;
 
 pub use error::{Damage, StoreError};
 pub use keep::Maintained;
 pub use minute::{Kind, MINUTE_NS, Minute, Slot};
 pub use notes::{Ledger, Positions};
 pub use options::Options;
-pub use segment::{Order, SketchRow, read_sketch};
+pub use segment::{Order, SketchRow, read_sketch, write_segment};
 pub use snapshot::{Segment, Snapshot};
 pub use store::{Append, Backlog, Recovery, Store};

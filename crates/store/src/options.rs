@@ -7,8 +7,8 @@ use std::time::Duration;
 pub struct Options {
     /// How long after its end a minute is kept open for late rows. Default: 2 minutes.
     pub wait: Duration,
-    /// Rows held in memory before minutes are sealed early, in parts. Default: 768 MiB.
-    /// Twice as much is the end: then [`crate::StoreError::Backlog`] is the answer.
+    /// Rows held in memory before minutes are sealed early, in parts. Default: 256 MiB.
+    /// Four times as much is the end: then [`crate::StoreError::Backlog`] is the answer.
     pub buffer_bytes: u64,
     /// Bytes of log before minutes are sealed early, so that the log can go. Default: 4 GiB.
     pub log_bytes: u64,
@@ -28,7 +28,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             wait: Duration::from_mins(2),
-            buffer_bytes: 768 << 20,
+            buffer_bytes: 256 << 20,
             log_bytes: 4 << 30,
             log_file_bytes: 128 << 20,
             merge_rows_max: 4_000_000,

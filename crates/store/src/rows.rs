@@ -35,6 +35,14 @@ impl Rows {
         self.records.push(Record { context_offset: offset, context_len, ..*record });
     }
 
+    /// All rows of a batch.
+    pub(crate) fn of(batch: &Batch) -> Self {
+        let mut rows = Self::new(0, 0);
+        rows.records.reserve(batch.len());
+        batch.records().iter().for_each(|record| rows.push(record, batch.context(record)));
+        rows
+    }
+
     /// The context of one of the records.
     #[inline]
     pub(crate) fn context(&self, record: &Record) -> &[u8] {

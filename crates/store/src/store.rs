@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// Times the bytes at which sealing begins early: there nothing more is taken.
+const REFUSE_AT: u64 = 4;
+
 /// What one append says: rows, and all that must become durable in the same instant.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Append<'a> {
@@ -263,9 +266,9 @@ impl Intake {
             return Err(StoreError::LogFailed { reason: reason.clone() });
         }
         let (buffered, log) = (self.buffer.size_bytes(), self.log.size_bytes());
-        let over = |bytes: u64, most: u64| bytes > most.saturating_mul(2);
+        let over = |bytes: u64, most: u64| bytes > most.saturating_mul(REFUSE_AT);
         if over(buffered, options.buffer_bytes) || over(log, options.log_bytes) {
-            let bytes_max = options.buffer_bytes.saturating_mul(2);
+            let bytes_max = options.buffer_bytes.saturating_mul(REFUSE_AT);
             return Err(StoreError::Backlog { buffered_bytes: buffered, bytes_max });
         }
         Ok(())

@@ -158,7 +158,7 @@ fn too_much_in_memory_is_sealed_early_in_parts_and_merged_later() {
 #[test]
 fn a_backlog_refuses_without_taking() {
     let dir = tempfile::tempdir().unwrap();
-    let options = Options { buffer_bytes: 30_000, ..Options::default() };
+    let options = Options { buffer_bytes: 15_000, ..Options::default() };
     let store = open(dir.path(), options, 100);
     let mut chains = Chains::default();
     let batch = chains.batch(100, 100);

@@ -1,6 +1,7 @@
 //! Segments: the sealed rows of a minute, as Parquet. Format: `docs/formats/segment.md`.
 
 mod columns;
+mod export;
 mod merge;
 mod order;
 mod parquet_file;
@@ -8,6 +9,7 @@ mod sketch;
 mod words;
 
 pub(crate) use columns::Columns;
+pub use export::write_segment;
 pub(crate) use merge::merge;
 pub use order::Order;
 pub(crate) use parquet_file::{SegmentWriter, parquet_error};

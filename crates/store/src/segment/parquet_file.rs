@@ -6,19 +6,33 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use chronoscope_model::schema;
 use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::{
+    ArrowColumnWriter, ArrowLeafColumn, ArrowRowGroupWriterFactory, compute_leaves,
+};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
+use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 use std::path::{Path, PathBuf};
 
 /// Rows of a row group: the piece that a reader may skip, and that two threads may share out.
 pub(crate) const ROW_GROUP_ROWS: usize = 1 << 18;
 
-/// A Parquet file being written.
+/// Batches with fewer rows are encoded by one thread: starting another costs more.
+const PARALLEL_ROWS: usize = 4096;
+
+/// A Parquet file being written. The columns of a batch are encoded by two threads: encoding is
+/// what bounds the rate at which rows are sealed.
 pub(crate) struct SegmentWriter {
-    writer: ArrowWriter<std::io::BufWriter<DiskFile>>,
+    writer: SerializedFileWriter<std::io::BufWriter<DiskFile>>,
+    factory: ArrowRowGroupWriterFactory,
+    schema: SchemaRef,
+    /// Of the row group that is open, one for every leaf of the schema.
+    columns: Vec<ArrowColumnWriter>,
+    group_rows: usize,
+    group_count: usize,
     file: DiskFile,
     path: PathBuf,
 }
@@ -38,27 +52,79 @@ impl SegmentWriter {
     ) -> Result<Self, StoreError> {
         let file = disk.create(path)?;
         let sink = std::io::BufWriter::with_capacity(1 << 20, file.clone());
-        let writer = ArrowWriter::try_new(sink, schema, Some(properties));
-        let writer = writer.map_err(|error| parquet_error(path, error))?;
-        Ok(Self { writer, file, path: path.to_owned() })
+        let begun = ArrowWriter::try_new(sink, schema.clone(), Some(properties));
+        let (writer, factory) = begun
+            .and_then(ArrowWriter::into_serialized_writer)
+            .map_err(|error| parquet_error(path, error))?;
+        let path = path.to_owned();
+        let columns = Vec::new();
+        Ok(Self { writer, factory, schema, columns, group_rows: 0, group_count: 0, file, path })
     }
 
     /// Adds rows.
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), StoreError> {
-        self.writer.write(batch).map_err(|error| parquet_error(&self.path, error))
+        self.encode(batch).map_err(|error| parquet_error(&self.path, error))
+    }
+
+    fn encode(&mut self, batch: &RecordBatch) -> Result<(), ParquetError> {
+        if self.columns.is_empty() {
+            self.columns = self.factory.create_column_writers(self.group_count)?;
+        }
+        let mut leaves = Vec::with_capacity(self.columns.len());
+        for (field, array) in self.schema.fields().iter().zip(batch.columns()) {
+            leaves.extend(compute_leaves(field, array)?);
+        }
+        let work = self.columns.iter_mut().zip(&leaves);
+        if batch.num_rows() < PARALLEL_ROWS {
+            work.into_iter().try_for_each(|(column, leaf)| column.write(leaf))?;
+        } else {
+            encode_by_two(work.collect())?;
+        }
+        self.group_rows += batch.num_rows();
+        if self.group_rows >= ROW_GROUP_ROWS { self.end_group() } else { Ok(()) }
+    }
+
+    fn end_group(&mut self) -> Result<(), ParquetError> {
+        let mut group = self.writer.next_row_group()?;
+        for column in self.columns.drain(..) {
+            column.close()?.append_to_row_group(&mut group)?;
+        }
+        group.close()?;
+        self.group_rows = 0;
+        self.group_count += 1;
+        Ok(())
     }
 
     /// Ends the file and makes it durable; its size in bytes. The name is made durable by the
     /// caller, once for all files of a directory.
     pub(crate) fn finish(mut self) -> Result<u64, StoreError> {
-        let error = |error| parquet_error(&self.path, error);
-        self.writer.finish().map_err(error)?;
-        let size_bytes = self.writer.bytes_written() as u64;
+        let ended = if self.group_rows > 0 { self.end_group() } else { Ok(()) };
+        let ended = ended.and_then(|()| self.writer.finish().map(drop));
+        ended.map_err(|error| parquet_error(&self.path, error))?;
         let flushed = std::io::Write::flush(self.writer.inner_mut());
         flushed.map_err(StoreError::io("write", &self.path))?;
         self.file.sync()?;
-        Ok(size_bytes)
+        Ok(self.writer.bytes_written() as u64)
     }
+}
+
+/// Encodes columns on this thread and on another. Neighbours cost alike (words, times, ids), so
+/// they take turns.
+fn encode_by_two(
+    work: Vec<(&mut ArrowColumnWriter, &ArrowLeafColumn)>,
+) -> Result<(), ParquetError> {
+    let (mut mine, mut theirs) = (Vec::new(), Vec::new());
+    for (index, column) in work.into_iter().enumerate() {
+        if index % 2 == 0 { mine.push(column) } else { theirs.push(column) }
+    }
+    let all = |work: Vec<(&mut ArrowColumnWriter, &ArrowLeafColumn)>| {
+        work.into_iter().try_for_each(|(column, leaf)| column.write(leaf))
+    };
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| all(theirs));
+        all(mine)?;
+        other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
 }
 
 /// An error of the library; the operating system's answer inside is brought out again, because a
@@ -95,7 +161,9 @@ pub(crate) fn common_properties() -> WriterPropertiesBuilder {
 fn transaction_properties() -> WriterProperties {
     let mut properties = common_properties()
         .set_dictionary_enabled(false)
-        .set_statistics_enabled(EnabledStatistics::Chunk);
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        // Paths are long and differ at their ends: cut short, their bounds would tell nothing.
+        .set_statistics_truncate_length(None);
     for field in schema::transactions().fields() {
         let column = || ColumnPath::from(field.name().as_str());
         properties = match field.name().as_str() {

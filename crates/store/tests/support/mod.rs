@@ -50,6 +50,11 @@ impl Default for Chains {
 }
 
 impl Chains {
+    /// The next row's id will be `id`.
+    pub fn count_from(&mut self, id: u64) {
+        self.next = id;
+    }
+
     /// One chain of five rows whose root starts at `root_start_ns`; `id`s count up from the last.
     pub fn chain(&mut self, root_start_ns: i64) -> Vec<Record> {
         let first = self.next;

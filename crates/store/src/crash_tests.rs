@@ -1,0 +1,210 @@
+//! Crashes at every step of everything that changes files: what was reported durable is there
+//! exactly once, whatever the step and however the power goes.
+
+use crate::crash::Crash;
+use crate::disk::Disk;
+use crate::{Append, MINUTE_NS, Options, Positions, Snapshot, Store, StoreError};
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
+use bytemuck::Zeroable;
+use chronoscope_model::{Batch, ClassName, Names, ProcessId, Record, TransactionId};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+const PROCESS: ProcessId = ProcessId(9);
+
+fn options() -> Options {
+    Options {
+        wait: Duration::from_secs(60),
+        log_file_bytes: 3000,
+        keep: Some(Duration::from_mins(60)),
+        ..Options::default()
+    }
+}
+
+/// What the outside knows: rows are numbered as in a ring, cursors say how far it was read.
+#[derive(Debug, Default)]
+struct Told {
+    /// All rows below are durable, as the store reported.
+    durable: u64,
+    /// Rows deleted on purpose.
+    expired: u64,
+    /// Rows merged.
+    merged: u64,
+}
+
+/// Ten rows from `first` on in minute `minute`, every fifth of them in minute 3.
+fn batch(first: u64, minute: i64) -> Batch {
+    let mut batch = Batch::default();
+    for id in first..first + 10 {
+        let minute = if id.is_multiple_of(5) { 3 } else { minute };
+        let record = Record {
+            id: TransactionId(id + 1),
+            root_start_ns: minute * MINUTE_NS + 7,
+            start_ns: minute * MINUTE_NS + 7,
+            ..Record::zeroed()
+        };
+        batch.push(record, b"");
+    }
+    batch
+}
+
+/// A life of a store: reads the "ring" from where the cursors say, appends, syncs, seals, merges,
+/// deletes. Ends at the first error that does not pass.
+fn live(disk: Disk, dir: &Path, told: &mut Told) -> Result<(), StoreError> {
+    let store = Store::open_on(disk, dir, options(), 0)?;
+    let mut names = Names::default();
+    for round in 0..9 {
+        let minute = 1 + i64::from(round) / 3;
+        let now_ns = minute * MINUTE_NS;
+        let next = store.cursors(PROCESS).map_or(0, |cursors| cursors[0].1);
+        names.add_class(ClassName { application: "A".into(), class: format!("c{round}") });
+        let cursors: [(ProcessId, Positions); 1] = [(PROCESS, vec![(0, next + 10)])];
+        let rows = batch(next, minute);
+        let input = Append {
+            batch: Some(&rows),
+            names: Some(&names),
+            cursors: &cursors,
+            lost: &[(PROCESS, next)],
+            forget: &[],
+        };
+        let appended = passing(store.append(&input, now_ns))?;
+        if passing(store.sync())?.is_some() && appended.is_some() {
+            told.durable = told.durable.max(next + 10);
+        }
+        let mut maintenance_ns = now_ns;
+        while let Some(done) = passing(store.maintain(maintenance_ns))? {
+            told.expired += done.expired_rows;
+            told.merged += done.merged_rows;
+            if !done.again {
+                break;
+            }
+            // Another minute on, so that merging is due as well.
+            maintenance_ns += MINUTE_NS;
+        }
+    }
+    for now in [5, 6, 8, 10, 63] {
+        if let Some(done) = passing(store.maintain(now * MINUTE_NS))? {
+            told.expired += done.expired_rows;
+            told.merged += done.merged_rows;
+        }
+    }
+    Ok(())
+}
+
+/// `None` for an error after which one goes on, as a collector does: what the system said, once.
+fn passing<T>(result: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.is_passing() => Ok(None),
+        Err(StoreError::Io { source, .. }) if source.raw_os_error().is_some() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// A directory in memory where there is one: these tests sync some hundred thousand times.
+fn tempdir() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+/// The ids of all rows with their counts; a reader that finds a segment gone is a failure.
+fn ids(dir: &Path) -> BTreeMap<u64, u32> {
+    let snapshot = Snapshot::open(dir).unwrap();
+    assert_eq!(snapshot.damage(), []);
+    let mut ids = BTreeMap::new();
+    let mut add = |id: u64| *ids.entry(id).or_default() += 1;
+    snapshot.unsealed().records().iter().for_each(|record| add(record.id.0));
+    for segment in snapshot.segments() {
+        let file = std::fs::File::open(&segment.path).unwrap();
+        for batch in ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap() {
+            let batch = batch.unwrap();
+            let column = batch.column_by_name("id").unwrap().as_primitive::<UInt64Type>();
+            column.values().iter().for_each(|id| add(*id));
+        }
+    }
+    ids
+}
+
+/// Everything durable is there once, and whatever the cursors cover as well.
+fn check(dir: &Path, told: &Told, what: &str) {
+    for life in ["after the crash", "after recovery"] {
+        let ids = ids(dir);
+        assert!(ids.values().all(|count| *count == 1), "{what}, {life}: doubled in {ids:?}");
+        let snapshot = Snapshot::open(dir).unwrap();
+        let cursor = snapshot.ledger().cursors.get(&PROCESS).map_or(0, |cursors| cursors[0].1);
+        assert!(cursor >= told.durable, "{what}, {life}: cursor {cursor}, {told:?}");
+        let expired = snapshot.expired_rows();
+        assert_eq!(ids.len() as u64 + expired, cursor, "{what}, {life}: {told:?}");
+        assert_eq!(
+            snapshot.ledger().lost.get(&PROCESS).copied().unwrap_or(0),
+            cursor.saturating_sub(10)
+        );
+        let named = snapshot.names().classes().count() as u64;
+        assert!(named > 0 || cursor == 0, "{what}, {life}: names");
+        drop(Store::open(dir, options(), 0).unwrap());
+    }
+}
+
+fn steps_of_a_life() -> u64 {
+    let dir = tempdir();
+    let crash = Arc::new(Crash::at(u64::MAX, 0));
+    let mut told = Told::default();
+    live(Disk { crash: Some(crash.clone()) }, dir.path(), &mut told).unwrap();
+    assert_eq!(told.durable, 90);
+    assert!(told.expired > 0 && told.merged > 0, "the life must come to all: {told:?}");
+    check(dir.path(), &told, "no crash");
+    crash.steps()
+}
+
+#[test]
+fn a_crash_at_any_step_loses_and_doubles_nothing() {
+    let steps = steps_of_a_life();
+    for at in 0..steps {
+        // A write is interrupted at its start, inside and at its very end.
+        let torn = [0, 3, 700, usize::MAX][usize::try_from(at).unwrap() % 4];
+        // The process is killed; or power goes, with names undone or not, and more or fewer of the
+        // bytes that were not synced.
+        let powers = [(true, true, 0.0), (true, false, 0.5), (true, true, 1.0)];
+        let power = powers[usize::try_from(at).unwrap() % 3];
+        for (power, undo, keep) in [(false, false, 1.0), power] {
+            let dir = tempdir();
+            let crash = Arc::new(Crash::at(at, torn));
+            let mut told = Told::default();
+            let result = live(Disk { crash: Some(crash.clone()) }, dir.path(), &mut told);
+            assert!(result.is_err(), "step {at} of {steps} was not reached");
+            if power {
+                crash.lose_power(undo, keep);
+            }
+            let what = format!("step {at}, torn {torn}, power {power}, undo {undo}, keep {keep}");
+            check(dir.path(), &told, &what);
+            // Life goes on after it: what was not durable comes out of the ring again.
+            let mut later = Told { durable: told.durable, ..Told::default() };
+            live(Disk::default(), dir.path(), &mut later).unwrap();
+            check(dir.path(), &later, &format!("{what}, second life"));
+        }
+    }
+}
+
+/// A full disk and a disk that fails once: the same life goes on and loses nothing.
+#[test]
+fn an_error_at_any_step_that_passes_loses_and_doubles_nothing() {
+    let steps = steps_of_a_life();
+    for at in 0..steps {
+        for code in [libc::ENOSPC, libc::EIO] {
+            let dir = tempdir();
+            let crash = Arc::new(Crash::passing(at, 100, code));
+            let mut told = Told::default();
+            let disk = Disk { crash: Some(crash) };
+            let result = live(disk.clone(), dir.path(), &mut told);
+            let what = format!("step {at}, error {code}");
+            check(dir.path(), &told, &what);
+            // Only opening may refuse.
+            assert!(result.is_ok() || at < 20, "{what}: {result:?}");
+            live(disk, dir.path(), &mut told).unwrap();
+            check(dir.path(), &told, &format!("{what}, second life"));
+        }
+    }
+}
