@@ -86,7 +86,7 @@ mod tests {
         let mask = set(&["DLH4AB", "330 ↑ 45", "A320 EDDM"]);
         assert_eq!(mask.width, 9 * character_columns());
         assert_eq!(mask.height, 3 * LINE_ROWS + 1);
-        assert!(mask.coverage.iter().any(|&c| c == 255));
+        assert!(mask.coverage.contains(&255));
         assert_eq!(set(&[""]), Mask::default());
     }
 

@@ -37,7 +37,7 @@ enum Event {
 
 fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
-        8 => (0u16..40, 50.4f64..51.6, 9.0f64..11.0, 0.0f64..6.28, any::<bool>()).prop_map(
+        8 => (0u16..40, 50.4f64..51.6, 9.0f64..11.0, 0.0f64..6.2, any::<bool>()).prop_map(
             |(number, lat, lon, heading, known)| Event::Update { number, lat, lon, heading, known }
         ),
         1 => (0u16..40).prop_map(Event::Remove),
