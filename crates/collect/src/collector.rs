@@ -12,8 +12,6 @@ use std::time::Duration;
 
 /// How often new rings are looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// How often the status is told and written.
-const TELL_EVERY: Duration = Duration::from_secs(1);
 /// Shortest and longest pause between two passes over the rings. A ring of the default size
 /// holds what a thread records in 16 ms at a million a second.
 const PAUSE: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(20));
@@ -39,6 +37,8 @@ pub struct Options {
     pub store: chronoscope_store::Options,
     /// How often rows are made durable. Default: 25 ms.
     pub sync_every: Duration,
+    /// How often the status is told and written. Default: 1 s.
+    pub tell_every: Duration,
     /// Whether rings of dead processes are removed once their rows are durable. Default: yes.
     pub remove_rings: bool,
 }
@@ -47,8 +47,8 @@ impl Options {
     /// The defaults, from `ring_dir` to `data_dir`.
     pub fn new(ring_dir: PathBuf, data_dir: PathBuf) -> Self {
         let store = chronoscope_store::Options::default();
-        let sync_every = Duration::from_millis(25);
-        Self { ring_dir, data_dir, store, sync_every, remove_rings: true }
+        let (sync_every, tell_every) = (Duration::from_millis(25), Duration::from_secs(1));
+        Self { ring_dir, data_dir, store, sync_every, tell_every, remove_rings: true }
     }
 }
 
@@ -164,7 +164,7 @@ impl<'a> Intake<'a> {
             self.gone.extend(self.sources.remove_finished(self.store.durable_rows()));
         }
         if now_ns >= self.next_tell_ns {
-            self.next_tell_ns = now_ns + nanos(TELL_EVERY);
+            self.next_tell_ns = now_ns + nanos(self.options.tell_every);
             self.tell(tell);
         }
         if !taken {

@@ -25,6 +25,8 @@ struct Source {
     /// Names that were read and are not stored yet.
     names_unsaid: bool,
     process: ProcessId,
+    /// Why it could not be read to the end, the last time.
+    error: Option<String>,
 }
 
 /// All rings of a folder.
@@ -84,21 +86,16 @@ impl Sources {
     /// `fair_rows` is the most that one ring may give before the others have had their turn.
     pub(crate) fn drain(&mut self, rows_max: usize, fair_rows: usize, batch: &mut Batch) -> Pass {
         let mut pass = Pass::default();
-        let mut broken = Vec::new();
-        for (path, source) in &mut self.sources {
+        for source in self.sources.values_mut() {
             let room = rows_max.saturating_sub(batch.len());
             if room == 0 {
                 pass.more = true;
                 break;
             }
-            match source.drain(room.min(fair_rows), batch, &mut pass) {
-                Ok(()) => {}
-                Err(error) => broken.push((path.clone(), error.to_string())),
-            }
-        }
-        for (path, reason) in broken {
-            self.sources.remove(&path);
-            self.failed.insert(path, reason);
+            // What a ring gave before it failed is in the batch, and its cursors stand behind
+            // that: it stays, and is tried again.
+            let result = source.drain(room.min(fair_rows), batch, &mut pass);
+            source.error = result.err().map(|error| error.to_string());
         }
         pass
     }
@@ -190,6 +187,7 @@ impl Source {
             finished_at: None,
             names_unsaid: true,
             process,
+            error: None,
         })
     }
 
@@ -201,15 +199,18 @@ impl Source {
     ) -> Result<(), RingError> {
         // Asked before reading: what a process wrote before it was seen dead is read after.
         self.alive = self.ring.is_alive();
-        let drained = self.ring.drain(&mut self.drained, rows_max, batch)?;
+        let before = batch.len();
+        let drained = self.ring.drain(&mut self.drained, rows_max, batch);
+        let read = (batch.len() - before) as u64;
+        self.rows += read;
+        pass.most = pass.most.max(read);
+        pass.more |= read >= rows_max as u64;
         // Names come into the ring before the records that need them, so they are read after.
         self.names_unsaid |= self.ring.refresh_names()?;
-        self.rows += drained.read;
+        let drained = drained?;
         self.lost += drained.lapped;
-        pass.most = pass.most.max(drained.read);
         pass.lapped |= drained.lapped > 0;
-        pass.more |= drained.read >= rows_max as u64;
-        let empty = drained.read == 0 && drained.lapped == 0;
+        let empty = read == 0 && drained.lapped == 0;
         if self.alive || !empty {
             self.finished_at = None;
         } else if self.finished_at.is_none() {
