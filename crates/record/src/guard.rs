@@ -63,16 +63,3 @@ impl Drop for Guard {
 pub fn current() -> Option<Correlator> {
     slow::current()
 }
-
-/// FAILED for an `Err`, else GOOD.
-#[doc(hidden)]
-pub fn status_of<T, E>(result: &Result<T, E>) -> Status {
-    if result.is_ok() { Status::Good } else { Status::Failed }
-}
-
-/// Calls a closure; what it returns may borrow from what was moved into it.
-#[doc(hidden)]
-#[inline(always)]
-pub fn call_once<R>(body: impl FnOnce() -> R) -> R {
-    body()
-}

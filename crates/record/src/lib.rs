@@ -1,35 +1,127 @@
-//! Under construction: the recorder is complete, its readers are not.
+//! Begin and end in tens of nanoseconds, into a ring that outlives the program.
+//!
+//! A program declares its transaction classes, begins and ends transactions, and sends
+//! correlators along with its messages. Each pair records elapsed time and thread CPU time, hangs
+//! the transaction in its chain, and is counted in its class's statistics; all in memory that is
+//! mapped from one file, which others read while the program runs, after it was killed, or out of
+//! its core file ([`read`]).
+//!
+//! ```
+//! use chronoscope_record::{self as record, Class, Correlator, Status, class, transaction};
+//!
+//! static DECODE: Class = class!("decodePlots");
+//! static CORRELATE: Class = class!("Correlate");
+//!
+//! #[transaction] // one transaction a call, named after the function
+//! fn update_track(number: u32) -> u32 {
+//!     number + 1
+//! }
+//!
+//! record::init("MRTS"); // first in main: the application's name
+//! let mut decode = DECODE.begin();
+//! decode.metric("plots", 12.0);
+//! update_track(7); // a child of `decode`
+//! let sent = decode.correlator().to_bytes(512); // travels with a message
+//! decode.stop(Status::Good); // or drop it
+//!
+//! let received = Correlator::decode(&sent)?; // in another process
+//! drop(CORRELATE.begin_with(&received)); // a child of `decode`, wherever it runs
+//! # if let Some(ring) = record::ring_path() { std::fs::remove_file(ring)?; }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Promises
+//!
+//! * The hot path has no thread, system call, lock or allocation. It costs about one and a half
+//!   times the two clock reads in it (`bench`, program `recorder`).
+//! * It never fails, blocks or ends the program. What it cannot record is dropped and counted
+//!   ([`read::Counters`]): no room, a full or missing file system, a ring that somebody
+//!   truncates, misuse of guards.
+//! * Stamps are UTC, right to a few microseconds: reckoned from an anchor at most 10 ms old, so
+//!   that a step of the clock is seen. Elapsed times come from the monotonic ticks and know no
+//!   step.
+//! * CPU time of the thread is reckoned, without system calls, while the kernel does not switch
+//!   the thread away ([`CpuMethod`]), and is read exactly at the end of what takes longer than a
+//!   millisecond. It is never above elapsed.
+//! * A forked child has a ring of its own; a thread that ends gives its block to the next.
+//!
+//! # Limits
+//!
+//! 64 open transactions a thread, 4095 classes, 65,536 started handles, 240 bytes of context a
+//! transaction. 2.4 MB of ring a thread (`CHRONOSCOPE_SLOTS`), 36 kB for each class that a thread
+//! uses. Linux, 64 bits, little-endian. Environment variables: `src/env.rs`.
+//!
+//! Time that a hypervisor steals between two exact reads counts as CPU. Ticks are read without a
+//! barrier: what takes only some tens of nanoseconds is measured as well as the processor's
+//! reordering lets it. Not for signal handlers.
+//!
+//! # Not here
+//!
+//! Anything that sends, stores or draws: that is done outside of the measured program.
+//!
+//! # Off
+//!
+//! With the feature `off` nothing of all this is compiled; programs stay as they are. Cargo adds
+//! features up over all dependencies: it is for the program to ask for it, not for a library.
+#![cfg_attr(feature = "off", allow(dead_code))] // readers need a part of what writers need
 
+#[cfg(not(feature = "off"))]
 mod capi;
+#[cfg(not(feature = "off"))]
 mod class;
+#[cfg(not(feature = "off"))]
 mod classes;
+#[cfg(not(feature = "off"))]
 mod commit;
+#[cfg(not(feature = "off"))]
 mod context;
+#[cfg(not(feature = "off"))]
 mod cpu;
 mod env;
+#[cfg(not(feature = "off"))]
 mod future;
+#[cfg(not(feature = "off"))]
 mod guard;
 mod layout;
+#[cfg(feature = "off")]
+mod off;
 mod os;
+#[cfg(not(feature = "off"))]
 mod process;
 pub mod read;
+#[cfg(not(feature = "off"))]
 mod region;
+#[cfg(not(feature = "off"))]
 mod say;
+#[cfg(not(feature = "off"))]
 mod sigbus;
+#[cfg(not(feature = "off"))]
 mod slots;
+#[cfg(not(feature = "off"))]
 mod slow;
+#[cfg(not(feature = "off"))]
 mod started;
+#[cfg(not(feature = "off"))]
 mod thread;
+#[cfg(not(feature = "off"))]
 mod transaction;
 mod words;
 
+#[cfg(not(feature = "off"))]
 pub use capi::{OpenToken, chronoscope_begin, chronoscope_class, chronoscope_end};
 pub use chronoscope_model::{Correlator, CorrelatorError, Status};
 pub use chronoscope_record_macros::transaction;
+#[cfg(not(feature = "off"))]
 pub use class::Class;
+#[cfg(not(feature = "off"))]
 pub use future::Measured;
-pub use guard::{Guard, call_once, current, status_of};
+#[cfg(not(feature = "off"))]
+pub use guard::{Guard, current};
+#[cfg(feature = "off")]
+pub use off::{Class, Guard, Measured, Started, cpu_method, current, init, ring_path};
+#[cfg(not(feature = "off"))]
 pub use process::{cpu_method, init, ring_path};
+#[cfg(not(feature = "off"))]
 pub use started::Started;
 pub use words::{CpuMethod, Storage};
 
@@ -44,4 +136,19 @@ macro_rules! class {
     ($name:expr, process_cpu) => {
         $crate::Class::new($name, true)
     };
+}
+
+/// FAILED for an `Err`, else GOOD. For the attribute [`transaction`](macro@transaction).
+#[doc(hidden)]
+#[inline]
+pub fn status_of<T, E>(result: &Result<T, E>) -> Status {
+    if result.is_ok() { Status::Good } else { Status::Failed }
+}
+
+/// Calls a closure; what it returns may borrow from what was moved into it. For the attribute
+/// [`transaction`](macro@transaction).
+#[doc(hidden)]
+#[inline(always)]
+pub fn call_once<R>(body: impl FnOnce() -> R) -> R {
+    body()
 }

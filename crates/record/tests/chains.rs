@@ -1,4 +1,5 @@
 //! Transactions hang where they should: guards, handles, correlators, futures.
+#![cfg(not(feature = "off"))]
 #![allow(clippy::unwrap_used)]
 
 mod support;

@@ -1,5 +1,6 @@
 //! Random trees of begins and ends, against what the ring says of them; and rings that somebody
 //! has damaged.
+#![cfg(not(feature = "off"))]
 #![allow(clippy::unwrap_used)]
 
 mod support;
