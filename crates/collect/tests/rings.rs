@@ -1,4 +1,5 @@
 //! Real programs record into real rings, a collector reads them: every transaction once.
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // a test may panic
 
 use chronoscope_clock as clock;
 use chronoscope_collect::{Collector, Options, Status};

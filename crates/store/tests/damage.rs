@@ -1,4 +1,5 @@
 //! A log that is cut, or damaged: what is whole stays, what is lost is counted and told.
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // a test may panic
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! DuckDB opens the files as they are: rows, columns, words, maps and sketches.
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // a test may panic
 
 mod support;
 

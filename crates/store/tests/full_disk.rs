@@ -1,4 +1,5 @@
 //! A disk that fills up: what was acknowledged stays, and things go on when there is space again.
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // a test may panic
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! A server that is killed again and again: what it reported durable is there exactly once.
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // a test may panic
 
 mod support;
 
