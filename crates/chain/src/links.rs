@@ -192,8 +192,8 @@ impl Linker {
     }
 }
 
-/// Up to here a search through all ids beats a table.
-const FEW: usize = 12;
+/// Up to here a search through all ids (several at a time, side by side) beats a table.
+const FEW: usize = 16;
 
 /// Finds rows by id. Of several rows with one id it knows the one that ranks lowest.
 #[derive(Debug, Default)]
@@ -201,21 +201,18 @@ struct Finder {
     /// Open addressing: index + 1, 0 for free. Unused while there are few rows.
     table: Vec<u32>,
     shift: u32,
-    rows: usize,
+    ids: Vec<TransactionId>,
     duplicates: Vec<u32>,
 }
 
 impl Finder {
     #[allow(clippy::cast_possible_truncation)] // `link` bounds the number of rows
     fn fill(&mut self, hops: &[Hop]) {
-        self.rows = hops.len();
+        self.ids.clear();
         self.duplicates.clear();
         if hops.len() <= FEW {
-            for (index, hop) in hops.iter().enumerate() {
-                if !hop.id.is_none() && self.find(hops, hop.id) != Some(index) {
-                    self.duplicates.push(index as u32);
-                }
-            }
+            self.ids.extend(hops.iter().map(|hop| hop.id));
+            self.find_duplicates(hops);
             return;
         }
         let size = (hops.len() * 2).next_power_of_two();
@@ -228,6 +225,24 @@ impl Finder {
             }
         }
         self.duplicates.sort_unstable();
+    }
+
+    /// The duplicates among few rows.
+    #[allow(clippy::cast_possible_truncation)] // they are few
+    fn find_duplicates(&mut self, hops: &[Hop]) {
+        for index in 1..self.ids.len() {
+            let id = self.ids[index];
+            if self.ids[..index].contains(&id) && !id.is_none() {
+                // Rare: all rows with the id but the lowest, once for every such pair.
+                let same = |i: &usize| self.ids[*i] == id;
+                let lowest = (0..hops.len()).filter(same).min_by_key(|i| hops[*i].rank());
+                let others = (0..hops.len()).filter(same).filter(|i| Some(*i) != lowest);
+                let others: Vec<u32> = others.map(|i| i as u32).collect();
+                self.duplicates.extend(others);
+            }
+        }
+        self.duplicates.sort_unstable();
+        self.duplicates.dedup();
     }
 
     fn insert(&mut self, hops: &[Hop], index: u32) {
@@ -257,9 +272,13 @@ impl Finder {
         if id.is_none() {
             return None;
         }
-        if self.rows <= FEW {
-            let same = hops.iter().enumerate().filter(|(_, hop)| hop.id == id);
-            return same.min_by_key(|(_, hop)| hop.rank()).map(|(index, _)| index);
+        if hops.len() <= FEW {
+            let first = self.ids.iter().position(|other| *other == id)?;
+            if self.duplicates.is_empty() {
+                return Some(first);
+            }
+            let same = (first..hops.len()).filter(|index| self.ids[*index] == id);
+            return same.min_by_key(|index| hops[*index].rank());
         }
         let mut slot = self.slot(id);
         loop {

@@ -20,15 +20,20 @@ impl PathIndex {
 pub struct Paths {
     nodes: Vec<(PathIndex, ClassId)>,
     children: HashMap<(PathIndex, ClassId), PathIndex>,
-    last: (PathIndex, ClassId, PathIndex),
+    /// Answers of late, by a few bits of what was asked: rows of chains take the same few paths
+    /// over and over.
+    recent: Box<[(PathIndex, ClassId, PathIndex); RECENT]>,
 }
+
+/// How many answers of late are kept; a power of two.
+const RECENT: usize = 256;
 
 impl Default for Paths {
     fn default() -> Self {
         let mut paths = Self {
             nodes: vec![(PathIndex::EMPTY, ClassId::NONE)],
             children: HashMap::new(),
-            last: (PathIndex::EMPTY, ClassId::NONE, PathIndex::GAP),
+            recent: Box::new([(PathIndex::EMPTY, ClassId::NONE, PathIndex::GAP); RECENT]),
         };
         paths.add(PathIndex::EMPTY, ClassId::NONE); // becomes GAP
         paths
@@ -41,16 +46,17 @@ impl Paths {
     /// # Panics
     /// At 2³² distinct paths.
     pub fn child(&mut self, path: PathIndex, class: ClassId) -> PathIndex {
-        // Siblings often stand side by side.
-        let (last_path, last_class, last_child) = self.last;
-        if (last_path, last_class) == (path, class) {
-            return last_child;
+        #[allow(clippy::cast_possible_truncation)] // only the low bits matter; class ids are hashes
+        let recent = (class.0 as usize ^ (path.0 as usize * 31)) % RECENT;
+        let (recent_path, recent_class, recent_child) = self.recent[recent];
+        if (recent_path, recent_class) == (path, class) {
+            return recent_child;
         }
         let child = match self.children.get(&(path, class)) {
             Some(child) => *child,
             None => self.add(path, class),
         };
-        self.last = (path, class, child);
+        self.recent[recent] = (path, class, child);
         child
     }
 

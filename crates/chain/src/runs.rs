@@ -102,18 +102,23 @@ impl Run {
 pub struct ChainRows {
     /// The rows.
     pub hops: Vec<Hop>,
-    /// What each row was told of its ancestors.
-    pub told: Vec<Option<Told>>,
+    /// Empty where all rows are foreign.
+    told: Vec<Option<Told>>,
 }
 
 impl ChainRows {
+    /// What a row was told of its ancestors; `None` for a foreign one.
+    #[inline]
+    pub fn told(&self, row: usize) -> Option<Told> {
+        self.told.get(row).copied().flatten()
+    }
+
     fn take(&mut self, run: &Run, from: usize, end: usize) {
-        self.hops.extend_from_slice(&run.hops[from..end]);
-        if run.paths.is_empty() {
+        if !run.paths.is_empty() {
             self.told.resize(self.hops.len(), None);
-        } else {
             self.told.extend((from..end).map(|index| run.told(index)));
         }
+        self.hops.extend_from_slice(&run.hops[from..end]);
     }
 }
 
@@ -233,7 +238,10 @@ mod tests {
         run.push(ChainId(2), hop(3), None);
         run.sort();
         let mut seen = Vec::new();
-        merge(&[run], |chain, rows| seen.push((chain, rows.told.clone())));
+        merge(&[run], |chain, rows| {
+            let told = (0..rows.hops.len()).map(|row| rows.told(row));
+            seen.push((chain, told.collect::<Vec<_>>()));
+        });
         assert_eq!(seen, [(ChainId(1), vec![Some(told)]), (ChainId(2), vec![None, None])]);
     }
 

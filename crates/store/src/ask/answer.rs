@@ -72,19 +72,11 @@ impl Answer {
         points.sort_unstable();
         let (counts, rows_read, starts) = (findings.counts, findings.rows, findings.starts_ns);
         let mut paths = Vec::new();
-        let mut durations_ns = Vec::new();
-        let series = findings.into_series();
-        let only_one = series.len() == 1;
-        for (path, mut series) in series {
-            sort(&mut series.durations_ns);
-            let Some(distribution) = Distribution::of_ascending(&series.durations_ns) else {
-                continue;
-            };
-            if only_one {
-                durations_ns = series.durations_ns;
-            } else {
-                durations_ns.extend_from_slice(&series.durations_ns);
-            }
+        let mut sorted = Vec::new();
+        for (path, series) in findings.into_series() {
+            let durations_ns = sort(&series.durations_ns);
+            let Some(distribution) = Distribution::of_ascending(&durations_ns) else { continue };
+            sorted.push(durations_ns);
             let hop = |class: &ClassId| book.text(std::slice::from_ref(class));
             paths.push(PathAnswer {
                 path: book.text(&path),
@@ -93,11 +85,13 @@ impl Answer {
                 split: Some(series.split).filter(|split| !split.hops.is_empty()),
             });
         }
-        let total = if only_one {
-            paths.first().map(|path: &PathAnswer| path.distribution)
-        } else {
-            sort(&mut durations_ns);
-            Distribution::of_ascending(&durations_ns)
+        let (total, durations_ns) = match (&paths[..], sorted.pop()) {
+            ([only], Some(durations_ns)) => (Some(only.distribution), durations_ns),
+            (_, last) => {
+                sorted.extend(last);
+                let durations_ns = sort(&sorted);
+                (Distribution::of_ascending(&durations_ns), durations_ns)
+            }
         };
         paths.sort_by(|a, b| {
             let by_count = b.distribution.count.cmp(&a.distribution.count);

@@ -207,6 +207,7 @@ pub(super) struct Grouping<'a> {
     assembler: Assembler,
     evaluator: Evaluator,
     series: HashMap<SeriesKey, usize>,
+    last_series: Option<(SeriesKey, usize)>,
     way: Vec<Hop>,
     parts: Vec<Part>,
     pub(super) findings: Findings,
@@ -230,6 +231,7 @@ impl<'a> Grouping<'a> {
             assembler: Assembler::default(),
             evaluator: Evaluator::new(shared.book().selection.clone()),
             series: HashMap::new(),
+            last_series: None,
             way: Vec::new(),
             parts: Vec::new(),
             findings: Findings::new(shared.question.points),
@@ -257,7 +259,7 @@ impl<'a> Grouping<'a> {
 
     /// Whether the chain was asked.
     fn ask_chain(&mut self, rows: &ChainRows, asked: Asked, paths: &mut Paths) -> bool {
-        let chain = self.assembler.assemble(&rows.hops, |row| rows.told[row], paths);
+        let chain = self.assembler.assemble(&rows.hops, |row| rows.told(row), paths);
         let missing = || chain.places.iter().any(|place| place.has(bits::ANCESTOR_MISSING));
         if asked == Asked::ForeignOrAside && missing() {
             return false;
@@ -266,13 +268,14 @@ impl<'a> Grouping<'a> {
         let mut sink = Sink {
             shared: self.shared,
             series: &mut self.series,
+            last_series: &mut self.last_series,
             way: &mut self.way,
             parts: &mut self.parts,
             findings: &mut self.findings,
         };
         let paths = &*paths;
         let each = |found: Found| sink.take(&chain, paths, found);
-        let keep = |row: usize| asked == Asked::All || rows.told[row].is_none();
+        let keep = |row: usize| asked == Asked::All || rows.told(row).is_none();
         match self.shared.question.kind {
             Kind::Apcd => self.evaluator.apcd(&chain, paths, each),
             Kind::Acpd => self.evaluator.acpd(&chain, paths, keep, each),
@@ -286,6 +289,8 @@ impl<'a> Grouping<'a> {
 struct Sink<'a> {
     shared: &'a Shared<'a>,
     series: &'a mut HashMap<SeriesKey, usize>,
+    /// The leaves of a chain often share their path.
+    last_series: &'a mut Option<(SeriesKey, usize)>,
     way: &'a mut Vec<Hop>,
     parts: &'a mut Vec<Part>,
     findings: &'a mut Findings,
@@ -297,7 +302,8 @@ impl Sink<'_> {
         let split_wanted = self.shared.question.split && self.shared.question.kind == Kind::Acpd;
         let whole_way = split_wanted && self.find_way(chain, found);
         let key = (standing.path, found.steps, whole_way);
-        let series = self.series.get(&key).copied();
+        let last = self.last_series.filter(|(last, _)| *last == key);
+        let series = last.map(|(_, series)| series).or_else(|| self.series.get(&key).copied());
         let series = series.unwrap_or_else(|| {
             let classes = paths.classes(standing.path);
             let path = below_root(&classes, standing.level, found.steps);
@@ -311,6 +317,9 @@ impl Sink<'_> {
             self.series.insert(key, series);
             series
         });
+        if !whole_way {
+            *self.last_series = Some((key, series));
+        }
         let findings = &mut *self.findings;
         findings.push(series, found.start_ns, found.duration_ns);
         if whole_way {

@@ -26,6 +26,8 @@
 
 mod answer;
 mod book;
+mod classes;
+mod fetch;
 mod file;
 mod group;
 mod question;
@@ -35,6 +37,8 @@ mod series;
 
 pub use answer::{Answer, Losses, PathAnswer};
 pub use chronoscope_chain::{ClassSelector, Level};
+pub use classes::{ClassStatistics, classes};
+pub use fetch::chain;
 pub use question::{Kind, Limits, Question};
 pub use run::{REACH, ask};
 pub use series::Point;

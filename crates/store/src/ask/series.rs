@@ -16,7 +16,8 @@ pub struct Point {
 /// The durations of one path.
 #[derive(Debug, Default)]
 pub(super) struct Series {
-    pub(super) durations_ns: Vec<u64>,
+    /// In pieces, so that no duration is copied before the sorting: the last one grows.
+    pub(super) durations_ns: Vec<Vec<u64>>,
     pub(super) split: Split,
 }
 
@@ -62,13 +63,20 @@ impl Findings {
 
     /// Makes room for more durations.
     pub(super) fn reserve(&mut self, series: usize, count: usize) {
-        self.series[series].durations_ns.reserve(count);
+        let pieces = &mut self.series[series].durations_ns;
+        match pieces.last_mut() {
+            Some(last) => last.reserve(count),
+            None => pieces.push(Vec::with_capacity(count)),
+        }
     }
 
     /// Keeps a duration; it is counted by whoever found it.
     #[inline]
     pub(super) fn push(&mut self, series: usize, start_ns: i64, duration_ns: u64) {
-        self.series[series].durations_ns.push(duration_ns);
+        match self.series[series].durations_ns.last_mut() {
+            Some(last) => last.push(duration_ns),
+            None => self.series[series].durations_ns.push(vec![duration_ns]),
+        }
         if self.keep_points {
             self.points.push(Point { start_ns, duration_ns });
         }
@@ -84,11 +92,7 @@ impl Findings {
             let theirs = std::mem::take(&mut other.series[index]);
             let mine = self.series_of(&path);
             let mine = &mut self.series[mine];
-            if mine.durations_ns.is_empty() {
-                mine.durations_ns = theirs.durations_ns;
-            } else {
-                mine.durations_ns.extend_from_slice(&theirs.durations_ns);
-            }
+            mine.durations_ns.extend(theirs.durations_ns);
             mine.split.merge(&theirs.split);
         }
         self.points.append(&mut other.points);
