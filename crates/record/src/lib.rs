@@ -53,7 +53,7 @@
 //!
 //! Time that a hypervisor steals between two exact reads counts as CPU. Ticks are read without a
 //! barrier: what takes only some tens of nanoseconds is measured as well as the processor's
-//! reordering lets it. Not for signal handlers.
+//! reordering lets it. Not for signal handlers, nor inside a global allocator.
 //!
 //! # Not here
 //!

@@ -15,7 +15,7 @@ use chronoscope_model::{PathId, ProcessId, ProcessName};
 use std::collections::HashSet;
 use std::mem::offset_of;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What is counted when something could not be recorded as it should; the header's order.
@@ -69,10 +69,22 @@ const NAMES_CHUNK_COUNT_MAX: usize = 64;
 
 static APPLICATION: OnceLock<String> = OnceLock::new();
 static CURRENT: AtomicPtr<Process> = AtomicPtr::new(std::ptr::null_mut());
-/// The process that is creating its ring; a forked child finds its parent's number here.
-static CREATING: AtomicU32 = AtomicU32::new(0);
+/// Process and thread that are creating a ring; a forked child may find its parent's here.
+static CREATING: AtomicU64 = AtomicU64::new(0);
 /// Nothing is recorded: asked for, or not even addresses could be had.
 static OFF: AtomicBool = AtomicBool::new(false);
+
+/// A creation that is under way; over when dropped, even by a panic: others wait for it.
+struct Creating;
+
+impl Drop for Creating {
+    fn drop(&mut self) {
+        if CURRENT.load(Ordering::Acquire).is_null() {
+            OFF.store(true, Ordering::Relaxed); // it has failed
+        }
+        CREATING.store(0, Ordering::Release);
+    }
+}
 
 /// Says which application this program is, and opens the ring. Call it first in `main`; without
 /// it the application is named after the program. Never fails the program: what cannot be had is
@@ -113,18 +125,21 @@ impl Process {
                 return None;
             }
             let creator = CREATING.load(Ordering::Acquire);
-            if creator == pid {
+            let own = u64::from(pid) << 32 | u64::from(os::thread_id());
+            if creator == own {
+                return None; // the creation itself has come round to here
+            }
+            if creator >> 32 == u64::from(pid) {
                 std::thread::yield_now(); // another thread of ours is at it
             } else if CREATING
-                .compare_exchange(creator, pid, Ordering::AcqRel, Ordering::Relaxed)
+                .compare_exchange(creator, own, Ordering::AcqRel, Ordering::Relaxed)
                 .is_ok()
             {
-                let created = Self::create(pid);
-                match created {
+                let _at_it = Creating;
+                match Self::create(pid) {
                     Some(process) => CURRENT.store(process, Ordering::Release),
                     None => OFF.store(true, Ordering::Relaxed),
                 }
-                CREATING.store(0, Ordering::Release);
             }
         }
     }

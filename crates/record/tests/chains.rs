@@ -27,6 +27,7 @@ fn child_entry() {
         "handles" => handles(),
         "functions" => functions(),
         "futures" => futures(),
+        "stamps" => stamps(),
         other => panic!("no scenario {other}"),
     }
 }
@@ -267,4 +268,38 @@ fn a_future_is_a_transaction() {
     assert_eq!(forgotten.len(), 2);
     assert!(forgotten.iter().all(|r| r.status() == Status::Aborted && r.parent.is_none()));
     assert!(ring.open_transactions().unwrap().is_empty());
+}
+
+fn stamps() {
+    for _ in 0..300 {
+        let before = clock::utc_now_ns();
+        let mut outer = OUTER.begin();
+        let after = clock::utc_now_ns();
+        outer.property("between", &format!("{before} {after}"));
+        drop(outer);
+        clock::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Stamps are UTC to 10 µs while anchors age and are renewed, and across refinements of the scale.
+#[test]
+fn stamps_are_utc() {
+    let ran = run("stamps");
+    let mut ring = ran.ring();
+    let batch = drain(&mut ring);
+    let mut off = Vec::new();
+    for record in of_class(&ring, &batch, "outer") {
+        let context::Entry::Property(_, text) =
+            context::entries(batch.context(&record)).next().unwrap()
+        else {
+            panic!("no property");
+        };
+        let (before, after) = text.split_once(' ').unwrap();
+        let (before, after): (i64, i64) = (before.parse().unwrap(), after.parse().unwrap());
+        off.push((before - record.start_ns).max(record.start_ns - after).max(0));
+    }
+    off.sort_unstable();
+    assert_eq!(off.len(), 300);
+    // An anchor may have been read around a preemption now and then, on a busy machine.
+    assert!(off[295] < 10_000, "{:?} ns off", &off[290..]);
 }
