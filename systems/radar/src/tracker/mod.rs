@@ -4,11 +4,13 @@
 //! the measurement's own covariance) and [`Tracker::correlate`], plot by plot: the address decides
 //! where there is one, else the tracks around are gated through a [grid](grid::Grid), and plots that
 //! compete for the same tracks are [assigned](assignment::assign) together. A plot updates its
-//! track's [`imm::Imm`] filter, or begins a new track that has to prove itself (3 of 5) before
-//! subscribers hear of it. [`output::record`] is what they hear.
+//! track's [`imm::Imm`] filter, or begins a new track that has to prove itself (3 of 5, or 6 of 8
+//! while nothing identifies it) before subscribers hear of it. [`output::record`] is what they
+//! hear.
 //!
 //! ```
 //! use chronoscope_radar::tracker::{Measurement, Outcome, Settings, Tracker};
+//! use chronoscope_radar::tracker::identity::Identity;
 //! use chronoscope_radar::tracker::linear::{Sym2, Vec2};
 //! let mut tracker = Tracker::new(Settings::default());
 //! let mut outcomes = Vec::new();
@@ -19,7 +21,7 @@
 //!         time_s,
 //!         position: Vec2::new(220.0 * time_s, 5_000.0),
 //!         covariance: Sym2::isotropic(100.0 * 100.0),
-//!         identity: Default::default(),
+//!         identity: Identity { mode_3a: Some(0o1234), ..Identity::default() },
 //!         flight_level: Some(330.0),
 //!     };
 //!     tracker.begin_block(1);
