@@ -7,7 +7,7 @@
 
 use super::file::{Columns, SegmentFile};
 use super::run::REACH;
-use crate::{Damage, Segment, Snapshot, StoreError};
+use crate::{Damage, Minute, Segment, Slot, Snapshot, StoreError};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt32Type};
 use arrow_array::{Array, MapArray, RecordBatch, StringArray};
@@ -32,14 +32,13 @@ pub fn chain(
 ) -> Result<(Vec<Transaction>, Vec<Damage>), StoreError> {
     let reach = i64::try_from(REACH.as_nanos()).unwrap_or(i64::MAX);
     let near = near_ns.map(|near| near.start.saturating_sub(reach)..near.end.saturating_add(reach));
-    let is_near = |segment: &&Segment| {
-        let minute = segment.slot.minute;
-        near.as_ref()
-            .is_none_or(|near| minute.end_ns() > near.start && minute.start_ns() < near.end)
+    let is_near = |minute: Minute| {
+        let near = near.as_ref();
+        near.is_none_or(|near| minute.end_ns() > near.start && minute.start_ns() < near.end)
     };
     let mut found = Vec::new();
     let mut damage = Vec::new();
-    for segment in snapshot.segments().iter().filter(is_near) {
+    for segment in snapshot.segments().iter().filter(|segment| is_near(segment.slot.minute)) {
         match fetch(segment, id) {
             Ok(transactions) => found.extend(transactions),
             Err(error) if error.is_missing() => return Err(error),
@@ -53,6 +52,7 @@ pub fn chain(
     }
     let unsealed = snapshot.unsealed();
     let records = unsealed.records().iter().filter(|record| record.chain() == id);
+    let records = records.filter(|record| is_near(Slot::of(record).minute));
     found.extend(records.map(|record| {
         Transaction::from_record(record, unsealed.context(record), snapshot.names())
     }));
