@@ -27,6 +27,8 @@ pub(crate) struct Keeper {
     /// Files of steps whose manifest could not be written. It may be in place all the same, so
     /// they stay until another one is.
     doubtful: Vec<PathBuf>,
+    /// Slots with a segment that cannot be read: told once, and left in parts.
+    unmergeable: BTreeSet<Slot>,
 }
 
 /// What a call of [`Store::maintain`] did.
@@ -55,7 +57,7 @@ struct Checkpoint {
 
 impl Keeper {
     pub(crate) fn new(manifest: Manifest) -> Self {
-        Self { manifest, doubtful: Vec::new() }
+        Self { manifest, doubtful: Vec::new(), unmergeable: BTreeSet::new() }
     }
 }
 
@@ -79,7 +81,7 @@ impl Store {
         if !slots.is_empty() || broken {
             self.seal(&mut keeper, &slots, now_ns, &mut done)?;
             done.again = true;
-        } else if let Some(slot) = self.slot_to_merge(&keeper.manifest, now_ns) {
+        } else if let Some(slot) = self.slot_to_merge(&keeper, now_ns) {
             done.merged_rows = self.merge(&mut keeper, slot, now_ns)?;
             done.again = true;
         }
@@ -294,10 +296,10 @@ impl Store {
     }
 
     /// A slot that has several segments and has been left alone for as long as a minute waits.
-    fn slot_to_merge(&self, manifest: &Manifest, now_ns: i64) -> Option<Slot> {
+    fn slot_to_merge(&self, keeper: &Keeper, now_ns: i64) -> Option<Slot> {
         let wait_ns = i64::try_from(self.options.wait.as_nanos()).unwrap_or(i64::MAX);
         let mut slots: BTreeMap<Slot, (u64, u64, i64)> = BTreeMap::new();
-        for segment in manifest.live() {
+        for segment in keeper.manifest.live() {
             let (parts, rows, sealed_ns) = slots.entry(segment.slot).or_default();
             *parts += 1;
             *rows += segment.rows;
@@ -309,7 +311,7 @@ impl Store {
                 && sealed_ns.saturating_add(wait_ns) <= now_ns
         });
         let waiting: BTreeSet<Slot> = self.intake().buffer.slots().into_iter().collect();
-        slots.into_keys().find(|slot| !waiting.contains(slot))
+        slots.into_keys().find(|slot| !waiting.contains(slot) && !keeper.unmergeable.contains(slot))
     }
 
     fn merge(&self, keeper: &mut Keeper, slot: Slot, now_ns: i64) -> Result<u64, StoreError> {
@@ -339,8 +341,13 @@ impl Store {
             self.commit(keeper, next, &mut files)?;
             Ok(rows)
         });
-        if merged.is_err() {
+        if let Err(error) = &merged {
             files.drain(..).for_each(|path| drop(self.disk.remove(&path)));
+            if matches!(error, StoreError::Parquet { .. } | StoreError::Damaged { .. })
+                || error.is_missing()
+            {
+                keeper.unmergeable.insert(slot);
+            }
         }
         merged
     }

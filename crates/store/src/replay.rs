@@ -21,8 +21,9 @@ pub(crate) struct Replayed {
     pub(crate) torn: Vec<Damage>,
 }
 
-/// The log files that `manifest` needs, opened. `None` when the first of them is gone while the
-/// directory was read: then the manifest is not the newest.
+/// The log files that `manifest` needs, opened. `None` when the first of them is gone, or one in
+/// the middle was not seen: then the directory was changed while it was read, and perhaps the
+/// manifest is not the newest.
 pub(crate) fn open_log(
     dir: &Path,
     manifest: &Manifest,
@@ -31,7 +32,8 @@ pub(crate) fn open_log(
         Err(error) if error.is_missing() => return Ok(None),
         files => files?,
     };
-    let complete = files.first().is_none_or(|first| first.sequence == manifest.first_log);
+    let mut expected = manifest.first_log..;
+    let complete = files.iter().all(|file| expected.next() == Some(file.sequence));
     Ok(complete.then_some(files))
 }
 

@@ -148,6 +148,32 @@ fn a_damaged_segment_is_an_error_of_its_own() {
 }
 
 #[test]
+fn a_damaged_part_is_told_once_and_hinders_no_other_minute() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path(), Options::default(), 100);
+    let mut chains = Chains::default();
+    for _ in 0..2 {
+        for minute in [100, 101] {
+            let batch = chains.batch(minute, 4);
+            append(&store, &chains, &batch, 100);
+        }
+        store.seal_all(0).unwrap();
+    }
+    let bad = Snapshot::open(dir.path()).unwrap().segments()[0].path.clone();
+    let mut bytes = std::fs::read(&bad).unwrap();
+    let end = bytes.len() - 20;
+    bytes[end..].fill(0x55);
+    std::fs::write(&bad, bytes).unwrap();
+    let now_ns = 200 * chronoscope_store::MINUTE_NS;
+    let error = store.maintain(now_ns).unwrap_err();
+    assert!(error.to_string().contains(bad.to_str().unwrap()), "{error}");
+    assert_eq!(support::maintain(&store, 200).merged_rows, 40, "the other minute");
+    let parts: Vec<_> =
+        Snapshot::open(dir.path()).unwrap().segments().iter().map(|s| s.parts).collect();
+    assert_eq!(parts, [2, 2, 1]);
+}
+
+#[test]
 fn a_damaged_manifest_is_told_with_its_place_and_harms_nothing() {
     let dir = tempfile::tempdir().unwrap();
     open(dir.path(), Options::default(), 100).seal_all(0).unwrap();
