@@ -1,5 +1,7 @@
 //! One set of chains, stored in every way: each question has one answer.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 mod world;
 
 use chronoscope_store::ask::{Answer, Kind, Level, Limits, Question, ask};

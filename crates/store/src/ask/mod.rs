@@ -21,8 +21,11 @@
 //!
 //! Limits: inner roots and synchronous durations of native rows are looked for up to
 //! [`REACH`] after their chain's root started, rows of foreign chains within
-//! [`Limits::foreign_reach`] of the time range. The APCD of a native root does not look at foreign
-//! rows below it; the ACPD does.
+//! [`Limits::foreign_reach`] of the time range. Where a chain goes on in foreign rows below native
+//! ones, the ACPD of the foreign leaves is found, but the APCD of the native root looks at native
+//! rows only, and a native row whose only children are foreign counts as childless. Doubled rows
+//! are noticed where rows are grouped by chain, not in a pass over columns; the store itself
+//! doubles nothing.
 
 mod answer;
 mod book;
