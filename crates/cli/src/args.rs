@@ -2,6 +2,7 @@
 
 use crate::exit;
 use crate::text::{parse_duration, parse_size};
+use chronoscope_model::ChainId;
 use clap::{Args, Parser, Subcommand};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -71,8 +72,8 @@ pub(crate) struct Serve {
     /// Folder of the rings [default: $CHRONOSCOPE_DIR, else /dev/shm/chronoscope-UID]
     #[arg(long, value_name = "DIR")]
     pub(crate) rings: Option<PathBuf>,
-    /// Answer GET /status, /metrics (Prometheus) and /chains over HTTP there; port 0 lets the
-    /// kernel choose, and the choice is said on stderr
+    /// Answer GET /status, /metrics (Prometheus), /classes and /chains over HTTP there; port 0
+    /// lets the kernel choose, and the choice is said on stderr
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
     /// How long a minute stays open for late records before it is sealed
@@ -141,8 +142,9 @@ pub(crate) struct Chains {
 pub(crate) struct Chain {
     #[command(flatten)]
     pub(crate) data: Data,
-    /// The chain's id, 32 hexadecimal digits, as `chains` and `live` print it
-    pub(crate) id: String,
+    /// The chain's id in hexadecimal digits, as `chains` and `live` print it
+    #[arg(value_name = "ID")]
+    pub(crate) id: ChainId,
     /// Print times in UTC instead of the local time zone
     #[arg(long)]
     pub(crate) utc: bool,

@@ -10,8 +10,7 @@ pub(crate) enum Exit {
     Done = 0,
     /// `--check` was given and the requirement does not hold.
     CheckFailed = 1,
-    /// The command line cannot be understood (clap's code too).
-    Usage = 2,
+    // 2 is clap's: the command line cannot be understood.
     /// There is nothing to answer from: no such chain, no transaction of that class, no ring.
     Nothing = 3,
     /// Something went wrong: the message on stderr says what and where.

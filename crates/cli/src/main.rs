@@ -21,7 +21,8 @@ fn main() -> ExitCode {
         Command::Serve(args) => commands::serve(&args),
         Command::Chains(args) => commands::chains(&args),
         Command::Live(args) => commands::live(&args),
-        _ => Ok(Exit::Error),
+        Command::Chain(args) => commands::chain(&args),
+        Command::Classes(args) => commands::classes(&args),
     };
     match done {
         Ok(exit) => exit.into(),

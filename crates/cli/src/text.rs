@@ -17,11 +17,6 @@ pub(crate) fn duration(ns: f64) -> String {
     }
 }
 
-/// As [`duration`], of a whole number of nanoseconds.
-pub(crate) fn duration_ns(ns: i64) -> String {
-    duration(ns as f64)
-}
-
 /// A count with thousands apart: `277,000`.
 pub(crate) fn count(n: u64) -> String {
     let digits = n.to_string();

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `GET /status` | the collector's status |
 //! | `GET /metrics` | the same numbers for Prometheus (text format 0.0.4) |
+//! | `GET /classes` | every class, as `chronoscope classes --json` prints it |
 //! | `GET /chains?root=A&leaf=B` | durations, as `chronoscope chains --json` prints them; also `level`, `apcd=true`, `sync=CLASS`, `limit_ns`, `from_ns`, `until_ns`, `split=true` |
 //!
 //! ```no_run
@@ -18,11 +19,13 @@
 //!
 //! Not here: collecting (`collect`), the definitions (`chain`).
 
+mod ask;
 mod metrics;
 mod routes;
 mod views;
 
-pub use views::answer;
+pub use ask::with_snapshot;
+pub use views::{answer, classes};
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,5 +1,6 @@
 //! What is answered where.
 
+use crate::ask::with_snapshot;
 use crate::{metrics, views};
 use axum::extract::{Query, State};
 use axum::http::{StatusCode, header};
@@ -8,17 +9,14 @@ use axum::routing::get;
 use axum::{Json, Router};
 use chronoscope_collect::Status;
 use chronoscope_formats::json;
-use chronoscope_store::ask::{ClassSelector, Kind, Level, Limits, Question, ask};
-use chronoscope_store::{Snapshot, StoreError};
+use chronoscope_store::StoreError;
+use chronoscope_store::ask::{self, ClassSelector, Kind, Level, Limits, Question, ask};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::future::IntoFuture;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::{Semaphore, oneshot};
-
-/// How often a question is asked again because the store removed a file meanwhile.
-const TRIES: usize = 3;
 
 #[derive(Clone)]
 struct Store {
@@ -37,7 +35,10 @@ pub(crate) async fn serve(
         .route("/status", get(status))
         .route("/metrics", get(prometheus))
         .route("/chains", get(chains))
-        .fallback(async || refuse(StatusCode::NOT_FOUND, "see /status, /metrics, /chains"))
+        .route("/classes", get(classes))
+        .fallback(async || {
+            refuse(StatusCode::NOT_FOUND, "see /status, /metrics, /classes, /chains")
+        })
         .with_state(store);
     let listener = match tokio::net::TcpListener::from_std(listener) {
         Ok(listener) => listener,
@@ -125,22 +126,34 @@ async fn chains(State(store): State<Store>, Query(parameters): Query<Parameters>
     let Ok(_turn) = store.one_at_a_time.acquire().await else {
         return refuse(StatusCode::SERVICE_UNAVAILABLE, "the server ends");
     };
-    let answered = tokio::task::spawn_blocking(move || answer(&store.data_dir, &question));
-    match answered.await {
-        Ok(Ok(value)) => Json(value).into_response(),
-        Ok(Err(error)) => refuse(StatusCode::INTERNAL_SERVER_ERROR, error),
-        Err(error) => refuse(StatusCode::INTERNAL_SERVER_ERROR, error),
-    }
+    answered(move || answer(&store.data_dir, &question)).await
 }
 
 fn answer(data_dir: &Path, question: &Question) -> Result<Value, StoreError> {
-    let mut tries = 0;
-    loop {
-        tries += 1;
-        match ask(&Snapshot::open(data_dir)?, question, &Limits::default()) {
-            Err(error) if error.is_missing() && tries < TRIES => {}
-            Err(error) => return Err(error),
-            Ok(answer) => return Ok(json::document("chains", views::answer(&answer))),
-        }
+    let answer = with_snapshot(data_dir, |snapshot| ask(snapshot, question, &Limits::default()))?;
+    Ok(json::document("chains", views::answer(&answer)))
+}
+
+async fn classes(State(store): State<Store>) -> Response {
+    let Ok(_turn) = store.one_at_a_time.acquire().await else {
+        return refuse(StatusCode::SERVICE_UNAVAILABLE, "the server ends");
+    };
+    let all = i64::MIN..i64::MAX;
+    answered(move || {
+        let (classes, damage) =
+            with_snapshot(&store.data_dir, |snapshot| ask::classes(snapshot, &all))?;
+        Ok(json::document("classes", views::classes(&classes, &damage)))
+    })
+    .await
+}
+
+/// Runs a question beside the server, and answers with what comes out.
+async fn answered(
+    question: impl FnOnce() -> Result<Value, StoreError> + Send + 'static,
+) -> Response {
+    match tokio::task::spawn_blocking(question).await {
+        Ok(Ok(value)) => Json(value).into_response(),
+        Ok(Err(error)) => refuse(StatusCode::INTERNAL_SERVER_ERROR, error),
+        Err(error) => refuse(StatusCode::INTERNAL_SERVER_ERROR, error),
     }
 }

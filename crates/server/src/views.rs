@@ -1,8 +1,11 @@
 //! Answers of the store in JSON: the same for HTTP and for `--json`.
 
 use chronoscope_formats::json;
-use chronoscope_store::ask::Answer;
+use chronoscope_model::ClassName;
+use chronoscope_store::Damage;
+use chronoscope_store::ask::{Answer, ClassStatistics};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// An answer to a question about durations, without the single durations.
 pub fn answer(answer: &Answer) -> Value {
@@ -29,5 +32,20 @@ pub fn answer(answer: &Answer) -> Value {
             "unsplit": losses.unsplit,
             "damage": losses.damage.iter().map(ToString::to_string).collect::<Value>(),
         },
+    })
+}
+
+/// The statistics of all classes, and sketches that could not be read.
+pub fn classes(classes: &BTreeMap<ClassName, ClassStatistics>, damage: &[Damage]) -> Value {
+    let rows = classes.iter().map(|(name, class)| {
+        let mut row = json::class(name);
+        row["elapsed"] = json::histogram(&class.elapsed);
+        row["cpu_ns"] = class.cpu_ns.into();
+        row["not_good"] = class.not_good.into();
+        row
+    });
+    json!({
+        "rows": rows.collect::<Value>(),
+        "damage": damage.iter().map(ToString::to_string).collect::<Value>(),
     })
 }

@@ -10,8 +10,9 @@ use anyhow::{Context, Result, anyhow};
 use chronoscope_chain::{Bins, ClassSelector, Distribution, Level, PartStatistics, QUANTILES};
 use chronoscope_formats::json;
 use chronoscope_model::{Quantile, nearest_rank};
-use chronoscope_store::Snapshot;
+use chronoscope_server::with_snapshot;
 use chronoscope_store::ask::{Answer, Kind, Limits, PathAnswer, Question, ask};
+use chronoscope_store::{Snapshot, StoreError};
 use std::fmt::Write;
 use std::ops::Range;
 use std::path::Path;
@@ -23,15 +24,17 @@ const BAR_CELLS: usize = 50;
 pub(crate) fn chains(args: &Chains) -> Result<Exit> {
     let zone = Zone::new(args.span.utc);
     let question = question(args, &zone)?;
-    let snapshot = open(&args.data.dir())?;
-    let answer = ask(&snapshot, &question, &Limits::default())?;
+    let data_dir = args.data.dir();
+    let (answer, known) = stored(&data_dir, |snapshot| {
+        Ok((ask(snapshot, &question, &Limits::default())?, names(snapshot)))
+    })?;
     if args.json {
         show(&format!("{:#}\n", json::document("chains", chronoscope_server::answer(&answer))))?;
     } else {
         show(&page(&question, &answer, &zone))?;
     }
     let Some(distribution) = &answer.distribution else {
-        say_nothing_found(&question, &answer, &snapshot);
+        say_nothing_found(&question, &answer, &known);
         return Ok(Exit::Nothing);
     };
     draw(args, &question, &answer, distribution, &zone)?;
@@ -39,14 +42,24 @@ pub(crate) fn chains(args: &Chains) -> Result<Exit> {
     Ok(if args.check && !kept { Exit::CheckFailed } else { Exit::Done })
 }
 
-/// Opens the stored transactions, with what to do when there are none.
-pub(crate) fn open(dir: &Path) -> Result<Snapshot> {
-    Snapshot::open(dir).with_context(|| {
+/// Asks the stored transactions in `dir`, with what to do when there are none.
+pub(crate) fn stored<T>(
+    dir: &Path,
+    ask: impl FnMut(&Snapshot) -> Result<T, StoreError>,
+) -> Result<T> {
+    with_snapshot(dir, ask).with_context(|| {
         format!(
-            "no stored transactions in {} (chronoscope serve fills it; --data DIR names another)",
+            "cannot answer from {} (chronoscope serve fills it; --data DIR names another)",
             dir.display()
         )
     })
+}
+
+/// The classes that a store knows, in words.
+fn names(snapshot: &Snapshot) -> Vec<String> {
+    let mut names: Vec<_> = snapshot.names().classes().map(|(_, n)| n.to_string()).collect();
+    names.sort();
+    names
 }
 
 /// The time range of a command line.
@@ -232,9 +245,7 @@ fn remarks(answer: &Answer) -> String {
     if text.is_empty() { text } else { format!("\n{text}") }
 }
 
-fn say_nothing_found(question: &Question, answer: &Answer, snapshot: &Snapshot) {
-    let mut known: Vec<_> = snapshot.names().classes().map(|(_, n)| n.to_string()).collect();
-    known.sort();
+fn say_nothing_found(question: &Question, answer: &Answer, known: &[String]) {
     let known = if known.is_empty() { "none yet".to_owned() } else { known.join(", ") };
     eprintln!(
         "nothing found for {}, in {} rows. Classes in the store: {known}",

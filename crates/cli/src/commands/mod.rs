@@ -1,9 +1,13 @@
 //! The commands, one file each.
 
+mod chain;
 mod chains;
+mod classes;
 mod live;
 mod serve;
 
+pub(crate) use chain::chain;
 pub(crate) use chains::chains;
+pub(crate) use classes::classes;
 pub(crate) use live::{context, live};
 pub(crate) use serve::serve;

@@ -1,0 +1,49 @@
+//! `chronoscope classes`: statistics of every class in the store.
+
+use super::chains::{range, stored};
+use crate::args::Classes;
+use crate::exit::Exit;
+use crate::screen::show;
+use crate::text::{self, Table, duration};
+use crate::times::Zone;
+use anyhow::Result;
+use chronoscope_formats::json;
+use chronoscope_model::Quantile;
+use chronoscope_store::ask;
+
+/// Runs the command.
+pub(crate) fn classes(args: &Classes) -> Result<Exit> {
+    let range = range(&args.span, &Zone::new(args.span.utc))?;
+    let data_dir = args.data.dir();
+    let (classes, damage) = stored(&data_dir, |snapshot| ask::classes(snapshot, &range))?;
+    if args.json {
+        let part = chronoscope_server::classes(&classes, &damage);
+        show(&format!("{:#}\n", json::document("classes", part)))?;
+    } else {
+        let heading = ["class", "count", "not good", "mean", "p50", "p99", "max", "CPU mean"];
+        let mut table = Table::new(&heading);
+        for (name, class) in &classes {
+            let time = |ns: Option<u64>| ns.map_or("–".to_owned(), |ns| duration(ns as f64));
+            let count = class.elapsed.count();
+            table.row(vec![
+                name.to_string(),
+                text::count(count),
+                text::count(class.not_good),
+                class.elapsed.mean().map_or("–".to_owned(), duration),
+                time(class.elapsed.quantile(Quantile::P50)),
+                time(class.elapsed.quantile(Quantile::P99)),
+                time(class.elapsed.max()),
+                duration(class.cpu_ns as f64 / count.max(1) as f64),
+            ]);
+        }
+        show(&table.to_string())?;
+    }
+    for damage in &damage {
+        eprintln!("damaged: {damage}");
+    }
+    if classes.is_empty() {
+        eprintln!("no transactions in {} in that time", data_dir.display());
+        return Ok(Exit::Nothing);
+    }
+    Ok(Exit::Done)
+}
