@@ -122,6 +122,9 @@ pub struct Found {
     pub start_ns: i64,
     /// The duration in nanoseconds.
     pub duration_ns: u64,
+    /// The correlator had dropped the classes between root and leaf; the rows between them are
+    /// all there and told.
+    pub by_rows: bool,
 }
 
 /// Finds the durations that a selection asks for, chain by chain, and counts.
@@ -167,19 +170,24 @@ impl Evaluator {
             if self.selection.leaves.is_none() && !place.has(bits::LEAF) {
                 continue;
             }
-            let (steps, from_top) = match self.meaning(paths, standing.path, standing.level) {
-                Meaning::None => continue,
-                Meaning::Hidden => {
+            let meaning = self.meaning(paths, standing.path, standing.level);
+            let by_rows = meaning == Meaning::Hidden;
+            let meaning = if by_rows { self.meaning_by_rows(chain, leaf) } else { meaning };
+            let (steps, from_top) = match meaning {
+                // What the rows say is nothing for sure where some are missing.
+                Meaning::None if !by_rows || !place.has(bits::ANCESTOR_MISSING) => continue,
+                Meaning::None | Meaning::Hidden => {
                     self.root_missing(chain, Some(leaf));
                     continue;
                 }
-                Meaning::Below { steps, from_top } => (steps, from_top),
+                Meaning::Below { steps, from_top } => (steps, from_top && !by_rows),
             };
             let carried = standing.root_start_ns.filter(|_| from_top);
             let found = || chain.ancestor(leaf, steps).map(|root| chain.hops[root].start_ns);
             match carried.or_else(found) {
                 Some(start_ns) => {
-                    self.offer(chain, Some(steps), start_ns, leaf, leaf, &mut each);
+                    let each = |found| each(Found { by_rows, ..found });
+                    self.offer(chain, Some(steps), start_ns, leaf, leaf, each);
                 }
                 None => self.root_missing(chain, Some(leaf)),
             }
@@ -238,6 +246,17 @@ impl Evaluator {
         Some((selected, standing.root_start_ns?, standing.level, last))
     }
 
+    /// What a leaf's way means by the rows above it, where the correlator had dropped ancestors.
+    fn meaning_by_rows(&self, chain: &Chain<'_>, leaf: usize) -> Meaning {
+        let up = std::iter::successors(Some(leaf), |at| chain.places[*at].parent());
+        let mut way: Vec<ClassId> = up.map(|at| chain.hops[at].class).collect();
+        if chain.places[leaf].has(bits::ANCESTOR_MISSING) {
+            way.push(ClassId::NONE);
+        }
+        way.reverse();
+        self.selection.meaning(&way, None)
+    }
+
     fn root_missing(&mut self, chain: &Chain<'_>, leaf: Option<usize>) {
         let in_range = |leaf: usize| {
             let start_ns = chain.hops[leaf].start_ns;
@@ -253,7 +272,7 @@ impl Evaluator {
         start_ns: i64,
         leaf: usize,
         counted: usize,
-        each: &mut impl FnMut(Found),
+        mut each: impl FnMut(Found),
     ) {
         if !self.selection.root_start_ns.contains(&start_ns) {
             return;
@@ -262,7 +281,7 @@ impl Evaluator {
         let links = chain.places[leaf].links | chain.places[counted].links & bits::ANCESTOR_MISSING;
         if self.counts.count(duration_ns, links, chain.standings[leaf].foreign) {
             let duration_ns = duration_ns.unsigned_abs();
-            each(Found { leaf, steps, start_ns, duration_ns });
+            each(Found { leaf, steps, start_ns, duration_ns, by_rows: false });
         }
     }
 

@@ -300,14 +300,14 @@ impl Sink<'_> {
     fn take(&mut self, chain: &Chain<'_>, paths: &Paths, found: Found) {
         let standing = chain.standings[found.leaf];
         let split_wanted = self.shared.question.split && self.shared.question.kind == Kind::Acpd;
-        let whole_way = split_wanted && self.find_way(chain, found);
+        let whole_way = (split_wanted || found.by_rows) && self.find_way(chain, found);
         let key = (standing.path, found.steps, whole_way);
         let last = self.last_series.filter(|(last, _)| *last == key);
         let series = last.map(|(_, series)| series).or_else(|| self.series.get(&key).copied());
         let series = series.unwrap_or_else(|| {
             let classes = paths.classes(standing.path);
             let path = below_root(&classes, standing.level, found.steps);
-            if whole_way && path.contains(&ClassId::NONE) {
+            if found.by_rows || (whole_way && path.contains(&ClassId::NONE)) {
                 // Rows know better than what came with the correlator: ways of different lengths
                 // share such a path.
                 let way: Vec<ClassId> = self.way.iter().map(|hop| hop.class).collect();
@@ -322,7 +322,7 @@ impl Sink<'_> {
         }
         let findings = &mut *self.findings;
         findings.push(series, found.start_ns, found.duration_ns);
-        if whole_way {
+        if whole_way && split_wanted {
             split(self.way, self.parts);
             findings.series[series].split.add(self.parts);
         } else if split_wanted {

@@ -110,10 +110,6 @@ pub(super) fn scan(
                     for row in 0..count {
                         match levels.series(path, taken.levels[row], &mut findings) {
                             ByLevel::No => {}
-                            ByLevel::RootMissing => {
-                                let in_range = shared.question.start_ns.contains(&taken.start[row]);
-                                findings.counts.root_missing += u64::from(in_range);
-                            }
                             ByLevel::Series(series) => {
                                 taken.slice(row, 1).collect(shared, series, &mut findings);
                             }
@@ -231,7 +227,6 @@ struct LevelMeanings<'a> {
 #[derive(Clone, Copy)]
 enum ByLevel {
     No,
-    RootMissing,
     Series(usize),
     Group,
 }
@@ -245,8 +240,8 @@ impl LevelMeanings<'_> {
         let classes: Vec<ClassId> = book.path(&self.asked[path]).classes.clone();
         let found = match book.selection.meaning(&classes, Some(level)) {
             Meaning::None => ByLevel::No,
-            Meaning::Hidden => ByLevel::RootMissing,
-            Meaning::Below { from_top: false, .. } => ByLevel::Group,
+            // The rows may know what the correlator dropped.
+            Meaning::Hidden | Meaning::Below { from_top: false, .. } => ByLevel::Group,
             Meaning::Below { .. } => ByLevel::Series(findings.series_of(&classes)),
         };
         self.known.insert((path, level), found);
