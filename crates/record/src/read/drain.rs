@@ -3,7 +3,8 @@
 //! A thread writes its slots in turn and publishes the next sequence number afterwards. Copied
 //! first and asked afterwards how far the thread has come, a slot is whole unless the thread has
 //! come round to it again: sequence `n` lies in the slot of `n + M`, and that one may be in
-//! writing once `n + M` records are complete. Contexts work the same way, in bytes.
+//! writing once `n + M` records are complete; then the slot's own number, asked for once more,
+//! tells. Contexts work the same way, in bytes.
 
 use super::directory::{Directory, Part};
 use super::error::RingError;
@@ -118,18 +119,23 @@ impl BlockReader<'_> {
         self.source.read(position, bytemuck::cast_slice_mut(&mut buffers.slots))?;
         let context_head = self.copy_contexts(buffers)?;
         let written = self.word(offset_of!(BlockHead, next_sequence))?;
-        let whole_from = (written + 1).saturating_sub(self.slot_count());
+        let oldest = written.saturating_sub(self.slot_count());
         for (at, slot) in buffers.slots.iter().enumerate() {
             let sequence = *next;
             *next += 1;
-            if sequence < whole_from {
+            let slot_at = position + (at * size_of::<RawSlot>()) as u64;
+            // The oldest one's slot may be in writing: then its own number says so.
+            let is_oldest = sequence == oldest && written >= self.slot_count();
+            if sequence < oldest
+                || is_oldest && self.source.get::<u64>(slot_at)? != slot.sequence
+                || is_oldest && slot.sequence == 0
+            {
                 drained.lapped += 1;
                 continue;
             }
             if slot.sequence != sequence + 1 {
-                let at = position + (at * size_of::<RawSlot>()) as u64;
                 let what = format!("slot says {}, {} expected", slot.sequence, sequence + 1);
-                return Err(RingError::damaged(at, what));
+                return Err(RingError::damaged(slot_at, what));
             }
             let mut record = slot.record;
             record.process = self.process;
@@ -140,16 +146,31 @@ impl BlockReader<'_> {
         Ok(())
     }
 
-    /// Copies the thread's context ring when a slot needs it: how far it was written by then.
+    /// Copies what the slots need of the thread's context ring: how far it was written by then.
     fn copy_contexts(&self, buffers: &mut Buffers) -> Result<u64, RingError> {
-        if buffers.slots.iter().all(|slot| slot.record.context_len == 0) {
-            return Ok(0);
-        }
+        let mut needed = buffers.slots.iter().filter(|slot| slot.record.context_len > 0);
+        let Some(first) = needed.next().map(|slot| slot.record) else { return Ok(0) };
+        let last = needed.next_back().map_or(first, |slot| slot.record);
         let bytes = self.directory.header.context_bytes as usize;
         buffers.contexts.resize(bytes, 0);
-        let position = self.part.position + self.directory.shape.context as u64;
-        self.source.read(position, &mut buffers.contexts)?;
+        let (from, to) = self.span(&first, &last)?.unwrap_or((0, bytes));
+        let position = self.part.position + (self.directory.shape.context + from) as u64;
+        self.source.read(position, &mut buffers.contexts[from..to])?;
         self.word(offset_of!(BlockHead, context_head))
+    }
+
+    /// Where the contexts of two records and of those between them lie in the context ring;
+    /// `None` where that is not one piece.
+    #[allow(clippy::cast_possible_truncation)] // offsets are kept modulo 2^32; rings are below
+    fn span(&self, first: &Record, last: &Record) -> Result<Option<(usize, usize)>, RingError> {
+        let head = self.word(offset_of!(BlockHead, context_head))?;
+        let bytes = u64::from(self.directory.header.context_bytes);
+        let age = |record: &Record| u64::from((head as u32).wrapping_sub(record.context_offset));
+        let (oldest, newest) = (age(first), age(last));
+        let len = (oldest.saturating_sub(newest)) + u64::from(last.context_len);
+        let from = head.wrapping_sub(oldest) & (bytes - 1);
+        let is_one_piece = newest <= oldest && oldest <= bytes.min(head) && from + len <= bytes;
+        Ok(is_one_piece.then_some((from as usize, (from + len) as usize)))
     }
 
     /// A record's context, empty when it was overwritten.
