@@ -11,6 +11,7 @@ use chronoscope_store::Snapshot;
 use chronoscope_store::ask::{Answer, Limits, Question, ask};
 use clap::{Parser, Subcommand};
 use serde_json::{Value, json};
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -46,7 +47,7 @@ struct Arguments {
     dir: Option<PathBuf>,
     /// Python with the package duckdb; without it only our side is measured
     #[arg(long, env = "DUCKDB_PYTHON")]
-    python: Option<PathBuf>,
+    python: Option<OsString>, // set and empty where there is none
     /// Leave out the recursive queries, which take DuckDB longest
     #[arg(long)]
     quick: bool,
@@ -116,6 +117,7 @@ fn compare(arguments: &Arguments) -> Result<()> {
     let (native, foreign) = (native?, foreign?);
     let script = temporary.path().join("peer.py");
     std::fs::write(&script, PEER)?;
+    let python = arguments.python.as_deref().filter(|python| !python.is_empty());
     let mut results = Vec::new();
     for (name, is_foreign, query, aim) in COMPARED {
         if arguments.quick && query.ends_with("recursive") {
@@ -123,7 +125,7 @@ fn compare(arguments: &Arguments) -> Result<()> {
         }
         let dir = if is_foreign { &foreign } else { &native };
         let ours = best(arguments, || ours(arguments, name, dir))?;
-        let peer = match &arguments.python {
+        let peer = match python {
             Some(python) => Some(best(arguments, || peer(arguments, python, &script, query, dir))?),
             None => None,
         };
@@ -133,7 +135,7 @@ fn compare(arguments: &Arguments) -> Result<()> {
         let ours = best(arguments, || ours(arguments, name, &native))?;
         results.push(report(arguments, (name, "", None), &ours, None)?);
     }
-    if arguments.python.is_none() {
+    if python.is_none() {
         eprintln!("chains: NO PEER: give --python or DUCKDB_PYTHON (tools/venv duckdb)");
     }
     if arguments.json {
@@ -178,7 +180,7 @@ fn ours(arguments: &Arguments, name: &str, dir: &Path) -> Result<Cost> {
 
 fn peer(
     arguments: &Arguments,
-    python: &Path,
+    python: &OsStr,
     script: &Path,
     query: &str,
     dir: &Path,
