@@ -124,12 +124,13 @@ impl BlockReader<'_> {
             let sequence = *next;
             *next += 1;
             let slot_at = position + (at * size_of::<RawSlot>()) as u64;
-            // The oldest one's slot may be in writing: then its own number says so.
+            // The oldest one's slot may be in writing, or written and not yet published.
             let is_oldest = sequence == oldest && written >= self.slot_count();
-            if sequence < oldest
-                || is_oldest && self.source.get::<u64>(slot_at)? != slot.sequence
-                || is_oldest && slot.sequence == 0
-            {
+            let is_taken = || -> Result<bool, RingError> {
+                Ok(slot.sequence != sequence + 1
+                    || self.source.get::<u64>(slot_at)? != sequence + 1)
+            };
+            if sequence < oldest || is_oldest && is_taken()? {
                 drained.lapped += 1;
                 continue;
             }
