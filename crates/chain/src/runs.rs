@@ -43,6 +43,25 @@ impl Run {
         }
     }
 
+    /// Adds the rows of one chain.
+    pub fn extend(&mut self, chain: ChainId, rows: &ChainRows) {
+        for (row, hop) in rows.hops.iter().enumerate() {
+            self.push(chain, *hop, rows.told(row));
+        }
+    }
+
+    /// Adds all rows of another.
+    pub fn append(&mut self, other: Self) {
+        if other.paths.is_empty() && self.paths.is_empty() {
+            self.chains.extend(other.chains);
+            self.hops.extend(other.hops);
+            return;
+        }
+        for row in 0..other.len() {
+            self.push(other.chains[row], other.hops[row], other.told(row));
+        }
+    }
+
     /// Makes room for more rows.
     pub fn reserve(&mut self, rows: usize) {
         self.chains.reserve(rows);

@@ -79,18 +79,34 @@ pub(super) fn read_native(
     Ok(run)
 }
 
-/// Reads the foreign rows of a segment.
+/// The chains of a segment's rows in the order of the rows, each with the number of its rows that
+/// stand together.
+pub(super) fn read_chains(file: &SegmentFile) -> Result<Vec<(ChainId, u64)>, StoreError> {
+    let mut chains: Vec<(ChainId, u64)> = Vec::new();
+    for batch in file.read(&["chain_high", "chain_low"], None, None)? {
+        let batch = batch.map_err(file.unreadable())?;
+        let columns = Columns { file, batch: &batch };
+        for (high, low) in columns.ids("chain_high")?.iter().zip(columns.ids("chain_low")?) {
+            let chain = ChainId::from_halves(*high, *low);
+            match chains.last_mut() {
+                Some((last, rows)) if *last == chain => *rows += 1,
+                _ => chains.push((chain, 1)),
+            }
+        }
+    }
+    Ok(chains)
+}
+
+/// Reads the foreign rows of a segment, and hands out the rows of one chain that stand together.
 pub(super) fn read_foreign(
     file: &SegmentFile,
     shared: &Shared,
-    wanted: Wanted<'_>,
-) -> Result<Run, StoreError> {
-    let mut run = Run::default();
-    if matches!(wanted, Wanted::Partition(Partition::ALL)) {
-        run.reserve(usize::try_from(file.rows()).unwrap_or(0));
-    }
+    mut each: impl FnMut(ChainId, &ChainRows),
+) -> Result<(), StoreError> {
     let names =
         ["chain_high", "chain_low", "id", "parent", "start", "elapsed_ns", "application", "class"];
+    let mut rows = ChainRows::default();
+    let mut last = ChainId::NONE;
     for batch in file.read(&names, None, None)? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = Columns { file, batch: &batch };
@@ -100,15 +116,20 @@ pub(super) fn read_foreign(
         let mut known = ClassTable::new(&application_words, &class_words);
         for (row, pair) in applications.iter().zip(classes).enumerate() {
             let chain = common.chain(row);
-            if wanted.contains(chain) {
-                let class = known.class(*pair.0, *pair.1, shared);
-                let class = class.ok_or_else(|| file.strange("class"))?;
-                run.push(chain, common.hop(row, class), None);
+            if chain != last && !rows.hops.is_empty() {
+                each(last, &rows);
+                rows.hops.clear();
             }
+            last = chain;
+            let class = known.class(*pair.0, *pair.1, shared);
+            let class = class.ok_or_else(|| file.strange("class"))?;
+            rows.hops.push(common.hop(row, class));
         }
     }
-    run.sort();
-    Ok(run)
+    if !rows.hops.is_empty() {
+        each(last, &rows);
+    }
+    Ok(())
 }
 
 /// Classes by the keys of their two words.
@@ -210,7 +231,7 @@ pub(super) struct Grouping<'a> {
     last_series: Option<(SeriesKey, usize)>,
     way: Vec<Hop>,
     parts: Vec<Part>,
-    pub(super) findings: Findings,
+    findings: Findings,
 }
 
 /// Which rows of a chain are asked, and which only take part as ancestors.
@@ -250,15 +271,20 @@ impl<'a> Grouping<'a> {
         let mut aside = Run::default();
         merge_between(runs, from, until, |chain, rows| {
             if !self.ask_chain(rows, asked, paths) {
-                rows.hops.iter().for_each(|hop| aside.push(chain, *hop, None));
+                aside.extend(chain, rows);
             }
         });
-        self.findings.counts.add(&std::mem::take(&mut self.evaluator.counts));
         aside
     }
 
-    /// Whether the chain was asked.
-    fn ask_chain(&mut self, rows: &ChainRows, asked: Asked, paths: &mut Paths) -> bool {
+    /// What was found.
+    pub(super) fn into_findings(mut self) -> Findings {
+        self.findings.counts.add(&self.evaluator.counts);
+        self.findings
+    }
+
+    /// Asks one chain; whether it was asked, and not to be put aside.
+    pub(super) fn ask_chain(&mut self, rows: &ChainRows, asked: Asked, paths: &mut Paths) -> bool {
         let chain = self.assembler.assemble(&rows.hops, |row| rows.told(row), paths);
         let missing = || chain.places.iter().any(|place| place.has(bits::ANCESTOR_MISSING));
         if asked == Asked::ForeignOrAside && missing() {

@@ -4,7 +4,9 @@ use super::Shared;
 use super::answer::{Answer, Losses};
 use super::book::Book;
 use super::file::SegmentFile;
-use super::group::{Asked, Grouping, Wanted, read_foreign, read_native, read_unsealed};
+use super::group::{
+    Asked, Grouping, Wanted, read_chains, read_foreign, read_native, read_unsealed,
+};
 use super::question::{Kind, Limits, Question};
 use super::scan::scan;
 use super::series::Findings;
@@ -237,45 +239,101 @@ impl Task<'_> {
             }
             let mut grouping = Grouping::new(self.shared);
             grouping.ask(&runs, (ChainId::NONE, None), Asked::All, &mut paths);
-            findings.merge(grouping.findings);
+            findings.merge(grouping.into_findings());
         }
         Ok(findings)
     }
 
-    /// Foreign chains lie anywhere: all their rows are brought together.
+    /// Foreign chains lie anywhere. Most lie in one place all the same, and are asked as they are
+    /// read; the rows of the others are brought together, in as many passes as memory demands.
     fn ask_foreign(&self, minutes: &Minutes<'_>) -> Result<Findings, StoreError> {
-        let rows: u64 = minutes.foreign.iter().map(|segment| segment.row_count).sum();
-        let rows = rows + minutes.foreign_unsealed.len() as u64;
         let mut findings = Findings::new(self.shared.question.points);
-        if rows == 0 {
+        if minutes.foreign.is_empty() && minutes.foreign_unsealed.is_empty() {
             return Ok(findings);
         }
+        let (scattered, rows) = self.scattered_chains(minutes)?;
         for partition in Partition::within(rows, self.limits.memory_bytes) {
-            let runs = self.foreign_runs(minutes, partition)?;
-            let (found, aside) = self.ask_runs(&runs, Asked::ForeignOrAside)?;
+            let (found, runs, mut aside) = self.read_scattered(minutes, &scattered, partition)?;
+            findings.merge(found);
+            let (found, more_aside) = self.ask_runs(&runs, Asked::ForeignOrAside)?;
             drop(runs);
             findings.merge(found);
+            aside.extend(more_aside);
             findings.merge(self.ask_aside(minutes, aside)?);
         }
         Ok(findings)
     }
 
-    fn foreign_runs(
+    /// The foreign chains whose rows do not all stand together, and how many rows they have.
+    /// Takes 24 bytes for every chain meanwhile.
+    fn scattered_chains(
         &self,
         minutes: &Minutes<'_>,
-        partition: Partition,
-    ) -> Result<Vec<Run>, StoreError> {
-        let wanted = Wanted::Partition(partition);
-        let states = self.spread(&minutes.foreign, Vec::new, |runs, segment| {
-            let run = SegmentFile::open(&segment.path)
-                .and_then(|file| read_foreign(&file, self.shared, wanted));
-            runs.extend(self.or_damage(segment, run)?);
+    ) -> Result<(HashSet<ChainId>, u64), StoreError> {
+        let states = self.spread(&minutes.foreign, Vec::new, |chains, segment| {
+            let read = SegmentFile::open(&segment.path).and_then(|file| read_chains(&file));
+            chains.extend(self.or_damage(segment, read)?.unwrap_or_default());
             Ok(())
         })?;
-        let mut runs: Vec<Run> = states.into_iter().flatten().collect();
+        let mut chains: Vec<(ChainId, u64)> = states.into_iter().flatten().collect();
+        let mut scattered: HashSet<ChainId> =
+            minutes.foreign_unsealed.iter().map(|record| record.chain()).collect();
+        chains.sort_unstable();
+        let pairs = chains.windows(2).filter(|pair| pair[0].0 == pair[1].0);
+        scattered.extend(pairs.map(|pair| pair[0].0));
+        let of_scattered = chains.iter().filter(|(chain, _)| scattered.contains(chain));
+        let rows: u64 = of_scattered.map(|(_, rows)| rows).sum();
+        Ok((scattered, rows + minutes.foreign_unsealed.len() as u64))
+    }
+
+    /// Asks the chains that stand together (in the first pass), and reads the rows of those that do
+    /// not, as far as they are in the partition. Returns what was found, the rows read, and the
+    /// rows of chains that were put aside.
+    fn read_scattered(
+        &self,
+        minutes: &Minutes<'_>,
+        scattered: &HashSet<ChainId>,
+        partition: Partition,
+    ) -> Result<(Findings, Vec<Run>, Vec<Run>), StoreError> {
+        let new = || (Findings::new(self.shared.question.points), Vec::new(), Run::default());
+        let states = self.spread(&minutes.foreign, new, |(findings, runs, aside), segment| {
+            let mut grouping = Grouping::new(self.shared);
+            let (mut run, mut mine) = (Run::default(), Run::default());
+            let mut paths = Paths::default();
+            let read = SegmentFile::open(&segment.path).and_then(|file| {
+                read_foreign(&file, self.shared, |chain, rows| {
+                    if scattered.contains(&chain) {
+                        if partition.contains(chain) {
+                            run.extend(chain, rows);
+                        }
+                    } else if partition.index == 0
+                        && !grouping.ask_chain(rows, Asked::ForeignOrAside, &mut paths)
+                    {
+                        mine.extend(chain, rows);
+                    }
+                })
+            });
+            // All of a segment, or nothing.
+            if self.or_damage(segment, read)?.is_some() {
+                run.sort();
+                runs.push(run);
+                aside.append(mine);
+                findings.merge(grouping.into_findings());
+            }
+            Ok(())
+        })?;
+        let mut findings = Findings::new(self.shared.question.points);
+        let (mut runs, mut aside) = (Vec::new(), Vec::new());
+        for (found, read, mut put_aside) in states {
+            findings.merge(found);
+            runs.extend(read);
+            put_aside.sort();
+            aside.push(put_aside);
+        }
+        let wanted = Wanted::Partition(partition);
         let mut paths = Paths::default(); // stays empty: these rows have no paths
         runs.push(read_unsealed(&minutes.foreign_unsealed, self.shared, wanted, &mut paths));
-        Ok(runs)
+        Ok((findings, runs, aside))
     }
 
     /// Asks foreign chains, every thread a share of them.
@@ -292,7 +350,7 @@ impl Task<'_> {
         let mut aside = Vec::new();
         let mut findings = Findings::new(self.shared.question.points);
         for (grouping, _, runs) in states {
-            findings.merge(grouping.findings);
+            findings.merge(grouping.into_findings());
             aside.extend(runs.into_iter().filter(|run| !run.is_empty()));
         }
         Ok((findings, aside))
@@ -307,7 +365,7 @@ impl Task<'_> {
     ) -> Result<Findings, StoreError> {
         let mut grouping = Grouping::new(self.shared);
         let mut paths = Paths::default();
-        if self.shared.question.kind == Kind::Acpd && !aside.is_empty() {
+        if self.shared.question.kind == Kind::Acpd && aside.iter().any(|run| !run.is_empty()) {
             let chains: HashSet<ChainId> = aside.iter().flat_map(Run::chains).collect();
             let wanted = Wanted::Chains(&chains);
             for minute in minutes.native.values() {
@@ -320,7 +378,7 @@ impl Task<'_> {
             }
         }
         grouping.ask(&aside, (ChainId::NONE, None), Asked::Foreign, &mut paths);
-        Ok(grouping.findings)
+        Ok(grouping.into_findings())
     }
 
     /// Synchronous durations: every row for itself.
