@@ -161,6 +161,7 @@ pub(crate) fn common_properties() -> WriterPropertiesBuilder {
 fn transaction_properties() -> WriterProperties {
     let mut properties = common_properties()
         .set_dictionary_enabled(false)
+        .set_write_batch_size(super::columns::CHUNK_ROWS)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         // Paths are long and differ at their ends: cut short, their bounds would tell nothing.
         .set_statistics_truncate_length(None);
@@ -175,6 +176,14 @@ fn transaction_properties() -> WriterProperties {
             }
             _ => properties.set_column_dictionary_enabled(column(), true),
         };
+        // Bounds of these would skip nothing that those of `path` and `class` do not, and finding
+        // them compares two texts for every row.
+        let is_unbounded = ["application", "host", "status"].contains(&field.name().as_str())
+            || ["root_application", "root_class", "root_host"].contains(&field.name().as_str());
+        if is_unbounded {
+            properties =
+                properties.set_column_statistics_enabled(column(), EnabledStatistics::None);
+        }
     }
     properties.build()
 }
