@@ -87,11 +87,12 @@ fn add(word: &AtomicU64, amount: u64) {
 /// Whether it is one of the worst, the shortest, or at either end of CPU time.
 #[inline(always)]
 fn is_extreme(statistics: &Statistics, ended: &Ended) -> bool {
-    ended.elapsed_ns > statistics.threshold.load(Relaxed)
-        || ended.elapsed_ns < statistics.elapsed_min.load(Relaxed)
-        || ended.cpu_ns > statistics.cpu_max.load(Relaxed)
-        || ended.cpu_ns < statistics.cpu_min.load(Relaxed)
-        || ended.process_cpu_ns != chronoscope_model::NO_PROCESS_CPU
+    // Without short cuts: one branch, which is almost never taken.
+    (ended.elapsed_ns > statistics.threshold.load(Relaxed))
+        | (ended.elapsed_ns < statistics.elapsed_min.load(Relaxed))
+        | (ended.cpu_ns > statistics.cpu_max.load(Relaxed))
+        | (ended.cpu_ns < statistics.cpu_min.load(Relaxed))
+        | (ended.process_cpu_ns != chronoscope_model::NO_PROCESS_CPU)
 }
 
 #[cold]
