@@ -22,11 +22,13 @@ test:
 	tools/setup test
 	$(CARGO) build --locked --workspace --bins
 	$(CARGO) test --locked --workspace
+	$(CARGO) test --locked -p chronoscope-record --features off --test off
 
 check:
 	tools/setup check
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --locked --workspace --all-targets --all-features -- -D warnings
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --locked -p chronoscope-record --features off --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --workspace --no-deps --quiet
 	tools/deny
 

@@ -155,6 +155,7 @@ impl Picture<'_> {
             .y_label_area_size(70)
             .build_cartesian_2d(0.0..seconds, 0.0..ms(top))?;
         let zone = self.zone;
+        #[allow(clippy::cast_possible_truncation)] // a place on the axis
         let label = |s: &f64| zone.time_of_day(first.saturating_add((*s * 1e9) as i64));
         mesh(
             &mut chart,
@@ -234,14 +235,14 @@ mod tests {
     use super::*;
 
     /// 10,000 chains over half an hour around 100 ms, and one of 1.5 s.
-    fn points() -> Vec<(i64, i64)> {
+    fn points() -> Vec<Point> {
         let start = 1_795_262_400_000_000_000;
-        let mut points: Vec<_> = (0..10_000i64)
-            .map(|i| {
-                (start + i * 180_000_000, 40_000_000 + (i * 7919 % 1009) * (i * 31 % 97) * 1_300)
-            })
-            .collect();
-        points.push((start, 1_500_000_000));
+        let point = |i: u64| Point {
+            start_ns: start + i.cast_signed() * 180_000_000,
+            duration_ns: 40_000_000 + (i * 7919 % 1009) * (i * 31 % 97) * 1_300,
+        };
+        let mut points: Vec<_> = (0..10_000).map(point).collect();
+        points.push(Point { start_ns: start, duration_ns: 1_500_000_000 });
         points
     }
 

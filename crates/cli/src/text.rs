@@ -78,7 +78,7 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let value = number.trim().parse::<f64>().ok().map(|n| n * seconds);
     let in_range = value.filter(|s| (0.0..1.6e10).contains(s));
     let seconds = in_range.ok_or(format!("{text:?} is no duration from 0 to 500 years"))?;
-    Ok(Duration::from_nanos((seconds * 1e9).round() as u64))
+    Ok(Duration::from_secs_f64(seconds))
 }
 
 /// Reads an amount of storage: `500M`, `20G`, `1.5T`, or bytes (decimal prefixes).
@@ -102,6 +102,7 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     };
     let value = number.trim().parse::<f64>().ok().map(|n| n * factor);
     let in_range = value.filter(|v| (0.0..1.8e19).contains(v));
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // in range
     in_range.map(|v| v as u64).ok_or(format!("{text:?} is no size: expected such as 500M, 20G, 1T"))
 }
 

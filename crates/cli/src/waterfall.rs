@@ -44,8 +44,11 @@ fn end_of(t: &Transaction) -> i64 {
 
 /// Blanks, then as many cells as the transaction took of the whole; at least one.
 fn span(t: &Transaction, begin: i64, end: i64) -> String {
-    let whole = (end - begin).max(1) as f64;
-    let cell = |ns: i64| ((ns - begin) as f64 / whole * BAR_CELLS as f64) as usize;
+    let whole = u128::from(end.abs_diff(begin).max(1));
+    let cell = |ns: i64| {
+        let cell = u128::from(ns.abs_diff(begin)) * BAR_CELLS as u128 / whole;
+        usize::try_from(cell).unwrap_or(BAR_CELLS)
+    };
     let from = cell(t.start_ns).min(BAR_CELLS - 1);
     let to = cell(end_of(t)).clamp(from + 1, BAR_CELLS);
     format!("{}{}", " ".repeat(from), "█".repeat(to - from))

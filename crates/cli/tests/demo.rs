@@ -1,5 +1,7 @@
 //! `make demo` in short: the radar chain under the collector, and nothing left behind.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

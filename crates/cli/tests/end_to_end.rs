@@ -1,5 +1,7 @@
 //! The program as its users run it: a measured program, a collector, and questions.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,8 @@
 //! Which room may import which: the table in ARCHITECTURE.md is the rule, the manifests are held
 //! against it.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

@@ -48,8 +48,8 @@ pub(crate) fn page(status: &Status) -> String {
         );
     }
     let lost = "chronoscope_process_lost_rows_total";
-    let _ = write!(page, "# HELP {lost} Rows a process overwrote before they were read.\n");
-    let _ = write!(page, "# TYPE {lost} counter\n");
+    let _ = writeln!(page, "# HELP {lost} Rows a process overwrote before they were read.");
+    let _ = writeln!(page, "# TYPE {lost} counter");
     for process in &status.processes {
         let (application, host) = (escaped(&process.application), escaped(&process.host));
         let _ = writeln!(

@@ -90,9 +90,9 @@ impl Talk {
 fn line(status: &Status) -> String {
     let alive = status.processes.iter().filter(|process| process.alive).count();
     let mut line = format!(
-        "{} rows ({}/s) from {alive} programs, {} durable, {} sealed",
+        "{} rows ({:.0}/s) from {alive} programs, {} durable, {} sealed",
         text::count(status.rows),
-        text::count(status.rows_per_second.max(0.0) as u64),
+        status.rows_per_second.max(0.0),
         text::count(status.durable_rows),
         text::count(status.sealed_rows),
     );
