@@ -161,6 +161,12 @@ fn a_program_is_measured_from_ring_to_verdict() {
     assert!(page.contains("(UTC)") && page.contains("waiting behind it"), "{page}");
     assert!(fs::read_to_string(picture).unwrap().contains("request to answer"));
 
+    let slowest = chains["slowest"][0]["chain"].as_str().unwrap();
+    let chain = world.run(&["chain", slowest]);
+    let chain = text(&chain.stdout);
+    assert!(chain.starts_with("2 transactions in "), "{chain}");
+    assert!(chain.contains("\n  hops::answer "), "{chain}");
+
     let whole = world.json(&["chains", "--root", "request", "--apcd", "--json"]);
     assert_eq!(whole["chains"]["distribution"], chains["distribution"]);
     let alone = world.json(&["chains", "--sync", "answer", "--json"]);

@@ -8,30 +8,36 @@ use crate::text::{self, Table, bar, duration};
 use crate::times::Zone;
 use anyhow::{Context, Result, anyhow};
 use chronoscope_chain::{Bins, ClassSelector, Distribution, Level, PartStatistics, QUANTILES};
-use chronoscope_formats::json;
-use chronoscope_model::{Quantile, nearest_rank};
+use chronoscope_formats::json::document;
+use chronoscope_model::{ChainId, Quantile, nearest_rank};
 use chronoscope_server::with_snapshot;
-use chronoscope_store::ask::{Answer, Kind, Limits, PathAnswer, Question, ask};
+use chronoscope_store::ask::{Answer, Kind, Limits, PathAnswer, Point, Question, ask, locate};
 use chronoscope_store::{Snapshot, StoreError};
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::ops::Range;
 use std::path::Path;
 
 const TERMINAL_BINS: usize = 20;
 const BAR_CELLS: usize = 50;
+const SLOWEST: usize = 3;
 
 /// Runs the command.
 pub(crate) fn chains(args: &Chains) -> Result<Exit> {
     let zone = Zone::new(args.span.utc);
     let question = question(args, &zone)?;
     let data_dir = args.data.dir();
-    let (answer, known) = stored(&data_dir, |snapshot| {
-        Ok((ask(snapshot, &question, &Limits::default())?, names(snapshot)))
+    let (answer, slowest, known) = stored(&data_dir, |snapshot| {
+        let answer = ask(snapshot, &question, &Limits::default())?;
+        let slowest = slowest(snapshot, &answer)?;
+        Ok((answer, slowest, names(snapshot)))
     })?;
     if args.json {
-        show(&format!("{:#}\n", json::document("chains", chronoscope_server::answer(&answer))))?;
+        let mut part = chronoscope_server::answer(&answer);
+        part["slowest"] = slowest.iter().map(slow_json).collect();
+        show(&format!("{:#}\n", document("chains", part)))?;
     } else {
-        show(&page(&question, &answer, &zone))?;
+        show(&page(&question, &answer, &slowest, &zone))?;
     }
     let Some(distribution) = &answer.distribution else {
         say_nothing_found(&question, &answer, &known);
@@ -92,8 +98,43 @@ fn question(args: &Chains, zone: &Zone) -> Result<Question> {
         start_ns: range(&args.span, zone)?,
         limit_ns: Some(u64::try_from(args.limit.as_nanos())?),
         split: kind == Kind::Acpd && !args.no_split,
-        points: args.svg.is_some() || args.png.is_some(),
+        points: true,
     })
+}
+
+/// One of the slowest, and its chain, which `chronoscope chain` shows.
+type Slow = (Point, Option<ChainId>);
+
+fn slowest(snapshot: &Snapshot, answer: &Answer) -> Result<Vec<Slow>, StoreError> {
+    let mut slowest: Vec<Point> = Vec::new();
+    for point in &answer.points {
+        if slowest.len() == SLOWEST && slowest[SLOWEST - 1].duration_ns >= point.duration_ns {
+            continue;
+        }
+        // Leaves of one root share its start: one line for each root.
+        match slowest.iter_mut().find(|known| known.start_ns == point.start_ns) {
+            Some(known) => known.duration_ns = known.duration_ns.max(point.duration_ns),
+            None => slowest.push(*point),
+        }
+        slowest.sort_by_key(|point| std::cmp::Reverse(point.duration_ns));
+        slowest.truncate(SLOWEST);
+    }
+    slowest.into_iter().map(|point| Ok((point, locate(snapshot, &point)?))).collect()
+}
+
+fn slow_json((point, chain): &Slow) -> Value {
+    let chain = chain.map(|chain| chain.to_string());
+    json!({ "start_ns": point.start_ns, "duration_ns": point.duration_ns, "chain": chain })
+}
+
+fn slow_lines(slowest: &[Slow], zone: &Zone) -> String {
+    let mut text = "\nslowest, for chronoscope chain ID:\n".to_owned();
+    for (point, chain) in slowest {
+        let chain = chain.map_or("not found".to_owned(), |chain| chain.to_string());
+        let (at, time) = (zone.instant(point.start_ns), duration(point.duration_ns as f64));
+        text += &format!("  {at}  {time:>12}  {chain}\n");
+    }
+    if slowest.is_empty() { String::new() } else { text }
 }
 
 /// The question in words: `decodePlots to TargetView_redraw (ACPD, any level)`.
@@ -110,7 +151,7 @@ fn title(question: &Question) -> String {
     }
 }
 
-fn page(question: &Question, answer: &Answer, zone: &Zone) -> String {
+fn page(question: &Question, answer: &Answer, slowest: &[Slow], zone: &Zone) -> String {
     let mut page = format!("{}\n", title(question));
     if let Some(covered) = &answer.covered_ns {
         let (from, to) = (zone.instant(*covered.start()), zone.instant(*covered.end()));
@@ -124,6 +165,7 @@ fn page(question: &Question, answer: &Answer, zone: &Zone) -> String {
             page += &format!("\n{}", by_path(path));
         }
     }
+    page += &slow_lines(slowest, zone);
     page += &remarks(answer);
     if let Some(verdict) = answer.verdict.filter(|_| answer.distribution.is_some()) {
         page += &format!("\n{verdict}\n");
