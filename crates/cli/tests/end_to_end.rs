@@ -52,11 +52,16 @@ impl World {
         let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let server = Server(Some(command.spawn().unwrap()));
         wait_until("the collector says that it runs", || {
-            let status = fs::read(self.data().join("status.json")).unwrap_or_default();
-            let status: Value = serde_json::from_slice(&status).unwrap_or_default();
+            let status = self.status();
             status["running"] == true && status["pid"] == server.0.as_ref().unwrap().id()
         });
         server
+    }
+
+    /// What the collector said last; null before that.
+    fn status(&self) -> Value {
+        let status = fs::read(self.data().join("status.json")).unwrap_or_default();
+        serde_json::from_slice(&status).unwrap_or_default()
     }
 
     /// The measured program `two_hops`, in the background.
@@ -295,6 +300,82 @@ fn classes_are_switched_while_the_program_runs() {
     wait_until("answers are counted again", || count() > off);
     program.kill().unwrap();
     program.wait().unwrap();
+}
+
+/// A file system of its own for the data, so that it can be filled; unmounted when dropped.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// Mounts one; `None`, said loudly, where that is not allowed.
+    fn mount(at: PathBuf, size: &str) -> Option<Self> {
+        fs::create_dir_all(&at).unwrap();
+        let options = format!("size={size}");
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(&at);
+        let mounted = mount.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+        if !mounted {
+            eprintln!("SKIPPED: a full disk needs the right to mount a small one (run as root)");
+        }
+        mounted.then_some(Self(at))
+    }
+
+    fn grow(&self, size: &str) {
+        let options = format!("remount,size={size}");
+        let grown = Command::new("mount").args(["-o", &options]).arg(&self.0).status().unwrap();
+        assert!(grown.success());
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_costs_nothing_that_was_acknowledged() {
+    let world = World::new();
+    let Some(disk) = SmallDisk::mount(world.data(), "6m") else { return };
+    let server = world.serve();
+    // Some 140 bytes a row: more than the disk holds. The programs end well and notice nothing;
+    // their rings keep what the store refuses.
+    world.run_hops(7_000);
+    wait_until("the first rows are durable", || world.status()["durable_rows"] == 14_000);
+    for _ in 0..4 {
+        world.run_hops(7_000);
+    }
+    wait_until("the collector says that the disk is full", || {
+        world.status()["error"].as_str().is_some_and(|error| error.contains("No space left"))
+    });
+    let kept = world.chains()["counts"]["used"].as_u64().unwrap();
+    assert!((7_000..35_000).contains(&kept), "{kept}");
+    disk.grow("100m");
+    wait_until("the rest is stored", || world.chains()["counts"]["used"] == 35_000);
+    let status = server.stop();
+    assert_eq!((&status["lost_rows"], &status["error"]), (&0.into(), &Value::Null));
+    assert_eq!(world.chains()["counts"]["duplicates"], 0);
+}
+
+#[test]
+fn a_core_dump_shows_what_the_program_did() {
+    let world = World::new();
+    if Command::new("gcore").arg("--help").stdout(Stdio::null()).status().is_err() {
+        eprintln!("SKIPPED: a core dump needs gcore (apt-get install gdb)");
+        return;
+    }
+    let mut program = world.start_hops(1_000_000, 1);
+    wait_until("something was measured", || {
+        text(&world.run(&["live", "--last", "1"]).stdout).contains("hops::answer")
+    });
+    let (pid, prefix) = (program.id().to_string(), world.dir.path().join("core"));
+    let dumped = Command::new("gcore").arg("-o").arg(&prefix).arg(&pid).output().unwrap();
+    program.kill().unwrap();
+    program.wait().unwrap();
+    let core = world.dir.path().join(format!("core.{pid}"));
+    assert!(core.exists(), "{}", text(&dumped.stderr));
+    let seen = world.json(&["live", "--core", core.to_str().unwrap(), "--json"]);
+    assert_eq!(seen["rings"][0]["process"]["application"], "hops");
+    assert!(seen["rings"][0]["classes"][0]["count"].as_u64() > Some(0));
 }
 
 /// Every `chronoscope` command line of README.md is understood.
