@@ -118,7 +118,7 @@ pub(crate) struct Chains {
     pub(crate) sync: Option<String>,
     #[command(flatten)]
     pub(crate) span: Span,
-    /// The requirement: as good as all (99.7 %) within this time
+    /// The requirement: less than 0.3 % of the chains take longer than this
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     pub(crate) limit: Duration,
     /// Exit with 1 when the requirement does not hold
