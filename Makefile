@@ -21,7 +21,8 @@ demo: build
 test:
 	tools/setup test
 	$(CARGO) build --locked --workspace --bins
-	$(CARGO) test --locked --workspace
+	# What passing tests print is shown too: it says loudly what was skipped, and why.
+	$(CARGO) test --locked --workspace -- --show-output
 	$(CARGO) test --locked -p chronoscope-record --features off --test off
 
 check:
