@@ -10,10 +10,11 @@ use crate::cpu::Detector;
 use crate::layout::{
     BlockHead, BlockShape, CLASS_MAX, ChunkKind, DEPTH_MAX, Frame, Slot, Statistics, context_bytes,
 };
+use crate::pair::CellPair;
 use crate::process::{Counter, Process};
 use crate::{CpuMethod, os, transaction};
 use chronoscope_clock as clock;
-use chronoscope_model::Correlator;
+use chronoscope_model::{Correlator, NO_PROCESS_CPU};
 use std::cell::{Cell, UnsafeCell};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -43,17 +44,43 @@ pub(crate) struct HotHead {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Private {
-    /// The id where the hot path may end it, else the id's complement.
-    pub(crate) key: Cell<u64>,
+    /// Its level and its thread with flags, as the last two words of its record have them.
+    pub(crate) tail: CellPair,
+    pub(crate) id: Cell<u64>,
+    pub(crate) statistics: Cell<*const Statistics>,
     pub(crate) start_ticks: Cell<u64>,
     pub(crate) cpu_offset: Cell<i64>,
-    pub(crate) statistics: Cell<*const Statistics>,
+    /// Its process CPU time at begin; none where it is not recorded.
     pub(crate) process_cpu_ns: Cell<u64>,
-    pub(crate) id: Cell<u64>,
     pub(crate) context_len: Cell<u16>,
     pub(crate) kind: Cell<Kind>,
-    pub(crate) flags: Cell<u8>,
-    pub(crate) has_process_cpu: Cell<bool>,
+    pub(crate) ending: Cell<Ending>,
+}
+
+const _: () = assert!(size_of::<Private>() == 64);
+
+impl Private {
+    #[inline(always)]
+    pub(crate) fn flags(&self) -> u8 {
+        (self.tail.0[1].get() >> transaction::FLAGS_SHIFT) as u8
+    }
+
+    pub(crate) fn add_flags(&self, flags: u8) {
+        let thread = &self.tail.0[1];
+        thread.set(thread.get() | u64::from(flags) << transaction::FLAGS_SHIFT);
+    }
+}
+
+/// Who may end it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Ending {
+    /// The hot path.
+    Hot = 0,
+    /// The slow path: it has a context, is not its own, or ticks are not the counter.
+    Slow = 1,
+    /// The slow path, which reads process CPU.
+    ProcessCpu = 2,
 }
 
 /// What a frame is.
@@ -74,6 +101,9 @@ pub(crate) struct Control {
     pub(crate) depth: Cell<u32>,
     /// [`DEPTH_MAX`], or 0 while the thread has no block.
     pub(crate) depth_max: Cell<u32>,
+    /// The same for the hot path, which reads the processor's counter: 0 also where that is not
+    /// what ticks are.
+    pub(crate) hot_depth_max: Cell<u32>,
     pub(crate) switches: Cell<*const AtomicU8>,
     pub(crate) frames: Cell<*const Frame>,
     pub(crate) next_id: Cell<u64>,
@@ -87,6 +117,12 @@ pub(crate) struct Control {
     pub(crate) slot_mask: Cell<u64>,
     pub(crate) sequence: Cell<u64>,
     pub(crate) exact_ticks: Cell<u64>,
+    /// Words of every root's record: no process CPU time yet, and the chain's high half.
+    pub(crate) root_chain: CellPair,
+    /// The process as the root's and as the record's own.
+    pub(crate) root_process: CellPair,
+    /// Level 0, and the thread.
+    pub(crate) root_tail: CellPair,
     pub(crate) chain_high: Cell<u64>,
     pub(crate) process_id: Cell<u64>,
     /// All ones, or 0 when CPU time is not recorded.
@@ -262,6 +298,8 @@ fn create(process: &'static Process) -> Option<Block> {
     control.context_mask.set(context_bytes(process.slot_count) as u64 - 1);
     control.chain_high.set(process.chain_high);
     control.process_id.set(process.id.0);
+    control.root_chain.set(NO_PROCESS_CPU, process.chain_high);
+    control.root_process.set(process.id.0, process.id.0);
     control.cpu_mask.set(if process.cpu_method == CpuMethod::Off { 0 } else { u64::MAX });
     Some(Block(control))
 }
@@ -294,6 +332,7 @@ fn allocate_control() -> Option<&'static Control> {
 fn occupy(control: &Control, process: &'static Process) {
     let thread = os::thread_id();
     control.thread.set(u64::from(thread));
+    control.root_tail.set(0, u64::from(thread));
     control.next_id.set(process.id_block());
     control.detector.set(MaybeUninit::new(Detector::of_this_thread(process.cpu_method)));
     control.multiplier.set(clock::Scale::current().multiplier());
@@ -314,6 +353,9 @@ fn occupy(control: &Control, process: &'static Process) {
     control.head().thread.store(thread, Ordering::Relaxed);
     control.head().state.store(1, Ordering::Release);
     control.depth_max.set(DEPTH_MAX as u32);
+    if clock::tick_source() == clock::TickSource::Counter {
+        control.hot_depth_max.set(DEPTH_MAX as u32);
+    }
 }
 
 /// The thread's statistics of a class, made when they are not there; null, counted, when there is
@@ -358,6 +400,7 @@ impl Drop for Owner {
         // SAFETY: a taken block has a detector.
         unsafe { (*control.detector.as_ptr()).assume_init_ref() }.disarm();
         control.depth_max.set(0);
+        control.hot_depth_max.set(0);
         control.head().state.store(0, Ordering::Release);
         control.process().lock().free_blocks.push(Block(control));
     }
