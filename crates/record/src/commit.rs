@@ -78,9 +78,6 @@ pub(crate) fn write_plain(
     status: Status,
     elapsed_ns: u64,
 ) -> bool {
-    // The thread ran all the time: CPU time is elapsed, or is not recorded.
-    let mask = control.cpu_mask.get();
-    let (cpu_ns, bucket) = (elapsed_ns & mask, bucket_index(elapsed_ns));
     let (frame, private) = (control.frame(depth), control.private(depth));
     let sequence = control.sequence.get();
     // SAFETY: the mask keeps the index within the block's slots.
@@ -89,23 +86,28 @@ pub(crate) fn write_plain(
     let set = |index: usize, value: u64| slot.words[index].store(value, Relaxed);
     slot.sequence.store(0, Relaxed);
     fence(Release);
+    // In the order in which registers get free.
+    set(word::THREAD, private.tail.0[1].get() | (status as u64) << 32);
+    set(word::CONTEXT, private.tail.0[0].get());
+    set(word::ID, id);
     set(word::START, get(word::START));
-    set(word::ELAPSED, elapsed_ns);
-    set(word::CPU, cpu_ns);
     slot.put(word::PROCESS_CPU, frame.pair(word::PROCESS_CPU));
     set(word::CHAIN_LOW, get(word::CHAIN_LOW));
-    set(word::ID, id);
     set(word::PARENT, get(word::PARENT));
     set(word::CLASS, get(word::CLASS));
-    let path = get(word::PATH);
-    set(word::PATH, path);
     set(word::ROOT_START, get(word::ROOT_START));
     slot.put(word::ROOT_PROCESS, frame.pair(word::ROOT_PROCESS));
-    set(word::CONTEXT, private.tail.0[0].get());
-    set(word::THREAD, private.tail.0[1].get() | (status as u64) << 32);
+    let path = get(word::PATH);
+    set(word::PATH, path);
+    // The thread ran all the time: CPU time is elapsed, or is not recorded.
+    let mask = control.cpu_mask.get();
+    let cpu_ns = elapsed_ns & mask;
+    set(word::ELAPSED, elapsed_ns);
+    set(word::CPU, cpu_ns);
     slot.sequence.store(sequence + 1, Release);
     control.sequence.set(sequence + 1);
     control.head().next_sequence.store(sequence + 1, Release);
+    let bucket = bucket_index(elapsed_ns);
     // SAFETY: statistics of the class, set when the frame was opened; never null, never freed.
     let statistics = unsafe { &*private.statistics.get() };
     add(&statistics.count, 1);

@@ -14,7 +14,7 @@ use std::cell::Cell;
 use std::sync::atomic::AtomicU64;
 
 /// A pair of words in private memory.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[repr(C, align(16))]
 pub(crate) struct CellPair(pub(crate) [Cell<u64>; 2]);
 
@@ -64,6 +64,8 @@ mod moves {
             unsafe { words.cast::<__m128i>().cast_mut().write_volatile(self.0) };
         }
 
+        /// The last two words of a child's record from its parent's: one level deeper, saturating;
+        /// of thread and flags what `mask` keeps.
         #[inline(always)]
         pub(crate) fn below(self, mask: u64) -> Self {
             // SAFETY: SSE2 is part of x86-64.
@@ -114,6 +116,8 @@ mod moves {
             }
         }
 
+        /// The last two words of a child's record from its parent's: one level deeper, saturating;
+        /// of thread and flags what `mask` keeps.
         #[inline(always)]
         pub(crate) fn below(self, mask: u64) -> Self {
             let level = (self.0[0] >> 48).saturating_add(1).min(0xffff);
@@ -149,5 +153,21 @@ impl Frame {
         debug_assert!(index % 2 == 1 && index + 1 < RECORD_WORDS);
         // SAFETY: as above.
         unsafe { Pair::load(&raw const self.words[index]) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A level one deeper, at most what 16 bits hold; of the other word what the mask keeps.
+    #[test]
+    fn below_goes_down_a_level_and_stays_at_the_last() {
+        for (level, deeper) in [(0, 1), (0x7fff, 0x8000), (0xfffe, 0xffff), (0xffff, 0xffff)] {
+            let (above, got) = (CellPair::default(), CellPair::default());
+            above.set(level << 48, 0xaf_1234_5678);
+            Pair::of_cells(&above).below(0xf0_ffff_ffff).put(&got);
+            assert_eq!([got.0[0].get(), got.0[1].get()], [deeper << 48, 0xa0_1234_5678]);
+        }
     }
 }

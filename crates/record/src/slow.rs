@@ -65,7 +65,7 @@ pub(crate) fn begin(class: &Class, parent: Option<&Correlator>) -> Opened {
     if switch & SWITCH_PROCESS_CPU != 0 {
         let private = control.private(depth);
         private.ending.set(Ending::ProcessCpu);
-        private.process_cpu_ns.set(clock::process_cpu_ns());
+        control.process_cpu_ns[depth as usize].set(clock::process_cpu_ns());
     }
     opened
 }
@@ -183,7 +183,7 @@ pub(crate) fn end_top(control: &Control, now: u64, status: Status) {
         return control.set_depth(depth);
     }
     let process_cpu = if private.ending.get() == Ending::ProcessCpu {
-        clock::process_cpu_ns().saturating_sub(private.process_cpu_ns.get())
+        clock::process_cpu_ns().saturating_sub(control.process_cpu_ns[depth as usize].get())
     } else {
         NO_PROCESS_CPU
     };

@@ -50,8 +50,8 @@ pub(crate) struct Private {
     pub(crate) statistics: Cell<*const Statistics>,
     pub(crate) start_ticks: Cell<u64>,
     pub(crate) cpu_offset: Cell<i64>,
-    /// Its process CPU time at begin; none where it is not recorded.
-    pub(crate) process_cpu_ns: Cell<u64>,
+    /// The frame itself; the same while the thread has the block.
+    pub(crate) frame: Cell<*const Frame>,
     pub(crate) context_len: Cell<u16>,
     pub(crate) kind: Cell<Kind>,
     pub(crate) ending: Cell<Ending>,
@@ -60,6 +60,13 @@ pub(crate) struct Private {
 const _: () = assert!(size_of::<Private>() == 64);
 
 impl Private {
+    /// The frame in the ring.
+    #[inline(always)]
+    pub(crate) fn frame(&self) -> &Frame {
+        // SAFETY: set when the block was made, before anybody asks; never unmapped.
+        unsafe { &*self.frame.get() }
+    }
+
     #[inline(always)]
     pub(crate) fn flags(&self) -> u8 {
         (self.tail.0[1].get() >> transaction::FLAGS_SHIFT) as u8
@@ -105,7 +112,6 @@ pub(crate) struct Control {
     /// what ticks are.
     pub(crate) hot_depth_max: Cell<u32>,
     pub(crate) switches: Cell<*const AtomicU8>,
-    pub(crate) frames: Cell<*const Frame>,
     pub(crate) next_id: Cell<u64>,
     pub(crate) refresh_at: Cell<u64>,
     pub(crate) cpu_offset: Cell<i64>,
@@ -136,6 +142,8 @@ pub(crate) struct Control {
     block: Cell<usize>,
     pub(crate) path_cache: [Cell<u64>; PATH_CACHE],
     pub(crate) private: [Private; DEPTH_MAX],
+    /// Process CPU time at a frame's begin, where it is recorded.
+    pub(crate) process_cpu_ns: [Cell<u64>; DEPTH_MAX],
     pub(crate) statistics: [Cell<*const Statistics>; CLASS_MAX],
     pub(crate) inherited: [UnsafeCell<MaybeUninit<Correlator>>; DEPTH_MAX],
 }
@@ -203,9 +211,7 @@ impl Control {
     /// A frame of the ring. `depth` must be below [`DEPTH_MAX`].
     #[inline(always)]
     pub(crate) fn frame(&self, depth: u32) -> &Frame {
-        debug_assert!((depth as usize) < DEPTH_MAX);
-        // SAFETY: the block has DEPTH_MAX frames.
-        unsafe { &*self.frames.get().add(depth as usize) }
+        self.private(depth).frame()
     }
 
     /// What is private about a frame. `depth` must be below [`DEPTH_MAX`].
@@ -290,7 +296,9 @@ fn create(process: &'static Process) -> Option<Block> {
     control.block.set(offset);
     control.process.set(process);
     control.switches.set(process.switches());
-    control.frames.set(at(shape.frames).cast());
+    for (depth, private) in control.private.iter().enumerate() {
+        private.frame.set(at(shape.frames + depth * size_of::<Frame>()).cast());
+    }
     control.head.set(at(0).cast());
     control.slots.set(at(shape.slots).cast());
     control.slot_mask.set(process.slot_count as u64 - 1);

@@ -105,8 +105,8 @@ fn open_root(control: &Control, class: &Class, statistics: *const Statistics) ->
 }
 
 /// The hot path of [`open`] for a transaction under `parent`, the topmost frame, which is not of
-/// a foreign chain.
-#[inline(always)]
+/// a foreign chain. Out of line, so that a root saves no registers.
+#[inline(never)]
 fn open_child(
     control: &Control,
     depth: u32,
