@@ -12,9 +12,9 @@ use crate::layout::{
 };
 use crate::pair::CellPair;
 use crate::process::{Counter, Process};
-use crate::{CpuMethod, os, transaction};
+use crate::{CpuMethod, classes, os, transaction};
 use chronoscope_clock as clock;
-use chronoscope_model::{Correlator, NO_PROCESS_CPU};
+use chronoscope_model::{ClassId, Correlator, NO_PROCESS_CPU, PathId};
 use std::cell::{Cell, UnsafeCell};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -90,6 +90,34 @@ pub(crate) enum Ending {
     ProcessCpu = 2,
 }
 
+/// What a thread keeps of a class: its statistics and the path it had last, which it mostly has
+/// again. Hashing a path is 17 instructions in one chain, and the clock waits for its end.
+#[derive(Debug)]
+#[repr(C, align(32))]
+pub(crate) struct OfClass {
+    /// Null until the thread has them.
+    pub(crate) statistics: Cell<*const Statistics>,
+    parent_path: Cell<u64>,
+    path: Cell<u64>,
+}
+
+impl OfClass {
+    /// The path of the class, whose id is `class`, under `parent`.
+    #[inline(always)]
+    pub(crate) fn path_under(&self, parent: PathId, class: ClassId) -> PathId {
+        if self.parent_path.get() != parent.0 {
+            self.keep_path(parent, parent.child(class));
+        }
+        PathId(self.path.get())
+    }
+
+    #[inline(always)]
+    fn keep_path(&self, parent: PathId, path: PathId) {
+        self.parent_path.set(parent.0);
+        self.path.set(path.0);
+    }
+}
+
 /// What a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -144,7 +172,7 @@ pub(crate) struct Control {
     pub(crate) private: [Private; DEPTH_MAX],
     /// Process CPU time at a frame's begin, where it is recorded.
     pub(crate) process_cpu_ns: [Cell<u64>; DEPTH_MAX],
-    pub(crate) statistics: [Cell<*const Statistics>; CLASS_MAX],
+    pub(crate) classes: [OfClass; CLASS_MAX],
     pub(crate) inherited: [UnsafeCell<MaybeUninit<Correlator>>; DEPTH_MAX],
 }
 
@@ -369,12 +397,15 @@ fn occupy(control: &Control, process: &'static Process) {
 /// The thread's statistics of a class, made when they are not there; null, counted, when there is
 /// no room.
 pub(crate) fn statistics(control: &Control, class_index: u32) -> *const Statistics {
-    let Some(cached) = control.statistics.get(class_index as usize) else {
+    let (Some(own), Some(class)) =
+        (control.classes.get(class_index as usize), classes::get(class_index))
+    else {
         return std::ptr::null();
     };
-    if !cached.get().is_null() {
-        return cached.get();
+    if !own.statistics.get().is_null() {
+        return own.statistics.get();
     }
+    own.keep_path(PathId::NONE, PathId::NONE.child(class.id()));
     let process = control.process();
     let Some(offset) = process.add_statistics() else {
         process.count(Counter::NoSpace);
@@ -390,7 +421,7 @@ pub(crate) fn statistics(control: &Control, class_index: u32) -> *const Statisti
         let page = u32::try_from(offset / crate::layout::PAGE).unwrap_or(0);
         (*table.add(class_index as usize)).store(page, Ordering::Release);
     }
-    cached.set(statistics);
+    own.statistics.set(statistics);
     statistics
 }
 

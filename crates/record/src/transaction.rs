@@ -10,7 +10,7 @@ use crate::commit::{self, Ended};
 use crate::layout::{CLASS_MAX, SWITCH_ENABLED, SWITCH_KNOWN, Statistics, word};
 use crate::pair::Pair;
 use crate::slow;
-use crate::thread::{Control, Ending, Kind, Private, control};
+use crate::thread::{Control, Ending, Kind, OfClass, Private, control};
 use chronoscope_clock as clock;
 use chronoscope_model::{ClassId, Correlator, Flags, NO_PROCESS_CPU, PathId, Status};
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -63,29 +63,29 @@ pub(crate) fn begin(class: &Class) -> Opened {
         return slow::begin(class, None);
     }
     // SAFETY: class numbers are below CLASS_MAX, and there are so many switches and statistics.
-    let (switch, statistics) = unsafe {
+    let (switch, own) = unsafe {
         debug_assert!((index as usize) < CLASS_MAX);
         (
             (*control.switches.get().add(index as usize)).load(Relaxed),
-            control.statistics.get_unchecked(index as usize).get(),
+            control.classes.get_unchecked(index as usize),
         )
     };
-    if switch != PLAIN || statistics.is_null() {
+    if switch != PLAIN || own.statistics.get().is_null() {
         return slow::begin(class, None);
     }
     if depth == 0 {
-        return open_root(control, class, statistics);
+        return open_root(control, class, own);
     }
     let parent = control.private(depth - 1);
     if parent.tail.0[1].get() & FOREIGN_BIT != 0 {
         return slow::begin(class, None);
     }
-    open_child(control, depth, class, statistics, parent)
+    open_child(control, depth, class, own, parent)
 }
 
 /// The hot path of [`open`] for a root.
 #[inline(always)]
-fn open_root(control: &Control, class: &Class, statistics: *const Statistics) -> Opened {
+fn open_root(control: &Control, class: &Class, own: &OfClass) -> Opened {
     let id = control.next_id.get();
     let (frame, private) = (control.frame(0), control.private(0));
     frame.ready.store(0, Relaxed);
@@ -100,7 +100,7 @@ fn open_root(control: &Control, class: &Class, statistics: *const Statistics) ->
     let tail = Pair::of_cells(&control.root_tail);
     frame.put(word::CONTEXT, tail);
     tail.put(&private.tail);
-    fill_private(control, private, id, statistics);
+    fill_private(control, private, id, own.statistics.get());
     stamp_and_publish(control, 0, id, true)
 }
 
@@ -111,7 +111,7 @@ fn open_child(
     control: &Control,
     depth: u32,
     class: &Class,
-    statistics: *const Statistics,
+    own: &OfClass,
     parent: &Private,
 ) -> Opened {
     let id = control.next_id.get();
@@ -126,13 +126,13 @@ fn open_child(
     set(word::PARENT, parent.id.get());
     let class_id = class.id();
     set(word::CLASS, class_id.0);
-    set(word::PATH, PathId(get(word::PATH)).child(class_id).0);
+    set(word::PATH, own.path_under(PathId(get(word::PATH)), class_id).0);
     frame.put(word::ROOT_PROCESS, below.pair(word::ROOT_PROCESS));
     let tail = Pair::of_cells(&parent.tail).below(INHERITED_MASK);
     frame.put(word::CONTEXT, tail);
     tail.put(&private.tail);
     set(word::ROOT_START, get(word::ROOT_START));
-    fill_private(control, private, id, statistics);
+    fill_private(control, private, id, own.statistics.get());
     stamp_and_publish(control, depth, id, false)
 }
 
@@ -149,7 +149,7 @@ pub(crate) fn begin_with(class: &Class, parent: &Correlator) -> Opened {
     let (switch, statistics) = unsafe {
         (
             (*control.switches.get().add(index as usize)).load(Relaxed),
-            control.statistics.get_unchecked(index as usize).get(),
+            control.classes.get_unchecked(index as usize).statistics.get(),
         )
     };
     if switch != PLAIN || statistics.is_null() {
