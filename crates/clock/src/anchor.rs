@@ -85,7 +85,8 @@ impl Scale {
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation)] // 292 years fit
     pub const fn to_ns_signed(self, ticks: i64) -> i64 {
-        ((ticks as i128 * self.multiplier as i128) >> SHIFT) as i64
+        // Signed by signed is one instruction; no tick takes the two seconds of the highest bit.
+        ((ticks as i128 * self.multiplier.cast_signed() as i128) >> SHIFT) as i64
     }
 
     /// The number of ticks in so many nanoseconds, rounded down; saturating.

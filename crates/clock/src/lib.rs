@@ -30,4 +30,4 @@ mod ticks;
 
 pub use anchor::{Anchor, Scale};
 pub use os::{monotonic_ns, process_cpu_ns, sleep, sleep_until, thread_cpu_ns, utc_now_ns};
-pub use ticks::{TickSource, tick_source, ticks};
+pub use ticks::{TickSource, counter, tick_source, ticks};

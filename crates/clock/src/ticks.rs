@@ -49,9 +49,11 @@ pub fn tick_source() -> TickSource {
     }
 }
 
+/// The processor's counter, for callers who know that ticks are [`TickSource::Counter`]: one test
+/// less than [`ticks`].
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn counter() -> u64 {
+pub fn counter() -> u64 {
     // SAFETY: every x86-64 has rdtsc. Where the kernel forbids it to programs (PR_SET_TSC) the
     // kernel's own vDSO would fault as well.
     unsafe { core::arch::x86_64::_rdtsc() }
@@ -68,9 +70,10 @@ fn counter_is_usable() -> bool {
     invariant && std::fs::read_to_string(path).is_ok_and(|name| name.trim() == "tsc")
 }
 
+/// The processor's counter, for callers who know that ticks are [`TickSource::Counter`].
 #[cfg(target_arch = "aarch64")]
 #[inline(always)]
-fn counter() -> u64 {
+pub fn counter() -> u64 {
     let ticks: u64;
     // SAFETY: reads the virtual counter, which Linux lets programs read on every aarch64.
     unsafe { core::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack)) };
@@ -83,8 +86,9 @@ fn counter_is_usable() -> bool {
     true
 }
 
+/// Nanoseconds of `CLOCK_MONOTONIC`: no counter is known here.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn counter() -> u64 {
+pub fn counter() -> u64 {
     crate::monotonic_ns()
 }
 

@@ -2,7 +2,7 @@
 
 use crate::process::{self, Counter, Process};
 use crate::{Correlator, Guard, Measured, Started, classes, slow, transaction};
-use chronoscope_model::{ClassId, Status};
+use chronoscope_model::{ClassId, PathId, Status};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// A transaction class. Declare it with [`class!`](crate::class!).
@@ -12,6 +12,8 @@ pub struct Class {
     index: AtomicU32,
     process_cpu: bool,
     id: AtomicU64,
+    /// The path of a root of this class.
+    root_path: AtomicU64,
     name: &'static str,
     application: Option<&'static str>,
 }
@@ -24,6 +26,7 @@ impl Class {
             index: AtomicU32::new(0),
             process_cpu,
             id: AtomicU64::new(0),
+            root_path: AtomicU64::new(0),
             name,
             application: None,
         }
@@ -115,6 +118,12 @@ impl Class {
         ClassId(self.id.load(Ordering::Relaxed))
     }
 
+    /// The path of a root of this class; none before its first use.
+    #[inline(always)]
+    pub(crate) fn root_path(&self) -> PathId {
+        PathId(self.root_path.load(Ordering::Relaxed))
+    }
+
     /// Its number, given now if need be; `None`, counted, when all are taken.
     pub(crate) fn number(&self, process: &'static Process) -> Option<u32> {
         let index = self.index();
@@ -135,6 +144,7 @@ impl Class {
         }
         drop(inner);
         self.id.store(entry.id().0, Ordering::Relaxed);
+        self.root_path.store(PathId::root(entry.id()).0, Ordering::Relaxed);
         self.index.store(index, Ordering::Release);
         Some(index)
     }

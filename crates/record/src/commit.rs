@@ -4,7 +4,7 @@
 
 use crate::layout::{Frame, RECORD_WORDS, Statistics, Worst, word};
 use crate::thread::{Control, PATH_CACHE};
-use chronoscope_model::{Status, bucket_index};
+use chronoscope_model::{NO_PROCESS_CPU, Status, bucket_index};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::fence;
@@ -61,9 +61,88 @@ pub(crate) fn write(control: &Control, frame: &Frame, ended: &Ended, statistics:
     control.sequence.set(sequence + 1);
     control.head().next_sequence.store(sequence + 1, Release);
     count(statistics, ended);
-    if is_extreme(statistics, ended) {
+    if is_extreme(statistics, ended.elapsed_ns, ended.cpu_ns)
+        | (ended.process_cpu_ns != NO_PROCESS_CPU)
+    {
         note_extremes(control, statistics, &slot.words, frame, ended);
     }
+}
+
+/// As [`write`], for the frame at `depth` of the thread, which has no context, no process CPU and
+/// all the CPU time there is; without what is extreme: whether there is more to say of it.
+#[inline(always)]
+pub(crate) fn write_plain(
+    control: &Control,
+    depth: u32,
+    id: u64,
+    status: Status,
+    elapsed_ns: u64,
+) -> bool {
+    let (frame, private) = (control.frame(depth), control.private(depth));
+    let sequence = control.sequence.get();
+    // SAFETY: the mask keeps the index within the block's slots.
+    let slot = unsafe { &*control.slots.get().add((sequence & control.slot_mask.get()) as usize) };
+    let get = |index: usize| frame.words[index].load(Relaxed);
+    let set = |index: usize, value: u64| slot.words[index].store(value, Relaxed);
+    slot.sequence.store(0, Relaxed);
+    fence(Release);
+    // In the order in which registers get free.
+    set(word::THREAD, private.tail.0[1].get() | (status as u64) << 32);
+    set(word::CONTEXT, private.tail.0[0].get());
+    set(word::ID, id);
+    set(word::START, get(word::START));
+    slot.put(word::PROCESS_CPU, frame.pair(word::PROCESS_CPU));
+    set(word::CHAIN_LOW, get(word::CHAIN_LOW));
+    set(word::PARENT, get(word::PARENT));
+    set(word::CLASS, get(word::CLASS));
+    set(word::ROOT_START, get(word::ROOT_START));
+    slot.put(word::ROOT_PROCESS, frame.pair(word::ROOT_PROCESS));
+    let path = get(word::PATH);
+    set(word::PATH, path);
+    // The thread ran all the time: CPU time is elapsed, or is not recorded.
+    let mask = control.cpu_mask.get();
+    let cpu_ns = elapsed_ns & mask;
+    set(word::ELAPSED, elapsed_ns);
+    set(word::CPU, cpu_ns);
+    slot.sequence.store(sequence + 1, Release);
+    control.sequence.set(sequence + 1);
+    control.head().next_sequence.store(sequence + 1, Release);
+    let bucket = bucket_index(elapsed_ns);
+    // SAFETY: statistics of the class, set when the frame was opened; never null, never freed.
+    let statistics = unsafe { &*private.statistics.get() };
+    add(&statistics.count, 1);
+    add(&statistics.elapsed_sum, elapsed_ns);
+    add(&statistics.cpu_sum, cpu_ns);
+    // SAFETY: `bucket_index` is below the number of buckets for every value, and 0 for 0.
+    unsafe {
+        add(statistics.elapsed.get_unchecked(bucket), 1);
+        add(statistics.cpu.get_unchecked(bucket & mask as usize), 1);
+    }
+    is_extreme(statistics, elapsed_ns, cpu_ns)
+        || control.path_cache[path as usize % PATH_CACHE].get() != path
+}
+
+/// Notes what is extreme in the record that was written last, by [`write_plain`].
+pub(crate) fn note_last(control: &Control, depth: u32, elapsed_ns: u64, cpu_ns: u64) {
+    let last = control.sequence.get().wrapping_sub(1);
+    // SAFETY: as in `write_plain`.
+    let (slot, statistics) = unsafe {
+        let slot = &*control.slots.get().add((last & control.slot_mask.get()) as usize);
+        (slot, &*control.private(depth).statistics.get())
+    };
+    if !is_extreme(statistics, elapsed_ns, cpu_ns) {
+        return;
+    }
+    let ended = Ended {
+        id: 0, // in the slot already, like status and flags
+        elapsed_ns,
+        cpu_ns,
+        process_cpu_ns: NO_PROCESS_CPU,
+        status: Status::Good,
+        context_len: 0,
+        flags: 0,
+    };
+    note_extremes(control, statistics, &slot.words, control.frame(depth), &ended);
 }
 
 #[inline(always)]
@@ -86,13 +165,12 @@ fn add(word: &AtomicU64, amount: u64) {
 
 /// Whether it is one of the worst, the shortest, or at either end of CPU time.
 #[inline(always)]
-fn is_extreme(statistics: &Statistics, ended: &Ended) -> bool {
+fn is_extreme(statistics: &Statistics, elapsed_ns: u64, cpu_ns: u64) -> bool {
     // Without short cuts: one branch, which is almost never taken.
-    (ended.elapsed_ns > statistics.threshold.load(Relaxed))
-        | (ended.elapsed_ns < statistics.elapsed_min.load(Relaxed))
-        | (ended.cpu_ns > statistics.cpu_max.load(Relaxed))
-        | (ended.cpu_ns < statistics.cpu_min.load(Relaxed))
-        | (ended.process_cpu_ns != chronoscope_model::NO_PROCESS_CPU)
+    (elapsed_ns > statistics.threshold.load(Relaxed))
+        | (elapsed_ns < statistics.elapsed_min.load(Relaxed))
+        | (cpu_ns > statistics.cpu_max.load(Relaxed))
+        | (cpu_ns < statistics.cpu_min.load(Relaxed))
 }
 
 #[cold]
@@ -107,7 +185,7 @@ fn note_extremes(
     statistics.elapsed_max.fetch_max(ended.elapsed_ns, Relaxed);
     statistics.cpu_min.fetch_min(ended.cpu_ns, Relaxed);
     statistics.cpu_max.fetch_max(ended.cpu_ns, Relaxed);
-    if ended.process_cpu_ns != chronoscope_model::NO_PROCESS_CPU {
+    if ended.process_cpu_ns != NO_PROCESS_CPU {
         add(&statistics.process_cpu_sum, ended.process_cpu_ns);
     }
     let worst_count = control.process().worst_count;

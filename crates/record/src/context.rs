@@ -4,7 +4,7 @@
 use crate::Correlator;
 use crate::layout::{Frame, word};
 use crate::slow;
-use crate::thread::control;
+use crate::thread::{Ending, control};
 use crate::transaction::Opened;
 use chronoscope_model::Flags;
 use chronoscope_model::context::{self, Entry};
@@ -22,8 +22,11 @@ pub(crate) fn append(opened: Opened, entry: Entry<'_>) {
     let (len, cut) =
         append_to(control.frame(opened.index), usize::from(private.context_len.get()), entry);
     private.context_len.set(len);
+    if private.ending.get() == Ending::Hot {
+        private.ending.set(Ending::Slow);
+    }
     if cut {
-        private.flags.set(private.flags.get() | Flags::CONTEXT_CUT.0);
+        private.add_flags(Flags::CONTEXT_CUT.0);
     }
 }
 

@@ -93,6 +93,6 @@ impl Drop for Entered<'_> {
         if let Some(state) = self.started.state_mut() {
             state.polled_cpu_ns += cpu_ns;
         }
-        slow::end(self.opened, Status::Good, now);
+        slow::end_at(self.opened, Status::Good, now);
     }
 }

@@ -274,6 +274,9 @@ const _: () = {
     assert!(size_of::<Slot>() == 128 && size_of::<Frame>() == 384 && size_of::<Worst>() == 360);
     assert!(size_of::<Statistics>() == 128 + 2 * 8 * BUCKET_COUNT);
     assert!(size_of::<BlockHead>() == 72 && HEADER_BYTES.is_multiple_of(PAGE));
+    // Pairs of words are at multiples of 16 bytes (`pair`).
+    let shape = BlockShape::new(16);
+    assert!(shape.frames.is_multiple_of(128) && shape.slots.is_multiple_of(128));
 };
 
 /// Bytes of one class's statistics in one thread, whole pages.

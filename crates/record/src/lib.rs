@@ -87,6 +87,8 @@ mod layout;
 mod off;
 mod os;
 #[cfg(not(feature = "off"))]
+mod pair;
+#[cfg(not(feature = "off"))]
 mod process;
 pub mod read;
 #[cfg(not(feature = "off"))]

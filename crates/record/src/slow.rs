@@ -3,9 +3,10 @@
 #![allow(clippy::cast_possible_truncation)] // words are split into halves; usize has 64 bits
 
 use crate::class::Class;
+use crate::commit;
 use crate::layout::{BORROWED, DEPTH_MAX, SWITCH_ENABLED, SWITCH_PROCESS_CPU, word};
 use crate::process::{self, Counter, Process};
-use crate::thread::{self, Control, Kind, PATH_CACHE, control};
+use crate::thread::{self, Control, Ending, Kind, PATH_CACHE, control};
 use crate::transaction::{self, Opened};
 use chronoscope_clock as clock;
 use chronoscope_model::{
@@ -63,11 +64,8 @@ pub(crate) fn begin(class: &Class, parent: Option<&Correlator>) -> Opened {
     };
     if switch & SWITCH_PROCESS_CPU != 0 {
         let private = control.private(depth);
-        private.key.set(!opened.id);
-        private.has_process_cpu.set(true);
-        private.process_cpu_ns.set(clock::process_cpu_ns());
-    } else {
-        control.private(depth).has_process_cpu.set(false);
+        private.ending.set(Ending::ProcessCpu);
+        control.process_cpu_ns[depth as usize].set(clock::process_cpu_ns());
     }
     opened
 }
@@ -86,10 +84,12 @@ pub(crate) fn borrow(control: &Control, correlator: &Correlator) -> Opened {
     frame.ready.store(0, Relaxed);
     fence(Release);
     let set = |index: usize, value: u64| frame.words[index].store(value, Relaxed);
+    set(word::PROCESS_CPU, NO_PROCESS_CPU); // this and PROCESS: for what is begun on it
     set(word::CHAIN_HIGH, correlator.chain().high());
     set(word::CHAIN_LOW, correlator.chain().low());
     set(word::PATH, correlator.path().0);
     set(word::ROOT_PROCESS, correlator.root_process().0);
+    set(word::PROCESS, control.process_id.get());
     set(word::ROOT_START, correlator.root_start_ns().unwrap_or(0).cast_unsigned());
     set(word::CONTEXT, u64::from(correlator.level()) << 48);
     set(word::THREAD, control.thread.get() | BORROWED);
@@ -97,12 +97,12 @@ pub(crate) fn borrow(control: &Control, correlator: &Correlator) -> Opened {
     unsafe { (*control.inherited[depth as usize].get()).write(correlator.clone()) };
     let foreign = if correlator.is_foreign() { Flags::FOREIGN.0 } else { 0 };
     let dropped = if correlator.dropped() > 0 { Flags::ANCESTORS_DROPPED.0 } else { 0 };
-    private.key.set(!id);
     private.id.set(id);
     private.kind.set(Kind::Borrowed);
-    private.flags.set(foreign | dropped);
+    private.ending.set(Ending::Slow);
+    let thread = control.thread.get() | u64::from(foreign | dropped) << transaction::FLAGS_SHIFT;
+    private.tail.set(u64::from(correlator.level()) << transaction::LEVEL_SHIFT, thread);
     private.context_len.set(0);
-    private.has_process_cpu.set(false);
     frame.ready.store(id, Release);
     control.set_depth(depth + 1);
     Opened { index: depth, id }
@@ -120,6 +120,26 @@ pub(crate) fn stamp_begin(control: &Control, now: u64) -> u64 {
     clock::ticks()
 }
 
+/// The end of a hot begin whose stamp, `now`, is not good. Where it is called nothing else has to
+/// outlive a call: hence the hot path saves no registers.
+#[cold]
+#[inline(never)]
+pub(crate) fn restamp(control: &Control, depth: u32, now: u64, is_root: bool) -> Opened {
+    let now = stamp_begin(control, now);
+    transaction::publish(control, depth, control.private(depth).id.get(), now, is_root)
+}
+
+/// The end of a hot end: what its record has to tell beyond the ring and the counts.
+#[cold]
+#[inline(never)]
+pub(crate) fn note(control: &Control, depth: u32, elapsed_ns: u64, cpu_ns: u64) {
+    commit::note_last(control, depth, elapsed_ns, cpu_ns);
+    if commit::is_new_path(control, control.frame(depth)) {
+        publish_path(control, depth);
+    }
+    control.set_depth(depth);
+}
+
 #[cold]
 #[inline(never)]
 pub(crate) fn reckon_cpu(control: &Control) {
@@ -129,7 +149,14 @@ pub(crate) fn reckon_cpu(control: &Control) {
 /// Ends what the hot path would not: borrowed frames, process CPU, guards out of order.
 #[cold]
 #[inline(never)]
-pub(crate) fn end(opened: Opened, status: Status, now: u64) {
+pub(crate) fn end(opened: Opened, status: Status) {
+    end_at(opened, status, clock::ticks());
+}
+
+/// As [`end`], at a stamp that was taken already.
+#[cold]
+#[inline(never)]
+pub(crate) fn end_at(opened: Opened, status: Status, now: u64) {
     if opened == Opened::NONE {
         return;
     }
@@ -155,8 +182,8 @@ pub(crate) fn end_top(control: &Control, now: u64, status: Status) {
     if private.kind.get() == Kind::Borrowed {
         return control.set_depth(depth);
     }
-    let process_cpu = if private.has_process_cpu.get() && private.key.get() != private.id.get() {
-        clock::process_cpu_ns().saturating_sub(private.process_cpu_ns.get())
+    let process_cpu = if private.ending.get() == Ending::ProcessCpu {
+        clock::process_cpu_ns().saturating_sub(control.process_cpu_ns[depth as usize].get())
     } else {
         NO_PROCESS_CPU
     };

@@ -10,10 +10,11 @@ use crate::cpu::Detector;
 use crate::layout::{
     BlockHead, BlockShape, CLASS_MAX, ChunkKind, DEPTH_MAX, Frame, Slot, Statistics, context_bytes,
 };
+use crate::pair::CellPair;
 use crate::process::{Counter, Process};
-use crate::{CpuMethod, os, transaction};
+use crate::{CpuMethod, classes, os, transaction};
 use chronoscope_clock as clock;
-use chronoscope_model::Correlator;
+use chronoscope_model::{ClassId, Correlator, NO_PROCESS_CPU, PathId};
 use std::cell::{Cell, UnsafeCell};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -43,17 +44,78 @@ pub(crate) struct HotHead {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Private {
-    /// The id where the hot path may end it, else the id's complement.
-    pub(crate) key: Cell<u64>,
+    /// Its level and its thread with flags, as the last two words of its record have them.
+    pub(crate) tail: CellPair,
+    pub(crate) id: Cell<u64>,
+    pub(crate) statistics: Cell<*const Statistics>,
     pub(crate) start_ticks: Cell<u64>,
     pub(crate) cpu_offset: Cell<i64>,
-    pub(crate) statistics: Cell<*const Statistics>,
-    pub(crate) process_cpu_ns: Cell<u64>,
-    pub(crate) id: Cell<u64>,
+    /// The frame itself; the same while the thread has the block.
+    pub(crate) frame: Cell<*const Frame>,
     pub(crate) context_len: Cell<u16>,
     pub(crate) kind: Cell<Kind>,
-    pub(crate) flags: Cell<u8>,
-    pub(crate) has_process_cpu: Cell<bool>,
+    pub(crate) ending: Cell<Ending>,
+}
+
+const _: () = assert!(size_of::<Private>() == 64);
+
+impl Private {
+    /// The frame in the ring.
+    #[inline(always)]
+    pub(crate) fn frame(&self) -> &Frame {
+        // SAFETY: set when the block was made, before anybody asks; never unmapped.
+        unsafe { &*self.frame.get() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn flags(&self) -> u8 {
+        (self.tail.0[1].get() >> transaction::FLAGS_SHIFT) as u8
+    }
+
+    pub(crate) fn add_flags(&self, flags: u8) {
+        let thread = &self.tail.0[1];
+        thread.set(thread.get() | u64::from(flags) << transaction::FLAGS_SHIFT);
+    }
+}
+
+/// Who may end it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Ending {
+    /// The hot path.
+    Hot = 0,
+    /// The slow path: it has a context, is not its own, or ticks are not the counter.
+    Slow = 1,
+    /// The slow path, which reads process CPU.
+    ProcessCpu = 2,
+}
+
+/// What a thread keeps of a class: its statistics and the path it had last, which it mostly has
+/// again. Hashing a path is 17 instructions in one chain, and the clock waits for its end.
+#[derive(Debug)]
+#[repr(C, align(32))]
+pub(crate) struct OfClass {
+    /// Null until the thread has them.
+    pub(crate) statistics: Cell<*const Statistics>,
+    parent_path: Cell<u64>,
+    path: Cell<u64>,
+}
+
+impl OfClass {
+    /// The path of the class, whose id is `class`, under `parent`.
+    #[inline(always)]
+    pub(crate) fn path_under(&self, parent: PathId, class: ClassId) -> PathId {
+        if self.parent_path.get() != parent.0 {
+            self.keep_path(parent, parent.child(class));
+        }
+        PathId(self.path.get())
+    }
+
+    #[inline(always)]
+    fn keep_path(&self, parent: PathId, path: PathId) {
+        self.parent_path.set(parent.0);
+        self.path.set(path.0);
+    }
 }
 
 /// What a frame is.
@@ -74,8 +136,10 @@ pub(crate) struct Control {
     pub(crate) depth: Cell<u32>,
     /// [`DEPTH_MAX`], or 0 while the thread has no block.
     pub(crate) depth_max: Cell<u32>,
+    /// The same for the hot path, which reads the processor's counter: 0 also where that is not
+    /// what ticks are.
+    pub(crate) hot_depth_max: Cell<u32>,
     pub(crate) switches: Cell<*const AtomicU8>,
-    pub(crate) frames: Cell<*const Frame>,
     pub(crate) next_id: Cell<u64>,
     pub(crate) refresh_at: Cell<u64>,
     pub(crate) cpu_offset: Cell<i64>,
@@ -87,6 +151,12 @@ pub(crate) struct Control {
     pub(crate) slot_mask: Cell<u64>,
     pub(crate) sequence: Cell<u64>,
     pub(crate) exact_ticks: Cell<u64>,
+    /// Words of every root's record: no process CPU time yet, and the chain's high half.
+    pub(crate) root_chain: CellPair,
+    /// The process as the root's and as the record's own.
+    pub(crate) root_process: CellPair,
+    /// Level 0, and the thread.
+    pub(crate) root_tail: CellPair,
     pub(crate) chain_high: Cell<u64>,
     pub(crate) process_id: Cell<u64>,
     /// All ones, or 0 when CPU time is not recorded.
@@ -100,7 +170,9 @@ pub(crate) struct Control {
     block: Cell<usize>,
     pub(crate) path_cache: [Cell<u64>; PATH_CACHE],
     pub(crate) private: [Private; DEPTH_MAX],
-    pub(crate) statistics: [Cell<*const Statistics>; CLASS_MAX],
+    /// Process CPU time at a frame's begin, where it is recorded.
+    pub(crate) process_cpu_ns: [Cell<u64>; DEPTH_MAX],
+    pub(crate) classes: [OfClass; CLASS_MAX],
     pub(crate) inherited: [UnsafeCell<MaybeUninit<Correlator>>; DEPTH_MAX],
 }
 
@@ -167,9 +239,7 @@ impl Control {
     /// A frame of the ring. `depth` must be below [`DEPTH_MAX`].
     #[inline(always)]
     pub(crate) fn frame(&self, depth: u32) -> &Frame {
-        debug_assert!((depth as usize) < DEPTH_MAX);
-        // SAFETY: the block has DEPTH_MAX frames.
-        unsafe { &*self.frames.get().add(depth as usize) }
+        self.private(depth).frame()
     }
 
     /// What is private about a frame. `depth` must be below [`DEPTH_MAX`].
@@ -254,7 +324,9 @@ fn create(process: &'static Process) -> Option<Block> {
     control.block.set(offset);
     control.process.set(process);
     control.switches.set(process.switches());
-    control.frames.set(at(shape.frames).cast());
+    for (depth, private) in control.private.iter().enumerate() {
+        private.frame.set(at(shape.frames + depth * size_of::<Frame>()).cast());
+    }
     control.head.set(at(0).cast());
     control.slots.set(at(shape.slots).cast());
     control.slot_mask.set(process.slot_count as u64 - 1);
@@ -262,6 +334,8 @@ fn create(process: &'static Process) -> Option<Block> {
     control.context_mask.set(context_bytes(process.slot_count) as u64 - 1);
     control.chain_high.set(process.chain_high);
     control.process_id.set(process.id.0);
+    control.root_chain.set(NO_PROCESS_CPU, process.chain_high);
+    control.root_process.set(process.id.0, process.id.0);
     control.cpu_mask.set(if process.cpu_method == CpuMethod::Off { 0 } else { u64::MAX });
     Some(Block(control))
 }
@@ -294,6 +368,7 @@ fn allocate_control() -> Option<&'static Control> {
 fn occupy(control: &Control, process: &'static Process) {
     let thread = os::thread_id();
     control.thread.set(u64::from(thread));
+    control.root_tail.set(0, u64::from(thread));
     control.next_id.set(process.id_block());
     control.detector.set(MaybeUninit::new(Detector::of_this_thread(process.cpu_method)));
     control.multiplier.set(clock::Scale::current().multiplier());
@@ -314,17 +389,23 @@ fn occupy(control: &Control, process: &'static Process) {
     control.head().thread.store(thread, Ordering::Relaxed);
     control.head().state.store(1, Ordering::Release);
     control.depth_max.set(DEPTH_MAX as u32);
+    if clock::tick_source() == clock::TickSource::Counter {
+        control.hot_depth_max.set(DEPTH_MAX as u32);
+    }
 }
 
 /// The thread's statistics of a class, made when they are not there; null, counted, when there is
 /// no room.
 pub(crate) fn statistics(control: &Control, class_index: u32) -> *const Statistics {
-    let Some(cached) = control.statistics.get(class_index as usize) else {
+    let (Some(own), Some(class)) =
+        (control.classes.get(class_index as usize), classes::get(class_index))
+    else {
         return std::ptr::null();
     };
-    if !cached.get().is_null() {
-        return cached.get();
+    if !own.statistics.get().is_null() {
+        return own.statistics.get();
     }
+    own.keep_path(PathId::NONE, PathId::NONE.child(class.id()));
     let process = control.process();
     let Some(offset) = process.add_statistics() else {
         process.count(Counter::NoSpace);
@@ -340,7 +421,7 @@ pub(crate) fn statistics(control: &Control, class_index: u32) -> *const Statisti
         let page = u32::try_from(offset / crate::layout::PAGE).unwrap_or(0);
         (*table.add(class_index as usize)).store(page, Ordering::Release);
     }
-    cached.set(statistics);
+    own.statistics.set(statistics);
     statistics
 }
 
@@ -358,6 +439,7 @@ impl Drop for Owner {
         // SAFETY: a taken block has a detector.
         unsafe { (*control.detector.as_ptr()).assume_init_ref() }.disarm();
         control.depth_max.set(0);
+        control.hot_depth_max.set(0);
         control.head().state.store(0, Ordering::Release);
         control.process().lock().free_blocks.push(Block(control));
     }
