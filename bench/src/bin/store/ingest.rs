@@ -132,7 +132,8 @@ fn shifted(model: &Batch, at_ns: i64, count: u64) -> Batch {
 /// MB/s of a sequential write of `bytes` with one fdatasync at every 8 MiB.
 fn disk_speed(dir: &Path, bytes: u64) -> Result<f64> {
     let mut file = std::fs::File::create(dir.join("raw"))?;
-    let block: Vec<u8> = (0..8 << 20u32).map(|byte| (byte * 31 >> 3) as u8).collect();
+    let block: Vec<u8> =
+        (0..8 << 20u32).map(|byte: u32| (byte * 31 / 8).to_le_bytes()[0]).collect();
     let begin_ns = clock::monotonic_ns();
     let blocks = (bytes / block.len() as u64).max(8);
     for _ in 0..blocks {
