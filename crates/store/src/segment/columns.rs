@@ -7,9 +7,9 @@ use arrow_array::builder::{Float64Builder, MapBuilder, MapFieldNames, StringBuil
 use arrow_array::types::Int32Type;
 use arrow_array::{
     ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, StringArray,
-    TimestampNanosecondArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+    TimestampNanosecondArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array, new_null_array,
 };
-use arrow_buffer::NullBuffer;
+use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::ArrowError;
 use chronoscope_model::context::{self, Entry};
 use chronoscope_model::{Flags, NO_PROCESS_CPU, Names, Record, Status, schema};
@@ -120,11 +120,15 @@ impl<'a> Columns<'a> {
         let v = &self.values;
         let native = natives(records);
         let native = native.as_ref();
-        let rooted = NullBuffer::from_iter(words.iter().zip(records).map(|(words, record)| {
-            words.path.root.is_some() && !record.flags().contains(Flags::FOREIGN)
-        }));
+        let rooted = nulls(records.len(), |row| {
+            words[row].path.root.is_some() && !records[row].flags().contains(Flags::FOREIGN)
+        });
         let rooted = Some(&rooted).filter(|rooted| rooted.null_count() > 0);
         let root = |words: &RowWords| words.path.root.unwrap_or(NO_CLASS);
+        let [properties, metrics] = match Self::no_maps(records) {
+            Some(maps) => maps,
+            None => [self.properties(records)?, self.metrics(records)?],
+        };
         let columns: Vec<ArrayRef> = vec![
             word(words.iter().map(|w| w.class.application), None, &v.application)?,
             word(words.iter().map(|w| w.class.class), None, &v.class)?,
@@ -156,10 +160,23 @@ impl<'a> Columns<'a> {
                 native.cloned(),
             )),
             Arc::new(UInt8Array::from_iter_values(chunk.iter().map(|row| row.links))),
-            self.properties(records)?,
-            self.metrics(records)?,
+            properties,
+            metrics,
         ];
         RecordBatch::try_new(schema::transactions(), columns)
+    }
+
+    /// Both maps of rows without contexts, which most are.
+    fn no_maps(records: &[Record]) -> Option<[ArrayRef; 2]> {
+        if records.iter().any(|record| record.context_len > 0) {
+            return None;
+        }
+        let schema = schema::transactions();
+        let map = |name| {
+            let field = schema.field_with_name(name).ok()?;
+            Some(new_null_array(field.data_type(), records.len()))
+        };
+        Some([map("properties")?, map("metrics")?])
     }
 
     fn properties(&self, records: &[Record]) -> Result<ArrayRef, ArrowError> {
@@ -207,8 +224,12 @@ fn natives(records: &[Record]) -> Option<NullBuffer> {
     if !records.iter().any(|record| record.flags().contains(Flags::FOREIGN)) {
         return None;
     }
-    let native = records.iter().map(|record| !record.flags().contains(Flags::FOREIGN));
-    Some(NullBuffer::from_iter(native))
+    Some(nulls(records.len(), |row| !records[row].flags().contains(Flags::FOREIGN)))
+}
+
+/// Which of `count` rows have a value; 64 at a time.
+fn nulls(count: usize, is_known: impl FnMut(usize) -> bool) -> NullBuffer {
+    NullBuffer::new(BooleanBuffer::collect_bool(count, is_known))
 }
 
 fn word(
@@ -240,7 +261,7 @@ fn signed(ns: u64) -> i64 {
 
 fn process_cpu(records: &[Record]) -> ArrayRef {
     let known = |record: &Record| record.process_cpu_ns != NO_PROCESS_CPU;
-    let nulls = NullBuffer::from_iter(records.iter().map(known));
+    let nulls = nulls(records.len(), |row| known(&records[row]));
     let values = records.iter().map(|r| if known(r) { signed(r.process_cpu_ns) } else { 0 });
     Arc::new(Int64Array::new(values.collect(), Some(nulls)))
 }

@@ -1,12 +1,17 @@
 //! Segments: the sealed rows of a minute, as Parquet. Format: `docs/formats/segment.md`.
 
 mod columns;
+mod dictionary_column;
 mod export;
+mod hybrid;
 mod merge;
 mod order;
 mod parquet_file;
 mod sketch;
 mod words;
+
+#[cfg(test)]
+mod dictionary_tests;
 
 pub(crate) use columns::Columns;
 pub use export::write_segment;

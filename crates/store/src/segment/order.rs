@@ -5,6 +5,7 @@ use crate::Kind;
 use crate::rows::Rows;
 use chronoscope_chain::Hop;
 use chronoscope_chain::links::Linker;
+use chronoscope_model::Record;
 
 /// Orders that were compared; see `docs/formats/segment.md` for the figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,41 +37,52 @@ pub(crate) struct Sorted {
 
 /// Sorts rows and links their chains.
 pub(crate) fn sort(rows: &Rows, words: &Words, order: Order) -> Vec<Sorted> {
-    let by_chain = match order {
-        Order::Chain => sort_by_chain(rows),
-        Order::Path | Order::RootStart => sort_by_root_start(rows),
+    let sorted = match order {
+        Order::Chain => by_chain(rows),
+        Order::Path | Order::RootStart => by_root_start(rows),
     };
-    let sorted = link(rows, &by_chain);
     if order == Order::Path { group_by_path(rows, words, &sorted) } else { sorted }
 }
 
-/// Indices by chain and start.
-fn sort_by_chain(rows: &Rows) -> Vec<u32> {
-    let mut keys: Vec<(u64, u64, i64, u32)> = (0..)
-        .zip(&rows.records)
-        .map(|(index, record)| (record.chain_high, record.chain_low, record.start_ns, index))
-        .collect();
-    keys.sort_unstable();
-    keys.into_iter().map(|(.., index)| index).collect()
+/// What tells rows of one root start apart, and a row's index: chain and start.
+type ChainKey = ((u64, u64), i64, u32);
+
+fn chain_key(record: &Record, index: u32) -> ChainKey {
+    ((record.chain_high, record.chain_low), record.start_ns, index)
 }
 
-/// Indices by root start, chain and start.
-fn sort_by_root_start(rows: &Rows) -> Vec<u32> {
+/// Rows by chain and start, linked.
+fn by_chain(rows: &Rows) -> Vec<Sorted> {
+    let keys = (0..).zip(&rows.records).map(|(index, record)| chain_key(record, index));
+    let mut keys: Vec<ChainKey> = keys.collect();
+    keys.sort_unstable();
+    let mut chains = Chains::new(rows);
+    keys.iter().for_each(|key| chains.add(key));
+    chains.finish()
+}
+
+/// Rows by root start, chain and start, linked.
+fn by_root_start(rows: &Rows) -> Vec<Sorted> {
     let first = rows.records.iter().map(|record| record.root_start_ns).min().unwrap_or(0);
     let keys = (0..).zip(&rows.records).map(|(index, record)| {
         (record.root_start_ns.abs_diff(first), index) // not below `first`
     });
     let mut keys: Vec<(u64, u32)> = keys.collect();
     radix_sort(&mut keys);
-    // Rows of one chain share its root start; other chains rarely do.
-    let full_key = |index: u32| {
-        let record = &rows.records[index as usize];
-        (record.chain_high, record.chain_low, record.start_ns, index)
-    };
-    for run in keys.chunk_by_mut(|a, b| a.0 == b.0) {
-        run.sort_unstable_by_key(|(_, index)| full_key(*index));
+    // Rows of one chain share its root start; other chains rarely do. They are sorted and linked
+    // while their records are in the core's cache: a minute's records are not.
+    let mut chains = Chains::new(rows);
+    let mut chain_keys: Vec<ChainKey> = Vec::new();
+    for run in keys.chunk_by(|a, b| a.0 == b.0) {
+        chain_keys.clear();
+        let key = |index: u32| chain_key(&rows.records[index as usize], index);
+        chain_keys.extend(run.iter().map(|(_, index)| key(*index)));
+        if !chain_keys.is_sorted() {
+            chain_keys.sort_unstable();
+        }
+        chain_keys.iter().for_each(|key| chains.add(key));
     }
-    keys.into_iter().map(|(_, index)| index).collect()
+    chains.finish()
 }
 
 /// Sorts by the number, stably, in linear time: a minute's root starts differ in 36 bits.
@@ -98,20 +110,47 @@ fn radix_sort(keys: &mut Vec<(u64, u32)>) {
     }
 }
 
-/// Links the chains of rows that stand together.
-fn link(rows: &Rows, by_chain: &[u32]) -> Vec<Sorted> {
-    let record = |index: u32| &rows.records[index as usize];
-    let mut linker = Linker::default();
-    let mut hops = Vec::new();
-    let mut sorted = Vec::with_capacity(by_chain.len());
-    for chain in by_chain.chunk_by(|a, b| record(*a).chain() == record(*b).chain()) {
-        hops.clear();
-        hops.extend(chain.iter().map(|index| Hop::from(record(*index))));
-        let places = linker.link(&hops);
-        let placed = chain.iter().zip(places);
-        sorted.extend(placed.map(|(index, place)| Sorted { index: *index, links: place.links }));
+/// Links the chains of rows that come together.
+struct Chains<'a> {
+    rows: &'a Rows,
+    linker: Linker,
+    /// Of the chain that is coming.
+    chain: (u64, u64),
+    hops: Vec<Hop>,
+    /// All rows so far; those of the chain that is coming are not linked yet.
+    sorted: Vec<Sorted>,
+}
+
+impl<'a> Chains<'a> {
+    fn new(rows: &'a Rows) -> Self {
+        let sorted = Vec::with_capacity(rows.records.len());
+        Self { rows, linker: Linker::default(), chain: (0, 0), hops: Vec::new(), sorted }
     }
-    sorted
+
+    fn add(&mut self, (chain, _, index): &ChainKey) {
+        if *chain != self.chain {
+            self.link();
+            self.chain = *chain;
+        }
+        self.hops.push(Hop::from(&self.rows.records[*index as usize]));
+        self.sorted.push(Sorted { index: *index, links: 0 });
+    }
+
+    fn link(&mut self) {
+        if self.hops.is_empty() {
+            return;
+        }
+        let first = self.sorted.len() - self.hops.len();
+        for (row, place) in self.sorted[first..].iter_mut().zip(self.linker.link(&self.hops)) {
+            row.links = place.links;
+        }
+        self.hops.clear();
+    }
+
+    fn finish(mut self) -> Vec<Sorted> {
+        self.link();
+        self.sorted
+    }
 }
 
 /// Groups rows by the rank of their path and keeps their order within a path.

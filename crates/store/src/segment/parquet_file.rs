@@ -1,8 +1,9 @@
 //! Writing record batches into a Parquet file, durably.
 
+use super::dictionary_column::DictionaryColumn;
 use crate::StoreError;
 use crate::disk::{Disk, DiskFile};
-use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::SchemaRef;
 use chronoscope_model::schema;
 use parquet::arrow::ArrowWriter;
@@ -20,6 +21,9 @@ use std::path::{Path, PathBuf};
 /// Rows of a row group: the piece that a reader may skip, and that two threads may share out.
 pub(crate) const ROW_GROUP_ROWS: usize = 1 << 18;
 
+/// Higher levels cost more time than they save bytes.
+pub(super) const ZSTD_LEVEL: i32 = 1;
+
 /// Batches with fewer rows are encoded by one thread: starting another costs more.
 const PARALLEL_ROWS: usize = 4096;
 
@@ -30,11 +34,35 @@ pub(crate) struct SegmentWriter {
     factory: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
     /// Of the row group that is open, one for every leaf of the schema.
-    columns: Vec<ArrowColumnWriter>,
+    columns: Vec<Column>,
     group_rows: usize,
     group_count: usize,
     file: DiskFile,
     path: PathBuf,
+}
+
+/// How a leaf of the schema is written.
+enum Column {
+    /// By the library; anew for every row group, `None` between two.
+    Library(Option<Box<ArrowColumnWriter>>),
+    /// From the keys that its words have already.
+    Dictionary(Box<DictionaryColumn>),
+}
+
+/// Rows for a [`Column`].
+enum Leaf<'a> {
+    Library(ArrowLeafColumn),
+    Dictionary(&'a ArrayRef),
+}
+
+impl Column {
+    fn write(&mut self, leaf: &Leaf<'_>) -> Result<(), ParquetError> {
+        match (self, leaf) {
+            (Self::Library(Some(column)), Leaf::Library(leaf)) => column.write(leaf),
+            (Self::Dictionary(column), Leaf::Dictionary(array)) => column.write(array),
+            _ => Err(ParquetError::General("a column for another leaf".to_owned())),
+        }
+    }
 }
 
 impl SegmentWriter {
@@ -67,12 +95,16 @@ impl SegmentWriter {
     }
 
     fn encode(&mut self, batch: &RecordBatch) -> Result<(), ParquetError> {
-        if self.columns.is_empty() {
-            self.columns = self.factory.create_column_writers(self.group_count)?;
+        if self.group_rows == 0 {
+            self.begin_group()?;
         }
         let mut leaves = Vec::with_capacity(self.columns.len());
         for (field, array) in self.schema.fields().iter().zip(batch.columns()) {
-            leaves.extend(compute_leaves(field, array)?);
+            if DictionaryColumn::suits(field.data_type()) {
+                leaves.push(Leaf::Dictionary(array));
+            } else {
+                leaves.extend(compute_leaves(field, array)?.into_iter().map(Leaf::Library));
+            }
         }
         let work = self.columns.iter_mut().zip(&leaves);
         if batch.num_rows() < PARALLEL_ROWS {
@@ -84,10 +116,49 @@ impl SegmentWriter {
         if self.group_rows >= ROW_GROUP_ROWS { self.end_group() } else { Ok(()) }
     }
 
+    fn begin_group(&mut self) -> Result<(), ParquetError> {
+        let mut library = self.factory.create_column_writers(self.group_count)?.into_iter();
+        if self.columns.is_empty() {
+            self.columns = self.new_columns()?;
+        }
+        for column in &mut self.columns {
+            let new = library.next();
+            if let Column::Library(column) = column {
+                *column = new.map(Box::new);
+            }
+        }
+        Ok(())
+    }
+
+    fn new_columns(&self) -> Result<Vec<Column>, ParquetError> {
+        let leaves = self.writer.schema_descr().columns().iter();
+        leaves
+            .map(|descr| {
+                // Leaves inside of a map are not called as a column is.
+                let field = self.schema.field_with_name(&descr.path().string());
+                if !field.is_ok_and(|field| DictionaryColumn::suits(field.data_type())) {
+                    return Ok(Column::Library(None));
+                }
+                let bounds = self.writer.properties().statistics_enabled(descr.path());
+                let has_bounds = bounds != EnabledStatistics::None;
+                DictionaryColumn::new(descr.clone(), has_bounds)
+                    .map(Box::new)
+                    .map(Column::Dictionary)
+            })
+            .collect()
+    }
+
     fn end_group(&mut self) -> Result<(), ParquetError> {
         let mut group = self.writer.next_row_group()?;
-        for column in self.columns.drain(..) {
-            column.close()?.append_to_row_group(&mut group)?;
+        for column in &mut self.columns {
+            match column {
+                Column::Library(column) => {
+                    if let Some(column) = column.take() {
+                        column.close()?.append_to_row_group(&mut group)?;
+                    }
+                }
+                Column::Dictionary(column) => column.end_group(&mut group)?,
+            }
         }
         group.close()?;
         self.group_rows = 0;
@@ -110,14 +181,12 @@ impl SegmentWriter {
 
 /// Encodes columns on this thread and on another. Neighbours cost alike (words, times, ids), so
 /// they take turns.
-fn encode_by_two(
-    work: Vec<(&mut ArrowColumnWriter, &ArrowLeafColumn)>,
-) -> Result<(), ParquetError> {
+fn encode_by_two(work: Vec<(&mut Column, &Leaf<'_>)>) -> Result<(), ParquetError> {
     let (mut mine, mut theirs) = (Vec::new(), Vec::new());
     for (index, column) in work.into_iter().enumerate() {
         if index % 2 == 0 { mine.push(column) } else { theirs.push(column) }
     }
-    let all = |work: Vec<(&mut ArrowColumnWriter, &ArrowLeafColumn)>| {
+    let all = |work: Vec<(&mut Column, &Leaf<'_>)>| {
         work.into_iter().try_for_each(|(column, leaf)| column.write(leaf))
     };
     std::thread::scope(|scope| {
@@ -146,7 +215,7 @@ pub(crate) fn parquet_error(path: &Path, error: ParquetError) -> StoreError {
 
 /// What all our Parquet files have in common.
 pub(crate) fn common_properties() -> WriterPropertiesBuilder {
-    let level = ZstdLevel::try_new(1).unwrap_or_default();
+    let level = ZstdLevel::try_new(ZSTD_LEVEL).unwrap_or_default();
     WriterProperties::builder()
         .set_created_by(concat!("chronoscope ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_compression(Compression::ZSTD(level))
