@@ -13,7 +13,7 @@ help:
 	@echo 'make fuzz   a minute of fuzzing for every parser (needs cargo-fuzz)'
 
 build:
-	$(CARGO) build --release --locked --workspace --bins
+	$(CARGO) build --release --locked -p chronoscope-cli -p chronoscope-radar --bins
 
 demo: build
 	tools/demo
