@@ -32,7 +32,7 @@
 //!
 //! # Promises
 //!
-//! * The hot path has no thread, system call, lock or allocation. It costs about 1.6
+//! * The hot path has no thread, system call, lock or allocation. It costs about 1.5
 //!   times the two clock reads in it (`bench`, program `recorder`).
 //! * It never fails, blocks or ends the program. What it cannot record is dropped and counted
 //!   ([`read::Counters`]): no room, a full or missing file system, a ring that somebody
