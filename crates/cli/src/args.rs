@@ -1,8 +1,11 @@
 //! The command line: every flag with its documentation.
 
+use crate::environment;
 use crate::exit;
 use crate::text::{parse_duration, parse_size};
 use chronoscope_model::ChainId;
+use chronoscope_store::StoreError;
+use chronoscope_store::source::Source;
 use clap::{Args, Parser, Subcommand};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -41,12 +44,22 @@ pub(crate) struct Data {
     /// ~/.local/share/chronoscope]
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
+    /// The store by URL: file:DIR [default: what --data says, else $CHRONOSCOPE_STORE]
+    #[arg(long, value_name = "URL")]
+    pub(crate) store: Option<String>,
 }
 
 impl Data {
+    /// The store that is asked: `--store`, `--data`, what the environment says.
+    pub(crate) fn source(&self) -> Result<Source, StoreError> {
+        let url = self.store.clone();
+        let url = url.or_else(|| environment::store_url().filter(|_| self.data.is_none()));
+        url.map_or_else(|| Ok(Source::Files(self.dir())), |url| Source::open(&url))
+    }
+
     /// The folder.
     pub(crate) fn dir(&self) -> PathBuf {
-        self.data.clone().unwrap_or_else(crate::environment::data_dir)
+        self.data.clone().unwrap_or_else(environment::data_dir)
     }
 }
 

@@ -14,6 +14,11 @@ pub(crate) fn data_dir() -> PathBuf {
     })
 }
 
+/// Where transactions are stored when neither `--store` nor `--data` says: `$CHRONOSCOPE_STORE`.
+pub(crate) fn store_url() -> Option<String> {
+    std::env::var("CHRONOSCOPE_STORE").ok().filter(|url| !url.is_empty())
+}
+
 /// Whether stdout is a terminal that may be repainted.
 pub(crate) fn stdout_is_terminal() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|t| t != "dumb")

@@ -19,12 +19,10 @@
 //!
 //! Not here: collecting (`collect`), the definitions (`chain`).
 
-mod ask;
 mod metrics;
 mod routes;
 mod views;
 
-pub use ask::with_snapshot;
 pub use views::{answer, classes};
 
 use std::io;

@@ -1,6 +1,5 @@
 //! What is answered where.
 
-use crate::ask::with_snapshot;
 use crate::{metrics, views};
 use axum::extract::{Query, State};
 use axum::http::{StatusCode, header};
@@ -10,11 +9,12 @@ use axum::{Json, Router};
 use chronoscope_collect::Status;
 use chronoscope_formats::json;
 use chronoscope_store::StoreError;
-use chronoscope_store::ask::{self, ClassSelector, Kind, Level, Limits, Question, ask};
+use chronoscope_store::ask::{ClassSelector, Kind, Level, Limits, Question};
+use chronoscope_store::source::Source;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::future::IntoFuture;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::{Semaphore, oneshot};
 
@@ -126,11 +126,11 @@ async fn chains(State(store): State<Store>, Query(parameters): Query<Parameters>
     let Ok(_turn) = store.one_at_a_time.acquire().await else {
         return refuse(StatusCode::SERVICE_UNAVAILABLE, "the server ends");
     };
-    answered(move || answer(&store.data_dir, &question)).await
+    answered(move || answer(&Source::Files(store.data_dir), &question)).await
 }
 
-fn answer(data_dir: &Path, question: &Question) -> Result<Value, StoreError> {
-    let answer = with_snapshot(data_dir, |snapshot| ask(snapshot, question, &Limits::default()))?;
+fn answer(source: &Source, question: &Question) -> Result<Value, StoreError> {
+    let answer = source.ask(question, &Limits::default())?;
     Ok(json::document("chains", views::answer(&answer)))
 }
 
@@ -140,8 +140,7 @@ async fn classes(State(store): State<Store>) -> Response {
     };
     let all = i64::MIN..i64::MAX;
     answered(move || {
-        let (classes, damage) =
-            with_snapshot(&store.data_dir, |snapshot| ask::classes(snapshot, &all))?;
+        let (classes, damage) = Source::Files(store.data_dir).classes(&all)?;
         Ok(json::document("classes", views::classes(&classes, &damage)))
     })
     .await

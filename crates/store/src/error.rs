@@ -69,6 +69,14 @@ pub enum StoreError {
         /// What the operating system said then.
         reason: String,
     },
+    /// A URL that names no store.
+    #[error("store {url:?}: {reason}; file:DIR is expected")]
+    Url {
+        /// What was given, without a password.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The Parquet library refused.
     #[error("{}: {source}", path.display())]
     Parquet {

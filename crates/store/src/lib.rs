@@ -44,6 +44,7 @@ mod replay;
 mod rows;
 mod segment;
 mod snapshot;
+pub mod source;
 mod store;
 mod wal;
 

@@ -8,18 +8,17 @@ use crate::times::Zone;
 use crate::waterfall::waterfall;
 use anyhow::Result;
 use chronoscope_formats::json;
-use chronoscope_store::ask;
 use serde_json::Value;
 
 /// Runs the command.
 pub(crate) fn chain(args: &Chain) -> Result<Exit> {
-    let data_dir = args.data.dir();
-    let (found, damage) = stored(&data_dir, |snapshot| ask::chain(snapshot, args.id, None))?;
+    let source = args.data.source()?;
+    let (found, damage) = stored(&source, |view| view.chain(args.id, None))?;
     for damage in &damage {
         eprintln!("damaged: {damage}");
     }
     if found.is_empty() {
-        eprintln!("no chain {} in {}", args.id, data_dir.display());
+        eprintln!("no chain {} in {source}", args.id);
         return Ok(Exit::Nothing);
     }
     if args.json {

@@ -9,14 +9,13 @@ use crate::times::Zone;
 use anyhow::{Context, Result, anyhow};
 use chronoscope_chain::{Bins, ClassSelector, Distribution, Level, PartStatistics, QUANTILES};
 use chronoscope_formats::json::document;
-use chronoscope_model::{ChainId, Quantile, nearest_rank};
-use chronoscope_server::with_snapshot;
-use chronoscope_store::ask::{Answer, Kind, Limits, PathAnswer, Point, Question, ask, locate};
-use chronoscope_store::{Snapshot, StoreError};
+use chronoscope_model::{ChainId, ClassName, Quantile, nearest_rank};
+use chronoscope_store::StoreError;
+use chronoscope_store::ask::{Answer, Kind, Limits, PathAnswer, Point, Question};
+use chronoscope_store::source::{Source, View};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::ops::Range;
-use std::path::Path;
 
 const TERMINAL_BINS: usize = 20;
 const BAR_CELLS: usize = 50;
@@ -26,11 +25,12 @@ const SLOWEST: usize = 3;
 pub(crate) fn chains(args: &Chains) -> Result<Exit> {
     let zone = Zone::new(args.span.utc);
     let question = question(args, &zone)?;
-    let data_dir = args.data.dir();
-    let (answer, slowest, known) = stored(&data_dir, |snapshot| {
-        let answer = ask(snapshot, &question, &Limits::default())?;
-        let slowest = slowest(snapshot, &answer)?;
-        Ok((answer, slowest, names(snapshot)))
+    let (answer, slowest, known) = stored(&args.data.source()?, |view| {
+        let answer = view.ask(&question, &Limits::default())?;
+        let slowest = slowest(view, &answer)?;
+        // Asked for only where it will be said.
+        let known = if answer.distribution.is_none() { view.names()? } else { Vec::new() };
+        Ok((answer, slowest, known))
     })?;
     if args.json {
         let mut part = chronoscope_server::answer(&answer);
@@ -48,24 +48,17 @@ pub(crate) fn chains(args: &Chains) -> Result<Exit> {
     Ok(if args.check && !kept { Exit::CheckFailed } else { Exit::Done })
 }
 
-/// Asks the stored transactions in `dir`, with what to do when there are none.
+/// Asks the stored transactions, with what to do when there are none.
 pub(crate) fn stored<T>(
-    dir: &Path,
-    ask: impl FnMut(&Snapshot) -> Result<T, StoreError>,
+    source: &Source,
+    ask: impl FnMut(&View) -> Result<T, StoreError>,
 ) -> Result<T> {
-    with_snapshot(dir, ask).with_context(|| {
+    source.with(ask).with_context(|| {
         format!(
-            "cannot answer from {} (chronoscope serve fills it; --data DIR names another)",
-            dir.display()
+            "cannot answer from {source} (chronoscope serve fills it; --data DIR or --store URL \
+             name another)"
         )
     })
-}
-
-/// The classes that a store knows, in words.
-fn names(snapshot: &Snapshot) -> Vec<String> {
-    let mut names: Vec<_> = snapshot.names().classes().map(|(_, n)| n.to_string()).collect();
-    names.sort();
-    names
 }
 
 /// The time range of a command line.
@@ -105,7 +98,7 @@ fn question(args: &Chains, zone: &Zone) -> Result<Question> {
 /// One of the slowest, and its chain, which `chronoscope chain` shows.
 type Slow = (Point, Option<ChainId>);
 
-fn slowest(snapshot: &Snapshot, answer: &Answer) -> Result<Vec<Slow>, StoreError> {
+fn slowest(view: &View, answer: &Answer) -> Result<Vec<Slow>, StoreError> {
     let mut slowest: Vec<Point> = Vec::new();
     for point in &answer.points {
         if slowest.len() == SLOWEST && slowest[SLOWEST - 1].duration_ns >= point.duration_ns {
@@ -119,7 +112,7 @@ fn slowest(snapshot: &Snapshot, answer: &Answer) -> Result<Vec<Slow>, StoreError
         slowest.sort_by_key(|point| std::cmp::Reverse(point.duration_ns));
         slowest.truncate(SLOWEST);
     }
-    slowest.into_iter().map(|point| Ok((point, locate(snapshot, &point)?))).collect()
+    slowest.into_iter().map(|point| Ok((point, view.locate(&point)?))).collect()
 }
 
 fn slow_json((point, chain): &Slow) -> Value {
@@ -287,7 +280,8 @@ fn remarks(answer: &Answer) -> String {
     if text.is_empty() { text } else { format!("\n{text}") }
 }
 
-fn say_nothing_found(question: &Question, answer: &Answer, known: &[String]) {
+fn say_nothing_found(question: &Question, answer: &Answer, known: &[ClassName]) {
+    let known: Vec<_> = known.iter().map(ToString::to_string).collect();
     let known = if known.is_empty() { "none yet".to_owned() } else { known.join(", ") };
     eprintln!(
         "nothing found for {}, in {} rows. Classes in the store: {known}",

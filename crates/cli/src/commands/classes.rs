@@ -9,13 +9,12 @@ use crate::times::Zone;
 use anyhow::Result;
 use chronoscope_formats::json;
 use chronoscope_model::Quantile;
-use chronoscope_store::ask;
 
 /// Runs the command.
 pub(crate) fn classes(args: &Classes) -> Result<Exit> {
     let range = range(&args.span, &Zone::new(args.span.utc))?;
-    let data_dir = args.data.dir();
-    let (classes, damage) = stored(&data_dir, |snapshot| ask::classes(snapshot, &range))?;
+    let source = args.data.source()?;
+    let (classes, damage) = stored(&source, |view| view.classes(&range))?;
     if args.json {
         let part = chronoscope_server::classes(&classes, &damage);
         show(&format!("{:#}\n", json::document("classes", part)))?;
@@ -42,7 +41,7 @@ pub(crate) fn classes(args: &Classes) -> Result<Exit> {
         eprintln!("damaged: {damage}");
     }
     if classes.is_empty() {
-        eprintln!("no transactions in {} in that time", data_dir.display());
+        eprintln!("no transactions in {source} in that time");
         return Ok(Exit::Nothing);
     }
     Ok(Exit::Done)

@@ -1,0 +1,256 @@
+//! Where stored transactions are asked for: by URL, so that a question does not care.
+//!
+//! | URL | what answers |
+//! |---|---|
+//! | `file:DIR`, or a path alone | the files of a [`Store`](crate::Store) in that directory |
+//!
+//! ```no_run
+//! use chronoscope_store::ask::{Limits, Question};
+//! use chronoscope_store::source::Source;
+//!
+//! let source = Source::open("file:/var/lib/chronoscope")?;
+//! let question = Question::apcd("MRTS::decodePlots");
+//! println!("{} chains", source.ask(&question, &Limits::default())?.counts.used);
+//! # Ok::<(), chronoscope_store::StoreError>(())
+//! ```
+//!
+//! Several questions that have to see the same rows are asked of one [`View`] ([`Source::with`]).
+//!
+//! Not here: writing (`Store`), and what the questions mean (`ask`).
+
+use crate::ask::{self, Answer, ClassStatistics, Limits, Point, Question};
+use crate::{Damage, Snapshot, StoreError};
+use chronoscope_model::{ChainId, ClassName, Transaction};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// How often a question is asked again because a segment was replaced while it was read.
+const TRIES: usize = 5;
+
+/// Where stored transactions are.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// The directory of a store, on this computer.
+    Files(PathBuf),
+}
+
+/// Stored transactions at one moment.
+#[derive(Debug)]
+pub enum View {
+    /// Of files.
+    Files(Snapshot),
+}
+
+impl Source {
+    /// The source that a URL names; nothing is read yet.
+    ///
+    /// # Errors
+    /// [`StoreError::Url`] when it names none that is known here.
+    pub fn open(url: &str) -> Result<Self, StoreError> {
+        let refuse =
+            |reason: &str| StoreError::Url { url: url.to_owned(), reason: reason.to_owned() };
+        if url.is_empty() {
+            return Err(refuse("it is empty"));
+        }
+        if let Some(dir) = url.strip_prefix("file:") {
+            // RFC 8089: file:///DIR, file://localhost/DIR and file:DIR.
+            let dir = dir.strip_prefix("//localhost/").map_or_else(
+                || dir.strip_prefix("//").unwrap_or(dir).to_owned(),
+                |dir| format!("/{dir}"),
+            );
+            return match dir.as_str() {
+                "" => Err(refuse("it names no directory")),
+                dir => Ok(Self::Files(PathBuf::from(dir))),
+            };
+        }
+        match url.split_once("://") {
+            Some((scheme, _)) => Err(refuse(&format!("{scheme}: is not known here"))),
+            None => Ok(Self::Files(PathBuf::from(url))),
+        }
+    }
+
+    /// Asks several things of the same moment; again when a segment was removed meanwhile, so that
+    /// `ask` may be called more than once.
+    ///
+    /// # Errors
+    /// What `ask` or the store says, also when the store keeps removing segments.
+    pub fn with<T>(
+        &self,
+        mut ask: impl FnMut(&View) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let Self::Files(dir) = self;
+        let mut tries = 1;
+        loop {
+            match ask(&View::Files(Snapshot::open(dir)?)) {
+                Err(error) if error.is_missing() && tries < TRIES => tries += 1,
+                answered => return answered,
+            }
+        }
+    }
+
+    /// Answers a question about durations.
+    ///
+    /// # Errors
+    /// As [`View::ask`].
+    pub fn ask(&self, question: &Question, limits: &Limits) -> Result<Answer, StoreError> {
+        self.with(|view| view.ask(question, limits))
+    }
+
+    /// The transactions of a chain, by start.
+    ///
+    /// # Errors
+    /// As [`View::chain`].
+    pub fn chain(
+        &self,
+        id: ChainId,
+        near_ns: Option<Range<i64>>,
+    ) -> Result<(Vec<Transaction>, Vec<Damage>), StoreError> {
+        self.with(|view| view.chain(id, near_ns.clone()))
+    }
+
+    /// Statistics by class.
+    ///
+    /// # Errors
+    /// As [`View::classes`].
+    pub fn classes(
+        &self,
+        start_ns: &Range<i64>,
+    ) -> Result<(BTreeMap<ClassName, ClassStatistics>, Vec<Damage>), StoreError> {
+        self.with(|view| view.classes(start_ns))
+    }
+
+    /// The chain of a duration.
+    ///
+    /// # Errors
+    /// As [`View::locate`].
+    pub fn locate(&self, point: &Point) -> Result<Option<ChainId>, StoreError> {
+        self.with(|view| view.locate(point))
+    }
+
+    /// The classes that are known, ascending.
+    ///
+    /// # Errors
+    /// As [`View::names`].
+    pub fn names(&self) -> Result<Vec<ClassName>, StoreError> {
+        self.with(View::names)
+    }
+}
+
+impl View {
+    /// Answers a question about durations ([`ask::ask`]).
+    ///
+    /// # Errors
+    /// [`StoreError`] when the rows cannot be read.
+    pub fn ask(&self, question: &Question, limits: &Limits) -> Result<Answer, StoreError> {
+        match self {
+            Self::Files(snapshot) => ask::ask(snapshot, question, limits),
+        }
+    }
+
+    /// The transactions of a chain, by start, looked for near a time ([`ask::chain`]); and what
+    /// could not be read.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the rows cannot be read.
+    pub fn chain(
+        &self,
+        id: ChainId,
+        near_ns: Option<Range<i64>>,
+    ) -> Result<(Vec<Transaction>, Vec<Damage>), StoreError> {
+        match self {
+            Self::Files(snapshot) => ask::chain(snapshot, id, near_ns),
+        }
+    }
+
+    /// Statistics by class over whole minutes of root starts ([`ask::classes`]); and what could not
+    /// be read.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the rows cannot be read.
+    pub fn classes(
+        &self,
+        start_ns: &Range<i64>,
+    ) -> Result<(BTreeMap<ClassName, ClassStatistics>, Vec<Damage>), StoreError> {
+        match self {
+            Self::Files(snapshot) => ask::classes(snapshot, start_ns),
+        }
+    }
+
+    /// The chain of a duration ([`ask::locate`]); `None` when it is no longer there.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the rows cannot be read.
+    pub fn locate(&self, point: &Point) -> Result<Option<ChainId>, StoreError> {
+        match self {
+            Self::Files(snapshot) => ask::locate(snapshot, point),
+        }
+    }
+
+    /// The classes that are known, ascending.
+    ///
+    /// # Errors
+    /// [`StoreError`] when they cannot be read.
+    pub fn names(&self) -> Result<Vec<ClassName>, StoreError> {
+        match self {
+            Self::Files(snapshot) => {
+                let mut names: Vec<_> =
+                    snapshot.names().classes().map(|(_, name)| name.clone()).collect();
+                names.sort();
+                Ok(names)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    /// Where it is, in words for people: never with a password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Files(dir) => write!(f, "{}", dir.display()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dir(url: &str) -> String {
+        let Source::Files(dir) = Source::open(url).unwrap();
+        dir.display().to_string()
+    }
+
+    #[test]
+    fn files_by_url() {
+        for (url, expected) in [
+            ("data", "data"),
+            ("/var/lib/data", "/var/lib/data"),
+            ("file:data", "data"),
+            ("file:/data", "/data"),
+            ("file:///data", "/data"),
+            ("file://localhost/data", "/data"),
+        ] {
+            assert_eq!(dir(url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_refused() {
+        for (url, reason) in [
+            ("", "it is empty"),
+            ("file:", "it names no directory"),
+            ("oracle://host/db", "oracle: is not known here"),
+        ] {
+            let error = Source::open(url).unwrap_err().to_string();
+            assert!(error.contains(reason), "{url}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_directory_that_is_not_there_is_said() {
+        let error = Source::open("file:/nowhere/at/all").unwrap().names().unwrap_err();
+        assert!(error.is_missing(), "{error}");
+    }
+}
