@@ -1,5 +1,5 @@
-//! Transactions in other people's formats. So far JSON, as every `--json` and the HTTP side
-//! print it.
+//! Transactions in other people's formats: JSON, as every `--json` and the HTTP side
+//! print it, and [`rows`], through which words enter a store.
 //!
 //! ```
 //! use chronoscope_formats::json;
@@ -13,3 +13,4 @@
 //! Not here: files (`store`), and the words on a terminal (`cli`).
 
 pub mod json;
+pub mod rows;

@@ -1,0 +1,198 @@
+//! Transactions in words become rows: the way into a store for everything that is not a ring.
+
+mod ancestors;
+mod paths;
+
+use chronoscope_model::context::{self, Entry};
+use chronoscope_model::{Batch, ClassId, ClassName, Flags, NO_PROCESS_CPU, Names, PathId};
+use chronoscope_model::{ProcessId, ProcessName, Record, Transaction};
+
+/// Longest text of a property or metric: its length is one byte.
+const TEXT_MAX: usize = 255;
+
+/// Rows beyond the first of these bytes of contexts lose theirs: offsets are 32 bits wide.
+const CONTEXTS_MAX: usize = u32::MAX as usize;
+
+/// Collects transactions and turns them into rows and their names.
+///
+/// ```
+/// use chronoscope_formats::rows::Builder;
+/// use chronoscope_model::{ClassId, ClassName, Flags, Names, Record, Transaction};
+///
+/// # let mut named = Names::default();
+/// # let class = ClassName { application: "MRTS".into(), class: "Correlate".into() };
+/// # named.add_class(class);
+/// # let record = Record { class: ClassId::of("MRTS", "Correlate"), flags: Flags::FOREIGN.0, ..Record::default() };
+/// let transaction = Transaction::from_record(&record, b"", &named);
+/// let mut builder = Builder::default();
+/// builder.push(&transaction);
+/// let (batch, names) = builder.into_parts();
+/// let row = &batch.records()[0];
+/// assert_eq!(Transaction::from_record(row, batch.context(row), &names), transaction);
+/// ```
+///
+/// What a transaction does not say is found out where that is possible:
+///
+/// * With [`Flags::FOREIGN`] it stays as it is: its chain is put together by its ids when somebody
+///   asks. That is right for whatever may come in several parts (OTLP), because a chain should be
+///   either native or foreign as a whole.
+/// * Without that flag and without a path or a root's start, both are taken from its ancestors if
+///   all of them are in this builder; otherwise the row becomes foreign. So is one below more than
+///   256 ancestors.
+///
+/// Limits: a context has at most [`context::MAX_BYTES`] bytes and a text 255; what is cut is
+/// flagged with [`Flags::CONTEXT_CUT`]. Two processes that differ in their application only are
+/// one: the last name stays.
+#[derive(Debug, Default)]
+pub struct Builder {
+    records: Vec<Record>,
+    contexts: Vec<u8>,
+    names: Names,
+    /// Paths are taken apart at the end, when all classes are known: names may hold separators.
+    texts: paths::Texts,
+    /// The text of each record's path; the same number for the same text and class.
+    text_of: Vec<Option<u32>>,
+    /// Records whose path or root is to be found out.
+    incomplete: Vec<usize>,
+    /// Class names that were met, to spare hashing and cloning them again.
+    last_class: Option<(ClassName, ClassId)>,
+    last_process: Option<(ProcessName, ProcessId)>,
+}
+
+impl Builder {
+    /// Adds a transaction.
+    pub fn push(&mut self, t: &Transaction) {
+        let class = self.class(&t.class);
+        let process = self.process(t.process.as_ref());
+        let foreign = t.flags.contains(Flags::FOREIGN);
+        let root_process =
+            self.process(t.root_process.as_ref().filter(|_| t.root_start_ns.is_some()));
+        let (context_offset, context_len, cut) = self.context(t);
+        let flags = if cut { t.flags.with(Flags::CONTEXT_CUT) } else { t.flags };
+        if !foreign && (t.path.is_empty() || t.root_start_ns.is_none()) {
+            self.incomplete.push(self.records.len());
+        }
+        let text = (!t.path.is_empty()).then(|| self.texts.number(&t.path, class));
+        self.text_of.push(text);
+        self.records.push(Record {
+            start_ns: t.start_ns,
+            elapsed_ns: t.elapsed_ns,
+            cpu_ns: t.cpu_ns,
+            process_cpu_ns: t.process_cpu_ns.unwrap_or(NO_PROCESS_CPU),
+            chain_high: t.chain.high(),
+            chain_low: t.chain.low(),
+            id: t.id,
+            parent: t.parent,
+            class,
+            path: PathId::NONE,
+            root_start_ns: t.root_start_ns.filter(|_| !foreign).unwrap_or(t.start_ns),
+            root_process,
+            process,
+            context_offset,
+            context_len,
+            level: t.level,
+            thread: t.thread,
+            status: t.status as u8,
+            flags: flags.0,
+            reserved: 0,
+        });
+    }
+
+    /// How many transactions there are.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// The rows in the order of their coming, and their names.
+    pub fn into_parts(mut self) -> (Batch, Names) {
+        let paths = self.texts.resolve(&mut self.names);
+        for (record, text) in self.records.iter_mut().zip(&self.text_of) {
+            let path = text.and_then(|number| paths.get(number as usize));
+            record.path = path.copied().unwrap_or(PathId::NONE);
+        }
+        ancestors::complete(&mut self.records, &self.incomplete, &mut self.names);
+        (Batch::from_parts(self.records, self.contexts), self.names)
+    }
+
+    fn class(&mut self, name: &ClassName) -> ClassId {
+        if let Some((last, id)) = &self.last_class
+            && last == name
+        {
+            return *id;
+        }
+        let id = paths::unnamed(&name.application, &name.class);
+        let id = id.unwrap_or_else(|| {
+            let id = ClassId::of(&name.application, &name.class);
+            if self.names.class(id).is_none() {
+                self.names.add_class(name.clone());
+            }
+            id
+        });
+        self.last_class = Some((name.clone(), id));
+        id
+    }
+
+    fn process(&mut self, name: Option<&ProcessName>) -> ProcessId {
+        let Some(name) = name else { return ProcessId::NONE };
+        if let Some((last, id)) = &self.last_process
+            && last == name
+        {
+            return *id;
+        }
+        let id = name.id();
+        if self.names.process(id) != Some(name) {
+            self.names.add_process(name.clone());
+        }
+        self.last_process = Some((name.clone(), id));
+        id
+    }
+
+    /// Appends the context of `t`: its offset, its length, and whether something did not fit.
+    fn context(&mut self, t: &Transaction) -> (u32, u16, bool) {
+        if t.properties.is_empty() && t.metrics.is_empty() {
+            return (0, 0, false);
+        }
+        let (mut buffer, mut len, mut cut) = ([0; CONTEXT_MAX], 0, false);
+        let mut add = |entry: Entry<'_>| match context::append(&mut buffer, len, entry) {
+            Some(longer) => len = longer,
+            None => cut = true,
+        };
+        let mut long = false;
+        for (key, value) in &t.properties {
+            let (key, value) = (shortened(key, &mut long), shortened(value, &mut long));
+            add(Entry::Property(key, value));
+        }
+        for (key, value) in &t.metrics {
+            add(Entry::Metric(shortened(key, &mut long), *value));
+        }
+        let offset = self.contexts.len();
+        let (Ok(offset_32), Ok(len_16)) = (u32::try_from(offset), u16::try_from(len)) else {
+            return (0, 0, true);
+        };
+        if offset + len > CONTEXTS_MAX {
+            return (0, 0, true);
+        }
+        self.contexts.extend_from_slice(&buffer[..len]);
+        (offset_32, len_16, cut || long)
+    }
+}
+
+/// Most bytes of one context.
+const CONTEXT_MAX: usize = context::MAX_BYTES;
+
+/// The first [`TEXT_MAX`] bytes of a text, at the border of a character.
+fn shortened<'a>(text: &'a str, cut: &mut bool) -> &'a str {
+    if text.len() <= TEXT_MAX {
+        return text;
+    }
+    *cut = true;
+    &text[..text.floor_char_boundary(TEXT_MAX)]
+}
+
+#[cfg(test)]
+mod tests;
