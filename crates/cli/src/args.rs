@@ -85,10 +85,24 @@ pub(crate) struct Serve {
     /// Folder of the rings [default: $CHRONOSCOPE_DIR, else /dev/shm/chronoscope-UID]
     #[arg(long, value_name = "DIR")]
     pub(crate) rings: Option<PathBuf>,
-    /// Answer GET /status, /metrics (Prometheus), /classes and /chains over HTTP there; port 0
-    /// lets the kernel choose, and the choice is said on stderr
+    /// Answer GET /status, /metrics (Prometheus), /classes and /chains over HTTP there, and take
+    /// in what agents send; port 0 lets the kernel choose, and the choice is said on stderr.
+    /// Beyond loopback it wants TLS and a token
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
+    /// Speak TLS with this certificate chain (PEM)
+    #[arg(long, value_name = "FILE", requires_all = ["listen", "tls_key"])]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The certificate's private key (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// Every request has to show the token in this file [default: $CHRONOSCOPE_TOKEN, if any]
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Listen beyond loopback without TLS or without a token: whoever reaches the port may read
+    /// and write
+    #[arg(long, requires = "listen")]
+    pub(crate) insecure: bool,
     /// How long a minute stays open for late records before it is sealed
     #[arg(long, value_name = "TIME", default_value = "2min", value_parser = parse_duration)]
     pub(crate) wait_late: Duration,

@@ -1,7 +1,10 @@
 //! Everything that this program reads from its environment.
 
+use anyhow::{Context, Result};
+use chronoscope_server::Token;
+use std::env::VarError;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where transactions are stored when `--data` does not say: `$CHRONOSCOPE_DATA`, else
 /// `chronoscope` in `$XDG_DATA_HOME` or `~/.local/share`.
@@ -17,6 +20,25 @@ pub(crate) fn data_dir() -> PathBuf {
 /// Where transactions are stored when neither `--store` nor `--data` says: `$CHRONOSCOPE_STORE`.
 pub(crate) fn store_url() -> Option<String> {
     std::env::var("CHRONOSCOPE_STORE").ok().filter(|url| !url.is_empty())
+}
+
+/// The token that is shown or wanted: in `file`, else `$CHRONOSCOPE_TOKEN`, else none.
+///
+/// # Errors
+/// When the file cannot be read, or what is there cannot be a token.
+pub(crate) fn token(file: Option<&Path>) -> Result<Option<Token>> {
+    let (text, place) = match (file, std::env::var("CHRONOSCOPE_TOKEN")) {
+        (Some(file), _) => {
+            let place = file.display().to_string();
+            (std::fs::read_to_string(file).with_context(|| place.clone())?, place)
+        }
+        (None, Ok(text)) if !text.is_empty() => (text, "CHRONOSCOPE_TOKEN".to_owned()),
+        (None, Err(error @ VarError::NotUnicode(_))) => {
+            return Err(error).context("CHRONOSCOPE_TOKEN");
+        }
+        (None, _) => return Ok(None),
+    };
+    Token::new(&text).with_context(|| place).map(Some)
 }
 
 /// Whether stdout is a terminal that may be repainted.

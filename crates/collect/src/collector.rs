@@ -1,5 +1,6 @@
 //! The collector's loop.
 
+use crate::ingest::Ingest;
 use crate::keeping::Keeping;
 use crate::sources::{Pass, PassNotes, Sources};
 use crate::status::Status;
@@ -7,6 +8,7 @@ use chronoscope_clock as clock;
 use chronoscope_model::{Batch, ProcessId};
 use chronoscope_store::{Append, Store, StoreError};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -64,7 +66,7 @@ pub enum CollectError {
 #[derive(Debug)]
 pub struct Collector {
     options: Options,
-    store: Store,
+    store: Arc<Store>,
 }
 
 impl Collector {
@@ -74,12 +76,18 @@ impl Collector {
     /// As [`Store::open`]: most often that another collector is at work there.
     pub fn new(options: Options) -> Result<Self, CollectError> {
         let store = Store::open(&options.data_dir, options.store.clone(), clock::utc_now_ns())?;
-        Ok(Self { options, store })
+        Ok(Self { options, store: Arc::new(store) })
     }
 
     /// The store.
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// A door into the same store for rows that come from elsewhere; good while [`Self::run`] does,
+    /// which is what keeps the store in order.
+    pub fn ingest(&self) -> Ingest {
+        Ingest::into_files(self.store.clone())
     }
 
     /// Collects until `stop` is set; then reads what is in the rings at that moment, syncs, and
@@ -281,6 +289,6 @@ impl<'a> Intake<'a> {
 }
 
 /// Whole nanoseconds of a duration far below 584 years.
-fn nanos(duration: Duration) -> u64 {
+pub(crate) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

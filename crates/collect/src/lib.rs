@@ -23,9 +23,11 @@
 
 mod collector;
 mod disk;
+mod ingest;
 mod keeping;
 mod sources;
 mod status;
 
 pub use collector::{CollectError, Collector, Options};
+pub use ingest::{ChainAlias, Ingest, IngestError, Source};
 pub use status::{FailedRing, ProcessStatus, Status};

@@ -1,4 +1,5 @@
-//! The HTTP side of `serve`: what the collector is doing, and questions answered in JSON.
+//! The network side of `serve`: what the collector is doing, questions answered in JSON, and the
+//! door through which rows of other hosts come in. All of it on one TCP port, HTTP/1.1 and HTTP/2.
 //!
 //! | request | answer |
 //! |---|---|
@@ -8,23 +9,32 @@
 //! | `GET /chains?root=A&leaf=B` | durations, as `chronoscope chains --json` prints them; also `level`, `apcd=true`, `sync=CLASS`, `limit_ns`, `from_ns`, `until_ns`, `split=true` |
 //!
 //! ```no_run
-//! let server = chronoscope_server::Server::start("127.0.0.1:0".parse()?, "data".into())?;
-//! println!("http://{}/status", server.address());
+//! use chronoscope_server::{Server, ServerOptions};
+//! let server = Server::start(ServerOptions::new("127.0.0.1:0".parse()?, "data".into()))?;
+//! println!("{}://{}/status", server.scheme(), server.address());
 //! server.stop();
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Limits: one question at a time, the others wait; it listens on loopback addresses only,
-//! because it asks nobody who they are.
+//! Beyond loopback addresses it listens only with TLS and a token, unless it is told that it may
+//! not care. Whoever does not show the token gets no further than the refusal.
 //!
-//! Not here: collecting (`collect`), the definitions (`chain`).
+//! Limits: one question at a time, the others wait; 1024 connections, the others are closed.
+//!
+//! Not here: collecting (`collect`), the definitions (`chain`), issuing certificates.
 
+mod listen;
 mod metrics;
 mod routes;
+mod tls;
+mod token;
 mod views;
 
+pub use tls::{TlsError, TlsFiles};
+pub use token::{Token, TokenError};
 pub use views::{answer, classes};
 
+use chronoscope_collect::Ingest;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -34,12 +44,20 @@ use tokio::sync::oneshot;
 /// Why the server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// The address is not a loopback address.
+    /// The address is not a loopback address, and the door would be open.
     #[error(
-        "{0} is reachable from other hosts, and answers would go to whoever asks: \
-         listen on 127.0.0.1 and put a proxy with TLS and a login in front"
+        "{address} is reachable from other hosts, and {missing} missing: give --tls-cert, --tls-key \
+         and --token-file, or listen on 127.0.0.1, or say --insecure where the network is trusted"
     )]
-    NotLoopback(SocketAddr),
+    Open {
+        /// Where it was to listen.
+        address: SocketAddr,
+        /// What is not there.
+        missing: &'static str,
+    },
+    /// Certificate or key cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// The system refuses.
     #[error("cannot listen on {address}: {source}")]
     Listen {
@@ -50,42 +68,85 @@ pub enum ServerError {
     },
 }
 
+/// Where a server listens, from what it answers, and whom it lets in.
+#[derive(Clone, Debug)]
+pub struct ServerOptions {
+    /// Address and port; port 0 lets the kernel choose.
+    pub listen: SocketAddr,
+    /// The store that questions are answered from, and whose collector's status is told.
+    pub data_dir: PathBuf,
+    /// Where rows that come in go; `None` takes none.
+    pub ingest: Option<Ingest>,
+    /// Certificate and key; `None` speaks plain TCP.
+    pub tls: Option<TlsFiles>,
+    /// What every request has to show; `None` lets everybody in.
+    pub token: Option<Token>,
+    /// Listen beyond loopback without TLS or without a token.
+    pub insecure: bool,
+}
+
+impl ServerOptions {
+    /// Plain answers from the store in `data_dir`, nothing taken in.
+    pub const fn new(listen: SocketAddr, data_dir: PathBuf) -> Self {
+        Self { listen, data_dir, ingest: None, tls: None, token: None, insecure: false }
+    }
+
+    /// Refuses what would be open to everybody.
+    fn check(&self) -> Result<(), ServerError> {
+        let missing = match (&self.tls, &self.token) {
+            _ if self.insecure || self.listen.ip().is_loopback() => return Ok(()),
+            (Some(_), Some(_)) => return Ok(()),
+            (None, Some(_)) => "TLS is",
+            (Some(_), None) => "a token is",
+            (None, None) => "TLS and a token are",
+        };
+        Err(ServerError::Open { address: self.listen, missing })
+    }
+}
+
 /// A running server, in a thread of its own. Dropping it stops it.
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
+    scheme: &'static str,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Server {
-    /// Listens on `listen` (port 0: the kernel chooses) and answers from the store in `data_dir`.
+    /// Listens and answers, until it is stopped.
     ///
     /// # Errors
     /// [`ServerError`] when it may not or cannot listen there.
-    pub fn start(listen: SocketAddr, data_dir: PathBuf) -> Result<Self, ServerError> {
-        if !listen.ip().is_loopback() {
-            return Err(ServerError::NotLoopback(listen));
-        }
-        let refused = |source| ServerError::Listen { address: listen, source };
-        let listener = std::net::TcpListener::bind(listen).map_err(refused)?;
+    pub fn start(options: ServerOptions) -> Result<Self, ServerError> {
+        options.check()?;
+        let tls = options.tls.as_ref().map(TlsFiles::acceptor).transpose()?;
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let refused = |source| ServerError::Listen { address: options.listen, source };
+        let listener = std::net::TcpListener::bind(options.listen).map_err(refused)?;
         listener.set_nonblocking(true).map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(refused)?;
         let (stop, stopped) = oneshot::channel();
-        let thread = std::thread::Builder::new().name("http".to_owned()).spawn(move || {
-            runtime.block_on(routes::serve(listener, data_dir, stopped));
+        let thread = std::thread::Builder::new().name("server".to_owned()).spawn(move || {
+            let routes = routes::routes(options.data_dir, options.ingest, options.token);
+            runtime.block_on(listen::serve(listener, tls, routes, stopped));
             // A question that is still being answered is not waited for.
             runtime.shutdown_background();
         });
-        let thread = Some(thread.map_err(refused)?);
-        Ok(Self { address, stop: Some(stop), thread })
+        let thread = Some(thread.map_err(|source| ServerError::Listen { address, source })?);
+        Ok(Self { address, scheme, stop: Some(stop), thread })
     }
 
     /// Where it listens.
     pub const fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// How it is spoken to: `http` or `https`.
+    pub const fn scheme(&self) -> &'static str {
+        self.scheme
     }
 
     /// Stops it, and waits until it has.
@@ -106,5 +167,30 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(change: impl FnOnce(&mut ServerOptions)) -> Option<String> {
+        let mut options = ServerOptions::new("0.0.0.0:0".parse().unwrap(), "nowhere".into());
+        change(&mut options);
+        options.check().err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn beyond_loopback_only_behind_tls_and_token() {
+        let files = || TlsFiles { certificate: "c".into(), key: "k".into() };
+        let token = || Token::new("sesame").unwrap();
+        assert!(refusal(|_| ()).unwrap().contains("TLS and a token are missing"));
+        let no_tls = refusal(|options| options.token = Some(token())).unwrap();
+        assert!(no_tls.starts_with("0.0.0.0:0 is reachable from other hosts, and TLS is missing"));
+        let no_token = refusal(|options| options.tls = Some(files())).unwrap();
+        assert!(no_token.contains("a token is missing"));
+        assert_eq!(refusal(|o| (o.tls, o.token) = (Some(files()), Some(token()))), None);
+        assert_eq!(refusal(|options| options.insecure = true), None);
+        assert_eq!(refusal(|options| options.listen = "[::1]:0".parse().unwrap()), None);
     }
 }

@@ -1,22 +1,23 @@
 //! What is answered where.
 
+use crate::token::{self, Token};
 use crate::{metrics, views};
 use axum::extract::{Query, State};
 use axum::http::{StatusCode, header};
+use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use chronoscope_collect::Status;
+use chronoscope_collect::{Ingest, Status};
 use chronoscope_formats::json;
 use chronoscope_store::StoreError;
 use chronoscope_store::ask::{ClassSelector, Kind, Level, Limits, Question};
 use chronoscope_store::source::Source;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::future::IntoFuture;
 use std::path::PathBuf;
 use std::sync::Arc;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::Semaphore;
 
 #[derive(Clone)]
 struct Store {
@@ -24,14 +25,10 @@ struct Store {
     one_at_a_time: Arc<Semaphore>,
 }
 
-/// Answers until `stopped`.
-pub(crate) async fn serve(
-    listener: std::net::TcpListener,
-    data_dir: PathBuf,
-    stopped: oneshot::Receiver<()>,
-) {
+/// All routes, behind the token.
+pub(crate) fn routes(data_dir: PathBuf, ingest: Option<Ingest>, token: Option<Token>) -> Router {
     let store = Store { data_dir, one_at_a_time: Arc::new(Semaphore::new(1)) };
-    let routes = Router::new()
+    let asked = Router::new()
         .route("/status", get(status))
         .route("/metrics", get(prometheus))
         .route("/chains", get(chains))
@@ -40,21 +37,21 @@ pub(crate) async fn serve(
             refuse(StatusCode::NOT_FOUND, "see /status, /metrics, /classes, /chains")
         })
         .with_state(store);
-    let listener = match tokio::net::TcpListener::from_std(listener) {
-        Ok(listener) => listener,
-        Err(error) => return eprintln!("the HTTP side cannot start: {error}"),
+    let all = match ingest {
+        Some(ingest) => asked.merge(taken_in(ingest)),
+        None => asked,
     };
-    tokio::select! {
-        ended = axum::serve(listener, routes).into_future() => {
-            if let Err(error) = ended {
-                eprintln!("the HTTP side ended: {error}");
-            }
-        }
-        _ = stopped => {}
-    }
+    all.layer(middleware::from_fn_with_state(token, token::check))
 }
 
-fn refuse(status: StatusCode, what: impl std::fmt::Display) -> Response {
+/// Where rows come in.
+fn taken_in(ingest: Ingest) -> Router {
+    drop(ingest);
+    Router::new()
+}
+
+/// A refusal in words.
+pub(crate) fn refuse(status: StatusCode, what: impl std::fmt::Display) -> Response {
     (status, Json(json!({ "error": what.to_string() }))).into_response()
 }
 

@@ -9,7 +9,9 @@ use crate::text;
 use anyhow::{Context, Result};
 use chronoscope_collect::{Collector, Options, Status};
 use chronoscope_record::read;
-use chronoscope_server::Server;
+use chronoscope_server::{Server, ServerOptions, TlsFiles};
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 /// Without a terminal a line of progress is printed this often, in seconds.
@@ -29,9 +31,12 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
     if !args.quiet {
         eprintln!("collecting {} into {}", ring_dir.display(), data_dir.display());
     }
-    let server = args.listen.map(|address| Server::start(address, data_dir)).transpose()?;
+    let server = match args.listen {
+        Some(address) => Some(Server::start(listening(args, address, data_dir, &collector)?)?),
+        None => None,
+    };
     if let Some(server) = &server {
-        eprintln!("answering on http://{}/status", server.address());
+        eprintln!("answering on {}://{}/status", server.scheme(), server.address());
     }
     let mut talk = Talk { quiet: args.quiet, last_s: 0, error: None };
     let ends_ns = args.duration.map(|time| {
@@ -55,6 +60,23 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
         show(&format!("{:#}\n", serde_json::to_value(&last)?))?;
     }
     Ok(if last.error.is_some() { Exit::Error } else { Exit::Done })
+}
+
+/// What the server is to do.
+fn listening(
+    args: &Serve,
+    address: SocketAddr,
+    data_dir: PathBuf,
+    collector: &Collector,
+) -> Result<ServerOptions> {
+    let tls = args.tls_cert.clone().zip(args.tls_key.clone());
+    Ok(ServerOptions {
+        ingest: Some(collector.ingest()),
+        tls: tls.map(|(certificate, key)| TlsFiles { certificate, key }),
+        token: environment::token(args.token_file.as_deref())?,
+        insecure: args.insecure,
+        ..ServerOptions::new(address, data_dir)
+    })
 }
 
 /// What is said meanwhile: progress, and every new trouble once.

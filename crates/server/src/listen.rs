@@ -1,0 +1,163 @@
+//! Connections: who is let in, how long they may dawdle, and how they end.
+
+use axum::Router;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use hyper_util::service::TowerToHyperService;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+use tonic::codegen::{Service, http::Request};
+
+/// Connections at a time; further ones are closed at once. Each takes some tens of kilobytes.
+const CONNECTIONS_MAX: usize = 1024;
+/// From the connection to the end of the TLS handshake, and from there to the first request.
+const FIRST_WITHIN: Duration = Duration::from_secs(10);
+/// Within which a request's head must have come (HTTP/1.1).
+const HEAD_WITHIN: Duration = Duration::from_secs(30);
+/// How often a silent HTTP/2 peer is asked whether it lives, and how long it has for the answer.
+const PING: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(20));
+/// HTTP/2 flow control: what a peer may send before it is read. A stream, a connection.
+const WINDOW_BYTES: (u32, u32) = (2 << 20, 4 << 20);
+/// Requests at a time on one HTTP/2 connection.
+const STREAMS_MAX: u32 = 64;
+/// How long requests may take to end once the server is to stop.
+const STOP_WITHIN: Duration = Duration::from_secs(1);
+/// After a failed accept (no file descriptor left).
+const RETRY_AFTER: Duration = Duration::from_millis(100);
+
+/// Serves `routes` until `stopped`.
+pub(crate) async fn serve(
+    listener: std::net::TcpListener,
+    tls: Option<TlsAcceptor>,
+    routes: Router,
+    stopped: oneshot::Receiver<()>,
+) {
+    let listener = match tokio::net::TcpListener::from_std(listener) {
+        Ok(listener) => listener,
+        Err(error) => return eprintln!("the server cannot start: {error}"),
+    };
+    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let ending = GracefulShutdown::new();
+    let accept = async {
+        let mut told = None;
+        loop {
+            match listener.accept().await {
+                Ok((stream, _)) => {
+                    told = None;
+                    // A connection too many is closed by being dropped.
+                    let Ok(permit) = room.clone().try_acquire_owned() else { continue };
+                    let connection = Connection { routes: routes.clone(), permit };
+                    tokio::spawn(connection.begin(stream, tls.clone(), ending.watcher()));
+                }
+                Err(error) => {
+                    if told.replace(error.kind()) != Some(error.kind()) {
+                        eprintln!("a connection could not be accepted: {error}");
+                    }
+                    sleep(RETRY_AFTER).await;
+                }
+            }
+        }
+    };
+    tokio::select! {
+        () = accept => {}
+        _ = stopped => {}
+    }
+    drop(listener);
+    let _ = timeout(STOP_WITHIN, ending.shutdown()).await; // what has not ended by then is cut
+}
+
+/// One peer.
+struct Connection {
+    routes: Router,
+    /// Its place among [`CONNECTIONS_MAX`].
+    permit: OwnedSemaphorePermit,
+}
+
+impl Connection {
+    async fn begin(self, stream: TcpStream, tls: Option<TlsAcceptor>, ending: Watcher) {
+        // Acknowledgements are small and awaited.
+        let _ = stream.set_nodelay(true); // without it only slower
+        match tls {
+            None => self.serve(stream, ending).await,
+            // A handshake that fails was told to the peer, by an alert.
+            Some(tls) => {
+                if let Ok(Ok(stream)) = timeout(FIRST_WITHIN, tls.accept(stream)).await {
+                    self.serve(stream, ending).await;
+                }
+            }
+        }
+    }
+
+    async fn serve<S>(self, stream: S, ending: Watcher)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let mut builder = Builder::new(TokioExecutor::new());
+        builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN);
+        builder
+            .http2()
+            .timer(TokioTimer::new())
+            .keep_alive_interval(PING.0)
+            .keep_alive_timeout(PING.1)
+            .initial_stream_window_size(WINDOW_BYTES.0)
+            .initial_connection_window_size(WINDOW_BYTES.1)
+            .max_concurrent_streams(STREAMS_MAX);
+        let first = Arc::new(First::default());
+        let service = Noted { routes: self.routes, first: first.clone() };
+        let service = TowerToHyperService::new(service);
+        let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
+        tokio::select! {
+            // How it ended is the peer's affair: bytes that are no HTTP were answered with 400.
+            _ = ending.watch(connection) => {}
+            () = first.missed() => {}
+        }
+        drop(self.permit);
+    }
+}
+
+/// Whether a connection has brought a request yet.
+#[derive(Debug, Default)]
+struct First(AtomicBool);
+
+impl First {
+    /// Returns when the first request is overdue; never once there was one.
+    async fn missed(&self) {
+        sleep(FIRST_WITHIN).await;
+        if self.0.load(Ordering::Relaxed) {
+            std::future::pending().await
+        }
+    }
+}
+
+/// The routes, noting that there was a request.
+#[derive(Clone)]
+struct Noted {
+    routes: Router,
+    first: Arc<First>,
+}
+
+impl<B> Service<Request<B>> for Noted
+where
+    Router: Service<Request<B>>,
+{
+    type Response = <Router as Service<Request<B>>>::Response;
+    type Error = <Router as Service<Request<B>>>::Error;
+    type Future = <Router as Service<Request<B>>>::Future;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.routes.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        self.first.0.store(true, Ordering::Relaxed);
+        self.routes.call(request)
+    }
+}

@@ -1,0 +1,113 @@
+//! The token that every request has to show, and the layer that asks for it.
+
+use crate::routes::refuse;
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use std::fmt;
+use std::sync::Arc;
+
+/// A secret that both sides know; sent as `authorization: Bearer TOKEN`. Never printed.
+#[derive(Clone)]
+pub struct Token(Arc<str>);
+
+/// Why a text cannot be a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TokenError {
+    /// There is nothing in it.
+    #[error("the token is empty: a secret of some 32 letters is wanted")]
+    Empty,
+    /// It could not be sent in a header.
+    #[error("byte {position} of the token is not a visible ASCII character")]
+    NotVisible {
+        /// Where, from 0.
+        position: usize,
+    },
+}
+
+impl Token {
+    /// A token out of a text; space around it (the line's end of a file) does not count.
+    ///
+    /// # Errors
+    /// [`TokenError`] when it is empty or cannot stand in a header.
+    pub fn new(text: &str) -> Result<Self, TokenError> {
+        let text = text.trim();
+        match text.bytes().position(|byte| !byte.is_ascii_graphic()) {
+            _ if text.is_empty() => Err(TokenError::Empty),
+            Some(position) => Err(TokenError::NotVisible { position }),
+            None => Ok(Self(text.into())),
+        }
+    }
+
+    /// The secret itself.
+    pub fn secret(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether this is what was shown. Takes the same time wherever the two differ.
+    fn is(&self, shown: &[u8]) -> bool {
+        let mine = self.0.as_bytes();
+        let differences = mine.iter().zip(shown).fold(0, |sum, (a, b)| sum | (a ^ b));
+        std::hint::black_box(differences) == 0 && mine.len() == shown.len()
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+/// The layer: lets a request through that shows the token (or any, when there is none).
+pub(crate) async fn check(
+    State(token): State<Option<Token>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let Some(token) = token else { return next.run(request).await };
+    let what = match request.headers().get(AUTHORIZATION).map(bearer) {
+        Some(Some(shown)) if token.is(shown) => return next.run(request).await,
+        Some(_) => "the token is wrong",
+        None => "a token is needed: send `authorization: Bearer TOKEN`",
+    };
+    let kind = request.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    if kind.is_some_and(|kind| kind.starts_with(b"application/grpc")) {
+        return tonic::Status::unauthenticated(what).into_http();
+    }
+    let header = [(WWW_AUTHENTICATE, "Bearer")];
+    (header, refuse(StatusCode::UNAUTHORIZED, what)).into_response()
+}
+
+/// What stands after `Bearer `; the scheme's case does not matter (RFC 9110 §11.1).
+fn bearer(value: &HeaderValue) -> Option<&[u8]> {
+    let (scheme, token) = value.as_bytes().split_first_chunk::<7>()?;
+    scheme.eq_ignore_ascii_case(b"bearer ").then(|| token.trim_ascii())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_its_letters() {
+        let token = Token::new(" s3same\n").unwrap();
+        assert!(token.is(b"s3same"));
+        for other in [&b"s3sam"[..], b"s3samee", b"S3same", b""] {
+            assert!(!token.is(other), "{other:?}");
+        }
+        assert_eq!(format!("{token:?}"), "Token(…)");
+        assert_eq!(Token::new("a b").unwrap_err(), TokenError::NotVisible { position: 1 });
+        assert_eq!(Token::new("\n").unwrap_err(), TokenError::Empty);
+    }
+
+    #[test]
+    fn the_scheme_may_be_written_in_any_case() {
+        let value = |text| HeaderValue::from_static(text);
+        assert_eq!(bearer(&value("bearer abc")), Some(&b"abc"[..]));
+        assert_eq!(bearer(&value("BEARER  abc ")), Some(&b"abc"[..]));
+        assert_eq!(bearer(&value("Basic abc")), None);
+        assert_eq!(bearer(&value("Bear")), None);
+    }
+}
