@@ -1,5 +1,6 @@
 //! Transactions in other people's formats: JSON, as every `--json` and the HTTP side
-//! print it, and [`rows`], through which words enter a store.
+//! print it, ARM's words in XML ([`arm_xml`]), CSV ([`csv_rows`]), and [`rows`], through which words
+//! enter a store.
 //!
 //! ```
 //! use chronoscope_formats::json;
@@ -12,5 +13,9 @@
 //!
 //! Not here: files (`store`), and the words on a terminal (`cli`).
 
+pub mod arm_xml;
+mod bounded;
+pub mod csv_rows;
 pub mod json;
+mod pairs;
 pub mod rows;

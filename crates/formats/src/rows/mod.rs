@@ -182,6 +182,45 @@ impl Builder {
     }
 }
 
+/// A text that no store should take.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} has {len} bytes, at most {max} are taken: {beginning:?}…")]
+pub struct TextTooLong {
+    /// Whose: `application`, `class`, `host` or `path`.
+    pub what: &'static str,
+    /// Its length, in bytes.
+    pub len: usize,
+    /// Most bytes that it may have.
+    pub max: usize,
+    /// How it begins.
+    pub beginning: String,
+}
+
+/// Longest name of an application, a class or a host that is taken from outside, in bytes.
+pub const NAME_MAX: usize = 4096;
+
+/// Longest path in words that is taken from outside, in bytes.
+pub const PATH_MAX: usize = 65_536;
+
+/// Whether the names of a transaction from outside have lengths that names have. They are kept in
+/// memory for as long as a store is open.
+///
+/// # Errors
+/// [`TextTooLong`] about the first that has not.
+pub fn check(t: &Transaction) -> Result<(), TextTooLong> {
+    let processes = [&t.process, &t.root_process].into_iter().flatten();
+    let of_processes = processes.flat_map(|p| [("application", &p.application), ("host", &p.host)]);
+    let names = [("application", &t.class.application), ("class", &t.class.class)];
+    let names = names.into_iter().chain(of_processes).map(|(what, text)| (what, text, NAME_MAX));
+    for (what, text, max) in names.chain([("path", &t.path, PATH_MAX)]) {
+        if text.len() > max {
+            let beginning = text.chars().take(40).collect();
+            return Err(TextTooLong { what, len: text.len(), max, beginning });
+        }
+    }
+    Ok(())
+}
+
 /// Most bytes of one context.
 const CONTEXT_MAX: usize = context::MAX_BYTES;
 
@@ -194,5 +233,7 @@ fn shortened<'a>(text: &'a str, cut: &mut bool) -> &'a str {
     &text[..text.floor_char_boundary(TEXT_MAX)]
 }
 
+#[cfg(test)]
+pub(crate) mod samples;
 #[cfg(test)]
 mod tests;

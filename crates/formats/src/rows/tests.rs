@@ -1,10 +1,7 @@
+use super::samples::{class, name, transaction};
 use super::*;
 use chronoscope_model::{ChainId, Status, TransactionId};
 use proptest::prelude::*;
-
-fn name(application: &str, class: &str) -> ClassName {
-    ClassName { application: application.into(), class: class.into() }
-}
 
 fn bare(class: ClassName, id: u64, parent: u64) -> Transaction {
     Transaction {
@@ -106,69 +103,6 @@ fn names_with_separators_are_recognised() {
     assert_eq!(names.path(paths[0]), Some(&[of][..]));
     assert_eq!(names.path(paths[1]), Some(&[of, ClassId::of("C", "d")][..]));
     assert_eq!(paths[1], PathId::of(&[of, ClassId::of("C", "d")]));
-}
-
-fn word() -> impl Strategy<Value = String> {
-    prop_oneof![
-        4 => "[a-zA-Z_.]{1,6}",
-        1 => "[a-z]{0,2}/[a-z]{0,2}",
-        1 => "[a-z]{0,2}::[a-z]{0,2}",
-        1 => "\\PC{0,6}",
-    ]
-}
-
-fn class() -> impl Strategy<Value = ClassName> {
-    prop_oneof![
-        9 => (word(), word()).prop_map(|(a, c)| name(&a, &c)),
-        1 => (1u64..).prop_map(|id| name("", &format!("?{id:016x}"))),
-    ]
-}
-
-fn process() -> impl Strategy<Value = ProcessName> {
-    (word(), "[a-z]{1,5}", any::<u32>(), any::<i64>()).prop_map(
-        |(application, host, pid, start_ns)| ProcessName { application, host, pid, start_ns },
-    )
-}
-
-/// What names and paths may hold: ancestors, one of which may be a gap.
-fn path(class: &ClassName, above: &[ClassName], gap: bool) -> String {
-    let text = |c: &ClassName| match c.application.is_empty() && c.class.starts_with('?') {
-        true => c.class.clone(),
-        false => c.to_string(),
-    };
-    let mut words: Vec<String> = above.iter().map(text).collect();
-    if gap && !words.is_empty() {
-        words.insert(1, "…".to_owned());
-    }
-    words.push(text(class));
-    words.join("/")
-}
-
-prop_compose! {
-    fn transaction()(
-        (class, above, gap) in (class(), prop::collection::vec(class(), 0..4), any::<bool>()),
-        (process, root_process) in (prop::option::of(process()), prop::option::of(process())),
-        (start_ns, elapsed_ns, cpu_ns) in any::<(i64, u64, u64)>(),
-        process_cpu_ns in prop::option::of(0..u64::MAX),
-        (id, parent, chain) in any::<(u64, u64, u128)>(),
-        (thread, status, flags, level) in (any::<u32>(), 0u8..4, 0u8..32, any::<u16>()),
-        root_start in any::<i64>(),
-        properties in prop::collection::vec((word(), word()), 0..3),
-        metrics in prop::collection::vec((word(), -1e300..1e300), 0..3),
-    ) -> Transaction {
-        let flags = Flags(flags);
-        let native = !flags.contains(Flags::FOREIGN);
-        Transaction {
-            path: if native { path(&class, &above, gap) } else { String::new() },
-            class, process, thread, start_ns, elapsed_ns, cpu_ns, process_cpu_ns,
-            status: Status::from_number(status),
-            id: TransactionId(id), parent: TransactionId(parent), chain: ChainId(chain),
-            flags, level,
-            root_start_ns: native.then_some(root_start),
-            root_process: root_process.filter(|_| native),
-            properties, metrics,
-        }
-    }
 }
 
 proptest! {

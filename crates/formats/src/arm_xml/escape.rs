@@ -1,0 +1,56 @@
+//! Texts in attributes. XML 1.0 has no way to write most control characters; they are written as
+//! Office Open XML does (ISO/IEC 29500-1, 22.9.2.19): `_x001F_`, and an underscore that would begin
+//! such a sequence by chance as `_x005F_`.
+
+use std::fmt::Write;
+
+/// Appends `text` as the content of an attribute in double quotes.
+pub(super) fn append(out: &mut String, text: &str) {
+    for (at, c) in text.char_indices() {
+        let written = match c {
+            '&' => out.write_str("&amp;"),
+            '<' => out.write_str("&lt;"),
+            '>' => out.write_str("&gt;"),
+            '"' => out.write_str("&quot;"),
+            // A parser turns these into spaces unless they are references.
+            '\t' | '\n' | '\r' => write!(out, "&#{};", u32::from(c)),
+            '_' if code(&text[at..]).is_some() => out.write_str("_x005F_"),
+            c if !is_char(c) => write!(out, "_x{:04X}_", u32::from(c)),
+            c => out.write_char(c),
+        };
+        debug_assert!(written.is_ok(), "a String takes everything");
+    }
+}
+
+/// What an attribute's text stands for, entities resolved already.
+pub(super) fn decode(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('_') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        match code(rest).and_then(char::from_u32) {
+            Some(c) => {
+                out.push(c);
+                rest = &rest[7..];
+            }
+            None => {
+                out.push('_');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out + rest
+}
+
+/// The number in `_xHHHH_` at the beginning of `text`.
+fn code(text: &str) -> Option<u32> {
+    let digits = text.strip_prefix("_x")?.get(..5)?.strip_suffix('_')?;
+    let all = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    all.then(|| u32::from_str_radix(digits, 16).ok()).flatten()
+}
+
+/// Whether XML 1.0 lets a character stand in a document (production 2).
+const fn is_char(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\r' | '\u{20}'..='\u{fffd}' | '\u{10000}'..)
+}
