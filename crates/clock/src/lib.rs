@@ -29,5 +29,7 @@ mod os;
 mod ticks;
 
 pub use anchor::{Anchor, Scale};
-pub use os::{monotonic_ns, process_cpu_ns, sleep, sleep_until, thread_cpu_ns, utc_now_ns};
+pub use os::{
+    monotonic_ns, process_cpu_ns, sleep, sleep_until, thread_cpu_ns, thread_cpu_ns_of, utc_now_ns,
+};
 pub use ticks::{TickSource, counter, tick_source, ticks};

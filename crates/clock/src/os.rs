@@ -24,6 +24,18 @@ pub fn thread_cpu_ns() -> u64 {
     read(libc::CLOCK_THREAD_CPUTIME_ID).cast_unsigned()
 }
 
+/// CPU time that another thread of the process has used, by its kernel number, in nanoseconds;
+/// `None` when there is no such thread. A system call.
+pub fn thread_cpu_ns_of(thread: u32) -> Option<u64> {
+    // The kernel's own encoding (include/linux/posix-timers.h): the number inverted above three
+    // bits, which say "scheduler's clock, of a thread".
+    let clock = (!thread.cast_signed()).wrapping_shl(3) | 6;
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `now` is a valid place for the answer.
+    let failed = unsafe { libc::clock_gettime(clock, &raw mut now) } != 0;
+    (!failed).then(|| (now.tv_sec * NS_PER_S + now.tv_nsec).cast_unsigned())
+}
+
 /// CPU time that all threads of the process have used, in nanoseconds. A system call.
 #[inline]
 pub fn process_cpu_ns() -> u64 {
@@ -98,6 +110,24 @@ mod tests {
             std::hint::black_box([0u8; 64]);
         }
         assert!(process_cpu_ns() - process >= 4_000_000);
+    }
+
+    #[test]
+    fn another_threads_cpu_can_be_asked_for() {
+        let (tell, told) = std::sync::mpsc::channel();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let worker = std::thread::spawn(move || {
+            while thread_cpu_ns() < 5_000_000 {}
+            // SAFETY: no argument, cannot fail.
+            let own = unsafe { libc::gettid() }.cast_unsigned();
+            tell.send((own, thread_cpu_ns())).unwrap();
+            let _ = ended.recv();
+        });
+        let (thread, least) = told.recv().unwrap();
+        assert!(thread_cpu_ns_of(thread).unwrap() >= least);
+        drop(end);
+        worker.join().unwrap();
+        assert_eq!(thread_cpu_ns_of(u32::MAX / 16), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A transaction class: declared once, begun often.
 
 use crate::process::{self, Counter, Process};
-use crate::{Correlator, Guard, Measured, Started, classes, slow, transaction};
+use crate::{Correlator, Guard, Measured, Parent, Started, classes, slow, transaction};
 use chronoscope_model::{ClassId, PathId, Status};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -84,12 +84,12 @@ impl Class {
     /// As [`Self::begin`], for a transaction that may be stopped on another thread. It does not
     /// become the thread's open one.
     pub fn start(&self) -> Started {
-        Started::new(self, None)
+        Started::new(self, Parent::Current)
     }
 
     /// As [`Self::start`], under the one that issued `parent`.
     pub fn start_with(&self, parent: &Correlator) -> Started {
-        Started::new(self, Some(parent))
+        Started::new(self, Parent::Issuer(parent))
     }
 
     /// A future as one transaction, from its first poll until it is ready (GOOD) or dropped

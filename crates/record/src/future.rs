@@ -66,11 +66,10 @@ impl<'a> Entered<'a> {
         let nothing =
             |started| Self { started, opened: Opened::NONE, start_ticks: 0, cpu_offset: 0 };
         let Some(control) = slow::taken_control() else { return nothing(started) };
-        let correlator = match started.state() {
-            Some(state) => &state.correlator,
-            None => return nothing(started),
-        };
-        let opened = slow::borrow(control, correlator);
+        if started.state().is_none() {
+            return nothing(started);
+        }
+        let opened = slow::borrow(control, &started.correlator());
         let start_ticks = transaction::stamp_begin(control);
         let cpu_offset = control.cpu_offset.get();
         Self { started, opened, start_ticks, cpu_offset }
@@ -91,7 +90,7 @@ impl Drop for Entered<'_> {
         let ran = ticks.wrapping_add(control.cpu_offset.get().wrapping_sub(self.cpu_offset));
         let cpu_ns = control.scale().to_ns(ran.clamp(0, ticks).cast_unsigned());
         if let Some(state) = self.started.state_mut() {
-            state.polled_cpu_ns += cpu_ns;
+            *state.counted_cpu_ns.get_or_insert(0) += cpu_ns;
         }
         slow::end_at(self.opened, Status::Good, now);
     }

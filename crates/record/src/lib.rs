@@ -66,6 +66,8 @@
 #![cfg_attr(feature = "off", allow(dead_code))] // readers need a part of what writers need
 
 #[cfg(not(feature = "off"))]
+mod binding;
+#[cfg(not(feature = "off"))]
 mod capi;
 #[cfg(not(feature = "off"))]
 mod class;
@@ -110,6 +112,8 @@ mod transaction;
 mod words;
 
 #[cfg(not(feature = "off"))]
+pub use binding::{Bound, count_foreign_correlator, init_unless_named, thread_cpu_ns};
+#[cfg(not(feature = "off"))]
 pub use capi::{OpenToken, chronoscope_begin, chronoscope_class, chronoscope_end};
 pub use chronoscope_model::{Correlator, CorrelatorError, Status};
 pub use chronoscope_record_macros::transaction;
@@ -124,7 +128,7 @@ pub use off::{Class, Guard, Measured, Started, cpu_method, current, init, ring_p
 #[cfg(not(feature = "off"))]
 pub use process::{cpu_method, init, ring_path};
 #[cfg(not(feature = "off"))]
-pub use started::Started;
+pub use started::{Parent, Started};
 pub use words::{CpuMethod, Storage};
 
 /// Declares a class: `static DECODE: Class = class!("decodePlots");`. With `process_cpu`

@@ -30,6 +30,7 @@ pub(crate) enum Counter {
     OutOfOrder = 5,
     NamesFull = 6,
     PrivateChunks = 7,
+    ForeignCorrelators = 8,
 }
 
 /// One process's ring, from inside. Never freed: pointers to it are kept by threads and handles.
@@ -96,6 +97,11 @@ pub fn init(application: &str) {
         crate::say::once(crate::say::Topic::LateInit, &text);
     }
     let _ = Process::current();
+}
+
+/// Names the application unless it has a name.
+pub(crate) fn name(application: &str) {
+    let _ = APPLICATION.get_or_init(|| application.to_owned());
 }
 
 /// The application's name.

@@ -2,6 +2,8 @@
 //! is open, with a private part beside each.
 //!
 //! Free places are a lock-free stack; when it is empty a chunk is added under the process's lock.
+//! A thread keeps some that it gave back for itself, so that starting and stopping on one thread
+//! touches nothing that others touch.
 #![allow(unsafe_code)] // places are shared by pointer
 #![allow(clippy::cast_possible_truncation)] // words are split into halves; usize has 64 bits
 
@@ -10,27 +12,42 @@ use crate::process::{Counter, Process};
 use crate::thread::Control;
 use chronoscope_model::Correlator;
 use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 /// Chunks at most: 65,536 transactions started and not stopped.
 const CHUNK_MAX: usize = 64;
+/// Free places that a thread keeps for itself at most.
+const KEPT_MAX: u32 = 32;
 
 /// What is private about a started transaction.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct State {
     pub(crate) id: u64,
     pub(crate) class_index: u32,
     pub(crate) start_ticks: u64,
+    /// Where its CPU time is reckoned from: the start, but for one that had arrived before.
+    pub(crate) cpu_ticks: u64,
     pub(crate) cpu_offset: i64,
     /// The thread that started it, by its control block and that one's first id.
     pub(crate) starter: (*const Control, u64),
     pub(crate) process_cpu_ns: Option<u64>,
     pub(crate) context_len: u16,
     pub(crate) flags: u8,
-    /// CPU time so far where it is summed by polls, in nanoseconds.
-    pub(crate) polled_cpu_ns: u64,
-    /// The one that it issues.
-    pub(crate) correlator: Correlator,
+    pub(crate) issuer: Issuer,
+    /// CPU time where others count it (polls, bound threads), in nanoseconds.
+    pub(crate) counted_cpu_ns: Option<u64>,
+}
+
+/// What is kept beside a started transaction, of which its correlator is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Issuer {
+    /// Nothing: it is a root.
+    Root,
+    /// Its parent's correlator.
+    Parent,
+    /// Its own.
+    Own,
 }
 
 /// One place.
@@ -41,6 +58,8 @@ pub(crate) struct Place {
     number: u32,
     next: AtomicU32,
     state: UnsafeCell<Option<State>>,
+    /// As [`Issuer`] says.
+    issued: UnsafeCell<MaybeUninit<Correlator>>,
 }
 
 // SAFETY: whoever has popped a place has its state alone; a handle is moved, not copied.
@@ -53,6 +72,32 @@ impl Place {
     pub(crate) fn frame(&self) -> &Frame {
         // SAFETY: lies in a chunk of the ring, never unmapped.
         unsafe { &*self.frame }
+    }
+
+    /// Its number, below 65,536.
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// What is kept beside the transaction; nothing for a root.
+    ///
+    /// # Safety
+    /// Only for the holder of the place.
+    pub(crate) unsafe fn issued(&self) -> Option<&Correlator> {
+        // SAFETY: the caller's promise; written when the issuer was said to be one of the others.
+        unsafe {
+            let issuer = (*self.state.get()).as_ref()?.issuer;
+            (issuer != Issuer::Root).then(|| (*self.issued.get()).assume_init_ref())
+        }
+    }
+
+    /// Keeps a correlator beside the transaction.
+    ///
+    /// # Safety
+    /// Only for the holder of the place, and not while a reference to it is alive.
+    pub(crate) unsafe fn keep(&self, correlator: &Correlator) {
+        // SAFETY: the caller's promise. A correlator needs no drop.
+        unsafe { (*self.issued.get()).write(correlator.clone()) };
     }
 
     /// The private part.
@@ -91,8 +136,24 @@ impl Slots {
         unsafe { &*self.chunks[chunk].load(Ordering::Acquire).add(at) }
     }
 
-    /// Takes a free place; `None`, counted, when there is none and no room for more.
-    pub(crate) fn take(&self, process: &'static Process) -> Option<&'static Place> {
+    /// Takes a free place, of those that the thread keeps if there are; `None`, counted, when
+    /// there is none and no room for more.
+    #[inline]
+    pub(crate) fn take(
+        &self,
+        process: &'static Process,
+        control: &Control,
+    ) -> Option<&'static Place> {
+        let Some(number) = control.kept_place.get().checked_sub(1) else {
+            return self.take_shared(process);
+        };
+        let place = self.place(number);
+        control.kept_place.set(place.next.load(Ordering::Relaxed));
+        control.kept_places.set(control.kept_places.get() - 1);
+        Some(place)
+    }
+
+    fn take_shared(&self, process: &'static Process) -> Option<&'static Place> {
         loop {
             let top = self.top.load(Ordering::Acquire);
             let Some(number) = (top as u32).checked_sub(1) else {
@@ -112,9 +173,27 @@ impl Slots {
         }
     }
 
-    /// Gives a place back.
-    pub(crate) fn give(&self, place: &Place) {
-        self.push(place, place);
+    /// Gives a place back, to the calling thread where it keeps few.
+    #[inline]
+    pub(crate) fn give(&self, place: &Place, control: Option<&Control>) {
+        match control {
+            Some(control) if control.kept_places.get() < KEPT_MAX => {
+                place.next.store(control.kept_place.get(), Ordering::Relaxed);
+                control.kept_place.set(place.number + 1);
+                control.kept_places.set(control.kept_places.get() + 1);
+            }
+            _ => self.push(place, place),
+        }
+    }
+
+    /// Gives back to all what a thread has kept.
+    pub(crate) fn release(&self, control: &Control) {
+        while let Some(number) = control.kept_place.get().checked_sub(1) {
+            let place = self.place(number);
+            control.kept_place.set(place.next.load(Ordering::Relaxed));
+            self.push(place, place);
+        }
+        control.kept_places.set(0);
     }
 
     /// Pushes places that are linked from `first` to `last`.
@@ -151,6 +230,7 @@ impl Slots {
             number: (chunk * STARTED_A_CHUNK + at) as u32,
             next: AtomicU32::new((chunk * STARTED_A_CHUNK + at + 2) as u32),
             state: UnsafeCell::new(None),
+            issued: UnsafeCell::new(MaybeUninit::uninit()),
         };
         let places: Vec<Place> = (0..STARTED_A_CHUNK).map(place).collect();
         let places: &'static mut [Place] = Box::leak(places.into_boxed_slice());

@@ -173,13 +173,41 @@ pub(crate) fn end_at(opened: Opened, status: Status, now: u64) {
         end_top(control, now, Status::Aborted);
     }
     end_top(control, now, status);
+    pop_left(control);
+}
+
+/// Leaves a borrowed frame, in whatever order: under others it goes when they have gone.
+pub(crate) fn leave(opened: Opened) {
+    let control = control();
+    let is_open = opened != Opened::NONE
+        && opened.index < control.depth.get()
+        && control.private(opened.index).id.get() == opened.id;
+    if !is_open || control.private(opened.index).kind.get() != Kind::Borrowed {
+        return; // of before a fork, or something around it has ended it
+    }
+    control.private(opened.index).kind.set(Kind::Left);
+    if opened.index + 1 < control.depth.get() {
+        let above = &control.private(opened.index + 1).ending;
+        if above.get() == Ending::Hot {
+            above.set(Ending::Slow); // which takes this one with it
+        }
+    }
+    pop_left(control);
+}
+
+fn pop_left(control: &Control) {
+    while let Some(top) = control.depth.get().checked_sub(1)
+        && control.private(top).kind.get() == Kind::Left
+    {
+        control.set_depth(top);
+    }
 }
 
 /// Ends the topmost frame, whatever it is.
 pub(crate) fn end_top(control: &Control, now: u64, status: Status) {
     let depth = control.depth.get() - 1;
     let private = control.private(depth);
-    if private.kind.get() == Kind::Borrowed {
+    if matches!(private.kind.get(), Kind::Borrowed | Kind::Left) {
         return control.set_depth(depth);
     }
     let process_cpu = if private.ending.get() == Ending::ProcessCpu {
@@ -218,7 +246,7 @@ pub(crate) fn correlator_at(control: &Control, depth: u32) -> Correlator {
         Some(at) => {
             // SAFETY: kept beside every frame that is not nested, until the frame is reused.
             let kept = unsafe { (*control.inherited[at as usize].get()).assume_init_ref() };
-            let is_own = control.private(at).kind.get() == Kind::Borrowed;
+            let is_own = control.private(at).kind.get() != Kind::Explicit;
             (kept.clone(), if is_own { at + 1 } else { at })
         }
         None => {

@@ -6,13 +6,13 @@ use crate::class::Class;
 use crate::commit::{self, Ended};
 use crate::layout::{SWITCH_ENABLED, SWITCH_PROCESS_CPU, word};
 use crate::process::Process;
-use crate::slots::{Place, State};
+use crate::slots::{Issuer, Place, State};
 use crate::thread::{self, Control};
 use crate::{Correlator, Status, slow, transaction};
 use chronoscope_clock as clock;
 use chronoscope_model::context::Entry;
 use chronoscope_model::{
-    Ancestor, ChainId, Flags, NO_PROCESS_CPU, PathId, ProcessId, TransactionId,
+    Ancestor, ChainId, ClassId, Flags, NO_PROCESS_CPU, PathId, ProcessId, TransactionId,
 };
 use std::mem::ManuallyDrop;
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -30,13 +30,28 @@ pub struct Started {
     instead: Option<Box<Correlator>>,
 }
 
+/// What a transaction is started under.
+#[derive(Clone, Copy, Debug)]
+pub enum Parent<'a> {
+    /// The thread's open transaction, if there is one.
+    Current,
+    /// Nothing: it is the root of a chain.
+    Nobody,
+    /// The transaction that issued this.
+    Issuer(&'a Correlator),
+}
+
 impl Started {
-    pub(crate) fn new(class: &Class, parent: Option<&Correlator>) -> Self {
-        let parent = parent.filter(|parent| !parent.parent().is_none());
+    pub(crate) fn new(class: &Class, parent: Parent<'_>) -> Self {
+        let parent = match parent {
+            // A correlator of nobody, as a transaction that is not recorded issues it.
+            Parent::Issuer(issuer) if issuer.parent().is_none() => Parent::Current,
+            other => other,
+        };
         let place = start(class, parent);
         let instead = match place {
             Some(_) => None,
-            None => parent.cloned().or_else(slow::current).map(Box::new),
+            None => instead_of(parent),
         };
         Self { place, instead }
     }
@@ -54,9 +69,9 @@ impl Started {
     /// The token that travels with a message; see
     /// [`Guard::correlator`](crate::Guard::correlator).
     pub fn correlator(&self) -> Correlator {
-        match self.state() {
-            Some(state) => state.correlator.clone(),
-            None => self.instead.as_deref().cloned().unwrap_or_else(slow::nobody),
+        match (self.place, self.state()) {
+            (Some(place), Some(state)) => correlator_of(place, state),
+            _ => self.instead.as_deref().cloned().unwrap_or_else(slow::nobody),
         }
     }
 
@@ -65,7 +80,7 @@ impl Started {
         ManuallyDrop::new(self).end(status, clock::ticks());
     }
 
-    fn append(&mut self, entry: Entry<'_>) {
+    pub(crate) fn append(&mut self, entry: Entry<'_>) {
         let Some(place) = self.place else { return };
         // SAFETY: the handle holds the place.
         let Some(state) = (unsafe { place.state() }) else { return };
@@ -75,6 +90,15 @@ impl Started {
         if cut {
             state.flags |= Flags::CONTEXT_CUT.0;
         }
+    }
+
+    /// Whether it is recorded, by this process.
+    pub(crate) fn own_place(&self) -> Option<&'static Place> {
+        self.place.filter(|place| is_of(place.process))
+    }
+
+    pub(crate) fn place(&self) -> Option<&'static Place> {
+        self.place
     }
 
     pub(crate) fn state(&self) -> Option<&State> {
@@ -89,20 +113,25 @@ impl Started {
 
     /// Ends it at a stamp that was taken already; at most once.
     pub(crate) fn end(&mut self, status: Status, now: u64) {
+        self.close(|control, place, state| finish(control, place, state, status, now));
+    }
+
+    /// Gives its place back, after `last` has been done with it; at most once.
+    pub(crate) fn close(&mut self, last: impl FnOnce(&Control, &Place, &State)) {
         drop(self.instead.take());
         let Some(place) = self.place.take() else { return };
-        let control = slow::taken_control();
-        let process = control.map(Control::process).or_else(Process::current);
-        if !process.is_some_and(|process| std::ptr::eq(process, place.process)) {
+        if !is_of(place.process) {
             return; // started before a fork: the parent's to stop
         }
+        let control = slow::taken_control();
         // SAFETY: the handle holds the place, and gives it back below.
-        let state = unsafe { place.state() }.take();
-        if let (Some(control), Some(state)) = (control, state) {
-            finish(control, place, &state, status, now);
+        let state = unsafe { place.state() };
+        if let (Some(control), Some(state)) = (control, &*state) {
+            last(control, place, state);
         }
+        *state = None;
         place.frame().ready.store(0, Release);
-        place.process.started.give(place);
+        place.process.started.give(place, control);
     }
 }
 
@@ -112,21 +141,48 @@ impl Drop for Started {
     }
 }
 
+/// Whether a process is the running one.
+fn is_of(process: &'static Process) -> bool {
+    let own = slow::taken_control().map(Control::process).or_else(Process::current);
+    own.is_some_and(|own| std::ptr::eq(own, process))
+}
+
+#[cold]
+fn instead_of(parent: Parent<'_>) -> Option<Box<Correlator>> {
+    match parent {
+        Parent::Issuer(issuer) => Some(Box::new(issuer.clone())),
+        Parent::Current => slow::current().map(Box::new),
+        Parent::Nobody => None,
+    }
+}
+
 /// Takes a place and fills it in; `None` where nothing is recorded.
-fn start(class: &Class, parent: Option<&Correlator>) -> Option<&'static Place> {
+fn start(class: &Class, parent: Parent<'_>) -> Option<&'static Place> {
     let control = slow::taken_control()?;
     let process = control.process();
     let switch = slow::switch_of(class, process)?;
     if switch & SWITCH_ENABLED == 0 {
         return None;
     }
-    let place = process.started.take(process)?;
-    let id = control.next_id.get();
-    let around = parent.cloned().or_else(slow::current);
-    let lineage = match (&around, parent) {
-        (Some(around), Some(_)) => transaction::lineage_under(around, class.id()),
-        _ => transaction::lineage(control, control.depth.get(), class.id()),
+    let place = process.started.take(process, control)?;
+    let lineage = match parent {
+        Parent::Issuer(issuer) => {
+            // SAFETY: the place was just taken.
+            unsafe { place.keep(issuer) };
+            transaction::lineage_under(issuer, class.id())
+        }
+        Parent::Current => transaction::lineage(control, control.depth.get(), class.id()),
+        Parent::Nobody => transaction::lineage(control, 0, class.id()),
     };
+    let mut issuer = if lineage.parent == 0 { Issuer::Root } else { Issuer::Parent };
+    if let (Parent::Current, Issuer::Parent) = (parent, issuer) {
+        match slow::current() {
+            // SAFETY: as above.
+            Some(around) => unsafe { place.keep(&around) },
+            None => issuer = Issuer::Root,
+        }
+    }
+    let id = control.next_id.get();
     control.next_id.set(id + 1);
     let frame = place.frame();
     let set = |index: usize, value: u64| frame.words[index].store(value, Relaxed);
@@ -138,56 +194,54 @@ fn start(class: &Class, parent: Option<&Correlator>) -> Option<&'static Place> {
     set(word::ROOT_PROCESS, lineage.root_process);
     set(word::CONTEXT, lineage.level << 48);
     set(word::THREAD, control.thread.get() | u64::from(lineage.flags) << 40);
+    let process_cpu = (switch & SWITCH_PROCESS_CPU != 0).then(clock::process_cpu_ns);
     let now = transaction::stamp_begin(control);
     let start_ns = control.utc_ns_of(now);
     set(word::START, start_ns.cast_unsigned());
     set(word::ROOT_START, lineage.root_start_ns.unwrap_or(start_ns).cast_unsigned());
-    let own = Ancestor { class: class.id(), start_ns };
-    let correlator = match around {
-        Some(mut around) => {
-            around.descend(TransactionId(id), own);
-            around
-        }
-        None => {
-            let chain = ChainId::from_halves(lineage.chain_high, lineage.chain_low);
-            Correlator::root(chain, TransactionId(id), ProcessId(process.id.0), own)
-        }
-    };
-    let process_cpu = (switch & SWITCH_PROCESS_CPU != 0).then(clock::process_cpu_ns);
     let state = State {
         id,
         class_index: class.index(),
         start_ticks: now,
+        cpu_ticks: now,
         cpu_offset: control.cpu_offset.get(),
         starter: (control, control.thread.get()),
         process_cpu_ns: process_cpu,
         context_len: 0,
         flags: lineage.flags,
-        polled_cpu_ns: 0,
-        correlator,
+        issuer,
+        counted_cpu_ns: None,
     };
-    // SAFETY: the place was just taken.
+    // SAFETY: as above.
     *unsafe { place.state() } = Some(state);
     frame.ready.store(id, Release);
     Some(place)
 }
 
-fn finish(control: &Control, place: &Place, state: &State, status: Status, now: u64) {
-    let statistics = thread::statistics(control, state.class_index);
-    // SAFETY: never freed.
-    let Some(statistics) = (unsafe { statistics.as_ref() }) else { return };
-    let elapsed_ticks = now.saturating_sub(state.start_ticks);
-    let scale = control.scale();
-    let elapsed_ns = scale.to_ns(elapsed_ticks);
-    let same_thread = state.starter == (std::ptr::from_ref(control), control.thread.get());
-    let cpu_ns = if state.polled_cpu_ns > 0 || !same_thread {
-        state.polled_cpu_ns
-    } else {
-        if elapsed_ticks > control.exact_ticks.get() || !control.cpu_is_reckonable() {
-            control.reckon_cpu();
+/// The correlator that the transaction in `place` issues.
+fn correlator_of(place: &Place, state: &State) -> Correlator {
+    let words = &place.frame().words;
+    let get = |index: usize| words[index].load(Relaxed);
+    let own =
+        Ancestor { class: ClassId(get(word::CLASS)), start_ns: get(word::START).cast_signed() };
+    // SAFETY: asked by the holder only.
+    match (unsafe { place.issued() }, state.issuer) {
+        (Some(issued), Issuer::Own) => issued.clone(),
+        (Some(parent), _) => parent.child(TransactionId(state.id), own),
+        (None, _) => {
+            let chain = ChainId::from_halves(get(word::CHAIN_HIGH), get(word::CHAIN_LOW));
+            let process = ProcessId(place.process.id.0);
+            Correlator::root(chain, TransactionId(state.id), process, own)
         }
-        let shift = control.cpu_offset.get().wrapping_sub(state.cpu_offset);
-        scale.to_ns(elapsed_ticks.cast_signed().wrapping_add(shift).max(0).cast_unsigned())
+    }
+}
+
+fn finish(control: &Control, place: &Place, state: &State, status: Status, now: u64) {
+    let elapsed_ticks = now.saturating_sub(state.start_ticks);
+    let elapsed_ns = control.scale().to_ns(elapsed_ticks);
+    let cpu_ns = match state.counted_cpu_ns {
+        Some(counted) => counted,
+        None => thread_cpu_ns(control, state, now),
     };
     let begun = state.process_cpu_ns;
     let ended = Ended {
@@ -200,12 +254,33 @@ fn finish(control: &Control, place: &Place, state: &State, status: Status, now: 
         context_len: state.context_len,
         flags: state.flags,
     };
+    record(control, place, state, &ended);
+}
+
+/// CPU time of the thread since the start, if it is the one that started.
+fn thread_cpu_ns(control: &Control, state: &State, now: u64) -> u64 {
+    if state.starter != (std::ptr::from_ref(control), control.thread.get()) {
+        return 0;
+    }
+    let ticks = now.saturating_sub(state.cpu_ticks);
+    if ticks > control.exact_ticks.get() || !control.cpu_is_reckonable() {
+        control.reckon_cpu();
+    }
+    let shift = control.cpu_offset.get().wrapping_sub(state.cpu_offset);
+    control.scale().to_ns(ticks.cast_signed().wrapping_add(shift).max(0).cast_unsigned())
+}
+
+/// Writes the record of what is in `place`.
+pub(crate) fn record(control: &Control, place: &Place, state: &State, ended: &Ended) {
+    let statistics = thread::statistics(control, state.class_index);
+    // SAFETY: never freed.
+    let Some(statistics) = (unsafe { statistics.as_ref() }) else { return };
     let frame = place.frame();
-    commit::write(control, frame, &ended, statistics);
+    commit::write(control, frame, ended, statistics);
     if commit::is_new_path(control, frame) {
         let path = PathId(frame.words[word::PATH].load(Relaxed));
         if !path.is_none() {
-            slow::publish_classes(place.process, path, &state.correlator);
+            slow::publish_classes(place.process, path, &correlator_of(place, state));
         }
         control.path_cache[path.0 as usize % thread::PATH_CACHE].set(path.0);
     }

@@ -128,6 +128,8 @@ pub(crate) enum Kind {
     Explicit = 1,
     /// Not a transaction of its own: the correlator kept beside it is its own.
     Borrowed = 2,
+    /// As borrowed, and left: it goes with what was begun on it.
+    Left = 3,
 }
 
 /// A thread's control block. Zero bytes are a valid one that records nothing.
@@ -168,6 +170,9 @@ pub(crate) struct Control {
     pub(crate) context_head: Cell<u64>,
     pub(crate) process: Cell<*const Process>,
     block: Cell<usize>,
+    /// Free places that the thread keeps: the first one's number plus one, and how many.
+    pub(crate) kept_place: Cell<u32>,
+    pub(crate) kept_places: Cell<u32>,
     pub(crate) path_cache: [Cell<u64>; PATH_CACHE],
     pub(crate) private: [Private; DEPTH_MAX],
     /// Process CPU time at a frame's begin, where it is recorded.
@@ -440,6 +445,7 @@ impl Drop for Owner {
         unsafe { (*control.detector.as_ptr()).assume_init_ref() }.disarm();
         control.depth_max.set(0);
         control.hot_depth_max.set(0);
+        control.process().started.release(control);
         control.head().state.store(0, Ordering::Release);
         control.process().lock().free_blocks.push(Block(control));
     }

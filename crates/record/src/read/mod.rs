@@ -67,6 +67,8 @@ pub struct Counters {
     pub names_full: u64,
     /// Parts of the ring that lie in private memory, and that readers of the file do not see.
     pub private_chunks: u64,
+    /// Correlators of other kinds that came as parents: their chains begin anew here.
+    pub foreign_correlators: u64,
 }
 
 impl Counters {
@@ -202,6 +204,7 @@ impl Ring {
             out_of_order: words[5],
             names_full: words[6],
             private_chunks: words[7],
+            foreign_correlators: words[8],
         })
     }
 

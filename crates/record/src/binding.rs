@@ -1,0 +1,233 @@
+//! What a binding to another language needs beyond guards and handles: parents that are named,
+//! starts that lie in the past, transactions told of afterwards, threads that work for one.
+
+use crate::commit::Ended;
+use crate::layout::word;
+use crate::process::{self, Counter, Process};
+use crate::slots::Issuer;
+use crate::started;
+use crate::transaction::{self, Opened};
+use crate::{Class, Correlator, Parent, Started, Status, slow};
+use chronoscope_clock as clock;
+use chronoscope_model::context::{self, Entry};
+use chronoscope_model::{Ancestor, ChainId, ClassId, Flags, NO_PROCESS_CPU, TransactionId};
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::sync::atomic::Ordering::{Relaxed, Release};
+
+/// As [`init`](crate::init), for a library: the first name wins, and nothing is said of others.
+pub fn init_unless_named(application: &str) {
+    process::name(application);
+    let _ = Process::current();
+}
+
+/// Counts a correlator of another kind: its chain begins anew here.
+pub fn count_foreign_correlator() {
+    if let Some(process) = Process::current() {
+        process.count(Counter::ForeignCorrelators);
+    }
+}
+
+/// CPU time of the calling thread so far, in nanoseconds: reckoned where that is possible, else a
+/// system call.
+pub fn thread_cpu_ns() -> u64 {
+    let Some(control) = slow::taken_control() else { return clock::thread_cpu_ns() };
+    let now = transaction::stamp_begin(control);
+    control.scale().to_ns(now.wrapping_add_signed(control.cpu_offset.get()))
+}
+
+impl Class {
+    /// As [`Self::start`], under `parent`.
+    pub fn start_under(&self, parent: Parent<'_>) -> Started {
+        Started::new(self, parent)
+    }
+
+    /// The correlator of a transaction that will be told of later ([`Started::take_over`]), taken
+    /// to start now; that of `parent` where nothing is recorded.
+    pub fn issue(&self, parent: Parent<'_>) -> Correlator {
+        let around = match parent {
+            Parent::Issuer(issuer) => Some(issuer.clone()),
+            Parent::Current => slow::current(),
+            Parent::Nobody => None,
+        };
+        let around = around.filter(|around| !around.parent().is_none());
+        let instead = || around.clone().unwrap_or_else(slow::nobody);
+        let Some(control) = slow::taken_control() else { return instead() };
+        let process = control.process();
+        let Some(switch) = slow::switch_of(self, process) else { return instead() };
+        if switch & crate::layout::SWITCH_ENABLED == 0 {
+            return instead();
+        }
+        let id = control.next_id.get();
+        control.next_id.set(id + 1);
+        let now = transaction::stamp_begin(control);
+        let own = Ancestor { class: self.id(), start_ns: control.utc_ns_of(now) };
+        match around {
+            Some(around) => around.child(TransactionId(id), own),
+            None => {
+                let chain = ChainId::from_halves(process.chain_high, id);
+                Correlator::root(chain, TransactionId(id), process.id, own)
+            }
+        }
+    }
+}
+
+impl Started {
+    /// Its place among the transactions that are started and not stopped, in `[0, 65535]`: no two
+    /// have the same at a time. `None` where it is not recorded.
+    pub fn number(&self) -> Option<u32> {
+        self.place().map(crate::slots::Place::number)
+    }
+
+    /// It had arrived at this stamp ([`clock::ticks`]) already, which is its start then. A stamp
+    /// that lies in the future changes nothing.
+    pub fn arrived(&mut self, ticks: u64) {
+        let Some(control) = slow::taken_control() else { return };
+        if self.state().is_some_and(|state| ticks < state.start_ticks) {
+            self.set_start(ticks, control.utc_ns_of(ticks));
+        }
+    }
+
+    /// As [`Self::arrived`], by the clock: UTC, in nanoseconds since 1970.
+    pub fn arrived_at(&mut self, start_ns: i64) {
+        let (Some(control), Some(state)) = (slow::taken_control(), self.state()) else { return };
+        let before = control.utc_ns_of(state.start_ticks).saturating_sub(start_ns);
+        if let Ok(before) = u64::try_from(before) {
+            let ticks = state.start_ticks.saturating_sub(control.scale().to_ticks(before));
+            self.set_start(ticks, start_ns);
+        }
+    }
+
+    fn set_start(&mut self, ticks: u64, start_ns: i64) {
+        let Some(place) = self.own_place() else { return };
+        let Some(state) = self.state_mut() else { return };
+        state.start_ticks = ticks;
+        let words = &place.frame().words;
+        words[word::START].store(start_ns.cast_unsigned(), Relaxed);
+        if state.issuer == Issuer::Root || state.flags & Flags::FOREIGN.0 != 0 {
+            words[word::ROOT_START].store(start_ns.cast_unsigned(), Relaxed);
+        }
+    }
+
+    /// It is the transaction that issued `own` ([`Class::issue`]). What `own` says of the chain
+    /// counts; whether it is of the class, or says nothing of one.
+    pub fn take_over(&mut self, own: &Correlator) -> bool {
+        let Some(place) = self.own_place() else { return true };
+        let words = &place.frame().words;
+        let set = |index: usize, value: u64| words[index].store(value, Relaxed);
+        let class = ClassId(words[word::CLASS].load(Relaxed));
+        if own.parent().is_none() || own.ancestors().last().is_some_and(|last| last.class != class)
+        {
+            return false;
+        }
+        place.frame().ready.store(0, Release);
+        set(word::CHAIN_HIGH, own.chain().high());
+        set(word::CHAIN_LOW, own.chain().low());
+        set(word::PATH, own.path().0);
+        set(word::ROOT_PROCESS, own.root_process().0);
+        let context = words[word::CONTEXT].load(Relaxed) & 0xffff_ffff_ffff;
+        set(word::CONTEXT, u64::from(own.level()) << transaction::LEVEL_SHIFT | context);
+        if let Some(start_ns) = own.root_start_ns() {
+            set(word::ROOT_START, start_ns.cast_unsigned());
+        }
+        keep_own(place, own);
+        if let Some(state) = self.state_mut() {
+            state.id = own.parent().0;
+            state.issuer = Issuer::Own;
+            let foreign = if own.is_foreign() { Flags::FOREIGN.0 } else { 0 };
+            state.flags = state.flags & !Flags::FOREIGN.0 | foreign;
+        }
+        place.frame().ready.store(own.parent().0, Release);
+        true
+    }
+
+    /// Appends what is encoded already as a context ([`context::append`]).
+    pub fn append_encoded(&mut self, entries: &[u8]) {
+        context::entries(entries).for_each(|entry: Entry<'_>| self.append(entry));
+    }
+
+    /// Something was left out of its context.
+    pub fn context_was_cut(&mut self) {
+        if let Some(state) = self.state_mut() {
+            state.flags |= Flags::CONTEXT_CUT.0;
+        }
+    }
+
+    /// Its CPU time is this and no longer that of the thread that started it, in nanoseconds.
+    pub fn count_cpu(&mut self, cpu_ns: u64) {
+        if let Some(state) = self.state_mut() {
+            state.counted_cpu_ns = Some(cpu_ns);
+        }
+    }
+
+    /// As [`Started::stop`], at a stamp that was taken already ([`clock::ticks`]).
+    pub fn stop_at(self, status: Status, ticks: u64) {
+        ManuallyDrop::new(self).end(status, ticks);
+    }
+
+    /// As if it had never been started.
+    pub fn discard(self) {
+        ManuallyDrop::new(self).close(|_, _, _| {});
+    }
+
+    /// Stops it with times that others have measured: it took `elapsed_ns` and stopped at
+    /// `stop_ns` (UTC, nanoseconds since 1970). Its CPU time is what was counted.
+    pub fn report(mut self, status: Status, elapsed_ns: u64, stop_ns: i64) {
+        let start_ns = stop_ns.saturating_sub_unsigned(elapsed_ns);
+        if let (Some(place), Some(state)) = (self.own_place(), self.state()) {
+            let words = &place.frame().words;
+            words[word::START].store(start_ns.cast_unsigned(), Relaxed);
+            let level_unknown = state.flags & Flags::FOREIGN.0 != 0;
+            if state.issuer == Issuer::Root || level_unknown {
+                words[word::ROOT_START].store(start_ns.cast_unsigned(), Relaxed);
+            }
+        }
+        self.close(|control, place, state| {
+            let cpu_ns = state.counted_cpu_ns.unwrap_or(0).min(elapsed_ns);
+            let ended = Ended {
+                id: state.id,
+                elapsed_ns,
+                cpu_ns: cpu_ns & control.cpu_mask.get(),
+                process_cpu_ns: NO_PROCESS_CPU,
+                status,
+                context_len: state.context_len,
+                flags: state.flags,
+            };
+            started::record(control, place, state, &ended);
+        });
+    }
+}
+
+#[allow(unsafe_code)] // the correlator that a handle alone has
+fn keep_own(place: &crate::slots::Place, own: &Correlator) {
+    // SAFETY: called by the holder of the place, mutably borrowed, with no reference into it.
+    unsafe { place.keep(own) };
+}
+
+/// The calling thread works for a transaction that is recorded elsewhere: what is begun meanwhile
+/// becomes that one's child.
+///
+/// Several may be left in any order; what was begun on one stays where it is.
+#[derive(Debug)]
+#[must_use = "left where it is dropped"]
+pub struct Bound {
+    opened: Opened,
+    thread: PhantomData<*const ()>, // the thread's own: neither Send nor Sync
+}
+
+impl Bound {
+    /// Binds the thread to the transaction that issued `correlator`.
+    pub fn new(correlator: &Correlator) -> Self {
+        let opened = match slow::taken_control() {
+            Some(control) if !correlator.parent().is_none() => slow::borrow(control, correlator),
+            _ => Opened::NONE,
+        };
+        Self { opened, thread: PhantomData }
+    }
+}
+
+impl Drop for Bound {
+    fn drop(&mut self) {
+        slow::leave(self.opened);
+    }
+}
