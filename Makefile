@@ -3,17 +3,21 @@
 CARGO ?= cargo
 export CHRONOSCOPE_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/chronoscope
 
-.PHONY: help demo test check bench soak fuzz build clean
+.PHONY: help demo test check bench soak fuzz build arm4 clean
 
 help:
 	@echo 'make demo   build everything and measure one minute of radar traffic, to a picture and a verdict'
 	@echo 'make test   run every test; installs what they need'
 	@echo 'make check  format, lints, documentation, licences'
 	@echo 'make bench  our numbers beside peers'\'' and limits, each measured in the same run'
+	@echo 'make arm4   libarm4 and its headers, into target/arm4 (programs in C and C++)'
 	@echo 'make fuzz   a minute of fuzzing for every parser (needs cargo-fuzz)'
 
 build:
 	$(CARGO) build --release --locked -p chronoscope-cli -p chronoscope-radar --bins
+
+arm4:
+	tools/arm4
 
 demo: build
 	tools/demo

@@ -1,0 +1,82 @@
+//! The sub-buffers of a call, and the arrays in them.
+#![allow(unsafe_code)] // reads what callers point to
+
+use crate::codes::{First, SUBBUFFER};
+use crate::types::{Buffer4, Known, SubBuffer};
+
+/// More entries than this are no list: the format has 23 kinds.
+const COUNT_MAX: usize = 256;
+
+/// The sub-buffers that a call was given.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Buffers<'a>(&'a [*mut SubBuffer]);
+
+impl Buffers<'_> {
+    /// Looks at a list; what is not of `allowed` is noted.
+    ///
+    /// # Safety
+    /// `buffer` is NULL, or the structure of `arm4.h`, whose array has as many entries as it says,
+    /// each NULL or a sub-buffer of its format; all of that during the call.
+    #[inline]
+    pub(crate) unsafe fn of(buffer: *const Buffer4, allowed: &[i32], first: &mut First) -> Self {
+        if buffer.is_null() {
+            return Self(&[]);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { Self::look(&*buffer, allowed, first) }
+    }
+
+    #[cold]
+    unsafe fn look(buffer: &Buffer4, allowed: &[i32], first: &mut First) -> Self {
+        // SAFETY: the caller's promise.
+        let Some(list) = (unsafe { array(buffer.array, buffer.count, COUNT_MAX) }) else {
+            first.note(SUBBUFFER);
+            return Self(&[]);
+        };
+        for entry in list.iter().filter(|entry| !entry.is_null()) {
+            // SAFETY: the caller's promise.
+            if !entry.is_aligned() || unsafe { !allowed.contains(&(**entry).format) } {
+                first.note(SUBBUFFER);
+            }
+        }
+        Self(list)
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub(crate) fn is_empty(self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The first sub-buffer of a format.
+    pub(crate) fn get<T: Known>(self) -> Option<&'static T> {
+        // SAFETY: entries are NULL or sub-buffers of their formats, as `of` was promised; what is
+        // returned is used during the call only.
+        unsafe { self.pointer::<T>()?.as_ref() }
+    }
+
+    /// As [`Self::get`], for the library to fill in.
+    pub(crate) fn pointer<T: Known>(self) -> Option<*mut T> {
+        let is = |entry: &&*mut SubBuffer| {
+            let fits = !entry.is_null() && entry.cast::<T>().is_aligned();
+            // SAFETY: as above.
+            fits && unsafe { (***entry).format == T::FORMAT }
+        };
+        self.0.iter().find(is).map(|entry| entry.cast::<T>())
+    }
+}
+
+/// An array of a program; `None` when its count cannot be, or it is missing.
+///
+/// # Safety
+/// `first` is NULL or the first of `count` elements, during the call.
+pub(crate) unsafe fn array<'a, T>(first: *const T, count: i32, max: usize) -> Option<&'a [T]> {
+    match usize::try_from(count) {
+        Ok(0) => Some(&[]),
+        Ok(count) if count <= max && !first.is_null() && first.is_aligned() => {
+            // SAFETY: the caller's promise.
+            Some(unsafe { std::slice::from_raw_parts(first, count) })
+        }
+        _ => None,
+    }
+}

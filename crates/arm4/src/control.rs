@@ -1,0 +1,54 @@
+//! What is switched off: from outside by the environment, from inside by the program.
+//!
+//! A class as a whole is switched by the recorder's own byte, which `chronoscope live --disable`
+//! changes too. What of a transaction is recorded (metrics, blocks, users …) is switched here, for
+//! an application, a class or one transaction: what any of the three switches off is off.
+
+use crate::env;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Things that can be switched off; bits, and the numbers of `CHRONOSCOPE_CONTROL_...` are their
+/// places.
+pub(crate) const BIND_THREAD: u32 = 1 << 0;
+pub(crate) const BLOCK: u32 = 1 << 1;
+pub(crate) const DIAGNOSTIC: u32 = 1 << 2;
+pub(crate) const MESSAGE_EVENT: u32 = 1 << 3;
+pub(crate) const METRIC: u32 = 1 << 4;
+pub(crate) const USER: u32 = 1 << 5;
+/// The transactions themselves.
+pub(crate) const TRANSACTION: u32 = 1 << 6;
+
+/// As the environment spells them, in the order of their bits.
+pub(crate) const NAMES: [&str; 7] =
+    ["bind_thread", "block", "diagnostic", "message_event", "metric", "user", "transaction"];
+
+/// What of an application or a class is switched off.
+#[derive(Debug)]
+pub(crate) struct Controls(AtomicU32);
+
+impl Controls {
+    /// As the environment wants an application.
+    pub(crate) fn of_application(name: &str) -> Self {
+        Self(AtomicU32::new(env::off(name, None)))
+    }
+
+    /// As the environment wants a class.
+    pub(crate) fn of_class(application: &str, name: &str) -> Self {
+        Self(AtomicU32::new(env::off(application, Some(name))))
+    }
+
+    /// The bits that are off.
+    #[inline]
+    pub(crate) fn off(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Switches one.
+    pub(crate) fn set(&self, bit: u32, on: bool) {
+        if on {
+            self.0.fetch_and(!bit, Ordering::Relaxed);
+        } else {
+            self.0.fetch_or(bit, Ordering::Relaxed);
+        }
+    }
+}

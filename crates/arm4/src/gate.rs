@@ -1,0 +1,62 @@
+//! The one lock of the library: around registrations, never around transactions.
+//!
+//! It is taken over a `fork`, so that a child finds what it guards whole and free.
+#![allow(unsafe_code)] // the guarded value, pthread_atfork
+
+use crate::known::Known;
+use std::cell::UnsafeCell;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+struct Gate {
+    locked: AtomicBool,
+    value: UnsafeCell<Option<Known>>,
+}
+
+// SAFETY: the value is touched by whoever has locked only.
+unsafe impl Sync for Gate {}
+
+static GATE: Gate = Gate { locked: AtomicBool::new(false), value: UnsafeCell::new(None) };
+
+/// Does something with what was registered, alone. It must not come round to here again.
+pub(crate) fn with<R>(work: impl FnOnce(&mut Known) -> R) -> R {
+    static FORKS: Once = Once::new();
+    FORKS.call_once(|| {
+        // SAFETY: plain functions of this library, which is never unloaded. Without memory for
+        // them a fork in the middle of a registration is all that goes wrong.
+        unsafe { libc::pthread_atfork(Some(before), Some(after), Some(in_child)) };
+    });
+    lock();
+    let _unlock = Unlock; // by a panic too
+    // SAFETY: locked.
+    let known = unsafe { &mut *GATE.value.get() };
+    work(known.get_or_insert_default())
+}
+
+fn lock() {
+    while GATE.locked.swap(true, Ordering::Acquire) {
+        // Registrations are short and few.
+        std::thread::yield_now();
+    }
+}
+
+struct Unlock;
+
+impl Drop for Unlock {
+    fn drop(&mut self) {
+        GATE.locked.store(false, Ordering::Release);
+    }
+}
+
+extern "C" fn before() {
+    lock();
+}
+
+extern "C" fn after() {
+    drop(Unlock);
+}
+
+extern "C" fn in_child() {
+    after();
+    crate::threads::forget_number();
+}

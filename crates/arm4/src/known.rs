@@ -1,0 +1,24 @@
+//! What is looked through when something is registered: see [`crate::gate`].
+
+use crate::applications::Instance;
+use chronoscope_model::ClassId;
+use chronoscope_record::Class;
+use std::collections::HashMap;
+
+/// Everything that was registered, by what it is made of.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// Kind and hash to places in that kind's table.
+    pub(crate) alike: HashMap<(u64, u64), Vec<u32>>,
+    classes: HashMap<ClassId, &'static Class>,
+    pub(crate) instances: Vec<&'static Instance>,
+}
+
+impl Known {
+    /// The recorder's class of an application.
+    pub(crate) fn class(&mut self, application: &str, name: &str) -> &'static Class {
+        self.classes
+            .entry(ClassId::of(application, name))
+            .or_insert_with(|| Class::named(Some(application), name, false))
+    }
+}
