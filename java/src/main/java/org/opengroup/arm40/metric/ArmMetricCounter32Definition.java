@@ -1,0 +1,5 @@
+package org.opengroup.arm40.metric;
+
+/** The definition of a metric that is a 32-bit integer that only grows, or starts again. */
+public interface ArmMetricCounter32Definition extends ArmMetricDefinition {
+}

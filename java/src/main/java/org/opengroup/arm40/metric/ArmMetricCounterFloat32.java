@@ -1,0 +1,19 @@
+package org.opengroup.arm40.metric;
+
+/** A metric: a floating point number that only grows, or starts again. */
+public interface ArmMetricCounterFloat32 extends ArmMetric {
+    /**
+     * The value.
+     *
+     * @return what was set last
+     */
+    float get();
+
+    /**
+     * Sets the value, for all transactions that are bound to this metric.
+     *
+     * @param value the new value
+     * @return 0, or a negative error code
+     */
+    int set(float value);
+}

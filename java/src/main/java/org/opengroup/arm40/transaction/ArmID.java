@@ -1,0 +1,5 @@
+package org.opengroup.arm40.transaction;
+
+/** Sixteen bytes that identify a definition, a user or an address. */
+public interface ArmID extends ArmToken {
+}
