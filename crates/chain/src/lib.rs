@@ -39,6 +39,7 @@
 
 mod assemble;
 mod bins;
+mod clocks;
 mod distribution;
 pub mod evaluate;
 mod hop;
@@ -50,6 +51,7 @@ mod split;
 
 pub use assemble::{Assembler, Chain, LastLeaves, Standing, Told};
 pub use bins::{Bins, Grid};
+pub use clocks::{ClockEstimate, ClockKnot, ClockTrack, DRIFT_MAX_PPB, Dropped, KNOTS_MAX};
 pub use distribution::{Distribution, QUANTILES, Requirement, Verdict, sort};
 pub use evaluate::{Counts, Evaluator, Found, Meaning, Selection};
 pub use hop::Hop;

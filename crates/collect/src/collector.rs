@@ -199,6 +199,7 @@ impl<'a> Intake<'a> {
             cursors: &cursors,
             lost: &lost,
             forget: &self.gone,
+            ..Append::default()
         };
         match self.store.append(&input, clock::utc_now_ns()) {
             Ok(row) => {

@@ -1,6 +1,7 @@
 //! Records together with the bytes their contexts point into.
 
-use crate::Record;
+use crate::context::STORED_MAX_BYTES;
+use crate::{Flags, Record};
 
 /// Some records and their contexts, as they go from rings to the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,15 +11,22 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Adds a record with its context; the record's offset and length are set to fit.
+    /// Adds a record with its context; the record's offset and length are set to fit. A context
+    /// above [`STORED_MAX_BYTES`] is cut there, and the record says so ([`Flags::CONTEXT_CUT`]).
     pub fn push(&mut self, mut record: Record, context: &[u8]) {
-        let context = &context[..context.len().min(crate::context::MAX_BYTES)];
+        let context = match context.get(..STORED_MAX_BYTES) {
+            Some(cut) if cut.len() < context.len() => {
+                record.flags = Flags(record.flags).with(Flags::CONTEXT_CUT).0;
+                cut
+            }
+            _ => context,
+        };
         let offset = u32::try_from(self.contexts.len());
         // Beyond 4 GiB of contexts a record keeps its numbers and loses its words; a batch that
         // large would not be one.
         let context = if offset.is_ok() { context } else { &[] };
         record.context_offset = offset.unwrap_or(0);
-        #[allow(clippy::cast_possible_truncation)] // at most MAX_BYTES
+        #[allow(clippy::cast_possible_truncation)] // at most STORED_MAX_BYTES
         let len = context.len() as u16;
         record.context_len = len;
         self.contexts.extend_from_slice(context);
@@ -28,6 +36,11 @@ impl Batch {
     /// The records, in the order they were added.
     pub fn records(&self) -> &[Record] {
         &self.records
+    }
+
+    /// The records, to change what they say. Where a record's context is must stay.
+    pub fn records_mut(&mut self) -> &mut [Record] {
+        &mut self.records
     }
 
     /// The context of one of [`Self::records`]; empty when it has none.
@@ -79,5 +92,15 @@ mod tests {
         assert_eq!(contexts, [&b"one"[..], b"", b"three"]);
         let lost = Record { context_offset: 900, context_len: 9, ..Record::zeroed() };
         assert_eq!(batch.context(&lost), b"");
+    }
+
+    #[test]
+    fn a_context_that_is_too_long_is_cut_and_says_so() {
+        let mut batch = Batch::default();
+        batch.push(Record::zeroed(), &[7; STORED_MAX_BYTES]);
+        batch.push(Record::zeroed(), &[7; STORED_MAX_BYTES + 1]);
+        let [whole, cut] = batch.records() else { panic!("two records") };
+        assert_eq!((whole.flags, cut.flags), (0, Flags::CONTEXT_CUT.0));
+        assert_eq!(batch.context(cut), batch.context(whole));
     }
 }

@@ -5,8 +5,12 @@
 //! eight bytes, an IEEE 754 double, little-endian. ARM's context properties and metrics are stored
 //! in this form too.
 
-/// Most bytes that one transaction's context takes.
+/// Most bytes that one transaction's context takes in a ring.
 pub const MAX_BYTES: usize = 240;
+
+/// Most bytes of a context that a stored row has: what comes over the network (spans with their
+/// attributes) has more to say than a ring's slot holds.
+pub const STORED_MAX_BYTES: usize = 16_384;
 
 const PROPERTY: u8 = 0;
 const METRIC: u8 = 1;

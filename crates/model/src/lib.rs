@@ -18,7 +18,7 @@
 //!
 //! Limits: a correlator has at most 512 bytes ([`correlator::MAX_BYTES`]) and
 //! [`correlator::MAX_ANCESTORS`] ancestors; a record's context at most
-//! [`context::MAX_BYTES`] bytes.
+//! [`context::MAX_BYTES`] bytes in a ring and [`context::STORED_MAX_BYTES`] when stored.
 //!
 //! Not here: reading clocks (`clock`), taking measurements (`record`), files (`store`).
 

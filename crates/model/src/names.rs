@@ -74,6 +74,11 @@ impl Names {
         self.processes.insert(name.id(), name).is_none()
     }
 
+    /// Forgets the processes that are not `wanted`; those are the names that become ever more.
+    pub fn retain_processes(&mut self, wanted: impl Fn(ProcessId) -> bool) {
+        self.processes.retain(|id, _| wanted(*id));
+    }
+
     /// Adds all that another knows; whether anything was learnt.
     pub fn merge(&mut self, other: &Self) -> bool {
         let mut learnt = false;

@@ -69,7 +69,7 @@ fn live(disk: Disk, dir: &Path, told: &mut Told) -> Result<(), StoreError> {
             names: Some(&names),
             cursors: &cursors,
             lost: &[(PROCESS, next)],
-            forget: &[],
+            ..Append::default()
         };
         let appended = passing(store.append(&input, now_ns))?;
         // Every third time maintenance comes before the sync, as it may with threads of their own.

@@ -55,6 +55,20 @@ pub enum StoreError {
         /// Most rows that a batch may have.
         rows_max: usize,
     },
+    /// As above, by size.
+    #[error("a batch of {bytes} bytes: at most {bytes_max} go into one; take fewer rows at a time")]
+    BytesTooMany {
+        /// Bytes of rows, contexts and names.
+        bytes: usize,
+        /// Most bytes that a batch may have.
+        bytes_max: usize,
+    },
+    /// The directory is an agent's spool and no store, or the other way round.
+    #[error("{}: an agent's spool and a store cannot share a directory; choose another", dir.display())]
+    Spool {
+        /// The directory.
+        dir: PathBuf,
+    },
     /// Sealing cannot keep up; nothing of the batch was taken. Come again.
     #[error("{buffered_bytes} bytes wait for sealing and at most {bytes_max} may: come again")]
     Backlog {

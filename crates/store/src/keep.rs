@@ -131,7 +131,9 @@ impl Store {
         now_ns: i64,
         done: &mut Maintained,
     ) -> Result<(), StoreError> {
-        let (taken, through, names, broken) = self.take(slots);
+        let (mut taken, through, names, broken) = self.take(slots);
+        let aliases = self.intake().ledger.aliases.clone();
+        taken.values_mut().for_each(|rows| aliases.apply(&mut rows.records));
         let mut files = Vec::new();
         let result = self.write_and_commit(keeper, &taken, through, &names, now_ns, &mut files);
         match result {
@@ -343,8 +345,12 @@ impl Store {
         });
         if let Err(error) = &merged {
             files.drain(..).for_each(|path| drop(self.disk.remove(&path)));
-            if matches!(error, StoreError::Parquet { .. } | StoreError::Damaged { .. })
-                || error.is_missing()
+            if matches!(
+                error,
+                StoreError::Parquet { .. }
+                    | StoreError::Damaged { .. }
+                    | StoreError::BytesTooMany { .. }
+            ) || error.is_missing()
             {
                 keeper.unmergeable.insert(slot);
             }

@@ -15,6 +15,11 @@ pub(crate) fn lock(dir: &Path) -> PathBuf {
     dir.join("lock")
 }
 
+/// What makes a directory an agent's spool.
+pub(crate) fn spool(dir: &Path) -> PathBuf {
+    dir.join("spool")
+}
+
 pub(crate) fn manifest(dir: &Path) -> PathBuf {
     dir.join("manifest")
 }

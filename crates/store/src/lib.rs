@@ -30,7 +30,9 @@
 //! Not here: questions over stored rows (module `ask`), reading rings (`collect`), clocks (the
 //! time is an argument).
 
+mod aliases;
 pub mod ask;
+mod clocks;
 mod disk;
 mod error;
 mod keep;
@@ -46,20 +48,25 @@ mod rows_out;
 mod segment;
 mod snapshot;
 pub mod source;
+mod spool;
 mod store;
 mod wal;
+pub mod wire;
 
 #[cfg(test)]
 mod crash;
 #[cfg(test)]
 mod crash_tests;
 
+pub use aliases::{ALIAS_AGE_NS, ALIASES_MAX, Aliases, ChainAlias};
+pub use clocks::{CLOCK_HOSTS_MAX, ClockReading, ClockTable};
 pub use error::{Damage, StoreError};
 pub use keep::Maintained;
 pub use minute::{Kind, MINUTE_NS, Minute, Slot};
-pub use notes::{Ledger, Positions};
+pub use notes::{Ledger, Positions, StreamEnd, StreamId};
 pub use options::Options;
 pub use rows_out::{ParquetRows, ParquetWriter, Transactions};
 pub use segment::{Order, SketchRow, read_sketch, write_segment};
 pub use snapshot::{Segment, Snapshot};
+pub use spool::{Spool, SpoolBacklog, SpoolBlock, SpoolOptions};
 pub use store::{Append, Backlog, Recovery, Store};

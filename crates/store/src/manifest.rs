@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 const MAGIC: [u8; 8] = *b"CHRNOMAN";
-const VERSION: u32 = 1;
+/// Version 2 may have notes with tags that version 1 did not know.
+const VERSION: u32 = 2;
 const HEAD_LEN: usize = 24;
 
 /// A segment as the manifest names it.
@@ -126,7 +127,7 @@ impl Manifest {
             return Err(damaged(0, "not a manifest"));
         }
         let version = u32::from_le_bytes([head[8], head[9], head[10], head[11]]);
-        if version != VERSION {
+        if !(1..=VERSION).contains(&version) {
             return Err(StoreError::Newer { path: path.to_owned(), version, known: VERSION });
         }
         if head[12..16] != crc32fast::hash(body).to_le_bytes() {

@@ -3,7 +3,9 @@
 //! As bytes: one entry after the other, each a tag and its fields, numbers little-endian, texts
 //! with their length (`u32`) before them. See `docs/formats/wal.md`.
 
-use chronoscope_model::{ClassId, ClassName, Names, PathId, ProcessId, ProcessName};
+use crate::{Aliases, Append, ChainAlias, ClockReading, ClockTable};
+use chronoscope_chain::{ClockEstimate, ClockKnot, ClockTrack, Dropped};
+use chronoscope_model::{ChainId, ClassId, ClassName, Names, PathId, ProcessId, ProcessName};
 use std::collections::BTreeMap;
 
 const CLASS: u8 = 1;
@@ -14,9 +16,31 @@ const FORGET: u8 = 5;
 const LOST: u8 = 6;
 const LATE: u8 = 7;
 const DAMAGED: u8 = 8;
+// Since version 2.
+const STREAM: u8 = 9;
+const ALIAS: u8 = 10;
+const READING: u8 = 11;
+const TRACK: u8 = 12;
+const ALIASES_DROPPED: u8 = 13;
 
 /// How far the ring of one process was read: pairs of thread block and next sequence number.
 pub type Positions = Vec<(u32, u64)>;
+
+/// One sender's spool, for as long as that exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StreamId(pub u128);
+
+/// Most senders that are remembered; beyond, the one that was heard longest ago is forgotten.
+pub(crate) const STREAMS_MAX: usize = 1 << 16;
+
+/// How far a sender's rows are here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamEnd {
+    /// Number, in the sender's count, of the next row that is wanted.
+    pub next_row: u64,
+    /// When rows last came: UTC, nanoseconds since 1970.
+    pub heard_ns: i64,
+}
 
 /// What is known besides rows, as of one row number: the sum of all notes before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,12 +55,37 @@ pub struct Ledger {
     pub late_rows: u64,
     /// Rows of the log that were durable once and could not be read back.
     pub damaged_rows: u64,
+    /// How far every sender's rows are here.
+    pub streams: BTreeMap<StreamId, StreamEnd>,
+    /// Chains that go on in another one's name.
+    pub aliases: Aliases,
+    /// What is known of the hosts' clocks.
+    pub clocks: ClockTable,
+}
+
+/// One note.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Note {
+    Class(ClassName),
+    Path(PathId, Vec<ClassId>),
+    Process(ProcessName),
+    Cursors(ProcessId, Positions),
+    Forget(ProcessId),
+    Lost(ProcessId, u64),
+    Late(u64),
+    Damaged(u64),
+    Stream(StreamId, StreamEnd),
+    Alias(ChainAlias, i64),
+    Reading(ClockReading),
+    /// A host's whole track.
+    Track(String, Vec<ClockKnot>),
+    AliasesDropped(u64),
 }
 
 impl Ledger {
     /// All that was lost, in rows.
     pub fn lost_rows(&self) -> u64 {
-        self.lost.values().sum()
+        self.lost.values().fold(0, |sum, rows| sum.saturating_add(*rows))
     }
 
     /// All of it, as notes that make the same ledger out of an empty one.
@@ -50,6 +99,18 @@ impl Ledger {
         }
         encode_total(LATE, self.late_rows, bytes);
         encode_total(DAMAGED, self.damaged_rows, bytes);
+        for (stream, end) in &self.streams {
+            encode_stream(*stream, *end, bytes);
+        }
+        for (alias, at_ns) in self.aliases.told() {
+            encode_alias(alias, at_ns, bytes);
+        }
+        if self.aliases.dropped() > 0 {
+            encode_total(ALIASES_DROPPED, self.aliases.dropped(), bytes);
+        }
+        for (host, track) in self.clocks.hosts() {
+            encode_track(host, track.knots(), bytes);
+        }
     }
 
     /// Takes in notes. A later note about the same thing replaces an earlier one.
@@ -57,48 +118,162 @@ impl Ledger {
     /// # Errors
     /// The offset in `bytes` at which they cease to be notes; what came before is taken in.
     pub(crate) fn decode(&mut self, bytes: &[u8]) -> Result<(), usize> {
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let at = bytes.len() - rest.len();
-            self.decode_entry(&mut rest).ok_or(at)?;
-        }
-        Ok(())
+        notes(bytes).try_for_each(|(at, note)| note.map(|note| self.take(note)).ok_or(at))
     }
 
-    fn decode_entry(&mut self, rest: &mut &[u8]) -> Option<()> {
-        match take::<1>(rest)?[0] {
-            CLASS => {
-                self.names.add_class(ClassName { application: text(rest)?, class: text(rest)? });
+    fn take(&mut self, note: Note) {
+        match note {
+            Note::Class(name) => {
+                self.names.add_class(name);
             }
-            PATH => {
-                let id = PathId(number(rest)?);
-                let classes = list(rest, |rest| number(rest).map(ClassId))?;
+            Note::Path(id, classes) => {
                 self.names.add_path(id, classes);
             }
-            PROCESS => {
-                let (application, host) = (text(rest)?, text(rest)?);
-                let pid = u32::from_le_bytes(take(rest)?);
-                let start_ns = i64::from_le_bytes(take(rest)?);
-                self.names.add_process(ProcessName { application, host, pid, start_ns });
+            Note::Process(name) => {
+                self.names.add_process(name);
             }
-            CURSORS => {
-                let process = ProcessId(number(rest)?);
-                let pair =
-                    |rest: &mut &[u8]| Some((u32::from_le_bytes(take(rest)?), number(rest)?));
-                self.cursors.insert(process, list(rest, pair)?);
+            Note::Cursors(process, positions) => {
+                self.cursors.insert(process, positions);
             }
-            FORGET => {
-                self.cursors.remove(&ProcessId(number(rest)?));
+            Note::Forget(process) => {
+                self.cursors.remove(&process);
             }
-            LOST => {
-                self.lost.insert(ProcessId(number(rest)?), number(rest)?);
+            Note::Lost(process, rows) => {
+                self.lost.insert(process, rows);
             }
-            LATE => self.late_rows = number(rest)?,
-            DAMAGED => self.damaged_rows = number(rest)?,
-            _ => return None,
+            Note::Late(rows) => self.late_rows = rows,
+            Note::Damaged(rows) => self.damaged_rows = rows,
+            Note::Stream(stream, end) => self.take_stream(stream, end),
+            Note::Alias(alias, at_ns) => self.aliases.insert(alias, at_ns),
+            Note::Reading(reading) => {
+                self.clocks.insert(&reading);
+            }
+            Note::Track(host, knots) => self.clocks.set(&host, ClockTrack::from_knots(knots)),
+            Note::AliasesDropped(count) => self.aliases.set_dropped(count),
         }
-        Some(())
     }
+
+    fn take_stream(&mut self, stream: StreamId, end: StreamEnd) {
+        self.streams.insert(stream, end);
+        if self.streams.len() > STREAMS_MAX {
+            let quietest = self.streams.iter().min_by_key(|(id, end)| (end.heard_ns, **id));
+            if let Some(stream) = quietest.map(|(stream, _)| *stream) {
+                self.streams.remove(&stream);
+            }
+        }
+    }
+}
+
+/// The notes in `bytes` with their offsets, up to the first thing that is none: there `None` comes.
+pub(crate) fn notes(bytes: &[u8]) -> impl Iterator<Item = (usize, Option<Note>)> {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let at = bytes.len() - rest.len();
+        let note = note(&mut rest);
+        if note.is_none() {
+            rest = &[];
+        }
+        Some((at, note))
+    })
+}
+
+fn note(rest: &mut &[u8]) -> Option<Note> {
+    let note = match take::<1>(rest)?[0] {
+        CLASS => Note::Class(ClassName { application: text(rest)?, class: text(rest)? }),
+        PATH => Note::Path(PathId(number(rest)?), list(rest, |rest| number(rest).map(ClassId))?),
+        PROCESS => Note::Process(ProcessName {
+            application: text(rest)?,
+            host: text(rest)?,
+            pid: u32::from_le_bytes(take(rest)?),
+            start_ns: instant(rest)?,
+        }),
+        CURSORS => {
+            let process = ProcessId(number(rest)?);
+            let pair = |rest: &mut &[u8]| Some((u32::from_le_bytes(take(rest)?), number(rest)?));
+            Note::Cursors(process, list(rest, pair)?)
+        }
+        FORGET => Note::Forget(ProcessId(number(rest)?)),
+        LOST => Note::Lost(ProcessId(number(rest)?), number(rest)?),
+        LATE => Note::Late(number(rest)?),
+        DAMAGED => Note::Damaged(number(rest)?),
+        STREAM => {
+            let stream = StreamId(long(rest)?);
+            Note::Stream(stream, StreamEnd { next_row: number(rest)?, heard_ns: instant(rest)? })
+        }
+        ALIAS => {
+            let (chain, continues) = (ChainId(long(rest)?), ChainId(long(rest)?));
+            Note::Alias(ChainAlias { chain, continues }, instant(rest)?)
+        }
+        READING => Note::Reading(ClockReading {
+            host: text(rest)?,
+            at_ns: instant(rest)?,
+            offset_ns: instant(rest)?,
+            error_ns: number(rest)?,
+        }),
+        TRACK => Note::Track(text(rest)?, list(rest, knot)?),
+        ALIASES_DROPPED => Note::AliasesDropped(number(rest)?),
+        _ => return None,
+    };
+    Some(note)
+}
+
+fn knot(rest: &mut &[u8]) -> Option<ClockKnot> {
+    let at_ns = instant(rest)?;
+    let estimate = ClockEstimate { offset_ns: instant(rest)?, error_ns: number(rest)? };
+    let (error_ns, gap_ns) = (number(rest)?, number(rest)?);
+    // Where readings were dropped there was time between them.
+    let dropped = (gap_ns > 0).then_some(Dropped { error_ns, gap_ns });
+    Some(ClockKnot { at_ns, estimate, dropped })
+}
+
+/// Notes about all that an append says besides rows; of names, what `known` does not know yet.
+pub(crate) fn encode_append(known: &Ledger, input: &Append<'_>, now_ns: i64, bytes: &mut Vec<u8>) {
+    if let Some(names) = input.names {
+        encode_names(&news(&known.names, names), bytes);
+    }
+    for (process, positions) in input.cursors {
+        encode_cursors(*process, positions, bytes);
+    }
+    for (process, rows) in input.lost {
+        encode_lost(*process, *rows, bytes);
+    }
+    for process in input.forget {
+        encode_forget(*process, bytes);
+    }
+    if let Some((stream, next_row)) = input.stream {
+        encode_stream(stream, StreamEnd { next_row, heard_ns: now_ns }, bytes);
+    }
+    for alias in input.aliases {
+        encode_alias(*alias, now_ns, bytes);
+    }
+    for reading in input.clocks {
+        encode_reading(reading, bytes);
+    }
+}
+
+/// What `heard` says that `known` does not.
+fn news(known: &Names, heard: &Names) -> Names {
+    let mut news = Names::default();
+    for (id, name) in heard.classes() {
+        if known.class(id).is_none() {
+            news.add_class(name.clone());
+        }
+    }
+    for (id, classes) in heard.paths() {
+        let has_gap = |classes: &[ClassId]| classes.iter().any(|class| class.is_none());
+        if known.path(id).is_none_or(|known| has_gap(known) && !has_gap(classes)) {
+            news.add_path(id, classes.to_vec());
+        }
+    }
+    for (id, name) in heard.processes() {
+        if known.process(id).is_none() {
+            news.add_process(name.clone());
+        }
+    }
+    news
 }
 
 /// Notes about names.
@@ -150,6 +325,44 @@ pub(crate) fn encode_late(rows: u64, bytes: &mut Vec<u8>) {
     encode_total(LATE, rows, bytes);
 }
 
+fn encode_stream(stream: StreamId, end: StreamEnd, bytes: &mut Vec<u8>) {
+    bytes.push(STREAM);
+    bytes.extend_from_slice(&stream.0.to_le_bytes());
+    bytes.extend_from_slice(&end.next_row.to_le_bytes());
+    bytes.extend_from_slice(&end.heard_ns.to_le_bytes());
+}
+
+/// A note that a chain goes on in another one's name, told at `at_ns`.
+pub(crate) fn encode_alias(alias: ChainAlias, at_ns: i64, bytes: &mut Vec<u8>) {
+    bytes.push(ALIAS);
+    bytes.extend_from_slice(&alias.chain.0.to_le_bytes());
+    bytes.extend_from_slice(&alias.continues.0.to_le_bytes());
+    bytes.extend_from_slice(&at_ns.to_le_bytes());
+}
+
+/// A note that a host's clock was read.
+pub(crate) fn encode_reading(reading: &ClockReading, bytes: &mut Vec<u8>) {
+    bytes.push(READING);
+    encode_text(&reading.host, bytes);
+    bytes.extend_from_slice(&reading.at_ns.to_le_bytes());
+    bytes.extend_from_slice(&reading.offset_ns.to_le_bytes());
+    bytes.extend_from_slice(&reading.error_ns.to_le_bytes());
+}
+
+fn encode_track(host: &str, knots: &[ClockKnot], bytes: &mut Vec<u8>) {
+    bytes.push(TRACK);
+    encode_text(host, bytes);
+    encode_len(knots.len(), bytes);
+    for knot in knots {
+        let dropped = knot.dropped.unwrap_or(Dropped { error_ns: 0, gap_ns: 0 });
+        bytes.extend_from_slice(&knot.at_ns.to_le_bytes());
+        bytes.extend_from_slice(&knot.estimate.offset_ns.to_le_bytes());
+        bytes.extend_from_slice(&knot.estimate.error_ns.to_le_bytes());
+        bytes.extend_from_slice(&dropped.error_ns.to_le_bytes());
+        bytes.extend_from_slice(&dropped.gap_ns.to_le_bytes());
+    }
+}
+
 fn encode_total(tag: u8, total: u64, bytes: &mut Vec<u8>) {
     bytes.push(tag);
     bytes.extend_from_slice(&total.to_le_bytes());
@@ -174,6 +387,14 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
 
 fn number(rest: &mut &[u8]) -> Option<u64> {
     take(rest).map(u64::from_le_bytes)
+}
+
+fn long(rest: &mut &[u8]) -> Option<u128> {
+    take(rest).map(u128::from_le_bytes)
+}
+
+fn instant(rest: &mut &[u8]) -> Option<i64> {
+    take(rest).map(i64::from_le_bytes)
 }
 
 fn text(rest: &mut &[u8]) -> Option<String> {
@@ -214,6 +435,18 @@ mod tests {
         ledger.cursors.insert(ProcessId(3), vec![(0, 10), (4, u64::MAX)]);
         ledger.lost.insert(ProcessId(3), 99);
         ledger.late_rows = 4;
+        ledger.streams.insert(StreamId(1 << 100), StreamEnd { next_row: 8, heard_ns: -2 });
+        for (chain, continues) in [(1, 2), (2, 3)] {
+            let alias = ChainAlias { chain: ChainId(chain), continues: ChainId(continues) };
+            ledger.aliases.insert(alias, 5);
+        }
+        ledger.aliases.set_dropped(3);
+        // So many that some are only a line any more.
+        for n in 0..700 {
+            let host = String::from("radar-1");
+            let reading = ClockReading { host, at_ns: n * 1000, offset_ns: n % 3, error_ns: 9 };
+            ledger.clocks.insert(&reading);
+        }
         ledger
     }
 
@@ -233,9 +466,10 @@ mod tests {
     proptest! {
         /// Damage is refused at a position inside, or read as other notes; never a panic.
         #[test]
-        fn damage_is_survived(at in 0usize..200, byte: u8, cut in 0usize..200) {
+        fn damage_is_survived(at in 0usize..900, byte: u8, cut in 0usize..900) {
             let mut bytes = Vec::new();
             ledger().encode(&mut bytes);
+            bytes.truncate(900);
             let at = at % bytes.len();
             bytes[at] = byte;
             bytes.truncate(cut);

@@ -29,7 +29,7 @@ impl Rows {
         let offset = u32::try_from(self.contexts.len()).unwrap_or(u32::MAX);
         // Slots are sealed long before they hold 4 GiB of contexts; beyond, words are lost.
         let context = if offset == u32::MAX { &[] } else { context };
-        #[allow(clippy::cast_possible_truncation)] // at most context::MAX_BYTES
+        #[allow(clippy::cast_possible_truncation)] // at most context::STORED_MAX_BYTES
         let context_len = context.len() as u16;
         self.contexts.extend_from_slice(context);
         self.records.push(Record { context_offset: offset, context_len, ..*record });

@@ -3,7 +3,7 @@
 use crate::manifest::{Manifest, SegmentEntry};
 use crate::notes::Ledger;
 use crate::replay::{open_log, replay};
-use crate::{Damage, Slot, StoreError, layout};
+use crate::{ClockTable, Damage, Slot, StoreError, layout};
 use chronoscope_model::{Batch, Names};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -81,6 +81,7 @@ impl Snapshot {
                 }
             }
         })?;
+        replayed.ledger.aliases.apply(unsealed.records_mut());
         let mut parts: HashMap<Slot, u32> = HashMap::new();
         manifest.live().for_each(|segment| *parts.entry(segment.slot).or_default() += 1);
         let segment = |entry: &SegmentEntry| Segment {
@@ -107,7 +108,8 @@ impl Snapshot {
         &self.segments
     }
 
-    /// The rows that no segment holds yet, in the order of their coming.
+    /// The rows that no segment holds yet, in the order of their coming, each under the chain that
+    /// it belongs to.
     pub fn unsealed(&self) -> &Batch {
         &self.unsealed
     }
@@ -115,6 +117,11 @@ impl Snapshot {
     /// What the numbers in unsealed rows mean.
     pub fn names(&self) -> &Names {
         &self.ledger.names
+    }
+
+    /// What is known of the hosts' clocks.
+    pub fn clocks(&self) -> &ClockTable {
+        &self.ledger.clocks
     }
 
     /// Losses, late rows, and how far rings were read.

@@ -7,8 +7,8 @@ use crate::manifest::Manifest;
 use crate::notes::{self, Ledger, Positions};
 use crate::replay::replay;
 use crate::rows::Buffer;
-use crate::wal::{self, FileSpan, LogWriter, ROWS_MAX};
-use crate::{Damage, Options, Slot, StoreError, layout};
+use crate::wal::{self, CONTENT_MAX, FileSpan, LogWriter, ROWS_MAX};
+use crate::{ChainAlias, ClockReading, Damage, Options, Slot, StoreError, StreamId, layout};
 use chronoscope_model::{Batch, Names, ProcessId};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -31,6 +31,27 @@ pub struct Append<'a> {
     pub lost: &'a [(ProcessId, u64)],
     /// Processes whose rings are gone: their cursors are not needed any more.
     pub forget: &'a [ProcessId],
+    /// The sender of the rows, and the number in its count of the row after them.
+    pub stream: Option<(StreamId, u64)>,
+    /// Chains that go on in another one's name.
+    pub aliases: &'a [ChainAlias],
+    /// What was measured of hosts' clocks.
+    pub clocks: &'a [ClockReading],
+}
+
+impl Append<'_> {
+    /// Refuses what does not go into one block of the log.
+    pub(crate) fn check_size(&self, notes_bytes: usize) -> Result<(), StoreError> {
+        let Some(batch) = self.batch else { return Ok(()) };
+        if batch.len() > ROWS_MAX {
+            return Err(StoreError::BatchTooLarge { rows: batch.len(), rows_max: ROWS_MAX });
+        }
+        let bytes = size_of_val(batch.records()) + batch.contexts().len() + notes_bytes;
+        if bytes > CONTENT_MAX {
+            return Err(StoreError::BytesTooMany { bytes, bytes_max: CONTENT_MAX });
+        }
+        Ok(())
+    }
 }
 
 /// A store that this process writes. All methods may be called from several threads; [`append`]
@@ -43,8 +64,8 @@ pub struct Store {
     pub(crate) options: Options,
     pub(crate) disk: Disk,
     pub(crate) intake: Mutex<Intake>,
-    /// Held while the log is being synced.
-    syncing: Mutex<()>,
+    /// Held while the log is being synced: how many appends are durable, of all since the start.
+    syncing: Mutex<u64>,
     durable_row: AtomicU64,
     pub(crate) keeper: Mutex<Keeper>,
     recovery: Recovery,
@@ -58,6 +79,8 @@ pub(crate) struct Intake {
     pub(crate) buffer: Buffer,
     pub(crate) ledger: Ledger,
     pub(crate) next_row: u64,
+    /// How many appends have been written since the start.
+    pub(crate) appends: u64,
     /// Why the log failed, until its rows are saved as segments.
     pub(crate) broken: Option<String>,
     /// Slots that have segments: a row that comes now is late.
@@ -112,6 +135,9 @@ impl Store {
         options: Options,
         now_ns: i64,
     ) -> Result<Self, StoreError> {
+        if layout::spool(dir).exists() {
+            return Err(StoreError::Spool { dir: dir.to_owned() });
+        }
         for sub in [layout::log_dir(dir), layout::segment_dir(dir), layout::sketch_dir(dir)] {
             disk.create_dirs(&sub)?;
         }
@@ -131,13 +157,14 @@ impl Store {
         })?;
         let next_sequence = files.last().map_or(manifest.first_log, |file| file.sequence + 1);
         // A killed server's rows may be in the page cache only.
-        for file in &files {
-            file.sync()?;
-        }
+        files.iter().try_for_each(wal::LogFile::sync)?;
+        disk.sync_dir(&layout::log_dir(dir))?;
         let mut ledger = replayed.ledger;
         let damaged: u64 = replayed.damage.iter().map(|damage| damage.rows_lost).sum();
         ledger.damaged_rows = manifest.ledger.damaged_rows + damaged;
-        prune_processes(&mut ledger, &buffer);
+        let waiting = buffer.all_rows().flat_map(|rows| &rows.records);
+        let used = waiting.flat_map(|record| [record.process, record.root_process]).collect();
+        prune_processes(&mut ledger, used);
         let spans = replayed.files.iter().map(|(sequence, end_row, len)| FileSpan {
             sequence: *sequence,
             end_row: *end_row,
@@ -151,6 +178,7 @@ impl Store {
             buffer,
             ledger,
             next_row: replayed.next_row,
+            appends: 0,
             broken: None,
             sealed: manifest.live().map(|segment| segment.slot).collect(),
             notes: Vec::new(),
@@ -161,7 +189,7 @@ impl Store {
             disk,
             durable_row: AtomicU64::new(intake.next_row),
             intake: Mutex::new(intake),
-            syncing: Mutex::new(()),
+            syncing: Mutex::new(0),
             keeper: Mutex::new(Keeper::new(manifest)),
             recovery,
             _lock: lock,
@@ -177,28 +205,29 @@ impl Store {
     pub fn append(&self, input: &Append<'_>, now_ns: i64) -> Result<u64, StoreError> {
         let nothing = Batch::default();
         let batch = input.batch.unwrap_or(&nothing);
-        if batch.len() > ROWS_MAX {
-            return Err(StoreError::BatchTooLarge { rows: batch.len(), rows_max: ROWS_MAX });
-        }
         let mut intake = self.intake();
         intake.check(&self.options)?;
         intake.append(batch, input, now_ns, &self.options)
     }
 
     /// Makes durable what was appended before, by `fdatasync`; rows below the returned number
-    /// survive anything.
+    /// survive anything. Threads that call it at the same time share one `fdatasync`.
     ///
     /// # Errors
     /// [`StoreError::Io`] when the system could not, and [`StoreError::LogFailed`] until
     /// [`Self::maintain`] has saved the rows as segments.
     pub fn sync(&self) -> Result<u64, StoreError> {
-        let _one_at_a_time = self.syncing.lock().unwrap_or_else(PoisonError::into_inner);
-        let (unsynced, row) = {
+        let wanted = self.intake().appends;
+        let mut durable = self.syncing.lock().unwrap_or_else(PoisonError::into_inner);
+        let (unsynced, row, appends) = {
             let intake = self.intake();
             if let Some(reason) = &intake.broken {
                 return Err(StoreError::LogFailed { reason: reason.clone() });
             }
-            (intake.log.unsynced(), intake.next_row)
+            if *durable >= wanted {
+                return Ok(self.durable_rows());
+            }
+            (intake.log.unsynced(), intake.next_row, intake.appends)
         };
         let result = unsynced.sync();
         let mut intake = self.intake();
@@ -209,6 +238,7 @@ impl Store {
             return Err(error);
         }
         intake.log.synced(&unsynced);
+        *durable = appends;
         self.durable_row.fetch_max(row, Ordering::Release);
         Ok(row)
     }
@@ -243,6 +273,12 @@ impl Store {
     /// How far the ring of a process was read; `None` when it is not known here.
     pub fn cursors(&self, process: ProcessId) -> Option<Positions> {
         self.intake().ledger.cursors.get(&process).cloned()
+    }
+
+    /// Number, in the sender's count, of the next row that is wanted from it; `None` when nothing
+    /// came from it yet.
+    pub fn stream(&self, stream: StreamId) -> Option<u64> {
+        self.intake().ledger.streams.get(&stream).map(|end| end.next_row)
     }
 
     /// What was found when the store was opened.
@@ -281,29 +317,21 @@ impl Intake {
         now_ns: i64,
         options: &Options,
     ) -> Result<u64, StoreError> {
-        let learnt = input.names.map(|names| news(&self.ledger.names, names)).unwrap_or_default();
         let late = self.count_late(batch, now_ns, options);
         self.notes.clear();
-        notes::encode_names(&learnt, &mut self.notes);
-        for (process, positions) in input.cursors {
-            notes::encode_cursors(*process, positions, &mut self.notes);
-        }
-        for (process, rows) in input.lost {
-            notes::encode_lost(*process, *rows, &mut self.notes);
-        }
-        for process in input.forget {
-            notes::encode_forget(*process, &mut self.notes);
-        }
+        notes::encode_append(&self.ledger, input, now_ns, &mut self.notes);
         if late > 0 {
             notes::encode_late(self.ledger.late_rows + late, &mut self.notes);
         }
         if batch.is_empty() && self.notes.is_empty() {
             return Ok(self.next_row);
         }
+        input.check_size(self.notes.len())?;
         self.log.append(self.next_row, now_ns, batch, &self.notes)?;
         self.log.rotate_at(options.log_file_bytes);
         self.buffer.add(batch, self.next_row, now_ns, |_, _| true);
         self.next_row += batch.len() as u64;
+        self.appends += 1;
         // The same bytes as recovery will read: live and recovered ledger cannot differ.
         let taken_in = self.ledger.decode(&self.notes);
         debug_assert_eq!(taken_in, Ok(()), "notes of our own");
@@ -320,51 +348,20 @@ impl Intake {
     }
 }
 
-/// What `heard` says that `known` does not.
-fn news(known: &Names, heard: &Names) -> Names {
-    let mut news = Names::default();
-    for (id, name) in heard.classes() {
-        if known.class(id).is_none() {
-            news.add_class(name.clone());
-        }
-    }
-    for (id, classes) in heard.paths() {
-        let has_gap = |classes: &[chronoscope_model::ClassId]| classes.iter().any(|c| c.is_none());
-        if known.path(id).is_none_or(|known| has_gap(known) && !has_gap(classes)) {
-            news.add_path(id, classes.to_vec());
-        }
-    }
-    for (id, name) in heard.processes() {
-        if known.process(id).is_none() {
-            news.add_process(name.clone());
-        }
-    }
-    news
-}
-
-/// Forgets processes that nothing speaks of any more; once at every start is often enough.
-fn prune_processes(ledger: &mut Ledger, buffer: &Buffer) {
-    let mut used: BTreeSet<ProcessId> = ledger.cursors.keys().copied().collect();
-    for rows in buffer.all_rows() {
-        used.extend(rows.records.iter().flat_map(|r| [r.process, r.root_process]));
-    }
-    let mut names = Names::default();
-    for (_, name) in ledger.names.classes() {
-        names.add_class(name.clone());
-    }
-    for (id, classes) in ledger.names.paths() {
-        names.add_path(id, classes.to_vec());
-    }
-    for (id, name) in ledger.names.processes() {
-        if used.contains(&id) || ledger.lost.contains_key(&id) {
-            names.add_process(name.clone());
-        }
-    }
-    ledger.names = names;
+/// Forgets processes that nothing speaks of any more, neither a cursor nor a row that `used` them;
+/// once at every start is often enough.
+pub(crate) fn prune_processes(ledger: &mut Ledger, mut used: BTreeSet<ProcessId>) {
+    used.extend(ledger.cursors.keys());
+    used.extend(ledger.lost.keys());
+    ledger.names.retain_processes(|id| used.contains(&id));
 }
 
 /// Removes what a crash left half made; how many files.
-fn remove_orphans(disk: &Disk, dir: &Path, manifest: &Manifest) -> Result<u64, StoreError> {
+pub(crate) fn remove_orphans(
+    disk: &Disk,
+    dir: &Path,
+    manifest: &Manifest,
+) -> Result<u64, StoreError> {
     let ids: BTreeSet<u64> = manifest.segments.iter().map(|segment| segment.id).collect();
     let is_orphan = |path: &Path| match path.extension().and_then(|e| e.to_str()) {
         Some("new") => true,
@@ -375,7 +372,7 @@ fn remove_orphans(disk: &Disk, dir: &Path, manifest: &Manifest) -> Result<u64, S
     let mut orphans = 0;
     let dirs =
         [dir.to_owned(), layout::log_dir(dir), layout::segment_dir(dir), layout::sketch_dir(dir)];
-    for sub in dirs {
+    for sub in dirs.into_iter().filter(|dir| dir.is_dir()) {
         for entry in std::fs::read_dir(&sub).map_err(StoreError::io("read directory", &sub))? {
             let path = entry.map_err(StoreError::io("read directory", &sub))?.path();
             if is_orphan(&path) {

@@ -55,6 +55,7 @@ fn a_restart_finds_rows_names_and_cursors_again() {
             cursors: &[(process, vec![(0, 15), (3, 1)])],
             lost: &[(process, 8)],
             forget: &[],
+            ..Append::default()
         };
         store.append(&input, 0).unwrap();
     }

@@ -18,15 +18,19 @@ use std::sync::Arc;
 /// Rows that are written at a time.
 const CHUNK_ROWS: usize = 65_536;
 
+/// Most bytes of memory that the rows to be merged take: columns of texts count theirs with 31
+/// bits. A minute whose rows say more than that stays in parts.
+const BYTES_MAX: usize = 3 << 29;
+
 /// Writes the rows of `parts` into `writer`, in the order `order`.
 pub(crate) fn merge(
     parts: &[PathBuf],
     order: Order,
     writer: &mut SegmentWriter,
 ) -> Result<(), StoreError> {
-    let mut batches = Vec::new();
+    let (mut batches, mut bytes) = (Vec::new(), 0);
     for part in parts {
-        read(part, &mut batches)?;
+        read(part, &mut batches, &mut bytes)?;
     }
     let (Some(first), Some(path)) = (batches.first(), parts.first()) else { return Ok(()) };
     let arrow = |error: ArrowError| parquet_error(path, error.into());
@@ -47,13 +51,18 @@ pub(crate) fn merge(
     Ok(())
 }
 
-fn read(path: &Path, batches: &mut Vec<RecordBatch>) -> Result<(), StoreError> {
+fn read(path: &Path, batches: &mut Vec<RecordBatch>, bytes: &mut usize) -> Result<(), StoreError> {
     let file = File::open(path).map_err(StoreError::io("open", path))?;
     let reader = ParquetRecordBatchReaderBuilder::try_new(file)
         .and_then(|builder| builder.with_batch_size(CHUNK_ROWS).build())
         .map_err(|error| parquet_error(path, error))?;
     for batch in reader {
-        batches.push(batch.map_err(|error| parquet_error(path, error.into()))?);
+        let batch = batch.map_err(|error| parquet_error(path, error.into()))?;
+        *bytes += batch.get_array_memory_size();
+        if *bytes > BYTES_MAX {
+            return Err(StoreError::BytesTooMany { bytes: *bytes, bytes_max: BYTES_MAX });
+        }
+        batches.push(batch);
     }
     Ok(())
 }

@@ -9,8 +9,8 @@ pub(crate) const MAGIC: [u8; 8] = *b"CHRNOBK1";
 pub(crate) const HEAD_LEN: usize = 64;
 /// Most rows in one block.
 pub(crate) const ROWS_MAX: usize = 1 << 18;
-/// Most bytes that a block's contents may claim; more is damage. 2^18 rows with full contexts
-/// take 94 MB, notes the rest.
+/// Most bytes that a block's contents may claim; more is damage, and an append of more is refused.
+/// 2^18 rows with contexts as rings have them take 94 MB.
 pub(crate) const CONTENT_MAX: usize = 256 << 20;
 
 /// A block's head. As bytes, all numbers little-endian: magic (8), CRC-32 of the head from byte 12
@@ -107,6 +107,16 @@ pub(crate) struct Block {
 }
 
 impl Block {
+    /// Whether it has rows and all of them are below `row`.
+    pub(crate) fn is_before(&self, row: u64) -> bool {
+        !self.batch.is_empty() && self.end_row() <= row
+    }
+
+    /// The number after its last row's.
+    pub(crate) fn end_row(&self) -> u64 {
+        self.first_row.saturating_add(self.batch.len() as u64)
+    }
+
     /// Checks and takes apart a block's contents.
     pub(crate) fn decode(head: &Head, content: &[u8]) -> Result<Self, &'static str> {
         let Some(content) = content.get(..head.content_len()) else {

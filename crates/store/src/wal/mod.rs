@@ -4,10 +4,12 @@
 //! with the cursors that say where they were read: so rows and cursors become durable together or
 //! not at all. Format: `docs/formats/wal.md`.
 
+mod at;
 mod block;
 mod read;
 mod write;
 
-pub(crate) use block::{Block, ROWS_MAX};
+pub(crate) use at::{BlockReader, Found};
+pub(crate) use block::{Block, CONTENT_MAX, ROWS_MAX};
 pub(crate) use read::{LogFile, list, scan};
 pub(crate) use write::{FileSpan, LogWriter};

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 /// First bytes of a log file.
 const FILE_MAGIC: [u8; 8] = *b"CHRNOWAL";
-/// Version of the format that is written here.
-const VERSION: u32 = 1;
+/// Version of the format that is written here. Version 2 has notes that version 1 did not know.
+const VERSION: u32 = 2;
 /// Size of a file's head, in bytes.
 pub(crate) const FILE_HEAD_LEN: usize = 32;
 
@@ -47,7 +47,7 @@ impl FileHead {
             return Err(Ok("the file's head does not match its checksum"));
         }
         match word(8) {
-            VERSION => Ok(()),
+            1..=VERSION => Ok(()),
             version => {
                 Err(Err(StoreError::Newer { path: path.to_owned(), version, known: VERSION }))
             }
@@ -94,7 +94,8 @@ pub(crate) struct Scanned {
     pub(crate) bad: Option<(u64, String)>,
 }
 
-/// Reads a file and gives its good blocks to `each`, in order. After a bad one it looks for the
+/// Reads a file and gives its good blocks to `each`, in order, but those whose rows are all below
+/// `row`. After a bad one it looks for the
 /// next good one. `row` is where rows go on; a block beyond it tells how many are missing, which
 /// is added to `damage`. A bad end with nothing behind it may be a write that a crash cut short:
 /// it is left to the caller, who knows whether rows go on in another file.
@@ -119,6 +120,9 @@ pub(crate) fn scan(
                     break;
                 }
             }
+            // The same block again, as a writer saves it into a new file when it does not know what
+            // became of the old one.
+            Found::Block(block) if block.is_before(*row) => {}
             Found::Block(block) => {
                 let rows_lost = block.first_row.saturating_sub(*row);
                 if let Some((position, reason)) = bad.take() {

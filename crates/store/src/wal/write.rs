@@ -132,6 +132,22 @@ impl LogWriter {
         }
     }
 
+    /// Ends the current file, whatever its size.
+    pub(crate) fn end_file(&mut self) {
+        self.current = None;
+    }
+
+    /// All files, oldest first.
+    pub(crate) fn spans(&self) -> impl Iterator<Item = &FileSpan> {
+        self.files.iter()
+    }
+
+    /// The files that will not grow any more, oldest first.
+    pub(crate) fn ended(&self) -> impl Iterator<Item = &FileSpan> {
+        let growing = usize::from(self.current.is_some());
+        self.files.iter().take(self.files.len() - growing)
+    }
+
     /// What has to be synced now.
     pub(crate) fn unsynced(&self) -> Unsynced {
         Unsynced {
