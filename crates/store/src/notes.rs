@@ -3,7 +3,7 @@
 //! As bytes: one entry after the other, each a tag and its fields, numbers little-endian, texts
 //! with their length (`u32`) before them. See `docs/formats/wal.md`.
 
-use crate::{Aliases, Append, ChainAlias, ClockReading, ClockTable};
+use crate::{Aliases, Append, ChainAlias, ClockReading, ClockTable, Keys};
 use chronoscope_chain::{ClockEstimate, ClockKnot, ClockTrack, Dropped};
 use chronoscope_model::{ChainId, ClassId, ClassName, Names, PathId, ProcessId, ProcessName};
 use std::collections::BTreeMap;
@@ -22,6 +22,7 @@ const ALIAS: u8 = 10;
 const READING: u8 = 11;
 const TRACK: u8 = 12;
 const ALIASES_DROPPED: u8 = 13;
+const KEY: u8 = 14;
 
 /// How far the ring of one process was read: pairs of thread block and next sequence number.
 pub type Positions = Vec<(u32, u64)>;
@@ -61,6 +62,8 @@ pub struct Ledger {
     pub aliases: Aliases,
     /// What is known of the hosts' clocks.
     pub clocks: ClockTable,
+    /// The keys of the last keyed appends.
+    pub keys: Keys,
 }
 
 /// One note.
@@ -80,6 +83,7 @@ pub(crate) enum Note {
     /// A host's whole track.
     Track(String, Vec<ClockKnot>),
     AliasesDropped(u64),
+    Key(u128),
 }
 
 impl Ledger {
@@ -111,6 +115,7 @@ impl Ledger {
         for (host, track) in self.clocks.hosts() {
             encode_track(host, track.knots(), bytes);
         }
+        self.keys.iter().for_each(|key| encode_key(key, bytes));
     }
 
     /// Takes in notes. A later note about the same thing replaces an earlier one.
@@ -150,6 +155,7 @@ impl Ledger {
             }
             Note::Track(host, knots) => self.clocks.set(&host, ClockTrack::from_knots(knots)),
             Note::AliasesDropped(count) => self.aliases.set_dropped(count),
+            Note::Key(key) => self.keys.insert(key),
         }
     }
 
@@ -215,6 +221,7 @@ fn note(rest: &mut &[u8]) -> Option<Note> {
         }),
         TRACK => Note::Track(text(rest)?, list(rest, knot)?),
         ALIASES_DROPPED => Note::AliasesDropped(number(rest)?),
+        KEY => Note::Key(long(rest)?),
         _ => return None,
     };
     Some(note)
@@ -251,6 +258,9 @@ pub(crate) fn encode_append(known: &Ledger, input: &Append<'_>, now_ns: i64, byt
     }
     for reading in input.clocks {
         encode_reading(reading, bytes);
+    }
+    if let Some(key) = input.key {
+        encode_key(key, bytes);
     }
 }
 
@@ -349,6 +359,11 @@ pub(crate) fn encode_reading(reading: &ClockReading, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(&reading.error_ns.to_le_bytes());
 }
 
+fn encode_key(key: u128, bytes: &mut Vec<u8>) {
+    bytes.push(KEY);
+    bytes.extend_from_slice(&key.to_le_bytes());
+}
+
 fn encode_track(host: &str, knots: &[ClockKnot], bytes: &mut Vec<u8>) {
     bytes.push(TRACK);
     encode_text(host, bytes);
@@ -441,6 +456,7 @@ mod tests {
             ledger.aliases.insert(alias, 5);
         }
         ledger.aliases.set_dropped(3);
+        ledger.keys.insert(1 << 99);
         // So many that some are only a line any more.
         for n in 0..700 {
             let host = String::from("radar-1");

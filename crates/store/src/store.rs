@@ -37,6 +37,9 @@ pub struct Append<'a> {
     pub aliases: &'a [ChainAlias],
     /// What was measured of hosts' clocks.
     pub clocks: &'a [ClockReading],
+    /// What the sender calls these rows whenever it sends them. Where they are here already,
+    /// nothing of the append is taken, and it succeeds.
+    pub key: Option<u128>,
 }
 
 impl Append<'_> {
@@ -206,6 +209,9 @@ impl Store {
         let nothing = Batch::default();
         let batch = input.batch.unwrap_or(&nothing);
         let mut intake = self.intake();
+        if input.key.is_some_and(|key| intake.ledger.keys.contains(key)) {
+            return Ok(intake.next_row);
+        }
         intake.check(&self.options)?;
         intake.append(batch, input, now_ns, &self.options)
     }

@@ -84,6 +84,29 @@ fn a_restart_finds_rows_names_and_cursors_again() {
 }
 
 #[test]
+fn rows_with_a_key_are_taken_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut chains = Chains::default();
+    let batches = [chains.batch(0, 2), chains.batch(0, 2)];
+    let offer = |store: &chronoscope_store::Store, batch: usize, key| {
+        let batch = Some(&batches[batch]);
+        let input = Append { batch, names: Some(&chains.names), key, ..Append::default() };
+        store.append(&input, 0).unwrap()
+    };
+    let store = open(dir.path(), Options::default(), 0);
+    assert_eq!([offer(&store, 0, Some(7)), offer(&store, 0, Some(7))], [10, 10]);
+    drop(store); // the answer was lost with it
+    let store = open(dir.path(), Options::default(), 0);
+    assert_eq!([offer(&store, 0, Some(7)), offer(&store, 1, Some(8))], [10, 20]);
+    store.seal_all(0).unwrap();
+    drop(store);
+    let store = open(dir.path(), Options::default(), 0);
+    assert_eq!([offer(&store, 1, Some(8)), offer(&store, 0, None)], [20, 30]);
+    drop(store);
+    assert_eq!(ids(dir.path()).len(), 30);
+}
+
+#[test]
 fn late_rows_are_counted_kept_and_merged() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path(), Options::default(), 100);
