@@ -85,6 +85,11 @@ chronoscope_correlator_to_traceparent(const arm_correlator_t *correlator, char t
  * program ask for their parent here. */
 ARM4_API_DYNAMIC(arm_error_t) chronoscope_current_correlator(arm_correlator_t *correlator);
 
+/* The correlator of an open transaction: what arm_start_transaction() would have given. */
+ARM4_API_DYNAMIC(arm_error_t)
+chronoscope_transaction_correlator(const arm_tran_start_handle_t tran_handle,
+                                   arm_correlator_t *correlator);
+
 /* ---- Control ----
  *
  * What is recorded, of an application, a class or one transaction. What any of the three switches

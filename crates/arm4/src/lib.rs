@@ -259,6 +259,25 @@ exported! {
         codes::OK
     }
 
+    /// The correlator of an open transaction.
+    fn chronoscope_transaction_correlator(handle: i64, correlator: *mut CorrelatorOctets) {
+        if correlator.is_null() {
+            return codes::CORRELATOR_OUT;
+        }
+        if handle == handles::OFF {
+            // Of nobody: who receives it starts a chain.
+            correlators::hand_on(std::ptr::null(), correlator);
+            return codes::OK;
+        }
+        match handles::claim(handle) {
+            Ok(mut claim) => {
+                correlators::write(correlator, &claim.started().correlator(), 0);
+                codes::OK
+            }
+            Err(code) => code,
+        }
+    }
+
     /// Switches something of an application or a class.
     fn chronoscope_control(id: *const Id, what: i32, on: i32) {
         controlling::control(id, what, on != 0)

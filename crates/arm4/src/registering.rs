@@ -44,6 +44,9 @@ pub(crate) unsafe fn application(
     first.flags(flags, 0);
     // SAFETY: the caller's promise, for all below.
     unsafe {
+        if output.is_null() {
+            return codes::NULL;
+        }
         give(output, Id::default());
         let buffers = Buffers::of(buffer, &[format::CHARSET, format::APP_IDENTITY], &mut first);
         let charset = match buffers.get::<types::Charset>() {
@@ -70,7 +73,7 @@ pub(crate) unsafe fn application(
             Ok((own, id)) => {
                 own.add_registration();
                 give(output, id);
-                if output.is_null() { codes::NULL } else { first.code() }
+                first.code()
             }
             Err(code) => code,
         }

@@ -141,9 +141,25 @@ impl Started {
         true
     }
 
-    /// Appends what is encoded already as a context ([`context::append`]).
+    /// Appends what is encoded already as a context ([`context::append`]). Of a word that does not
+    /// fit as much is kept as does, and the record says so.
     pub fn append_encoded(&mut self, entries: &[u8]) {
-        context::entries(entries).for_each(|entry: Entry<'_>| self.append(entry));
+        for entry in context::entries(entries) {
+            let used = self.state().map_or(0, |state| usize::from(state.context_len));
+            match entry {
+                Entry::Property(key, value) => {
+                    let room = context::MAX_BYTES.saturating_sub(used + key.len() + 3);
+                    let kept = &value[..value.floor_char_boundary(room)];
+                    if kept.len() == value.len() || !kept.is_empty() {
+                        self.append(Entry::Property(key, kept));
+                    }
+                    if kept.len() < value.len() {
+                        self.context_was_cut();
+                    }
+                }
+                number => self.append(number),
+            }
+        }
     }
 
     /// Something was left out of its context.
