@@ -3,7 +3,7 @@
 CARGO ?= cargo
 export CHRONOSCOPE_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/chronoscope
 
-.PHONY: help demo test check bench soak fuzz build arm4 clean
+.PHONY: help demo test check bench soak fuzz build arm4 java clean
 
 help:
 	@echo 'make demo   build everything and measure one minute of radar traffic, to a picture and a verdict'
@@ -11,6 +11,7 @@ help:
 	@echo 'make check  format, lints, documentation, licences'
 	@echo 'make bench  our numbers beside peers'\'' and limits, each measured in the same run'
 	@echo 'make arm4   libarm4 and its headers, into target/arm4 (programs in C and C++)'
+	@echo 'make java   org.opengroup.arm40 for Java, into java/target'
 	@echo 'make fuzz   a minute of fuzzing for every parser (needs cargo-fuzz)'
 
 build:
@@ -18,6 +19,9 @@ build:
 
 arm4:
 	tools/arm4
+
+java:
+	tools/java build
 
 demo: build
 	tools/demo
@@ -28,6 +32,8 @@ test:
 	# What passing tests print is shown too: it says loudly what was skipped, and why.
 	$(CARGO) test --locked --workspace -- --show-output
 	$(CARGO) test --locked -p chronoscope-record --features off --test off
+	# 3: skipped, loudly, because there is no JDK or no Maven.
+	tools/java test || [ $$? = 3 ]
 
 check:
 	tools/setup check

@@ -28,7 +28,7 @@ import org.opengroup.arm40.metric.ArmTransactionWithMetrics;
 import org.opengroup.arm40.metric.ArmTransactionWithMetricsDefinition;
 import org.opengroup.arm40.transaction.ArmConstants;
 
-/** Metrics of all nine kinds. */
+/** Metrics of all nine kinds. In the ring their names have the units behind them. */
 class MetricTest {
     private static final short GENERAL = ArmMetricDefinition.METRIC_USE_GENERAL;
     private static final Arm ARM = new Arm("Metrics");
@@ -103,14 +103,14 @@ class MetricTest {
 
         JsonObject counters = Rings.only("counters");
         JsonObject numbers = counters.getAsJsonObject("metrics");
-        assertEquals(Integer.MAX_VALUE, numbers.get("c32").getAsDouble());
-        assertEquals(1L << 52, numbers.get("c64").getAsDouble());
+        assertEquals(Integer.MAX_VALUE, numbers.get("c32 [1]").getAsDouble());
+        assertEquals(1L << 52, numbers.get("c64 [B]").getAsDouble());
         assertEquals(0.1f, numbers.get("cf").getAsDouble());
         assertEquals(-404, numbers.get("n32").getAsDouble());
         assertEquals(-(1L << 50), numbers.get("n64").getAsDouble());
         assertEquals("näher", counters.getAsJsonObject("properties").get("s").getAsString());
         JsonObject gauges = Rings.only("gauges").getAsJsonObject("metrics");
-        assertEquals(Integer.MIN_VALUE, gauges.get("g32").getAsDouble());
+        assertEquals(Integer.MIN_VALUE, gauges.get("g32 [°C]").getAsDouble());
         assertEquals(-(1L << 53), gauges.get("g64").getAsDouble());
         assertEquals(-273.15f, gauges.get("gf").getAsDouble());
     }
@@ -125,7 +125,8 @@ class MetricTest {
         gauge32.set(3);
         transaction.stop(ArmConstants.STATUS_GOOD);
         gauge32.set(4);
-        assertEquals(3, Rings.only("values").getAsJsonObject("metrics").get("g32").getAsInt());
+        JsonObject metrics = Rings.only("values").getAsJsonObject("metrics");
+        assertEquals(3, metrics.get("g32 [°C]").getAsInt());
     }
 
     @Test
@@ -140,7 +141,7 @@ class MetricTest {
         transaction.start();
         transaction.stop(ArmConstants.STATUS_GOOD);
         JsonObject metrics = Rings.only("validity").getAsJsonObject("metrics");
-        assertNull(metrics.get("g32"));
+        assertNull(metrics.get("g32 [°C]"));
         assertEquals(0, metrics.get("g64").getAsInt());
     }
 
@@ -184,6 +185,6 @@ class MetricTest {
         gauge32.set(77);
         assertEquals(0, report.report(ArmConstants.STATUS_GOOD, 1_000));
         List<JsonObject> stored = Rings.own("reported");
-        assertEquals(77, stored.get(0).getAsJsonObject("metrics").get("g32").getAsInt());
+        assertEquals(77, stored.get(0).getAsJsonObject("metrics").get("g32 [°C]").getAsInt());
     }
 }

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 /** Reads rings and stores with the program {@code chronoscope}, as an operator would. */
 final class Rings {
     static final Path PROGRAM = Path.of(System.getProperty("chronoscope.program"));
-    private static final int LAST = 100_000;
+    private static final int LAST = 4000;
 
     private Rings() {}
 
