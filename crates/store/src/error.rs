@@ -84,13 +84,16 @@ pub enum StoreError {
         reason: String,
     },
     /// A URL that names no store.
-    #[error("store {url:?}: {reason}; file:DIR is expected")]
+    #[error("store {url:?}: {reason}; file:DIR or clickhouse://HOST/DATABASE is expected")]
     Url {
         /// What was given, without a password.
         url: String,
         /// What is wrong with it.
         reason: String,
     },
+    /// The cluster that was named by URL could not do it.
+    #[error(transparent)]
+    ClickHouse(#[from] crate::clickhouse::ClickHouseError),
     /// The Parquet library refused.
     #[error("{}: {source}", path.display())]
     Parquet {
@@ -120,7 +123,10 @@ impl StoreError {
 
     /// Whether the same call may succeed later without anybody's doing.
     pub fn is_passing(&self) -> bool {
-        self.is_full() || matches!(self, Self::Backlog { .. } | Self::LogFailed { .. })
+        let of_cluster = matches!(self, Self::ClickHouse(error) if error.is_passing());
+        of_cluster
+            || self.is_full()
+            || matches!(self, Self::Backlog { .. } | Self::LogFailed { .. })
     }
 
     /// Whether a file is not there (any more).

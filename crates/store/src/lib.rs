@@ -32,6 +32,7 @@
 
 mod aliases;
 pub mod ask;
+pub mod clickhouse;
 mod clocks;
 mod disk;
 mod error;

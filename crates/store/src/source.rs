@@ -3,6 +3,7 @@
 //! | URL | what answers |
 //! |---|---|
 //! | `file:DIR`, or a path alone | the files of a [`Store`](crate::Store) in that directory |
+//! | `clickhouse://[user[:password]@]host[:port][,host…]/database` | a [`clickhouse`](crate::clickhouse) cluster; `clickhouses://` over TLS |
 //!
 //! ```no_run
 //! use chronoscope_store::ask::{Limits, Question};
@@ -19,6 +20,7 @@
 //! Not here: writing (`Store`), and what the questions mean (`ask`).
 
 use crate::ask::{self, Answer, ClassStatistics, Limits, Point, Question};
+use crate::clickhouse::{Cluster, Remote};
 use crate::{Damage, Snapshot, StoreError};
 use chronoscope_model::{ChainId, ClassName, Transaction};
 use std::collections::BTreeMap;
@@ -34,13 +36,18 @@ const TRIES: usize = 5;
 pub enum Source {
     /// The directory of a store, on this computer.
     Files(PathBuf),
+    /// A ClickHouse cluster.
+    ClickHouse(Cluster),
 }
 
 /// Stored transactions at one moment.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant)] // one at a time, never in a collection
 pub enum View {
     /// Of files.
     Files(Snapshot),
+    /// Of a cluster, which goes on meanwhile: a later question may see newer rows.
+    ClickHouse(Remote),
 }
 
 impl Source {
@@ -66,6 +73,7 @@ impl Source {
             };
         }
         match url.split_once("://") {
+            Some(("clickhouse" | "clickhouses", _)) => Ok(Self::ClickHouse(Cluster::new(url)?)),
             Some((scheme, _)) => Err(refuse(&format!("{scheme}: is not known here"))),
             None => Ok(Self::Files(PathBuf::from(url))),
         }
@@ -80,7 +88,12 @@ impl Source {
         &self,
         mut ask: impl FnMut(&View) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let Self::Files(dir) = self;
+        let dir = match self {
+            Self::ClickHouse(cluster) => {
+                return ask(&View::ClickHouse(Remote::new(cluster.clone())));
+            }
+            Self::Files(dir) => dir,
+        };
         let mut tries = 1;
         loop {
             match ask(&View::Files(Snapshot::open(dir)?)) {
@@ -146,6 +159,7 @@ impl View {
     pub fn ask(&self, question: &Question, limits: &Limits) -> Result<Answer, StoreError> {
         match self {
             Self::Files(snapshot) => ask::ask(snapshot, question, limits),
+            Self::ClickHouse(remote) => remote.ask(question, limits),
         }
     }
 
@@ -161,6 +175,7 @@ impl View {
     ) -> Result<(Vec<Transaction>, Vec<Damage>), StoreError> {
         match self {
             Self::Files(snapshot) => ask::chain(snapshot, id, near_ns),
+            Self::ClickHouse(remote) => Ok((remote.chain(id, near_ns)?, Vec::new())),
         }
     }
 
@@ -175,6 +190,7 @@ impl View {
     ) -> Result<(BTreeMap<ClassName, ClassStatistics>, Vec<Damage>), StoreError> {
         match self {
             Self::Files(snapshot) => ask::classes(snapshot, start_ns),
+            Self::ClickHouse(remote) => Ok((remote.classes(start_ns)?, Vec::new())),
         }
     }
 
@@ -185,6 +201,7 @@ impl View {
     pub fn locate(&self, point: &Point) -> Result<Option<ChainId>, StoreError> {
         match self {
             Self::Files(snapshot) => ask::locate(snapshot, point),
+            Self::ClickHouse(remote) => Ok(remote.locate(point)?),
         }
     }
 
@@ -200,6 +217,7 @@ impl View {
                 names.sort();
                 Ok(names)
             }
+            Self::ClickHouse(remote) => Ok(remote.class_names()?),
         }
     }
 }
@@ -209,6 +227,7 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Files(dir) => write!(f, "{}", dir.display()),
+            Self::ClickHouse(cluster) => fmt::Display::fmt(cluster, f),
         }
     }
 }
@@ -218,7 +237,7 @@ mod tests {
     use super::*;
 
     fn dir(url: &str) -> String {
-        let Source::Files(dir) = Source::open(url).unwrap();
+        let Source::Files(dir) = Source::open(url).unwrap() else { panic!("{url}") };
         dir.display().to_string()
     }
 

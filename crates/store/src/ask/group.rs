@@ -12,7 +12,7 @@ use chronoscope_chain::{
     Assembler, Chain, ChainRows, Evaluator, Found, Hop, Part, Partition, PathIndex, Paths, Run,
     Told, merge_between, split,
 };
-use chronoscope_model::{ChainId, ClassId, Flags, Record, TransactionId};
+use chronoscope_model::{ChainId, ClassId, Flags, PathId, Record, TransactionId};
 use std::collections::{HashMap, HashSet};
 
 /// Which chains' rows are read.
@@ -203,13 +203,16 @@ pub(super) fn read_unsealed(
     paths: &mut Paths,
 ) -> Run {
     let mut run = Run::default();
+    let mut known: HashMap<PathId, PathIndex> = HashMap::new();
     for record in records.iter().filter(|record| wanted.contains(record.chain())) {
-        let told = || {
-            let text = shared.names.path_text(record.path);
-            let path = paths.of(&shared.book().path(&text).classes);
+        let mut told = || {
+            let path = *known.entry(record.path).or_insert_with(|| {
+                let text = shared.names.path_text(record.path);
+                paths.of(&shared.book().path(&text).classes)
+            });
             Told { path, level: record.level, root_start_ns: record.root_start_ns }
         };
-        let told = (!record.flags().contains(Flags::FOREIGN)).then(told);
+        let told = (!record.flags().contains(Flags::FOREIGN)).then(&mut told);
         // As the column `elapsed_ns` has it.
         let elapsed_ns = record.elapsed_ns.min(i64::MAX.unsigned_abs());
         run.push(record.chain(), Hop { elapsed_ns, ..Hop::from(*record) }, told);

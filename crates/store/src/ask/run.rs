@@ -70,14 +70,14 @@ struct NativeMinute<'a> {
 
 /// All rows that may matter.
 #[derive(Default)]
-struct Minutes<'a> {
+pub(super) struct Minutes<'a> {
     native: BTreeMap<Minute, NativeMinute<'a>>,
     foreign: Vec<&'a Segment>,
     foreign_unsealed: Vec<&'a Record>,
 }
 
 impl<'a> Minutes<'a> {
-    fn of(snapshot: &'a Snapshot, question: &Question, limits: &Limits) -> Self {
+    pub(super) fn of(snapshot: &'a Snapshot, question: &Question, limits: &Limits) -> Self {
         let mut minutes = Self::default();
         let wanted = |slot: Slot| {
             let reach = match slot.kind {
@@ -110,16 +110,16 @@ impl<'a> Minutes<'a> {
 }
 
 /// A time range, wider by `reach` on both sides.
-fn around(range: &Range<i64>, reach: Duration) -> Range<i64> {
+pub(super) fn around(range: &Range<i64>, reach: Duration) -> Range<i64> {
     let reach = i64::try_from(reach.as_nanos()).unwrap_or(i64::MAX);
     range.start.saturating_sub(reach)..range.end.saturating_add(reach)
 }
 
 /// One question being answered.
-struct Task<'a> {
-    shared: &'a Shared<'a>,
-    limits: &'a Limits,
-    damage: Mutex<Vec<Damage>>,
+pub(super) struct Task<'a> {
+    pub(super) shared: &'a Shared<'a>,
+    pub(super) limits: &'a Limits,
+    pub(super) damage: Mutex<Vec<Damage>>,
 }
 
 impl Task<'_> {
@@ -179,7 +179,7 @@ impl Task<'_> {
         }
     }
 
-    fn ask_native(&self, minutes: &Minutes<'_>) -> Result<Findings, StoreError> {
+    pub(super) fn ask_native(&self, minutes: &Minutes<'_>) -> Result<Findings, StoreError> {
         let question = self.shared.question;
         if question.kind == Kind::Sync {
             return Ok(Findings::new(question.points));
@@ -246,7 +246,7 @@ impl Task<'_> {
 
     /// Foreign chains lie anywhere. Most lie in one place all the same, and are asked as they are
     /// read; the rows of the others are brought together, in as many passes as memory demands.
-    fn ask_foreign(&self, minutes: &Minutes<'_>) -> Result<Findings, StoreError> {
+    pub(super) fn ask_foreign(&self, minutes: &Minutes<'_>) -> Result<Findings, StoreError> {
         let mut findings = Findings::new(self.shared.question.points);
         if minutes.foreign.is_empty() && minutes.foreign_unsealed.is_empty() {
             return Ok(findings);
@@ -382,7 +382,7 @@ impl Task<'_> {
     }
 
     /// Synchronous durations: every row for itself.
-    fn ask_each(&self, minutes: &Minutes<'_>) -> Result<Findings, StoreError> {
+    pub(super) fn ask_each(&self, minutes: &Minutes<'_>) -> Result<Findings, StoreError> {
         let question = self.shared.question;
         let native = minutes.native.values().flat_map(|minute| minute.parts.iter());
         let segments: Vec<&&Segment> = native.chain(&minutes.foreign).collect();

@@ -1,0 +1,95 @@
+//! Answers from rows that come in pieces, from wherever they are stored.
+//!
+//! A piece is a batch of rows in which every chain is whole. It is asked as rows of the log are
+//! that no segment holds yet, by the same code: there is one definition of every duration.
+
+use super::answer::{Answer, Losses};
+use super::book::Book;
+use super::question::{Kind, Limits, Question};
+use super::run::{Minutes, Task};
+use super::series::Findings;
+use super::{Shared, run::around};
+use crate::{Minute, Snapshot, StoreError};
+use chronoscope_chain::Meaning;
+use chronoscope_model::{Batch, ClassId, Names};
+use std::collections::HashSet;
+use std::ops::RangeInclusive;
+use std::sync::{Mutex, PoisonError};
+
+/// Which rows a piece is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// Native chains: foreign rows among them are passed over.
+    Native,
+    /// Foreign chains, whole; native rows among them take part as ancestors.
+    Foreign,
+    /// Rows of any kind, each for itself.
+    Each,
+}
+
+/// A question that is being answered.
+pub(crate) struct Pieces<'a> {
+    shared: Shared<'a>,
+    limits: Limits,
+    findings: Mutex<Findings>,
+}
+
+impl<'a> Pieces<'a> {
+    /// A question, with the names of all rows that will come.
+    pub(crate) fn new(question: &'a Question, names: &'a Names, limits: Limits) -> Self {
+        let book = Mutex::new(Book::new(names, question));
+        let shared = Shared { question, names, book };
+        Self { shared, limits, findings: Mutex::new(Findings::new(question.points)) }
+    }
+
+    /// The minutes in which native rows may matter, and those in which foreign ones may.
+    pub(crate) fn minutes(&self) -> (RangeInclusive<i64>, RangeInclusive<i64>) {
+        let of = |reach| {
+            let range = around(&self.shared.question.start_ns, reach);
+            Minute::of(range.start).0..=Minute::of(range.end.saturating_sub(1)).0
+        };
+        (of(super::REACH), of(self.limits.foreign_reach))
+    }
+
+    /// The classes of the roots whose chains may matter: no other native row is needed.
+    pub(crate) fn tops(&self) -> HashSet<ClassId> {
+        let mut book = self.shared.book();
+        let mut tops = HashSet::new();
+        for (id, classes) in self.shared.names.paths() {
+            let Some(top) = classes.first() else { continue };
+            let matters = match self.shared.question.kind {
+                Kind::Acpd => {
+                    let text = self.shared.names.path_text(id);
+                    book.meaning(&text) != Some(Meaning::None)
+                }
+                Kind::Apcd => classes.iter().any(|class| class.is_none() || book.is_root(*class)),
+                Kind::Sync => false,
+            };
+            if matters {
+                tops.insert(*top);
+            }
+        }
+        tops
+    }
+
+    /// Asks a piece.
+    pub(crate) fn add(&self, piece: Piece, rows: Batch) -> Result<(), StoreError> {
+        let snapshot = Snapshot::of_rows(rows);
+        let task = Task { shared: &self.shared, limits: &self.limits, damage: Mutex::default() };
+        let minutes = Minutes::of(&snapshot, self.shared.question, &self.limits);
+        let found = match piece {
+            Piece::Native => task.ask_native(&minutes)?,
+            Piece::Foreign => task.ask_foreign(&minutes)?,
+            Piece::Each => task.ask_each(&minutes)?,
+        };
+        self.findings.lock().unwrap_or_else(PoisonError::into_inner).merge(found);
+        Ok(())
+    }
+
+    /// The answer, when all pieces were asked.
+    pub(crate) fn into_answer(self, losses: Losses) -> Answer {
+        let findings = self.findings.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let book = self.shared.book();
+        Answer::new(self.shared.question, &book, findings, losses)
+    }
+}

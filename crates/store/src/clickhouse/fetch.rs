@@ -1,0 +1,215 @@
+//! Whole transactions of one chain, and statistics by class.
+
+use super::ask::between;
+use super::rows::Answered;
+use super::{ClickHouseError, Cluster, Node};
+use crate::ask::ClassStatistics;
+use crate::{MINUTE_NS, Minute};
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type, UInt8Type, UInt16Type, UInt32Type};
+use chronoscope_model::{
+    ChainId, ClassName, Flags, Histogram, ProcessName, SUB_BUCKETS, Status, Transaction,
+    TransactionId,
+};
+use std::collections::BTreeMap;
+use std::ops::{Range, RangeInclusive};
+
+/// All columns of a transaction in words.
+const ALL: &str = "application, class, host, process, thread, \
+    toUnixTimestamp64Nano(start) AS start_ns, elapsed_ns, cpu_ns, process_cpu_ns, status, id, \
+    parent, flags, level, path, ifNull(root_application, '') AS root_application_text, \
+    toUnixTimestamp64Nano(root_start) AS root_start_ns, ifNull(root_host, '') AS root_host_text, \
+    root_process, CAST(mapKeys(properties), 'Array(String)') AS property_keys, \
+    mapValues(properties) AS property_values, \
+    CAST(mapKeys(metrics), 'Array(String)') AS metric_keys, mapValues(metrics) AS metric_values";
+
+/// The transactions of a chain on its shard, by start.
+pub(super) fn fetch_chain(
+    node: &Node,
+    id: ChainId,
+    minutes: Option<RangeInclusive<i64>>,
+) -> Result<Vec<Transaction>, ClickHouseError> {
+    let near = minutes.map_or(String::new(), |m| format!(" AND {}", between("minute", &m)));
+    let (high, low) = (id.high(), id.low());
+    let sql = format!(
+        "SELECT {ALL} FROM transactions WHERE chain_high = {high} AND chain_low = {low}{near}"
+    );
+    let mut found = Vec::new();
+    node.query(&sql, |batch| {
+        let rows = Answered { node, batch };
+        for row in 0..batch.num_rows() {
+            found.push(transaction(&rows, row, id)?);
+        }
+        Ok(())
+    })?;
+    found.sort_by_key(|transaction: &Transaction| {
+        (transaction.start_ns, transaction.level, transaction.id)
+    });
+    Ok(found)
+}
+
+fn transaction(
+    rows: &Answered<'_>,
+    row: usize,
+    chain: ChainId,
+) -> Result<Transaction, ClickHouseError> {
+    let text = |name: &str| -> Result<String, ClickHouseError> {
+        Ok(rows.texts(name)?.value(row).to_owned())
+    };
+    let number =
+        |name: &str| -> Result<u64, ClickHouseError> { Ok(rows.times(name)?[row].cast_unsigned()) };
+    let small =
+        |name: &str| -> Result<u32, ClickHouseError> { Ok(rows.numbers::<UInt32Type>(name)?[row]) };
+    let process = |application: String, host: String, pid: u32| {
+        let known = !host.is_empty() || pid != 0;
+        // The process's start is not a column: it only ever told processes apart.
+        known.then_some(ProcessName { application, host, pid, start_ns: 0 })
+    };
+    let flags = Flags(rows.numbers::<UInt8Type>("flags")?[row]);
+    let foreign = flags.contains(Flags::FOREIGN);
+    let class = ClassName { application: text("application")?, class: text("class")? };
+    let own = process(class.application.clone(), text("host")?, small("process")?);
+    let root_application = text("root_application_text")?;
+    let root = process(root_application, text("root_host_text")?, small("root_process")?);
+    let strange = |name: &str| rows.node.strange(name);
+    let process_cpu = rows.batch.column_by_name("process_cpu_ns");
+    let process_cpu = process_cpu.and_then(|column| column.as_primitive_opt::<Int64Type>());
+    let process_cpu = process_cpu.ok_or_else(|| strange("process_cpu_ns"))?;
+    Ok(Transaction {
+        class,
+        process: own,
+        thread: small("thread")?,
+        start_ns: rows.times("start_ns")?[row],
+        elapsed_ns: number("elapsed_ns")?,
+        cpu_ns: number("cpu_ns")?,
+        process_cpu_ns: process_cpu.is_valid(row).then(|| process_cpu.value(row).cast_unsigned()),
+        status: text("status")?.parse().unwrap_or(Status::Unknown),
+        id: TransactionId(rows.ids("id")?[row]),
+        parent: TransactionId(rows.ids("parent")?[row]),
+        chain,
+        flags,
+        level: rows.numbers::<UInt16Type>("level")?[row],
+        path: text("path")?,
+        root_start_ns: Some(rows.times("root_start_ns")?[row]).filter(|_| !foreign),
+        root_process: root.filter(|_| !foreign),
+        properties: pairs(rows, row, ["property_keys", "property_values"], |values, index| {
+            Some(values.as_string_opt::<i32>()?.value(index).to_owned())
+        })?,
+        metrics: pairs(rows, row, ["metric_keys", "metric_values"], |values, index| {
+            Some(values.as_primitive_opt::<Float64Type>()?.value(index))
+        })?,
+    })
+}
+
+/// The entries of a map, which came as two lists.
+fn pairs<T>(
+    rows: &Answered<'_>,
+    row: usize,
+    [keys, values]: [&str; 2],
+    value: impl Fn(&dyn Array, usize) -> Option<T>,
+) -> Result<Vec<(String, T)>, ClickHouseError> {
+    let list = |name: &str| {
+        let column = rows.batch.column_by_name(name);
+        let column = column.and_then(|column| column.as_list_opt::<i32>());
+        column.map(|column| column.value(row)).ok_or_else(|| rows.node.strange(name))
+    };
+    let (keys_of, values_of) = (list(keys)?, list(values)?);
+    let keys_of = keys_of.as_string_opt::<i32>().ok_or_else(|| rows.node.strange(keys))?;
+    let pair = |index: usize| {
+        let value = (index < values_of.len()).then(|| value(&*values_of, index)).flatten();
+        Some((keys_of.value(index).to_owned(), value?))
+    };
+    let pairs = (0..keys_of.len()).map(|i| pair(i).ok_or_else(|| rows.node.strange(values)));
+    pairs.collect()
+}
+
+/// Statistics by class over the minutes that begin in a range.
+pub(super) fn classes(
+    cluster: &Cluster,
+    start_ns: &Range<i64>,
+) -> Result<BTreeMap<ClassName, ClassStatistics>, ClickHouseError> {
+    // The first and the last minute whose start lies in the range.
+    let first = Minute::of(start_ns.start.saturating_sub(1)).0 + 1;
+    let first = if start_ns.start == i64::MIN { i64::MIN / MINUTE_NS } else { first };
+    let minutes = between("minute", &(first..=Minute::of(start_ns.end.saturating_sub(1)).0));
+    // Buckets as `model::histogram` has them: 32 to every doubling, none below 32.
+    let sql = format!(
+        "SELECT application, class, \
+         roundToExp2(bitOr(toUInt64(elapsed_ns), {SUB_BUCKETS})) AS doubling, \
+         intDiv(toUInt64(elapsed_ns), intDiv(doubling, {SUB_BUCKETS})) AS sub_bucket, \
+         count() AS rows, toString(sum(toUInt128(elapsed_ns))) AS sum_ns, \
+         min(elapsed_ns) AS min_ns, max(elapsed_ns) AS max_ns, \
+         toString(sum(toUInt128(cpu_ns))) AS sum_cpu_ns, countIf(status != 'GOOD') AS not_good \
+         FROM transactions WHERE {minutes} \
+         GROUP BY application, class, doubling, sub_bucket"
+    );
+    let by_shard = cluster.on_all(|_, node| {
+        let mut classes = BTreeMap::new();
+        node.query(&sql, |batch| add_classes(&Answered { node, batch }, &mut classes))?;
+        Ok(classes)
+    })?;
+    let mut all: BTreeMap<ClassName, ClassStatistics> = BTreeMap::new();
+    for (name, buckets) in by_shard.into_iter().flatten() {
+        let theirs = buckets.statistics();
+        let class = all.entry(name).or_default();
+        class.elapsed.merge(&theirs.elapsed);
+        class.cpu_ns = class.cpu_ns.saturating_add(theirs.cpu_ns);
+        class.not_good += theirs.not_good;
+    }
+    Ok(all)
+}
+
+/// What a shard says of one class.
+#[derive(Default)]
+struct Buckets {
+    elapsed: Histogram,
+    sum_ns: u128,
+    range_ns: Option<(u64, u64)>,
+    cpu_ns: u128,
+    not_good: u64,
+}
+
+impl Buckets {
+    fn statistics(mut self) -> ClassStatistics {
+        let (min, max) = self.range_ns.unwrap_or((0, 0));
+        self.elapsed.set_exact(self.sum_ns, min, max);
+        let cpu_ns = u64::try_from(self.cpu_ns).unwrap_or(u64::MAX);
+        ClassStatistics { elapsed: self.elapsed, cpu_ns, not_good: self.not_good }
+    }
+}
+
+fn add_classes(
+    rows: &Answered<'_>,
+    classes: &mut BTreeMap<ClassName, Buckets>,
+) -> Result<(), ClickHouseError> {
+    let (applications, names) = (rows.texts("application")?, rows.texts("class")?);
+    let (doublings, sub_buckets) = (rows.ids("doubling")?, rows.ids("sub_bucket")?);
+    let (counts, not_good) = (rows.ids("rows")?, rows.ids("not_good")?);
+    let (mins, maxs) = (rows.times("min_ns")?, rows.times("max_ns")?);
+    let (sums, cpus) = (rows.texts("sum_ns")?, rows.texts("sum_cpu_ns")?);
+    for row in 0..rows.batch.num_rows() {
+        let name = ClassName {
+            application: applications.value(row).to_owned(),
+            class: names.value(row).to_owned(),
+        };
+        let buckets = classes.entry(name).or_default();
+        let shift = u64::from(doublings[row].trailing_zeros()).checked_sub(5);
+        let index = shift.map(|shift| shift * SUB_BUCKETS as u64 + sub_buckets[row]);
+        let index = index.and_then(|index| usize::try_from(index).ok());
+        let index = index.filter(|index| *index < chronoscope_model::BUCKET_COUNT);
+        buckets
+            .elapsed
+            .add_bucket(index.ok_or_else(|| rows.node.strange("sub_bucket"))?, counts[row]);
+        let whole = |text: &str, name| text.parse::<u128>().map_err(|_| rows.node.strange(name));
+        buckets.sum_ns += whole(sums.value(row), "sum_ns")?;
+        buckets.cpu_ns += whole(cpus.value(row), "sum_cpu_ns")?;
+        buckets.not_good += not_good[row];
+        let (min, max) = (mins[row].unsigned_abs(), maxs[row].unsigned_abs());
+        buckets.range_ns = Some(match buckets.range_ns {
+            Some((low, high)) => (low.min(min), high.max(max)),
+            None => (min, max),
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,502 @@
+//! Rows in: every shard gets its chains, and says so when they are on its disk.
+
+use super::rows::Answered;
+use super::{ClickHouseError, Cluster, shard_of};
+use crate::rows::Rows;
+use crate::segment::Columns;
+use crate::{Minute, Order};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, TimestampNanosecondType, UInt8Type, UInt32Type};
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, StringArray,
+    TimestampNanosecondArray, UInt32Array,
+};
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use chronoscope_model::{
+    Batch, ClassId, ClassName, Flags, Names, PathId, ProcessId, ProcessName, schema,
+};
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How many batches of one stream go in before its cursor is written again. What was acknowledged
+/// since then and is sent again is known by its key.
+const CURSOR_EVERY: u32 = 32;
+
+/// Puts rows into a cluster. Any number of threads and of sinks, on any number of computers, may
+/// do so at the same time: a sink keeps nothing that another one could not find out.
+#[derive(Debug)]
+pub struct Sink {
+    cluster: Cluster,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    /// All that was heard, so that a batch may bring only the names that are new.
+    names: Names,
+    /// What of it the cluster has.
+    stored: HashSet<Stored>,
+    /// Ids that were looked up in the cluster in vain.
+    nowhere: HashSet<Stored>,
+    /// Batches of each stream since its cursor was written.
+    streams: HashMap<u128, u32>,
+}
+
+/// A name by its id; a path with what it said, since a complete one replaces one with gaps.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Stored {
+    Class(ClassId),
+    /// A class that only has its number.
+    Unnamed(ClassId),
+    Path(PathId, Box<[ClassId]>),
+    Process(ProcessId),
+}
+
+impl Sink {
+    /// A sink for a cluster whose tables are there ([`Cluster::prepare`]).
+    pub fn new(cluster: Cluster) -> Self {
+        Self { cluster, known: Mutex::default() }
+    }
+
+    /// The cluster.
+    pub const fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
+    /// Inserts rows; when it returns they are on their shards' disks. The same rows under the same
+    /// `key` are taken once: after an error, whatever it was, send them again with the same key.
+    /// `names` may leave out what an earlier batch had.
+    ///
+    /// # Errors
+    /// [`ClickHouseError`]; some shards may have taken their part.
+    pub fn insert(&self, batch: &Batch, names: &Names, key: u128) -> Result<(), ClickHouseError> {
+        let names = self.learn(batch, names)?;
+        let count = self.cluster.shard_count();
+        let mut shards: Vec<Batch> = vec![Batch::default(); count];
+        for record in batch.records() {
+            shards[shard_of(record.chain(), count)].push(*record, batch.context(record));
+        }
+        let key = format!("{key:032x}");
+        let settings = [
+            ("insert_deduplicate", "1"),
+            ("insert_deduplication_token", &*key),
+            // One block, so that it is taken or not.
+            ("max_insert_block_size", "1048576"),
+            ("min_insert_block_size_rows", "1048576"),
+            ("min_insert_block_size_bytes", "0"),
+            ("max_partitions_per_insert_block", "0"),
+            ("input_format_null_as_default", "1"),
+        ];
+        self.cluster.on_all(|index, node| {
+            if shards[index].is_empty() {
+                return Ok(());
+            }
+            let data = encode(&shards[index], &names)
+                .map_err(|error| ClickHouseError::Rows { reason: error.to_string() })?;
+            node.insert(&settings, "INSERT INTO transactions FORMAT ArrowStream", &data)
+        })?;
+        Ok(())
+    }
+
+    /// Inserts rows of a sender's stream: those from `first_row` on and before `end_row`, once,
+    /// however often they are sent in the same pieces.
+    ///
+    /// # Errors
+    /// As [`Self::insert`].
+    pub fn insert_stream(
+        &self,
+        stream: u128,
+        (first_row, end_row): (u64, u64),
+        batch: &Batch,
+        names: &Names,
+    ) -> Result<(), ClickHouseError> {
+        // The end is part of the key: a piece that was cut differently is another one. It would be
+        // doubled where the cursor does not stop it; under a key of its beginning alone it would be
+        // lost.
+        let key = stream.rotate_left(64) ^ (u128::from(first_row) << 64 | u128::from(end_row));
+        self.insert(batch, names, key)?;
+        let due = {
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let since = known.streams.entry(stream).or_insert(CURSOR_EVERY);
+            *since += 1;
+            *since > CURSOR_EVERY
+        };
+        if due {
+            let shard = &self.cluster.nodes
+                [shard_of(chronoscope_model::ChainId(stream), self.cluster.shard_count())];
+            let line = format!("{stream}\t{end_row}\n");
+            shard.insert(&[], "INSERT INTO streams FORMAT TSV", line.as_bytes())?;
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            known.streams.insert(stream, 1);
+        }
+        Ok(())
+    }
+
+    /// A row number of a sender's stream below which all rows are in; `None` when nothing is known
+    /// of it. Some after it may be in as well.
+    ///
+    /// # Errors
+    /// [`ClickHouseError`].
+    pub fn next_row(&self, stream: u128) -> Result<Option<u64>, ClickHouseError> {
+        let shard = &self.cluster.nodes
+            [shard_of(chronoscope_model::ChainId(stream), self.cluster.shard_count())];
+        let sql =
+            format!("SELECT max(end_row) FROM streams WHERE stream = {stream} HAVING count() > 0");
+        let text = shard.execute(&[], &sql)?;
+        if text.is_empty() {
+            return Ok(None);
+        }
+        text.parse().map(Some).map_err(|_| shard.strange("end_row"))
+    }
+
+    /// Adds names to what is known, here and on the shards; the names that the rows need.
+    fn learn(&self, batch: &Batch, names: &Names) -> Result<Names, ClickHouseError> {
+        let lock = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut needed = {
+            let mut known = lock();
+            known.names.merge(names);
+            Needed::of(batch, &known)
+        };
+        // Twice: a path that is found again names classes.
+        for _ in 0..2 {
+            if needed.missing.is_empty() {
+                break;
+            }
+            // Another collector may have heard them, or this one before it was started anew.
+            let found = self.recall(&needed.missing)?;
+            let mut known = lock();
+            known.names.merge(&found);
+            known.nowhere.extend(needed.missing.without(&found));
+            needed = Needed::of(batch, &known);
+        }
+        let news = needed.news(&lock().stored);
+        if !news.is_empty() {
+            let lines = Lines::of(&news, &needed.names);
+            self.cluster.on_all(|_, node| {
+                for (table, lines) in lines.by_table().into_iter().filter(|(_, l)| !l.is_empty()) {
+                    let sql = format!("INSERT INTO {table} FORMAT TSV");
+                    node.insert(&[], &sql, lines.as_bytes())?;
+                }
+                Ok(())
+            })?;
+            lock().stored.extend(news);
+        }
+        Ok(needed.names)
+    }
+
+    /// Looks names up; every shard has them all.
+    fn recall(&self, missing: &Missing) -> Result<Names, ClickHouseError> {
+        let node = &self.cluster.nodes[0];
+        let mut found = Names::default();
+        let list = |ids: &[u64]| ids.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+        let paths: Vec<u64> = missing.paths.iter().map(|id| id.0).collect();
+        if !paths.is_empty() {
+            let sql = format!("SELECT id, classes FROM paths WHERE id IN ({})", list(&paths));
+            node.query(&sql, |batch| {
+                let answered = Answered { node, batch };
+                let classes = answered.lists("classes")?;
+                for (id, classes) in answered.ids("id")?.iter().zip(classes) {
+                    found.add_path(PathId(*id), classes);
+                }
+                Ok(())
+            })?;
+        }
+        let mut classes: HashSet<u64> = missing.classes.iter().map(|id| id.0).collect();
+        classes.extend(found.paths().flat_map(|(_, path)| path.iter().map(|class| class.0)));
+        let classes: Vec<u64> = classes.into_iter().collect();
+        if !classes.is_empty() {
+            let sql =
+                format!("SELECT application, class FROM classes WHERE id IN ({})", list(&classes));
+            node.query(&sql, |batch| {
+                let answered = Answered { node, batch };
+                let names = answered.texts("application")?.iter().zip(answered.texts("class")?);
+                for (application, class) in names {
+                    let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
+                    let (application, class) = (text(application), text(class));
+                    found.add_class(ClassName { application, class });
+                }
+                Ok(())
+            })?;
+        }
+        let processes: Vec<u64> = missing.processes.iter().map(|id| id.0).collect();
+        if !processes.is_empty() {
+            let columns = "application, host, pid, start_ns";
+            let sql = format!("SELECT {columns} FROM processes WHERE id IN ({})", list(&processes));
+            node.query(&sql, |batch| {
+                let answered = Answered { node, batch };
+                let (applications, hosts) =
+                    (answered.texts("application")?, answered.texts("host")?);
+                let (pids, starts) =
+                    (answered.numbers::<UInt32Type>("pid")?, answered.times("start_ns")?);
+                for row in 0..batch.num_rows() {
+                    found.add_process(ProcessName {
+                        application: applications.value(row).to_owned(),
+                        host: hosts.value(row).to_owned(),
+                        pid: pids[row],
+                        start_ns: starts[row],
+                    });
+                }
+                Ok(())
+            })?;
+        }
+        Ok(found)
+    }
+}
+
+/// Ids that nobody named so far.
+#[derive(Default)]
+struct Missing {
+    classes: Vec<ClassId>,
+    paths: Vec<PathId>,
+    processes: Vec<ProcessId>,
+}
+
+impl Missing {
+    fn is_empty(&self) -> bool {
+        self.classes.is_empty() && self.paths.is_empty() && self.processes.is_empty()
+    }
+
+    /// What is still missing after `found`.
+    fn without(&self, found: &Names) -> Vec<Stored> {
+        let classes = self.classes.iter().filter(|id| found.class(**id).is_none());
+        let paths = self.paths.iter().filter(|id| found.path(**id).is_none());
+        let processes = self.processes.iter().filter(|id| found.process(**id).is_none());
+        let mut nowhere: Vec<_> = classes.map(|id| Stored::Class(*id)).collect();
+        nowhere.extend(paths.map(|id| Stored::Path(*id, Box::default())));
+        nowhere.extend(processes.map(|id| Stored::Process(*id)));
+        nowhere
+    }
+}
+
+/// The names that a batch needs.
+#[derive(Default)]
+struct Needed {
+    /// Of what is known.
+    names: Names,
+    /// Classes that were looked up in vain.
+    unnamed: Vec<ClassId>,
+    /// What was not looked up yet.
+    missing: Missing,
+}
+
+impl Needed {
+    fn of(batch: &Batch, known: &Known) -> Self {
+        let mut needed = Self::default();
+        let (mut classes, mut processes) = (HashSet::new(), HashSet::new());
+        let mut paths = HashSet::new();
+        for record in batch.records() {
+            classes.insert(record.class);
+            paths.insert(record.path);
+            processes.extend([record.process, record.root_process]);
+        }
+        for path in paths.into_iter().filter(|path| !path.is_none()) {
+            let in_vain = known.nowhere.contains(&Stored::Path(path, Box::default()));
+            match known.names.path(path) {
+                Some(through) => {
+                    classes.extend(through.iter().copied());
+                    needed.names.add_path(path, through.to_vec());
+                }
+                // A path of one class, which nobody named: its text says the number.
+                None if in_vain => {
+                    classes.insert(ClassId(path.0));
+                    needed.names.add_path(path, vec![ClassId(path.0)]);
+                }
+                None => needed.missing.paths.push(path),
+            }
+        }
+        for class in classes.into_iter().filter(|class| !class.is_none()) {
+            match known.names.class(class) {
+                Some(name) => drop(needed.names.add_class(name.clone())),
+                None if known.nowhere.contains(&Stored::Class(class)) => needed.unnamed.push(class),
+                None => needed.missing.classes.push(class),
+            }
+        }
+        for process in processes.into_iter().filter(|process| !process.is_none()) {
+            match known.names.process(process) {
+                Some(name) => drop(needed.names.add_process(name.clone())),
+                None if known.nowhere.contains(&Stored::Process(process)) => {}
+                None => needed.missing.processes.push(process),
+            }
+        }
+        needed
+    }
+
+    /// What of it is not `stored`.
+    fn news(&self, stored: &HashSet<Stored>) -> Vec<Stored> {
+        let classes = self.names.classes().map(|(id, _)| Stored::Class(id));
+        let unnamed = self.unnamed.iter().map(|id| Stored::Unnamed(*id));
+        let paths = self.names.paths().map(|(id, classes)| Stored::Path(id, classes.into()));
+        let processes = self.names.processes().map(|(id, _)| Stored::Process(id));
+        let all = classes.chain(unnamed).chain(paths).chain(processes);
+        all.filter(|name| !stored.contains(name)).collect()
+    }
+}
+
+/// Names as lines of ClickHouse's TSV.
+#[derive(Default)]
+struct Lines {
+    classes: String,
+    paths: String,
+    processes: String,
+}
+
+impl Lines {
+    fn of(news: &[Stored], names: &Names) -> Self {
+        let mut lines = Self::default();
+        for name in news {
+            match name {
+                Stored::Class(id) => {
+                    if let Some(ClassName { application, class }) = names.class(*id) {
+                        let (application, class) = (escaped(application), escaped(class));
+                        let _ = writeln!(lines.classes, "{}\t{application}\t{class}", id.0);
+                    }
+                }
+                Stored::Unnamed(id) => {
+                    let _ = writeln!(lines.classes, "{}\t\t?{id}", id.0);
+                }
+                Stored::Path(id, classes) => {
+                    let list: Vec<_> = classes.iter().map(|class| class.0.to_string()).collect();
+                    let (text, list) = (escaped(&names.path_text(*id)), list.join(","));
+                    let _ = writeln!(lines.paths, "{}\t{text}\t[{list}]", id.0);
+                }
+                Stored::Process(id) => {
+                    if let Some(name) = names.process(*id) {
+                        let (application, host) = (escaped(&name.application), escaped(&name.host));
+                        let (pid, start_ns) = (name.pid, name.start_ns);
+                        let _ = writeln!(
+                            lines.processes,
+                            "{}\t{application}\t{host}\t{pid}\t{start_ns}",
+                            id.0
+                        );
+                    }
+                }
+            }
+        }
+        lines
+    }
+
+    fn by_table(&self) -> [(&'static str, &str); 3] {
+        // Paths last: who finds a path finds its classes.
+        [("classes", &self.classes), ("processes", &self.processes), ("paths", &self.paths)]
+    }
+}
+
+/// A text in TSV.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' => escaped += "\\\\",
+            '\t' => escaped += "\\t",
+            '\n' => escaped += "\\n",
+            '\r' => escaped += "\\r",
+            '\0' => escaped += "\\0",
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// One shard's rows as an Arrow stream.
+fn encode(batch: &Batch, names: &Names) -> Result<Vec<u8>, ArrowError> {
+    let rows = Rows::of(batch);
+    let schema = table_schema();
+    let mut writer = StreamWriter::try_new(Vec::new(), &schema)?;
+    for columns in Columns::new(&rows, names, Order::Chain).batches() {
+        writer.write(&table_columns(&columns?, &schema)?)?;
+    }
+    writer.finish()?;
+    writer.into_inner()
+}
+
+/// The columns that are not sent.
+const LEFT_OUT: &str = "links";
+
+fn table_schema() -> SchemaRef {
+    let of = schema::transactions();
+    let word = of.field(0).data_type().clone();
+    let mut fields = vec![
+        Field::new("minute", arrow_schema::DataType::Int64, false),
+        Field::new("top", word, false),
+    ];
+    let kept = of.fields().iter().filter(|field| field.name() != LEFT_OUT);
+    fields.extend(kept.map(|field| Field::clone(field)));
+    Arc::new(Schema::new(fields))
+}
+
+fn table_columns(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+    let missing = || ArrowError::SchemaError("a column of the schema is missing".to_owned());
+    let column = |name: &str| batch.column_by_name(name).ok_or_else(missing);
+    let mut columns: Vec<ArrayRef> = Vec::with_capacity(schema.fields().len());
+    for field in schema.fields() {
+        columns.push(match field.name().as_str() {
+            "minute" => minutes(batch).ok_or_else(missing)?,
+            "top" => tops(batch).ok_or_else(missing)??,
+            // Under the null stands the row's own start: all have a root start there.
+            "root_start" => {
+                let stamps = column("root_start")?.as_primitive::<TimestampNanosecondType>();
+                let stamps = TimestampNanosecondArray::new(stamps.values().clone(), None);
+                Arc::new(stamps.with_timezone("UTC"))
+            }
+            "root_process" => {
+                let pids = column("root_process")?.as_primitive::<UInt32Type>();
+                let pid = |row| if pids.is_valid(row) { pids.value(row) } else { 0 };
+                Arc::new(UInt32Array::from_iter_values((0..pids.len()).map(pid)))
+            }
+            name => column(name)?.clone(),
+        });
+    }
+    RecordBatch::try_new(schema.clone(), columns)
+}
+
+/// The minute that every row is stored in.
+fn minutes(batch: &RecordBatch) -> Option<ArrayRef> {
+    let instants = |name| batch.column_by_name(name)?.as_primitive_opt::<TimestampNanosecondType>();
+    let (starts, roots) = (instants("start")?.values(), instants("root_start")?.values());
+    let flags = batch.column_by_name("flags")?.as_primitive_opt::<UInt8Type>()?.values();
+    let rows = starts.iter().zip(roots).zip(flags);
+    let minute = rows.map(|((start, root), flags)| {
+        Minute::of(if Flags(*flags).contains(Flags::FOREIGN) { *start } else { *root }).0
+    });
+    Some(Arc::new(Int64Array::from_iter_values(minute)))
+}
+
+/// Every row's root class in words.
+fn tops(batch: &RecordBatch) -> Option<Result<ArrayRef, ArrowError>> {
+    let words = |name| {
+        let column = batch.column_by_name(name)?.as_dictionary_opt::<Int32Type>()?;
+        Some((column, column.values().as_string_opt::<i32>()?))
+    };
+    let (applications, application_texts) = words("root_application")?;
+    let (classes, class_texts) = words("root_class")?;
+    let mut known: HashMap<(usize, usize), i32> = HashMap::new();
+    let mut texts = vec![String::new()];
+    let keys = (0..batch.num_rows()).map(|row| {
+        let Some(pair) = applications.key(row).zip(classes.key(row)) else { return 0 };
+        *known.entry(pair).or_insert_with(|| {
+            texts.push(top(application_texts.value(pair.0), class_texts.value(pair.1)));
+            i32::try_from(texts.len() - 1).unwrap_or(0)
+        })
+    });
+    let keys: Int32Array = keys.collect();
+    let texts = Arc::new(StringArray::from_iter_values(&texts));
+    let column = DictionaryArray::<Int32Type>::try_new(keys, texts);
+    Some(column.map(|column| Arc::new(column) as ArrayRef))
+}
+
+/// A class in the column `top`.
+pub(super) fn top(application: &str, class: &str) -> String {
+    if application.is_empty() { class.to_owned() } else { format!("{application}::{class}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_line_whatever_is_in_it() {
+        assert_eq!(escaped("a\tb\\c\nd\re\0"), "a\\tb\\\\c\\nd\\re\\0");
+    }
+}

@@ -1,0 +1,56 @@
+//! Answers of a server: columns by name and type, and rows made of them.
+
+use super::{ClickHouseError, Node};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int64Type, UInt64Type};
+use arrow_array::{Array, ArrowPrimitiveType, RecordBatch, StringArray};
+use chronoscope_model::ClassId;
+
+/// Some rows of an answer.
+pub(super) struct Answered<'a> {
+    pub(super) node: &'a Node,
+    pub(super) batch: &'a RecordBatch,
+}
+
+impl<'a> Answered<'a> {
+    fn column(&self, name: &str) -> Result<&'a dyn Array, ClickHouseError> {
+        let column = self.batch.column_by_name(name);
+        column.map(AsRef::as_ref).ok_or_else(|| self.node.strange(name))
+    }
+
+    /// A column of numbers; where it is null the value means nothing.
+    pub(super) fn numbers<T: ArrowPrimitiveType>(
+        &self,
+        name: &str,
+    ) -> Result<&'a [T::Native], ClickHouseError> {
+        let column = self.column(name)?.as_primitive_opt::<T>();
+        column.map(|column| &column.values()[..]).ok_or_else(|| self.node.strange(name))
+    }
+
+    /// A column of ids.
+    pub(super) fn ids(&self, name: &str) -> Result<&'a [u64], ClickHouseError> {
+        self.numbers::<UInt64Type>(name)
+    }
+
+    /// A column of nanoseconds, as instants or as durations.
+    pub(super) fn times(&self, name: &str) -> Result<&'a [i64], ClickHouseError> {
+        self.numbers::<Int64Type>(name)
+    }
+
+    /// A column of texts.
+    pub(super) fn texts(&self, name: &str) -> Result<&'a StringArray, ClickHouseError> {
+        self.column(name)?.as_string_opt::<i32>().ok_or_else(|| self.node.strange(name))
+    }
+
+    /// A column of lists of class ids.
+    pub(super) fn lists(&self, name: &str) -> Result<Vec<Vec<ClassId>>, ClickHouseError> {
+        let strange = || self.node.strange(name);
+        let column = self.column(name)?.as_list_opt::<i32>().ok_or_else(strange)?;
+        let list = |row| {
+            let list = column.value(row);
+            let ids = list.as_primitive_opt::<UInt64Type>()?;
+            Some(ids.values().iter().map(|id| ClassId(*id)).collect())
+        };
+        (0..column.len()).map(|row| list(row).ok_or_else(strange)).collect()
+    }
+}

@@ -1,0 +1,256 @@
+//! A store of two ClickHouse shards gives the answers of files. One start of the servers serves all
+//! tests here: each has a database of its own.
+
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+mod cluster;
+mod world;
+
+use chronoscope_chain::PartStatistics;
+use chronoscope_model::{Batch, ChainId, Histogram, Names, Quantile, TransactionId};
+use chronoscope_store::ask::{Answer, Level, Limits, Point, Question};
+use chronoscope_store::clickhouse::{Cluster, Sink, TableOptions};
+use chronoscope_store::source::Source;
+use chronoscope_store::{MINUTE_NS, StoreError};
+use cluster::Servers;
+use std::collections::BTreeSet;
+use world::World;
+
+/// Puts a world into a database, in batches; what it is asked through.
+fn store(servers: &Servers, database: &str, world: &World, batches: usize) -> Source {
+    let sink = sink(servers, database);
+    for (index, records) in world.records.chunks(world.records.len().div_ceil(batches)).enumerate()
+    {
+        sink.insert(&batch(records), &world.names, index as u128 + 1).unwrap();
+    }
+    Source::open(&servers.url(database)).unwrap()
+}
+
+fn sink(servers: &Servers, database: &str) -> Sink {
+    let cluster = Cluster::new(&servers.url(database)).unwrap();
+    cluster.prepare(&TableOptions::default()).unwrap();
+    Sink::new(cluster)
+}
+
+fn batch(records: &[chronoscope_model::Record]) -> Batch {
+    let mut batch = Batch::default();
+    records.iter().for_each(|record| batch.push(*record, b""));
+    batch
+}
+
+fn rows(servers: &Servers, database: &str) -> Vec<u64> {
+    let count = |index| servers.sql(index, &format!("SELECT count() FROM {database}.transactions"));
+    [count(0), count(1)].map(|count| count.parse().unwrap()).to_vec()
+}
+
+#[test]
+fn two_shards() {
+    let Some(mut servers) = Servers::start(2) else { return };
+    answers_are_those_of_files(&servers);
+    chains_and_classes_are_those_of_files(&servers);
+    a_batch_is_taken_once(&servers);
+    names_are_found_again(&servers);
+    tables_belong_to_their_shard(&servers);
+    a_shard_that_is_killed_keeps_what_was_acknowledged(&mut servers);
+}
+
+/// Questions of every kind.
+fn questions() -> Vec<(&'static str, Question)> {
+    let acpd =
+        |root, leaf| Question { points: true, limit_ns: Some(500), ..Question::acpd(root, leaf) };
+    let minute = 101 * MINUTE_NS..102 * MINUTE_NS;
+    vec![
+        ("any level", acpd("X::a", "c")),
+        ("level 2", Question { level: Level::Exactly(2), ..acpd("a", "Y::c") }),
+        ("every leaf", Question { leaf: None, ..acpd("a", "") }),
+        ("an inner root", acpd("X::b", "Y::c")),
+        ("an inner root at a level", Question { level: Level::Exactly(1), ..acpd("b", "d") }),
+        ("split", Question { split: true, ..acpd("a", "d") }),
+        ("an inner root, split", Question { split: true, ..acpd("b", "c") }),
+        ("a minute", Question { start_ns: minute.clone(), ..acpd("a", "c") }),
+        ("a minute of an inner root", Question { start_ns: minute.clone(), ..acpd("b", "c") }),
+        ("whole chains", Question { points: true, ..Question::apcd("a") }),
+        ("whole inner chains", Question { points: true, ..Question::apcd("X::b") }),
+        ("each for itself", Question { points: true, ..Question::sync("Y::c") }),
+        ("each of a minute", Question { start_ns: minute, points: true, ..Question::sync("d") }),
+        ("nothing", acpd("a", "nobody")),
+    ]
+}
+
+/// Everything in an answer but the rows read for it.
+fn told(answer: &Answer) -> String {
+    let part = |part: &PartStatistics| {
+        (part.count(), part.sum_ns(), part.negative(), part.quantile_ns(Quantile::P99))
+    };
+    let paths: Vec<_> = answer
+        .paths
+        .iter()
+        .map(|path| {
+            let split = path.split.as_ref().map(|split| {
+                split.hops.iter().map(|(i, w)| (part(i), part(w))).collect::<Vec<_>>()
+            });
+            (&path.path, &path.hops, path.distribution, split)
+        })
+        .collect();
+    let total = (answer.distribution, answer.verdict, answer.counts, &answer.covered_ns);
+    let (losses, durations, points) = (&answer.losses, &answer.durations_ns, &answer.points);
+    format!("{total:#?}\n{losses:#?}\n{paths:#?}\n{durations:?}\n{points:?}")
+}
+
+fn answers_are_those_of_files(servers: &Servers) {
+    for (database, seed, batches) in [("answers", 1, 1), ("in_batches", 2, 7)] {
+        let world = World::new(seed, 400);
+        let remote = store(servers, database, &world, batches);
+        let each = rows(servers, database);
+        assert!(each.iter().all(|rows| *rows > 500), "both shards have their part: {each:?}");
+        let dir = tempfile::tempdir().unwrap();
+        world.store(dir.path(), &[1.0], true);
+        let local = Source::Files(dir.path().to_owned());
+        let small = Limits { memory_bytes: 10_000, ..Limits::default() };
+        let mut used = 0;
+        for (name, question) in questions() {
+            let expected = local.ask(&question, &Limits::default()).unwrap();
+            used += expected.counts.used;
+            for (limits, how) in [(&Limits::default(), "at once"), (&small, "in small pieces")] {
+                let answer = remote.ask(&question, limits).unwrap();
+                let (answer, expected) = (told(&answer), told(&expected));
+                let mut lines = answer.lines().zip(expected.lines());
+                let differs = lines.find(|(mine, theirs)| mine != theirs);
+                assert!(answer == expected, "{database}, {name}, {how}: {differs:?}");
+            }
+        }
+        assert!(used > 4000, "{used}");
+        assert_eq!(remote.names().unwrap(), local.names().unwrap());
+    }
+}
+
+fn chains_and_classes_are_those_of_files(servers: &Servers) {
+    let world = World::new(3, 60);
+    let remote = store(servers, "chains", &world, 2);
+    let dir = tempfile::tempdir().unwrap();
+    world.store(dir.path(), &[1.0], true);
+    let local = Source::Files(dir.path().to_owned());
+    let chains: BTreeSet<ChainId> = world.records.iter().map(|record| record.chain()).collect();
+    for chain in &chains {
+        let expected = local.chain(*chain, None).unwrap();
+        assert_eq!(remote.chain(*chain, None).unwrap(), expected);
+        let near = expected.0[0].start_ns..expected.0[0].start_ns + 1;
+        assert_eq!(remote.chain(*chain, Some(near)).unwrap(), expected);
+        assert_eq!(remote.chain(*chain, Some(0..1)).unwrap(), (vec![], vec![]), "far away");
+    }
+    assert_eq!(remote.chain(ChainId(12345), None).unwrap(), (vec![], vec![]));
+    for range in [i64::MIN..i64::MAX, 0..i64::MAX, 101 * MINUTE_NS..102 * MINUTE_NS, 1..2] {
+        let (found, _) = remote.classes(&range).unwrap();
+        let (expected, _) = local.classes(&range).unwrap();
+        assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
+        for (name, class) in expected {
+            let of = |h: &Histogram| {
+                let buckets: Vec<_> = h.buckets().collect();
+                (h.count(), h.sum(), h.min(), h.max(), buckets)
+            };
+            assert_eq!(of(&found[&name].elapsed), of(&class.elapsed), "{name} in {range:?}");
+            assert_eq!(
+                (found[&name].cpu_ns, found[&name].not_good),
+                (class.cpu_ns, class.not_good)
+            );
+        }
+    }
+    let record = &world.records[0];
+    let point = Point { start_ns: record.start_ns, duration_ns: 1 };
+    assert_eq!(remote.locate(&point).unwrap(), local.locate(&point).unwrap());
+    assert!(remote.locate(&point).unwrap().is_some());
+    let nowhere = Point { start_ns: 5, duration_ns: 1 };
+    assert_eq!(remote.locate(&nowhere).unwrap(), None);
+}
+
+fn a_batch_is_taken_once(servers: &Servers) {
+    let world = World::new(4, 100);
+    let sink = sink(servers, "once");
+    let all = world.records.len() as u64;
+    for _ in 0..3 {
+        sink.insert(&batch(&world.records), &world.names, 77).unwrap();
+        assert_eq!(rows(servers, "once").iter().sum::<u64>(), all);
+    }
+    // From another collector, which knows nothing of the first.
+    let other = Sink::new(sink.cluster().clone());
+    other.insert(&batch(&world.records), &world.names, 77).unwrap();
+    assert_eq!(rows(servers, "once").iter().sum::<u64>(), all);
+    // Streams: the same piece again, and how far they are in.
+    assert_eq!(other.next_row(5).unwrap(), None);
+    for _ in 0..2 {
+        other.insert_stream(5, (10, 10 + all), &batch(&world.records), &world.names).unwrap();
+    }
+    assert_eq!(rows(servers, "once").iter().sum::<u64>(), 2 * all);
+    assert_eq!(sink.next_row(5).unwrap(), Some(10 + all));
+}
+
+/// A collector that was started anew gets rows whose names were said to the one before.
+fn names_are_found_again(servers: &Servers) {
+    let world = World::new(6, 50);
+    let (first, second) = world.records.split_at(world.records.len() / 2);
+    let before = sink(servers, "names");
+    before.insert(&batch(first), &world.names, 1).unwrap();
+    before.insert(&Batch::default(), &world.names, 2).unwrap();
+    let after = Sink::new(before.cluster().clone());
+    // Only paths of rows that came before are known to the cluster.
+    let known: BTreeSet<_> = first.iter().map(|record| record.path).collect();
+    let second: Vec<_> = second.iter().filter(|r| known.contains(&r.path)).copied().collect();
+    assert!(second.len() > 50);
+    after.insert(&batch(&second), &Names::default(), 3).unwrap();
+    let unnamed = "SELECT count() FROM names.transactions WHERE class LIKE '?%'";
+    assert_eq!([servers.sql(0, unnamed), servers.sql(1, unnamed)], ["0", "0"]);
+    // What nobody ever named is stored under its number.
+    let stray = chronoscope_model::Record {
+        id: TransactionId(9),
+        class: chronoscope_model::ClassId(0xabc),
+        path: chronoscope_model::PathId(0xdef),
+        ..second[0]
+    };
+    after.insert(&batch(&[stray]), &Names::default(), 4).unwrap();
+    let source = Source::open(&servers.url("names")).unwrap();
+    let (chain, _) = source.chain(stray.chain(), None).unwrap();
+    let stray = chain.iter().find(|t| t.id == TransactionId(9)).unwrap();
+    assert_eq!((&*stray.class.class, &*stray.path), ("?0000000000000abc", "?0000000000000def"));
+    source.ask(&Question::acpd("a", "c"), &Limits::default()).unwrap();
+}
+
+fn tables_belong_to_their_shard(servers: &Servers) {
+    sink(servers, "shards");
+    let turned = format!("clickhouse://{},{}/shards", servers.name(1), servers.name(0));
+    let error = Cluster::new(&turned).unwrap().prepare(&TableOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("is shard"), "{error}");
+    servers.sql(0, "INSERT INTO shards.versions (version, shard, shards) VALUES (99, 0, 2)");
+    let cluster = Cluster::new(&servers.url("shards")).unwrap();
+    let error = cluster.prepare(&TableOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("version 99") && error.contains(&servers.name(0)), "{error}");
+    let error = Source::open(&servers.url("nowhere")).unwrap().names().unwrap_err();
+    assert!(matches!(error, StoreError::ClickHouse(_)), "{error}");
+    assert!(error.to_string().contains("UNKNOWN_DATABASE"), "{error}");
+}
+
+fn a_shard_that_is_killed_keeps_what_was_acknowledged(servers: &mut Servers) {
+    let world = World::new(5, 2000);
+    let sink = sink(servers, "killed");
+    let batches: Vec<Batch> = world.records.chunks(200).map(batch).collect();
+    let insert = |index: usize| sink.insert(&batches[index], &world.names, index as u128 + 1);
+    let half = batches.len() / 2;
+    (0..half).for_each(|index| insert(index).unwrap());
+    servers.kill(1);
+    // What is sent meanwhile is refused, though one shard took its part of it.
+    let error = insert(half).unwrap_err();
+    assert!(error.is_passing() && error.to_string().contains(&servers.name(1)), "{error}");
+    let source = Source::open(&servers.url("killed")).unwrap();
+    let question = Question::acpd("X::a", "c");
+    let error = source.ask(&question, &Limits::default()).unwrap_err().to_string();
+    assert!(error.contains(&servers.name(1)), "no half answers: {error}");
+    servers.restart(1);
+    let acknowledged: u64 = batches[..half].iter().map(|batch| batch.len() as u64).sum();
+    let there: u64 = rows(servers, "killed").iter().sum();
+    assert!(there >= acknowledged, "{there} of {acknowledged}");
+    (half..batches.len()).for_each(|index| insert(index).unwrap());
+    assert_eq!(rows(servers, "killed").iter().sum::<u64>(), world.records.len() as u64);
+    let dir = tempfile::tempdir().unwrap();
+    world.store(dir.path(), &[1.0], true);
+    let expected = Source::Files(dir.path().to_owned()).ask(&question, &Limits::default()).unwrap();
+    assert_eq!(told(&source.ask(&question, &Limits::default()).unwrap()), told(&expected));
+}
