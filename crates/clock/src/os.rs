@@ -1,14 +1,30 @@
 //! The kernel's clocks.
 #![allow(unsafe_code)] // clock_gettime and clock_nanosleep
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 const NS_PER_S: i64 = 1_000_000_000;
 
 /// UTC now, in nanoseconds since 1970. Steps when somebody sets the clock. About 20 ns.
+///
+/// For tests of what happens when a host's clock is wrong, `CHRONOSCOPE_CLOCK_OFFSET_NS` (read
+/// once, in nanoseconds, positive or negative) makes this process's clock wrong by so much.
 #[inline]
 pub fn utc_now_ns() -> i64 {
-    read(libc::CLOCK_REALTIME)
+    read(libc::CLOCK_REALTIME) + *OFFSET_NS.get_or_init(offset_from_environment)
+}
+
+/// What this process's clock is made wrong by.
+static OFFSET_NS: OnceLock<i64> = OnceLock::new();
+
+#[cold]
+fn offset_from_environment() -> i64 {
+    let Ok(text) = std::env::var("CHRONOSCOPE_CLOCK_OFFSET_NS") else { return 0 };
+    text.parse().unwrap_or_else(|_| {
+        eprintln!("chronoscope: CHRONOSCOPE_CLOCK_OFFSET_NS={text} is no number, and is ignored");
+        0
+    })
 }
 
 /// The monotonic clock, in nanoseconds since an origin of the kernel's choice (the boot, not
