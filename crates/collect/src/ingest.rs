@@ -3,10 +3,13 @@
 //! Whoever has them calls [`Ingest::take`] from a thread that may wait; when it returns, the rows
 //! are durable, or nothing was taken and the error says whether coming again helps.
 
+use crate::agents::Agents;
+use crate::protocol::Hello;
+use crate::status::AgentStatus;
 use chronoscope_clock as clock;
-use chronoscope_model::{Batch, ChainId, Names};
-use chronoscope_store::{Append, Store, StoreError};
-use std::sync::{Arc, Mutex, PoisonError};
+use chronoscope_model::{Batch, Names};
+use chronoscope_store::{Append, ChainAlias, Store, StoreError, StreamId, wire};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long rows may be in the log without being durable before the sender is told to come again.
@@ -14,23 +17,24 @@ const DURABLE_WITHIN: Duration = Duration::from_secs(10);
 /// How often it is looked whether a failed log was put right.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Rows of `chain` belong to the chain that they continue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ChainAlias {
-    /// The chain as rows name it.
-    pub chain: ChainId,
-    /// The chain that they belong to.
-    pub continues: ChainId,
-}
-
 /// Where rows come from: what can be promised when they come twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Anybody: rows that come twice are there twice.
     Once,
-    /// Somebody who gives the same key when the same rows come again: they are taken once where
-    /// the store can tell. Files cannot; there it is [`Self::Once`].
+    /// Somebody who gives the same key when the same rows come again: they are taken once, as long
+    /// as the store remembers the key (files: [`chronoscope_store::KEYS_MAX`] keys).
     Keyed(u128),
+    /// A sender that numbers its rows: rows that come twice are taken once, rows that never come
+    /// leave a gap in the numbers.
+    Stream {
+        /// Whose count.
+        id: StreamId,
+        /// Number of the first of the rows.
+        first_row: u64,
+        /// Number after the last of them.
+        end_row: u64,
+    },
 }
 
 /// Why rows were not taken.
@@ -49,6 +53,16 @@ pub enum IngestError {
     /// Coming again does not help.
     #[error(transparent)]
     Refused(StoreError),
+    /// The numbers are not those of the rows.
+    #[error("{rows} rows under the numbers from {first_row} to {end_row}")]
+    Numbers {
+        /// Rows that are there.
+        rows: usize,
+        /// Number of the first.
+        first_row: u64,
+        /// Number after the last.
+        end_row: u64,
+    },
 }
 
 impl IngestError {
@@ -65,24 +79,44 @@ pub struct Ingest(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     backend: Backend,
+    agents: Agents,
 }
 
 /// What is behind the door.
 #[derive(Debug)]
 enum Backend {
-    /// A store of files, and who is syncing it: those who wait meanwhile share the next sync.
-    Files { store: Arc<Store>, syncing: Mutex<()> },
+    /// A store of files.
+    Files(Files),
+}
+
+/// A store of files, and who is doing what there one at a time.
+#[derive(Debug)]
+struct Files {
+    store: Arc<Store>,
+    /// Held from looking how far a sender is until its rows are in.
+    delivering: Mutex<()>,
+    /// Held while syncing: those who wait meanwhile share the next sync.
+    syncing: Mutex<()>,
+}
+
+/// Rows that are in, and perhaps not durable yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// Rows of the sender below this number are in.
+    pub next_row: u64,
+    /// What the store must have made durable for that.
+    store_row: u64,
 }
 
 impl Ingest {
     /// A door into a store that somebody maintains, as a [`crate::Collector`] does.
     pub fn into_files(store: Arc<Store>) -> Self {
-        Self(Arc::new(Inner { backend: Backend::Files { store, syncing: Mutex::new(()) } }))
+        let files = Files { store, delivering: Mutex::new(()), syncing: Mutex::new(()) };
+        Self(Arc::new(Inner { backend: Backend::Files(files), agents: Agents::default() }))
     }
 
     /// Takes rows, with names and aliases; all or nothing. Waits until they are durable: not to be
-    /// called from a thread that others wait for. Rows that were told together are cut into
-    /// several appends only where a store's limit demands it.
+    /// called from a thread that others wait for.
     ///
     /// # Errors
     /// [`IngestError`]; [`IngestError::is_passing`] says whether to come again.
@@ -93,42 +127,229 @@ impl Ingest {
         names: &Names,
         aliases: &[ChainAlias],
     ) -> Result<(), IngestError> {
-        let (Source::Once | Source::Keyed(_)) = source;
-        let _ = aliases;
-        match &self.0.backend {
-            Backend::Files { store, syncing } => {
-                let append = Append { batch: Some(batch), names: Some(names), ..Append::default() };
-                let row = store.append(&append, clock::utc_now_ns()).map_err(refused)?;
-                make_durable(store, syncing, row)
+        let Backend::Files(files) = &self.0.backend;
+        let append =
+            Append { batch: Some(batch), names: Some(names), aliases, ..Append::default() };
+        let store_row = match source {
+            Source::Once => files.append(&append)?,
+            Source::Keyed(key) => files.append(&Append { key: Some(key), ..append })?,
+            Source::Stream { id, first_row, end_row } => {
+                let rows = batch.len();
+                if first_row.checked_add(rows as u64) != Some(end_row) {
+                    return Err(IngestError::Numbers { rows, first_row, end_row });
+                }
+                files.deliver(id, first_row, &append)?.store_row
             }
+        };
+        files.make_durable(store_row)
+    }
+
+    /// Takes what an agent sends, once; not durable before [`Self::settle`]. Rows that are here
+    /// already are passed over by their numbers, also where only some of them are.
+    ///
+    /// # Errors
+    /// [`IngestError`]; [`IngestError::is_passing`] says whether to come again.
+    pub fn deliver(
+        &self,
+        id: StreamId,
+        first_row: u64,
+        message: &wire::Message,
+    ) -> Result<Receipt, IngestError> {
+        let Backend::Files(files) = &self.0.backend;
+        let append = Append {
+            batch: Some(&message.batch),
+            names: Some(&message.names),
+            lost: &message.extras.lost,
+            aliases: &message.extras.aliases,
+            clocks: &message.extras.clocks,
+            // What is gone there has no ring here: `extras.gone` must not touch our own cursors.
+            ..Append::default()
+        };
+        let receipt = files.deliver(id, first_row, &append)?;
+        self.0.agents.delivered(id, message, receipt.next_row);
+        Ok(receipt)
+    }
+
+    /// Waits until rows are durable.
+    ///
+    /// # Errors
+    /// [`IngestError::NotDurable`].
+    pub fn settle(&self, receipt: Receipt) -> Result<(), IngestError> {
+        let Backend::Files(files) = &self.0.backend;
+        files.make_durable(receipt.store_row)
+    }
+
+    /// How far the rows of a sender are here for good; `None` when it is not known.
+    ///
+    /// # Errors
+    /// [`IngestError::NotDurable`].
+    pub fn next_row(&self, id: StreamId) -> Result<Option<u64>, IngestError> {
+        let Backend::Files(files) = &self.0.backend;
+        let (next_row, store_row) = {
+            let _one_at_a_time = lock(&files.delivering);
+            (files.store.stream(id), files.store.backlog().rows)
+        };
+        // A sender forgets what it is told is here: that has to survive us.
+        files.make_durable(store_row)?;
+        Ok(next_row)
+    }
+
+    /// Notes that an agent is here, or gone with the value that this returned.
+    pub fn agent_came(&self, id: StreamId, hello: &Hello) -> u64 {
+        self.0.agents.came(id, hello)
+    }
+
+    /// Notes that a connection of an agent has ended.
+    pub fn agent_went(&self, id: StreamId, connection: u64) {
+        self.0.agents.went(id, connection);
+    }
+
+    /// The agents that have been here since the start, by host.
+    pub fn agents(&self) -> Vec<AgentStatus> {
+        self.0.agents.status()
+    }
+}
+
+impl Files {
+    fn append(&self, append: &Append<'_>) -> Result<u64, IngestError> {
+        self.store.append(append, clock::utc_now_ns()).map_err(refused)
+    }
+
+    /// Appends those rows of a sender that are not here, together with how far it is then.
+    fn deliver(
+        &self,
+        id: StreamId,
+        first_row: u64,
+        append: &Append<'_>,
+    ) -> Result<Receipt, IngestError> {
+        let nothing = Batch::default();
+        let batch = append.batch.unwrap_or(&nothing);
+        let end_row = first_row.saturating_add(batch.len() as u64);
+        let _one_at_a_time = lock(&self.delivering);
+        let known = self.store.stream(id).unwrap_or(0);
+        if batch.is_empty() {
+            return Ok(Receipt { next_row: known, store_row: self.append(append)? });
+        }
+        if end_row <= known {
+            // Its other notes came with the rows, too.
+            return Ok(Receipt { next_row: known, store_row: self.store.backlog().rows });
+        }
+        let rest;
+        let mut append = *append;
+        if first_row < known {
+            rest = without_first(batch, known - first_row);
+            append.batch = Some(&rest);
+        }
+        append.stream = Some((id, end_row));
+        Ok(Receipt { next_row: end_row, store_row: self.append(&append)? })
+    }
+
+    /// Returns when the rows below `row` of the store are durable.
+    fn make_durable(&self, row: u64) -> Result<(), IngestError> {
+        let deadline_ns = clock::monotonic_ns().saturating_add(crate::nanos(DURABLE_WITHIN));
+        loop {
+            let reason = {
+                let _turn = lock(&self.syncing);
+                // Another's sync, while we waited for the turn, may have been ours too.
+                if self.store.durable_rows() >= row {
+                    return Ok(());
+                }
+                match self.store.sync() {
+                    Ok(durable) if durable >= row => return Ok(()),
+                    Ok(durable) => format!("{durable} of {row} rows are durable"),
+                    // Maintenance saves the rows as segments; then they are durable.
+                    Err(error) => error.to_string(),
+                }
+            };
+            if clock::monotonic_ns() > deadline_ns {
+                return Err(IngestError::NotDurable { reason });
+            }
+            clock::sleep(LOOK_EVERY);
         }
     }
+}
+
+/// The rows of a batch without the first `count` of them.
+fn without_first(batch: &Batch, count: u64) -> Batch {
+    let mut rest = Batch::default();
+    let skipped = usize::try_from(count).unwrap_or(usize::MAX);
+    for record in batch.records().iter().skip(skipped) {
+        rest.push(*record, batch.context(record));
+    }
+    rest
+}
+
+fn lock(mutex: &Mutex<()>) -> MutexGuard<'_, ()> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn refused(error: StoreError) -> IngestError {
     if error.is_passing() { IngestError::Busy(error) } else { IngestError::Refused(error) }
 }
 
-/// Returns when all that was appended before this call is durable.
-fn make_durable(store: &Store, syncing: &Mutex<()>, row: u64) -> Result<(), IngestError> {
-    let deadline_ns = clock::monotonic_ns() + crate::collector::nanos(DURABLE_WITHIN);
-    loop {
-        let reason = {
-            let _turn = syncing.lock().unwrap_or_else(PoisonError::into_inner);
-            // Another's sync, while we waited for the turn, may have been ours too.
-            if store.durable_rows() >= row {
-                return Ok(());
-            }
-            match store.sync() {
-                Ok(durable) if durable >= row => return Ok(()),
-                Ok(durable) => format!("{durable} of {row} rows are durable"),
-                // Maintenance saves the rows as segments; then they are durable.
-                Err(error) => error.to_string(),
-            }
-        };
-        if clock::monotonic_ns() > deadline_ns {
-            return Err(IngestError::NotDurable { reason });
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chronoscope_model::{Record, TransactionId};
+    use chronoscope_store::Options;
+
+    const AGENT: StreamId = StreamId(9);
+
+    fn rows(ids: std::ops::Range<u64>) -> wire::Message {
+        let mut message = wire::Message::default();
+        for id in ids {
+            let record = Record { id: TransactionId(id), ..Record::default() };
+            message.batch.push(record, b"");
         }
-        clock::sleep(LOOK_EVERY);
+        message
+    }
+
+    fn door(dir: &std::path::Path) -> (Arc<Store>, Ingest) {
+        let store = Arc::new(Store::open(dir, Options::default(), 0).unwrap());
+        (store.clone(), Ingest::into_files(store))
+    }
+
+    #[test]
+    fn what_comes_twice_is_taken_once_also_in_other_pieces() {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, ingest) = door(dir.path());
+        let next = |first_row, ids| ingest.deliver(AGENT, first_row, &rows(ids)).unwrap().next_row;
+        assert_eq!(next(0, 0..10), 10);
+        assert_eq!(next(0, 0..10), 10);
+        assert_eq!(next(5, 5..12), 12, "two of seven are new");
+        assert_eq!(store.backlog().rows, 12);
+        assert_eq!(next(20, 20..25), 25, "what the sender dropped does not come");
+        assert_eq!(next(14, 14..18), 25, "and is not taken after what came behind it");
+        assert_eq!(store.backlog().rows, 17);
+        assert_eq!(ingest.next_row(AGENT).unwrap(), Some(25));
+        assert_eq!(store.durable_rows(), 17, "who is told so may forget them");
+        assert_eq!(ingest.next_row(StreamId(8)).unwrap(), None);
+    }
+
+    #[test]
+    fn how_far_a_sender_is_survives_with_its_rows() {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, ingest) = door(dir.path());
+        let receipt = ingest.deliver(AGENT, 0, &rows(0..10)).unwrap();
+        ingest.settle(receipt).unwrap();
+        drop((store, ingest));
+        let (store, ingest) = door(dir.path());
+        assert_eq!(ingest.deliver(AGENT, 0, &rows(0..10)).unwrap().next_row, 10);
+        assert_eq!(store.backlog().rows, 10);
+    }
+
+    #[test]
+    fn rows_under_numbers_of_others_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, ingest) = door(dir.path());
+        let batch = rows(0..3).batch;
+        let take = |source| ingest.take(source, &batch, &Names::default(), &[]);
+        assert!(take(Source::Once).is_ok());
+        assert!(take(Source::Keyed(3)).is_ok());
+        assert!(take(Source::Keyed(3)).is_ok());
+        assert_eq!(store.durable_rows(), 6, "the third time they came with the same key");
+        let wrong = take(Source::Stream { id: AGENT, first_row: 5, end_row: 9 }).unwrap_err();
+        assert_eq!(wrong.to_string(), "3 rows under the numbers from 5 to 9");
+        assert!(take(Source::Stream { id: AGENT, first_row: 5, end_row: 8 }).is_ok());
     }
 }

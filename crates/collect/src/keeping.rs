@@ -1,8 +1,9 @@
-//! The two threads beside the one that reads rings: one makes rows durable, one keeps the store.
+//! The two threads beside the one that reads rings: one makes rows durable, one keeps the sink.
 
+use crate::sink::Sink;
 use crate::status::Status;
 use chronoscope_clock as clock;
-use chronoscope_store::{Store, StoreError};
+use chronoscope_store::StoreError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -26,20 +27,19 @@ pub(crate) struct Keeping {
 impl Keeping {
     /// Makes rows durable, again and again: those that come while one `fdatasync` runs share the
     /// next one.
-    pub(crate) fn sync_loop(&self, store: &Store, every: Duration) {
+    pub(crate) fn sync_loop(&self, sink: &Sink, every: Duration) {
         while !self.stop.load(Ordering::Relaxed) {
-            let backlog = store.backlog();
-            if backlog.durable_rows < backlog.rows {
-                note(&self.sync_error, store.sync().err());
+            if sink.has_unsynced() {
+                note(&self.sync_error, sink.sync().err());
             }
             clock::sleep(every);
         }
     }
 
     /// Seals, merges and deletes what is due.
-    pub(crate) fn maintain_loop(&self, store: &Store) {
+    pub(crate) fn maintain_loop(&self, sink: &Sink) {
         while !self.stop.load(Ordering::Relaxed) {
-            let result = store.maintain(clock::utc_now_ns());
+            let result = sink.maintain(clock::utc_now_ns());
             let pause = match &result {
                 Ok(done) => {
                     self.sealed_rows.fetch_add(done.sealed_rows, Ordering::Relaxed);
@@ -56,16 +56,16 @@ impl Keeping {
     }
 
     /// Makes everything durable that was appended, trying until `deadline_ns` (monotonic).
-    pub(crate) fn sync_now(&self, store: &Store, deadline_ns: u64) {
+    pub(crate) fn sync_now(&self, sink: &Sink, deadline_ns: u64) {
         loop {
-            let result = store.sync();
+            let result = sink.sync();
             let done = result.is_ok();
             note(&self.sync_error, result.err());
             if done || clock::monotonic_ns() > deadline_ns {
                 return;
             }
             // A log that failed is put right by maintenance.
-            note(&self.maintain_error, store.maintain(clock::utc_now_ns()).err());
+            note(&self.maintain_error, sink.maintain(clock::utc_now_ns()).err());
         }
     }
 

@@ -21,13 +21,26 @@
 //! Not here: what is done with rows (`store`), other sources than rings, and signals: the caller
 //! sets `stop`.
 
+mod agent;
+mod agents;
 mod collector;
 mod disk;
 mod ingest;
+mod intake;
 mod keeping;
+pub mod protocol;
+mod sink;
 mod sources;
 mod status;
 
+pub use agent::{Agent, AgentError, AgentOptions, Target, TargetError};
 pub use collector::{CollectError, Collector, Options};
-pub use ingest::{ChainAlias, Ingest, IngestError, Source};
-pub use status::{FailedRing, ProcessStatus, Status};
+pub use ingest::{Ingest, IngestError, Receipt, Source};
+pub use status::{AgentStatus, DeliveryStatus, FailedRing, ProcessStatus, Status};
+
+use std::time::Duration;
+
+/// Whole nanoseconds of a duration far below 584 years.
+pub(crate) fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,9 +1,10 @@
 //! The rings that are being read.
 
+use crate::sink::Sink;
 use crate::status::{FailedRing, ProcessStatus};
 use chronoscope_model::{Batch, Names, ProcessId};
 use chronoscope_record::read::{Cursors, Ring, RingError, find_rings, remove_if_stale};
-use chronoscope_store::{Positions, Store};
+use chronoscope_store::Positions;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -63,14 +64,14 @@ impl Sources {
 
     /// Looks for rings that are new. One that cannot be opened is tried again at every look: its
     /// program may be just starting.
-    pub(crate) fn look(&mut self, store: &Store) {
+    pub(crate) fn look(&mut self, sink: &Sink) {
         let found: BTreeSet<PathBuf> = find_rings(&self.folder).into_iter().collect();
         self.failed.retain(|path, _| found.contains(path));
         for path in found {
             if self.sources.contains_key(&path) {
                 continue;
             }
-            match Source::open(&path, store) {
+            match Source::open(&path, sink) {
                 Ok(source) => {
                     self.failed.remove(&path);
                     self.sources.insert(path, source);
@@ -171,11 +172,11 @@ impl Sources {
 }
 
 impl Source {
-    fn open(path: &Path, store: &Store) -> Result<Self, RingError> {
+    fn open(path: &Path, sink: &Sink) -> Result<Self, RingError> {
         let ring = Ring::open(path)?;
         let process = ring.process_id();
-        let cursors = Cursors(store.cursors(process).unwrap_or_default().into_iter().collect());
-        let lost = store.ledger().lost.get(&process).copied().unwrap_or(0);
+        let cursors = Cursors(sink.cursors(process).unwrap_or_default().into_iter().collect());
+        let lost = sink.ledger().lost.get(&process).copied().unwrap_or(0);
         Ok(Self {
             alive: ring.is_alive(),
             ring,

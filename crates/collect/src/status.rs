@@ -56,6 +56,60 @@ pub struct Status {
     pub processes: Vec<ProcessStatus>,
     /// Rings that cannot be read.
     pub failed_rings: Vec<FailedRing>,
+    /// Agents that have delivered here since the start.
+    pub agents: Vec<AgentStatus>,
+    /// How an agent's delivering goes; `None` where rows stay on this host.
+    pub delivery: Option<DeliveryStatus>,
+}
+
+/// An agent, as the collector sees it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AgentStatus {
+    /// The id of its spool, in hexadecimal digits.
+    pub id: String,
+    /// Its host.
+    pub host: String,
+    /// Its program and version.
+    pub program: String,
+    /// Whether it is connected.
+    pub connected: bool,
+    /// When it was heard last: UTC, nanoseconds since 1970.
+    pub heard_ns: i64,
+    /// Rows that it sent since the collector started, those that were here already among them.
+    pub rows: u64,
+    /// Rows of its count below this number are here.
+    pub next_row: u64,
+    /// Its host's clock minus the collector's, in nanoseconds, as measured last.
+    pub clock_offset_ns: Option<i64>,
+    /// The true offset is within so much of that.
+    pub clock_error_ns: Option<u64>,
+}
+
+/// How an agent's delivering goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DeliveryStatus {
+    /// The collector's URL.
+    pub to: String,
+    /// Whether it is connected and was welcomed.
+    pub connected: bool,
+    /// Connections that were welcomed since the start.
+    pub connections: u64,
+    /// Why the last try or connection ended; `None` while connected.
+    pub error: Option<String>,
+    /// Rows below this number of the spool's count are durable at the collector.
+    pub acknowledged_rows: u64,
+    /// Rows that wait in the spool for being acknowledged.
+    pub waiting_rows: u64,
+    /// Rows that were dropped, oldest first, because the spool was full; over its whole life.
+    pub dropped_rows: u64,
+    /// Bytes of the spool's files.
+    pub spool_bytes: u64,
+    /// This host's clock minus the collector's, in nanoseconds, as measured last.
+    pub clock_offset_ns: Option<i64>,
+    /// The true offset is within so much of that.
+    pub clock_error_ns: Option<u64>,
 }
 
 /// One measured process.

@@ -1,0 +1,132 @@
+//! The agent: rings of this host into a spool on its disk, and from there to a collector.
+//!
+//! What the collector has not acknowledged stays in the spool, whatever happens to the connection
+//! or to either side. Rings are read whether or not there is a collector; a spool that is full
+//! drops its oldest rows and counts them. So a measured program waits for none of it.
+
+mod link;
+mod offset;
+mod rows;
+mod session;
+mod target;
+
+pub use target::{Target, TargetError};
+
+use crate::intake::{self, Rings};
+use crate::sink::Sink;
+use crate::status::Status;
+use chronoscope_clock as clock;
+use chronoscope_store::{Spool, SpoolOptions, StoreError};
+use link::{Link, Shared};
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// What an agent is to do.
+#[derive(Clone, Debug)]
+pub struct AgentOptions {
+    /// The folder where programs put their rings.
+    pub ring_dir: PathBuf,
+    /// Where the spool is.
+    pub spool_dir: PathBuf,
+    /// How large the spool may be.
+    pub spool: SpoolOptions,
+    /// The collector.
+    pub to: Target,
+    /// How often rows are made durable in the spool. Default: 25 ms.
+    pub sync_every: Duration,
+    /// How often the status is told and written. Default: 1 s.
+    pub tell_every: Duration,
+    /// How long a stop may take for delivering what waits; what is not delivered by then stays in
+    /// the spool. Default: 5 s.
+    pub stop_within: Duration,
+}
+
+impl AgentOptions {
+    /// The defaults, from `ring_dir` through `spool_dir` to a collector.
+    pub fn new(ring_dir: PathBuf, spool_dir: PathBuf, to: Target) -> Self {
+        Self {
+            ring_dir,
+            spool_dir,
+            spool: SpoolOptions::default(),
+            to,
+            sync_every: Duration::from_millis(25),
+            tell_every: Duration::from_secs(1),
+            stop_within: Duration::from_secs(5),
+        }
+    }
+}
+
+/// Why an agent cannot begin.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    /// The spool cannot be written.
+    #[error(transparent)]
+    Spool(#[from] StoreError),
+    /// The system gives no thread.
+    #[error("the connection's thread cannot start: {0}")]
+    Thread(io::Error),
+}
+
+/// Reads rings into a spool and delivers them.
+#[derive(Debug)]
+pub struct Agent {
+    options: AgentOptions,
+    spool: Arc<Spool>,
+}
+
+impl Agent {
+    /// Opens the spool and recovers what a crash left.
+    ///
+    /// # Errors
+    /// As [`Spool::open`]: most often that another agent is at work there.
+    pub fn new(options: AgentOptions) -> Result<Self, AgentError> {
+        let spool = Spool::open(&options.spool_dir, options.spool, clock::utc_now_ns())?;
+        Ok(Self { options, spool: Arc::new(spool) })
+    }
+
+    /// The spool.
+    pub fn spool(&self) -> &Spool {
+        &self.spool
+    }
+
+    /// Collects and delivers until `stop` is set; then reads what is in the rings, delivers what
+    /// it can in [`AgentOptions::stop_within`], and returns the last status. `tell` is called
+    /// about once a second.
+    ///
+    /// Nothing ends it but `stop`: what goes wrong meanwhile is told in [`Status::error`] and
+    /// [`Status::delivery`] and tried again.
+    ///
+    /// # Errors
+    /// [`AgentError::Thread`], before anything was read.
+    pub fn run(
+        &self,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(&Status),
+    ) -> Result<Status, AgentError> {
+        let options = &self.options;
+        let rings = Rings {
+            ring_dir: options.ring_dir.clone(),
+            dir: options.spool_dir.clone(),
+            sync_every: options.sync_every,
+            tell_every: options.tell_every,
+            remove_rings: true,
+        };
+        let shared = Arc::new(Shared::default());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(AgentError::Thread)?;
+        let link = Link::new(self.spool.clone(), options.to.clone(), shared.clone());
+        let thread = std::thread::Builder::new().name("delivery".to_owned());
+        let thread = thread.spawn(move || runtime.block_on(link.run()));
+        let thread = thread.map_err(AgentError::Thread)?;
+        let sink = Sink::Spool(self.spool.clone());
+        let add = |status: &mut Status| shared.fill(status);
+        let status = intake::run(&sink, &rings, stop, &add, tell, || {
+            shared.end_by(clock::monotonic_ns().saturating_add(crate::nanos(options.stop_within)));
+            let _ = thread.join(); // a panic there was printed there
+        });
+        Ok(status)
+    }
+}

@@ -1,0 +1,245 @@
+//! A connection that was welcomed: rows out, acknowledgements in, clocks compared.
+
+use super::link::{Link, LinkError};
+use super::offset::{self, Offset, Offsets};
+use super::rows::{self, Outgoing};
+use crate::protocol::{
+    self, AgentMessage, ClockReply, ClockRequest, CollectorMessage, FromAgent, FromCollector, Rows,
+};
+use chronoscope_clock as clock;
+use chronoscope_store::ClockReading;
+use chronoscope_store::wire::{self, Extras};
+use std::collections::VecDeque;
+use std::future::pending;
+use std::time::Duration;
+use tokio::sync::mpsc::{self, Receiver, Sender, error::TrySendError};
+use tokio::task::{JoinError, JoinHandle};
+use tokio::time::{sleep, timeout};
+use tonic::client::Grpc;
+use tonic::codegen::http::uri::PathAndQuery;
+use tonic::transport::Channel;
+use tonic::{Request, Streaming};
+use tonic_prost::ProstCodec;
+
+/// Messages that are under way without having been acknowledged.
+const WINDOW: usize = 16;
+/// How long the collector may take for an acknowledgement, and for telling the time.
+const ANSWER_WITHIN: Duration = Duration::from_secs(30);
+/// How often it is looked whether there is something new in the spool.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// The way to the collector, with the hello on it.
+pub(super) fn channel(
+    hello: FromAgent,
+) -> Result<(Sender<AgentMessage>, Receiver<AgentMessage>), LinkError> {
+    // The window, the hello, and a clock reading.
+    let (sender, receiver) = mpsc::channel(WINDOW + 2);
+    offer(&sender, hello)?;
+    Ok((sender, receiver))
+}
+
+/// Puts a message on the way; gives it back when there is no room.
+fn offer(sender: &Sender<AgentMessage>, kind: FromAgent) -> Result<Option<FromAgent>, LinkError> {
+    match sender.try_send(AgentMessage { kind: Some(kind) }) {
+        Ok(()) => Ok(None),
+        Err(TrySendError::Full(message)) => Ok(message.kind),
+        Err(TrySendError::Closed(_)) => Err(LinkError::Closed),
+    }
+}
+
+/// What the connection does.
+pub(super) struct Session<'a> {
+    link: &'a Link,
+    grpc: Grpc<Channel>,
+    sender: Sender<AgentMessage>,
+    /// The row that is read from the spool next.
+    next_row: u64,
+    /// The rows after the messages that are under way.
+    in_flight: VecDeque<u64>,
+    /// Messages that wait for a place in the window.
+    ready: VecDeque<Outgoing>,
+    /// What the collector was told of rows that the spool dropped.
+    dropped_told: u64,
+    reading: Option<JoinHandle<Result<Vec<Outgoing>, LinkError>>>,
+    offsets: Offsets,
+    exchange: Option<JoinHandle<Option<Offset>>>,
+    /// When the collector was heard last, or had nothing to say; monotonic nanoseconds.
+    heard_ns: u64,
+}
+
+/// What there is to react to.
+enum Event {
+    Answer(Result<Option<CollectorMessage>, tonic::Status>),
+    Read(Result<Result<Vec<Outgoing>, LinkError>, JoinError>),
+    Time(Result<Option<Offset>, JoinError>),
+    Look,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn new(
+        link: &'a Link,
+        grpc: Grpc<Channel>,
+        sender: Sender<AgentMessage>,
+        next_row: u64,
+    ) -> Self {
+        Self {
+            link,
+            grpc,
+            sender,
+            next_row,
+            in_flight: VecDeque::new(),
+            ready: VecDeque::new(),
+            dropped_told: 0,
+            reading: None,
+            offsets: Offsets::new(),
+            exchange: None,
+            heard_ns: clock::monotonic_ns(),
+        }
+    }
+
+    /// Delivers until everything is delivered that is to be, or time is over.
+    pub(super) async fn run(
+        &mut self,
+        answers: &mut Streaming<CollectorMessage>,
+    ) -> Result<(), LinkError> {
+        loop {
+            // Asked before the spool is looked at: what is in it then is all there will be.
+            let ending = self.link.shared.is_ending();
+            self.fill_window()?;
+            self.ask_time();
+            if ending && (self.link.shared.is_over() || self.has_delivered_all()) {
+                return Ok(());
+            }
+            self.check_silence()?;
+            let event = tokio::select! {
+                answer = answers.message() => Event::Answer(answer),
+                read = joined(&mut self.reading) => Event::Read(read),
+                time = joined(&mut self.exchange) => Event::Time(time),
+                () = sleep(LOOK_EVERY) => Event::Look,
+            };
+            self.react(event)?;
+        }
+    }
+
+    fn react(&mut self, event: Event) -> Result<(), LinkError> {
+        match event {
+            Event::Answer(answer) => {
+                let answer = answer.map_err(|status| LinkError::refused(&status))?;
+                self.acknowledged(answer.ok_or(LinkError::Closed)?)
+            }
+            Event::Read(read) => {
+                self.reading = None;
+                let messages = read??;
+                self.next_row = messages.last().map_or(self.next_row, |last| last.end_row);
+                self.ready.extend(messages);
+                Ok(())
+            }
+            Event::Time(time) => {
+                self.exchange = None;
+                match self.offsets.take(time?) {
+                    Some(best) => self.tell_clock(best),
+                    None => Ok(()),
+                }
+            }
+            Event::Look => Ok(()),
+        }
+    }
+
+    /// Sends what is ready, up to the window, and has more made ready.
+    fn fill_window(&mut self) -> Result<(), LinkError> {
+        while self.in_flight.len() < WINDOW
+            && let Some(Outgoing { rows, end_row }) = self.ready.pop_front()
+        {
+            if let Some(FromAgent::Rows(rows)) = offer(&self.sender, FromAgent::Rows(rows))? {
+                self.ready.push_front(Outgoing { rows, end_row });
+                break;
+            }
+            self.in_flight.push_back(end_row);
+        }
+        let spool = &self.link.spool;
+        if self.reading.is_none() && self.ready.is_empty() && self.next_row < spool.durable_rows() {
+            let (spool, next_row) = (spool.clone(), self.next_row);
+            let dropped = Some(spool.dropped_rows()).filter(|rows| *rows > self.dropped_told);
+            self.dropped_told = dropped.unwrap_or(self.dropped_told);
+            let host = self.link.host.clone();
+            self.reading = Some(tokio::task::spawn_blocking(move || {
+                rows::read(&spool, next_row, dropped, &host)
+            }));
+        }
+        Ok(())
+    }
+
+    fn has_delivered_all(&self) -> bool {
+        self.in_flight.is_empty()
+            && self.ready.is_empty()
+            && self.reading.is_none()
+            && self.next_row >= self.link.spool.durable_rows()
+    }
+
+    fn check_silence(&mut self) -> Result<(), LinkError> {
+        let now_ns = clock::monotonic_ns();
+        if self.in_flight.is_empty() {
+            self.heard_ns = now_ns;
+        }
+        if now_ns - self.heard_ns > crate::nanos(ANSWER_WITHIN) {
+            return Err(LinkError::Silent { what: "that rows are stored", within: ANSWER_WITHIN });
+        }
+        Ok(())
+    }
+
+    fn acknowledged(&mut self, answer: CollectorMessage) -> Result<(), LinkError> {
+        let Some(FromCollector::Ack(ack)) = answer.kind else {
+            return Err(LinkError::Unexpected { wanted: "an acknowledgement" });
+        };
+        self.heard_ns = clock::monotonic_ns();
+        while let Some(end_row) = self.in_flight.pop_front_if(|end_row| *end_row <= ack.row) {
+            // What was not sent is not acknowledged, whatever the collector says.
+            self.link.spool.acknowledge(end_row)?;
+        }
+        Ok(())
+    }
+
+    /// Asks what time it is there, when that is due.
+    fn ask_time(&mut self) {
+        if self.exchange.is_none() && clock::monotonic_ns() >= self.offsets.next_ns() {
+            let request = self.link.request(ClockRequest {});
+            self.exchange = Some(tokio::spawn(exchange(self.grpc.clone(), request)));
+        }
+    }
+
+    /// Tells the best of some exchanges.
+    fn tell_clock(&self, best: Offset) -> Result<(), LinkError> {
+        let Offset { at_ns, offset_ns, error_ns } = best;
+        {
+            let mut status = self.link.shared.status();
+            status.clock_offset_ns = Some(offset_ns);
+            status.clock_error_ns = Some(error_ns);
+        }
+        let clocks = self.link.shared.hosts().into_iter();
+        let clocks = clocks.map(|host| ClockReading { host, at_ns, offset_ns, error_ns });
+        let extras = Extras { clocks: clocks.collect(), ..Extras::default() };
+        let message = wire::Message { extras, ..wire::Message::default() };
+        // Where there is no room for it, the next one is as good.
+        offer(&self.sender, FromAgent::Rows(Rows::pack(self.next_row, &message)?)).map(drop)
+    }
+}
+
+/// One exchange of stamps; `None` when it fails or says nothing, which the next one may not.
+async fn exchange(mut grpc: Grpc<Channel>, request: Request<ClockRequest>) -> Option<Offset> {
+    grpc.ready().await.ok()?;
+    let path = PathAndQuery::from_static(protocol::CLOCK);
+    let codec = ProstCodec::<ClockRequest, ClockReply>::default();
+    let asked_ns = clock::utc_now_ns();
+    let reply = timeout(ANSWER_WITHIN, grpc.unary(request, path, codec)).await;
+    let answered_ns = clock::utc_now_ns();
+    let reply = reply.ok()?.ok()?.into_inner();
+    offset::estimate([asked_ns, reply.received_ns, reply.sent_ns, answered_ns]).ok()
+}
+
+/// The result of a task; never, when there is none.
+async fn joined<T>(task: &mut Option<JoinHandle<T>>) -> Result<T, JoinError> {
+    match task {
+        Some(task) => task.await,
+        None => pending().await,
+    }
+}

@@ -1,0 +1,247 @@
+//! The loop that reads rings, whatever they go into.
+
+use crate::keeping::Keeping;
+use crate::nanos;
+use crate::sink::Sink;
+use crate::sources::{Pass, PassNotes, Sources};
+use crate::status::Status;
+use chronoscope_clock as clock;
+use chronoscope_model::{Batch, ProcessId};
+use chronoscope_store::Append;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How often new rings are looked for.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// Shortest and longest pause between two passes over the rings. A ring of the default size
+/// holds what a thread records in 16 ms at a million a second.
+const PAUSE: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(20));
+/// Rows that the busiest ring should have for us when we come: an eighth of a default ring.
+const ROWS_WANTED: f64 = 2048.0;
+/// How long to wait before a refused append is tried again.
+const RETRY_AFTER: Duration = Duration::from_millis(20);
+/// Rows in one append.
+const BATCH_ROWS: usize = 65_536;
+/// Rows that one ring may give to it while others wait.
+const FAIR_ROWS: usize = 32_768;
+/// How long a stop may take for reading what programs go on writing, and for a full disk.
+const STOP_WITHIN: Duration = Duration::from_secs(5);
+
+/// Which rings are read, and how often what.
+#[derive(Clone, Debug)]
+pub(crate) struct Rings {
+    /// The folder where programs put their rings.
+    pub(crate) ring_dir: PathBuf,
+    /// Where the sink is, and the status.
+    pub(crate) dir: PathBuf,
+    /// How often rows are made durable.
+    pub(crate) sync_every: Duration,
+    /// How often the status is told and written.
+    pub(crate) tell_every: Duration,
+    /// Whether rings of dead processes are removed once their rows are durable.
+    pub(crate) remove_rings: bool,
+}
+
+/// Reads rings into `sink` until `stop` is set; then to their end, and syncs. `add` completes a
+/// status before it is told. `finished` is called when all that will be in the sink is, and before
+/// the last status is told.
+pub(crate) fn run(
+    sink: &Sink,
+    options: &Rings,
+    stop: &AtomicBool,
+    add: &dyn Fn(&mut Status),
+    tell: &mut dyn FnMut(&Status),
+    finished: impl FnOnce(),
+) -> Status {
+    let keeping = Keeping::default();
+    std::thread::scope(|scope| {
+        scope.spawn(|| keeping.sync_loop(sink, options.sync_every));
+        scope.spawn(|| keeping.maintain_loop(sink));
+        let mut intake = Intake::new(sink, options, add, &keeping);
+        while !stop.load(Ordering::Relaxed) {
+            intake.turn(tell);
+        }
+        intake.finish();
+        finished();
+        keeping.stop();
+        intake.end(tell)
+    })
+}
+
+/// The thread that reads rings.
+struct Intake<'a> {
+    sink: &'a Sink,
+    options: &'a Rings,
+    add: &'a dyn Fn(&mut Status),
+    keeping: &'a Keeping,
+    sources: Sources,
+    batch: Batch,
+    /// Processes whose rings are gone; said to the store with the next append.
+    gone: Vec<ProcessId>,
+    pause: Duration,
+    next_look_ns: u64,
+    next_tell_ns: u64,
+    last_pass_ns: u64,
+    told: (u64, u64),
+    status: Status,
+}
+
+impl<'a> Intake<'a> {
+    fn new(
+        sink: &'a Sink,
+        options: &'a Rings,
+        add: &'a dyn Fn(&mut Status),
+        keeping: &'a Keeping,
+    ) -> Self {
+        let now_ns = clock::monotonic_ns();
+        let mut intake = Self {
+            sink,
+            options,
+            add,
+            keeping,
+            sources: Sources::new(options.ring_dir.clone()),
+            batch: Batch::default(),
+            gone: Vec::new(),
+            pause: PAUSE.0,
+            next_look_ns: now_ns,
+            next_tell_ns: now_ns,
+            last_pass_ns: now_ns,
+            told: (now_ns, 0),
+            status: Status::begin(clock::utc_now_ns()),
+        };
+        intake.forget_lost_rings();
+        intake
+    }
+
+    /// Cursors of rings that somebody removed while no collector was at work.
+    fn forget_lost_rings(&mut self) {
+        self.sources.look(self.sink);
+        let there = self.sources.processes();
+        let known = self.sink.ledger().cursors.into_keys();
+        self.gone.extend(known.filter(|process| !there.contains(process)));
+    }
+
+    /// One pass over the rings, and a pause.
+    fn turn(&mut self, tell: &mut dyn FnMut(&Status)) {
+        let now_ns = clock::monotonic_ns();
+        if now_ns >= self.next_look_ns {
+            self.next_look_ns = now_ns + nanos(LOOK_EVERY);
+            self.sources.look(self.sink);
+        }
+        // Rows that were refused wait in the batch: nothing more is read before they are taken,
+        // so that what cannot be taken is overwritten, and counted, where it is.
+        let pass = if self.batch.is_empty() { self.pass() } else { Pass::default() };
+        let taken = self.append();
+        if self.options.remove_rings {
+            self.gone.extend(self.sources.remove_finished(self.sink.durable_rows()));
+        }
+        if now_ns >= self.next_tell_ns {
+            self.next_tell_ns = now_ns + nanos(self.options.tell_every);
+            self.tell(tell);
+        }
+        if !taken {
+            clock::sleep(RETRY_AFTER);
+        } else if !pass.more {
+            self.adapt(&pass, now_ns);
+            clock::sleep(self.pause);
+        }
+    }
+
+    fn pass(&mut self) -> Pass {
+        let before = self.batch.len();
+        let pass = self.sources.drain(BATCH_ROWS, FAIR_ROWS, &mut self.batch);
+        self.status.rows += (self.batch.len() - before) as u64;
+        pass
+    }
+
+    /// Offers the batch to the store; whether it was taken.
+    fn append(&mut self) -> bool {
+        let PassNotes { names, cursors, lost } = self.sources.notes();
+        let input = Append {
+            batch: Some(&self.batch),
+            names: names.as_ref(),
+            cursors: &cursors,
+            lost: &lost,
+            forget: &self.gone,
+            ..Append::default()
+        };
+        match self.sink.append(&input, clock::utc_now_ns()) {
+            Ok(row) => {
+                self.sources.stored(row);
+                self.batch.clear();
+                self.gone.clear();
+                self.status.refused = false;
+                true
+            }
+            Err(error) => {
+                self.status.refused = true;
+                self.keeping.failed(&error);
+                false
+            }
+        }
+    }
+
+    /// The pause after which the busiest ring will have the rows that we want to find.
+    fn adapt(&mut self, pass: &Pass, now_ns: u64) {
+        let since_ns = now_ns.saturating_sub(self.last_pass_ns).max(1);
+        self.last_pass_ns = now_ns;
+        let wanted_s = since_ns as f64 * 1e-9 * ROWS_WANTED / (pass.most.max(1) as f64);
+        let wanted = Duration::from_secs_f64(wanted_s.min(1.0));
+        // Quick to become short, slow to become long.
+        let next = if pass.lapped { PAUSE.0 } else { wanted.min(self.pause * 2) };
+        self.pause = next.clamp(PAUSE.0, PAUSE.1);
+    }
+
+    /// Reads what is in the rings now, to the end, and makes it durable.
+    fn finish(&mut self) {
+        let deadline_ns = clock::monotonic_ns() + nanos(STOP_WITHIN);
+        self.sources.look(self.sink);
+        loop {
+            let pass = if self.batch.is_empty() { self.pass() } else { Pass::default() };
+            let taken = self.append();
+            if (taken && !pass.more) || clock::monotonic_ns() > deadline_ns {
+                break;
+            }
+            if !taken {
+                clock::sleep(RETRY_AFTER);
+            }
+        }
+        // Rows of a refused batch are not lost: the cursors in the store say they were not read,
+        // and the next collector reads them again, if the ring still has them.
+        self.keeping.sync_now(self.sink, deadline_ns);
+        if self.options.remove_rings {
+            self.gone.extend(self.sources.remove_finished(self.sink.durable_rows()));
+            self.append();
+            self.keeping.sync_now(self.sink, deadline_ns);
+        }
+    }
+
+    fn tell(&mut self, tell: &mut dyn FnMut(&Status)) {
+        let now_ns = clock::monotonic_ns();
+        let (then_ns, then_rows) = self.told;
+        let seconds = now_ns.saturating_sub(then_ns) as f64 * 1e-9;
+        self.told = (now_ns, self.status.rows);
+        let (processes, failed_rings) = self.sources.status();
+        let status = &mut self.status;
+        status.at_ns = clock::utc_now_ns();
+        if seconds > 0.0 {
+            status.rows_per_second = (status.rows - then_rows) as f64 / seconds;
+        }
+        self.sink.fill(status);
+        status.disk_free_bytes = crate::disk::free_bytes(&self.options.dir);
+        (status.processes, status.failed_rings) = (processes, failed_rings);
+        self.keeping.fill(status);
+        (self.add)(status);
+        if let Err(error) = status.write(&self.options.dir) {
+            status.error.get_or_insert(format!("status.json: {error}"));
+        }
+        tell(status);
+    }
+
+    fn end(mut self, tell: &mut dyn FnMut(&Status)) -> Status {
+        self.status.running = false;
+        self.tell(tell);
+        self.status
+    }
+}

@@ -1,0 +1,334 @@
+//! What agent and collector say to each other: `docs/formats/agent.md`.
+//!
+//! Protocol Buffers over gRPC, declared here by hand because they are few. Rows travel as
+//! [`chronoscope_store::wire`] writes them, compressed with zstd; this module holds the frame
+//! around that, and refuses what claims too much before any memory is given to it.
+
+use chronoscope_store::wire::{self, WireError};
+use chronoscope_store::{ClockReading, StreamId};
+
+/// Version of the protocol; a collector refuses others by name.
+pub const VERSION: u32 = 1;
+/// The bidirectional stream on which rows are delivered.
+pub const DELIVER: &str = "/chronoscope.Collector/Deliver";
+/// The call by which an agent compares clocks.
+pub const CLOCK: &str = "/chronoscope.Collector/Clock";
+/// Most rows in one message.
+pub const ROWS_MAX: usize = 16_384;
+/// Most bytes of a message's contents before compression: rows with full contexts take 6 MB, names
+/// the rest.
+pub const CONTENT_MAX: usize = 32 << 20;
+/// Most bytes of a message on the wire.
+pub const MESSAGE_MAX: usize = CONTENT_MAX + 4096;
+/// Most bytes of the texts in a hello.
+pub const TEXT_MAX: usize = 255;
+/// The level of compression: the lowest, because rows come in order and shrink well anyway.
+const ZSTD_LEVEL: i32 = 1;
+
+/// From agent to collector: a [`Hello`] first, then only [`Rows`].
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct AgentMessage {
+    /// What it is.
+    #[prost(oneof = "FromAgent", tags = "1, 2")]
+    pub kind: Option<FromAgent>,
+}
+
+/// The kinds of message that an agent sends.
+#[derive(Clone, PartialEq, prost::Oneof)]
+pub enum FromAgent {
+    /// Who is there.
+    #[prost(message, tag = "1")]
+    Hello(Hello),
+    /// Rows, or only what is told without rows.
+    #[prost(message, tag = "2")]
+    Rows(Rows),
+}
+
+/// Who is there.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct Hello {
+    /// [`VERSION`] of the agent.
+    #[prost(uint32, tag = "1")]
+    pub version: u32,
+    /// The id of its spool: 16 bytes, big-endian.
+    #[prost(bytes = "vec", tag = "2")]
+    pub agent: Vec<u8>,
+    /// Its host, for people.
+    #[prost(string, tag = "3")]
+    pub host: String,
+    /// Its program and version, for people.
+    #[prost(string, tag = "4")]
+    pub program: String,
+}
+
+/// Rows in the order of the spool.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct Rows {
+    /// Number of the first of them in the spool's count.
+    #[prost(uint64, tag = "1")]
+    pub first_row: u64,
+    /// Bytes of the content before compression.
+    #[prost(uint32, tag = "2")]
+    pub size_bytes: u32,
+    /// A zstd frame with a message of [`wire`].
+    #[prost(bytes = "vec", tag = "3")]
+    pub content: Vec<u8>,
+}
+
+/// From collector to agent: a [`Welcome`] first, then only [`Ack`].
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct CollectorMessage {
+    /// What it is.
+    #[prost(oneof = "FromCollector", tags = "1, 2")]
+    pub kind: Option<FromCollector>,
+}
+
+/// The kinds of message that a collector sends.
+#[derive(Clone, Copy, PartialEq, Eq, prost::Oneof)]
+pub enum FromCollector {
+    /// Go on from here.
+    #[prost(message, tag = "1")]
+    Welcome(Welcome),
+    /// So far it is durable.
+    #[prost(message, tag = "2")]
+    Ack(Ack),
+}
+
+/// Go on from here.
+#[derive(Clone, Copy, PartialEq, Eq, prost::Message)]
+pub struct Welcome {
+    /// [`VERSION`] of the collector.
+    #[prost(uint32, tag = "1")]
+    pub version: u32,
+    /// Rows of this agent below this number are durable here; none when it is not known.
+    #[prost(uint64, optional, tag = "2")]
+    pub next_row: Option<u64>,
+}
+
+/// So far it is durable.
+#[derive(Clone, Copy, PartialEq, Eq, prost::Message)]
+pub struct Ack {
+    /// Rows of this agent below this number survive anything.
+    #[prost(uint64, tag = "1")]
+    pub row: u64,
+}
+
+/// What time is it there?
+#[derive(Clone, Copy, PartialEq, Eq, prost::Message)]
+pub struct ClockRequest {}
+
+/// The collector's clock when the question came and when the answer went: UTC, nanoseconds since
+/// 1970.
+#[derive(Clone, Copy, PartialEq, Eq, prost::Message)]
+pub struct ClockReply {
+    /// When the question came.
+    #[prost(int64, tag = "1")]
+    pub received_ns: i64,
+    /// When the answer went.
+    #[prost(int64, tag = "2")]
+    pub sent_ns: i64,
+}
+
+/// Why a message is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum ProtocolError {
+    /// Another protocol.
+    #[error(
+        "version {version} of the protocol, this side speaks {VERSION}: use programs of one release"
+    )]
+    Version {
+        /// The other side's.
+        version: u32,
+    },
+    /// An id that is none.
+    #[error("the agent's id has {len} bytes, 16 are wanted")]
+    AgentId {
+        /// Its length.
+        len: usize,
+    },
+    /// A text that is longer than a name.
+    #[error("the agent's {what} has {len} bytes, at most {TEXT_MAX} may be")]
+    LongText {
+        /// Which.
+        what: &'static str,
+        /// Its length.
+        len: usize,
+    },
+    /// More than a message may have.
+    #[error("a message of {size_bytes} bytes, at most {CONTENT_MAX} may be")]
+    TooLarge {
+        /// What it claims.
+        size_bytes: usize,
+    },
+    /// The content is not what the frame says.
+    #[error("the content is no zstd frame of {size_bytes} bytes: {reason}")]
+    Compression {
+        /// What was claimed.
+        size_bytes: usize,
+        /// What came out.
+        reason: String,
+    },
+    /// The content is no message.
+    #[error(transparent)]
+    Content(#[from] WireError),
+    /// A clock that nobody could have.
+    #[error("a clock reading of {host:?} with an offset of {offset_ns} ns at {at_ns} ns")]
+    Clock {
+        /// The host.
+        host: String,
+        /// Its offset.
+        offset_ns: i64,
+        /// When.
+        at_ns: i64,
+    },
+}
+
+impl Hello {
+    /// What an agent says of itself.
+    pub fn new(agent: StreamId, host: String) -> Self {
+        let program = concat!("chronoscope ", env!("CARGO_PKG_VERSION")).to_owned();
+        Self { version: VERSION, agent: agent.0.to_be_bytes().into(), host, program }
+    }
+
+    /// The agent's id.
+    ///
+    /// # Errors
+    /// [`ProtocolError`] when this is no hello that is understood here.
+    pub fn check(&self) -> Result<StreamId, ProtocolError> {
+        if self.version != VERSION {
+            return Err(ProtocolError::Version { version: self.version });
+        }
+        for (what, text) in [("host", &self.host), ("program", &self.program)] {
+            if text.len() > TEXT_MAX {
+                return Err(ProtocolError::LongText { what, len: text.len() });
+            }
+        }
+        let id = <[u8; 16]>::try_from(self.agent.as_slice());
+        let id = id.map_err(|_| ProtocolError::AgentId { len: self.agent.len() })?;
+        Ok(StreamId(u128::from_be_bytes(id)))
+    }
+}
+
+impl Rows {
+    /// Packs a message.
+    ///
+    /// # Errors
+    /// [`ProtocolError::TooLarge`]; rows up to [`ROWS_MAX`] fit unless names take 26 MB.
+    pub fn pack(first_row: u64, message: &wire::Message) -> Result<Self, ProtocolError> {
+        let content = wire::encode(&message.batch, &message.names, &message.extras);
+        let size_bytes = u32::try_from(content.len()).ok().filter(|size| fits(*size as usize));
+        let Some(size_bytes) = size_bytes else {
+            return Err(ProtocolError::TooLarge { size_bytes: content.len() });
+        };
+        let packed = zstd::bulk::compress(&content, ZSTD_LEVEL).map_err(|error| {
+            ProtocolError::Compression { size_bytes: content.len(), reason: error.to_string() }
+        })?;
+        Ok(Self { first_row, size_bytes, content: packed })
+    }
+
+    /// The message inside. Memory: at most [`CONTENT_MAX`] bytes, and the rows they become.
+    ///
+    /// # Errors
+    /// [`ProtocolError`] when it is not one that may be stored.
+    pub fn unpack(&self) -> Result<wire::Message, ProtocolError> {
+        let size_bytes = self.size_bytes as usize;
+        if !fits(size_bytes) {
+            return Err(ProtocolError::TooLarge { size_bytes });
+        }
+        let wrong = |reason: String| ProtocolError::Compression { size_bytes, reason };
+        let content = zstd::bulk::decompress(&self.content, size_bytes)
+            .map_err(|error| wrong(error.to_string()))?;
+        if content.len() != size_bytes {
+            return Err(wrong(format!("{} bytes came out", content.len())));
+        }
+        let message = wire::decode(&content)?;
+        message.extras.clocks.iter().try_for_each(check_reading)?;
+        Ok(message)
+    }
+}
+
+/// Whether contents of this size may be.
+const fn fits(size_bytes: usize) -> bool {
+    size_bytes <= CONTENT_MAX
+}
+
+/// Offsets are subtracted from stamps: those that leave the range of stamps are nobody's.
+fn check_reading(reading: &ClockReading) -> Result<(), ProtocolError> {
+    let ClockReading { host, at_ns, offset_ns, .. } = reading;
+    let own_ns = at_ns.checked_add(*offset_ns).filter(|_| *at_ns >= 0);
+    match own_ns {
+        Some(own_ns) if own_ns >= 0 => Ok(()),
+        _ => Err(ProtocolError::Clock { host: host.clone(), offset_ns: *offset_ns, at_ns: *at_ns }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chronoscope_model::Record;
+
+    fn message(rows: usize) -> wire::Message {
+        let mut message = wire::Message::default();
+        for _ in 0..rows {
+            message.batch.push(Record::default(), b"context");
+        }
+        message
+    }
+
+    #[test]
+    fn rows_come_out_as_they_went_in() {
+        let message = message(1000);
+        let rows = Rows::pack(7, &message).unwrap();
+        assert!(rows.content.len() < 12_000, "{}", rows.content.len());
+        assert_eq!(rows.unpack().unwrap(), message);
+    }
+
+    #[test]
+    fn what_claims_too_much_is_refused_before_it_costs() {
+        let rows = Rows::pack(0, &message(10)).unwrap();
+        let said = |rows: Rows| rows.unpack().unwrap_err().to_string();
+        let more = Rows { size_bytes: u32::MAX, ..rows.clone() };
+        assert_eq!(said(more), "a message of 4294967295 bytes, at most 33554432 may be");
+        // A bomb: what comes out is more than was said.
+        let bomb = zstd::bulk::compress(&vec![0; 1 << 20], 1).unwrap();
+        let less = Rows { content: bomb, size_bytes: 100, first_row: 0 };
+        assert!(said(less).starts_with("the content is no zstd frame of 100 bytes: "));
+        let longer = Rows { size_bytes: rows.size_bytes + 1, ..rows.clone() };
+        assert!(said(longer).contains("bytes came out"));
+        let inner = Rows { content: zstd::bulk::compress(b"hello", 1).unwrap(), ..rows };
+        assert_eq!(
+            said(Rows { size_bytes: 5, ..inner }),
+            "byte 5 of the message: the head is cut off"
+        );
+    }
+
+    #[test]
+    fn a_hello_is_checked() {
+        let hello = Hello::new(StreamId(5), "radar-1".into());
+        assert_eq!(hello.check().unwrap(), StreamId(5));
+        let other = Hello { version: 9, ..hello.clone() };
+        assert!(other.check().unwrap_err().to_string().starts_with("version 9 of the protocol"));
+        let short = Hello { agent: vec![1; 15], ..hello.clone() };
+        assert_eq!(
+            short.check().unwrap_err().to_string(),
+            "the agent's id has 15 bytes, 16 are wanted"
+        );
+        let long = Hello { host: "h".repeat(256), ..hello };
+        assert!(
+            long.check().unwrap_err().to_string().starts_with("the agent's host has 256 bytes")
+        );
+    }
+
+    #[test]
+    fn a_clock_outside_of_time_is_refused() {
+        let clock = |at_ns, offset_ns| {
+            let host = "h".to_owned();
+            let mut message = wire::Message::default();
+            message.extras.clocks.push(ClockReading { host, at_ns, offset_ns, error_ns: 1 });
+            Rows::pack(0, &message).unwrap().unpack()
+        };
+        assert!(clock(1_000, -1_000).is_ok());
+        assert!(clock(1_000, -1_001).is_err());
+        assert!(clock(i64::MAX, 1).is_err());
+    }
+}
