@@ -7,6 +7,7 @@
 //! | `GET /metrics` | the same numbers for Prometheus (text format 0.0.4) |
 //! | `GET /classes` | every class, as `chronoscope classes --json` prints it |
 //! | `GET /chains?root=A&leaf=B` | durations, as `chronoscope chains --json` prints them; also `level`, `apcd=true`, `sync=CLASS`, `limit_ns`, `from_ns`, `until_ns`, `split=true` |
+//! | gRPC `chronoscope.Collector` | rows of agents are taken in (`docs/formats/agent.md`) |
 //!
 //! ```no_run
 //! use chronoscope_server::{Server, ServerOptions};
@@ -23,6 +24,7 @@
 //!
 //! Not here: collecting (`collect`), the definitions (`chain`), issuing certificates.
 
+mod grpc;
 mod listen;
 mod metrics;
 mod routes;

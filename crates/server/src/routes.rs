@@ -1,7 +1,7 @@
 //! What is answered where.
 
 use crate::token::{self, Token};
-use crate::{metrics, views};
+use crate::{grpc, metrics, views};
 use axum::extract::{Query, State};
 use axum::http::{StatusCode, header};
 use axum::middleware;
@@ -38,16 +38,10 @@ pub(crate) fn routes(data_dir: PathBuf, ingest: Option<Ingest>, token: Option<To
         })
         .with_state(store);
     let all = match ingest {
-        Some(ingest) => asked.merge(taken_in(ingest)),
+        Some(ingest) => asked.merge(grpc::routes(ingest)),
         None => asked,
     };
     all.layer(middleware::from_fn_with_state(token, token::check))
-}
-
-/// Where rows come in.
-fn taken_in(ingest: Ingest) -> Router {
-    drop(ingest);
-    Router::new()
 }
 
 /// A refusal in words.

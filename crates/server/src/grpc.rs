@@ -1,0 +1,242 @@
+//! Agents: `chronoscope.Collector` over gRPC. Protocol: `docs/formats/agent.md`.
+//!
+//! A connection's rows are decoded and appended one message after the other, in threads that may
+//! wait; meanwhile those before are being made durable, many at a time, and acknowledged then.
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use chronoscope_clock as clock;
+use chronoscope_collect::protocol::{
+    self, Ack, AgentMessage, ClockReply, ClockRequest, CollectorMessage, FromAgent, FromCollector,
+    MESSAGE_MAX, Rows, Welcome,
+};
+use chronoscope_collect::{Ingest, IngestError, Receipt};
+use chronoscope_store::StreamId;
+use std::collections::HashMap;
+use std::future::{Ready, ready};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::server::{Grpc, StreamingService, UnaryService};
+use tonic::{Code, Status, Streaming};
+use tonic_prost::ProstCodec;
+
+/// Agents at a time.
+const AGENTS_MAX: usize = 256;
+/// Messages that are decoded at a time, of all agents: each takes up to some 100 MB meanwhile.
+const DECODING_MAX: usize = 4;
+/// Messages of one agent that wait for being durable.
+const UNSETTLED_MAX: usize = 64;
+/// Within which an agent must say who it is.
+const HELLO_WITHIN: Duration = Duration::from_secs(10);
+/// Most bytes of a question about the time.
+const CLOCK_MAX: usize = 1024;
+
+/// The routes of the service.
+pub(crate) fn routes(ingest: Ingest) -> Router {
+    let service = Service(Arc::new(Inner {
+        ingest,
+        connections: Mutex::default(),
+        room: Arc::new(Semaphore::new(AGENTS_MAX)),
+        decoding: Arc::new(Semaphore::new(DECODING_MAX)),
+    }));
+    Router::new()
+        .route(protocol::DELIVER, post(deliver))
+        .route(protocol::CLOCK, post(time))
+        .with_state(service)
+}
+
+async fn deliver(State(service): State<Service>, request: Request) -> Response {
+    let codec = ProstCodec::<CollectorMessage, AgentMessage>::default();
+    let mut grpc = Grpc::new(codec).max_decoding_message_size(MESSAGE_MAX);
+    grpc.streaming(service, request).await.map(Body::new).into_response()
+}
+
+async fn time(request: Request) -> Response {
+    let received_ns = clock::utc_now_ns();
+    let codec = ProstCodec::<ClockReply, ClockRequest>::default();
+    let mut grpc = Grpc::new(codec).max_decoding_message_size(CLOCK_MAX);
+    grpc.unary(Time { received_ns }, request).await.map(Body::new).into_response()
+}
+
+/// Answers what time it is.
+struct Time {
+    received_ns: i64,
+}
+
+impl UnaryService<ClockRequest> for Time {
+    type Response = ClockReply;
+    type Future = Ready<Result<tonic::Response<ClockReply>, Status>>;
+
+    fn call(&mut self, _: tonic::Request<ClockRequest>) -> Self::Future {
+        let reply = ClockReply { received_ns: self.received_ns, sent_ns: clock::utc_now_ns() };
+        ready(Ok(tonic::Response::new(reply)))
+    }
+}
+
+/// What all agents' connections share.
+#[derive(Clone)]
+struct Service(Arc<Inner>);
+
+struct Inner {
+    ingest: Ingest,
+    /// The newest connection of every agent; dropping the sender ends it.
+    connections: Mutex<HashMap<StreamId, (u64, oneshot::Sender<()>)>>,
+    room: Arc<Semaphore>,
+    decoding: Arc<Semaphore>,
+}
+
+type Answers = mpsc::Sender<Result<CollectorMessage, Status>>;
+
+impl StreamingService<AgentMessage> for Service {
+    type Response = CollectorMessage;
+    type ResponseStream = ReceiverStream<Result<CollectorMessage, Status>>;
+    type Future = Ready<Result<tonic::Response<Self::ResponseStream>, Status>>;
+
+    fn call(&mut self, request: tonic::Request<Streaming<AgentMessage>>) -> Self::Future {
+        let Ok(permit) = self.0.room.clone().try_acquire_owned() else {
+            let full = format!("{AGENTS_MAX} agents are connected, and no more may be");
+            return ready(Err(Status::resource_exhausted(full)));
+        };
+        let (answers, receiver) = mpsc::channel(4);
+        tokio::spawn(self.clone().converse(request.into_inner(), answers, permit));
+        ready(Ok(tonic::Response::new(ReceiverStream::new(receiver))))
+    }
+}
+
+impl Service {
+    /// One connection, from hello to end.
+    async fn converse(
+        self,
+        mut messages: Streaming<AgentMessage>,
+        answers: Answers,
+        permit: OwnedSemaphorePermit,
+    ) {
+        if let Err(status) = self.welcome_and_take(&mut messages, &answers).await {
+            // An agent that is gone needs no telling.
+            let _ = answers.send(Err(status)).await;
+        }
+        drop(permit);
+    }
+
+    async fn welcome_and_take(
+        &self,
+        messages: &mut Streaming<AgentMessage>,
+        answers: &Answers,
+    ) -> Result<(), Status> {
+        let first = timeout(HELLO_WITHIN, messages.message()).await;
+        let first = first.map_err(|_| Status::deadline_exceeded("no hello came"))??;
+        let Some(FromAgent::Hello(hello)) = first.and_then(|message| message.kind) else {
+            return Err(Status::invalid_argument("a hello must come first"));
+        };
+        let id = hello.check().map_err(|error| Status::invalid_argument(error.to_string()))?;
+        let connection = self.0.ingest.agent_came(id, &hello);
+        let (mine, newer) = oneshot::channel();
+        // From here on an older connection of this agent takes nothing in: what it still does
+        // counts for rows that we ask about below, or comes twice and is taken once.
+        self.connections().insert(id, (connection, mine));
+        let taken = tokio::select! {
+            taken = self.take(id, messages, answers) => taken,
+            _ = newer => Err(Status::aborted("this agent has a newer connection")),
+        };
+        self.0.ingest.agent_went(id, connection);
+        let mut connections = self.connections();
+        if connections.get(&id).is_some_and(|(newest, _)| *newest == connection) {
+            connections.remove(&id);
+        }
+        taken
+    }
+
+    async fn take(
+        &self,
+        id: StreamId,
+        messages: &mut Streaming<AgentMessage>,
+        answers: &Answers,
+    ) -> Result<(), Status> {
+        let ingest = self.0.ingest.clone();
+        let next_row = waiting(move || ingest.next_row(id).map_err(status)).await?;
+        let welcome = Welcome { version: protocol::VERSION, next_row };
+        if !tell(answers, FromCollector::Welcome(welcome)).await {
+            return Ok(());
+        }
+        let (receipts, unsettled) = mpsc::channel(UNSETTLED_MAX);
+        let read = async {
+            while let Some(message) = messages.message().await? {
+                let Some(FromAgent::Rows(rows)) = message.kind else {
+                    return Err(Status::invalid_argument("only rows may follow the hello"));
+                };
+                if receipts.send(self.deliver(id, rows).await?).await.is_err() {
+                    break;
+                }
+            }
+            drop(receipts);
+            Ok(())
+        };
+        tokio::try_join!(read, self.settle(unsettled, answers)).map(drop)
+    }
+
+    /// Decodes and appends a message.
+    async fn deliver(&self, id: StreamId, rows: Rows) -> Result<Receipt, Status> {
+        let turn = self.0.decoding.clone().acquire_owned().await;
+        let turn = turn.map_err(|_| Status::unavailable("the server ends"))?;
+        let ingest = self.0.ingest.clone();
+        waiting(move || {
+            let message = rows.unpack();
+            let message = message.map_err(|error| Status::invalid_argument(error.to_string()))?;
+            let receipt = ingest.deliver(id, rows.first_row, &message).map_err(status);
+            drop(turn);
+            receipt
+        })
+        .await
+    }
+
+    /// Acknowledges what is durable. All that has come meanwhile shares one sync.
+    async fn settle(
+        &self,
+        mut unsettled: mpsc::Receiver<Receipt>,
+        answers: &Answers,
+    ) -> Result<(), Status> {
+        while let Some(mut last) = unsettled.recv().await {
+            while let Ok(later) = unsettled.try_recv() {
+                last = later;
+            }
+            let ingest = self.0.ingest.clone();
+            waiting(move || ingest.settle(last).map_err(status)).await?;
+            if !tell(answers, FromCollector::Ack(Ack { row: last.next_row })).await {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn connections(
+        &self,
+    ) -> std::sync::MutexGuard<'_, HashMap<StreamId, (u64, oneshot::Sender<()>)>> {
+        self.0.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Sends an answer; `false` when the agent is gone.
+async fn tell(answers: &Answers, kind: FromCollector) -> bool {
+    answers.send(Ok(CollectorMessage { kind: Some(kind) })).await.is_ok()
+}
+
+/// Runs something that waits for a disk in a thread of its own.
+async fn waiting<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Status> + Send + 'static,
+) -> Result<T, Status> {
+    spawn_blocking(work).await.map_err(|error| Status::internal(error.to_string()))?
+}
+
+/// Why rows were not taken, for the agent.
+#[allow(clippy::needless_pass_by_value)] // as map_err gives it
+fn status(error: IngestError) -> Status {
+    let code = if error.is_passing() { Code::Unavailable } else { Code::FailedPrecondition };
+    Status::new(code, error.to_string())
+}
