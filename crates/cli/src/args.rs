@@ -27,6 +27,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Collect the rings of this host into durable files, until stopped
     Serve(Serve),
+    /// Collect the rings of this host and deliver them to a collector, until stopped
+    Agent(Agent),
     /// How long chains take from their root to a class of transactions, and whether that is in time
     Chains(Chains),
     /// One chain as a waterfall
@@ -112,6 +114,42 @@ pub(crate) struct Serve {
     /// Remove the oldest when more than this is stored: 500M, 20G, 1T
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) keep_size: Option<u64>,
+    /// Stop after this time
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) duration: Option<Duration>,
+    /// Print no progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// At the end print the final status as JSON on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Agent {
+    /// The collector: https://HOST:PORT, or on this host http://127.0.0.1:PORT, where `serve
+    /// --listen` listens
+    #[arg(long, value_name = "URL")]
+    pub(crate) to: String,
+    /// Trust the authorities in this file (PEM) instead of the system's
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca: Option<PathBuf>,
+    /// Show the token in this file [default: $CHRONOSCOPE_TOKEN, if any]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Deliver to other hosts without TLS or without a token: whoever is on the way may read
+    #[arg(long)]
+    pub(crate) insecure: bool,
+    /// Folder of the rings [default: $CHRONOSCOPE_DIR, else /dev/shm/chronoscope-UID]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) rings: Option<PathBuf>,
+    /// Folder of the rows that are not delivered yet [default: `spool` in $CHRONOSCOPE_DATA, else
+    /// in ~/.local/share/chronoscope]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) spool: Option<PathBuf>,
+    /// Drop the oldest of them when they take more than this: 500M, 20G
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size)]
+    pub(crate) spool_size: u64,
     /// Stop after this time
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) duration: Option<Duration>,

@@ -7,6 +7,7 @@ mod exit;
 mod interrupt;
 mod picture;
 mod screen;
+mod talk;
 mod text;
 mod times;
 mod waterfall;
@@ -19,6 +20,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Serve(args) => commands::serve(&args),
+        Command::Agent(args) => commands::agent(&args),
         Command::Chains(args) => commands::chains(&args),
         Command::Live(args) => commands::live(&args),
         Command::Chain(args) => commands::chain(&args),

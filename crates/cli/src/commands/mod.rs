@@ -1,11 +1,13 @@
 //! The commands, one file each.
 
+mod agent;
 mod chain;
 mod chains;
 mod classes;
 mod live;
 mod serve;
 
+pub(crate) use agent::agent;
 pub(crate) use chain::chain;
 pub(crate) use chains::chains;
 pub(crate) use classes::classes;

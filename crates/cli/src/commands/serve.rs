@@ -5,6 +5,7 @@ use crate::environment;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::screen::{progress, show};
+use crate::talk::Talk;
 use crate::text;
 use anyhow::{Context, Result};
 use chronoscope_collect::{Collector, Options, Status};
@@ -13,9 +14,6 @@ use chronoscope_server::{Server, ServerOptions, TlsFiles};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-
-/// Without a terminal a line of progress is printed this often, in seconds.
-const TALK_EVERY_S: i64 = 10;
 
 /// Runs the command.
 pub(crate) fn serve(args: &Serve) -> Result<Exit> {
@@ -38,13 +36,13 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
     if let Some(server) = &server {
         eprintln!("answering on {}://{}/status", server.scheme(), server.address());
     }
-    let mut talk = Talk { quiet: args.quiet, last_s: 0, error: None };
+    let mut talk = Talk::new(args.quiet);
     let ends_ns = args.duration.map(|time| {
         let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         chronoscope_clock::monotonic_ns().saturating_add(time)
     });
     let last = collector.run(interrupt.flag(), &mut |status| {
-        talk.say(status);
+        talk.say(status, status.error.as_deref(), &line);
         if ends_ns.is_some_and(|ends| chronoscope_clock::monotonic_ns() >= ends) {
             interrupt.flag().store(true, Ordering::Relaxed);
         }
@@ -77,36 +75,6 @@ fn listening(
         insecure: args.insecure,
         ..ServerOptions::new(address, data_dir)
     })
-}
-
-/// What is said meanwhile: progress, and every new trouble once.
-struct Talk {
-    quiet: bool,
-    last_s: i64,
-    error: Option<String>,
-}
-
-impl Talk {
-    fn say(&mut self, status: &Status) {
-        if self.error != status.error {
-            if let Some(error) = &status.error {
-                progress("");
-                eprintln!("trouble: {error} (it is tried again)");
-            }
-            self.error.clone_from(&status.error);
-        }
-        if self.quiet {
-            return;
-        }
-        if environment::stderr_is_terminal() {
-            return progress(&line(status));
-        }
-        let second = status.at_ns / 1_000_000_000;
-        if second >= self.last_s + TALK_EVERY_S {
-            self.last_s = second;
-            eprintln!("{}", line(status));
-        }
-    }
 }
 
 fn line(status: &Status) -> String {

@@ -1,0 +1,76 @@
+//! `chronoscope agent`: rings in, rows to a collector, until stopped.
+
+use crate::args;
+use crate::environment;
+use crate::exit::Exit;
+use crate::interrupt::Interrupt;
+use crate::screen::{progress, show};
+use crate::talk::Talk;
+use crate::text;
+use anyhow::{Context, Result};
+use chronoscope_collect::{Agent, AgentOptions, Status, Target};
+use chronoscope_record::read;
+use chronoscope_store::SpoolOptions;
+use std::sync::atomic::Ordering;
+
+/// Runs the command.
+pub(crate) fn agent(args: &args::Agent) -> Result<Exit> {
+    let interrupt = Interrupt::install()?;
+    let token = environment::token(args.token_file.as_deref())?;
+    let token = token.as_ref().map(chronoscope_server::Token::secret);
+    let target = Target::new(&args.to, args.ca.as_deref(), token, args.insecure)?;
+    let ring_dir = args.rings.clone().unwrap_or_else(read::default_folder);
+    let spool_dir = args.spool.clone().unwrap_or_else(|| environment::data_dir().join("spool"));
+    let spool = SpoolOptions { bytes_max: args.spool_size, ..SpoolOptions::default() };
+    let options =
+        AgentOptions { spool, ..AgentOptions::new(ring_dir.clone(), spool_dir.clone(), target) };
+    let agent = Agent::new(options)
+        .with_context(|| format!("cannot keep rows in {}", spool_dir.display()))?;
+    if !args.quiet {
+        let spool_dir = spool_dir.display();
+        eprintln!("delivering {} to {} by {spool_dir}", ring_dir.display(), args.to);
+    }
+    let mut talk = Talk::new(args.quiet);
+    let ends_ns = args.duration.map(|time| {
+        let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        chronoscope_clock::monotonic_ns().saturating_add(time)
+    });
+    let last = agent.run(interrupt.flag(), &mut |status| {
+        let delivery = status.delivery.as_ref().and_then(|delivery| delivery.error.as_deref());
+        talk.say(status, status.error.as_deref().or(delivery), &line);
+        if ends_ns.is_some_and(|ends| chronoscope_clock::monotonic_ns() >= ends) {
+            interrupt.flag().store(true, Ordering::Relaxed);
+        }
+    })?;
+    if !args.quiet {
+        progress("");
+        eprintln!("{}", line(&last));
+    }
+    if args.json {
+        show(&format!("{:#}\n", serde_json::to_value(&last)?))?;
+    }
+    Ok(if last.error.is_some() { Exit::Error } else { Exit::Done })
+}
+
+fn line(status: &Status) -> String {
+    let alive = status.processes.iter().filter(|process| process.alive).count();
+    let delivery = status.delivery.clone().unwrap_or_default();
+    let mut line = format!(
+        "{} rows ({:.0}/s) from {alive} programs, {} delivered, {} wait{}",
+        text::count(status.rows),
+        status.rows_per_second.max(0.0),
+        text::count(delivery.acknowledged_rows),
+        text::count(delivery.waiting_rows),
+        if delivery.connected { "" } else { ", NOT CONNECTED" },
+    );
+    let troubles = [
+        (status.lost_rows, "LOST"),
+        (delivery.dropped_rows, "DROPPED"),
+        (status.damaged_rows, "DAMAGED"),
+        (status.failed_rings.len() as u64, "rings unreadable"),
+    ];
+    for (count, what) in troubles.into_iter().filter(|(count, _)| *count > 0) {
+        line += &format!(", {} {what}", text::count(count));
+    }
+    line
+}

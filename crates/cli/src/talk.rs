@@ -1,0 +1,49 @@
+//! What long commands say meanwhile: progress, and every new trouble once.
+
+use crate::environment;
+use crate::screen::progress;
+use chronoscope_collect::Status;
+
+/// Without a terminal a line of progress is printed this often, in seconds.
+const TALK_EVERY_S: i64 = 10;
+
+/// What was said last.
+pub(crate) struct Talk {
+    quiet: bool,
+    last_s: i64,
+    error: Option<String>,
+}
+
+impl Talk {
+    /// `quiet` leaves the progress out, and tells troubles only.
+    pub(crate) const fn new(quiet: bool) -> Self {
+        Self { quiet, last_s: 0, error: None }
+    }
+
+    /// Says how it goes; `error` is what is wrong now.
+    pub(crate) fn say(
+        &mut self,
+        status: &Status,
+        error: Option<&str>,
+        line: &dyn Fn(&Status) -> String,
+    ) {
+        if self.error.as_deref() != error {
+            if let Some(error) = error {
+                progress("");
+                eprintln!("trouble: {error} (it is tried again)");
+            }
+            self.error = error.map(str::to_owned);
+        }
+        if self.quiet {
+            return;
+        }
+        if environment::stderr_is_terminal() {
+            return progress(&line(status));
+        }
+        let second = status.at_ns / 1_000_000_000;
+        if second >= self.last_s + TALK_EVERY_S {
+            self.last_s = second;
+            eprintln!("{}", line(status));
+        }
+    }
+}
