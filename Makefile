@@ -3,7 +3,7 @@
 CARGO ?= cargo
 export CHRONOSCOPE_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/chronoscope
 
-.PHONY: help demo test check bench soak fuzz build arm4 java clean
+.PHONY: help demo test check bench soak fuzz build arm4 java instrument clean
 
 help:
 	@echo 'make demo   build everything and measure one minute of radar traffic, to a picture and a verdict'
@@ -12,6 +12,7 @@ help:
 	@echo 'make bench  our numbers beside peers'\'' and limits, each measured in the same run'
 	@echo 'make arm4   libarm4 and its headers, into target/arm4 (programs in C and C++)'
 	@echo 'make java   org.opengroup.arm40 for Java, into java/target'
+	@echo 'make instrument  SQLite, httpd, SQL clients and functions as transactions, into target/instrument'
 	@echo 'make fuzz   a minute of fuzzing for every parser (needs cargo-fuzz)'
 
 build:
@@ -22,6 +23,11 @@ arm4:
 
 java:
 	tools/java build
+
+# SQLite, httpd, SQL clients and functions of C and C++ as transactions (docs/instrument.md).
+instrument: arm4
+	tools/setup instrument
+	$(MAKE) -C instrument ARM4=$(CURDIR)/target/arm4 OUT=$(CURDIR)/target/instrument
 
 demo: build
 	tools/demo

@@ -57,7 +57,7 @@ static void child_init(apr_pool_t *pool, server_rec *server)
     const classes_options options = {
         .application = arm4_server_settings(server)->application,
         .context_names = {"uri", "host", "user"},
-        .metrics = {{"status", "HTTP status"}, {"sent", "bytes"}, {"received", "bytes"}},
+        .metrics = {"status", "sent_bytes", "received_bytes"},
         .max = 512,
     };
     set = classes_new(&options, "httpd", server->server_hostname);

@@ -6,7 +6,8 @@
 #include <http_config.h>
 #include <stdbool.h>
 
-extern module AP_MODULE_DECLARE_DATA arm4_module;
+/* What httpd looks for in the file. */
+extern __attribute__((visibility("default"))) module AP_MODULE_DECLARE_DATA arm4_module;
 
 /* Of a server or virtual host. */
 typedef struct {

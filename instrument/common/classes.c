@@ -36,13 +36,12 @@ static bool is_id(const arm_id_t *id)
 /* Metrics that ARM refuses are left out; their slots are then not valid for it either. */
 static void register_metrics(classes *set)
 {
-    for (int slot = 0; slot < CLASSES_METRICS_MAX && set->options.metrics[slot].name; slot++) {
+    for (int slot = 0; slot < CLASSES_METRICS_MAX && set->options.metrics[slot]; slot++) {
         arm_metric_binding_t *binding = &set->bindings[set->binding_count];
         binding->slot = (arm_metric_slot_t)slot;
-        arm_register_metric(&set->application, set->options.metrics[slot].name,
-                            ARM_METRIC_FORMAT_GAUGE64, ARM_METRIC_USE_GENERAL,
-                            set->options.metrics[slot].unit, ARM_ID_NONE, ARM_FLAG_NONE,
-                            ARM_BUF4_NONE, &binding->id);
+        arm_register_metric(&set->application, set->options.metrics[slot],
+                            ARM_METRIC_FORMAT_GAUGE64, ARM_METRIC_USE_GENERAL, ARM_STRING_NONE,
+                            ARM_ID_NONE, ARM_FLAG_NONE, ARM_BUF4_NONE, &binding->id);
         if (is_id(&binding->id)) {
             set->binding_count++;
         }

@@ -20,17 +20,11 @@ enum {
     CLASSES_MAX = 1024         /* classes of one set at most */
 };
 
-/* A metric that each transaction of a set may carry. */
-typedef struct {
-    const char *name;
-    const char *unit;
-} classes_metric;
-
 /* What is special about a set; the strings have to live as long as it does. */
 typedef struct {
     const char *application;                      /* ARM's application name */
     const char *context_names[CLASSES_CONTEXT_MAX]; /* names of the context values, then NULL */
-    classes_metric metrics[CLASSES_METRICS_MAX];  /* then a NULL name */
+    const char *metrics[CLASSES_METRICS_MAX];     /* names of the metrics, then NULL */
     int max;                                      /* classes, "other" ones not counted */
 } classes_options;
 

@@ -32,7 +32,7 @@ static void start_measuring(void)
     const classes_options options = {
         .application = application && *application ? application : program_invocation_short_name,
         .context_names = {"database", "server"},
-        .metrics = {{"rows", "rows"}},
+        .metrics = {"rows"},
         .max = 512,
     };
     measured.verb_only = detail && strcmp(detail, "verb") == 0;

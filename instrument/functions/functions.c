@@ -47,7 +47,7 @@ typedef struct {
     const void *function;
     const void *site;   /* where it returns to */
     const void *inside; /* where the hook returns to: tells inlined copies apart */
-    uintptr_t stack;    /* how deep the stack was; a greater address is further up */
+    uintptr_t stack;    /* see depth_of(); a greater address is further up */
     int exceptions;     /* under way when it began */
     chronoscope_token_t token;
 } frame;
@@ -248,6 +248,22 @@ static void end_down_to(thread *t, int depth, arm_tran_status_t last)
     }
 }
 
+/* How deep the stack was when the function that called a hook was called itself: 16 bytes below
+ * the place of its return address. That is known exactly where functions keep frame pointers
+ * (-O0, -fno-omit-frame-pointer), and where the hook was jumped to as the function's last act;
+ * otherwise it is the hook's own frame, somewhat deeper by what the function keeps on the stack.
+ * `hook` is the frame address of the hook. */
+static uintptr_t depth_of(uintptr_t hook, const void *site, const void *inside)
+{
+    if (inside == site) {
+        return hook - 8; /* the hook returns from the function: the two share the place */
+    }
+    const uintptr_t frame = *(const uintptr_t *)hook;
+    const bool plausible = current && hook >= current->low && frame > hook &&
+                           frame < current->high - 16 && frame % 8 == 0;
+    return plausible && *(const void *const *)(frame + 8) == site ? frame - 8 : hook;
+}
+
 static void begin(const void *function, const void *site, const void *inside, uintptr_t stack,
                   const chronoscope_class_t *class)
 {
@@ -272,17 +288,15 @@ static void begin(const void *function, const void *site, const void *inside, ui
     f->token = chronoscope_begin(class);
 }
 
-/* The frame that ends; -1 when its beginning was not recorded. `last_call`: the function jumped
- * into the hook as its last act, so that its own part of the stack is gone already. Of several
- * that fit, those further down were jumped over; copies inlined into one another share their
- * place on the stack and end the innermost first. */
-static int ending(const thread *t, const void *function, const void *site, uintptr_t stack,
-                  bool last_call)
+/* The frame that ends; -1 when its beginning was not recorded. Of several that fit, those further
+ * down were jumped over; copies inlined into one another share their place on the stack and end
+ * the innermost first. */
+static int ending(const thread *t, const void *function, const void *site, uintptr_t stack)
 {
     int found = -1;
     for (int index = t->depth - 1; index >= 0; index--) {
         const frame *f = &t->frames[index];
-        if (last_call ? f->stack >= stack : f->stack > stack) {
+        if (f->stack > stack) {
             break;
         }
         if (f->function == function && f->site == site &&
@@ -297,10 +311,10 @@ static int ending(const thread *t, const void *function, const void *site, uintp
     return found;
 }
 
-static void end(const void *function, const void *site, uintptr_t stack, bool last_call)
+static void end(const void *function, const void *site, uintptr_t stack)
 {
     thread *t = thread_on(stack);
-    const int index = t ? ending(t, function, site, stack, last_call) : -1;
+    const int index = t ? ending(t, function, site, stack) : -1;
     if (index < 0) {
         if (t && t->skipped > 0) {
             t->skipped--;
@@ -317,8 +331,9 @@ HOOK void __cyg_profile_func_enter(void *function, void *site)
     const chronoscope_class_t *class = class_of(function);
     if (class && !busy) {
         busy = true;
-        begin(function, site, __builtin_return_address(0), (uintptr_t)__builtin_frame_address(0),
-              class);
+        const void *inside = __builtin_return_address(0);
+        const uintptr_t hook = (uintptr_t)__builtin_frame_address(0);
+        begin(function, site, inside, depth_of(hook, site, inside), class);
         busy = false;
     }
 }
@@ -327,8 +342,8 @@ HOOK void __cyg_profile_func_exit(void *function, void *site)
 {
     if (class_of(function) && !busy) {
         busy = true;
-        end(function, site, (uintptr_t)__builtin_frame_address(0),
-            __builtin_return_address(0) == site);
+        const uintptr_t hook = (uintptr_t)__builtin_frame_address(0);
+        end(function, site, depth_of(hook, site, __builtin_return_address(0)));
         busy = false;
     }
 }

@@ -66,11 +66,7 @@ static void start_measuring(void)
     const classes_options options = {
         .application = application && *application ? application : "sqlite",
         .context_names = {"database"},
-        .metrics = {{"rows", "rows"},
-                    {"changes", "rows"},
-                    {"vm_steps", "steps"},
-                    {"fullscan_steps", "steps"},
-                    {"triggers", "triggers"}},
+        .metrics = {"rows", "changes", "vm_steps", "fullscan_steps", "triggers"},
         .max = 512,
     };
     measured.verb_only = detail && strcmp(detail, "verb") == 0;

@@ -2,10 +2,10 @@
  * What is read once a process is not freed: the leak check stays off. */
 const char *__asan_default_options(void);
 
-#include "../common/parent.h"
-#include "../common/sql.h"
-#include "../functions/patterns.h"
-#include "../functions/symbols.h"
+#include "../../common/parent.h"
+#include "../../common/sql.h"
+#include "../../functions/patterns.h"
+#include "../../functions/symbols.h"
 
 #include <arm4_chronoscope.h>
 #include <fcntl.h>
