@@ -224,7 +224,8 @@ impl Correlator {
 
     /// How many ancestors behind the root were dropped so far.
     pub fn dropped(&self) -> u16 {
-        if self.is_foreign() { 0 } else { self.level + 1 - u16::from(self.ancestor_count) }
+        // level + 1 - count, where the level may be the last that there is.
+        self.ancestor_count.checked_sub(1).map_or(0, |above| self.level - u16::from(above))
     }
 
     /// Its octets, at most `max_len` of them: ancestors behind the root are dropped until it
@@ -383,6 +384,17 @@ mod tests {
         assert_eq!(deep.path(), PathId::of(&classes));
         assert_eq!(deep.ancestors()[0].class, ClassId(100));
         assert_eq!(deep.ancestors()[1].class, ClassId(173));
+    }
+
+    /// Octets from outside may say the last level there is, and levels stay there.
+    #[test]
+    fn the_last_level_overflows_nowhere() {
+        let mut bytes = chain_of(0).to_bytes(MAX_BYTES).to_vec();
+        bytes[6..8].copy_from_slice(&[0xff, 0xff]);
+        let deepest = Correlator::decode(&bytes).unwrap();
+        assert_eq!((deepest.level(), deepest.dropped()), (u16::MAX, u16::MAX));
+        let child = deepest.child(TransactionId(2), Ancestor::default());
+        assert_eq!((child.level(), child.dropped()), (u16::MAX, u16::MAX - 1));
     }
 
     #[test]
