@@ -9,29 +9,33 @@ const COUNT_MAX: usize = 256;
 
 /// The sub-buffers that a call was given.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Buffers<'a>(&'a [*mut SubBuffer]);
+pub(crate) struct Buffers<'a> {
+    list: &'a [*mut SubBuffer],
+    /// The formats that the call knows what to do with.
+    allowed: &'a [i32],
+}
 
-impl Buffers<'_> {
+impl<'a> Buffers<'a> {
     /// Looks at a list; what is not of `allowed` is noted.
     ///
     /// # Safety
     /// `buffer` is NULL, or the structure of `arm4.h`, whose array has as many entries as it says,
     /// each NULL or a sub-buffer of its format; all of that during the call.
     #[inline]
-    pub(crate) unsafe fn of(buffer: *const Buffer4, allowed: &[i32], first: &mut First) -> Self {
+    pub(crate) unsafe fn of(buffer: *const Buffer4, allowed: &'a [i32], first: &mut First) -> Self {
         if buffer.is_null() {
-            return Self(&[]);
+            return Self { list: &[], allowed };
         }
         // SAFETY: the caller's promise.
         unsafe { Self::look(&*buffer, allowed, first) }
     }
 
     #[cold]
-    unsafe fn look(buffer: &Buffer4, allowed: &[i32], first: &mut First) -> Self {
+    unsafe fn look(buffer: &Buffer4, allowed: &'a [i32], first: &mut First) -> Self {
         // SAFETY: the caller's promise.
         let Some(list) = (unsafe { array(buffer.array, buffer.count, COUNT_MAX) }) else {
             first.note(SUBBUFFER);
-            return Self(&[]);
+            return Self { list: &[], allowed };
         };
         for entry in list.iter().filter(|entry| !entry.is_null()) {
             // SAFETY: the caller's promise.
@@ -39,13 +43,13 @@ impl Buffers<'_> {
                 first.note(SUBBUFFER);
             }
         }
-        Self(list)
+        Self { list, allowed }
     }
 
     /// Whether there are none.
     #[inline]
     pub(crate) fn is_empty(self) -> bool {
-        self.0.is_empty()
+        self.list.is_empty()
     }
 
     /// The first sub-buffer of a format.
@@ -62,7 +66,10 @@ impl Buffers<'_> {
             // SAFETY: as above.
             fits && unsafe { (***entry).format == T::FORMAT }
         };
-        self.0.iter().find(is).map(|entry| entry.cast::<T>())
+        if !self.allowed.contains(&T::FORMAT) {
+            return None;
+        }
+        self.list.iter().find(is).map(|entry| entry.cast::<T>())
     }
 }
 

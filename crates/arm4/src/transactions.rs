@@ -125,7 +125,12 @@ pub(crate) unsafe fn start(call: &Start) -> Code {
     };
     let is_plain = call.parent.is_null() & call.current.is_null() & call.buffer.is_null();
     let off = class.controls.off() | instance.application.controls.off();
-    if is_plain && call.flags == 0 && off & control::TRANSACTION == 0 {
+    if is_plain && call.flags == 0 {
+        if off & control::TRANSACTION != 0 {
+            // SAFETY: the caller's promise.
+            unsafe { give(call.handle, OFF) };
+            return codes::OK;
+        }
         let handle = handles::open(class.class.start_under(Parent::Nobody), class, instance);
         // SAFETY: the caller's promise.
         unsafe { give(call.handle, handle) };
@@ -235,10 +240,10 @@ unsafe fn tell(
 /// As `arm4.h` says.
 #[inline]
 pub(crate) unsafe fn stop(handle: i64, status: i32, flags: i32, buffer: *const Buffer4) -> Code {
-    let now = clock::ticks();
     if handle == OFF {
         return codes::OK;
     }
+    let now = clock::ticks();
     let mut claim = match handles::claim(handle) {
         Ok(claim) => claim,
         Err(code) => return code,
