@@ -1,6 +1,6 @@
-//! Transactions in other people's formats: JSON, as every `--json` and the HTTP side
-//! print it, ARM's words in XML ([`arm_xml`]), CSV ([`csv_rows`]), and [`rows`], through which words
-//! enter a store.
+//! Transactions in other people's formats: JSON as every `--json` and the HTTP side print it
+//! ([`json`]), XML in ARM's words ([`arm_xml`]), CSV ([`csv_rows`]), traces for a viewer ([`trace`]);
+//! and [`rows`], through which words enter a store.
 //!
 //! ```
 //! use chronoscope_formats::json;
@@ -19,3 +19,4 @@ pub mod csv_rows;
 pub mod json;
 mod pairs;
 pub mod rows;
+pub mod trace;

@@ -40,7 +40,7 @@ const CONTEXTS_MAX: usize = u32::MAX as usize;
 ///   all of them are in this builder; otherwise the row becomes foreign. So is one below more than
 ///   256 ancestors.
 ///
-/// Limits: a context has at most [`context::MAX_BYTES`] bytes and a text 255; what is cut is
+/// Limits: a context has at most [`context::STORED_MAX_BYTES`] bytes and a text 255; what is cut is
 /// flagged with [`Flags::CONTEXT_CUT`]. Two processes that differ in their application only are
 /// one: the last name stays.
 #[derive(Debug, Default)]
@@ -103,6 +103,11 @@ impl Builder {
         self.records.len()
     }
 
+    /// Bytes of what programs said about them.
+    pub fn context_bytes(&self) -> usize {
+        self.contexts.len()
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
@@ -157,8 +162,15 @@ impl Builder {
         if t.properties.is_empty() && t.metrics.is_empty() {
             return (0, 0, false);
         }
-        let (mut buffer, mut len, mut cut) = ([0; CONTEXT_MAX], 0, false);
-        let mut add = |entry: Entry<'_>| match context::append(&mut buffer, len, entry) {
+        let offset = self.contexts.len();
+        // Kind, lengths, and eight bytes of a number at most beside the texts themselves.
+        let texts = t.properties.iter().map(|(key, value)| key.len() + value.len() + 3);
+        let numbers = t.metrics.iter().map(|(key, _)| key.len() + 10);
+        let room = texts.chain(numbers).sum::<usize>().min(CONTEXT_MAX);
+        self.contexts.resize(offset + room, 0);
+        let buffer = &mut self.contexts[offset..];
+        let (mut len, mut cut) = (0, false);
+        let mut add = |entry: Entry<'_>| match context::append(buffer, len, entry) {
             Some(longer) => len = longer,
             None => cut = true,
         };
@@ -170,15 +182,14 @@ impl Builder {
         for (key, value) in &t.metrics {
             add(Entry::Metric(shortened(key, &mut long), *value));
         }
-        let offset = self.contexts.len();
-        let (Ok(offset_32), Ok(len_16)) = (u32::try_from(offset), u16::try_from(len)) else {
-            return (0, 0, true);
-        };
-        if offset + len > CONTEXTS_MAX {
-            return (0, 0, true);
+        if let (Ok(offset_32), Ok(len_16)) = (u32::try_from(offset), u16::try_from(len))
+            && offset + len <= CONTEXTS_MAX
+        {
+            self.contexts.truncate(offset + len);
+            return (offset_32, len_16, cut || long);
         }
-        self.contexts.extend_from_slice(&buffer[..len]);
-        (offset_32, len_16, cut || long)
+        self.contexts.truncate(offset);
+        (0, 0, true)
     }
 }
 
@@ -222,7 +233,7 @@ pub fn check(t: &Transaction) -> Result<(), TextTooLong> {
 }
 
 /// Most bytes of one context.
-const CONTEXT_MAX: usize = context::MAX_BYTES;
+const CONTEXT_MAX: usize = context::STORED_MAX_BYTES;
 
 /// The first [`TEXT_MAX`] bytes of a text, at the border of a character.
 fn shortened<'a>(text: &'a str, cut: &mut bool) -> &'a str {
