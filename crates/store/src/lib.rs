@@ -68,7 +68,7 @@ pub use keys::{KEYS_MAX, Keys};
 pub use minute::{Kind, MINUTE_NS, Minute, Slot};
 pub use notes::{Ledger, Positions, StreamEnd, StreamId};
 pub use options::Options;
-pub use rows_out::{ParquetRows, ParquetWriter, Transactions};
+pub use rows_out::{Followed, ParquetRows, ParquetWriter, Tail, Transactions};
 pub use segment::{Order, SketchRow, read_sketch, write_segment};
 pub use snapshot::{Segment, Snapshot};
 pub use spool::{Spool, SpoolBacklog, SpoolBlock, SpoolOptions};

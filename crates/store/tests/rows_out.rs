@@ -5,7 +5,9 @@
 mod support;
 
 use chronoscope_model::{Names, Transaction};
-use chronoscope_store::{MINUTE_NS, Options, ParquetRows, ParquetWriter, Snapshot, StoreError};
+use chronoscope_store::{
+    Followed, MINUTE_NS, Options, ParquetRows, ParquetWriter, Snapshot, StoreError, Tail,
+};
 use std::ops::Range;
 use std::path::Path;
 use support::{Chains, append, foreign, maintain, open};
@@ -114,4 +116,50 @@ fn what_is_no_parquet_is_refused_by_name() {
     assert!(matches!(error, StoreError::Parquet { .. }), "{error}");
     assert!(error.to_string().contains("x.parquet"));
     assert!(ParquetRows::open(&dir.path().join("none")).unwrap_err().is_missing());
+}
+
+/// Rows are seen once as they come, through rotation and sealing; what went too fast is counted.
+#[test]
+fn a_tail_sees_what_comes_after_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options { log_file_bytes: 4096, ..Options::default() };
+    let store = open(dir.path(), options, 100);
+    let mut chains = Chains::default();
+    let before = chains.batch(100, 2);
+    append(&store, &chains, &before, 100);
+    let mut tail = Tail::at_end(dir.path()).unwrap();
+    let mut seen = Vec::new();
+    let mut read = |tail: &mut Tail| {
+        tail.read(|batch, names| {
+            seen.extend(batch.records().iter().map(|record| record.id.0));
+            assert!(batch.records().iter().all(|record| names.class(record.class).is_some()));
+        })
+        .unwrap()
+    };
+    assert_eq!(read(&mut tail), Followed::default());
+    let mut expected = Vec::new();
+    for round in 0..5 {
+        for _ in 0..10 {
+            let batch = chains.batch(100 + round, 3);
+            expected.extend(batch.records().iter().map(|record| record.id.0));
+            append(&store, &chains, &batch, 100 + round);
+        }
+        assert_eq!(read(&mut tail), Followed { rows: 150, missed: 0 });
+    }
+    // The first of these may come into the file that is being read: that one is not lost, ever.
+    for _ in 0..3 {
+        let unseen = chains.batch(106, 40);
+        expected.extend(unseen.records().iter().map(|record| record.id.0));
+        append(&store, &chains, &unseen, 106);
+    }
+    maintain(&store, 200); // sealed, and the log removed
+    let last = chains.batch(200, 1);
+    expected.extend(last.records().iter().map(|record| record.id.0));
+    append(&store, &chains, &last, 200);
+    let followed = read(&mut tail);
+    assert_eq!(followed.rows + followed.missed, 605);
+    assert!(followed.missed >= 200, "{followed:?}");
+    expected.retain(|id| seen.contains(id));
+    assert_eq!(seen, expected, "each once, in order");
+    assert_eq!(seen.last(), last.records().last().map(|record| &record.id.0));
 }

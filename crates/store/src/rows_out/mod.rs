@@ -5,9 +5,11 @@
 mod columns;
 mod parquet_in;
 mod parquet_out;
+mod tail;
 
 pub use parquet_in::ParquetRows;
 pub use parquet_out::ParquetWriter;
+pub use tail::{Followed, Tail};
 
 use crate::{Slot, Snapshot, StoreError};
 use chronoscope_model::Transaction;
