@@ -37,6 +37,10 @@ pub(crate) enum Command {
     Classes(Classes),
     /// What the programs on this host are doing, straight from their rings
     Live(Live),
+    /// Write stored transactions as XML, CSV, Parquet, or as a trace for a viewer
+    Export(Export),
+    /// Read transactions from XML, CSV or Parquet files into a store that nobody writes meanwhile
+    Import(Import),
 }
 
 /// Where stored transactions are.
@@ -273,4 +277,63 @@ pub(crate) struct Live {
     /// Print JSON (version 1) once instead of words
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// Folder of the store [default: $CHRONOSCOPE_DATA, else ~/.local/share/chronoscope]; it is
+    /// made where there is none
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// What the files are [default: by their names, else by how they begin]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<ImportFormat>,
+    /// Files to read. All are checked first, so that one that is refused changes nothing; the same
+    /// content is taken once, however often it comes
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// What transactions are read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ImportFormat {
+    /// XML in ARM's words (docs/formats/arm-xml.md)
+    Xml,
+    /// Comma-separated values (docs/formats/csv.md)
+    Csv,
+    /// Parquet with the columns of the store's own
+    Parquet,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// What to write. xml, csv and parquet are lossless: `chronoscope import` reads them
+    #[arg(long, value_enum)]
+    pub(crate) format: ExportFormat,
+    /// Write into this file instead of stdout; it appears when it is complete
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) span: Span,
+    /// Only this chain
+    #[arg(long, value_name = "ID", conflicts_with_all = ["from", "until", "root"])]
+    pub(crate) chain: Option<ChainId>,
+    /// Only chains whose root is of this class: `decodePlots`, or `MRTS::decodePlots`
+    #[arg(long, value_name = "CLASS")]
+    pub(crate) root: Option<String>,
+}
+
+/// What transactions are written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// XML in ARM's words (docs/formats/arm-xml.md)
+    Xml,
+    /// Comma-separated values, a transaction a line
+    Csv,
+    /// Chrome trace JSON for ui.perfetto.dev: a picture, nothing reads it back
+    Trace,
+    /// One Parquet file with the columns of the store's own; needs --output
+    Parquet,
 }

@@ -25,6 +25,8 @@ fn main() -> ExitCode {
         Command::Live(args) => commands::live(&args),
         Command::Chain(args) => commands::chain(&args),
         Command::Classes(args) => commands::classes(&args),
+        Command::Export(args) => commands::export(&args),
+        Command::Import(args) => commands::import(&args),
     };
     match done {
         Ok(exit) => exit.into(),

@@ -4,6 +4,8 @@ mod agent;
 mod chain;
 mod chains;
 mod classes;
+mod export;
+mod import;
 mod live;
 mod serve;
 
@@ -11,5 +13,7 @@ pub(crate) use agent::agent;
 pub(crate) use chain::chain;
 pub(crate) use chains::chains;
 pub(crate) use classes::classes;
+pub(crate) use export::export;
+pub(crate) use import::import;
 pub(crate) use live::{context, live};
 pub(crate) use serve::serve;
