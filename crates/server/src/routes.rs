@@ -23,11 +23,13 @@ use tokio::sync::Semaphore;
 struct Store {
     data_dir: PathBuf,
     one_at_a_time: Arc<Semaphore>,
+    metrics: Arc<metrics::Follower>,
 }
 
 /// All routes, behind the token.
 pub(crate) fn routes(data_dir: PathBuf, ingest: Option<Ingest>, token: Option<Token>) -> Router {
-    let store = Store { data_dir, one_at_a_time: Arc::new(Semaphore::new(1)) };
+    let metrics = metrics::Follower::start(data_dir.clone());
+    let store = Store { data_dir, one_at_a_time: Arc::new(Semaphore::new(1)), metrics };
     let asked = Router::new()
         .route("/status", get(status))
         .route("/metrics", get(prometheus))
@@ -60,7 +62,7 @@ async fn status(State(store): State<Store>) -> Response {
 async fn prometheus(State(store): State<Store>) -> Response {
     match Status::read(&store.data_dir) {
         Ok(status) => {
-            let page = metrics::page(&status.unwrap_or_default());
+            let page = metrics::page(&status.unwrap_or_default(), &store.metrics);
             ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], page).into_response()
         }
         Err(error) => refuse(StatusCode::INTERNAL_SERVER_ERROR, error),

@@ -1,0 +1,171 @@
+//! What `GET /metrics` answers: the collector's status, and counts of the rows that come in, in
+//! Prometheus's text format (0.0.4). Described in `docs/export.md`.
+
+mod follow;
+mod page;
+mod tally;
+
+pub(crate) use follow::Follower;
+
+use chronoscope_collect::Status;
+use page::Page;
+use tally::{BOUNDS_NS, Buckets, Tally};
+
+/// The page.
+pub(crate) fn page(status: &Status, follower: &Follower) -> String {
+    let mut page = Page::default();
+    of_status(&mut page, status);
+    of_processes(&mut page, status);
+    // Copied, so that counting goes on while it is written.
+    let (tally, errors, following) = {
+        let seen = follower.seen();
+        (seen.tally.clone(), seen.errors, seen.following)
+    };
+    of_counting(&mut page, &tally, errors);
+    page.family("metrics_following", "gauge", "1 while rows are counted by class.");
+    page.sample("metrics_following", &[], u8::from(following));
+    of_classes(&mut page, &tally);
+    of_chains(&mut page, &tally);
+    page.finish()
+}
+
+fn of_status(page: &mut Page, status: &Status) {
+    let on = |on: bool| f64::from(u8::from(on));
+    let counters = [
+        ("collected_rows_total", "Rows taken out of rings.", status.rows),
+        ("durable_rows_total", "Rows that survive anything.", status.durable_rows),
+        ("sealed_rows_total", "Rows in segments.", status.sealed_rows),
+        ("lost_rows_total", "Rows overwritten before they were read.", status.lost_rows),
+        ("late_rows_total", "Rows that came after sealing.", status.late_rows),
+        ("damaged_rows_total", "Rows that could not be read back.", status.damaged_rows),
+        ("expired_rows_total", "Rows deleted for age or space.", status.expired_rows),
+    ];
+    for (name, help, value) in counters {
+        page.family(name, "counter", help);
+        page.sample(name, &[], value);
+    }
+    let gauges = [
+        ("unsealed_rows", "Rows that wait for sealing.", status.unsealed_rows as f64),
+        (
+            "unsealed_bytes",
+            "Memory taken by rows that wait for sealing.",
+            status.unsealed_bytes as f64,
+        ),
+        ("log_bytes", "Bytes of the write-ahead log.", status.log_bytes as f64),
+        ("refused", "1 while rows are refused.", on(status.refused)),
+        ("running", "1 while the collector is at work.", on(status.running)),
+    ];
+    for (name, help, value) in gauges {
+        page.family(name, "gauge", help);
+        page.sample(name, &[], value);
+    }
+    if let Some(bytes) = status.disk_free_bytes {
+        page.family("disk_free_bytes", "gauge", "Bytes that are free on the store's disk.");
+        page.sample("disk_free_bytes", &[], bytes);
+    }
+}
+
+fn of_processes(page: &mut Page, status: &Status) {
+    let lost = "process_lost_rows_total";
+    page.family(lost, "counter", "Rows a process overwrote before they were read.");
+    for process in &status.processes {
+        let pid = process.pid.to_string();
+        let labels =
+            [("application", process.application.as_str()), ("host", &process.host), ("pid", &pid)];
+        page.sample(lost, &labels, process.lost_rows);
+    }
+}
+
+/// How well the rest of the page counts.
+fn of_counting(page: &mut Page, tally: &Tally, errors: u64) {
+    let counters = [
+        (
+            "metrics_missed_rows_total",
+            "Rows that came into the store and are in no metric by class.",
+            tally.missed_rows,
+        ),
+        (
+            "metrics_rows_without_series_total",
+            "Rows of classes beyond the first 500 series of class and host.",
+            tally.rows_without_series,
+        ),
+        ("metrics_errors_total", "Times that the log could not be read for metrics.", errors),
+        (
+            "chain_negative_total",
+            "Chains that ended before they began, by clocks that disagree.",
+            tally.negative,
+        ),
+    ];
+    for (name, help, value) in counters {
+        page.family(name, "counter", help);
+        page.sample(name, &[], value);
+    }
+}
+
+fn of_classes(page: &mut Page, tally: &Tally) {
+    let labels = |index: usize| {
+        let series = &tally.classes[index];
+        [
+            ("application", series.application.as_str()),
+            ("class", series.class.as_str()),
+            ("host", series.host.as_str()),
+        ]
+    };
+    let series = || (0..tally.classes.len()).map(|index| (labels(index), &tally.classes[index]));
+    page.family("transactions_total", "counter", "Transactions, since the server started.");
+    for (labels, series) in series() {
+        let count: u64 = series.status.iter().sum();
+        page.sample("transactions_total", &labels, count);
+    }
+    let name = "transactions_not_good_total";
+    page.family(name, "counter", "Transactions with another status than GOOD.");
+    for (labels, series) in series() {
+        let count: u64 = series.status[1..].iter().sum();
+        page.sample(name, &labels, count);
+    }
+    let name = "transaction_cpu_seconds_total";
+    page.family(name, "counter", "CPU time of the transactions' threads meanwhile.");
+    for (labels, series) in series() {
+        page.sample(name, &labels, seconds(series.cpu_ns));
+    }
+    let name = "transaction_elapsed_seconds";
+    page.family(name, "histogram", "How long transactions took, from start to stop.");
+    for (labels, series) in series() {
+        histogram(page, name, &labels, &series.elapsed);
+    }
+}
+
+fn of_chains(page: &mut Page, tally: &Tally) {
+    let name = "chain_duration_seconds";
+    page.family(
+        name,
+        "histogram",
+        "From the start of a chain's root to the end of a transaction below it (ACPD).",
+    );
+    for series in &tally.chains {
+        let level = series.level.to_string();
+        let labels = [("root", series.root.as_str()), ("leaf", &series.leaf), ("level", &level)];
+        histogram(page, name, &labels, &series.duration);
+    }
+}
+
+fn histogram(page: &mut Page, name: &str, labels: &[(&str, &str)], buckets: &Buckets) {
+    let bucket = format!("{name}_bucket");
+    let mut below = 0;
+    let bounds = BOUNDS_NS.iter().map(|ns| seconds(u128::from(*ns)).to_string());
+    for (bound, count) in bounds.chain(["+Inf".to_owned()]).zip(buckets.counts) {
+        below += count;
+        let labels: Vec<_> = labels.iter().copied().chain([("le", bound.as_str())]).collect();
+        page.sample(&bucket, &labels, below);
+    }
+    page.sample(&format!("{name}_sum"), labels, seconds(buckets.sum_ns));
+    page.sample(&format!("{name}_count"), labels, below);
+}
+
+#[allow(clippy::cast_precision_loss)] // 53 bits are enough for a sum
+fn seconds(ns: u128) -> f64 {
+    ns as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests;
