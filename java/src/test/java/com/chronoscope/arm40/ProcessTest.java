@@ -2,6 +2,8 @@ package com.chronoscope.arm40;
 
 import static com.chronoscope.arm40.Rings.text;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -11,6 +13,9 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.lang.ref.WeakReference;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -117,6 +122,36 @@ class ProcessTest {
         assertEquals(0, java.waitFor());
         // The heap has all its pages: 64 bytes kept for each of them would be twice as much.
         assertTrue(grown < 32L * Program.DROPPED, "grew by " + grown);
+    }
+
+    /** Each class loader has its copy of the binding; all have one recorder, which stays. */
+    @Test
+    void classLoadersComeAndGo(@TempDir Path folder) throws Exception {
+        int tenants = 4;
+        for (int i = 0; i < tenants; i++) {
+            WeakReference<ClassLoader> gone = runTenant();
+            for (int round = 0; round < 50 && gone.get() != null; round++) {
+                System.gc();
+                Thread.sleep(20);
+            }
+            assertNull(gone.get(), "the class loader is not collected");
+        }
+        assertEquals(tenants, Rings.own("tenant").size());
+        theJvmKeepsItsSignals(folder);
+    }
+
+    private static WeakReference<ClassLoader> runTenant() throws Exception {
+        List<URL> urls = new ArrayList<>();
+        for (Class<?> each : List.of(Transaction.class, Tenant.class)) {
+            urls.add(each.getProtectionDomain().getCodeSource().getLocation());
+        }
+        ClassLoader platform = ClassLoader.getPlatformClassLoader();
+        try (URLClassLoader own = new URLClassLoader(urls.toArray(new URL[0]), platform)) {
+            Class<?> tenant = own.loadClass(Tenant.class.getName());
+            assertNotSame(Tenant.class, tenant);
+            ((Runnable) tenant.getDeclaredConstructor().newInstance()).run();
+            return new WeakReference<>(own);
+        }
     }
 
     /** The recorder has a handler for SIGBUS, and so has the JVM; each keeps its own. */
