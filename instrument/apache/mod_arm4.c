@@ -44,6 +44,7 @@ typedef struct {
     arm_arrival_time_t arrival;
     bool arrived;
     arm_tran_start_handle_t handle;
+    apr_off_t received; /* bytes of the request's body that were read */
     arm_correlator_t correlator;
     char *hex; /* the correlator as a header; NULL where there is none */
     char trace[TRACE_BYTES + 1];
@@ -90,7 +91,7 @@ static void stop(request_rec *r, measured_request *m, arm_tran_status_t status)
     metric_values values = {0};
     metric_values_add(&values, METRIC_STATUS, last->status);
     metric_values_add(&values, METRIC_SENT, last->bytes_sent);
-    metric_values_add(&values, METRIC_RECEIVED, r->read_length);
+    metric_values_add(&values, METRIC_RECEIVED, m->received);
     classes_stop(m->handle, status, &values, NULL);
     m->handle = 0;
 }
@@ -236,10 +237,31 @@ static apr_status_t answer(ap_filter_t *filter, apr_bucket_brigade *data)
     return ap_pass_brigade(filter->next, data);
 }
 
-static void insert_filter(request_rec *r)
+/* Counts what is read of the request's body. */
+static apr_status_t receive(ap_filter_t *filter, apr_bucket_brigade *data, ap_input_mode_t mode,
+                            apr_read_type_e block, apr_off_t size)
+{
+    const apr_status_t status = ap_get_brigade(filter->next, data, mode, block, size);
+    apr_off_t length = 0;
+    if (status == APR_SUCCESS && mode != AP_MODE_SPECULATIVE &&
+        apr_brigade_length(data, 0, &length) == APR_SUCCESS && length > 0) {
+        measured(filter->r)->received += length;
+    }
+    return status;
+}
+
+static void insert_error_filter(request_rec *r)
 {
     if (measured(r) && !r->main) {
         ap_add_output_filter("ARM4", NULL, r, r->connection);
+    }
+}
+
+static void insert_filter(request_rec *r)
+{
+    insert_error_filter(r);
+    if (measured(r) && !r->main && !r->prev) {
+        ap_add_input_filter("ARM4_RECEIVED", NULL, r, r->connection);
     }
 }
 
@@ -284,10 +306,11 @@ static void register_hooks(apr_pool_t *pool)
     ap_hook_post_read_request(post_read_request, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_fixups(fixups, NULL, NULL, APR_HOOK_REALLY_LAST);
     ap_hook_insert_filter(insert_filter, NULL, NULL, APR_HOOK_LAST);
-    ap_hook_insert_error_filter(insert_filter, NULL, NULL, APR_HOOK_LAST);
+    ap_hook_insert_error_filter(insert_error_filter, NULL, NULL, APR_HOOK_LAST);
     ap_hook_log_transaction(log_transaction, NULL, NULL, APR_HOOK_REALLY_LAST);
     ap_hook_handler(status_page, NULL, NULL, APR_HOOK_MIDDLE);
     ap_register_output_filter("ARM4", answer, NULL, AP_FTYPE_CONTENT_SET);
+    ap_register_input_filter("ARM4_RECEIVED", receive, NULL, AP_FTYPE_CONTENT_SET);
 }
 
 AP_DECLARE_MODULE(arm4) = {

@@ -1,0 +1,394 @@
+//! mod_arm4 in Debian's apache2: chains over two servers, hostile headers, every MPM.
+
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+mod support;
+
+use chronoscope_model::{Status, Transaction, TransactionId};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::Duration;
+use support::{
+    Server, World, classes, compile, have, instrument, metric, only, property, run, text,
+    wait_until,
+};
+
+const APACHE: &str = "/usr/sbin/apache2";
+const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+const TRACE_ID: &str = "0af7651916cd43dd8448eb211c80319c";
+
+/// The module; `None`, loudly, where httpd cannot be had.
+fn module() -> Option<&'static PathBuf> {
+    static MODULE: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let built = MODULE.get_or_init(|| {
+        let what = "mod_arm4";
+        let there = have(APACHE, "apache2-bin", what)
+            && have("/usr/bin/apxs", "apache2-dev", what)
+            && have("/usr/bin/ab", "apache2-utils", what)
+            && have("/usr/bin/curl", "curl", what);
+        there.then(|| instrument("apache").join("mod_arm4.so"))
+    });
+    built.as_ref()
+}
+
+/// A server of its own in this world's folder `name`, with `more` lines of configuration.
+struct Httpd {
+    port: u16,
+    _server: Server,
+}
+
+impl Httpd {
+    fn start(world: &World, name: &str, mpm: &str, more: &str) -> Self {
+        let folder = world.folder(name);
+        world.folder(&format!("{name}/htdocs"));
+        let port = free_port();
+        let cgi = if mpm == "prefork" { "cgi" } else { "cgid" };
+        let modules = [
+            "authz_core",
+            "authz_host",
+            "authn_core",
+            "authn_file",
+            "authz_user",
+            "auth_basic",
+            "alias",
+            "env",
+            "dir",
+            "proxy",
+            "proxy_http",
+            "rewrite",
+            cgi,
+        ];
+        let mut lines = format!("LoadModule mpm_{mpm}_module {}\n", builtin(&format!("mpm_{mpm}")));
+        for module in modules {
+            lines += &format!("LoadModule {module}_module {}\n", builtin(module));
+        }
+        let (here, dir) = (folder.display(), world.path().display());
+        lines += &format!(
+            "LoadModule arm4_module {}\nServerRoot {here}\nListen 127.0.0.1:{port}\n\
+             ServerName {name}\nPidFile {here}/pid\nErrorLog {here}/errors\nUser #65534\n\
+             Group #65534\nDocumentRoot {here}/htdocs\nPassEnv CHRONOSCOPE_DIR\n\
+             StartServers 1\nMutex file:{here}\nDefaultRuntimeDir {here}\n\
+             ScriptAlias /cgi/ {dir}/cgi/\n{more}\n",
+            module().unwrap().display()
+        );
+        if cgi == "cgid" {
+            lines += &format!("ScriptSock {here}/cgisock\n");
+        }
+        let file = folder.join("httpd.conf");
+        std::fs::write(&file, lines).unwrap();
+        let mut command = world.command(APACHE);
+        command.args(["-D", "FOREGROUND", "-f"]).arg(&file);
+        command.process_group(0); // all of which httpd ends when it ends
+        let log = std::fs::File::create(folder.join("said")).unwrap();
+        let child = command.stdout(Stdio::null()).stderr(log).spawn().unwrap();
+        let mut server = Server(child);
+        wait_until("httpd answers", || {
+            let ended = server.0.try_wait().unwrap();
+            let log = || std::fs::read_to_string(folder.join("said")).unwrap();
+            assert!(ended.is_none(), "{ended:?}: {}", log());
+            TcpStream::connect(("127.0.0.1", port)).is_ok()
+        });
+        Self { port, _server: server }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    /// Sends bytes as they are; returns what comes back until the server closes.
+    fn raw(&self, request: &str) -> String {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer); // a reset is an answer too
+        text(&answer)
+    }
+
+    fn get(&self, path: &str, headers: &str) -> String {
+        let end = "Host: here\r\nConnection: close\r\n";
+        self.raw(&format!("GET {path} HTTP/1.1\r\n{end}{headers}\r\n"))
+    }
+
+    /// A counter of the status page.
+    fn counter(&self, name: &str) -> u64 {
+        let page = self.get("/arm4-status", "");
+        let line =
+            page.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{page}"));
+        line.split(' ').nth(1).unwrap().trim().parse().unwrap()
+    }
+}
+
+fn builtin(module: &str) -> String {
+    format!("/usr/lib/apache2/modules/mod_{module}.so")
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+fn curl(arguments: &[&str]) -> String {
+    let mut curl = Command::new("curl");
+    text(&run(curl.args(["-sS", "--max-time", "20", "--noproxy", "*"]).args(arguments)).stdout)
+}
+
+/// What has been recorded once `count` transactions are there: they end after the answer.
+fn recorded(world: &World, count: usize) -> Vec<Transaction> {
+    let mut all = world.transactions();
+    for _ in 0..100 {
+        if all.len() >= count {
+            break;
+        }
+        chronoscope_clock::sleep(Duration::from_millis(50));
+        all = world.transactions();
+    }
+    assert_eq!(all.len(), count, "{:?}", classes(&all));
+    all
+}
+
+/// At least `count` transactions, and no more that come.
+fn settled(world: &World, count: usize) -> Vec<Transaction> {
+    let mut all = Vec::new();
+    wait_until("as many transactions as requests", || {
+        let before = all.len();
+        chronoscope_clock::sleep(Duration::from_millis(300));
+        all = world.transactions();
+        all.len() >= count && all.len() == before
+    });
+    all
+}
+
+/// The program that both servers may run.
+fn with_cgi(world: &World) {
+    let folder = world.folder("cgi");
+    let flags = ["-std=c11"];
+    compile("gcc", &["tests/c/cgi.c", "common/parent.c"], &flags, &folder.join("page"));
+    std::fs::write(folder.join("broken"), "#!/bin/sh\nexit 1\n").unwrap();
+    run(Command::new("chmod").arg("755").arg(folder.join("broken")));
+}
+
+/// Client, server, server behind it, program: one chain, whatever the first server's MPM.
+fn two_hops(mpm: &str, mpm_behind: &str) {
+    if module().is_none() {
+        return;
+    }
+    let world = World::new();
+    world.rings_of_nobody();
+    with_cgi(&world);
+    let behind = Httpd::start(&world, "behind", mpm_behind, "Arm4Application pages-httpd");
+    let more = format!(
+        "Arm4Application shop\nProxyPass /shop/ {}\n<Location /shop/>\nArm4Class order\n</Location>",
+        behind.url("/cgi/")
+    );
+    let front = Httpd::start(&world, "front", mpm, &more);
+    let traced = format!("traceparent: {TRACE}");
+    let answer = curl(&["-i", "-H", &traced, &front.url("/shop/page?secret=1")]);
+    let all = recorded(&world, 3);
+
+    let order = only(&all, "GET order");
+    let script = only(&all, "GET cgi-script");
+    let page = only(&all, "page");
+    assert_eq!(order.class.application, "shop");
+    assert_eq!(script.class.application, "pages-httpd");
+    assert_eq!(order.chain.to_string(), TRACE_ID);
+    assert!(all.iter().all(|t| t.chain == order.chain), "one chain");
+    assert_eq!((script.parent, page.parent), (order.id, script.id));
+    assert!(order.start_ns <= script.start_ns && script.start_ns <= page.start_ns);
+    assert!(order.elapsed_ns >= script.elapsed_ns && script.elapsed_ns >= page.elapsed_ns);
+    assert_eq!(property(order, "uri"), "/shop/page", "and nothing of the query");
+    assert_eq!(property(script, "uri"), "/cgi/page");
+    assert_eq!(metric(order, "status"), Some(200.0));
+    assert!(metric(order, "sent_bytes") > Some(50.0), "{order:?}");
+
+    // The program saw the last server's correlator; the client is told the first one's.
+    assert!(answer.contains(&format!("\n00-{TRACE_ID}-")), "{answer}");
+    let headers: Vec<_> =
+        answer.lines().filter(|line| line.starts_with("ARM-Correlator: ")).collect();
+    assert_eq!(headers.len(), 1, "{answer}");
+    let correlator = headers[0]["ARM-Correlator: ".len()..].trim();
+
+    // Which may be used again: another request under the first one.
+    let again = format!("ARM-Correlator: {correlator}");
+    curl(&["-H", &again, &front.url("/shop/page")]);
+    let all = recorded(&world, 6);
+    let orders: Vec<_> = all.iter().filter(|t| t.class.class == "GET order").collect();
+    assert_eq!(orders[1].parent, orders[0].id);
+
+    // And a load of roots, nothing lost and nothing mixed up.
+    run(Command::new("ab").args(["-q", "-n", "200", "-c", "8", "-k", &front.url("/shop/page")]));
+    let all = settled(&world, 6 + 600);
+    let none = TransactionId::NONE;
+    let mut roots: Vec<_> =
+        all.iter().filter(|t| t.parent == none && t.class.class == "GET order").collect();
+    // ab may have begun some more, and left them.
+    assert!((200..=208).contains(&roots.len()), "{}", roots.len());
+    roots.retain(|t| t.status == Status::Good);
+    assert!(roots.len() >= 200, "{}", roots.len());
+    for root in roots {
+        let chain: Vec<_> = all.iter().filter(|t| t.chain == root.chain).collect();
+        let mut levels: Vec<_> = chain.iter().map(|t| t.level).collect();
+        levels.sort_unstable();
+        assert_eq!(levels, [0, 1, 2], "{chain:#?}");
+        assert!(chain.iter().all(|t| t.status == Status::Good));
+    }
+}
+
+#[test]
+fn two_servers_and_a_program_are_one_chain_with_event() {
+    two_hops("event", "prefork");
+}
+
+#[test]
+fn two_servers_and_a_program_are_one_chain_with_worker() {
+    two_hops("worker", "event");
+}
+
+const PLAIN: &str = "<Location /arm4-status>\nSetHandler arm4-status\nArm4 off\n</Location>";
+
+#[test]
+fn ends_of_requests_have_their_statuses() {
+    if module().is_none() {
+        return;
+    }
+    let world = World::new();
+    world.rings_of_nobody();
+    with_cgi(&world);
+    let passwords = world.path().join("passwords");
+    std::fs::write(&passwords, "ann:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=\n").unwrap(); // password
+    let more = format!(
+        "{PLAIN}\nErrorDocument 404 /missing.html\n<Location /private>\nAuthType Basic\n\
+         AuthName x\nAuthUserFile {}\nRequire valid-user\n</Location>\n\
+         <Location /quiet>\nArm4 off\n</Location>",
+        passwords.display()
+    );
+    let server = Httpd::start(&world, "front", "event", &more);
+    let file = |name: &str, size: usize| {
+        std::fs::write(world.path().join("front/htdocs").join(name), vec![b'x'; size]).unwrap();
+    };
+    file("missing.html", 10);
+    file("private", 5);
+    file("quiet", 5);
+    file("large", 30_000_000);
+    assert!(server.get("/nowhere", "").contains("404 Not Found"));
+    assert!(server.get("/private", "").contains("401 Unauthorized"));
+    assert!(server.get("/private", "Authorization: Basic YW5uOnBhc3N3b3Jk\r\n").contains("200 OK"));
+    assert!(server.get("/cgi/broken", "").contains("500 Internal"));
+    assert!(server.get("/quiet", "").contains("200 OK"));
+    curl(&["-X", "BREW", &server.url("/private")]);
+    curl(&["-d", "12345", &server.url("/cgi/page")]);
+    // A client that goes while the answer is on its way.
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    stream.write_all(b"GET /large HTTP/1.1\r\nHost: here\r\n\r\n").unwrap();
+    stream.read_exact(&mut [0; 1000]).unwrap();
+    drop(stream);
+
+    let all = recorded(&world, 8);
+    let of = |uri: &str| all.iter().filter(|t| property(t, "uri") == uri).collect::<Vec<_>>();
+    let missing = of("/nowhere");
+    assert_eq!((missing[0].status, metric(missing[0], "status")), (Status::Good, Some(404.0)));
+    let private = of("/private");
+    let statuses: Vec<_> = private.iter().map(|t| metric(t, "status")).collect();
+    assert_eq!(statuses[..2], [Some(401.0), Some(200.0)]);
+    assert_eq!((property(private[0], "user"), property(private[1], "user")), ("", "ann"));
+    assert_eq!(private[2].class.class, "OTHER default", "any word may be a method");
+    assert_eq!(of("/cgi/broken")[0].status, Status::Failed);
+    assert_eq!(metric(of("/cgi/broken")[0], "status"), Some(500.0));
+    assert_eq!(metric(only(&all, "POST cgi-script"), "received_bytes"), Some(5.0));
+    assert_eq!(of("/large")[0].status, Status::Aborted);
+    assert!(of("/quiet").is_empty());
+}
+
+#[test]
+fn hostile_headers_are_ignored_and_counted() {
+    if module().is_none() {
+        return;
+    }
+    let world = World::new();
+    world.rings_of_nobody();
+    let server = Httpd::start(&world, "front", "event", PLAIN);
+    let long = "0".repeat(6000);
+    let wrong = [
+        "ARM-Correlator: zz\r\n".to_owned(),
+        "ARM-Correlator: 00\r\n".to_owned(),
+        "ARM-Correlator: 0003ab\r\n".to_owned(),
+        "ARM-Correlator: ffff0011223344\r\n".to_owned(),
+        "ARM-Correlator:\r\n".to_owned(),
+        format!("ARM-Correlator: {long}\r\n"),
+        "traceparent: ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n".to_owned(),
+        "traceparent: 00-00000000000000000000000000000000-b7ad6b7169203331-01\r\n".to_owned(),
+        "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331\r\n".to_owned(),
+        "traceparent: 00-0AF7651916CD43DD8448EB211C80319Z-b7ad6b7169203331-01\r\n".to_owned(),
+        "traceparent: \u{fffd}\u{fffd}\r\n".to_owned(),
+    ];
+    for header in &wrong {
+        let answer = server.get("/", header);
+        assert!(answer.starts_with("HTTP/1.1 40"), "as without it: {answer}");
+    }
+    let all = recorded(&world, wrong.len());
+    assert!(
+        all.iter().all(|t| t.level == 0 && t.parent.to_string() == "0000000000000000"),
+        "{all:?}"
+    );
+    assert_eq!(server.counter("ignored_malformed"), wrong.len() as u64);
+    // One that is none does not spoil the other.
+    server.get("/", &format!("ARM-Correlator: zz\r\ntraceparent: {TRACE}\r\n"));
+    let all = recorded(&world, wrong.len() + 1);
+    assert_eq!(all.last().unwrap().chain.to_string(), TRACE_ID);
+    assert_eq!(server.counter("parents_by_traceparent"), 1);
+    assert_eq!(server.counter("requests"), wrong.len() as u64 + 1);
+}
+
+#[test]
+fn strangers_name_no_parent_and_are_told_nothing() {
+    if module().is_none() {
+        return;
+    }
+    let world = World::new();
+    world.rings_of_nobody();
+    let behind = Httpd::start(&world, "behind", "event", PLAIN);
+    let more =
+        format!("{PLAIN}\nArm4Trust 10.0.0.0/8 192.0.2.1\nProxyPass /p/ {}", behind.url("/"));
+    let server = Httpd::start(&world, "front", "prefork", &more);
+    let answer = server.get("/p/x", &format!("traceparent: {TRACE}\r\n"));
+    assert!(!answer.contains("ARM-Correlator"), "{answer}");
+    let all = recorded(&world, 2);
+    assert!(
+        all.iter().all(|t| t.chain == all[0].chain && t.chain.to_string() != TRACE_ID),
+        "{all:?}"
+    );
+    assert_eq!(server.counter("ignored_strangers"), 1);
+    assert_eq!(behind.counter("parents_by_correlator"), 1, "the proxy's own goes on");
+}
+
+#[test]
+fn mistakes_in_the_configuration_are_refused() {
+    let Some(module) = module() else { return };
+    let world = World::new();
+    let check = |line: &str| {
+        let file = world.path().join("check.conf");
+        let load = |name: &str, path: &str| format!("LoadModule {name}_module {path}\n");
+        let text = load("mpm_event", &builtin("mpm_event"))
+            + &load("arm4", module.to_str().unwrap())
+            + &format!("ServerName x\nPidFile /nowhere/pid\nErrorLog /dev/null\n{line}\n");
+        std::fs::write(&file, text).unwrap();
+        let output = Command::new(APACHE).args(["-t", "-f"]).arg(&file).output().unwrap();
+        (output.status.success(), support::text(&output.stderr))
+    };
+    for line in ["Arm4Trust 10.0.0.0/8 all none ::1", "Arm4ResponseHeader trusted"] {
+        let (good, said) = check(line);
+        assert!(good, "{said}");
+    }
+    for (line, word) in [
+        ("Arm4Trust nobody.example/99", "neither all, none nor an address"),
+        ("Arm4ResponseHeader maybe", "on, off or trusted"),
+        (&format!("Arm4Class {}", "x".repeat(101)), "1 to 100"),
+        (&format!("Arm4Application {}", "x".repeat(128)), "1 to 127"),
+    ] {
+        let (good, said) = check(line);
+        assert!(!good && said.contains(word), "{line}: {said}");
+    }
+}
