@@ -1,31 +1,55 @@
-//! The bytes of every version are read for ever: a store as version 1 wrote it.
+//! The bytes of every version are read for ever: stores as each version wrote them.
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // a test may panic
 
 mod support;
 
-use chronoscope_store::{Kind, Options, Snapshot, Store, read_sketch};
+use chronoscope_model::ChainId;
+use chronoscope_store::{
+    Append, ChainAlias, ClockReading, Kind, MINUTE_NS, Options, Snapshot, Store, StreamId,
+    read_sketch,
+};
 use std::path::{Path, PathBuf};
 use support::{Chains, append, foreign, ids, open};
 
-fn kept() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/version_1")
+fn kept(version: u32) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/version_{version}"))
 }
 
 /// Wrote the kept store; run by hand when a version is added: `cargo test make_ -- --ignored`.
 #[test]
 #[ignore = "makes the kept files of a new version"]
 fn make_a_kept_store() {
-    let dir = kept();
+    let dir = kept(2);
     let store = open(&dir, Options::default(), 100);
     let mut chains = Chains::default();
     let sealed = chains.batch(100, 4);
     append(&store, &chains, &sealed, 100);
     let others = foreign(&chains.batch(100, 2));
     append(&store, &chains, &others, 100);
+    tell(&store, 3);
     store.seal_all(103).unwrap();
     let waiting = chains.batch(101, 1);
     append(&store, &chains, &waiting, 101);
+    tell(&store, 7);
     store.sync().unwrap();
+}
+
+/// What version 2 can say and version 1 could not.
+fn tell(store: &Store, number: u64) {
+    let chain = |low| ChainId::from_halves(77, low);
+    let reading = ClockReading {
+        host: "host-1".into(),
+        at_ns: 100 * MINUTE_NS + number.cast_signed(),
+        offset_ns: -5,
+        error_ns: number,
+    };
+    let input = Append {
+        stream: Some((StreamId(9 << 80), number)),
+        aliases: &[ChainAlias { chain: chain(number), continues: chain(1) }],
+        clocks: &[reading],
+        ..Append::default()
+    };
+    store.append(&input, 100 * MINUTE_NS).unwrap();
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -44,7 +68,7 @@ fn copy(from: &Path, to: &Path) {
 #[test]
 fn version_1_is_read() {
     let dir = tempfile::tempdir().unwrap();
-    copy(&kept(), dir.path());
+    copy(&kept(1), dir.path());
     let snapshot = Snapshot::open(dir.path()).unwrap();
     assert_eq!(snapshot.damage(), []);
     let segments: Vec<_> = snapshot.segments().iter().map(|s| (s.slot.kind, s.row_count)).collect();
@@ -59,4 +83,20 @@ fn version_1_is_read() {
     assert_eq!((sketches.len(), sketches[0].elapsed.count()), (5, 4));
     let store = Store::open(dir.path(), Options::default(), 0).unwrap();
     assert_eq!((store.recovery().rows, store.backlog().rows), (5, 35));
+}
+
+#[test]
+fn version_2_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    copy(&kept(2), dir.path());
+    let snapshot = Snapshot::open(dir.path()).unwrap();
+    assert_eq!((snapshot.damage(), snapshot.unsealed().len()), (&[][..], 5));
+    assert_eq!(ids(dir.path()), (1..=35).collect::<Vec<_>>());
+    // One note of each kind is in the manifest, and one in the log.
+    let chain = |low| ChainId::from_halves(77, low);
+    let aliases = &snapshot.ledger().aliases;
+    assert_eq!([3, 7, 8].map(|low| aliases.resolve(chain(low))), [chain(1), chain(1), chain(8)]);
+    assert_eq!(snapshot.clocks().track("host-1").unwrap().knots().len(), 2);
+    let store = Store::open(dir.path(), Options::default(), 0).unwrap();
+    assert_eq!(store.stream(StreamId(9 << 80)), Some(7));
 }
