@@ -127,6 +127,19 @@ pub struct Found {
     pub by_rows: bool,
 }
 
+/// A duration that is not used, because it is negative.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Negative {
+    /// The leaf's row.
+    pub leaf: usize,
+    /// Steps from the selected root to the leaf, where they are known.
+    pub steps: Option<u16>,
+    /// When the selected root started: UTC, nanoseconds since 1970.
+    pub start_ns: i64,
+    /// The duration in nanoseconds; below 0.
+    pub duration_ns: i64,
+}
+
 /// Finds the durations that a selection asks for, chain by chain, and counts.
 #[derive(Debug)]
 pub struct Evaluator {
@@ -136,13 +149,15 @@ pub struct Evaluator {
     last_leaves: LastLeaves,
     /// What was found and what was not, over all chains so far.
     pub counts: Counts,
+    /// The negative ones since somebody last took them, where they are asked for.
+    pub negatives: Option<Vec<Negative>>,
 }
 
 impl Evaluator {
     /// An evaluator that has seen nothing yet.
     pub fn new(selection: Selection) -> Self {
         let (meanings, last_leaves) = (Vec::new(), LastLeaves::default());
-        Self { selection, meanings, last_leaves, counts: Counts::default() }
+        Self { selection, meanings, last_leaves, counts: Counts::default(), negatives: None }
     }
 
     /// What it looks for.
@@ -278,6 +293,9 @@ impl Evaluator {
             return;
         }
         let duration_ns = chain.hops[leaf].end_ns().saturating_sub(start_ns);
+        if let Some(negatives) = self.negatives.as_mut().filter(|_| duration_ns < 0) {
+            negatives.push(Negative { leaf, steps, start_ns, duration_ns });
+        }
         let links = chain.places[leaf].links | chain.places[counted].links & bits::ANCESTOR_MISSING;
         if self.counts.count(duration_ns, links, chain.standings[leaf].foreign) {
             let duration_ns = duration_ns.unsigned_abs();

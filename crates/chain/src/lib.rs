@@ -34,12 +34,14 @@
 //! elapsed(leaf), one value per leaf. The root may be an inner transaction and the "leaf" need
 //! not be childless. [`evaluate`] says what happens where rows are missing or clocks disagree.
 //!
-//! Limits: a chain has fewer than 2³² − 2 rows and fits in memory; times are raw stamps, corrected
-//! by nobody here. Not here: reading rows (`store`).
+//! Limits: a chain has fewer than 2³² − 2 rows and fits in memory; times are raw
+//! stamps, unless the caller corrects them ([`ClockTrack`], [`ClockShift`]). Not here: reading rows
+//! (`store`).
 
 mod assemble;
 mod bins;
 mod clocks;
+mod crossing;
 mod distribution;
 pub mod evaluate;
 mod hop;
@@ -52,11 +54,14 @@ mod split;
 pub use assemble::{Assembler, Chain, LastLeaves, Standing, Told};
 pub use bins::{Bins, Grid};
 pub use clocks::{ClockEstimate, ClockKnot, ClockTrack, DRIFT_MAX_PPB, Dropped, KNOTS_MAX};
+pub use crossing::{ClockShift, Crossings, Shortest};
 pub use distribution::{Distribution, QUANTILES, Requirement, Verdict, sort};
-pub use evaluate::{Counts, Evaluator, Found, Meaning, Selection};
+pub use evaluate::{Counts, Evaluator, Found, Meaning, Negative, Selection};
 pub use hop::Hop;
 pub use links::{Linker, Place};
 pub use paths::{PathIndex, Paths};
-pub use runs::{ChainRows, Partition, ROW_BYTES, Run, cuts, merge, merge_between};
+pub use runs::{
+    ChainRows, HostIndex, Hosts, Partition, ROW_BYTES, Run, cuts, merge, merge_between,
+};
 pub use select::{ClassSelector, Level, steps_to_root};
 pub use split::{Part, PartStatistics, Split, split};

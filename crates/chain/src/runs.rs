@@ -22,6 +22,26 @@ pub struct Run {
     hops: Vec<Hop>,
     paths: Vec<PathIndex>,
     roots: Vec<(u16, i64)>,
+    /// Empty where nobody asked for them.
+    hosts: Vec<Hosts>,
+}
+
+/// A host, by its number in one question; 0: not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HostIndex(pub u32);
+
+impl HostIndex {
+    /// A host that is not known.
+    pub const UNKNOWN: Self = Self(0);
+}
+
+/// By whose clocks a row was stamped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hosts {
+    /// The host of the row itself.
+    pub own: HostIndex,
+    /// The host of the root, as the row was told.
+    pub root: HostIndex,
 }
 
 /// In `Run::paths`: the row's correlator told nothing.
@@ -43,15 +63,29 @@ impl Run {
         }
     }
 
+    /// Says by whose clocks the row was stamped that was pushed last. To be said of all rows of a
+    /// run or of none.
+    pub fn stamped_by(&mut self, hosts: Hosts) {
+        self.hosts.resize(self.hops.len().saturating_sub(1), Hosts::default());
+        self.hosts.push(hosts);
+    }
+
     /// Adds the rows of one chain.
     pub fn extend(&mut self, chain: ChainId, rows: &ChainRows) {
         for (row, hop) in rows.hops.iter().enumerate() {
             self.push(chain, *hop, rows.told(row));
+            if !rows.hosts.is_empty() {
+                self.stamped_by(rows.hosts(row));
+            }
         }
     }
 
     /// Adds all rows of another.
     pub fn append(&mut self, other: Self) {
+        if !other.hosts.is_empty() {
+            self.hosts.resize(self.hops.len(), Hosts::default());
+            self.hosts.extend_from_slice(&other.hosts);
+        }
         if other.paths.is_empty() && self.paths.is_empty() {
             self.chains.extend(other.chains);
             self.hops.extend(other.hops);
@@ -100,6 +134,10 @@ impl Run {
             self.paths = order.iter().map(|(_, index)| self.paths[*index]).collect();
             self.roots = order.iter().map(|(_, index)| self.roots[*index]).collect();
         }
+        if !self.hosts.is_empty() {
+            self.hosts.resize(self.chains.len(), Hosts::default());
+            self.hosts = order.iter().map(|(_, index)| self.hosts[*index]).collect();
+        }
         self.chains = order.into_iter().map(|(chain, _)| chain).collect();
     }
 
@@ -123,6 +161,8 @@ pub struct ChainRows {
     pub hops: Vec<Hop>,
     /// Empty where all rows are foreign.
     told: Vec<Option<Told>>,
+    /// Empty where nobody asked for them.
+    hosts: Vec<Hosts>,
 }
 
 impl ChainRows {
@@ -132,7 +172,31 @@ impl ChainRows {
         self.told.get(row).copied().flatten()
     }
 
+    /// By whose clocks a row was stamped, where that was asked for.
+    #[inline]
+    pub fn hosts(&self, row: usize) -> Hosts {
+        self.hosts.get(row).copied().unwrap_or_default()
+    }
+
+    /// Forgets all rows.
+    pub fn clear(&mut self) {
+        self.hops.clear();
+        self.told.clear();
+        self.hosts.clear();
+    }
+
+    /// Adds a foreign row, and by whose clock it was stamped.
+    pub fn push_foreign(&mut self, hop: Hop, host: Option<HostIndex>) {
+        self.hops.push(hop);
+        self.hosts.extend(host.map(|own| Hosts { own, ..Hosts::default() }));
+    }
+
     fn take(&mut self, run: &Run, from: usize, end: usize) {
+        if !run.hosts.is_empty() {
+            self.hosts.resize(self.hops.len(), Hosts::default());
+            let hosts = (from..end).map(|index| run.hosts.get(index).copied().unwrap_or_default());
+            self.hosts.extend(hosts);
+        }
         if !run.paths.is_empty() {
             self.told.resize(self.hops.len(), None);
             self.told.extend((from..end).map(|index| run.told(index)));
@@ -171,8 +235,7 @@ pub fn merge_between(
         if until.is_some_and(|until| chain >= until) {
             break;
         }
-        rows.hops.clear();
-        rows.told.clear();
+        rows.clear();
         while let Some(mut head) = heap.peek_mut() {
             let Reverse((other, index, from)) = *head;
             if other != chain {
@@ -262,6 +325,24 @@ mod tests {
             seen.push((chain, told.collect::<Vec<_>>()));
         });
         assert_eq!(seen, [(ChainId(1), vec![Some(told)]), (ChainId(2), vec![None, None])]);
+    }
+
+    #[test]
+    fn hosts_stay_with_their_rows() {
+        let on = |own, root| Hosts { own: HostIndex(own), root: HostIndex(root) };
+        let (mut first, mut second) = (Run::default(), Run::default());
+        for (chain, id, hosts) in [(2, 1, on(1, 2)), (1, 2, on(3, 4)), (2, 3, on(5, 6))] {
+            first.push(ChainId(chain), hop(id), None);
+            first.stamped_by(hosts);
+        }
+        second.push(ChainId(2), hop(4), None);
+        second.append(first);
+        second.sort();
+        let mut seen = Vec::new();
+        merge(&[second], |_, rows| {
+            seen.extend(rows.hops.iter().zip(0..).map(|(hop, row)| (hop.id.0, rows.hosts(row))));
+        });
+        assert_eq!(seen, [(2, on(3, 4)), (4, on(0, 0)), (1, on(1, 2)), (3, on(5, 6))]);
     }
 
     #[test]

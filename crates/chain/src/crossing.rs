@@ -1,0 +1,189 @@
+//! Durations from one host's clock to another's: how far they may be off.
+//!
+//! With the clocks' offsets known to within their errors, a raw duration is
+//! `(start − root start) + elapsed`, and the true one differs from it by the difference of the two
+//! offsets, known to within the sum of the two errors. So a raw duration may be off by the
+//! difference *and* the errors, a corrected one by the errors alone. What is shorter than it may
+//! be off by (or negative) says nothing but that it was short: the clocks explain it.
+
+use crate::ClockEstimate;
+
+/// What the clocks of two hosts say about a duration from the one to the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockShift {
+    /// What is added to the raw duration to correct it, in nanoseconds; saturating.
+    pub correction_ns: i64,
+    /// The true duration is within the corrected one ± this, in nanoseconds; saturating.
+    pub error_ns: u64,
+}
+
+impl ClockShift {
+    /// Of a duration from a root's start, with its host's clock then, to the end of a leaf, with
+    /// its host's clock at its start.
+    pub const fn between(root: ClockEstimate, leaf: ClockEstimate) -> Self {
+        Self {
+            correction_ns: root.offset_ns.saturating_sub(leaf.offset_ns),
+            error_ns: root.error_ns.saturating_add(leaf.error_ns),
+        }
+    }
+
+    /// The raw duration is within so much of the true one, in nanoseconds.
+    pub const fn raw_error_ns(self) -> u64 {
+        self.correction_ns.unsigned_abs().saturating_add(self.error_ns)
+    }
+}
+
+/// The shortest of the durations that cross hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shortest {
+    /// Nanoseconds; negative when the clocks disagree by more than it took.
+    pub duration_ns: i64,
+    /// What it may be off by, in nanoseconds; `None` when that is not known.
+    pub error_ns: Option<u64>,
+}
+
+impl Shortest {
+    /// Whether the clocks explain it: the truth may as well be nothing, or anything up to twice
+    /// as long.
+    pub fn is_explained(&self) -> bool {
+        let length_ns = self.duration_ns.unsigned_abs();
+        self.error_ns.is_some_and(|error_ns| length_ns <= error_ns)
+    }
+}
+
+/// Durations that cross hosts, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Crossings {
+    /// How many there are, negative ones included.
+    pub count: u64,
+    /// Of these, how many are from or to a clock that was never read.
+    pub unknown: u64,
+    /// The most that a duration may be off by, in nanoseconds.
+    pub error_ns_max: u64,
+    /// What all of the known ones may be off by, in nanoseconds.
+    pub error_ns_sum: u128,
+    /// The sum of the shares: what a duration may be off by, divided by it. Of those above 0.
+    share_sum: f64,
+    share_count: u64,
+    /// How many are not longer than what they may be off by.
+    pub explained: u64,
+    /// How many are negative.
+    pub negative: u64,
+    /// Of the negative ones, how many are so by no more than they may be off by.
+    pub negative_explained: u64,
+    /// The shortest.
+    pub shortest: Option<Shortest>,
+}
+
+impl Crossings {
+    /// Adds a duration and what it may be off by; `None` when that is not known.
+    pub fn add(&mut self, duration_ns: i64, error_ns: Option<u64>) {
+        let this = Shortest { duration_ns, error_ns };
+        self.count += 1;
+        self.unknown += u64::from(error_ns.is_none());
+        if let Some(error_ns) = error_ns {
+            self.error_ns_max = self.error_ns_max.max(error_ns);
+            self.error_ns_sum += u128::from(error_ns);
+            if duration_ns > 0 {
+                self.share_sum += error_ns as f64 / duration_ns as f64;
+                self.share_count += 1;
+            }
+        }
+        let explained = u64::from(this.is_explained());
+        self.explained += explained;
+        if duration_ns < 0 {
+            self.negative += 1;
+            self.negative_explained += explained;
+        }
+        self.offer(this);
+    }
+
+    /// Adds what others have counted.
+    pub fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.unknown += other.unknown;
+        self.error_ns_max = self.error_ns_max.max(other.error_ns_max);
+        self.error_ns_sum += other.error_ns_sum;
+        self.share_sum += other.share_sum;
+        self.share_count += other.share_count;
+        self.explained += other.explained;
+        self.negative += other.negative;
+        self.negative_explained += other.negative_explained;
+        other.shortest.into_iter().for_each(|other| self.offer(other));
+    }
+
+    fn offer(&mut self, other: Shortest) {
+        // Of equal ones the surer, so that the order plays no part.
+        let rank = |short: &Shortest| (short.duration_ns, short.error_ns.is_none(), short.error_ns);
+        if self.shortest.is_none_or(|mine| rank(&other) < rank(&mine)) {
+            self.shortest = Some(other);
+        }
+    }
+
+    /// The mean of what the known ones may be off by, in nanoseconds; `None` without any.
+    pub fn error_ns_mean(&self) -> Option<f64> {
+        let known = self.count - self.unknown;
+        (known > 0).then(|| self.error_ns_sum as f64 / known as f64)
+    }
+
+    /// The mean share that a duration may be off by, 1 being the whole of it; `None` without any.
+    pub fn share_mean(&self) -> Option<f64> {
+        (self.share_count > 0).then(|| self.share_sum / self.share_count as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ClockTrack;
+    use proptest::prelude::*;
+
+    #[test]
+    fn counted_by_hand() {
+        let mut crossings = Crossings::default();
+        for (duration_ns, error_ns) in [(10, Some(5)), (-3, Some(4)), (-9, Some(1)), (7, None)] {
+            crossings.add(duration_ns, error_ns);
+        }
+        assert_eq!((crossings.count, crossings.unknown, crossings.explained), (4, 1, 1));
+        assert_eq!((crossings.negative, crossings.negative_explained), (2, 1));
+        assert_eq!((crossings.error_ns_max, crossings.error_ns_mean()), (5, Some(10.0 / 3.0)));
+        assert_eq!(crossings.share_mean(), Some(0.5));
+        let shortest = crossings.shortest.unwrap();
+        assert_eq!((shortest.duration_ns, shortest.is_explained()), (-9, false));
+        let mut twice = crossings;
+        twice.merge(&crossings);
+        assert_eq!((twice.count, twice.shortest), (8, crossings.shortest));
+    }
+
+    proptest! {
+        /// Two clocks with offsets of their own, read with errors of their own: the truth is within
+        /// what is said of the corrected duration, and of the raw one.
+        #[test]
+        fn the_true_duration_is_within_what_is_said(
+            offsets in [-5_000_000_000i64..5_000_000_000, -5_000_000_000i64..5_000_000_000],
+            errors in [0u64..9_000_000, 0u64..9_000_000],
+            shares in [-100i64..=100, -100i64..=100],
+            every_ns in 1i64..60_000_000_000,
+            root_ns in 0i64..600_000_000_000,
+            true_ns in 0i64..10_000_000_000,
+        ) {
+            let mut tracks = [ClockTrack::default(), ClockTrack::default()];
+            for host in 0..2 {
+                let off = i64::try_from(errors[host]).unwrap() * shares[host] / 100;
+                for n in 0..10 {
+                    let offset_ns = offsets[host] + off;
+                    let read = ClockEstimate { offset_ns, error_ns: errors[host] };
+                    tracks[host].insert(n * every_ns, read);
+                }
+            }
+            let (root_stamp, leaf_stamp) = (root_ns + offsets[0], root_ns + true_ns + offsets[1]);
+            let shift = ClockShift::between(
+                tracks[0].at_own(root_stamp).unwrap(),
+                tracks[1].at_own(leaf_stamp).unwrap(),
+            );
+            let raw_ns = leaf_stamp - root_stamp;
+            prop_assert!(raw_ns.abs_diff(true_ns) <= shift.raw_error_ns());
+            prop_assert!((raw_ns + shift.correction_ns).abs_diff(true_ns) <= shift.error_ns);
+        }
+    }
+}
