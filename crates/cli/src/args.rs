@@ -196,6 +196,10 @@ pub(crate) struct Chains {
     /// Leave out the split of the time among the hops (it needs a second pass)
     #[arg(long)]
     pub(crate) no_split: bool,
+    /// Take durations from one host to another by the root's clock, as far as the clocks' offsets
+    /// are known; stored times stay as they are
+    #[arg(long)]
+    pub(crate) correct_clocks: bool,
     /// Print JSON (version 1) instead of words
     #[arg(long)]
     pub(crate) json: bool,

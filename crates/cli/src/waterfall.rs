@@ -3,23 +3,31 @@
 
 use crate::text::{self, Table};
 use crate::times::Zone;
+use chronoscope_chain::ClockShift;
 use chronoscope_model::{Transaction, TransactionId};
+use chronoscope_store::ClockTable;
 use std::collections::{HashMap, HashSet};
 
 const BAR_CELLS: usize = 48;
 
-/// The picture of a chain's transactions, which may come in any order and with some missing.
-pub(crate) fn waterfall(transactions: &[Transaction], zone: &Zone) -> String {
+/// The picture of a chain's transactions, which may come in any order and with some missing. Where
+/// clocks were read it says by how much a stamp may be off beside the first transaction's.
+pub(crate) fn waterfall(transactions: &[Transaction], clocks: &ClockTable, zone: &Zone) -> String {
     let Some(begin) = transactions.iter().map(|t| t.start_ns).min() else {
         return "no transactions\n".to_owned();
     };
     let end = transactions.iter().map(end_of).max().unwrap_or(begin);
     let order = in_tree_order(transactions);
     let known: HashMap<_, _> = transactions.iter().map(|t| (t.id, t)).collect();
-    let mut table = Table::new(&["transaction", "at", "elapsed", "CPU", "process", "", "remarks"]);
+    let mut heads = vec!["transaction", "at", "elapsed", "CPU", "process", "", "remarks"];
+    if !clocks.is_empty() {
+        heads.insert(2, "clocks");
+    }
+    let mut table = Table::new(&heads);
+    let first = order.first().map(|(t, _)| *t);
     for (t, depth) in order {
         let place = t.process.as_ref().map_or("?".to_owned(), |p| format!("{}:{}", p.host, p.pid));
-        table.row(vec![
+        let mut row = vec![
             format!("{}{}", "  ".repeat(depth.min(24)), t.class),
             text::duration((t.start_ns - begin) as f64),
             text::duration(t.elapsed_ns as f64),
@@ -27,7 +35,11 @@ pub(crate) fn waterfall(transactions: &[Transaction], zone: &Zone) -> String {
             place,
             format!("{:<BAR_CELLS$}", span(t, begin, end)),
             remarks(t, known.get(&t.parent).copied()),
-        ]);
+        ];
+        if !clocks.is_empty() {
+            row.insert(2, band(first, t, clocks));
+        }
+        table.row(row);
     }
     let total = text::duration((end - begin) as f64);
     format!(
@@ -36,6 +48,29 @@ pub(crate) fn waterfall(transactions: &[Transaction], zone: &Zone) -> String {
         zone.instant(begin),
         zone.name()
     )
+}
+
+/// By how much a transaction's place may be off beside that of the first: the difference of their
+/// hosts' clocks and its error. Nothing on the same host.
+fn band(first: Option<&Transaction>, t: &Transaction, clocks: &ClockTable) -> String {
+    let host = |t: &Transaction| t.process.as_ref().map(|process| process.host.clone());
+    let other = |first: &&Transaction| host(first).is_none() || host(first) != host(t);
+    let Some(first) = first.filter(|first| first.id != t.id).filter(other) else {
+        return String::new();
+    };
+    let both = clocks.of_transaction(first).zip(clocks.of_transaction(t));
+    both.map_or("±?".to_owned(), |(first, this)| {
+        let shift = ClockShift::between(first, this);
+        let error = text::duration(shift.error_ns as f64);
+        match shift.correction_ns {
+            0 => format!("±{error}"),
+            ns => format!("{}{} ±{error}", sign(ns), text::duration(ns.unsigned_abs() as f64)),
+        }
+    })
+}
+
+const fn sign(ns: i64) -> char {
+    if ns < 0 { '−' } else { '+' }
 }
 
 fn end_of(t: &Transaction) -> i64 {
@@ -134,7 +169,7 @@ mod tests {
             transaction(9, 77, 15, 5),
         ];
         assert_eq!(order(&chain), [(1, 0), (2, 1), (4, 2), (3, 1), (9, 0)]);
-        let text = waterfall(&chain, &Zone::new(true));
+        let text = waterfall(&chain, &ClockTable::default(), &Zone::new(true));
         assert!(text.starts_with("5 transactions in 35 ns"), "{text}");
         assert_eq!(text.matches("parent missing").count(), 1);
     }
@@ -143,6 +178,6 @@ mod tests {
     fn damage_is_drawn_and_not_followed_for_ever() {
         let loops = [transaction(1, 2, 0, 1), transaction(2, 1, 0, 1), transaction(3, 3, 0, 1)];
         assert_eq!(order(&loops).len(), 3);
-        assert_eq!(waterfall(&[], &Zone::new(true)), "no transactions\n");
+        assert_eq!(waterfall(&[], &ClockTable::default(), &Zone::new(true)), "no transactions\n");
     }
 }

@@ -11,7 +11,7 @@ use axum::{Json, Router};
 use chronoscope_collect::{Ingest, Status};
 use chronoscope_formats::json;
 use chronoscope_store::StoreError;
-use chronoscope_store::ask::{ClassSelector, Kind, Level, Limits, Question};
+use chronoscope_store::ask::{ClassSelector, Clocks, Kind, Level, Limits, Question};
 use chronoscope_store::source::Source;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -84,6 +84,8 @@ struct Parameters {
     until_ns: Option<i64>,
     #[serde(default)]
     split: bool,
+    #[serde(default)]
+    correct_clocks: bool,
 }
 
 impl Parameters {
@@ -107,6 +109,7 @@ impl Parameters {
             limit_ns: self.limit_ns,
             split: self.split && kind == Kind::Acpd,
             points: false,
+            clocks: if self.correct_clocks { Clocks::Corrected } else { Clocks::Raw },
         })
     }
 }

@@ -3,7 +3,7 @@
 use chronoscope_formats::json;
 use chronoscope_model::ClassName;
 use chronoscope_store::Damage;
-use chronoscope_store::ask::{Answer, ClassStatistics};
+use chronoscope_store::ask::{Answer, ClassStatistics, ClockQuality};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -25,6 +25,7 @@ pub fn answer(answer: &Answer) -> Value {
         "from_ns": answer.covered_ns.as_ref().map(|covered| *covered.start()),
         "to_ns": answer.covered_ns.as_ref().map(|covered| *covered.end()),
         "rows_read": answer.rows_read,
+        "clocks": answer.clocks.as_ref().map(clocks),
         "losses": {
             "lost_rows": losses.lost_rows,
             "damaged_rows": losses.damaged_rows,
@@ -32,6 +33,31 @@ pub fn answer(answer: &Answer) -> Value {
             "unsplit": losses.unsplit,
             "damage": losses.damage.iter().map(ToString::to_string).collect::<Value>(),
         },
+    })
+}
+
+/// What the hosts' clocks say about durations.
+fn clocks(quality: &ClockQuality) -> Value {
+    let ClockQuality { corrected, durations, crossings } = quality;
+    let shortest = crossings.shortest.map(|shortest| {
+        json!({
+            "duration_ns": shortest.duration_ns,
+            "error_ns": shortest.error_ns,
+            "explained": shortest.is_explained(),
+        })
+    });
+    json!({
+        "corrected": corrected,
+        "durations": durations,
+        "crossing": crossings.count,
+        "unknown": crossings.unknown,
+        "error_ns_max": crossings.error_ns_max,
+        "error_ns_mean": crossings.error_ns_mean(),
+        "share_mean": crossings.share_mean(),
+        "explained": crossings.explained,
+        "negative": crossings.negative,
+        "negative_explained": crossings.negative_explained,
+        "shortest": shortest,
     })
 }
 

@@ -1,6 +1,8 @@
 //! What is known of the hosts' clocks: `docs/clocks.md`.
 
+use crate::source::View;
 use chronoscope_chain::{ClockEstimate, ClockTrack};
+use chronoscope_model::Transaction;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -58,6 +60,12 @@ impl ClockTable {
         self.hosts.get(host)?.at_own(stamp_ns)
     }
 
+    /// How far the clock of a transaction's host was off when it started; `None` when its host is
+    /// not known or its clock was never read.
+    pub fn of_transaction(&self, transaction: &Transaction) -> Option<ClockEstimate> {
+        self.at(&transaction.process.as_ref()?.host, transaction.start_ns)
+    }
+
     /// What is known of one host's clock.
     pub fn track(&self, host: &str) -> Option<&ClockTrack> {
         self.hosts.get(host).map(Arc::as_ref)
@@ -71,6 +79,18 @@ impl ClockTable {
     /// Whether no clock was ever read.
     pub fn is_empty(&self) -> bool {
         self.hosts.is_empty()
+    }
+}
+
+impl View {
+    /// What is known of the hosts' clocks at that moment.
+    pub fn clocks(&self) -> ClockTable {
+        // Only files keep readings.
+        #[allow(unreachable_patterns)]
+        match self {
+            Self::Files(snapshot) => snapshot.clocks().clone(),
+            _ => ClockTable::default(),
+        }
     }
 }
 

@@ -8,12 +8,14 @@ use crate::times::Zone;
 use crate::waterfall::waterfall;
 use anyhow::Result;
 use chronoscope_formats::json;
-use serde_json::Value;
+use chronoscope_model::Transaction;
+use serde_json::{Value, json};
 
 /// Runs the command.
 pub(crate) fn chain(args: &Chain) -> Result<Exit> {
     let source = args.data.source()?;
-    let (found, damage) = stored(&source, |view| view.chain(args.id, None))?;
+    let ((found, damage), clocks) =
+        stored(&source, |view| Ok((view.chain(args.id, None)?, view.clocks())))?;
     for damage in &damage {
         eprintln!("damaged: {damage}");
     }
@@ -22,10 +24,18 @@ pub(crate) fn chain(args: &Chain) -> Result<Exit> {
         return Ok(Exit::Nothing);
     }
     if args.json {
-        let transactions: Value = found.iter().map(json::transaction).collect();
+        let transaction = |t: &Transaction| {
+            let mut value = json::transaction(t);
+            value["clock"] = clocks.of_transaction(t).map_or(
+                Value::Null,
+                |clock| json!({ "offset_ns": clock.offset_ns, "error_ns": clock.error_ns }),
+            );
+            value
+        };
+        let transactions: Value = found.iter().map(transaction).collect();
         show(&format!("{:#}\n", json::document("transactions", transactions)))?;
     } else {
-        show(&waterfall(&found, &Zone::new(args.utc)))?;
+        show(&waterfall(&found, &clocks, &Zone::new(args.utc)))?;
     }
     Ok(Exit::Done)
 }

@@ -11,7 +11,9 @@ use chronoscope_chain::{Bins, ClassSelector, Distribution, Level, PartStatistics
 use chronoscope_formats::json::document;
 use chronoscope_model::{ChainId, ClassName, Quantile, nearest_rank};
 use chronoscope_store::StoreError;
-use chronoscope_store::ask::{Answer, Kind, Limits, PathAnswer, Point, Question};
+use chronoscope_store::ask::{
+    Answer, ClockQuality, Clocks, Kind, Limits, PathAnswer, Point, Question,
+};
 use chronoscope_store::source::{Source, View};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -32,6 +34,9 @@ pub(crate) fn chains(args: &Chains) -> Result<Exit> {
         let known = if answer.distribution.is_none() { view.names()? } else { Vec::new() };
         Ok((answer, slowest, known))
     })?;
+    if args.correct_clocks && answer.clocks.is_none() {
+        eprintln!("--correct-clocks: no host's clock was ever read here; durations are raw");
+    }
     if args.json {
         let mut part = chronoscope_server::answer(&answer);
         part["slowest"] = slowest.iter().map(slow_json).collect();
@@ -92,6 +97,7 @@ fn question(args: &Chains, zone: &Zone) -> Result<Question> {
         limit_ns: Some(u64::try_from(args.limit.as_nanos())?),
         split: kind == Kind::Acpd && !args.no_split,
         points: true,
+        clocks: if args.correct_clocks { Clocks::Corrected } else { Clocks::Raw },
     })
 }
 
@@ -158,6 +164,7 @@ fn page(question: &Question, answer: &Answer, slowest: &[Slow], zone: &Zone) -> 
             page += &format!("\n{}", by_path(path));
         }
     }
+    page += &answer.clocks.as_ref().map_or(String::new(), clocks);
     page += &slow_lines(slowest, zone);
     page += &remarks(answer);
     if let Some(verdict) = answer.verdict.filter(|_| answer.distribution.is_some()) {
@@ -253,6 +260,39 @@ fn by_path(path: &PathAnswer) -> String {
     }
     let _ = write!(text, "{table}");
     text
+}
+
+/// How far the durations can be trusted that go from one host to another.
+fn clocks(quality: &ClockQuality) -> String {
+    let ClockQuality { corrected, durations, crossings } = quality;
+    let (count, all) = (text::count(crossings.count), text::count(*durations));
+    if crossings.count == 0 {
+        return String::new();
+    }
+    let mut line = format!("\nclocks: {count} of {all} durations cross hosts");
+    if *corrected {
+        line += ", corrected by the clocks' offsets";
+    }
+    if let Some(mean) = crossings.error_ns_mean() {
+        let most = duration(crossings.error_ns_max as f64);
+        line += &format!(", uncertain by up to ±{most} (mean ±{}", duration(mean));
+        let share = crossings.share_mean();
+        line += &share.map_or(String::new(), |share| format!(", {:.1} % of them", share * 100.0));
+        line += ")";
+    }
+    if let Some(shortest) = crossings.shortest.filter(|shortest| shortest.is_explained()) {
+        let shortest = duration(shortest.duration_ns as f64).replace('-', "−");
+        line += &format!("; minimum {shortest} is explained by it");
+    }
+    line += "\n";
+    let lines = [
+        (crossings.explained, "are not longer than what the clocks may be off by"),
+        (crossings.unknown, "are from or to a host whose clock was never read"),
+    ];
+    for (count, what) in lines.into_iter().filter(|(count, _)| *count > 0) {
+        line += &format!("  {} {what}\n", text::count(count));
+    }
+    line
 }
 
 /// What was left out, and what was used with reserve; a line only where there is something.

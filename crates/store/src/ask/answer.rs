@@ -4,7 +4,7 @@ use super::book::Book;
 use super::question::Question;
 use super::series::{Findings, Point};
 use crate::Damage;
-use chronoscope_chain::{Counts, Distribution, Requirement, Split, Verdict, sort};
+use chronoscope_chain::{Counts, Crossings, Distribution, Requirement, Split, Verdict, sort};
 use chronoscope_model::ClassId;
 use std::ops::RangeInclusive;
 
@@ -29,6 +29,19 @@ pub struct Answer {
     pub rows_read: u64,
     /// What the store knows that it does not have.
     pub losses: Losses,
+    /// What the hosts' clocks say about the durations; `None` where no clock was ever read.
+    pub clocks: Option<ClockQuality>,
+}
+
+/// How far durations can be trusted that go from one host to another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClockQuality {
+    /// Whether the durations were corrected.
+    pub corrected: bool,
+    /// All durations, those that are negative and not used included.
+    pub durations: u64,
+    /// Those that cross hosts.
+    pub crossings: Crossings,
 }
 
 /// Durations of one path.
@@ -66,10 +79,12 @@ impl Answer {
         book: &Book,
         mut findings: Findings,
         mut losses: Losses,
+        corrected: Option<bool>,
     ) -> Self {
         losses.unsplit = findings.unsplit;
         let mut points = std::mem::take(&mut findings.points);
         points.sort_unstable();
+        let crossings = findings.crossings;
         let (counts, rows_read, starts) = (findings.counts, findings.rows, findings.starts_ns);
         let mut paths = Vec::new();
         let mut sorted = Vec::new();
@@ -107,6 +122,11 @@ impl Answer {
             covered_ns: starts.map(|(first, last)| first..=last),
             rows_read,
             losses,
+            clocks: corrected.map(|corrected| ClockQuality {
+                corrected,
+                durations: counts.used + counts.negative,
+                crossings,
+            }),
             durations_ns,
         }
     }

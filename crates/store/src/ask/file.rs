@@ -58,6 +58,25 @@ impl SegmentFile {
         range
     }
 
+    /// The word that stands in every row of a column, as far as the file's statistics can say.
+    pub(super) fn only_word(&self, column: &str) -> Option<String> {
+        let mut only: Option<&[u8]> = None;
+        for group in self.metadata.metadata().row_groups() {
+            let chunk = group.columns().iter().find(|c| c.column_path().string() == column)?;
+            let Some(Statistics::ByteArray(statistics)) = chunk.statistics() else { return None };
+            let (min, max) = (statistics.min_opt()?.data(), statistics.max_opt()?.data());
+            let exact = statistics.min_is_exact() && statistics.max_is_exact();
+            if min != max || !exact || only.is_some_and(|only| only != min) {
+                return None;
+            }
+            if statistics.null_count_opt().is_none_or(|nulls| nulls > 0) {
+                return None;
+            }
+            only = Some(min);
+        }
+        std::str::from_utf8(only?).ok().map(str::to_owned)
+    }
+
     /// The row groups whose column may hold a number: by statistics, which are of unsigned
     /// numbers as the schema says.
     pub(super) fn groups_with(&self, column: &str, number: u64) -> Vec<usize> {

@@ -9,8 +9,8 @@ use super::series::Findings;
 use crate::StoreError;
 use chronoscope_chain::links::bits;
 use chronoscope_chain::{
-    Assembler, Chain, ChainRows, Evaluator, Found, Hop, Part, Partition, PathIndex, Paths, Run,
-    Told, merge_between, split,
+    Assembler, Chain, ChainRows, Evaluator, Found, Hop, Negative, Part, Partition, PathIndex,
+    Paths, Run, Told, merge_between, split,
 };
 use chronoscope_model::{ChainId, ClassId, Flags, PathId, Record, TransactionId};
 use std::collections::{HashMap, HashSet};
@@ -49,10 +49,14 @@ pub(super) fn read_native(
         "path",
         "level",
         "root_start",
+        "host",
+        "root_host",
     ];
-    for batch in file.read(&names, None, None)? {
+    let names = if shared.clocks.is_some() { &names[..] } else { &names[..names.len() - 2] };
+    for batch in file.read(names, None, None)? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = Columns { file, batch: &batch };
+        let hosts = shared.clocks.as_ref().map(|clocks| clocks.hosts_of(&columns)).transpose()?;
         let common = Common::of(&columns)?;
         let (levels, roots) = (columns.levels("level")?, columns.instants("root_start")?);
         let (keys, words) = columns.words("path")?;
@@ -73,6 +77,7 @@ pub(super) fn read_native(
             let (path, class) = *known.ok_or_else(|| file.strange("path"))?;
             let told = Told { path, level: levels[row], root_start_ns: roots[row] };
             run.push(chain, common.hop(row, class), Some(told));
+            hosts.iter().for_each(|hosts| run.stamped_by(hosts[row]));
         }
     }
     run.sort();
@@ -105,12 +110,17 @@ pub(super) fn read_foreign(
 ) -> Result<(), StoreError> {
     let names =
         ["chain_high", "chain_low", "id", "parent", "start", "elapsed_ns", "application", "class"];
+    let mut names = names.to_vec();
+    if shared.clocks.is_some() {
+        names.extend(["host", "root_host"]);
+    }
     let mut rows = ChainRows::default();
     let mut last = ChainId::NONE;
     for batch in file.read(&names, None, None)? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = Columns { file, batch: &batch };
         let common = Common::of(&columns)?;
+        let hosts = shared.clocks.as_ref().map(|clocks| clocks.hosts_of(&columns)).transpose()?;
         let (applications, application_words) = columns.words("application")?;
         let (classes, class_words) = columns.words("class")?;
         let mut known = ClassTable::new(&application_words, &class_words);
@@ -118,12 +128,13 @@ pub(super) fn read_foreign(
             let chain = common.chain(row);
             if chain != last && !rows.hops.is_empty() {
                 each(last, &rows);
-                rows.hops.clear();
+                rows.clear();
             }
             last = chain;
             let class = known.class(*pair.0, *pair.1, shared);
             let class = class.ok_or_else(|| file.strange("class"))?;
-            rows.hops.push(common.hop(row, class));
+            let host = hosts.as_ref().map(|hosts| hosts[row].own);
+            rows.push_foreign(common.hop(row, class), host);
         }
     }
     if !rows.hops.is_empty() {
@@ -216,6 +227,9 @@ pub(super) fn read_unsealed(
         // As the column `elapsed_ns` has it.
         let elapsed_ns = record.elapsed_ns.min(i64::MAX.unsigned_abs());
         run.push(record.chain(), Hop { elapsed_ns, ..Hop::from(*record) }, told);
+        if let Some(clocks) = &shared.clocks {
+            run.stamped_by(clocks.hosts_by_id(shared.names, record.process, record.root_process));
+        }
     }
     run.sort();
     run
@@ -234,6 +248,8 @@ pub(super) struct Grouping<'a> {
     last_series: Option<(SeriesKey, usize)>,
     way: Vec<Hop>,
     parts: Vec<Part>,
+    /// A chain's rows by its root's clock, where that is asked for.
+    corrected: Vec<Hop>,
     findings: Findings,
 }
 
@@ -250,14 +266,17 @@ pub(super) enum Asked {
 
 impl<'a> Grouping<'a> {
     pub(super) fn new(shared: &'a Shared<'a>) -> Self {
+        let mut evaluator = Evaluator::new(shared.book().selection.clone());
+        evaluator.negatives = shared.clocks.as_ref().map(|_| Vec::new());
         Self {
             shared,
             assembler: Assembler::default(),
-            evaluator: Evaluator::new(shared.book().selection.clone()),
+            evaluator,
             series: HashMap::new(),
             last_series: None,
             way: Vec::new(),
             parts: Vec::new(),
+            corrected: Vec::new(),
             findings: Findings::new(shared.question.points),
         }
     }
@@ -288,7 +307,14 @@ impl<'a> Grouping<'a> {
 
     /// Asks one chain; whether it was asked, and not to be put aside.
     pub(super) fn ask_chain(&mut self, rows: &ChainRows, asked: Asked, paths: &mut Paths) -> bool {
-        let chain = self.assembler.assemble(&rows.hops, |row| rows.told(row), paths);
+        let hops = match self.shared.clocks.as_ref().filter(|clocks| clocks.corrected) {
+            Some(clocks) => {
+                clocks.correct(rows, &mut self.corrected);
+                &self.corrected
+            }
+            None => &rows.hops,
+        };
+        let chain = self.assembler.assemble(hops, |row| rows.told(row), paths);
         let missing = || chain.places.iter().any(|place| place.has(bits::ANCESTOR_MISSING));
         if asked == Asked::ForeignOrAside && missing() {
             return false;
@@ -303,12 +329,21 @@ impl<'a> Grouping<'a> {
             findings: &mut self.findings,
         };
         let paths = &*paths;
-        let each = |found: Found| sink.take(&chain, paths, found);
+        let each = |found: Found| sink.take(rows, &chain, paths, found);
         let keep = |row: usize| asked == Asked::All || rows.told(row).is_none();
         match self.shared.question.kind {
             Kind::Apcd => self.evaluator.apcd(&chain, paths, each),
             Kind::Acpd => self.evaluator.acpd(&chain, paths, keep, each),
             Kind::Sync => {}
+        }
+        if let (Some(clocks), Some(negatives)) =
+            (&self.shared.clocks, &mut self.evaluator.negatives)
+        {
+            for Negative { leaf, steps, start_ns, duration_ns } in negatives.drain(..) {
+                if let Some(error_ns) = clocks.error_of(rows, &chain, leaf, (steps, start_ns)) {
+                    self.findings.crossings.add(duration_ns, error_ns);
+                }
+            }
         }
         true
     }
@@ -326,7 +361,7 @@ struct Sink<'a> {
 }
 
 impl Sink<'_> {
-    fn take(&mut self, chain: &Chain<'_>, paths: &Paths, found: Found) {
+    fn take(&mut self, rows: &ChainRows, chain: &Chain<'_>, paths: &Paths, found: Found) {
         let standing = chain.standings[found.leaf];
         let split_wanted = self.shared.question.split && self.shared.question.kind == Kind::Acpd;
         let whole_way = (split_wanted || found.by_rows) && self.find_way(chain, found);
@@ -351,6 +386,13 @@ impl Sink<'_> {
         }
         let findings = &mut *self.findings;
         findings.push(series, found.start_ns, found.duration_ns);
+        if let Some(clocks) = &self.shared.clocks {
+            let begin = (found.steps, found.start_ns);
+            if let Some(error_ns) = clocks.error_of(rows, chain, found.leaf, begin) {
+                let duration_ns = i64::try_from(found.duration_ns).unwrap_or(i64::MAX);
+                findings.crossings.add(duration_ns, error_ns);
+            }
+        }
         if whole_way && split_wanted {
             split(self.way, self.parts);
             findings.series[series].split.add(self.parts);

@@ -19,6 +19,11 @@
 //! that lie in several parts or are not sealed yet are grouped by chain and linked again. Both ways
 //! give the same answer.
 //!
+//! Where hosts' clocks were read ([`crate::ClockReading`]) the answer says which durations cross
+//! hosts and what they may be off by, and [`Clocks::Corrected`] corrects them. Then every row of a
+//! chain is taken by its root's clock; the root's own stamps stay, and so do time ranges. (An inner
+//! root on another host is found at its corrected start, which [`locate`] does not know.)
+//!
 //! Limits: inner roots and synchronous durations of native rows are looked for up to
 //! [`REACH`] after their chain's root started, rows of foreign chains within
 //! [`Limits::foreign_reach`] of the time range. Where a chain goes on in foreign rows below native
@@ -30,6 +35,7 @@
 mod answer;
 mod book;
 mod classes;
+mod clock;
 mod fetch;
 mod file;
 mod group;
@@ -40,18 +46,19 @@ mod run;
 mod scan;
 mod series;
 
-pub use answer::{Answer, Losses, PathAnswer};
+pub use answer::{Answer, ClockQuality, Losses, PathAnswer};
 pub use chronoscope_chain::{ClassSelector, Level};
 pub use classes::{ClassStatistics, classes};
 pub use fetch::chain;
 pub use locate::locate;
 pub(crate) use pieces::{Piece, Pieces};
-pub use question::{Kind, Limits, Question};
+pub use question::{Clocks, Kind, Limits, Question};
 pub use run::{REACH, ask};
 pub use series::Point;
 
 use book::Book;
 use chronoscope_model::Names;
+use clock::HostClocks;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What all threads that answer one question share.
@@ -59,6 +66,8 @@ struct Shared<'a> {
     question: &'a Question,
     names: &'a Names,
     book: Mutex<Book>,
+    /// `None` where clocks play no part.
+    clocks: Option<HostClocks<'a>>,
 }
 
 impl Shared<'_> {

@@ -38,7 +38,8 @@ impl<'a> Pieces<'a> {
     /// A question, with the names of all rows that will come.
     pub(crate) fn new(question: &'a Question, names: &'a Names, limits: Limits) -> Self {
         let book = Mutex::new(Book::new(names, question));
-        let shared = Shared { question, names, book };
+        // Readings of clocks are kept with files only.
+        let shared = Shared { question, names, book, clocks: None };
         Self { shared, limits, findings: Mutex::new(Findings::new(question.points)) }
     }
 
@@ -90,6 +91,6 @@ impl<'a> Pieces<'a> {
     pub(crate) fn into_answer(self, losses: Losses) -> Answer {
         let findings = self.findings.into_inner().unwrap_or_else(PoisonError::into_inner);
         let book = self.shared.book();
-        Answer::new(self.shared.question, &book, findings, losses)
+        Answer::new(self.shared.question, &book, findings, losses, None)
     }
 }

@@ -16,6 +16,16 @@ pub enum Kind {
     Sync,
 }
 
+/// By whose clocks durations are taken that go from one host to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clocks {
+    /// As the hosts stamped them.
+    #[default]
+    Raw,
+    /// By the root's clock, as far as the clocks' offsets are known.
+    Corrected,
+}
+
 /// A question about durations. [`Question::acpd`] and its siblings fill in the usual.
 #[derive(Clone, Debug)]
 pub struct Question {
@@ -38,6 +48,8 @@ pub struct Question {
     pub split: bool,
     /// Whether to keep every duration with its start, as a scattergram needs it: 16 bytes each.
     pub points: bool,
+    /// By whose clocks. Costs the grouping of all rows by chain where it is not raw.
+    pub clocks: Clocks,
 }
 
 impl Question {
@@ -52,6 +64,7 @@ impl Question {
             limit_ns: None,
             split: false,
             points: false,
+            clocks: Clocks::Raw,
         }
     }
 

@@ -3,6 +3,7 @@
 use super::Shared;
 use super::answer::{Answer, Losses};
 use super::book::Book;
+use super::clock::HostClocks;
 use super::file::SegmentFile;
 use super::group::{
     Asked, Grouping, Wanted, read_chains, read_foreign, read_native, read_unsealed,
@@ -38,6 +39,7 @@ pub fn ask(
         question,
         names: snapshot.names(),
         book: Mutex::new(Book::new(snapshot.names(), question)),
+        clocks: HostClocks::of(snapshot.clocks(), question),
     };
     let task = Task { shared: &shared, limits, damage: Mutex::new(Vec::new()) };
     let minutes = Minutes::of(snapshot, question, limits);
@@ -58,7 +60,8 @@ pub fn ask(
         unsplit: 0,
     };
     let book = shared.book();
-    Ok(Answer::new(question, &book, findings, losses))
+    let corrected = shared.clocks.as_ref().map(|clocks| clocks.corrected);
+    Ok(Answer::new(question, &book, findings, losses, corrected))
 }
 
 /// The rows of one native minute.
@@ -195,9 +198,9 @@ impl Task<'_> {
 
     fn ask_minute(&self, minute: &NativeMinute<'_>) -> Result<Findings, StoreError> {
         let empty = || Findings::new(self.shared.question.points);
-        if let ([part], [], false) =
-            (&minute.parts[..], &minute.unsealed[..], self.shared.question.split)
-        {
+        let corrected = self.shared.clocks.as_ref().is_some_and(|clocks| clocks.corrected);
+        let grouped = self.shared.question.split || corrected;
+        if let ([part], [], false) = (&minute.parts[..], &minute.unsealed[..], grouped) {
             let scanned = SegmentFile::open(&part.path).and_then(|file| {
                 if self.is_outside(&file) {
                     return Ok(Some(empty()));

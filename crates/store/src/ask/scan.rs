@@ -6,12 +6,13 @@
 //! the other columns are decoded.
 
 use super::Shared;
+use super::clock::is_of_one_host;
 use super::file::{Columns, SegmentFile};
 use super::question::Kind;
 use super::series::Findings;
 use crate::{Kind as RowKind, StoreError};
 use chronoscope_chain::links::bits;
-use chronoscope_chain::{Counts, Meaning};
+use chronoscope_chain::{Counts, Hosts, Meaning};
 use chronoscope_model::ClassId;
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use std::collections::HashMap;
@@ -87,6 +88,10 @@ pub(super) fn scan(
     if !plan.asked.is_empty() {
         columns.push("level");
     }
+    let clocks = shared.clocks.as_ref().filter(|_| !is_of_one_host(file));
+    if clocks.is_some() {
+        columns.extend(["host", "root_host"]);
+    }
     let selection = plan.selection();
     let skipped = selection.is_some();
     let kept = |stretch: &&Stretch| !skipped || stretch.todo != Todo::Skip;
@@ -95,7 +100,10 @@ pub(super) fn scan(
     let mut levels = LevelMeanings { shared, asked: &plan.asked, known: HashMap::new() };
     for batch in file.read(&columns, None, selection)? {
         let batch = batch.map_err(file.unreadable())?;
-        let rows = Rows::of(&Columns { file, batch: &batch }, shared.question.kind, kind)?;
+        let columns = Columns { file, batch: &batch };
+        let hosts = clocks.map(|clocks| clocks.hosts_of(&columns)).transpose()?;
+        let mut rows = Rows::of(&columns, shared.question.kind, kind)?;
+        rows.hosts = hosts.as_deref().unwrap_or(&[]);
         let mut from = 0;
         while from < batch.num_rows() {
             while stretch.rows == 0 {
@@ -260,6 +268,8 @@ struct Rows<'a> {
     links: &'a [u8],
     /// Empty where no row is asked for its level.
     levels: &'a [u16],
+    /// By whose clocks they were stamped; empty where it is one and the same.
+    hosts: &'a [Hosts],
     foreign: bool,
 }
 
@@ -276,6 +286,7 @@ impl<'a> Rows<'a> {
                 Some(_) => columns.levels("level")?,
                 None => &[],
             },
+            hosts: &[],
             foreign: rows == RowKind::Foreign,
         })
     }
@@ -288,6 +299,7 @@ impl<'a> Rows<'a> {
             root_start: &self.root_start[from..end],
             links: self.links.get(from..end).unwrap_or(&[]),
             levels: self.levels.get(from..end).unwrap_or(&[]),
+            hosts: self.hosts.get(from..end).unwrap_or(&[]),
             foreign: self.foreign,
         }
     }
@@ -303,6 +315,7 @@ impl<'a> Rows<'a> {
             (false, true) => bits::LEAF,
             (false, false) => 0,
         };
+        let clocks = shared.clocks.as_ref().filter(|_| !self.hosts.is_empty());
         findings.reserve(series, self.start.len());
         for row in 0..self.start.len() {
             let links = self.links.get(row).copied().unwrap_or(0);
@@ -312,6 +325,14 @@ impl<'a> Rows<'a> {
             }
             let end = self.start[row].saturating_add(self.elapsed[row]);
             let duration = end.saturating_sub(root_start);
+            if let Some(clocks) = clocks {
+                let hosts = self.hosts[row];
+                let ends = ((hosts.root, root_start), (hosts.own, self.start[row]));
+                if let Some(shift) = clocks.shift(ends.0, ends.1) {
+                    let error_ns = shift.map(|shift| clocks.error_ns(shift));
+                    findings.crossings.add(duration, error_ns);
+                }
+            }
             if counts.count(duration, links, self.foreign) {
                 findings.push(series, root_start, duration.unsigned_abs());
             }

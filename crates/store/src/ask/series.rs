@@ -1,6 +1,6 @@
 //! Durations as they are found: by path, with what could not be used.
 
-use chronoscope_chain::{Counts, Split};
+use chronoscope_chain::{Counts, Crossings, Split};
 use chronoscope_model::ClassId;
 use std::collections::HashMap;
 
@@ -29,6 +29,7 @@ pub(super) struct Findings {
     pub(super) series: Vec<Series>,
     pub(super) points: Vec<Point>,
     pub(super) counts: Counts,
+    pub(super) crossings: Crossings,
     /// First and last start.
     pub(super) starts_ns: Option<(i64, i64)>,
     /// Durations that could not be split, because a row between root and leaf is missing.
@@ -45,6 +46,7 @@ impl Findings {
             series: Vec::new(),
             points: Vec::new(),
             counts: Counts::default(),
+            crossings: Crossings::default(),
             starts_ns: None,
             unsplit: 0,
             rows: 0,
@@ -97,6 +99,7 @@ impl Findings {
         }
         self.points.append(&mut other.points);
         self.counts.add(&other.counts);
+        self.crossings.merge(&other.crossings);
         self.starts_ns = match (self.starts_ns, other.starts_ns) {
             (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
             (a, b) => a.or(b),

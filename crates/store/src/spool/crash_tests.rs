@@ -55,7 +55,7 @@ fn live(disk: Disk, dir: &Path, told: &mut Told) -> Result<(), StoreError> {
         {
             told.durable = told.durable.max(row);
         }
-        let receiving = round < 12 || round > 34;
+        let receiving = !(12..=34).contains(&round);
         if receiving && let Some(Some(block)) = passing(spool.read(told.acknowledged))? {
             let end_row = block.end_row();
             told.acknowledged = end_row;

@@ -1,0 +1,156 @@
+//! What hosts' clocks say about durations: asked only where a clock was ever read, so that a store
+//! of one host pays nothing.
+
+use super::file::{Columns, SegmentFile};
+use super::question::{Clocks, Kind, Question};
+use crate::{ClockTable, StoreError};
+use chronoscope_chain::{
+    Chain, ChainRows, ClockEstimate, ClockShift, ClockTrack, Hop, HostIndex, Hosts,
+};
+use chronoscope_model::{Names, ProcessId};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+/// The clocks of a question's hosts.
+pub(super) struct HostClocks<'a> {
+    pub(super) corrected: bool,
+    /// Of the hosts from 1 on; those behind have none.
+    tracks: Vec<&'a ClockTrack>,
+    /// Those with a track, and any others that rows speak of.
+    hosts: Mutex<HashMap<String, HostIndex>>,
+}
+
+impl<'a> HostClocks<'a> {
+    /// The clocks, where they matter.
+    pub(super) fn of(table: &'a ClockTable, question: &Question) -> Option<Self> {
+        if table.is_empty() || question.kind == Kind::Sync {
+            return None;
+        }
+        let hosts = table.hosts().zip(1..).map(|((host, _), n)| (host.to_owned(), HostIndex(n)));
+        Some(Self {
+            corrected: question.clocks == Clocks::Corrected,
+            tracks: table.hosts().map(|(_, track)| track).collect(),
+            hosts: Mutex::new(hosts.collect()),
+        })
+    }
+
+    /// The number of a host.
+    fn index(&self, host: &str) -> HostIndex {
+        if host.is_empty() {
+            return HostIndex::UNKNOWN;
+        }
+        let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = hosts.get(host) {
+            return *known;
+        }
+        let next = HostIndex(u32::try_from(hosts.len() + 1).unwrap_or(u32::MAX));
+        hosts.insert(host.to_owned(), next);
+        next
+    }
+
+    /// By whose clocks the rows of a batch were stamped, row by row.
+    pub(super) fn hosts_of(&self, columns: &Columns<'_>) -> Result<Vec<Hosts>, StoreError> {
+        let (own_keys, own_words) = columns.words("host")?;
+        let (root_keys, root_words) = columns.words("root_host")?;
+        let numbers = |words: Vec<&str>| -> Vec<HostIndex> {
+            words.into_iter().map(|word| self.index(word)).collect()
+        };
+        let (own, root) = (numbers(own_words), numbers(root_words));
+        let of = |key: &i32, numbers: &[HostIndex]| {
+            let number = usize::try_from(*key).ok().and_then(|key| numbers.get(key));
+            number.copied().unwrap_or_default()
+        };
+        let pairs = own_keys.iter().zip(root_keys);
+        let hosts = pairs
+            .map(|(own_key, root_key)| Hosts { own: of(own_key, &own), root: of(root_key, &root) });
+        Ok(hosts.collect())
+    }
+
+    /// The hosts of a process and of its root's.
+    pub(super) fn hosts_by_id(&self, names: &Names, own: ProcessId, root: ProcessId) -> Hosts {
+        let host = |id| names.process(id).map_or(HostIndex::UNKNOWN, |name| self.index(&name.host));
+        Hosts { own: host(own), root: host(root) }
+    }
+
+    fn estimate(&self, host: HostIndex, stamp_ns: i64) -> Option<ClockEstimate> {
+        let index = usize::try_from(host.0.checked_sub(1)?).ok()?;
+        self.tracks.get(index)?.at_own(stamp_ns)
+    }
+
+    /// What the clocks say about a duration from a root's stamp to a leaf's; `None` where both are
+    /// of one clock, and `Some(None)` where that is not known or a clock was never read.
+    pub(super) fn shift(
+        &self,
+        (root, root_ns): (HostIndex, i64),
+        (leaf, leaf_ns): (HostIndex, i64),
+    ) -> Option<Option<ClockShift>> {
+        if root == leaf && root != HostIndex::UNKNOWN {
+            return None;
+        }
+        let both = self.estimate(root, root_ns).zip(self.estimate(leaf, leaf_ns));
+        Some(both.map(|(root, leaf)| ClockShift::between(root, leaf)))
+    }
+
+    /// What a duration may be off by, raw or corrected.
+    pub(super) const fn error_ns(&self, shift: ClockShift) -> u64 {
+        if self.corrected { shift.error_ns } else { shift.raw_error_ns() }
+    }
+
+    /// What the duration from `start_ns` to a leaf may be off by; as [`Self::shift`].
+    pub(super) fn error_of(
+        &self,
+        rows: &ChainRows,
+        chain: &Chain<'_>,
+        leaf: usize,
+        (steps, start_ns): (Option<u16>, i64),
+    ) -> Option<Option<u64>> {
+        let root = root_host(rows, chain, leaf, (steps, start_ns));
+        let own = (rows.hosts(leaf).own, rows.hops[leaf].start_ns);
+        let shift = self.shift((root, start_ns), own)?;
+        Some(shift.map(|shift| self.error_ns(shift)))
+    }
+
+    /// The rows of a chain by the clock of its root. What cannot be corrected stays as it is.
+    pub(super) fn correct(&self, rows: &ChainRows, corrected: &mut Vec<Hop>) {
+        corrected.clear();
+        corrected.extend_from_slice(&rows.hops);
+        let told = (0..rows.hops.len()).find_map(|row| {
+            let host = rows.hosts(row).root;
+            rows.told(row).map(|told| (host, told.root_start_ns))
+        });
+        let is_root = |hop: &Hop| hop.parent.is_none();
+        let seen = || {
+            let row = rows.hops.iter().position(is_root)?;
+            Some((rows.hosts(row).own, rows.hops[row].start_ns))
+        };
+        let Some(root) = told.or_else(seen) else { return };
+        for (row, hop) in corrected.iter_mut().enumerate() {
+            let shift = self.shift(root, (rows.hosts(row).own, hop.start_ns)).flatten();
+            let correction_ns = shift.map_or(0, |shift| shift.correction_ns);
+            hop.start_ns = hop.start_ns.saturating_add(correction_ns);
+        }
+    }
+}
+
+/// The host by whose clock a duration begins: that of the root's row, or what rows below it were
+/// told.
+fn root_host(
+    rows: &ChainRows,
+    chain: &Chain<'_>,
+    leaf: usize,
+    (steps, start_ns): (Option<u16>, i64),
+) -> HostIndex {
+    let row = steps.and_then(|steps| chain.ancestor(leaf, steps));
+    if let Some(row) = row.filter(|row| chain.hops[*row].start_ns == start_ns) {
+        return rows.hosts(row).own;
+    }
+    let mut up = std::iter::successors(Some(leaf), |at| chain.places[*at].parent());
+    let told = up.find(|at| rows.told(*at).is_some_and(|told| told.root_start_ns == start_ns));
+    told.map_or(HostIndex::UNKNOWN, |at| rows.hosts(at).root)
+}
+
+/// Whether all rows of a native segment were stamped by one host's clock, their roots too.
+pub(super) fn is_of_one_host(file: &SegmentFile) -> bool {
+    let (own, root) = (file.only_word("host"), file.only_word("root_host"));
+    own.is_some_and(|own| !own.is_empty() && Some(own) == root)
+}
