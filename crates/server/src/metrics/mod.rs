@@ -7,7 +7,7 @@ mod tally;
 
 pub(crate) use follow::Follower;
 
-use chronoscope_collect::Status;
+use chronoscope_collect::{AgentStatus, Status};
 use page::Page;
 use tally::{BOUNDS_NS, Buckets, Tally};
 
@@ -16,6 +16,7 @@ pub(crate) fn page(status: &Status, follower: &Follower) -> String {
     let mut page = Page::default();
     of_status(&mut page, status);
     of_processes(&mut page, status);
+    of_agents(&mut page, status);
     // Copied, so that counting goes on while it is written.
     let (tally, errors, following) = {
         let seen = follower.seen();
@@ -73,6 +74,45 @@ fn of_processes(page: &mut Page, status: &Status) {
         let labels =
             [("application", process.application.as_str()), ("host", &process.host), ("pid", &pid)];
         page.sample(lost, &labels, process.lost_rows);
+    }
+}
+
+fn of_agents(page: &mut Page, status: &Status) {
+    type Of = fn(&AgentStatus) -> Option<f64>;
+    let families: [(&str, &str, &str, Of); 5] = [
+        ("agent_connected", "gauge", "1 while the agent is connected.", |agent| {
+            Some(f64::from(u8::from(agent.connected)))
+        }),
+        ("agent_rows_total", "counter", "Rows that the agent has sent.", |agent| {
+            Some(agent.rows as f64)
+        }),
+        (
+            "agent_heard_timestamp_seconds",
+            "gauge",
+            "When the agent was heard last, seconds since 1970.",
+            |agent| Some(agent.heard_ns as f64 / 1e9),
+        ),
+        (
+            "agent_clock_offset_seconds",
+            "gauge",
+            "The clock of the agent's host minus the collector's.",
+            |agent| agent.clock_offset_ns.map(|ns| ns as f64 / 1e9),
+        ),
+        (
+            "agent_clock_error_seconds",
+            "gauge",
+            "How far the offset may be wrong, either way.",
+            |agent| agent.clock_error_ns.map(|ns| ns as f64 / 1e9),
+        ),
+    ];
+    for (name, kind, help, value) in families {
+        page.family(name, kind, help);
+        for agent in &status.agents {
+            if let Some(value) = value(agent) {
+                let labels = [("agent", agent.id.as_str()), ("host", &agent.host)];
+                page.sample(name, &labels, value);
+            }
+        }
     }
 }
 

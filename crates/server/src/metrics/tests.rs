@@ -1,5 +1,5 @@
 use super::*;
-use chronoscope_collect::ProcessStatus;
+use chronoscope_collect::{AgentStatus, ProcessStatus};
 use chronoscope_model::{Batch, ClassName};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,8 +9,18 @@ use std::process::{Command, Stdio};
 fn full() -> String {
     let process =
         ProcessStatus { application: "a\"b\n".into(), lost_rows: 7, ..Default::default() };
+    let agent = AgentStatus {
+        id: "0a".into(),
+        host: "h".into(),
+        connected: true,
+        rows: 3,
+        clock_offset_ns: Some(-1_500_000),
+        clock_error_ns: Some(40_000),
+        ..Default::default()
+    };
     let status = Status {
         rows: 5,
+        agents: vec![agent],
         disk_free_bytes: Some(9),
         processes: vec![process],
         ..Default::default()
@@ -31,6 +41,8 @@ fn full() -> String {
 fn names_cannot_break_the_page() {
     let page = full();
     assert!(page.contains("\nchronoscope_collected_rows_total 5\n"));
+    let offset = "\nchronoscope_agent_clock_offset_seconds{agent=\"0a\",host=\"h\"} -0.0015\n";
+    assert!(page.contains(offset), "{page}");
     assert!(page.contains("{application=\"a\\\"b\\n\",host=\"\",pid=\"0\"} 7\n"), "{page}");
     assert!(page.contains("class=\"GET \\\"/\\n\\\"\",host=\"h\"} 1\n"), "{page}");
     let bucket = "chronoscope_chain_duration_seconds_bucket{root=\"A::in\",leaf=\"B::out\",level=\"1\",le=\"0.0025\"} 0\n";
