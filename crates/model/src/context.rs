@@ -2,8 +2,9 @@
 //!
 //! Bytes, one entry after the other: kind (`0` property, `1` metric), length of the key, the key
 //! in UTF-8, then for a property the length of the value and the value in UTF-8, for a metric
-//! eight bytes, an IEEE 754 double, little-endian. ARM's context properties and metrics are stored
-//! in this form too.
+//! eight bytes, an IEEE 754 double, little-endian. A property whose value is longer than 255 bytes
+//! has kind `2` and the value's length in two bytes, little-endian. ARM's context properties and
+//! metrics are stored in this form too.
 
 /// Most bytes that one transaction's context takes in a ring.
 pub const MAX_BYTES: usize = 240;
@@ -14,6 +15,7 @@ pub const STORED_MAX_BYTES: usize = 16_384;
 
 const PROPERTY: u8 = 0;
 const METRIC: u8 = 1;
+const LONG_PROPERTY: u8 = 2;
 
 /// One thing said about a transaction.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,12 +27,14 @@ pub enum Entry<'a> {
 }
 
 /// Appends an entry to `buffer[..len]` and returns the new length; `None`, with the buffer
-/// unchanged, when it does not fit or a text is longer than 255 bytes. Allocates nothing.
+/// unchanged, when it does not fit, a key is longer than 255 bytes or a value than 65,535.
+/// Allocates nothing.
 pub fn append(buffer: &mut [u8], len: usize, entry: Entry<'_>) -> Option<usize> {
     let number;
-    let (kind, key, value_len, value): (u8, &str, Option<u8>, &[u8]) = match entry {
+    let (kind, key, value_len, value): (u8, &str, Option<u16>, &[u8]) = match entry {
         Entry::Property(key, value) => {
-            (PROPERTY, key, Some(u8::try_from(value.len()).ok()?), value.as_bytes())
+            let len = u16::try_from(value.len()).ok()?;
+            (if len < 256 { PROPERTY } else { LONG_PROPERTY }, key, Some(len), value.as_bytes())
         }
         Entry::Metric(key, value) => {
             number = value.to_le_bytes();
@@ -38,19 +42,21 @@ pub fn append(buffer: &mut [u8], len: usize, entry: Entry<'_>) -> Option<usize> 
         }
     };
     let key_len = u8::try_from(key.len()).ok()?;
-    let end = len + 2 + key.len() + usize::from(value_len.is_some()) + value.len();
+    let len_octets = value_len.map(u16::to_le_bytes);
+    let len_octets = match &len_octets {
+        None => &[],
+        Some(octets) if kind == LONG_PROPERTY => &octets[..],
+        Some(octets) => &octets[..1],
+    };
+    let end = len + 2 + key.len() + len_octets.len() + value.len();
     let target = buffer.get_mut(len..end)?;
     target[0] = kind;
     target[1] = key_len;
     let (key_bytes, rest) = target[2..].split_at_mut(key.len());
     key_bytes.copy_from_slice(key.as_bytes());
-    match value_len {
-        Some(n) => {
-            rest[0] = n;
-            rest[1..].copy_from_slice(value);
-        }
-        None => rest.copy_from_slice(value),
-    }
+    let (len_bytes, rest) = rest.split_at_mut(len_octets.len());
+    len_bytes.copy_from_slice(len_octets);
+    rest.copy_from_slice(value);
     Some(end)
 }
 
@@ -72,6 +78,11 @@ fn split_entry(bytes: &[u8]) -> Option<(Entry<'_>, &[u8])> {
         METRIC => {
             let (number, rest) = rest.split_first_chunk::<8>()?;
             Some((Entry::Metric(key, f64::from_le_bytes(*number)), rest))
+        }
+        LONG_PROPERTY => {
+            let (len, rest) = rest.split_first_chunk::<2>()?;
+            let (value, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes(*len)))?;
+            Some((Entry::Property(key, std::str::from_utf8(value).ok()?), rest))
         }
         _ => None,
     }
@@ -98,10 +109,24 @@ mod tests {
         assert_eq!(all, [Entry::Metric("plots", 12.0)]);
     }
 
+    #[test]
+    fn a_long_value_has_two_octets_for_its_length() {
+        let mut buffer = [0; 400];
+        let value = "v".repeat(300);
+        let len = append(&mut buffer, 0, Entry::Property("k", &value)).unwrap();
+        assert_eq!(buffer[..6], [2, 1, b'k', 44, 1, b'v']);
+        let len = append(&mut buffer, len, Entry::Property("k", &value[..10])).unwrap();
+        let all: Vec<_> = entries(&buffer[..len]).collect();
+        assert_eq!(all, [Entry::Property("k", &value), Entry::Property("k", &value[..10])]);
+        assert_eq!(append(&mut buffer, 0, Entry::Property("k", &"v".repeat(65_536))), None);
+    }
+
     proptest! {
         #[test]
-        fn entries_read_back(texts in prop::collection::vec(("\\PC{0,9}", "\\PC{0,9}"), 0..5)) {
-            let mut buffer = [0; 1024];
+        fn entries_read_back(
+            texts in prop::collection::vec(("\\PC{0,9}", "\\PC{0,9}|x{250,260}"), 0..5)
+        ) {
+            let mut buffer = [0; 2048];
             let mut len = 0;
             for (key, value) in &texts {
                 len = append(&mut buffer, len, Entry::Property(key, value)).unwrap();
