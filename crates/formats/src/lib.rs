@@ -17,6 +17,7 @@ pub mod arm_xml;
 mod bounded;
 pub mod csv_rows;
 pub mod json;
+pub mod otlp;
 mod pairs;
 pub mod rows;
 pub mod trace;
