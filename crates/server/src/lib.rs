@@ -8,6 +8,7 @@
 //! | `GET /classes` | every class, as `chronoscope classes --json` prints it |
 //! | `GET /chains?root=A&leaf=B` | durations, as `chronoscope chains --json` prints them; also `level`, `apcd=true`, `sync=CLASS`, `limit_ns`, `from_ns`, `until_ns`, `split=true` |
 //! | gRPC `chronoscope.Collector` | rows of agents are taken in (`docs/formats/agent.md`) |
+//! | `POST /v1/traces`, gRPC `TraceService/Export` | spans of OpenTelemetry, answered when durable (`docs/otlp.md`) |
 //!
 //! ```no_run
 //! use chronoscope_server::{Server, ServerOptions};
@@ -27,6 +28,7 @@
 mod grpc;
 mod listen;
 mod metrics;
+mod otlp;
 mod routes;
 mod tls;
 mod token;

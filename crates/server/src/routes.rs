@@ -1,7 +1,7 @@
 //! What is answered where.
 
 use crate::token::{self, Token};
-use crate::{grpc, metrics, views};
+use crate::{grpc, metrics, otlp, views};
 use axum::extract::{Query, State};
 use axum::http::{StatusCode, header};
 use axum::middleware;
@@ -40,7 +40,7 @@ pub(crate) fn routes(data_dir: PathBuf, ingest: Option<Ingest>, token: Option<To
         })
         .with_state(store);
     let all = match ingest {
-        Some(ingest) => asked.merge(grpc::routes(ingest)),
+        Some(ingest) => asked.merge(grpc::routes(ingest.clone())).merge(otlp::otlp_routes(ingest)),
         None => asked,
     };
     all.layer(middleware::from_fn_with_state(token, token::check))

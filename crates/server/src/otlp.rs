@@ -1,0 +1,94 @@
+//! OTLP comes in: `POST /v1/traces` (OTLP/HTTP, Protocol Buffers) and the gRPC method
+//! `opentelemetry.proto.collector.trace.v1.TraceService/Export`.
+//!
+//! Both answer when the rows are durable. What may pass (disk full, sealing behind) is answered so
+//! that an SDK comes again; a request that comes again because its answer was lost has the same
+//! content, and the store takes it once. What a sender may cost is bounded: bytes of a
+//! request before and after decompression, bytes of all requests at a time, requests being read
+//! at a time, time for a body to arrive.
+//!
+//! Source: OpenTelemetry protocol specification 1.10. Not here: OTLP in JSON (refused by name),
+//! metrics and logs, what becomes of a span (`chronoscope_formats::otlp`).
+
+mod answer;
+mod door;
+mod grpc;
+
+use answer::Refusal;
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, header};
+use axum::response::Response;
+use axum::routing::post;
+use chronoscope_collect::Ingest;
+use door::Door;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Most bytes of a request, as it comes and decompressed.
+const REQUEST_BYTES_MAX: usize = 16 << 20;
+/// Within which a request's body must have come.
+const BODY_WITHIN: Duration = Duration::from_secs(10);
+
+/// The routes on which OTLP comes in.
+pub(crate) fn otlp_routes(ingest: Ingest) -> Router {
+    Router::new()
+        .route("/v1/traces", post(http))
+        .route(grpc::EXPORT, post(grpc::export))
+        .with_state(Arc::new(Door::new(ingest)))
+}
+
+/// OTLP/HTTP.
+async fn http(State(door): State<Arc<Door>>, headers: HeaderMap, body: Body) -> Response {
+    let outcome = async {
+        let gzip = format(&headers)?;
+        let _room = door.room(&headers).await?;
+        let bytes = arrived(body).await?;
+        door.take(bytes, gzip).await
+    };
+    match outcome.await {
+        Ok(taken) => answer::http(&taken),
+        Err(refusal) => refusal.http(),
+    }
+}
+
+/// Whether the body is compressed, when its format is ours.
+fn format(headers: &HeaderMap) -> Result<bool, Refusal> {
+    let word = |name| {
+        let value = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    };
+    let kind = word(header::CONTENT_TYPE);
+    if kind != answer::PROTOBUF {
+        return Err(Refusal::Unsupported(format!(
+            "content-type {kind:?} is not understood: send application/x-protobuf \
+             (OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf or grpc)"
+        )));
+    }
+    match word(header::CONTENT_ENCODING).as_str() {
+        "" | "identity" => Ok(false),
+        "gzip" => Ok(true),
+        other => {
+            let what = format!("content-encoding {other:?} is not understood: send gzip or none");
+            Err(Refusal::Unsupported(what))
+        }
+    }
+}
+
+/// The whole body.
+async fn arrived(body: Body) -> Result<Bytes, Refusal> {
+    let all = axum::body::to_bytes(body, REQUEST_BYTES_MAX);
+    match tokio::time::timeout(BODY_WITHIN, all).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(error)) => {
+            let source = std::error::Error::source(&error);
+            if source.is_some_and(|source| source.to_string().contains("length limit")) {
+                Err(Refusal::too_large())
+            } else {
+                Err(Refusal::Malformed(format!("the body did not come whole: {error}")))
+            }
+        }
+        Err(_) => Err(Refusal::Slow),
+    }
+}

@@ -1,0 +1,174 @@
+//! Where requests go through, whichever way they came: decompressed, read, made durable.
+
+use super::REQUEST_BYTES_MAX;
+use super::answer::{Refusal, Taken};
+use axum::body::Bytes;
+use axum::http::{HeaderMap, header};
+use chronoscope_clock as clock;
+use chronoscope_collect::{Ingest, IngestError, Source};
+use chronoscope_formats::otlp::{self, Limits, Vocabulary};
+use chronoscope_store::ChainAlias;
+use flate2::read::MultiGzDecoder;
+use std::io::Read;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Room for the bodies of all requests at a time, in [`UNIT_BYTES`].
+const ROOM_UNITS: u32 = 256;
+const UNIT_BYTES: usize = 1 << 20;
+/// How long a request waits for room before its sender is told to come again.
+const ROOM_WITHIN: Duration = Duration::from_secs(5);
+/// Requests that are read at a time; each takes at most the request and [`ROWS_BYTES_MAX`].
+const TURNS: usize = 8;
+const ROWS_BYTES_MAX: usize = 32 << 20;
+/// Spans that start later than now and this are refused: no clock is that wrong.
+const AHEAD_NS: i64 = 24 * 3_600 * 1_000_000_000;
+
+/// The door.
+#[derive(Debug)]
+pub(super) struct Door {
+    ingest: Ingest,
+    vocabulary: Vocabulary,
+    room: Arc<Semaphore>,
+    turns: Arc<Semaphore>,
+}
+
+impl Door {
+    pub(super) fn new(ingest: Ingest) -> Self {
+        Self {
+            ingest,
+            vocabulary: Vocabulary::default(),
+            room: Arc::new(Semaphore::new(ROOM_UNITS as usize)),
+            turns: Arc::new(Semaphore::new(TURNS)),
+        }
+    }
+
+    /// Room for a request's body, to be held until it is answered. A request that does not say
+    /// how long it is gets room for the longest.
+    pub(super) async fn room(&self, headers: &HeaderMap) -> Result<OwnedSemaphorePermit, Refusal> {
+        let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+        let length = length.and_then(|text| text.parse().ok()).unwrap_or(REQUEST_BYTES_MAX);
+        if length > REQUEST_BYTES_MAX {
+            return Err(Refusal::too_large());
+        }
+        let units = u32::try_from(length / UNIT_BYTES + 1).unwrap_or(ROOM_UNITS);
+        let room = self.room.clone().acquire_many_owned(units.min(ROOM_UNITS));
+        match tokio::time::timeout(ROOM_WITHIN, room).await {
+            Ok(Ok(permit)) => Ok(permit),
+            _ => Err(Refusal::Busy("too many requests at a time".to_owned())),
+        }
+    }
+
+    /// Takes a request; returns when its rows are durable.
+    pub(super) async fn take(self: &Arc<Self>, body: Bytes, gzip: bool) -> Result<Taken, Refusal> {
+        let ends = |_| Refusal::Busy("the server ends".to_owned());
+        let turn = self.turns.clone().acquire_owned().await.map_err(ends)?;
+        let door = self.clone();
+        let work = tokio::task::spawn_blocking(move || {
+            let taken = door.take_now(&body, gzip);
+            drop(turn);
+            taken
+        });
+        work.await.unwrap_or_else(|error| Err(Refusal::Failed(error.to_string())))
+    }
+
+    fn take_now(&self, body: &[u8], gzip: bool) -> Result<Taken, Refusal> {
+        let unpacked;
+        let request = if gzip {
+            unpacked = gunzip(body)?;
+            &unpacked
+        } else {
+            body
+        };
+        let limits = Limits {
+            rows_bytes_max: ROWS_BYTES_MAX,
+            until_ns: clock::utc_now_ns().saturating_add(AHEAD_NS),
+            ..Limits::default()
+        };
+        let received = otlp::read(request, &limits, &self.vocabulary)
+            .map_err(|error| Refusal::Malformed(error.to_string()))?;
+        if !received.batch.is_empty() {
+            let alias = |joined: &otlp::Joined| ChainAlias {
+                chain: joined.chain,
+                continues: joined.continues,
+            };
+            let aliases: Vec<_> = received.joined.iter().map(alias).collect();
+            let (batch, names) = (&received.batch, &received.names);
+            // The key: an SDK that gets no answer sends the same bytes again.
+            let source = Source::Keyed(content_key(request));
+            self.ingest.take(source, batch, names, &aliases).map_err(refusal)?;
+        }
+        Ok(Taken { refused: received.refused, message: received.message() })
+    }
+}
+
+fn refusal(error: IngestError) -> Refusal {
+    if error.is_passing() {
+        Refusal::Busy(error.to_string())
+    } else {
+        Refusal::Failed(error.to_string())
+    }
+}
+
+/// Decompresses a body, up to what a request may have.
+fn gunzip(body: &[u8]) -> Result<Vec<u8>, Refusal> {
+    let mut bytes = Vec::new();
+    let mut decoder = MultiGzDecoder::new(body).take(REQUEST_BYTES_MAX as u64 + 1);
+    let read = decoder.read_to_end(&mut bytes);
+    read.map_err(|error| Refusal::Malformed(format!("gzip: {error}")))?;
+    if bytes.len() > REQUEST_BYTES_MAX { Err(Refusal::too_large()) } else { Ok(bytes) }
+}
+
+/// A number for a request's content, the same for ever: two lanes of multiply and rotate over
+/// words of 16 octets. Against accidents, not against somebody who wants two requests of his own
+/// to be taken for one.
+fn content_key(bytes: &[u8]) -> u128 {
+    const LANES: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f];
+    let [mut a, mut b] = LANES;
+    let mut mix = |chunk: &[u8; 16]| {
+        let word = u128::from_le_bytes(*chunk);
+        #[allow(clippy::cast_possible_truncation)] // its halves
+        let (low, high) = (word as u64, (word >> 64) as u64);
+        a = (a ^ low).wrapping_mul(LANES[0]).rotate_left(29) ^ b;
+        b = (b ^ high).wrapping_mul(LANES[1]).rotate_left(31).wrapping_add(a);
+    };
+    let (chunks, rest) = bytes.as_chunks::<16>();
+    chunks.iter().for_each(&mut mix);
+    let mut last = [0; 16];
+    last[..rest.len()].copy_from_slice(rest);
+    mix(&last);
+    mix(&(bytes.len() as u128).to_le_bytes());
+    mix(&[0; 16]);
+    u128::from(a) << 64 | u128::from(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn a_key_depends_on_every_octet_and_on_the_length() {
+        let base = [7; 50];
+        let mut keys: HashSet<u128> = (0..50).map(|len| content_key(&base[..len])).collect();
+        for at in 0..50 {
+            for bit in 0..8 {
+                let mut bytes = base;
+                bytes[at] ^= 1 << bit;
+                keys.insert(content_key(&bytes));
+            }
+        }
+        assert_eq!(keys.len(), 50 + 400);
+    }
+
+    #[test]
+    fn a_gzip_bomb_is_refused() {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::copy(&mut std::io::repeat(0).take(100 << 20), &mut encoder).unwrap();
+        let bomb = encoder.finish().unwrap();
+        assert!(bomb.len() < 1 << 20);
+        assert!(matches!(gunzip(&bomb), Err(Refusal::TooLarge(_))));
+        assert!(matches!(gunzip(&bomb[..50]), Err(Refusal::Malformed(_))));
+    }
+}

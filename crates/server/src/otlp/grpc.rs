@@ -1,0 +1,113 @@
+//! OTLP/gRPC: one unary method, whose message is handed on as it came.
+
+use super::answer::Refusal;
+use super::door::Door;
+use super::{REQUEST_BYTES_MAX, arrived};
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::HeaderValue;
+use axum::response::{IntoResponse, Response};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use tonic::codec::{
+    BufferSettings, Codec, CompressionEncoding, DecodeBuf, Decoder, EncodeBuf, Encoder,
+};
+use tonic::codegen::http::HeaderName;
+use tonic::server::{Grpc, UnaryService};
+use tonic::{Code, Status};
+
+pub(super) const EXPORT: &str = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
+/// Before a message: whether it is compressed, and its length.
+const PREFIX_BYTES: usize = 5;
+const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
+
+/// Takes a call.
+pub(super) async fn export(State(door): State<Arc<Door>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let arrived = async {
+        let room = door.room(&parts.headers).await?;
+        Ok::<_, Refusal>((room, arrived(body).await?))
+    };
+    let (_room, bytes) = match arrived.await {
+        Ok(arrived) => arrived,
+        Err(refusal) => return refusal.grpc().into_http::<Body>().into_response(),
+    };
+    let mut grpc = Grpc::new(Raw)
+        .accept_compressed(CompressionEncoding::Gzip)
+        .accept_compressed(CompressionEncoding::Zstd)
+        .max_decoding_message_size(REQUEST_BYTES_MAX - PREFIX_BYTES);
+    let request = Request::from_parts(parts, Body::from(bytes));
+    let mut response = grpc.unary(Export(door.clone()), request).await;
+    // OTLP lets senders repeat OUT_OF_RANGE, and a message that is too long stays that.
+    let too_long = HeaderValue::from(Code::OutOfRange as i32);
+    if response.headers().get(GRPC_STATUS) == Some(&too_long) {
+        let code = HeaderValue::from(Code::ResourceExhausted as i32);
+        response.headers_mut().insert(GRPC_STATUS, code);
+    }
+    response.into_response()
+}
+
+/// The method.
+struct Export(Arc<Door>);
+
+impl UnaryService<Bytes> for Export {
+    type Response = Bytes;
+    type Future =
+        Pin<Box<dyn Future<Output = Result<tonic::Response<Bytes>, Status>> + Send + 'static>>;
+
+    fn call(&mut self, request: tonic::Request<Bytes>) -> Self::Future {
+        let door = self.0.clone();
+        Box::pin(async move {
+            let taken = door.take(request.into_inner(), false).await;
+            taken.map(|taken| tonic::Response::new(taken.encode())).map_err(|r| r.grpc())
+        })
+    }
+}
+
+/// Messages as bytes: they are read where their cost is bounded, and not before.
+#[derive(Clone, Copy, Debug, Default)]
+struct Raw;
+
+impl Codec for Raw {
+    type Encode = Bytes;
+    type Decode = Bytes;
+    type Encoder = Self;
+    type Decoder = Self;
+
+    fn encoder(&mut self) -> Self {
+        Self
+    }
+
+    fn decoder(&mut self) -> Self {
+        Self
+    }
+}
+
+impl Encoder for Raw {
+    type Item = Bytes;
+    type Error = Status;
+
+    fn encode(&mut self, item: Bytes, target: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        bytes::BufMut::put(target, item);
+        Ok(())
+    }
+
+    fn buffer_settings(&self) -> BufferSettings {
+        BufferSettings::default()
+    }
+}
+
+impl Decoder for Raw {
+    type Item = Bytes;
+    type Error = Status;
+
+    fn decode(&mut self, source: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
+        let len = bytes::Buf::remaining(source);
+        Ok(Some(bytes::Buf::copy_to_bytes(source, len)))
+    }
+
+    fn buffer_settings(&self) -> BufferSettings {
+        BufferSettings::default()
+    }
+}
