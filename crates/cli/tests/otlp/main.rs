@@ -1,0 +1,11 @@
+//! OpenTelemetry's own SDKs send to `chronoscope serve`, and questions are asked.
+//!
+//! The Python SDK comes by `tools/venv otel`, the Java SDK by `tools/otel-java`; where one cannot be
+//! had its tests say so and pass.
+
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+mod hostile;
+mod java;
+mod python;
+mod world;
