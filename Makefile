@@ -59,3 +59,4 @@ fuzz:
 
 clean:
 	$(CARGO) clean
+	rm -rf java/target

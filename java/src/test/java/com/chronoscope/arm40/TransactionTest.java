@@ -279,6 +279,31 @@ class TransactionTest {
         assertNotNull(Rings.only("handed over"));
     }
 
+    /** A class that an operator switches off: nothing is recorded, the chain holds together. */
+    @Test
+    void switchedOffFromOutside() {
+        ArmTransaction root = ARM.newTransaction("above the switched");
+        ArmTransaction middle = ARM.newTransaction("switched");
+        ArmTransaction child = ARM.newTransaction("below the switched");
+        assertEquals(0, middle.start());
+        assertEquals(0, middle.stop(ArmConstants.STATUS_GOOD)); // the ring knows it now
+        String pid = Long.toString(ProcessHandle.current().pid());
+        Rings.run("live", pid, "--disable", "switched");
+        root.start();
+        assertEquals(0, middle.start(root.getCorrelator()));
+        assertEquals(0, child.start(middle.getCorrelator()));
+        assertEquals(0, child.stop(ArmConstants.STATUS_GOOD));
+        assertEquals(0, middle.update());
+        assertEquals(0, middle.stop(ArmConstants.STATUS_GOOD));
+        assertEquals(0, middle.start());
+        assertNotNull(middle.getCorrelator());
+        assertEquals(0, middle.stop(ArmConstants.STATUS_GOOD));
+        root.stop(ArmConstants.STATUS_GOOD);
+        assertEquals(1, Rings.own("switched").size());
+        assertEquals(text(Rings.only("above the switched"), "id"),
+                text(Rings.only("below the switched"), "parent"));
+    }
+
     /** end() discards what is executing, and nothing works afterwards. */
     @Test
     void endOfAnApplication() {
