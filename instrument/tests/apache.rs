@@ -171,6 +171,23 @@ fn with_cgi(world: &World) {
     run(Command::new("chmod").arg("755").arg(folder.join("broken")));
 }
 
+/// What the store says of a chain: collected by the program itself, where it has been built.
+fn stored_chain(world: &World, chain: &str) -> Option<String> {
+    let test = std::env::current_exe().unwrap();
+    let program = test.parent().unwrap().parent().unwrap().join("chronoscope");
+    if !program.exists() {
+        eprintln!("SKIPPED: a chain of httpd in the store needs cargo build -p chronoscope-cli");
+        return None;
+    }
+    let data = world.path().join("data");
+    let mut serve = world.command(&program);
+    serve.arg("serve").arg("--data").arg(&data).args(["--duration", "2s", "--quiet"]);
+    run(&mut serve);
+    let mut ask = world.command(&program);
+    let output = run(ask.arg("chain").arg("--data").arg(&data).args([chain, "--json"]));
+    Some(text(&output.stdout))
+}
+
 /// Client, server, server behind it, program: one chain, whatever the first server's MPM.
 fn two_hops(mpm: &str, mpm_behind: &str) {
     if module().is_none() {
@@ -234,6 +251,15 @@ fn two_hops(mpm: &str, mpm_behind: &str) {
         levels.sort_unstable();
         assert_eq!(levels, [0, 1, 2], "{chain:#?}");
         assert!(chain.iter().all(|t| t.status == Status::Good));
+    }
+
+    // The last, because the collector removes the rings of programs that are gone.
+    if let Some(chain) = stored_chain(&world, TRACE_ID) {
+        for class in ["GET order", "GET cgi-script", "page"] {
+            let whole = format!("\"class\": \"{class}\"");
+            let short = whole.replace(": ", ":");
+            assert_eq!(chain.matches(&whole).count() + chain.matches(&short).count(), 2, "{chain}");
+        }
     }
 }
 

@@ -1,0 +1,12 @@
+/* What -finstrument-functions costs by itself. */
+__attribute__((no_instrument_function)) void __cyg_profile_func_enter(void *function, void *site)
+{
+    (void)function;
+    (void)site;
+}
+
+__attribute__((no_instrument_function)) void __cyg_profile_func_exit(void *function, void *site)
+{
+    (void)function;
+    (void)site;
+}
