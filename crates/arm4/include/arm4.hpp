@@ -110,9 +110,8 @@ class Application {
   explicit Application(const char *name, const char *group = nullptr,
                        const char *instance = nullptr) noexcept
       : id_(), handle_(0) {
-    if (arm_register_application(name, nullptr, ARM_FLAG_NONE, nullptr, &id_) > -1001) {
-      arm_start_application(&id_, group, instance, ARM_FLAG_NONE, nullptr, &handle_);
-    }
+    arm_register_application(name, nullptr, ARM_FLAG_NONE, nullptr, &id_);
+    arm_start_application(&id_, group, instance, ARM_FLAG_NONE, nullptr, &handle_);
   }
   Application(Application &&other) noexcept : id_(other.id_), handle_(other.handle_) {
     other.handle_ = 0;

@@ -147,7 +147,9 @@ pub(crate) unsafe fn transaction(
             }
         });
         match registered {
-            Ok((_, id)) => {
+            Ok((own, id)) => {
+                // It gets its number now, so that it can be switched off before its first start.
+                own.class.is_enabled();
                 give(output, id);
                 if output.is_null() { codes::NULL } else { first.code() }
             }

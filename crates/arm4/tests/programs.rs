@@ -4,7 +4,7 @@
 mod support;
 
 use chronoscope_model::{Flags, PathId, Status, TransactionId};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 use support::{Program, Recorded};
 
@@ -218,6 +218,24 @@ fn a_killed_program_leaves_its_transactions() {
     assert_eq!(recorded.one("part").status(), Status::Good);
     assert_eq!(recorded.ring.open_transactions().unwrap().len(), 1);
     assert!(!recorded.ring.is_alive());
+}
+
+/// A class that is switched off in the ring, as `chronoscope live --disable` does.
+#[test]
+fn a_class_is_switched_off_from_outside() {
+    let Some(program) = Program::compile("threads.c", C11) else { return };
+    let mut command = program.command();
+    let piped = command.arg("switch").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = piped.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let mut running = program.ring();
+    let part = chronoscope_model::ClassId::of("Threads", "part");
+    assert!(running.ring.set_enabled(part, false).unwrap());
+    child.stdin.take().unwrap().write_all(b"\n").unwrap();
+    assert!(child.wait().unwrap().success());
+    let recorded = program.ring();
+    assert_eq!((recorded.all("part").len(), recorded.all("work").len()), (0, 1));
 }
 
 /// `arm4.hpp`, in the C++ of then and now.

@@ -3,6 +3,7 @@
 //! Every case runs in every round, one after the other, so that a disturbance hits all alike;
 //! figures are medians over the rounds, ratios are taken within a round.
 
+mod arm4;
 mod measure;
 mod ours;
 mod peers;
@@ -37,6 +38,7 @@ fn main() -> anyhow::Result<()> {
     if let Some(ring) = chronoscope_record::ring_path() {
         std::fs::remove_file(ring)?;
     }
+    arm4::remove_ring()?;
     result
 }
 
@@ -48,6 +50,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         cases.push(ours::pair("record: pair, elapsed only"));
     } else {
         cases.extend(ours::all());
+        cases.extend(arm4::all());
         cases.extend(peers::all()?);
     }
     let costs = measure::interleaved(&mut cases, arguments.rounds, slice_ns);

@@ -1,4 +1,4 @@
-/* Threads, forks and a sudden end. Arguments: threads | fork | wait. */
+/* Threads, forks, a sudden end, a switch from outside. Arguments: threads | fork | wait | switch. */
 #define _POSIX_C_SOURCE 200809L
 #include "expect.h"
 
@@ -84,7 +84,18 @@ int main(int count, char **arguments) {
     fflush(stdout);
     for (;;) pause();
   }
-  if (strcmp(what, "fork") == 0) {
+  if (strcmp(what, "switch") == 0) {
+    puts("ready");
+    fflush(stdout);
+    EXPECT(getchar() == '\n'); /* the class is off by now */
+    for (int i = 0; i < 10; i++) {
+      arm_tran_start_handle_t part;
+      arm_correlator_t corr;
+      EXPECT_CODE(0, arm_start_transaction(app, &part_id, NULL, 0, NULL, &part, &corr));
+      EXPECT_CODE(0, arm_bind_thread(part, 0, NULL));
+      EXPECT_CODE(0, arm_stop_transaction(part, 0, 0, NULL));
+    }
+  } else if (strcmp(what, "fork") == 0) {
     pid_t child = fork();
     if (child == 0) {
       arm_tran_start_handle_t part;
