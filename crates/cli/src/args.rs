@@ -314,8 +314,15 @@ pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) data: Data,
     /// What to write. xml, csv and parquet are lossless: `chronoscope import` reads them
-    #[arg(long, value_enum)]
-    pub(crate) format: ExportFormat,
+    #[arg(long, value_enum, required_unless_present = "otlp")]
+    pub(crate) format: Option<ExportFormat>,
+    /// Send them as OTLP spans to URL/v1/traces instead: to an OpenTelemetry Collector, to another
+    /// chronoscope
+    #[arg(long, value_name = "URL", conflicts_with_all = ["format", "output"])]
+    pub(crate) otlp: Option<String>,
+    /// With --otlp: show the token in this file to the receiver
+    #[arg(long, value_name = "FILE", requires = "otlp")]
+    pub(crate) token_file: Option<PathBuf>,
     /// Write into this file instead of stdout; it appears when it is complete
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

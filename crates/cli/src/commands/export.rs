@@ -1,6 +1,7 @@
 //! `chronoscope export`: stored transactions in other people's formats.
 
 use super::chains::{range, stored};
+use super::export_otlp;
 use crate::args::{Export, ExportFormat};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -30,21 +31,26 @@ const FOREIGN_CHAINS_MAX: usize = 4_000_000;
 /// Runs the command.
 pub(crate) fn export(args: &Export) -> Result<Exit> {
     let mut rows = Selected::new(args)?;
+    let token_file = args.token_file.as_deref();
     let done = match (args.format, &args.output) {
-        (ExportFormat::Parquet, None) => {
+        (None, _) => match &args.otlp {
+            Some(url) => export_otlp::send(url, token_file, &mut rows),
+            None => bail!("--format or --otlp says what to write"),
+        },
+        (Some(ExportFormat::Parquet), None) => {
             bail!("a Parquet file is no stream: name one with --output FILE")
         }
-        (ExportFormat::Parquet, Some(path)) => into_file(path, |part| {
+        (Some(ExportFormat::Parquet), Some(path)) => into_file(path, |part| {
             let mut writer = ParquetWriter::create(part)?;
             into_parquet(&mut rows, &mut writer)?;
             writer.finish()?;
             Ok(())
         }),
-        (format, None) => {
+        (Some(format), None) => {
             let mut out = BufWriter::new(io::stdout().lock());
             into(format, &mut rows, &mut out)
         }
-        (format, Some(path)) => into_file(path, |part| {
+        (Some(format), Some(path)) => into_file(path, |part| {
             let file = File::create(part).with_context(|| format!("create {}", part.display()))?;
             let mut out = BufWriter::new(file);
             into(format, &mut rows, &mut out)?;
@@ -179,6 +185,11 @@ impl Selected {
             }
         };
         Ok(Self { rows, root, interrupt, count: 0, damaged })
+    }
+
+    /// What the user interrupts it with.
+    pub(super) fn interrupt(&self) -> Interrupt {
+        self.interrupt.clone()
     }
 
     /// Gives every transaction to `take`.

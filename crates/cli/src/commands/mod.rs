@@ -5,6 +5,7 @@ mod chain;
 mod chains;
 mod classes;
 mod export;
+mod export_otlp;
 mod import;
 mod live;
 mod serve;

@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
+mod export;
 mod hostile;
 mod java;
 mod python;

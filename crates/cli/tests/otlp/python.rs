@@ -15,14 +15,14 @@ fn scenario(python: &Path, server: &Server, arguments: &[&str]) -> Command {
 }
 
 /// Runs a scenario to its end, and returns what it says that it sent.
-fn sent(python: &Path, server: &Server, arguments: &[&str]) -> Value {
+pub(crate) fn sent(python: &Path, server: &Server, arguments: &[&str]) -> Value {
     let output = scenario(python, server, arguments).output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert_eq!(text(&output.stderr), "", "the SDK complains of nothing");
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-fn id<'a>(sent: &'a Value, name: &str) -> &'a str {
+pub(crate) fn id<'a>(sent: &'a Value, name: &str) -> &'a str {
     sent[name]["span"].as_str().unwrap()
 }
 

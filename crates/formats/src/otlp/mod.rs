@@ -39,4 +39,4 @@ pub use read::{Joined, Limits, Received, read};
 pub use span::SpanError;
 pub use vocabulary::{OTHER, Vocabulary};
 pub use wire::WireError;
-pub use write::Request;
+pub use write::{Request, refusal};

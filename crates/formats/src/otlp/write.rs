@@ -5,7 +5,9 @@ use super::json_any;
 use super::keys::{self, ours};
 use super::source::{TOLD_FROM_NS, UNKNOWN_HOST};
 use chronoscope_model::{Flags, Status, Transaction};
-use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::collector::trace::v1::{
+    ExportTraceServiceRequest, ExportTraceServiceResponse,
+};
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue};
 use opentelemetry_proto::tonic::resource::v1::Resource;
@@ -95,6 +97,14 @@ impl Request {
         });
         (first, second)
     }
+}
+
+/// How many spans a receiver refused, and why, by its answer to a request that it took
+/// (`ExportTraceServiceResponse`); `None` when it took all. An answer that is none says nothing.
+pub fn refusal(answer: &[u8]) -> Option<(u64, String)> {
+    let partial = ExportTraceServiceResponse::decode(answer).ok()?.partial_success?;
+    let count = u64::try_from(partial.rejected_spans).unwrap_or(0);
+    (count > 0).then_some((count, partial.error_message))
 }
 
 /// A transaction taken apart.
