@@ -50,7 +50,8 @@ pub(crate) struct Data {
     /// ~/.local/share/chronoscope]
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
-    /// The store by URL: file:DIR, or clickhouse://HOST[,HOST]/DATABASE (docs/clickhouse.md) [default: what --data says, else $CHRONOSCOPE_STORE]
+    /// The store by URL: file:DIR, or clickhouse://HOST,HOST…/DATABASE (docs/clickhouse.md)
+    /// [default: what --data says, else $CHRONOSCOPE_STORE]
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<String>,
 }
