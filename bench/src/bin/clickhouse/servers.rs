@@ -1,0 +1,90 @@
+//! The servers of the bench: `tools/clickhouse run`, and what they took.
+
+use anyhow::{Context, Result, ensure};
+use chronoscope_clock as clock;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// Running servers. Dropping it ends them.
+pub(crate) struct Servers {
+    tool: Child,
+    url: String,
+    nodes: Vec<String>,
+}
+
+impl Servers {
+    /// Starts `count` servers with their data in `dir`.
+    pub(crate) fn start(dir: &Path, count: usize) -> Result<Self> {
+        let tool = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tools/clickhouse");
+        let mut tool = Command::new(tool)
+            .arg("run")
+            .arg(dir)
+            .arg(count.to_string())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("tools/clickhouse")?;
+        let mut url = String::new();
+        let output = tool.stdout.take().context("tools/clickhouse says nothing")?;
+        BufReader::new(output).read_line(&mut url)?;
+        let url = url.trim().to_owned();
+        ensure!(!url.is_empty(), "tools/clickhouse has none");
+        let hosts = url.split("://").nth(1).and_then(|rest| rest.split('/').next());
+        let nodes = hosts.unwrap_or_default().split(',').map(str::to_owned).collect();
+        let servers = Self { tool, url, nodes };
+        for node in &servers.nodes {
+            let ends_ns = clock::monotonic_ns() + 120_000_000_000;
+            while servers.ask(node, "SELECT 1").is_err() {
+                ensure!(clock::monotonic_ns() < ends_ns, "{node} stays away");
+                clock::sleep(Duration::from_millis(50));
+            }
+        }
+        Ok(servers)
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    fn ask(&self, node: &str, sql: &str) -> Result<String> {
+        let agent = ureq::Agent::config_builder().proxy(None).build().new_agent();
+        let mut response = agent.post(format!("http://{node}/")).send(sql)?;
+        Ok(response.body_mut().read_to_string()?.trim().to_owned())
+    }
+
+    /// Bytes of all parts that count, after what was to be merged was merged.
+    pub(crate) fn bytes_on_disk(&self) -> Result<u64> {
+        let mut bytes = 0;
+        for node in &self.nodes {
+            self.ask(node, "OPTIMIZE TABLE chronoscope.transactions FINAL")?;
+            let sql = "SELECT sum(bytes_on_disk) FROM system.parts WHERE active \
+                AND database = 'chronoscope' AND table = 'transactions'";
+            bytes += self.ask(node, sql)?.parse::<u64>()?;
+        }
+        Ok(bytes)
+    }
+
+    /// Processor time that all servers have taken so far, in nanoseconds.
+    pub(crate) fn cpu_ns(&self) -> Result<u64> {
+        let tool = self.tool.id();
+        let children = std::fs::read_to_string(format!("/proc/{tool}/task/{tool}/children"))?;
+        let mut ns = 0;
+        for child in children.split_whitespace() {
+            let stat = std::fs::read_to_string(format!("/proc/{child}/stat"))?;
+            // Behind the name, which is in brackets, the 12th and 13th: hundredths of a second.
+            let fields = stat.rsplit_once(')').context("/proc/PID/stat")?.1.split_whitespace();
+            let ticks: Vec<u64> = fields.skip(11).take(2).filter_map(|n| n.parse().ok()).collect();
+            ns += ticks.iter().sum::<u64>() * 10_000_000;
+        }
+        Ok(ns)
+    }
+}
+
+impl Drop for Servers {
+    fn drop(&mut self) {
+        // The tool ends its servers when it is asked to end.
+        let _ = Command::new("kill").arg(self.tool.id().to_string()).status();
+        let _ = self.tool.wait();
+    }
+}
