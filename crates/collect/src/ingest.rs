@@ -7,8 +7,10 @@ use crate::agents::Agents;
 use crate::protocol::Hello;
 use crate::status::AgentStatus;
 use chronoscope_clock as clock;
-use chronoscope_model::{Batch, Names};
+use chronoscope_model::{Batch, ChainId, Names, Record};
+use chronoscope_store::clickhouse::{ClickHouseError, Sink};
 use chronoscope_store::{Append, ChainAlias, Store, StoreError, StreamId, wire};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -16,6 +18,8 @@ use std::time::Duration;
 const DURABLE_WITHIN: Duration = Duration::from_secs(10);
 /// How often it is looked whether a failed log was put right.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How long to wait before a cluster that is away is asked again.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
 /// Where rows come from: what can be promised when they come twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +91,8 @@ struct Inner {
 enum Backend {
     /// A store of files.
     Files(Files),
+    /// A ClickHouse cluster. Nothing is kept here: any number of collectors may share it.
+    Cluster(Sink),
 }
 
 /// A store of files, and who is doing what there one at a time.
@@ -115,6 +121,12 @@ impl Ingest {
         Self(Arc::new(Inner { backend: Backend::Files(files), agents: Agents::default() }))
     }
 
+    /// A door into a ClickHouse cluster. An alias holds for the rows that it comes with; what
+    /// senders lost is told in [`Self::agents`] only, and readings of clocks are not kept.
+    pub fn into_cluster(sink: Sink) -> Self {
+        Self(Arc::new(Inner { backend: Backend::Cluster(sink), agents: Agents::default() }))
+    }
+
     /// Takes rows, with names and aliases; all or nothing. Waits until they are durable: not to be
     /// called from a thread that others wait for.
     ///
@@ -127,7 +139,10 @@ impl Ingest {
         names: &Names,
         aliases: &[ChainAlias],
     ) -> Result<(), IngestError> {
-        let Backend::Files(files) = &self.0.backend;
+        let files = match &self.0.backend {
+            Backend::Files(files) => files,
+            Backend::Cluster(sink) => return take_far(sink, source, batch, names, aliases),
+        };
         let append =
             Append { batch: Some(batch), names: Some(names), aliases, ..Append::default() };
         let store_row = match source {
@@ -155,7 +170,18 @@ impl Ingest {
         first_row: u64,
         message: &wire::Message,
     ) -> Result<Receipt, IngestError> {
-        let Backend::Files(files) = &self.0.backend;
+        let files = match &self.0.backend {
+            Backend::Files(files) => files,
+            Backend::Cluster(sink) => {
+                let renamed = renamed(&message.batch, &message.extras.aliases);
+                let batch = renamed.as_ref().unwrap_or(&message.batch);
+                let next_row = sink
+                    .insert_stream(id.0, first_row, batch, &message.names)
+                    .map_err(|error| refused(error.into()))?;
+                self.0.agents.delivered(id, message, next_row);
+                return Ok(Receipt { next_row, store_row: 0 });
+            }
+        };
         let append = Append {
             batch: Some(&message.batch),
             names: Some(&message.names),
@@ -175,8 +201,11 @@ impl Ingest {
     /// # Errors
     /// [`IngestError::NotDurable`].
     pub fn settle(&self, receipt: Receipt) -> Result<(), IngestError> {
-        let Backend::Files(files) = &self.0.backend;
-        files.make_durable(receipt.store_row)
+        match &self.0.backend {
+            Backend::Files(files) => files.make_durable(receipt.store_row),
+            // There is no receipt before the shards have the rows.
+            Backend::Cluster(_) => Ok(()),
+        }
     }
 
     /// How far the rows of a sender are here for good; `None` when it is not known.
@@ -184,7 +213,12 @@ impl Ingest {
     /// # Errors
     /// [`IngestError::NotDurable`].
     pub fn next_row(&self, id: StreamId) -> Result<Option<u64>, IngestError> {
-        let Backend::Files(files) = &self.0.backend;
+        let files = match &self.0.backend {
+            Backend::Files(files) => files,
+            Backend::Cluster(sink) => {
+                return sink.next_row(id.0).map_err(|error| refused(error.into()));
+            }
+        };
         let (next_row, store_row) = {
             let _one_at_a_time = lock(&files.delivering);
             (files.store.stream(id), files.store.backlog().rows)
@@ -269,6 +303,71 @@ impl Files {
     }
 }
 
+/// Takes rows into a cluster.
+fn take_far(
+    sink: &Sink,
+    source: Source,
+    batch: &Batch,
+    names: &Names,
+    aliases: &[ChainAlias],
+) -> Result<(), IngestError> {
+    let renamed = renamed(batch, aliases);
+    let batch = renamed.as_ref().unwrap_or(batch);
+    let far = |error: ClickHouseError| refused(error.into());
+    match source {
+        Source::Keyed(key) => sink.insert(batch, names, key).map_err(far),
+        Source::Stream { id, first_row, end_row } => {
+            let rows = batch.len();
+            if first_row.checked_add(rows as u64) != Some(end_row) {
+                return Err(IngestError::Numbers { rows, first_row, end_row });
+            }
+            sink.insert_stream(id.0, first_row, batch, names).map(drop).map_err(far)
+        }
+        // Whoever has no key gets one from us, so that at least we can try again.
+        Source::Once => {
+            let key = random_key();
+            let deadline_ns = clock::monotonic_ns().saturating_add(crate::nanos(DURABLE_WITHIN));
+            loop {
+                match sink.insert(batch, names, key) {
+                    Err(error) if error.is_passing() => {
+                        if clock::monotonic_ns() > deadline_ns {
+                            return Err(IngestError::NotDurable { reason: error.to_string() });
+                        }
+                        clock::sleep(LOOK_AGAIN);
+                    }
+                    done => return done.map_err(far),
+                }
+            }
+        }
+    }
+}
+
+/// A key that nobody else has: the standard library seeds its hashers at random.
+fn random_key() -> u128 {
+    use std::hash::{BuildHasher, RandomState};
+    let half = || u128::from(RandomState::new().hash_one(clock::monotonic_ns()));
+    half() << 64 | half()
+}
+
+/// The rows under the chains that they continue; `None` where no alias speaks of them.
+fn renamed(batch: &Batch, aliases: &[ChainAlias]) -> Option<Batch> {
+    if aliases.is_empty() {
+        return None;
+    }
+    let continues: HashMap<ChainId, ChainId> =
+        aliases.iter().map(|alias| (alias.chain, alias.continues)).collect();
+    let mut renamed = Batch::default();
+    for record in batch.records() {
+        // From one to the next, and never in circles.
+        let next = |chain: &ChainId| continues.get(chain).copied();
+        let last = std::iter::successors(Some(record.chain()), next).take(aliases.len() + 1).last();
+        let chain = last.unwrap_or(record.chain());
+        let record = Record { chain_high: chain.high(), chain_low: chain.low(), ..*record };
+        renamed.push(record, batch.context(&record));
+    }
+    Some(renamed)
+}
+
 /// The rows of a batch without the first `count` of them.
 fn without_first(batch: &Batch, count: u64) -> Batch {
     let mut rest = Batch::default();
@@ -290,7 +389,7 @@ fn refused(error: StoreError) -> IngestError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chronoscope_model::{Record, TransactionId};
+    use chronoscope_model::TransactionId;
     use chronoscope_store::Options;
 
     const AGENT: StreamId = StreamId(9);
@@ -324,6 +423,21 @@ mod tests {
         assert_eq!(ingest.next_row(AGENT).unwrap(), Some(25));
         assert_eq!(store.durable_rows(), 17, "who is told so may forget them");
         assert_eq!(ingest.next_row(StreamId(8)).unwrap(), None);
+    }
+
+    #[test]
+    fn rows_go_where_their_chain_continues() {
+        let alias =
+            |chain, continues| ChainAlias { chain: ChainId(chain), continues: ChainId(continues) };
+        let mut batch = Batch::default();
+        for chain in [1, 2, 3] {
+            batch.push(Record { chain_low: chain, ..Record::default() }, b"");
+        }
+        let renamed = renamed(&batch, &[alias(1, 2), alias(2, 9)]).unwrap();
+        let chains: Vec<_> = renamed.records().iter().map(|record| record.chain().0).collect();
+        assert_eq!(chains, [9, 9, 3]);
+        assert!(super::renamed(&batch, &[alias(1, 2), alias(2, 1)]).is_some(), "a circle ends");
+        assert_eq!(super::renamed(&batch, &[]), None);
     }
 
     #[test]

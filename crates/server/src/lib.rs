@@ -39,6 +39,7 @@ pub use token::{Token, TokenError};
 pub use views::{answer, classes};
 
 use chronoscope_collect::Ingest;
+use chronoscope_store::source::Source;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -77,8 +78,10 @@ pub enum ServerError {
 pub struct ServerOptions {
     /// Address and port; port 0 lets the kernel choose.
     pub listen: SocketAddr,
-    /// The store that questions are answered from, and whose collector's status is told.
+    /// The files that questions are answered from, and whose collector's status is told.
     pub data_dir: PathBuf,
+    /// The store that questions are answered from, where it is not the files in `data_dir`.
+    pub source: Option<Source>,
     /// Where rows that come in go; `None` takes none.
     pub ingest: Option<Ingest>,
     /// Certificate and key; `None` speaks plain TCP.
@@ -92,7 +95,15 @@ pub struct ServerOptions {
 impl ServerOptions {
     /// Plain answers from the store in `data_dir`, nothing taken in.
     pub const fn new(listen: SocketAddr, data_dir: PathBuf) -> Self {
-        Self { listen, data_dir, ingest: None, tls: None, token: None, insecure: false }
+        Self {
+            listen,
+            data_dir,
+            source: None,
+            ingest: None,
+            tls: None,
+            token: None,
+            insecure: false,
+        }
     }
 
     /// Refuses what would be open to everybody.
@@ -134,7 +145,8 @@ impl Server {
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(refused)?;
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::Builder::new().name("server".to_owned()).spawn(move || {
-            let routes = routes::routes(options.data_dir, options.ingest, options.token);
+            let routes =
+                routes::routes(options.data_dir, options.source, options.ingest, options.token);
             runtime.block_on(listen::serve(listener, tls, routes, stopped));
             // A question that is still being answered is not waited for.
             runtime.shutdown_background();

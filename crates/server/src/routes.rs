@@ -22,14 +22,21 @@ use tokio::sync::Semaphore;
 #[derive(Clone)]
 struct Store {
     data_dir: PathBuf,
+    source: Source,
     one_at_a_time: Arc<Semaphore>,
     metrics: Arc<metrics::Follower>,
 }
 
 /// All routes, behind the token.
-pub(crate) fn routes(data_dir: PathBuf, ingest: Option<Ingest>, token: Option<Token>) -> Router {
+pub(crate) fn routes(
+    data_dir: PathBuf,
+    source: Option<Source>,
+    ingest: Option<Ingest>,
+    token: Option<Token>,
+) -> Router {
+    let source = source.unwrap_or_else(|| Source::Files(data_dir.clone()));
     let metrics = metrics::Follower::start(data_dir.clone());
-    let store = Store { data_dir, one_at_a_time: Arc::new(Semaphore::new(1)), metrics };
+    let store = Store { data_dir, source, one_at_a_time: Arc::new(Semaphore::new(1)), metrics };
     let asked = Router::new()
         .route("/status", get(status))
         .route("/metrics", get(prometheus))
@@ -122,7 +129,7 @@ async fn chains(State(store): State<Store>, Query(parameters): Query<Parameters>
     let Ok(_turn) = store.one_at_a_time.acquire().await else {
         return refuse(StatusCode::SERVICE_UNAVAILABLE, "the server ends");
     };
-    answered(move || answer(&Source::Files(store.data_dir), &question)).await
+    answered(move || answer(&store.source, &question)).await
 }
 
 fn answer(source: &Source, question: &Question) -> Result<Value, StoreError> {
@@ -136,7 +143,7 @@ async fn classes(State(store): State<Store>) -> Response {
     };
     let all = i64::MIN..i64::MAX;
     answered(move || {
-        let (classes, damage) = Source::Files(store.data_dir).classes(&all)?;
+        let (classes, damage) = store.source.classes(&all)?;
         Ok(json::document("classes", views::classes(&classes, &damage)))
     })
     .await

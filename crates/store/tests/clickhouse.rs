@@ -177,11 +177,18 @@ fn a_batch_is_taken_once(servers: &Servers) {
     assert_eq!(rows(servers, "once").iter().sum::<u64>(), all);
     // Streams: the same piece again, and how far they are in.
     assert_eq!(other.next_row(5).unwrap(), None);
-    for _ in 0..2 {
-        other.insert_stream(5, (10, 10 + all), &batch(&world.records), &world.names).unwrap();
-    }
+    let take = |first, count| {
+        let rows = batch(&world.records[first as usize - 10..][..count]);
+        other.insert_stream(5, first, &rows, &world.names).unwrap()
+    };
+    assert_eq!(take(10, 100), 110);
+    assert_eq!(take(10, 60), 110, "all of them were there");
+    assert_eq!(take(60, all as usize - 50), 10 + all, "half of them were there");
     assert_eq!(rows(servers, "once").iter().sum::<u64>(), 2 * all);
     assert_eq!(sink.next_row(5).unwrap(), Some(10 + all));
+    let rows_again = batch(&world.records[..50]);
+    assert_eq!(sink.insert_stream(5, 10, &rows_again, &world.names).unwrap(), 10 + all);
+    assert_eq!(rows(servers, "once").iter().sum::<u64>(), 2 * all);
 }
 
 /// A collector that was started anew gets rows whose names were said to the one before.
@@ -237,7 +244,9 @@ fn a_shard_that_is_killed_keeps_what_was_acknowledged(servers: &mut Servers) {
     (0..half).for_each(|index| insert(index).unwrap());
     servers.kill(1);
     // What is sent meanwhile is refused, though one shard took its part of it.
-    let error = insert(half).unwrap_err();
+    let next = 200 * half as u64;
+    let piece = |count| batch(&world.records[200 * half..][..count]);
+    let error = sink.insert_stream(8, next, &piece(200), &world.names).unwrap_err();
     assert!(error.is_passing() && error.to_string().contains(&servers.name(1)), "{error}");
     let source = Source::open(&servers.url("killed")).unwrap();
     let question = Question::acpd("X::a", "c");
@@ -247,7 +256,10 @@ fn a_shard_that_is_killed_keeps_what_was_acknowledged(servers: &mut Servers) {
     let acknowledged: u64 = batches[..half].iter().map(|batch| batch.len() as u64).sum();
     let there: u64 = rows(servers, "killed").iter().sum();
     assert!(there >= acknowledged, "{there} of {acknowledged}");
-    (half..batches.len()).for_each(|index| insert(index).unwrap());
+    // The sender cuts its rows anew, and nothing of the piece that one shard took is doubled.
+    assert_eq!(sink.insert_stream(8, next, &piece(350), &world.names).unwrap(), next + 350);
+    assert_eq!(sink.insert_stream(8, next, &piece(400), &world.names).unwrap(), next + 400);
+    (half + 2..batches.len()).for_each(|index| insert(index).unwrap());
     assert_eq!(rows(servers, "killed").iter().sum::<u64>(), world.records.len() as u64);
     let dir = tempfile::tempdir().unwrap();
     world.store(dir.path(), &[1.0], true);

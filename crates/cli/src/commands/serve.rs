@@ -8,9 +8,11 @@ use crate::screen::{progress, show};
 use crate::talk::Talk;
 use crate::text;
 use anyhow::{Context, Result};
-use chronoscope_collect::{Collector, Options, Status};
+use chronoscope_collect::{Collector, Ingest, Options, Status};
 use chronoscope_record::read;
 use chronoscope_server::{Server, ServerOptions, TlsFiles};
+use chronoscope_store::clickhouse::{Cluster, Sink, TableOptions};
+use chronoscope_store::source::Source;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -18,7 +20,10 @@ use std::sync::atomic::Ordering;
 /// Runs the command.
 pub(crate) fn serve(args: &Serve) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
-    let data_dir = args.data.dir();
+    let data_dir = match args.data.source()? {
+        Source::ClickHouse(cluster) => return serve_cluster(args, cluster, &interrupt),
+        Source::Files(data_dir) => data_dir,
+    };
     let ring_dir = args.rings.clone().unwrap_or_else(read::default_folder);
     let mut options = Options::new(ring_dir.clone(), data_dir.clone());
     options.store.wait = args.wait_late;
@@ -30,7 +35,9 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
         eprintln!("collecting {} into {}", ring_dir.display(), data_dir.display());
     }
     let server = match args.listen {
-        Some(address) => Some(Server::start(listening(args, address, data_dir, &collector)?)?),
+        Some(address) => {
+            Some(Server::start(listening(args, address, data_dir, collector.ingest())?)?)
+        }
         None => None,
     };
     if let Some(server) = &server {
@@ -60,16 +67,43 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
     Ok(if last.error.is_some() { Exit::Error } else { Exit::Done })
 }
 
+/// Stands before a cluster: what agents and others send goes to its shards, and questions are
+/// answered from them. Nothing is kept here, so that any number of these may stand side by side.
+fn serve_cluster(args: &Serve, cluster: Cluster, interrupt: &Interrupt) -> Result<Exit> {
+    let address = args.listen.context(
+        "before a cluster, --listen ADDRESS:PORT is needed: rows come from agents (chronoscope \
+         agent collects the rings of this host, too)",
+    )?;
+    let cannot = || format!("cannot store into {cluster}");
+    cluster.prepare(&TableOptions { keep: args.keep_age }).with_context(cannot)?;
+    let ingest = Ingest::into_cluster(Sink::new(cluster.clone()));
+    let options = listening(args, address, args.data.dir(), ingest)?;
+    let source = Some(Source::ClickHouse(cluster.clone()));
+    let server = Server::start(ServerOptions { source, ..options })?;
+    eprintln!("storing into {cluster}");
+    eprintln!("answering on {}://{}/chains", server.scheme(), server.address());
+    let begin_ns = chronoscope_clock::monotonic_ns();
+    let is_over = || {
+        let passed_ns = chronoscope_clock::monotonic_ns().saturating_sub(begin_ns);
+        args.duration.is_some_and(|time| u128::from(passed_ns) >= time.as_nanos())
+    };
+    while !interrupt.flag().load(Ordering::Relaxed) && !is_over() {
+        chronoscope_clock::sleep(std::time::Duration::from_millis(50));
+    }
+    server.stop();
+    Ok(Exit::Done)
+}
+
 /// What the server is to do.
 fn listening(
     args: &Serve,
     address: SocketAddr,
     data_dir: PathBuf,
-    collector: &Collector,
+    ingest: Ingest,
 ) -> Result<ServerOptions> {
     let tls = args.tls_cert.clone().zip(args.tls_key.clone());
     Ok(ServerOptions {
-        ingest: Some(collector.ingest()),
+        ingest: Some(ingest),
         tls: tls.map(|(certificate, key)| TlsFiles { certificate, key }),
         token: environment::token(args.token_file.as_deref())?,
         insecure: args.insecure,

@@ -1,7 +1,7 @@
 //! Rows in: every shard gets its chains, and says so when they are on its disk.
 
 use super::rows::Answered;
-use super::{ClickHouseError, Cluster, shard_of};
+use super::{ClickHouseError, Cluster, Node, shard_of};
 use crate::rows::Rows;
 use crate::segment::Columns;
 use crate::{Minute, Order};
@@ -14,15 +14,11 @@ use arrow_array::{
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use chronoscope_model::{
-    Batch, ClassId, ClassName, Flags, Names, PathId, ProcessId, ProcessName, schema,
+    Batch, ChainId, ClassId, ClassName, Flags, Names, PathId, ProcessId, ProcessName, schema,
 };
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// How many batches of one stream go in before its cursor is written again. What was acknowledged
-/// since then and is sent again is known by its key.
-const CURSOR_EVERY: u32 = 32;
 
 /// Puts rows into a cluster. Any number of threads and of sinks, on any number of computers, may
 /// do so at the same time: a sink keeps nothing that another one could not find out.
@@ -40,8 +36,26 @@ struct Known {
     stored: HashSet<Stored>,
     /// Ids that were looked up in the cluster in vain.
     nowhere: HashSet<Stored>,
-    /// Batches of each stream since its cursor was written.
-    streams: HashMap<u128, u32>,
+    /// How far senders are.
+    streams: HashMap<u128, Arc<Mutex<Stream>>>,
+}
+
+/// How far a sender is.
+#[derive(Debug, Default)]
+struct Stream {
+    /// The row that is wanted next; `None` before it was looked up.
+    next_row: Option<u64>,
+    /// What some shards may have and others have not.
+    pending: Option<Pending>,
+}
+
+/// A piece of a stream.
+#[derive(Debug)]
+struct Pending {
+    first_row: u64,
+    end_row: u64,
+    batch: Batch,
+    names: Names,
 }
 
 /// A name by its id; a path with what it said, since a complete one replaces one with gaps.
@@ -100,48 +114,90 @@ impl Sink {
         Ok(())
     }
 
-    /// Inserts rows of a sender's stream: those from `first_row` on and before `end_row`, once,
-    /// however often they are sent in the same pieces.
+    /// Inserts rows of a sender's stream, numbered from `first_row` on, as far as they are not in;
+    /// the number of the row that is wanted next. What this sink could not finish it finishes
+    /// first, under the same key, however the sender has cut its rows anew meanwhile.
     ///
     /// # Errors
-    /// As [`Self::insert`].
+    /// As [`Self::insert`]: send again from the same row on.
     pub fn insert_stream(
         &self,
         stream: u128,
-        (first_row, end_row): (u64, u64),
+        first_row: u64,
         batch: &Batch,
         names: &Names,
-    ) -> Result<(), ClickHouseError> {
-        // The end is part of the key: a piece that was cut differently is another one. It would be
-        // doubled where the cursor does not stop it; under a key of its beginning alone it would be
-        // lost.
-        let key = stream.rotate_left(64) ^ (u128::from(first_row) << 64 | u128::from(end_row));
-        self.insert(batch, names, key)?;
-        let due = {
+    ) -> Result<u64, ClickHouseError> {
+        let state = {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            let since = known.streams.entry(stream).or_insert(CURSOR_EVERY);
-            *since += 1;
-            *since > CURSOR_EVERY
+            Arc::clone(known.streams.entry(stream).or_default())
         };
-        if due {
-            let shard = &self.cluster.nodes
-                [shard_of(chronoscope_model::ChainId(stream), self.cluster.shard_count())];
+        // One at a time for each sender.
+        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.next_row.is_none() || state.pending.is_some() {
+            // Another collector may have been asked meanwhile.
+            let stored = self.next_row(stream)?.unwrap_or(0);
+            state.next_row = Some(state.next_row.unwrap_or(0).max(stored));
+        }
+        if let Some(pending) = state.pending.take() {
+            if state.next_row.unwrap_or(0) < pending.end_row {
+                self.finish(stream, &mut state, pending)?;
+            }
+        }
+        let next_row = state.next_row.unwrap_or(0);
+        let end_row = first_row.saturating_add(batch.len() as u64);
+        if end_row <= next_row {
+            return Ok(next_row);
+        }
+        let known = usize::try_from(next_row.saturating_sub(first_row)).unwrap_or(usize::MAX);
+        let mut rest = Batch::default();
+        for record in batch.records().iter().skip(known) {
+            rest.push(*record, batch.context(record));
+        }
+        let first_row = first_row.max(next_row);
+        let pending = Pending { first_row, end_row, batch: rest, names: names.clone() };
+        self.finish(stream, &mut state, pending)?;
+        Ok(end_row)
+    }
+
+    /// Inserts a piece and then how far its stream is in; keeps it where that fails.
+    fn finish(
+        &self,
+        stream: u128,
+        state: &mut Stream,
+        pending: Pending,
+    ) -> Result<(), ClickHouseError> {
+        let Pending { first_row, end_row, batch, names } = &pending;
+        let numbers = u128::from(*first_row) << 64 | u128::from(*end_row);
+        let key = stream.rotate_left(64) ^ numbers;
+        let done = self.insert(batch, names, key).and_then(|()| {
             let line = format!("{stream}\t{end_row}\n");
-            shard.insert(&[], "INSERT INTO streams FORMAT TSV", line.as_bytes())?;
-            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            known.streams.insert(stream, 1);
+            self.shard_of_stream(stream).insert(
+                &[],
+                "INSERT INTO streams FORMAT TSV",
+                line.as_bytes(),
+            )
+        });
+        match done {
+            Ok(()) => state.next_row = Some(*end_row),
+            Err(error) => {
+                state.pending = Some(pending);
+                return Err(error);
+            }
         }
         Ok(())
     }
 
-    /// A row number of a sender's stream below which all rows are in; `None` when nothing is known
-    /// of it. Some after it may be in as well.
+    fn shard_of_stream(&self, stream: u128) -> &Node {
+        &self.cluster.nodes[shard_of(ChainId(stream), self.cluster.shard_count())]
+    }
+
+    /// The number of the row of a sender's stream that is wanted next; `None` when nothing is
+    /// known of it.
     ///
     /// # Errors
     /// [`ClickHouseError`].
     pub fn next_row(&self, stream: u128) -> Result<Option<u64>, ClickHouseError> {
-        let shard = &self.cluster.nodes
-            [shard_of(chronoscope_model::ChainId(stream), self.cluster.shard_count())];
+        let shard = self.shard_of_stream(stream);
         let sql =
             format!("SELECT max(end_row) FROM streams WHERE stream = {stream} HAVING count() > 0");
         let text = shard.execute(&[], &sql)?;
