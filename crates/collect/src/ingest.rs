@@ -92,7 +92,7 @@ enum Backend {
     /// A store of files.
     Files(Files),
     /// A ClickHouse cluster. Nothing is kept here: any number of collectors may share it.
-    Cluster(Sink),
+    Cluster(Box<Sink>),
 }
 
 /// A store of files, and who is doing what there one at a time.
@@ -124,7 +124,10 @@ impl Ingest {
     /// A door into a ClickHouse cluster. An alias holds for the rows that it comes with; what
     /// senders lost is told in [`Self::agents`] only, and readings of clocks are not kept.
     pub fn into_cluster(sink: Sink) -> Self {
-        Self(Arc::new(Inner { backend: Backend::Cluster(sink), agents: Agents::default() }))
+        Self(Arc::new(Inner {
+            backend: Backend::Cluster(Box::new(sink)),
+            agents: Agents::default(),
+        }))
     }
 
     /// Takes rows, with names and aliases; all or nothing. Waits until they are durable: not to be

@@ -102,7 +102,7 @@ fn insert(arguments: &Arguments, servers: &Servers, data: &Path) -> Result<Value
         })?;
         rows += batch.len();
     }
-    took[1].run(servers, || Ok(store.seal_all(begin_ns)?))?;
+    took[1].run(servers, || Ok(store.seal_all(begin_ns).map(drop)?))?;
     let bytes = servers.bytes_on_disk()?;
     let files: u64 = chronoscope_store::Snapshot::open(data)?
         .segments()

@@ -138,10 +138,10 @@ impl Sink {
             let stored = self.next_row(stream)?.unwrap_or(0);
             state.next_row = Some(state.next_row.unwrap_or(0).max(stored));
         }
-        if let Some(pending) = state.pending.take() {
-            if state.next_row.unwrap_or(0) < pending.end_row {
-                self.finish(stream, &mut state, pending)?;
-            }
+        if let Some(pending) = state.pending.take()
+            && state.next_row.unwrap_or(0) < pending.end_row
+        {
+            self.finish(stream, &mut state, pending)?;
         }
         let next_row = state.next_row.unwrap_or(0);
         let end_row = first_row.saturating_add(batch.len() as u64);
