@@ -1,7 +1,7 @@
 //! A store of two ClickHouse shards gives the answers of files. One start of the servers serves all
 //! tests here: each has a database of its own.
 
-#![allow(clippy::unwrap_used)] // helpers of tests
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // helpers of tests
 
 mod cluster;
 mod world;
