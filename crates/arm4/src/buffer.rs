@@ -11,8 +11,13 @@ const COUNT_MAX: usize = 256;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Buffers<'a> {
     list: &'a [*mut SubBuffer],
-    /// The formats that the call knows what to do with.
-    allowed: &'a [i32],
+    /// The formats that are there and that the call knows what to do with, by [`bit_of`].
+    present: u64,
+}
+
+/// A format's bit: those of the binding are 3 to 18 and 102 to 107.
+const fn bit_of(format: i32) -> u64 {
+    1 << (format & 63)
 }
 
 impl<'a> Buffers<'a> {
@@ -22,28 +27,31 @@ impl<'a> Buffers<'a> {
     /// `buffer` is NULL, or the structure of `arm4.h`, whose array has as many entries as it says,
     /// each NULL or a sub-buffer of its format; all of that during the call.
     #[inline]
-    pub(crate) unsafe fn of(buffer: *const Buffer4, allowed: &'a [i32], first: &mut First) -> Self {
+    pub(crate) unsafe fn of(buffer: *const Buffer4, allowed: &[i32], first: &mut First) -> Self {
         if buffer.is_null() {
-            return Self { list: &[], allowed };
+            return Self { list: &[], present: 0 };
         }
         // SAFETY: the caller's promise.
         unsafe { Self::look(&*buffer, allowed, first) }
     }
 
     #[cold]
-    unsafe fn look(buffer: &Buffer4, allowed: &'a [i32], first: &mut First) -> Self {
+    unsafe fn look(buffer: &Buffer4, allowed: &[i32], first: &mut First) -> Self {
         // SAFETY: the caller's promise.
         let Some(list) = (unsafe { array(buffer.array, buffer.count, COUNT_MAX) }) else {
             first.note(SUBBUFFER);
-            return Self { list: &[], allowed };
+            return Self { list: &[], present: 0 };
         };
+        let mut present = 0;
         for entry in list.iter().filter(|entry| !entry.is_null()) {
             // SAFETY: the caller's promise.
-            if !entry.is_aligned() || unsafe { !allowed.contains(&(**entry).format) } {
-                first.note(SUBBUFFER);
+            let format = entry.is_aligned().then(|| unsafe { (**entry).format });
+            match format.filter(|format| allowed.contains(format)) {
+                Some(format) => present |= bit_of(format),
+                None => first.note(SUBBUFFER),
             }
         }
-        Self { list, allowed }
+        Self { list, present }
     }
 
     /// Whether there are none.
@@ -53,6 +61,7 @@ impl<'a> Buffers<'a> {
     }
 
     /// The first sub-buffer of a format.
+    #[inline]
     pub(crate) fn get<T: Known>(self) -> Option<&'static T> {
         // SAFETY: entries are NULL or sub-buffers of their formats, as `of` was promised; what is
         // returned is used during the call only.
@@ -60,15 +69,19 @@ impl<'a> Buffers<'a> {
     }
 
     /// As [`Self::get`], for the library to fill in.
+    #[inline]
     pub(crate) fn pointer<T: Known>(self) -> Option<*mut T> {
+        // Most calls ask for ten formats, and are given one or two.
+        if self.present & bit_of(T::FORMAT) == 0 { None } else { self.search() }
+    }
+
+    #[inline(never)]
+    fn search<T: Known>(self) -> Option<*mut T> {
         let is = |entry: &&*mut SubBuffer| {
             let fits = !entry.is_null() && entry.cast::<T>().is_aligned();
             // SAFETY: as above.
             fits && unsafe { (***entry).format == T::FORMAT }
         };
-        if !self.allowed.contains(&T::FORMAT) {
-            return None;
-        }
         self.list.iter().find(is).map(|entry| entry.cast::<T>())
     }
 }

@@ -15,7 +15,9 @@ pub(crate) const APP_TRACE: u8 = 0x20;
 /// What of octet 3 goes on from a correlator to those of the transactions under it.
 const TRACE: u8 = APP_TRACE | 0x40;
 /// The binding's least and greatest length.
-const LENGTHS: std::ops::RangeInclusive<usize> = 4..=512;
+const LENGTHS: std::ops::RangeInclusive<usize> = 4..=MAX_OCTETS;
+/// What a correlator has room for.
+const MAX_OCTETS: usize = correlator::MAX_BYTES;
 
 /// A correlator that came in.
 #[derive(Debug)]
@@ -73,8 +75,13 @@ pub(crate) unsafe fn read(from: *const CorrelatorOctets, first: &mut First) -> O
 /// receive it agree.
 fn foreign(octets: &[u8]) -> Correlator {
     // Hexadecimal, because the hash takes texts.
-    let text: String = octets.iter().map(|octet| format!("{octet:02x}")).collect();
-    let half = |what| ClassId::of(what, &text).0;
+    let mut text = [0; 2 * MAX_OCTETS];
+    for (two, octet) in text.chunks_exact_mut(2).zip(octets) {
+        let digit = |half: u8| b"0123456789abcdef"[usize::from(half)];
+        two.copy_from_slice(&[digit(octet >> 4), digit(octet & 15)]);
+    }
+    let text = std::str::from_utf8(&text[..2 * octets.len()]).unwrap_or_default();
+    let half = |what| ClassId::of(what, text).0;
     let chain = ChainId::from_halves(half("chain"), half("chain, lower half"));
     Correlator::foreign(chain, TransactionId(half("transaction")))
 }
@@ -87,13 +94,10 @@ pub(crate) unsafe fn write(to: *mut CorrelatorOctets, own: &Correlator, trace: u
     if to.is_null() {
         return;
     }
-    let bytes = own.to_bytes(512);
-    // SAFETY: at most 512 octets, and at least 48, of which the fourth are the flags.
-    unsafe {
-        let octets = to.cast::<u8>();
-        std::ptr::copy_nonoverlapping(bytes.as_ptr(), octets, bytes.len());
-        *octets.add(3) |= trace;
-    }
+    // SAFETY: the caller's promise; octets need no alignment.
+    let octets = unsafe { &mut *to.cast::<[u8; MAX_OCTETS]>() };
+    own.encode_into(octets);
+    octets[3] |= trace;
 }
 
 /// Hands a correlator on where nothing is recorded, so that the chain holds together.
@@ -154,5 +158,24 @@ pub(crate) unsafe fn flag(from: *const CorrelatorOctets, number: i32, flag: *mut
         (None, _) => codes::CORRELATOR,
         (_, None) => codes::FLAG_NUMBER,
         _ => codes::OK,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Programs with other versions of the library put the same chain together from these.
+    #[test]
+    fn ids_of_foreign_correlators_are_hashes_of_lower_case_hexadecimal() {
+        for length in [4, 5, 64, 512] {
+            let octets: Vec<u8> =
+                (0..length).map(|at: usize| (at * 37 % 251).to_le_bytes()[0]).collect();
+            let text: String = octets.iter().map(|octet| format!("{octet:02x}")).collect();
+            let own = foreign(&octets);
+            assert_eq!(own.parent().0, ClassId::of("transaction", &text).0);
+            assert_eq!(own.chain().high(), ClassId::of("chain", &text).0);
+            assert_eq!(own.chain().low(), ClassId::of("chain, lower half", &text).0);
+        }
     }
 }

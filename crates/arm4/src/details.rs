@@ -275,10 +275,13 @@ unsafe fn messages(
 /// # Safety
 /// As for [`take`].
 pub(crate) unsafe fn arrival(buffers: Buffers<'_>, started: &mut Started, first: &mut First) {
-    let now_ns = clock::utc_now_ns();
-    let mut arrived_at = |ns: Option<i64>| match ns {
-        Some(ns) if ns <= now_ns && now_ns.abs_diff(ns) <= ARRIVAL_NS_MAX => started.arrived_at(ns),
-        _ => first.note(TIME),
+    let has_been = |ns: &i64| {
+        let now_ns = clock::utc_now_ns();
+        *ns <= now_ns && now_ns.abs_diff(*ns) <= ARRIVAL_NS_MAX
+    };
+    let mut arrived_at = |ns: Option<i64>| match ns.filter(has_been) {
+        Some(ns) => started.arrived_at(ns),
+        None => first.note(TIME),
     };
     if let Some(own) = buffers.get::<types::ArrivalUsec>() {
         return arrived_at(own.usec.checked_mul(1000));

@@ -167,8 +167,17 @@ unsafe fn start_with_more(
         if off & control::TRANSACTION == 0 {
             let received = correlators::read(call.parent, &mut first);
             let started = class.class.start_under(parent_of(&received));
-            handle = handles::open(started, class, instance);
             let trace = trace_of(&received, call.flags);
+            let is_whole = buffers.is_empty() && call.flags & BIND_THREAD == 0;
+            if is_whole && started.number().is_some() {
+                // Nobody has the handle yet: nothing needs to be claimed.
+                if !call.current.is_null() {
+                    correlators::write(call.current, &started.correlator(), trace);
+                }
+                give(call.handle, handles::open(started, class, instance));
+                return first.code();
+            }
+            handle = handles::open(started, class, instance);
             match handles::claim(handle) {
                 Ok(claim) => say_at_start(call, claim, buffers, trace, &mut first),
                 Err(_) => correlators::hand_on(call.parent, call.current), // it is off

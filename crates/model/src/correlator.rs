@@ -103,6 +103,7 @@ pub struct Correlator {
 
 impl Correlator {
     /// The correlator of a root transaction.
+    #[inline]
     pub fn root(chain: ChainId, id: TransactionId, process: ProcessId, root: Ancestor) -> Self {
         let mut ancestors = [Ancestor::default(); MAX_ANCESTORS];
         ancestors[0] = root;
@@ -120,6 +121,7 @@ impl Correlator {
 
     /// The correlator of a transaction of which only chain and parent are known, as they come
     /// with a W3C trace context: level, path and root stay unknown all along the chain.
+    #[inline]
     pub fn foreign(chain: ChainId, parent: TransactionId) -> Self {
         Self {
             chain,
@@ -135,6 +137,7 @@ impl Correlator {
 
     /// The correlator of transaction `id`, a child of the one that issued `self`. When there is
     /// no room for one more ancestor the one behind the root is dropped.
+    #[inline]
     pub fn child(&self, id: TransactionId, own: Ancestor) -> Self {
         let mut child = self.clone();
         child.descend(id, own);
@@ -142,6 +145,7 @@ impl Correlator {
     }
 
     /// Becomes [`Self::child`], in place.
+    #[inline]
     pub fn descend(&mut self, id: TransactionId, own: Ancestor) {
         self.parent = id;
         self.flags = 0;
@@ -149,6 +153,7 @@ impl Correlator {
     }
 
     /// One step down; see [`Self::child`].
+    #[inline]
     fn push(&mut self, own: Ancestor) {
         if self.is_foreign() {
             return;
@@ -213,16 +218,19 @@ impl Correlator {
     }
 
     /// The ancestors that are known: the root first, the issuing transaction last.
+    #[inline]
     pub fn ancestors(&self) -> &[Ancestor] {
         &self.ancestors[..usize::from(self.ancestor_count)]
     }
 
     /// When the root started, UTC nanoseconds; `None` for a foreign chain.
+    #[inline]
     pub fn root_start_ns(&self) -> Option<i64> {
         self.ancestors().first().map(|root| root.start_ns)
     }
 
     /// How many ancestors behind the root were dropped so far.
+    #[inline]
     pub fn dropped(&self) -> u16 {
         // level + 1 - count, where the level may be the last that there is.
         self.ancestor_count.checked_sub(1).map_or(0, |above| self.level - u16::from(above))
@@ -233,38 +241,50 @@ impl Correlator {
     /// a carrier must have that much room.
     pub fn to_bytes(&self, max_len: usize) -> CorrelatorBytes {
         let room = max_len.min(MAX_BYTES).saturating_sub(HEADER_BYTES) / ANCESTOR_BYTES;
-        let known = self.ancestors();
-        let kept = known.len().min(room);
+        let kept = self.ancestors().len().min(room);
         let mut bytes = CorrelatorBytes { bytes: [0; MAX_BYTES], len: 0, dropped: 0 };
-        let mut at = 0;
-        let mut put = |octets: &[u8]| {
-            bytes.bytes[at..at + octets.len()].copy_from_slice(octets);
-            at += octets.len();
-        };
+        bytes.len = self.encode(kept, &mut bytes.bytes);
+        #[allow(clippy::cast_possible_truncation)] // at most 29
+        let dropped = u16::from(self.ancestor_count) - kept as u16;
+        bytes.dropped = dropped;
+        bytes
+    }
+
+    /// Writes its octets, all that it has, to the beginning of `to` and returns how many: what
+    /// [`Self::to_bytes`] copies is written once. What is behind them is left alone.
+    #[inline]
+    pub fn encode_into(&self, to: &mut [u8; MAX_BYTES]) -> usize {
+        usize::from(self.encode(self.ancestors().len(), to))
+    }
+
+    /// With so many ancestors, at most those that are known.
+    #[inline]
+    fn encode(&self, kept: usize, to: &mut [u8; MAX_BYTES]) -> u16 {
+        let known = self.ancestors();
         #[allow(clippy::cast_possible_truncation)] // at most 512 and 29
         let (len, count) = ((HEADER_BYTES + kept * ANCESTOR_BYTES) as u16, kept as u8);
-        put(&len.to_be_bytes());
-        put(&[FORMAT, self.flags, VERSION, count]);
-        put(&self.level.to_be_bytes());
-        put(&self.chain.0.to_be_bytes());
-        put(&self.parent.0.to_be_bytes());
-        put(&self.root_process.0.to_be_bytes());
-        put(&self.path.0.to_be_bytes());
+        to[0..2].copy_from_slice(&len.to_be_bytes());
+        to[2..6].copy_from_slice(&[FORMAT, self.flags, VERSION, count]);
+        to[6..8].copy_from_slice(&self.level.to_be_bytes());
+        to[8..24].copy_from_slice(&self.chain.0.to_be_bytes());
+        to[24..32].copy_from_slice(&self.parent.0.to_be_bytes());
+        to[32..40].copy_from_slice(&self.root_process.0.to_be_bytes());
+        to[40..48].copy_from_slice(&self.path.0.to_be_bytes());
         let root = known.iter().take(kept.min(1));
         let nearest = known.iter().skip(known.len() - kept.saturating_sub(1));
-        for ancestor in root.chain(nearest) {
-            put(&ancestor.class.0.to_be_bytes());
-            put(&ancestor.start_ns.to_be_bytes());
+        let places = to[HEADER_BYTES..].chunks_exact_mut(ANCESTOR_BYTES);
+        for (place, ancestor) in places.zip(root.chain(nearest)) {
+            place[..8].copy_from_slice(&ancestor.class.0.to_be_bytes());
+            place[8..].copy_from_slice(&ancestor.start_ns.to_be_bytes());
         }
-        bytes.len = len;
-        bytes.dropped = u16::from(self.ancestor_count) - u16::from(count);
-        bytes
+        len
     }
 
     /// Reads a correlator from the beginning of `bytes`; what follows its length is not looked at.
     ///
     /// # Errors
     /// [`CorrelatorError`], with the octets that contradict the layout.
+    #[inline]
     pub fn decode(bytes: &[u8]) -> Result<Self, CorrelatorError> {
         let cut = |need| CorrelatorError::Cut { have: bytes.len(), need };
         let header: &[u8; HEADER_BYTES] = bytes.first_chunk().ok_or(cut(HEADER_BYTES))?;
@@ -313,8 +333,9 @@ impl PartialEq for Correlator {
 
 impl Eq for Correlator {}
 
+#[inline]
 fn be_u64(octets: &[u8], at: usize) -> u64 {
-    octets[at..at + 8].iter().fold(0, |value, octet| (value << 8) | u64::from(*octet))
+    octets[at..].first_chunk().map_or(0, |octets| u64::from_be_bytes(*octets))
 }
 
 /// The octets of a correlator. No heap.
@@ -349,6 +370,20 @@ mod tests {
         let step = |n: u64| Ancestor { class: ClassId(100 + n), start_ns: n.cast_signed() * 10 };
         let root = Correlator::root(ChainId(9), TransactionId(1), ProcessId(5), step(0));
         (1..=levels).fold(root, |c, n| c.child(TransactionId(n + 1), step(n)))
+    }
+
+    #[test]
+    fn encoding_in_place_writes_the_same_and_no_more() {
+        for correlator in
+            [Correlator::foreign(ChainId(7), TransactionId(8)), chain_of(0), chain_of(3)]
+                .into_iter()
+                .chain([chain_of(28), chain_of(70).with_flags(true, false)])
+        {
+            let mut octets = [0xa5; MAX_BYTES];
+            let len = correlator.encode_into(&mut octets);
+            assert_eq!(octets[..len], *correlator.to_bytes(MAX_BYTES));
+            assert!(octets[len..].iter().all(|octet| *octet == 0xa5));
+        }
     }
 
     #[test]

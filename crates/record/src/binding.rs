@@ -6,6 +6,7 @@ use crate::layout::word;
 use crate::process::{self, Counter, Process};
 use crate::slots::Issuer;
 use crate::started;
+use crate::thread::Control;
 use crate::transaction::{self, Opened};
 use crate::{Class, Correlator, Parent, Started, Status, slow};
 use chronoscope_clock as clock;
@@ -23,7 +24,9 @@ pub fn init_unless_named(application: &str) {
 
 /// Counts a correlator of another kind: its chain begins anew here.
 pub fn count_foreign_correlator() {
-    if let Some(process) = Process::current() {
+    // A thread that records knows its process; to ask for it is a system call.
+    let known = slow::taken_control().map(Control::process);
+    if let Some(process) = known.or_else(Process::current) {
         process.count(Counter::ForeignCorrelators);
     }
 }
