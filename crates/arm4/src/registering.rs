@@ -123,7 +123,7 @@ pub(crate) unsafe fn transaction(
         let (mut said, mut names) = (Said::default(), Vec::new());
         if let Some(own) = buffers.get::<types::TranIdentity>() {
             details::properties(&mut said, own.properties, own.property_array, charset, &mut first);
-            details::say_text(&mut said, "uri", own.uri, charset, &mut first);
+            details::say_text(&mut said, "identity_uri", own.uri, charset, &mut first);
             names = details::texts(own.names, own.name_array, charset, NAME_CHARS, &mut first);
         }
         let metrics = match buffers.get::<types::MetricBindings>() {
@@ -156,6 +156,15 @@ pub(crate) unsafe fn transaction(
             Err(code) => code,
         }
     }
+}
+
+/// Whether a metric's name says its unit already: it is the unit, or ends with it as a word of its
+/// own (`rows` in rows, `elapsed_ms` in ms). Only ASCII letters are alike in either case.
+fn names_unit(name: &str, unit: &str) -> bool {
+    let Some(before) = name.len().checked_sub(unit.len()) else { return false };
+    let Some((before, end)) = name.split_at_checked(before) else { return false };
+    end.eq_ignore_ascii_case(unit)
+        && before.chars().next_back().is_none_or(|last| !last.is_alphanumeric())
 }
 
 /// What `arm_register_metric` is given.
@@ -194,8 +203,8 @@ pub(crate) unsafe fn metric(new: &NewMetric) -> Code {
             return codes::METRIC_USAGE;
         }
         let name = match text::read(new.unit, charset, NAME_CHARS, &mut first) {
-            Some(unit) => format!("{name} [{unit}]"),
-            None => name.into_owned(),
+            Some(unit) if !names_unit(&name, &unit) => format!("{name} [{unit}]"),
+            _ => name.into_owned(),
         };
         let (format, usage) = (new.format, new.usage);
         let key = (name.as_str(), application.name.as_str());
@@ -276,4 +285,23 @@ pub(crate) unsafe fn stop(handle: i64, flags: i32, buffer: *const Buffer4) -> Co
     // SAFETY: the caller's promise.
     unsafe { Buffers::of(buffer, &[], &mut first) };
     if applications::stop(handle) { first.code() } else { codes::APP_HANDLE }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names_unit;
+
+    #[test]
+    fn a_unit_is_said_once() {
+        for (name, unit) in
+            [("rows", "rows"), ("Rows", "rows"), ("elapsed_ms", "ms"), ("sent bytes", "Bytes")]
+        {
+            assert!(names_unit(name, unit), "{name} {unit}");
+        }
+        for (name, unit) in
+            [("rows", "1"), ("forms", "ms"), ("s", "rows"), ("rows", "s"), ("Grad\u{e9}", "\u{e8}")]
+        {
+            assert!(!names_unit(name, unit), "{name} {unit}");
+        }
+    }
 }

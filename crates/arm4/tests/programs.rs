@@ -69,6 +69,11 @@ fn full(recorded: &Recorded) {
     assert!(record.flags().contains(Flags::CONTEXT_CUT));
     assert_eq!(record.status(), Status::Aborted);
 
+    let uris = recorded.said(&recorded.one("with URIs"));
+    assert_eq!(uris[0], "uri=/plots?radar=7");
+    assert!(uris.contains(&"identity_uri=mrts:/plots".to_owned()), "{uris:?}");
+    assert!(uris.contains(&"rows=2".to_owned()) && uris.contains(&"sent_ms=3".to_owned()));
+
     let short = recorded.one("short");
     let want = [
         "user=controller",

@@ -145,6 +145,36 @@ static void shorter(void) {
   EXPECT_CODE(0, arm_stop_transaction(tran, ARM_STATUS_GOOD, 0, &of_stop));
 }
 
+/* Both URIs, and metrics whose names say their units. */
+static void uris(void) {
+  arm_id_t id, metrics[2];
+  arm_tran_start_handle_t tran;
+  EXPECT_CODE(0, arm_register_metric(&app_id, "rows", ARM_METRIC_FORMAT_GAUGE64, 0, "rows", NULL, 0,
+                                     NULL, &metrics[0]));
+  EXPECT_CODE(0, arm_register_metric(&app_id, "sent_ms", ARM_METRIC_FORMAT_GAUGE64, 0, "ms", NULL,
+                                     0, NULL, &metrics[1]));
+  arm_metric_binding_t bindings[2] = {{0, metrics[0]}, {1, metrics[1]}};
+  arm_subbuffer_metric_bindings_t bound = {{ARM_SUBBUFFER_METRIC_BINDINGS}, 2, bindings};
+  arm_subbuffer_tran_identity_t identity = {
+      {ARM_SUBBUFFER_TRAN_IDENTITY}, 0, NULL, 0, NULL, "mrts:/plots"};
+  BUFFER(of_tran, ARM_SB(identity), ARM_SB(bound));
+  EXPECT_CODE(0, arm_register_transaction(&app_id, "with URIs", NULL, 0, &of_tran, &id));
+  arm_subbuffer_tran_context_t context = {
+      {ARM_SUBBUFFER_TRAN_CONTEXT}, 0, NULL, "/plots?radar=7"};
+  arm_metric_t values[2];
+  memset(values, 0, sizeof values);
+  for (int i = 0; i < 2; i++) {
+    values[i].slot = (arm_metric_slot_t)i;
+    values[i].format = ARM_METRIC_FORMAT_GAUGE64;
+    values[i].valid = ARM_TRUE;
+    values[i].metric_u.gauge64 = i + 2;
+  }
+  arm_subbuffer_metric_values_t now = {{ARM_SUBBUFFER_METRIC_VALUES}, 2, values};
+  BUFFER(of_start, ARM_SB(context), ARM_SB(now));
+  EXPECT_CODE(0, arm_start_transaction(app, &id, NULL, 0, &of_start, &tran, NULL));
+  EXPECT_CODE(0, arm_stop_transaction(tran, ARM_STATUS_GOOD, 0, NULL));
+}
+
 /* Starts that lie before the call. */
 static void arrival(void) {
   arm_id_t id;
@@ -325,6 +355,7 @@ int main(void) {
   registration();
   full();
   shorter();
+  uris();
   arrival();
   reported();
   foreign();
