@@ -440,7 +440,8 @@ ARM4_API_DYNAMIC(arm_error_t)
 arm_unbind_thread(const arm_tran_start_handle_t tran_handle, const arm_int32_t flags,
                   const arm_buffer4_t *buffer4);
 
-/* A transaction that is over: it took response_time nanoseconds and stopped at stop_time.
+/* A transaction that is over: it took response_time nanoseconds and stopped at stop_time. Times
+ * that cannot be are refused (CHRONOSCOPE_ARM_TIME): nothing is recorded.
  * current_correlator, if not NULL, is one from arm_generate_correlator(). */
 ARM4_API_DYNAMIC(arm_error_t)
 arm_report_transaction(const arm_app_start_handle_t app_handle, const arm_id_t *tran_id,
@@ -468,7 +469,7 @@ arm_get_correlator_flags(const arm_correlator_t *correlator, const arm_int32_t c
 ARM4_API_DYNAMIC(arm_error_t)
 arm_get_arrival_time(arm_arrival_time_t *opaque_time);
 
-/* What a code means, in a character set. */
+/* What a code means, in a character set; an empty message and a code below 0 when it is none. */
 ARM4_API_DYNAMIC(arm_error_t)
 arm_get_error_message(const arm_charset_t charset, const arm_error_t code,
                       arm_message_buffer_t msg);

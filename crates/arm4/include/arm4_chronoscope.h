@@ -51,8 +51,8 @@ extern "C" {
 #define CHRONOSCOPE_ARM_INPUT_ID (-1104)
 /* Octets that are no correlator: taken as none. */
 #define CHRONOSCOPE_ARM_CORRELATOR (-1105)
-/* A time that cannot be: a response time below 0 counts as 0, a stop time below 0 as now, an
- * arrival time that is none or lies ahead as the start. */
+/* A time that cannot be. A report with a response time below 0, a start before 1970 or a stop more
+ * than ten minutes ahead is refused; an arrival time that is none or lies ahead is ignored. */
 #define CHRONOSCOPE_ARM_TIME (-1106)
 /* A text is longer than the binding allows: cut there. */
 #define CHRONOSCOPE_ARM_TEXT (-1107)
@@ -68,6 +68,8 @@ extern "C" {
 #define CHRONOSCOPE_ARM_CONTROL (-1112)
 /* A mistake of the library's own; it has said on stderr what. */
 #define CHRONOSCOPE_ARM_INTERNAL (-1113)
+/* Not one of these codes: it has no message. */
+#define CHRONOSCOPE_ARM_CODE (-1114)
 
 /* ---- Correlators ---- */
 

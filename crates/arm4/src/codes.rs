@@ -59,7 +59,7 @@ codes! {
     /// Not a correlator.
     CORRELATOR = -1105, "not a correlator: taken as none";
     /// An impossible time.
-    TIME = -1106, "a time that cannot be was ignored";
+    TIME = -1106, "a time that cannot be: an arrival was ignored, a report refused";
     /// A text that is too long.
     TEXT = -1107, "a text that is too long was cut";
     /// Not bound.
@@ -74,12 +74,13 @@ codes! {
     CONTROL = -1112, "not something that can be controlled";
     /// Our mistake.
     INTERNAL = -1113, "a mistake of the library's own";
+    /// Not one of these codes.
+    CODE = -1114, "not a code of this library";
 }
 
-/// The message of a code.
-pub(crate) fn message(code: Code) -> &'static str {
-    let found = ALL.iter().find(|(known, _)| *known == code);
-    found.map_or("not a code of this library", |(_, message)| message)
+/// The message of a code; `None` for those that are not ours.
+pub(crate) fn message(code: Code) -> Option<&'static str> {
+    ALL.iter().find(|(known, _)| *known == code).map(|(_, message)| *message)
 }
 
 /// The first bad thing of a call: later ones are not said.

@@ -57,6 +57,10 @@ const GENERATE_FORMATS: [i32; 4] =
 const BLOCK_FORMATS: [i32; 2] = [format::BLOCK_CAUSE, format::MESSAGE_RCVD_EVENT];
 const UNBLOCK_FORMATS: [i32; 1] = [format::MESSAGE_RCVD_EVENT];
 
+/// A reported stop may lie so far ahead of this host's clock, for other hosts' clocks are not the
+/// same, in nanoseconds: ten minutes.
+const AHEAD_NS_MAX: i64 = 600_000_000_000;
+
 fn status_of(number: i32, first: &mut First) -> Status {
     match u8::try_from(number) {
         Ok(known @ 0..=3) => Status::from_number(known),
@@ -465,6 +469,20 @@ pub(crate) struct Report {
     pub(crate) buffer: *const Buffer4,
 }
 
+/// The elapsed time and the stop of a report, in nanoseconds; `None` where they cannot be. A store
+/// files rows by the minute in which they or their roots started: what is in a wrong year, or of
+/// tomorrow, would make minutes there that nobody asks for.
+fn times(response_ns: i64, stop_ms: i64, now_ns: i64) -> Option<(u64, i64)> {
+    let stop_ns = match stop_ms {
+        -1 => now_ns,
+        _ => stop_ms.checked_mul(1_000_000)?,
+    };
+    let can_be = response_ns >= 0
+        && stop_ns >= response_ns
+        && stop_ns <= now_ns.saturating_add(AHEAD_NS_MAX);
+    can_be.then_some((response_ns.cast_unsigned(), stop_ns))
+}
+
 /// # Safety
 /// As `arm4.h` says.
 pub(crate) unsafe fn report(call: &Report) -> Code {
@@ -478,19 +496,10 @@ pub(crate) unsafe fn report(call: &Report) -> Code {
     if off & control::TRANSACTION != 0 {
         return first.code();
     }
-    let status = status_of(call.status, &mut first);
-    let elapsed_ns = u64::try_from(call.response_ns).unwrap_or_else(|_| {
-        first.note(codes::TIME);
-        0
-    });
-    let stop_ns = match (call.stop_ms, call.stop_ms.checked_mul(1_000_000)) {
-        (-1, _) => now_ns,
-        (0.., Some(ns)) => ns,
-        _ => {
-            first.note(codes::TIME);
-            now_ns
-        }
+    let Some((elapsed_ns, stop_ns)) = times(call.response_ns, call.stop_ms, now_ns) else {
+        return codes::TIME;
     };
+    let status = status_of(call.status, &mut first);
     // SAFETY: the caller's promise, for all below.
     unsafe {
         let parent = correlators::read(call.parent, &mut first);
@@ -556,7 +565,7 @@ pub(crate) unsafe fn generate(call: &Generate) -> Code {
     first.code()
 }
 
-/// `arm_get_error_message`, in the character sets that texts are taken in.
+/// `arm_get_error_message`, in the character sets that texts are taken in; empty for other codes.
 ///
 /// # Safety
 /// `to` is NULL or has room for 766 octets.
@@ -564,7 +573,8 @@ pub(crate) unsafe fn error_message(charset: i32, code: Code, to: *mut c_char) ->
     if to.is_null() {
         return codes::NULL;
     }
-    let message = codes::message(code);
+    let known = codes::message(code);
+    let message = known.unwrap_or_default();
     let mut octets: Vec<u8> = match text::Charset::of(charset) {
         None | Some(text::Charset::Utf8) => message.bytes().collect(),
         Some(text::Charset::Utf16Le) => message.encode_utf16().flat_map(u16::to_le_bytes).collect(),
@@ -573,5 +583,9 @@ pub(crate) unsafe fn error_message(charset: i32, code: Code, to: *mut c_char) ->
     octets.extend([0, 0]);
     // SAFETY: messages have less than 200 characters of ASCII.
     unsafe { std::ptr::copy_nonoverlapping(octets.as_ptr(), to.cast::<u8>(), octets.len()) };
-    if text::Charset::of(charset).is_some() { codes::OK } else { codes::CHARSET }
+    match (text::Charset::of(charset), known) {
+        (None, _) => codes::CHARSET,
+        (_, None) => codes::CODE,
+        _ => codes::OK,
+    }
 }

@@ -4,6 +4,7 @@
 #include <arm4_chronoscope.h>
 #include <limits.h>
 #include <stdint.h>
+#include <time.h>
 
 int main(void) {
   arm_id_t zeros, ones, app_id, tran_id, other;
@@ -139,17 +140,38 @@ int main(void) {
               arm_generate_correlator(app, &tran_id, NULL, 0, NULL, NULL));
 
   /* Times. */
-  EXPECT_CODE(CHRONOSCOPE_ARM_TIME, arm_report_transaction(app, &tran_id, 0, -5, -1, NULL, NULL, 0,
-                                                           NULL));
-  EXPECT_CODE(CHRONOSCOPE_ARM_TIME, arm_report_transaction(app, &tran_id, 0, 5, INT64_MAX, NULL,
-                                                           NULL, 0, NULL));
+  arm_stop_time_t now_ms = (arm_stop_time_t)time(NULL) * 1000;
+  struct {
+    arm_response_time_t response_ns;
+    arm_stop_time_t stop_ms;
+  } never[] = {{-5, ARM_USE_CURRENT_TIME},
+               {INT64_MAX, ARM_USE_CURRENT_TIME}, /* began before 1970 */
+               {INT64_MIN, INT64_MIN},
+               {1000001, 1},
+               {5, INT64_MAX},
+               {5, -2},
+               {5, now_ms + 660 * 1000}};
+  for (size_t i = 0; i < sizeof never / sizeof never[0]; i++) {
+    EXPECT_CODE(CHRONOSCOPE_ARM_TIME,
+                arm_report_transaction(app, &tran_id, 0, never[i].response_ns, never[i].stop_ms,
+                                       NULL, NULL, 0, NULL));
+  }
+  EXPECT_CODE(0, arm_report_transaction(app, &tran_id, 0, 1000000, 1, NULL, NULL, 0, NULL));
+  EXPECT_CODE(0, arm_report_transaction(app, &tran_id, 0, 0, now_ms + 540 * 1000, NULL, NULL, 0,
+                                        NULL));
 
   /* The rest. */
   EXPECT_CODE(CHRONOSCOPE_ARM_NULL, arm_get_arrival_time(NULL));
   EXPECT_CODE(CHRONOSCOPE_ARM_NULL, arm_get_error_message(ARM_CHARSET_UTF8, 0, NULL));
   arm_message_buffer_t message;
-  EXPECT_CODE(0, arm_get_error_message(ARM_CHARSET_UTF16BE, -4711, message));
-  EXPECT_CODE(CHRONOSCOPE_ARM_CHARSET, arm_get_error_message(99, -1, message));
+  memset(message, 'x', sizeof message);
+  EXPECT_CODE(CHRONOSCOPE_ARM_CODE, arm_get_error_message(ARM_CHARSET_UTF16BE, -4711, message));
+  EXPECT(message[0] == 0 && message[1] == 0);
+  EXPECT_CODE(CHRONOSCOPE_ARM_CODE, arm_get_error_message(ARM_CHARSET_UTF8, INT_MAX, message));
+  EXPECT(message[0] == 0);
+  EXPECT_CODE(CHRONOSCOPE_ARM_CHARSET,
+              arm_get_error_message(99, CHRONOSCOPE_ARM_TIME, message));
+  EXPECT(strlen(message) > 10); /* in ASCII */
   EXPECT_CODE(CHRONOSCOPE_ARM_NULL, arm_is_charset_supported(ARM_CHARSET_UTF8, NULL));
   EXPECT_CODE(CHRONOSCOPE_ARM_TRACEPARENT,
               chronoscope_correlator_from_traceparent("00-nonsense", &corr));

@@ -40,7 +40,9 @@ class ErrorTest {
             assertNotNull(arm.transactions.getErrorMessage(error.code()));
         }
         assertNotNull(arm.transactions.getErrorMessage(Native.stop(12345, 0)));
-        assertNull(arm.transactions.getErrorMessage(0));
+        for (int unknown : new int[] {0, 1, -1, -4711, Integer.MIN_VALUE}) {
+            assertNull(arm.transactions.getErrorMessage(unknown));
+        }
     }
 
     @Test

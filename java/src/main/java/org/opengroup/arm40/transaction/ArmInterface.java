@@ -25,7 +25,7 @@ public interface ArmInterface {
      * What an error code means. Leaves the error code alone.
      *
      * @param errorCode a code that an object of this implementation returned
-     * @return a sentence; null for 0, and null or a sentence that says so for unknown codes
+     * @return a sentence; null for 0 and for unknown codes
      */
     String getErrorMessage(int errorCode);
 }
