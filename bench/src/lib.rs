@@ -1,1 +1,3 @@
 //! Our numbers beside peers’.
+
+pub mod rings;

@@ -6,19 +6,15 @@
 //! that they bound each other. Sealing goes on in both.
 
 use anyhow::{Context, Result, ensure};
+use chronoscope_bench::rings::{record_rows, seconds_since, spawn_recorder};
 use chronoscope_clock as clock;
 use chronoscope_collect::{Collector, Options, Status};
-use chronoscope_record::{self as record, Class, class};
 use chronoscope_store::Snapshot;
 use clap::Parser;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-
-static OUTER: Class = class!("outer");
-static INNER: Class = class!("inner");
 
 /// Transactions a second from rings into durable files
 #[derive(Parser)]
@@ -58,35 +54,6 @@ fn main() -> Result<()> {
         println!("{result:#}");
     }
     Ok(())
-}
-
-/// Two threads record chains of two, at `rate` rows a second each (0: as fast as they can).
-fn record_rows(rows: u64, rate: u64) {
-    record::init("BENCH");
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(move || {
-                let begin_ns = clock::monotonic_ns();
-                for number in 0..rows / 2 {
-                    let outer = OUTER.begin();
-                    drop(INNER.begin());
-                    drop(outer);
-                    if rate > 0 && number.is_multiple_of(256) {
-                        clock::sleep_until(begin_ns + number * 2 * 1_000_000_000 / rate);
-                    }
-                }
-            });
-        }
-    });
-}
-
-fn spawn_recorder(rings: &Path, rows_each: u64, rate: u64, slots: u64) -> Result<Child> {
-    Command::new(std::env::current_exe()?)
-        .args(["--record", &rows_each.to_string(), "--rate", &rate.to_string()])
-        .env("CHRONOSCOPE_DIR", rings)
-        .env("CHRONOSCOPE_SLOTS", slots.to_string())
-        .spawn()
-        .context("the recording program")
 }
 
 fn filled(arguments: &Arguments) -> Result<Value> {
@@ -160,8 +127,4 @@ impl Measured {
             "segment_bytes_per_row": bytes as f64 / sealed.max(1) as f64,
         }))
     }
-}
-
-fn seconds_since(begin_ns: u64) -> f64 {
-    (clock::monotonic_ns() - begin_ns) as f64 * 1e-9
 }
