@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::Duration;
 use support::{
-    Server, World, classes, compile, have, instrument, metric, only, property, run, text,
+    Server, World, arm4, classes, compile, have, instrument, metric, only, property, run, text,
     wait_until,
 };
 
@@ -165,7 +165,9 @@ fn settled(world: &World, count: usize) -> Vec<Transaction> {
 /// The program that both servers may run.
 fn with_cgi(world: &World) {
     let folder = world.folder("cgi");
-    let flags = ["-std=c11"];
+    // httpd's user may not be let into the folder that this was built in.
+    std::fs::copy(arm4().lib().join("libarm4.so"), folder.join("libarm4.so")).unwrap();
+    let flags = ["-std=c11", "-Wl,-rpath,$ORIGIN"];
     compile("gcc", &["tests/c/cgi.c", "common/parent.c"], &flags, &folder.join("page"));
     std::fs::write(folder.join("broken"), "#!/bin/sh\nexit 1\n").unwrap();
     run(Command::new("chmod").arg("755").arg(folder.join("broken")));

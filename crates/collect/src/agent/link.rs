@@ -1,5 +1,6 @@
 //! The connection to the collector: made, kept, and made again.
 
+use super::rows::Cuts;
 use super::session::{self, Session};
 use super::target::{Target, causes};
 use crate::protocol::{
@@ -144,6 +145,8 @@ pub(super) struct Link {
     to: Target,
     pub(super) shared: Arc<Shared>,
     pub(super) host: String,
+    /// Over all connections.
+    cuts: Mutex<Cuts>,
 }
 
 impl Link {
@@ -152,7 +155,12 @@ impl Link {
         let host = host.trim().to_owned();
         shared.status().to = to.url().to_owned();
         shared.hosts.lock().unwrap_or_else(PoisonError::into_inner).insert(host.clone());
-        Self { spool, to, shared, host }
+        Self { spool, to, shared, host, cuts: Mutex::default() }
+    }
+
+    /// Where messages that may be sent again ended.
+    pub(super) fn cuts(&self) -> MutexGuard<'_, Cuts> {
+        self.cuts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Delivers until it is to end.
@@ -206,9 +214,23 @@ impl Link {
         let response = timeout(WELCOME_WITHIN, grpc.streaming(request, path, codec)).await;
         let silent = LinkError::Silent { what: "welcome", within: WELCOME_WITHIN };
         let response = response.map_err(|_| silent)?;
-        let mut answers = response.map_err(|status| LinkError::refused(&status))?.into_inner();
-        let next_row = self.welcome(&mut answers).await?;
+        let response = response.map_err(|status| LinkError::refused(&status));
+        let mut answers = response.map_err(|error| self.with_advice(error))?.into_inner();
+        let next_row = self.welcome(&mut answers).await.map_err(|error| self.with_advice(error))?;
         Session::new(self, grpc, sender, next_row).run(&mut answers).await
+    }
+
+    /// An error before anybody ever said welcome: perhaps it is not what we speak that is spoken.
+    fn with_advice(&self, error: LinkError) -> LinkError {
+        match error {
+            LinkError::Broken(reason)
+                if !self.to.speaks_tls() && self.shared.status().connections == 0 =>
+            {
+                let advice = "where the port speaks TLS, the URL begins with https://";
+                LinkError::Broken(format!("{reason}; {advice}"))
+            }
+            error => error,
+        }
     }
 
     /// A request that shows the token.
@@ -238,6 +260,7 @@ impl Link {
             return Err(LinkError::OldSpool { there: next_row, here });
         }
         self.spool.acknowledge(next_row)?;
+        self.cuts().acknowledged(next_row);
         let mut status = self.shared.status();
         status.connected = true;
         status.connections += 1;

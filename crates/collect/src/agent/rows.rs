@@ -5,6 +5,7 @@ use crate::protocol::{ROWS_MAX, Rows};
 use chronoscope_model::{Batch, ProcessName};
 use chronoscope_store::wire::Message;
 use chronoscope_store::{Spool, StreamId};
+use std::collections::VecDeque;
 
 /// A message, and the row after it.
 #[derive(Debug)]
@@ -13,19 +14,61 @@ pub(super) struct Outgoing {
     pub(super) end_row: u64,
 }
 
-/// The durable rows from `from_row` on, about as many as one message holds; none when there are
-/// none. Small blocks are put together, large ones cut. `dropped` is what the spool has dropped in
-/// all, where the collector does not know it.
+/// The rows after messages that were sent and not acknowledged, ascending. Over all connections:
+/// what is sent again is cut as it was, so that a collector which goes by pieces and not by rows,
+/// one before a cluster, knows a piece again.
+#[derive(Debug, Default)]
+pub(super) struct Cuts(VecDeque<u64>);
+
+impl Cuts {
+    /// Notes that a message that ends before `end_row` was sent.
+    pub(super) fn sent(&mut self, end_row: u64) {
+        if self.0.back().is_none_or(|last| *last < end_row) {
+            self.0.push_back(end_row);
+        }
+    }
+
+    /// Forgets what is acknowledged.
+    pub(super) fn acknowledged(&mut self, row: u64) {
+        while self.0.pop_front_if(|end_row| *end_row <= row).is_some() {}
+    }
+
+    /// Where the message that begins with `from_row` ended; `None` when none was sent.
+    pub(super) fn after(&self, from_row: u64) -> Option<u64> {
+        self.0.iter().copied().find(|end_row| *end_row > from_row)
+    }
+}
+
+/// What was read from the spool.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    pub(super) messages: Vec<Outgoing>,
+    /// The row that is to be read next.
+    pub(super) next_row: u64,
+    /// What the messages tell of rows that were dropped.
+    pub(super) dropped: Option<u64>,
+}
+
+/// The durable rows from `from_row` on, and before `end_row_max` where that is given, about as
+/// many as one message holds; none when there are none. Small blocks are put together, large ones
+/// cut. `dropped` is what the spool has dropped in all, where the collector does not know it.
 pub(super) fn read(
     spool: &Spool,
     from_row: u64,
+    end_row_max: Option<u64>,
     dropped: Option<u64>,
     host: &str,
-) -> Result<Vec<Outgoing>, LinkError> {
-    let Some(first) = spool.read(from_row)? else { return Ok(Vec::new()) };
+) -> Result<Read, LinkError> {
+    // Asked first: rows that become durable meanwhile are none of those that are missing.
+    let durable_row = spool.durable_rows();
+    let Some(first) = spool.read(from_row)? else {
+        return Ok(Read { next_row: from_row.max(durable_row), ..Read::default() });
+    };
     let (first_row, mut end_row) = (first.first_row, first.end_row());
     let mut message = Message { batch: first.batch, names: first.names, extras: first.extras };
+    let end_row_max = end_row_max.unwrap_or(u64::MAX);
     while message.batch.len() < ROWS_MAX
+        && end_row < end_row_max
         && let Some(next) = spool.read(end_row)?
         // Where rows were dropped a new message begins, by the next call.
         && next.first_row == end_row
@@ -35,12 +78,35 @@ pub(super) fn read(
         message.names.merge(&next.names);
         message.extras.lost.extend(next.extras.lost);
     }
-    if let Some(rows) = dropped {
-        let process = spool_process(spool.id(), host);
-        message.extras.lost.push((process.id(), rows));
-        message.names.add_process(process);
+    // Where the rows up to it were dropped, the next ones were never sent.
+    if first_row < end_row_max && end_row_max < end_row {
+        message.batch = first_rows(&message.batch, end_row_max - first_row);
     }
-    cut(first_row, message)
+    if let Some(rows) = dropped {
+        tell_dropped(&mut message, rows, spool.id(), host);
+    }
+    let messages = cut(first_row, message)?;
+    let next_row = messages.last().map_or(from_row, |last| last.end_row);
+    Ok(Read { messages, next_row, dropped })
+}
+
+/// A message of no rows, which would have number `next_row`, that tells what the spool has dropped
+/// in all: where everything was dropped no row comes to tell it with.
+pub(super) fn only_dropped(
+    spool: StreamId,
+    next_row: u64,
+    rows: u64,
+    host: &str,
+) -> Result<Rows, LinkError> {
+    let mut message = Message::default();
+    tell_dropped(&mut message, rows, spool, host);
+    Ok(Rows::pack(next_row, &message)?)
+}
+
+fn tell_dropped(message: &mut Message, rows: u64, spool: StreamId, host: &str) {
+    let process = spool_process(spool, host);
+    message.extras.lost.push((process.id(), rows));
+    message.names.add_process(process);
 }
 
 /// The process under which the collector counts what a spool has dropped.
@@ -79,6 +145,14 @@ fn cut(mut first_row: u64, message: Message) -> Result<Vec<Outgoing>, LinkError>
     Ok(messages)
 }
 
+/// The first so many rows.
+fn first_rows(batch: &Batch, count: u64) -> Batch {
+    let count = usize::try_from(count).unwrap_or(usize::MAX).min(batch.len());
+    let mut first = Batch::default();
+    batch.records()[..count].iter().for_each(|record| first.push(*record, batch.context(record)));
+    first
+}
+
 fn append(batch: &mut Batch, more: &Batch) {
     more.records().iter().for_each(|record| batch.push(*record, more.context(record)));
 }
@@ -114,16 +188,45 @@ mod tests {
             let batch = batch(rows);
             spool.append(&Append { batch: Some(&batch), ..Append::default() }, 0).unwrap();
         }
-        assert!(read(&spool, 0, None, "h").unwrap().is_empty(), "nothing is durable");
+        assert!(
+            read(&spool, 0, None, None, "h").unwrap().messages.is_empty(),
+            "nothing is durable"
+        );
         spool.sync().unwrap();
-        let messages = read(&spool, 3, None, "h").unwrap();
+        let messages = read(&spool, 3, None, None, "h").unwrap().messages;
         let ends: Vec<u64> = messages.iter().map(|message| message.end_row).collect();
         assert_eq!(ends, [3 + ROWS_MAX as u64, 3 + 2 * ROWS_MAX as u64, big]);
         assert_eq!(ids(&messages).concat(), (3..big).collect::<Vec<_>>());
-        let again = read(&spool, 7, Some(11), "h").unwrap();
+        let again = read(&spool, 7, None, Some(11), "h").unwrap().messages;
         assert_eq!(ids(&again)[0][0], 7, "going back is possible");
         let lost = again[0].rows.unpack().unwrap().extras.lost;
         assert_eq!(lost, [(spool_process(spool.id(), "h").id(), 11)]);
         assert_ne!(lost[0].0, spool_process(StreamId(spool.id().0 ^ 2), "h").id());
+    }
+
+    #[test]
+    fn what_is_sent_again_is_cut_as_it_was() {
+        let dir = tempfile::tempdir().unwrap();
+        let spool = Spool::open(dir.path(), SpoolOptions::default(), 0).unwrap();
+        let mut cuts = Cuts::default();
+        let append = |rows| {
+            spool.append(&Append { batch: Some(&batch(rows)), ..Append::default() }, 0).unwrap();
+            spool.sync().unwrap();
+        };
+        append(0..5);
+        append(5..7);
+        cuts.sent(read(&spool, 0, cuts.after(0), None, "h").unwrap().next_row);
+        append(7..9);
+        cuts.sent(read(&spool, 7, cuts.after(7), None, "h").unwrap().next_row);
+        append(9..30);
+        let again = |cuts: &Cuts, from| {
+            ids(&read(&spool, from, cuts.after(from), None, "h").unwrap().messages)
+        };
+        assert_eq!(again(&cuts, 0), [(0..7).collect::<Vec<_>>()]);
+        assert_eq!(again(&cuts, 3), [vec![3, 4, 5, 6]], "also where a part of it is there");
+        assert_eq!(again(&cuts, 7), [vec![7, 8]]);
+        assert_eq!(again(&cuts, 9), [(9..30).collect::<Vec<_>>()], "that was never sent");
+        cuts.acknowledged(8);
+        assert_eq!((cuts.after(0), cuts.after(9)), (Some(9), None));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::link::{Link, LinkError};
 use super::offset::{self, Offset, Offsets};
-use super::rows::{self, Outgoing};
+use super::rows::{self, Outgoing, Read};
 use crate::protocol::{
     self, AgentMessage, ClockReply, ClockRequest, CollectorMessage, FromAgent, FromCollector, Rows,
 };
@@ -60,7 +60,7 @@ pub(super) struct Session<'a> {
     ready: VecDeque<Outgoing>,
     /// What the collector was told of rows that the spool dropped.
     dropped_told: u64,
-    reading: Option<JoinHandle<Result<Vec<Outgoing>, LinkError>>>,
+    reading: Option<JoinHandle<Result<Read, LinkError>>>,
     offsets: Offsets,
     exchange: Option<JoinHandle<Option<Offset>>>,
     /// When the collector was heard last, or had nothing to say; monotonic nanoseconds.
@@ -70,7 +70,7 @@ pub(super) struct Session<'a> {
 /// What there is to react to.
 enum Event {
     Answer(Result<Option<CollectorMessage>, tonic::Status>),
-    Read(Result<Result<Vec<Outgoing>, LinkError>, JoinError>),
+    Read(Result<Result<Read, LinkError>, JoinError>),
     Time(Result<Option<Offset>, JoinError>),
     Look,
 }
@@ -129,8 +129,9 @@ impl<'a> Session<'a> {
             }
             Event::Read(read) => {
                 self.reading = None;
-                let messages = read??;
-                self.next_row = messages.last().map_or(self.next_row, |last| last.end_row);
+                let Read { messages, next_row, dropped } = read??;
+                self.next_row = next_row;
+                self.dropped_told = dropped.unwrap_or(self.dropped_told);
                 self.ready.extend(messages);
                 Ok(())
             }
@@ -155,16 +156,25 @@ impl<'a> Session<'a> {
                 break;
             }
             self.in_flight.push_back(end_row);
+            self.link.cuts().sent(end_row);
+        }
+        if self.reading.is_some() || !self.ready.is_empty() {
+            return Ok(());
         }
         let spool = &self.link.spool;
-        if self.reading.is_none() && self.ready.is_empty() && self.next_row < spool.durable_rows() {
+        let dropped = Some(spool.dropped_rows()).filter(|rows| *rows > self.dropped_told);
+        if self.next_row < spool.durable_rows() {
             let (spool, next_row) = (spool.clone(), self.next_row);
-            let dropped = Some(spool.dropped_rows()).filter(|rows| *rows > self.dropped_told);
-            self.dropped_told = dropped.unwrap_or(self.dropped_told);
             let host = self.link.host.clone();
+            let end_row_max = self.link.cuts().after(next_row);
             self.reading = Some(tokio::task::spawn_blocking(move || {
-                rows::read(&spool, next_row, dropped, &host)
+                rows::read(&spool, next_row, end_row_max, dropped, &host)
             }));
+        } else if let Some(dropped) = dropped {
+            let rows = rows::only_dropped(spool.id(), self.next_row, dropped, &self.link.host)?;
+            if offer(&self.sender, FromAgent::Rows(rows))?.is_none() {
+                self.dropped_told = dropped;
+            }
         }
         Ok(())
     }
@@ -195,6 +205,7 @@ impl<'a> Session<'a> {
         while let Some(end_row) = self.in_flight.pop_front_if(|end_row| *end_row <= ack.row) {
             // What was not sent is not acknowledged, whatever the collector says.
             self.link.spool.acknowledge(end_row)?;
+            self.link.cuts().acknowledged(end_row);
         }
         Ok(())
     }

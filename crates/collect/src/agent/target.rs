@@ -132,6 +132,11 @@ impl Target {
         &self.url
     }
 
+    /// Whether what is sent is encrypted.
+    pub(crate) fn speaks_tls(&self) -> bool {
+        self.endpoint.uri().scheme_str() == Some("https")
+    }
+
     pub(crate) const fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
