@@ -165,19 +165,9 @@ impl Evaluator {
         &self.selection
     }
 
-    /// ACPD: one duration per leaf. `keep` decides by row whether it is asked here at all (rows
-    /// that were answered elsewhere take part only as ancestors).
-    pub fn acpd(
-        &mut self,
-        chain: &Chain<'_>,
-        paths: &Paths,
-        keep: impl Fn(usize) -> bool,
-        mut each: impl FnMut(Found),
-    ) {
+    /// ACPD: one duration per leaf.
+    pub fn acpd(&mut self, chain: &Chain<'_>, paths: &Paths, mut each: impl FnMut(Found)) {
         for (leaf, (place, standing)) in chain.places.iter().zip(chain.standings).enumerate() {
-            if !keep(leaf) {
-                continue;
-            }
             if place.duplicate {
                 self.counts.duplicates += 1;
                 continue;

@@ -24,7 +24,7 @@
 //!     root_start_ns: i64::MIN..i64::MAX,
 //! });
 //! let mut durations = Vec::new();
-//! evaluator.acpd(&chain, &paths, |_| true, |found| durations.push(found.duration_ns));
+//! evaluator.acpd(&chain, &paths, |found| durations.push(found.duration_ns));
 //! assert_eq!(durations, [80]); // (150 − 100) + 30
 //! ```
 //!

@@ -50,7 +50,7 @@ impl Rows {
         if apcd {
             evaluator.apcd(&chain, &paths, each);
         } else {
-            evaluator.acpd(&chain, &paths, |_| true, each);
+            evaluator.acpd(&chain, &paths, each);
         }
         durations.sort_unstable();
         (durations, evaluator.counts)

@@ -1,6 +1,7 @@
 //! The thorough way: rows are grouped by chain and linked, then every chain is asked.
 //!
-//! It serves inner roots, splits, foreign chains, and minutes whose rows lie in several parts.
+//! It serves inner roots, splits, foreign and mixed chains, and minutes whose rows lie in several
+//! parts.
 
 use super::Shared;
 use super::file::{Columns, SegmentFile};
@@ -9,34 +10,19 @@ use super::series::Findings;
 use crate::StoreError;
 use chronoscope_chain::links::bits;
 use chronoscope_chain::{
-    Assembler, Chain, ChainRows, Evaluator, Found, Hop, Negative, Part, Partition, PathIndex,
-    Paths, Run, Told, merge_between, split,
+    Assembler, Chain, ChainRows, Evaluator, Found, Hop, Negative, Part, PathIndex, Paths, Run,
+    Told, merge_between, split,
 };
 use chronoscope_model::{ChainId, ClassId, Flags, PathId, Record, TransactionId};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-/// Which chains' rows are read.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Wanted<'a> {
-    Partition(Partition),
-    Chains(&'a HashSet<ChainId>),
-}
-
-impl Wanted<'_> {
-    fn contains(self, chain: ChainId) -> bool {
-        match self {
-            Self::Partition(partition) => partition.contains(chain),
-            Self::Chains(chains) => chains.contains(&chain),
-        }
-    }
-}
-
-/// Reads the native rows of a segment.
+/// Reads the native rows of a segment, of the chains that are `wanted` (which is asked of every
+/// row).
 pub(super) fn read_native(
     file: &SegmentFile,
     shared: &Shared,
-    wanted: Wanted<'_>,
-    paths: &mut Paths,
+    mut wanted: impl FnMut(ChainId) -> bool,
+    mut path_of: impl FnMut(&[ClassId]) -> PathIndex,
 ) -> Result<Run, StoreError> {
     let mut run = Run::default();
     let names = [
@@ -64,13 +50,13 @@ pub(super) fn read_native(
             let mut book = shared.book();
             let of = |word: &str| {
                 let classes = &book.path(word).classes;
-                (paths.of(classes), classes.last().copied().unwrap_or(ClassId::NONE))
+                (path_of(classes), classes.last().copied().unwrap_or(ClassId::NONE))
             };
             words.into_iter().map(of).collect()
         };
         for (row, key) in keys.iter().enumerate() {
             let chain = common.chain(row);
-            if !wanted.contains(chain) {
+            if !wanted(chain) {
                 continue;
             }
             let known = usize::try_from(*key).ok().and_then(|key| known.get(key));
@@ -206,16 +192,16 @@ impl<'a> Common<'a> {
     }
 }
 
-/// Rows of the log.
+/// Rows of the log, of the chains that are `wanted` (which is asked of every row).
 pub(super) fn read_unsealed(
     records: &[&Record],
     shared: &Shared,
-    wanted: Wanted<'_>,
+    mut wanted: impl FnMut(ChainId) -> bool,
     paths: &mut Paths,
 ) -> Run {
     let mut run = Run::default();
     let mut known: HashMap<PathId, PathIndex> = HashMap::new();
-    for record in records.iter().filter(|record| wanted.contains(record.chain())) {
+    for record in records.iter().filter(|record| wanted(record.chain())) {
         let mut told = || {
             let path = *known.entry(record.path).or_insert_with(|| {
                 let text = shared.names.path_text(record.path);
@@ -253,15 +239,13 @@ pub(super) struct Grouping<'a> {
     findings: Findings,
 }
 
-/// Which rows of a chain are asked, and which only take part as ancestors.
+/// Which chains are asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     All,
-    /// Rows without ancestors of their own. Chains with rows missing are put aside, because
-    /// native rows may be what is missing.
-    ForeignOrAside,
-    /// Rows without ancestors of their own, whatever is missing.
-    Foreign,
+    /// Those of foreign rows only that have rows missing are put aside, because native rows may be
+    /// what is missing.
+    OrAside,
 }
 
 impl<'a> Grouping<'a> {
@@ -316,7 +300,8 @@ impl<'a> Grouping<'a> {
         };
         let chain = self.assembler.assemble(hops, |row| rows.told(row), paths);
         let missing = || chain.places.iter().any(|place| place.has(bits::ANCESTOR_MISSING));
-        if asked == Asked::ForeignOrAside && missing() {
+        let is_foreign = || (0..rows.hops.len()).all(|row| rows.told(row).is_none());
+        if asked == Asked::OrAside && missing() && is_foreign() {
             return false;
         }
         self.findings.rows += rows.hops.len() as u64;
@@ -330,10 +315,9 @@ impl<'a> Grouping<'a> {
         };
         let paths = &*paths;
         let each = |found: Found| sink.take(rows, &chain, paths, found);
-        let keep = |row: usize| asked == Asked::All || rows.told(row).is_none();
         match self.shared.question.kind {
             Kind::Apcd => self.evaluator.apcd(&chain, paths, each),
-            Kind::Acpd => self.evaluator.acpd(&chain, paths, keep, each),
+            Kind::Acpd => self.evaluator.acpd(&chain, paths, each),
             Kind::Sync => {}
         }
         if let (Some(clocks), Some(negatives)) =

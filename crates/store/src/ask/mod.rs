@@ -15,9 +15,11 @@
 //! ```
 //!
 //! Where the root asked for is the chain's own, every native row knows its root's start and a
-//! question is one pass over four or five columns. Inner roots, splits, foreign chains, and minutes
-//! that lie in several parts or are not sealed yet are grouped by chain and linked again. Both ways
-//! give the same answer.
+//! question is one pass over four or five columns. Inner roots, splits, foreign chains, mixed ones
+//! (which go from native rows to foreign ones or back), and minutes that lie in several parts or are
+//! not sealed yet are grouped by chain and linked again. Both ways give the same answer. Where
+//! foreign rows are within reach, native ones are asked for their chain's id, two columns more, to
+//! find out which chains are mixed.
 //!
 //! Where hosts' clocks were read ([`crate::ClockReading`]) the answer says which durations cross
 //! hosts and what they may be off by, and [`Clocks::Corrected`] corrects them. Then every row of a
@@ -26,11 +28,11 @@
 //!
 //! Limits: inner roots and synchronous durations of native rows are looked for up to
 //! [`REACH`] after their chain's root started, rows of foreign chains within
-//! [`Limits::foreign_reach`] of the time range. Where a chain goes on in foreign rows below native
-//! ones, the ACPD of the foreign leaves is found, but the APCD of the native root looks at native
-//! rows only, and a native row whose only children are foreign counts as childless. Doubled rows
-//! are noticed where rows are grouped by chain, not in a pass over columns; the store itself
-//! doubles nothing.
+//! [`Limits::foreign_reach`] of the time range; what of a mixed chain lies further away is as if it
+//! were missing. An inner root does not see native rows that are below it and below a foreign root
+//! that started before the time range, where no row of their minute started in it; no recorder makes
+//! such rows, only imports can. Doubled rows are noticed where rows are grouped by chain, not in a
+//! pass over columns; the store itself doubles nothing.
 
 mod answer;
 mod book;
@@ -38,6 +40,7 @@ mod classes;
 mod clock;
 mod fetch;
 mod file;
+mod foreign;
 mod group;
 mod locate;
 mod pieces;

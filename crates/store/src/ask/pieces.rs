@@ -19,10 +19,8 @@ use std::sync::{Mutex, PoisonError};
 /// Which rows a piece is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// Native chains: foreign rows among them are passed over.
-    Native,
-    /// Foreign chains, whole; native rows among them take part as ancestors.
-    Foreign,
+    /// Chains, whole: rows of both kinds.
+    Chains,
     /// Rows of any kind, each for itself.
     Each,
 }
@@ -79,8 +77,7 @@ impl<'a> Pieces<'a> {
         let task = Task { shared: &self.shared, limits: &self.limits, damage: Mutex::default() };
         let minutes = Minutes::of(&snapshot, self.shared.question, &self.limits);
         let found = match piece {
-            Piece::Native => task.ask_native(&minutes)?,
-            Piece::Foreign => task.ask_foreign(&minutes)?,
+            Piece::Chains => task.ask_chains(&minutes)?,
             Piece::Each => task.ask_each(&minutes)?,
         };
         self.findings.lock().unwrap_or_else(PoisonError::into_inner).merge(found);

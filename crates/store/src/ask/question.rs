@@ -86,8 +86,8 @@ pub struct Limits {
     pub threads: usize,
     /// Memory for rows that have to be grouped by chain, in bytes, over all threads. Where rows
     /// take more ([`chronoscope_chain::ROW_BYTES`] each) they are read in several passes. Durations
-    /// that are found (8 bytes each) and the ids of foreign chains (24 bytes each, for a while)
-    /// come on top. Default: 1 GiB.
+    /// that are found (8 bytes each) and the ids of foreign chains (26 bytes each, and some 30 more
+    /// where they are mixed or lie in several places) come on top. Default: 1 GiB.
     pub memory_bytes: u64,
     /// How long before and after the time range rows of foreign chains are looked for: their
     /// rows lie in the minutes of their own starts, not in their root's. Default: 10 minutes.

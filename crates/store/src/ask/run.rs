@@ -5,16 +5,15 @@ use super::answer::{Answer, Losses};
 use super::book::Book;
 use super::clock::HostClocks;
 use super::file::SegmentFile;
-use super::group::{
-    Asked, Grouping, Wanted, read_chains, read_foreign, read_native, read_unsealed,
-};
+use super::foreign::{ForeignChains, Meeting};
+use super::group::{Asked, Grouping, read_native, read_unsealed};
 use super::question::{Kind, Limits, Question};
 use super::scan::scan;
 use super::series::Findings;
 use crate::{Damage, Kind as RowKind, Minute, Segment, Slot, Snapshot, StoreError};
-use chronoscope_chain::{Partition, Paths, Run, cuts};
+use chronoscope_chain::{Partition, Paths};
 use chronoscope_model::{ChainId, Flags, Record};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -43,12 +42,10 @@ pub fn ask(
     };
     let task = Task { shared: &shared, limits, damage: Mutex::new(Vec::new()) };
     let minutes = Minutes::of(snapshot, question, limits);
-    let mut findings = task.ask_native(&minutes)?;
-    findings.merge(if question.kind == Kind::Sync {
-        task.ask_each(&minutes)?
-    } else {
-        task.ask_foreign(&minutes)?
-    });
+    let findings = match question.kind {
+        Kind::Sync => task.ask_each(&minutes)?,
+        Kind::Acpd | Kind::Apcd => task.ask_chains(&minutes)?,
+    };
     let ledger = snapshot.ledger();
     let mut damage = snapshot.damage().to_vec();
     damage.extend(task.damage.into_inner().unwrap_or_default());
@@ -66,17 +63,17 @@ pub fn ask(
 
 /// The rows of one native minute.
 #[derive(Default)]
-struct NativeMinute<'a> {
-    parts: Vec<&'a Segment>,
-    unsealed: Vec<&'a Record>,
+pub(super) struct NativeMinute<'a> {
+    pub(super) parts: Vec<&'a Segment>,
+    pub(super) unsealed: Vec<&'a Record>,
 }
 
 /// All rows that may matter.
 #[derive(Default)]
 pub(super) struct Minutes<'a> {
-    native: BTreeMap<Minute, NativeMinute<'a>>,
-    foreign: Vec<&'a Segment>,
-    foreign_unsealed: Vec<&'a Record>,
+    pub(super) native: BTreeMap<Minute, NativeMinute<'a>>,
+    pub(super) foreign: Vec<&'a Segment>,
+    pub(super) foreign_unsealed: Vec<&'a Record>,
 }
 
 impl<'a> Minutes<'a> {
@@ -128,7 +125,7 @@ pub(super) struct Task<'a> {
 impl Task<'_> {
     /// Lets all threads work through `jobs`; every thread has its own state, and all states are
     /// returned. The first error ends the work.
-    fn spread<J: Sync, S: Send>(
+    pub(super) fn spread<J: Sync, S: Send>(
         &self,
         jobs: &[J],
         state: impl Fn() -> S + Sync,
@@ -158,7 +155,7 @@ impl Task<'_> {
 
     /// Passes over a segment that cannot be read, and remembers it. A segment that is gone is no
     /// damage: the snapshot is too old.
-    fn or_damage<T>(
+    pub(super) fn or_damage<T>(
         &self,
         segment: &Segment,
         result: Result<T, StoreError>,
@@ -182,30 +179,53 @@ impl Task<'_> {
         }
     }
 
-    pub(super) fn ask_native(&self, minutes: &Minutes<'_>) -> Result<Findings, StoreError> {
+    /// Asks native chains minute by minute, those without foreign rows; and says where the others
+    /// are.
+    pub(super) fn ask_native(
+        &self,
+        minutes: &Minutes<'_>,
+        foreign: &ForeignChains,
+    ) -> Result<(Findings, Meeting), StoreError> {
         let question = self.shared.question;
-        if question.kind == Kind::Sync {
-            return Ok(Findings::new(question.points));
-        }
-        let jobs: Vec<_> = minutes.native.values().collect();
-        let new = || Findings::new(question.points);
-        let states = self.spread(&jobs, new, |findings, minute| {
-            findings.merge(self.ask_minute(minute)?);
+        let jobs: Vec<_> = minutes.native.iter().collect();
+        let new = || (Findings::new(question.points), Meeting::default());
+        let states = self.spread(&jobs, new, |(findings, all), (minute, rows)| {
+            let mut meeting = Meeting::default();
+            findings.merge(self.ask_minute(rows, foreign, &mut meeting)?);
+            all.add(**minute, meeting);
             Ok(())
         })?;
-        Ok(merged(states, question))
+        let mut findings = Findings::new(question.points);
+        let mut meeting = Meeting::default();
+        for (found, met) in states {
+            findings.merge(found);
+            meeting.merge(met);
+        }
+        Ok((findings, meeting))
     }
 
-    fn ask_minute(&self, minute: &NativeMinute<'_>) -> Result<Findings, StoreError> {
+    fn ask_minute(
+        &self,
+        minute: &NativeMinute<'_>,
+        foreign: &ForeignChains,
+        meeting: &mut Meeting,
+    ) -> Result<Findings, StoreError> {
         let empty = || Findings::new(self.shared.question.points);
         let corrected = self.shared.clocks.as_ref().is_some_and(|clocks| clocks.corrected);
         let grouped = self.shared.question.split || corrected;
         if let ([part], [], false) = (&minute.parts[..], &minute.unsealed[..], grouped) {
             let scanned = SegmentFile::open(&part.path).and_then(|file| {
                 if self.is_outside(&file) {
+                    meeting.passed_over = true;
                     return Ok(Some(empty()));
                 }
-                scan(&file, self.shared, RowKind::Native)
+                let (rows, chains) = foreign.rows_in(&file)?;
+                let scanned = scan(&file, self.shared, RowKind::Native, &rows)?;
+                if scanned.is_some() {
+                    meeting.chains.extend(chains);
+                    meeting.rows += rows.len() as u64;
+                }
+                Ok(scanned)
             });
             match self.or_damage(part, scanned)? {
                 None => return Ok(empty()),
@@ -213,7 +233,7 @@ impl Task<'_> {
                 Some(None) => {} // it has to be grouped
             }
         }
-        self.group_minute(minute)
+        self.group_minute(minute, foreign, meeting)
     }
 
     /// Whether no root in a segment started in the time that is asked for.
@@ -226,18 +246,27 @@ impl Task<'_> {
         beyond("start") && beyond("root_start")
     }
 
-    fn group_minute(&self, minute: &NativeMinute<'_>) -> Result<Findings, StoreError> {
+    fn group_minute(
+        &self,
+        minute: &NativeMinute<'_>,
+        foreign: &ForeignChains,
+        meeting: &mut Meeting,
+    ) -> Result<Findings, StoreError> {
         let rows: u64 = minute.parts.iter().map(|part| part.row_count).sum();
         let rows = rows + minute.unsealed.len() as u64;
         let memory = self.limits.memory_bytes / self.limits.threads.max(1) as u64;
         let mut findings = Findings::new(self.shared.question.points);
         for partition in Partition::within(rows, memory) {
-            let wanted = Wanted::Partition(partition);
+            let mut wanted = |chain| {
+                partition.contains(chain) && !(foreign.contains(chain) && meeting.meet(chain))
+            };
             let mut paths = Paths::default();
-            let mut runs = vec![read_unsealed(&minute.unsealed, self.shared, wanted, &mut paths)];
+            let mut runs =
+                vec![read_unsealed(&minute.unsealed, self.shared, &mut wanted, &mut paths)];
             for part in &minute.parts {
-                let run = SegmentFile::open(&part.path)
-                    .and_then(|file| read_native(&file, self.shared, wanted, &mut paths));
+                let run = SegmentFile::open(&part.path).and_then(|file| {
+                    read_native(&file, self.shared, &mut wanted, |classes| paths.of(classes))
+                });
                 runs.extend(self.or_damage(part, run)?);
             }
             let mut grouping = Grouping::new(self.shared);
@@ -245,143 +274,6 @@ impl Task<'_> {
             findings.merge(grouping.into_findings());
         }
         Ok(findings)
-    }
-
-    /// Foreign chains lie anywhere. Most lie in one place all the same, and are asked as they are
-    /// read; the rows of the others are brought together, in as many passes as memory demands.
-    pub(super) fn ask_foreign(&self, minutes: &Minutes<'_>) -> Result<Findings, StoreError> {
-        let mut findings = Findings::new(self.shared.question.points);
-        if minutes.foreign.is_empty() && minutes.foreign_unsealed.is_empty() {
-            return Ok(findings);
-        }
-        let (scattered, rows) = self.scattered_chains(minutes)?;
-        for partition in Partition::within(rows, self.limits.memory_bytes) {
-            let (found, runs, mut aside) = self.read_scattered(minutes, &scattered, partition)?;
-            findings.merge(found);
-            let (found, more_aside) = self.ask_runs(&runs, Asked::ForeignOrAside)?;
-            drop(runs);
-            findings.merge(found);
-            aside.extend(more_aside);
-            findings.merge(self.ask_aside(minutes, aside)?);
-        }
-        Ok(findings)
-    }
-
-    /// The foreign chains whose rows do not all stand together, and how many rows they have.
-    /// Takes 24 bytes for every chain meanwhile.
-    fn scattered_chains(
-        &self,
-        minutes: &Minutes<'_>,
-    ) -> Result<(HashSet<ChainId>, u64), StoreError> {
-        let states = self.spread(&minutes.foreign, Vec::new, |chains, segment| {
-            let read = SegmentFile::open(&segment.path).and_then(|file| read_chains(&file));
-            chains.extend(self.or_damage(segment, read)?.unwrap_or_default());
-            Ok(())
-        })?;
-        let mut chains: Vec<(ChainId, u64)> = states.into_iter().flatten().collect();
-        let mut scattered: HashSet<ChainId> =
-            minutes.foreign_unsealed.iter().map(|record| record.chain()).collect();
-        chains.sort_unstable();
-        let pairs = chains.windows(2).filter(|pair| pair[0].0 == pair[1].0);
-        scattered.extend(pairs.map(|pair| pair[0].0));
-        let of_scattered = chains.iter().filter(|(chain, _)| scattered.contains(chain));
-        let rows: u64 = of_scattered.map(|(_, rows)| rows).sum();
-        Ok((scattered, rows + minutes.foreign_unsealed.len() as u64))
-    }
-
-    /// Asks the chains that stand together (in the first pass), and reads the rows of those that do
-    /// not, as far as they are in the partition. Returns what was found, the rows read, and the
-    /// rows of chains that were put aside.
-    fn read_scattered(
-        &self,
-        minutes: &Minutes<'_>,
-        scattered: &HashSet<ChainId>,
-        partition: Partition,
-    ) -> Result<(Findings, Vec<Run>, Vec<Run>), StoreError> {
-        let new = || (Findings::new(self.shared.question.points), Vec::new(), Run::default());
-        let states = self.spread(&minutes.foreign, new, |(findings, runs, aside), segment| {
-            let mut grouping = Grouping::new(self.shared);
-            let (mut run, mut mine) = (Run::default(), Run::default());
-            let mut paths = Paths::default();
-            let read = SegmentFile::open(&segment.path).and_then(|file| {
-                read_foreign(&file, self.shared, |chain, rows| {
-                    if scattered.contains(&chain) {
-                        if partition.contains(chain) {
-                            run.extend(chain, rows);
-                        }
-                    } else if partition.index == 0
-                        && !grouping.ask_chain(rows, Asked::ForeignOrAside, &mut paths)
-                    {
-                        mine.extend(chain, rows);
-                    }
-                })
-            });
-            // All of a segment, or nothing.
-            if self.or_damage(segment, read)?.is_some() {
-                run.sort();
-                runs.push(run);
-                aside.append(mine);
-                findings.merge(grouping.into_findings());
-            }
-            Ok(())
-        })?;
-        let mut findings = Findings::new(self.shared.question.points);
-        let (mut runs, mut aside) = (Vec::new(), Vec::new());
-        for (found, read, mut put_aside) in states {
-            findings.merge(found);
-            runs.extend(read);
-            put_aside.sort();
-            aside.push(put_aside);
-        }
-        let wanted = Wanted::Partition(partition);
-        let mut paths = Paths::default(); // stays empty: these rows have no paths
-        runs.push(read_unsealed(&minutes.foreign_unsealed, self.shared, wanted, &mut paths));
-        Ok((findings, runs, aside))
-    }
-
-    /// Asks foreign chains, every thread a share of them.
-    fn ask_runs(&self, runs: &[Run], asked: Asked) -> Result<(Findings, Vec<Run>), StoreError> {
-        let cuts = cuts(runs, self.limits.threads.max(1) * 4);
-        let starts = std::iter::once(ChainId::NONE).chain(cuts.iter().copied());
-        let ends = cuts.iter().copied().map(Some).chain([None]);
-        let shares: Vec<_> = starts.zip(ends).collect();
-        let new = || (Grouping::new(self.shared), Paths::default(), Vec::new());
-        let states = self.spread(&shares, new, |(grouping, paths, aside), share| {
-            aside.push(grouping.ask(runs, *share, asked, paths));
-            Ok(())
-        })?;
-        let mut aside = Vec::new();
-        let mut findings = Findings::new(self.shared.question.points);
-        for (grouping, _, runs) in states {
-            findings.merge(grouping.into_findings());
-            aside.extend(runs.into_iter().filter(|run| !run.is_empty()));
-        }
-        Ok((findings, aside))
-    }
-
-    /// Asks chains with rows missing again, together with the native rows of these chains: a
-    /// foreign part may hang below a native one.
-    fn ask_aside(
-        &self,
-        minutes: &Minutes<'_>,
-        mut aside: Vec<Run>,
-    ) -> Result<Findings, StoreError> {
-        let mut grouping = Grouping::new(self.shared);
-        let mut paths = Paths::default();
-        if self.shared.question.kind == Kind::Acpd && aside.iter().any(|run| !run.is_empty()) {
-            let chains: HashSet<ChainId> = aside.iter().flat_map(Run::chains).collect();
-            let wanted = Wanted::Chains(&chains);
-            for minute in minutes.native.values() {
-                for part in &minute.parts {
-                    let run = SegmentFile::open(&part.path)
-                        .and_then(|file| read_native(&file, self.shared, wanted, &mut paths));
-                    aside.extend(self.or_damage(part, run)?);
-                }
-                aside.push(read_unsealed(&minute.unsealed, self.shared, wanted, &mut paths));
-            }
-        }
-        grouping.ask(&aside, (ChainId::NONE, None), Asked::Foreign, &mut paths);
-        Ok(grouping.into_findings())
     }
 
     /// Synchronous durations: every row for itself.
@@ -395,7 +287,7 @@ impl Task<'_> {
                 if self.is_outside(&file) {
                     return Ok(None);
                 }
-                scan(&file, self.shared, segment.slot.kind)
+                scan(&file, self.shared, segment.slot.kind, &[])
             });
             if let Some(Some(found)) = self.or_damage(segment, found)? {
                 findings.merge(found);

@@ -65,17 +65,19 @@ impl Plan {
     }
 }
 
-/// Scans a segment of a kind; `None` where the question cannot be answered without grouping its rows.
+/// Scans a segment of a kind, passing over the rows whose numbers are in `without`, ascending (for
+/// native rows only); `None` where the question cannot be answered without grouping its rows.
 pub(super) fn scan(
     file: &SegmentFile,
     shared: &Shared,
     kind: RowKind,
+    without: &[usize],
 ) -> Result<Option<Findings>, StoreError> {
     let mut findings = Findings::new(shared.question.points);
     findings.rows = file.rows();
     let plan = match shared.question.kind {
         Kind::Sync => Some(plan_classes(file, shared, &mut findings)?),
-        Kind::Acpd | Kind::Apcd => plan_paths(file, shared, &mut findings)?,
+        Kind::Acpd | Kind::Apcd => plan_paths(file, shared, &mut findings, without)?,
     };
     let Some(plan) = plan else { return Ok(None) };
     if plan.stretches.iter().all(|stretch| stretch.todo == Todo::Skip) {
@@ -139,8 +141,11 @@ fn plan_paths(
     file: &SegmentFile,
     shared: &Shared,
     findings: &mut Findings,
+    without: &[usize],
 ) -> Result<Option<Plan>, StoreError> {
     let mut plan = Plan::default();
+    let mut without = without.iter().copied().peekable();
+    let mut first = 0;
     for batch in file.read(&["path"], None, None)? {
         let batch = batch.map_err(file.unreadable())?;
         let (keys, words) = Columns { file, batch: &batch }.words("path")?;
@@ -151,10 +156,13 @@ fn plan_paths(
             };
             todos.push(todo);
         }
-        for key in keys {
+        for (row, key) in keys.iter().enumerate() {
             let todo = usize::try_from(*key).ok().and_then(|key| todos.get(key));
-            plan.push(*todo.ok_or_else(|| file.strange("path"))?);
+            let todo = *todo.ok_or_else(|| file.strange("path"))?;
+            let passed_over = without.next_if_eq(&(first + row)).is_some();
+            plan.push(if passed_over { Todo::Skip } else { todo });
         }
+        first += keys.len();
     }
     Ok(Some(plan))
 }

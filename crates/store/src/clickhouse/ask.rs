@@ -92,7 +92,7 @@ impl Remote {
             let asked = match question.kind {
                 Kind::Sync => shard.ask_each(question),
                 Kind::Acpd | Kind::Apcd => {
-                    shard.ask_native(&tops).and_then(|()| shard.ask_foreign(question.kind))
+                    shard.ask_native(&tops).and_then(|()| shard.ask_foreign())
                 }
             };
             if let Err(error) = asked {
@@ -268,42 +268,43 @@ const CLASS: &str =
 const FOREIGN: u8 = Flags::FOREIGN.0;
 
 impl Shard<'_> {
-    /// Native chains of the roots that matter, in the order that they are stored in.
+    /// The condition of foreign rows that may matter. With the class of their root, which is empty,
+    /// little is read of a table that has none.
+    fn is_foreign(&self) -> String {
+        let minutes = between("minute", &self.pieces.minutes().1);
+        format!("(top = '' AND bitAnd(flags, {FOREIGN}) != 0 AND {minutes})")
+    }
+
+    /// Native chains of the roots that matter, in the order that they are stored in; those without
+    /// foreign rows.
     fn ask_native(&self, tops: &[String]) -> Result<(), Ended> {
         let minutes = between("minute", &self.pieces.minutes().0);
         let tops = tops.iter().map(|top| quoted(top)).chain(["''".to_owned()]);
         let tops = tops.collect::<Vec<_>>().join(", ");
+        let is_foreign = self.is_foreign();
         self.stream(
-            Piece::Native,
+            Piece::Chains,
             &format!(
                 "SELECT {HOPS}, {TOLD} FROM transactions \
                  WHERE {minutes} AND top IN ({tops}) AND bitAnd(flags, {FOREIGN}) = 0 \
+                 AND (chain_high, chain_low) NOT IN \
+                 (SELECT chain_high, chain_low FROM transactions WHERE {is_foreign}) \
                  ORDER BY minute, top, chain_high, chain_low \
                  SETTINGS optimize_read_in_order = 1"
             ),
         )
     }
 
-    /// Foreign chains, sorted there (on disk where memory is short), with the native rows that may
-    /// stand above them.
-    fn ask_foreign(&self, kind: Kind) -> Result<(), Ended> {
-        let (native, foreign) = self.pieces.minutes();
-        let is_foreign = format!(
-            "top = '' AND bitAnd(flags, {FOREIGN}) != 0 AND {}",
-            between("minute", &foreign)
-        );
-        let mut wanted = format!("({is_foreign})");
-        if kind == Kind::Acpd {
-            wanted += &format!(
-                " OR (bitAnd(flags, {FOREIGN}) = 0 AND {} AND (chain_high, chain_low) IN \
-                 (SELECT chain_high, chain_low FROM transactions WHERE {is_foreign}))",
-                between("minute", &native)
-            );
-        }
+    /// Foreign and mixed chains, sorted there (on disk where memory is short).
+    fn ask_foreign(&self) -> Result<(), Ended> {
+        let minutes = between("minute", &self.pieces.minutes().0);
+        let is_foreign = self.is_foreign();
         self.stream(
-            Piece::Foreign,
+            Piece::Chains,
             &format!(
-                "SELECT {HOPS}, {TOLD}, {CLASS} FROM transactions WHERE {wanted} \
+                "SELECT {HOPS}, {TOLD}, {CLASS} FROM transactions WHERE {is_foreign} \
+                 OR (bitAnd(flags, {FOREIGN}) = 0 AND {minutes} AND (chain_high, chain_low) IN \
+                 (SELECT chain_high, chain_low FROM transactions WHERE {is_foreign})) \
                  ORDER BY chain_high, chain_low \
                  SETTINGS max_bytes_before_external_sort = 1000000000"
             ),

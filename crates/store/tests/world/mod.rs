@@ -36,6 +36,11 @@ impl World {
         world
     }
 
+    /// A world of these.
+    pub fn of(names: Names, records: Vec<Record>) -> Self {
+        Self { names, records, random: 0 }
+    }
+
     fn below(&mut self, bound: u64) -> u64 {
         self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(99);
         ((self.random >> 33) ^ (self.random >> 45)) % bound
