@@ -14,8 +14,9 @@ use std::time::Duration;
 /// Measures how long things take in distributed, message-driven systems.
 ///
 /// Programs that carry the recorder write their transactions into a ring in memory; `serve`
-/// collects the rings of this host into files; `chains`, `chain` and `classes` answer from the
-/// files, and `live` straight from the rings.
+/// collects the rings of this host, and what agents on other hosts and OpenTelemetry SDKs send,
+/// into files or a ClickHouse cluster; `chains`, `chain` and `classes` answer from there, and
+/// `live` straight from the rings.
 #[derive(Debug, Parser)]
 #[command(version, after_help = exit::TABLE, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -93,8 +94,8 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "DIR")]
     pub(crate) rings: Option<PathBuf>,
     /// Answer GET /status, /metrics (Prometheus), /classes and /chains over HTTP there, and take
-    /// in what agents send; port 0 lets the kernel choose, and the choice is said on stderr.
-    /// Beyond loopback it wants TLS and a token
+    /// in what agents and OpenTelemetry SDKs (OTLP) send; port 0 lets the kernel choose, and the
+    /// choice is said on stderr. Beyond loopback it wants TLS and a token
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
     /// Speak TLS with this certificate chain (PEM)
