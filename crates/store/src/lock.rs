@@ -9,7 +9,7 @@ use std::path::Path;
 /// ends, however it ends.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    _file: File,
+    file: File,
 }
 
 impl Lock {
@@ -37,6 +37,32 @@ impl Lock {
         // On a full disk the lock holds all the same; only the courtesy is missing.
         let text = format!("process {}\n", std::process::id());
         let _ = file.set_len(0).and_then(|()| file.write_all(text.as_bytes()));
-        Ok(Self { _file: file })
+        Ok(Self { file })
+    }
+}
+
+impl Drop for Lock {
+    /// Closing alone would leave the lock to a child process that another thread is just starting:
+    /// between `fork` and `exec` it has every descriptor.
+    fn drop(&mut self) {
+        // It can only fail for a file that has no lock, and closing follows in any case.
+        let _ = self.file.unlock();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Lock;
+    use crate::StoreError;
+
+    #[test]
+    fn a_child_being_started_does_not_keep_the_lock() {
+        let dir = tempfile::tempdir().unwrap();
+        let lock = Lock::take(dir.path()).unwrap();
+        let inherited = lock.file.try_clone().unwrap();
+        assert!(matches!(Lock::take(dir.path()), Err(StoreError::Locked { .. })));
+        drop(lock);
+        drop(Lock::take(dir.path()).unwrap());
+        drop(inherited);
     }
 }
