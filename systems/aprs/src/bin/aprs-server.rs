@@ -1,0 +1,2 @@
+//! The program `aprs-server`.
+fn main() {}

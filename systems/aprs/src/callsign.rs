@@ -1,0 +1,62 @@
+//! Station callsigns, and names of objects and items: one to nine octets.
+
+use std::fmt;
+
+/// Longest callsign with SSID, and longest name of an object or item, in octets.
+pub const CALLSIGN_LEN_MAX: usize = 9;
+
+/// One to nine octets, held in place. Compared octet by octet: APRS-IS callsigns are case
+/// sensitive.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Callsign {
+    bytes: [u8; CALLSIGN_LEN_MAX],
+    len: u8,
+}
+
+impl Callsign {
+    /// The first one to nine octets' worth of name; `None` for none, or for more than nine. Which
+    /// octets may be in a callsign depends on where it stands, so nothing else is checked here.
+    pub fn new(text: &[u8]) -> Option<Self> {
+        let len = u8::try_from(text.len()).ok()?;
+        let mut bytes = [0; CALLSIGN_LEN_MAX];
+        bytes.get_mut(..text.len())?.copy_from_slice(text);
+        (len > 0).then_some(Self { bytes, len })
+    }
+
+    /// The octets.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+
+    /// What is before the SSID: all octets where there is none.
+    pub fn base(&self) -> &[u8] {
+        let bytes = self.as_bytes();
+        bytes.iter().position(|octet| *octet == b'-').map_or(bytes, |at| &bytes[..at])
+    }
+}
+
+impl fmt::Display for Callsign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        String::from_utf8_lossy(self.as_bytes()).fmt(f)
+    }
+}
+
+impl fmt::Debug for Callsign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Callsign;
+
+    #[test]
+    fn one_to_nine_octets() {
+        assert_eq!(Callsign::new(b""), None);
+        assert_eq!(Callsign::new(b"OH7LZB-10X"), None);
+        let call = Callsign::new(b"OH7LZB-10").unwrap();
+        assert_eq!((call.as_bytes(), call.base()), (&b"OH7LZB-10"[..], &b"OH7LZB"[..]));
+        assert_eq!(call.to_string(), "OH7LZB-10");
+    }
+}

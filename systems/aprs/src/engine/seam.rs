@@ -1,0 +1,152 @@
+//! What goes into the engine and what it asks for: the one door of all input, so that it can be
+//! recorded with its arrival time and played again.
+
+use crate::callsign::Callsign;
+use std::io::{self, IoSlice};
+use std::net::SocketAddr;
+
+/// A connection, an uplink, a UDP peer or a datagram's port: never used twice by a server, not
+/// even across a live upgrade.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+pub struct ConnId(pub u64);
+
+/// An instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Now {
+    /// Nanoseconds of the monotonic clock: all intervals.
+    pub monotonic_ns: u64,
+    /// UTC nanoseconds since 1970: all that is told to people.
+    pub utc_ns: i64,
+}
+
+/// Something that came from outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input<'a> {
+    /// Somebody connected to a port. The ACL has let it in.
+    Opened {
+        /// Its name from now on.
+        conn: ConnId,
+        /// Index of the port in `Config::listeners`.
+        listener: usize,
+        /// Who.
+        remote: SocketAddr,
+        /// To which of our addresses.
+        local: SocketAddr,
+        /// Callsign in the client's certificate, where it showed one that is valid.
+        certificate: Option<Callsign>,
+    },
+    /// We connected to an uplink.
+    UplinkOpened {
+        /// Its name from now on.
+        conn: ConnId,
+        /// Index of the uplink in `Config::uplinks`.
+        uplink: usize,
+        /// Where it is.
+        remote: SocketAddr,
+        /// Our side.
+        local: SocketAddr,
+        /// The other side's certificate was checked.
+        certificate: bool,
+    },
+    /// Bytes of a connection, in order, in pieces of any size.
+    Received {
+        /// From whom.
+        conn: ConnId,
+        /// What.
+        bytes: &'a [u8],
+    },
+    /// The kernel takes bytes again after [`Output::write`] had to leave some.
+    Writable {
+        /// Of whom.
+        conn: ConnId,
+    },
+    /// A connection is gone; it is not written to any more.
+    Closed {
+        /// Which.
+        conn: ConnId,
+        /// In words, for the log and the status page.
+        reason: &'a str,
+    },
+    /// A datagram to a UDP port: of a client that asked for UDP, or a submission.
+    Datagram {
+        /// Index of the port in `Config::listeners`.
+        listener: usize,
+        /// Who.
+        from: SocketAddr,
+        /// What.
+        bytes: &'a [u8],
+    },
+    /// A datagram of a core peer.
+    PeerDatagram {
+        /// Index in `Config::peer_groups`.
+        group: usize,
+        /// Who: not yet checked to be a peer.
+        from: SocketAddr,
+        /// What.
+        bytes: &'a [u8],
+    },
+    /// An upload by HTTP: a login line and a packet line.
+    Posted {
+        /// Who.
+        from: SocketAddr,
+        /// The body of the request.
+        bytes: &'a [u8],
+    },
+}
+
+/// Where a datagram goes out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DatagramPort {
+    /// Index in `Config::listeners`.
+    Listener(usize),
+    /// Index in `Config::peer_groups`.
+    PeerGroup(usize),
+}
+
+/// How a connection ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Close {
+    /// After what was written.
+    Graceful,
+    /// At once: what the kernel still has is thrown away.
+    Reset,
+}
+
+/// What the engine does to the world: sockets in the server, memory in tests and replays.
+pub trait Output {
+    /// Writes as much as goes without waiting; how many octets that was. Less than all, 0
+    /// included, means: [`Input::Writable`] will come.
+    ///
+    /// # Errors
+    /// When the connection is broken; [`Input::Closed`] will come as well.
+    fn write(&mut self, conn: ConnId, slices: &[IoSlice<'_>]) -> io::Result<usize>;
+
+    /// Octets that were written to `conn` and that its host has not acknowledged yet.
+    fn unacknowledged(&mut self, conn: ConnId) -> usize;
+
+    /// Sends a datagram; one that the kernel does not take is lost, and counted by the callee.
+    fn send(&mut self, port: DatagramPort, to: SocketAddr, bytes: &[u8]);
+
+    /// Ends a connection. [`Input::Closed`] does not come for it.
+    fn close(&mut self, conn: ConnId, how: Close, reason: &str);
+
+    /// A line for the log.
+    fn log(&mut self, level: LogLevel, line: std::fmt::Arguments<'_>);
+}
+
+/// How much a line of the log matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LogLevel {
+    /// The server cannot go on.
+    Critical,
+    /// Something does not work.
+    Error,
+    /// Something may not work.
+    Warning,
+    /// What operators want to know.
+    Info,
+    /// What developers want to know.
+    Debug,
+}

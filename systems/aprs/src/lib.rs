@@ -1,0 +1,17 @@
+//! An APRS-IS core server.
+//!
+//! Bytes come in through [`net`], become input of [`engine`], which is a machine without sockets or
+//! clock: it splits lines, has [`packet`] parse them, [`qconstruct`] say how they came and
+//! [`dupes`] whether they are new, and [`filter`] who gets them. [`config`] reads aprsc's files,
+//! [`http`] shows what goes on.
+
+pub mod callsign;
+pub mod config;
+pub mod dupes;
+pub mod engine;
+pub mod filter;
+pub mod history;
+pub mod http;
+pub mod net;
+pub mod packet;
+pub mod qconstruct;

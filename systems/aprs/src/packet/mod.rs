@@ -1,0 +1,104 @@
+//! A packet that goes through the server, and what is known about it.
+
+mod types;
+
+pub use types::Types;
+
+use std::ops::Range;
+
+/// Longest packet, in octets with its CR LF.
+pub const PACKET_LEN_MAX: usize = 512;
+
+/// A place on the Earth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Position {
+    /// Degrees, north positive, in [-90, 90].
+    pub latitude: f32,
+    /// Degrees, east positive, in [-180, 180].
+    pub longitude: f32,
+}
+
+/// A symbol of the map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Symbol {
+    /// `/`, `\`, or the overlay's letter or digit.
+    pub table: u8,
+    /// The symbol's code in the table.
+    pub code: u8,
+}
+
+/// A packet as it leaves the server: its q construct is made, its line ends with CR LF, and what
+/// filters ask about it is known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Packet {
+    /// `SOURCE>DESTINATION,PATH,qAX,ENTRY:PAYLOAD` CR LF.
+    pub line: Box<[u8]>,
+    /// End of the source callsign in `line`.
+    pub source_end: u16,
+    /// Where the destination callsign is in `line`, with its SSID.
+    pub destination: Range<u16>,
+    /// Where the digipeaters are in `line`: all of the path before the q construct; empty for none.
+    pub digis: Range<u16>,
+    /// Where the q construct begins in `line`: its `q`. Always there once the server made it.
+    pub q_at: u16,
+    /// Where the payload begins in `line`: after the colon.
+    pub payload_at: u16,
+    /// What it is.
+    pub types: Types,
+    /// Where it says it is: of the packet, or of the object or item in it.
+    pub position: Option<Position>,
+    /// Its symbol on the map.
+    pub symbol: Option<Symbol>,
+    /// Where the object's or item's name is in `line`, without trailing spaces.
+    pub name: Option<Range<u16>>,
+    /// Where a message's addressee is in `line`, without trailing spaces.
+    pub addressee: Option<Range<u16>>,
+}
+
+impl Packet {
+    /// The source callsign.
+    pub fn source(&self) -> &[u8] {
+        &self.line[..usize::from(self.source_end)]
+    }
+
+    /// The destination callsign with its SSID.
+    pub fn destination(&self) -> &[u8] {
+        self.part(&self.destination)
+    }
+
+    /// The elements of the path before the q construct, each with its `*` where it has one.
+    pub fn digis(&self) -> impl Iterator<Item = &[u8]> {
+        self.part(&self.digis).split(|octet| *octet == b',').filter(|digi| !digi.is_empty())
+    }
+
+    /// The three octets of the q construct, as `qAC`.
+    pub fn q(&self) -> &[u8] {
+        let at = usize::from(self.q_at);
+        &self.line[at..at + 3]
+    }
+
+    /// The callsigns after the q construct; the first of them is where the packet entered.
+    pub fn entries(&self) -> impl Iterator<Item = &[u8]> {
+        let after = usize::from(self.q_at) + 3..usize::from(self.payload_at) - 1;
+        self.line[after].split(|octet| *octet == b',').filter(|call| !call.is_empty())
+    }
+
+    /// All after the colon, without CR LF.
+    pub fn payload(&self) -> &[u8] {
+        &self.line[usize::from(self.payload_at)..self.line.len() - 2]
+    }
+
+    /// The name of the object or item.
+    pub fn name(&self) -> Option<&[u8]> {
+        self.name.as_ref().map(|range| self.part(range))
+    }
+
+    /// Whom a message is for.
+    pub fn addressee(&self) -> Option<&[u8]> {
+        self.addressee.as_ref().map(|range| self.part(range))
+    }
+
+    fn part(&self, range: &Range<u16>) -> &[u8] {
+        &self.line[usize::from(range.start)..usize::from(range.end)]
+    }
+}
