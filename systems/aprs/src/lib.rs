@@ -15,3 +15,5 @@ pub mod http;
 pub mod net;
 pub mod packet;
 pub mod qconstruct;
+pub mod status;
+pub mod why;
