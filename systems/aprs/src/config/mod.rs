@@ -1,4 +1,24 @@
-//! What an operator wants of the server.
+//! What an operator wants of the server: aprsc's configuration files, with a few directives more.
+//!
+//! ```no_run
+//! let config = chronoscope_aprs::config::read("aprsc.conf".as_ref())?;
+//! println!("{} has {} ports", config.server_id, config.listeners.len());
+//! # Ok::<(), chronoscope_aprs::config::ConfigErrors>(())
+//! ```
+
+mod acl;
+mod fault;
+mod lines;
+mod ports;
+mod read;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub use fault::{ConfigError, ConfigErrors, Fault, Position};
+pub use lines::quote;
+pub use read::{DIRECTIVES, FILE_SIZE_MAX, Surroundings, parse, read};
+pub use value::glob_matches;
 
 use crate::callsign::Callsign;
 use std::net::{IpAddr, SocketAddr};
@@ -51,6 +71,8 @@ pub struct Config {
     pub disallow_login: Vec<String>,
     /// Globs of callsigns whose packets are dropped.
     pub disallow_source: Vec<String>,
+    /// Globs of what may not be in a path from the q construct on: igates, servers, q constructs.
+    pub disallow_igate: Vec<String>,
     /// The second letter of the q constructs that this server makes: `A` on APRS-IS.
     pub q_protocol: u8,
     /// Packets with q constructs of other protocols are dropped.
@@ -71,6 +93,56 @@ pub struct Config {
     pub http_upload: Vec<SocketAddr>,
     /// The operator's address is shown on the page.
     pub show_email: bool,
+    /// What is odd about the file without being wrong: for the log and the status page.
+    pub warnings: Vec<ConfigError>,
+}
+
+impl Config {
+    /// What is so when nothing is said (aprsc's defaults), for the server of this callsign.
+    pub fn new(server_id: Callsign) -> Self {
+        Self { server_id, ..Self::unnamed() }
+    }
+
+    /// Before a file has said whose server it is.
+    fn unnamed() -> Self {
+        let [upstream_timeout, client_timeout, login_timeout, stale_after, rest @ ..] = read::TIMES;
+        let [last_position_cache, stats_interval, expiry_interval] = rest;
+        Self {
+            server_id: Callsign::new(b"NOCALL").expect("six octets are a callsign"),
+            passcode: -1,
+            my_admin: String::new(),
+            my_email: None,
+            fake_version: None,
+            run_dir: None,
+            log_rotate: None,
+            clients_max: 500,
+            workers: 2,
+            upstream_timeout,
+            client_timeout,
+            login_timeout,
+            stale_after,
+            last_position_cache,
+            stats_interval,
+            expiry_interval,
+            file_limit: None,
+            disallow_unverified: true,
+            quirks_mode: false,
+            disallow_login: Vec::new(),
+            disallow_source: Vec::new(),
+            disallow_igate: Vec::new(),
+            q_protocol: b'A',
+            disallow_other_q_protocols: true,
+            batching: Batching::default(),
+            listeners: Vec::new(),
+            uplinks: Vec::new(),
+            uplink_bind: Vec::new(),
+            peer_groups: Vec::new(),
+            http_status: Vec::new(),
+            http_upload: Vec::new(),
+            show_email: false,
+            warnings: Vec::new(),
+        }
+    }
 }
 
 /// How deliveries are gathered into writes.
