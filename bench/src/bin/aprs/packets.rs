@@ -161,7 +161,7 @@ fn body(text: &mut String, station: &Station, random: &mut Random) {
     let number = random.below(1000);
     let _ = match random.below(100) {
         0..62 => write!(text, "!{place}{comment}"),
-        62..74 => write!(text, "!{place}_{number:03}/004g005t077r000p000h50b09900 "),
+        62..74 => write!(text, "!{place}_{number:03}/004g005t077h50b09900 "),
         74..82 => write!(text, ";OBJ{number:03}   *111111z{place}{comment}"),
         82..88 => write!(text, ":{:<9}:{comment}", station.call),
         88..94 => write!(text, "T#{number:03},{},120,093,000,255,00000000 ", random.below(256)),
@@ -174,7 +174,7 @@ const COMMENTS: [&str; 8] = [
     "on the air ",
     "APRS in the car ",
     "/A=000123 ",
-    "monitoring 145.500 ",
+    "on 145.500 ",
     "QRV ",
     "digi and igate, 12.4V 21C ",
     "073/036 ",
