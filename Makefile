@@ -13,6 +13,7 @@ help:
 	@echo 'make arm4   libarm4 and its headers, into target/arm4 (programs in C and C++)'
 	@echo 'make java   org.opengroup.arm40 for Java, into java/target'
 	@echo 'make instrument  SQLite, httpd, SQL clients and functions as transactions, into target/instrument'
+	@echo 'make soak   half an hour of load with restless clients, reloads and live upgrades'
 	@echo 'make fuzz   a minute of fuzzing for every parser (needs cargo-fuzz)'
 
 build:
@@ -53,6 +54,10 @@ check:
 bench:
 	tools/setup bench
 	tools/bench
+
+soak:
+	$(CARGO) build --release --locked -p chronoscope-aprs -p chronoscope-bench --bin aprs-server --bin aprs
+	$${CARGO_TARGET_DIR:-target}/release/aprs soak
 
 fuzz:
 	tools/fuzz

@@ -11,9 +11,11 @@
 //! offers aprsc, so none of these come from the same run, and the tables say so.
 
 mod filters;
+mod limit;
 mod load;
 mod packets;
 mod server;
+mod soak;
 mod table;
 
 use anyhow::Result;
@@ -34,6 +36,9 @@ struct Arguments {
     /// Worker threads of the server
     #[arg(long, default_value_t = 1)]
     workers: usize,
+    /// Minutes of the series `soak`, which runs only when it is named
+    #[arg(long, default_value_t = 30.0)]
+    minutes: f64,
     /// Print JSON in one line
     #[arg(long)]
     json: bool,
@@ -56,11 +61,16 @@ enum Series {
     Filters,
     /// What a stuck, a flooding and hundreds of half logged in clients do to others
     Trouble,
+    /// What the kernel alone takes for the writes
+    Limit,
     /// The recorder on and off
     Recorder,
+    /// Half an hour with restless clients, reloads and live upgrades
+    Soak,
 }
 
-const ALL: [Series; 8] = [
+const ALL: [Series; 9] = [
+    Series::Limit,
     Series::FullFeed,
     Series::Paper,
     Series::Ceiling,
@@ -94,7 +104,9 @@ fn main() -> Result<()> {
             Series::Clients => clients(&arguments)?,
             Series::Filters => filtered(&arguments)?,
             Series::Trouble => trouble(&arguments)?,
+            Series::Limit => limits(&arguments)?,
             Series::Recorder => recorder(&arguments)?,
+            Series::Soak => soak::soak(&arguments, arguments.minutes)?,
         };
         results.insert(name, result);
     }
@@ -198,6 +210,23 @@ fn full_feed(arguments: &Arguments) -> Result<Value> {
             ]);
             rows.push(json!({ "clients": clients, "batching": batching, "outcome": outcome }));
         }
+    }
+    arguments.show(&table);
+    Ok(Value::Array(rows))
+}
+
+fn limits(arguments: &Arguments) -> Result<Value> {
+    let mut table = Table::new(
+        "The kernel alone: 750 packets/s of 82 octets to 400 sockets in one write each interval",
+        &["interval ms", "writes/s", "CPU-s/M"],
+    );
+    let mut rows = Vec::new();
+    for interval_ms in [4.0, 8.0, 24.0, 50.0, 100.0] {
+        let seconds = if arguments.quick { 2.0 } else { 5.0 };
+        let cpu_s = limit::write_only(400, interval_ms, 750.0, seconds)?;
+        let writes = format!("{:.0}", 400.0 * 1e3 / interval_ms);
+        table.row(&[interval_ms.to_string(), writes, format!("{cpu_s:.3}")]);
+        rows.push(json!({ "interval_ms": interval_ms, "cpu_s_per_million": cpu_s }));
     }
     arguments.show(&table);
     Ok(Value::Array(rows))

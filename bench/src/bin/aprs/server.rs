@@ -68,6 +68,11 @@ impl Server {
         self.ports.get(name).copied().with_context(|| format!("the server has no port {name:?}"))
     }
 
+    /// Its number.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// What the process has used. CPU time is the scheduler's, to the nanosecond.
     pub(crate) fn usage(&self) -> Result<Usage> {
         usage(self.child.id())
@@ -107,7 +112,7 @@ fn configuration(settings: &Settings) -> String {
          WorkerThreads {workers}\nBatching {batching}\nMaxClients 19000\nFileLimit 20000\n\
          Listen full fullfeed tcp 127.0.0.1 0 maxclients 19000\n\
          Listen igate igate tcp 127.0.0.1 0 maxclients 19000\n\
-         HTTPStatus 127.0.0.1 0\n",
+         Listen submit udpsubmit udp 127.0.0.1 0\nHTTPStatus 127.0.0.1 0\n",
         super::load::passcode("BENCH")
     )
 }

@@ -1,0 +1,177 @@
+//! A long run with clients that come and go and do what they should not, while steady ones check
+//! that they get everything, and the memory is watched.
+
+use crate::load::{self, Plan, Trouble};
+use crate::packets::Random;
+use crate::server::{Server, Settings, usage};
+use crate::table::Table;
+use crate::{Arguments, complete, feeds, filters, latencies, megabytes};
+use anyhow::{Result, ensure};
+use chronoscope_clock as clock;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// What may grow: memory of the second half beyond that of the first, as a share of it.
+const GROWTH_MAX: f64 = 0.05;
+
+/// Runs for so many minutes.
+#[allow(clippy::cast_precision_loss)]
+pub(crate) fn soak(arguments: &Arguments, minutes: f64) -> Result<Value> {
+    let settings = Settings { workers: arguments.workers, batching: "adaptive", record: true };
+    let server = Server::start(&settings)?;
+    let mut receivers = feeds(50);
+    receivers.extend(filters::mixed(200));
+    let plan = Plan {
+        filters: receivers,
+        rate: 500.0,
+        duplicates: 0.25,
+        warm_s: 10.0,
+        window_s: minutes * 60.0,
+        trouble: Trouble::None,
+    };
+    let process = server.process();
+    let ports = [server.port("full")?, server.port("igate")?, server.port("HTTPStatus")?];
+    let udp = server.port("submit")?;
+    let ended = AtomicBool::new(false);
+    let (outcome, samples, churned) = std::thread::scope(|scope| {
+        let churn = scope.spawn(|| churn(ports, udp, process, &ended));
+        let samples = scope.spawn(|| sample(process, minutes, &ended));
+        let outcome = load::run(&server, &plan);
+        ended.store(true, Ordering::Relaxed);
+        (outcome, samples.join(), churn.join())
+    });
+    let outcome = outcome?;
+    let samples = samples.map_err(|_| anyhow::anyhow!("the watch of the memory ended"))??;
+    let churned = churned.map_err(|_| anyhow::anyhow!("the restless clients ended"))??;
+    ensure!(samples.len() >= 4, "too short to say anything about memory");
+    // The first tenth fills caches.
+    let steady = &samples[samples.len() / 10..];
+    let (first, second) = steady.split_at(steady.len() / 2);
+    let most = |part: &[u64]| part.iter().copied().max().unwrap_or(0);
+    let growth = most(second) as f64 / most(first) as f64 - 1.0;
+    let mut table = Table::new(
+        "50 full feeds and 200 filtered clients at 500 lines/s, others come, go and misbehave",
+        &[
+            "minutes",
+            "restless clients",
+            "reloads",
+            "upgrades",
+            "RSS MB 1st/2nd half",
+            "growth",
+            "p50/p90/p99/max ms",
+            "complete",
+        ],
+    );
+    table.row(&[
+        format!("{minutes:.1}"),
+        churned.clients.to_string(),
+        churned.reloads.to_string(),
+        churned.upgrades.to_string(),
+        format!("{:.1}/{:.1}", megabytes(most(first)), megabytes(most(second))),
+        format!("{:.1} %", growth * 100.0),
+        latencies(&outcome),
+        complete(&outcome),
+    ]);
+    arguments.show(&table);
+    let flat = growth < GROWTH_MAX;
+    if !arguments.json {
+        println!("memory is {}", if flat { "flat" } else { "NOT flat" });
+    }
+    Ok(json!({
+        "minutes": minutes, "restless_clients": churned.clients, "reloads": churned.reloads,
+        "upgrades": churned.upgrades, "rss_kb": samples, "growth": growth, "flat": flat,
+        "outcome": outcome,
+    }))
+}
+
+/// Resident memory, in kB, some hundred times over the run.
+fn sample(process: u32, minutes: f64, ended: &AtomicBool) -> Result<Vec<u64>> {
+    let mut samples = Vec::new();
+    while !ended.load(Ordering::Relaxed) {
+        clock::sleep(Duration::from_secs_f64((minutes * 60.0 / 200.0).max(0.25)));
+        samples.push(usage(process)?.rss_kb);
+    }
+    Ok(samples)
+}
+
+/// What the restless did.
+#[derive(Debug, Default)]
+struct Churned {
+    clients: u64,
+    reloads: u64,
+    upgrades: u64,
+}
+
+/// Twenty clients a second, each doing one thing; now and then a reload or a live upgrade.
+fn churn(
+    [full, igate, status]: [SocketAddr; 3],
+    udp: SocketAddr,
+    process: u32,
+    ended: &AtomicBool,
+) -> Result<Churned> {
+    let mut random = Random(5);
+    let mut churned = Churned::default();
+    let mut held: Vec<TcpStream> = Vec::new();
+    let datagrams = UdpSocket::bind("127.0.0.1:0")?;
+    let pid = Pid::from_raw(i32::try_from(process)?);
+    while !ended.load(Ordering::Relaxed) {
+        clock::sleep(Duration::from_millis(50));
+        churned.clients += 1;
+        if churned.clients.is_multiple_of(2000) {
+            kill(pid, Signal::SIGUSR2)?;
+            churned.upgrades += 1;
+        } else if churned.clients.is_multiple_of(700) {
+            kill(pid, Signal::SIGUSR1)?;
+            churned.reloads += 1;
+        }
+        // A server that is just being replaced may refuse; that is counted by its absence only.
+        let address = if random.below(2) == 0 { full } else { igate };
+        let call = format!("RST-{}", random.below(50));
+        let login = format!("user {call} pass {} vers load 1\r\n", load::passcode(&call));
+        match random.below(8) {
+            0 => drop(send(address, login.as_bytes())),
+            1 => held.extend(send(address, login.as_bytes())),
+            2 => held.extend(send(address, b"user half a log")),
+            3 => {
+                let garbage: Vec<u8> = (0..4000).map(|_| random.next().to_le_bytes()[0]).collect();
+                drop(send(address, &[login.as_bytes(), &garbage].concat()));
+            }
+            4 => {
+                let long = [login.as_bytes(), &b"X".repeat(9000)[..]].concat();
+                held.extend(send(address, &long));
+            }
+            5 => {
+                let filter = format!("{login}#filter r/60/25/{} p/OH -b/X*\r\n", random.below(900));
+                held.extend(send(igate, filter.as_bytes()));
+            }
+            6 => {
+                let request = b"GET /status.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+                if let Some(mut stream) = send(status, request) {
+                    stream.set_read_timeout(Some(Duration::from_secs(2)))?;
+                    let mut answer = Vec::new();
+                    // How much came does not matter, only that it was asked for.
+                    let _ = stream.read_to_end(&mut answer);
+                }
+            }
+            _ => {
+                let line = format!("{login}{call}>APRS:>{}\r\n", random.next());
+                datagrams.send_to(line.as_bytes(), udp)?;
+            }
+        }
+        if held.len() > 100 {
+            held.drain(..50);
+        }
+    }
+    Ok(churned)
+}
+
+fn send(address: SocketAddr, bytes: &[u8]) -> Option<TcpStream> {
+    let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(2)).ok()?;
+    stream.write_all(bytes).ok()?;
+    Some(stream)
+}
