@@ -198,6 +198,13 @@ pub enum Verified {
     Certificate,
 }
 
+impl Verified {
+    /// By whatever means.
+    pub fn is_verified(self) -> bool {
+        self != Self::No
+    }
+}
+
 /// A connection: a client, an uplink or a peer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClientStatus {

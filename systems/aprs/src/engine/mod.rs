@@ -1,5 +1,31 @@
-//! The server without its sockets.
+//! The server without its sockets: input in, output out, no clock and no randomness of its own.
+//!
+//! One [`Worker`] for each thread; what they share is the [`Server`]. A worker takes [`Input`] and
+//! asks an [`Output`] for what it wants done, so that tests and replays drive it in memory. With one
+//! worker the output depends on nothing but configuration, seed, input and the [`Now`]s given.
+//!
+//! A packet's way: a read's lines are parsed and given their q constructs, then the router's
+//! lock is taken once for all of them, duplicates are marked, and the batch goes as one block into
+//! every worker's mailbox. There it is put once into the worker's feed; a full feed is a cursor into
+//! that, a filtered client a list of packets in it, and both are written when the flush is due.
 
+#![allow(dead_code)] // until all parts are joined
+
+mod block;
+mod client;
+mod date;
+mod faults;
+mod lines;
+mod login;
+mod meter;
+mod router;
 mod seam;
+mod server;
+mod state;
+mod worker;
 
+pub use meter::PortCounters;
 pub use seam::{Close, ConnId, DatagramPort, Input, LogLevel, Now, Output};
+pub use server::{Identity, Server, Waker};
+pub use state::{ClientState, ServerState, WorkerState};
+pub use worker::Worker;

@@ -1,0 +1,116 @@
+//! Octets into lines.
+
+use std::borrow::Cow;
+
+/// Longest line, in octets without its end; what is longer is left out. As aprsc, whose input
+/// buffer has this size: a packet has to be shorter, a login line with a filter need not be.
+pub(super) const LINE_LEN_MAX: usize = 8000;
+
+/// Puts lines together that come in pieces. Each of CR and LF ends a line, empty lines are none.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    /// The beginning of a line whose end has not come.
+    partial: Vec<u8>,
+    /// That line is too long: the rest of it is left out.
+    overlong: bool,
+}
+
+/// A line without its end.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line<'a> {
+    Whole(Cow<'a, [u8]>),
+    /// Its first octets.
+    TooLong(Vec<u8>),
+}
+
+impl Lines {
+    pub(super) fn restore(partial: Vec<u8>, overlong: bool) -> Self {
+        Self { partial, overlong }
+    }
+
+    pub(super) fn partial(&self) -> (&[u8], bool) {
+        (&self.partial, self.overlong)
+    }
+
+    /// Takes the next line off `bytes`; `None` when the rest is kept for later.
+    pub(super) fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<Line<'a>> {
+        loop {
+            let Some(end) = bytes.iter().position(|octet| matches!(octet, b'\r' | b'\n')) else {
+                self.keep(bytes);
+                *bytes = &[];
+                return None;
+            };
+            let (line, rest) = bytes.split_at(end);
+            *bytes = &rest[1..];
+            if self.partial.is_empty() && line.len() <= LINE_LEN_MAX {
+                if !line.is_empty() {
+                    return Some(Line::Whole(Cow::Borrowed(line)));
+                }
+                continue;
+            }
+            self.keep(line);
+            let line = std::mem::take(&mut self.partial);
+            return Some(match std::mem::take(&mut self.overlong) {
+                true => Line::TooLong(line),
+                false => Line::Whole(Cow::Owned(line)),
+            });
+        }
+    }
+
+    fn keep(&mut self, piece: &[u8]) {
+        let room = LINE_LEN_MAX - self.partial.len();
+        self.overlong |= piece.len() > room;
+        self.partial.extend_from_slice(&piece[..piece.len().min(room)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LINE_LEN_MAX, Line, Lines};
+    use proptest::prelude::*;
+
+    fn split(pieces: &[&[u8]]) -> Vec<Result<Vec<u8>, usize>> {
+        let mut lines = Lines::default();
+        let mut found = Vec::new();
+        for piece in pieces {
+            let mut rest = *piece;
+            while let Some(line) = lines.next(&mut rest) {
+                found.push(match line {
+                    Line::Whole(line) => Ok(line.into_owned()),
+                    Line::TooLong(line) => Err(line.len()),
+                });
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn each_of_cr_and_lf_ends_a_line_and_empty_ones_are_none() {
+        let lines = split(&[b"a\r\nb\nc\r\r\n\nd"]);
+        assert_eq!(lines, [Ok(b"a".to_vec()), Ok(b"b".to_vec()), Ok(b"c".to_vec())]);
+    }
+
+    #[test]
+    fn a_line_without_end_does_not_fill_the_memory() {
+        let long = vec![b'x'; LINE_LEN_MAX];
+        assert_eq!(split(&[&long, b"\n"]), [Ok(long.clone())]);
+        assert_eq!(split(&[&long, &long, b"y\nz\n"]), [Err(LINE_LEN_MAX), Ok(b"z".to_vec())]);
+        let whole = [&long[..], b"x\nz\n"].concat();
+        assert_eq!(split(&[&whole]), [Err(LINE_LEN_MAX), Ok(b"z".to_vec())]);
+    }
+
+    proptest! {
+        /// Where the pieces are cut changes nothing.
+        #[test]
+        fn pieces_do_not_matter(
+            text in proptest::collection::vec(prop_oneof![Just(b'\r'), Just(b'\n'), any::<u8>()], 0..200),
+            cuts in proptest::collection::vec(0_usize..200, 0..8),
+        ) {
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(text.len())).collect();
+            cuts.extend([0, text.len()]);
+            cuts.sort_unstable();
+            let pieces: Vec<&[u8]> = cuts.windows(2).map(|cut| &text[cut[0]..cut[1]]).collect();
+            prop_assert_eq!(split(&pieces), split(&[&text]));
+        }
+    }
+}

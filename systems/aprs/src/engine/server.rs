@@ -1,0 +1,406 @@
+//! What the workers share.
+
+use super::block::Block;
+use super::faults::Faults;
+use super::meter::{Gauge, Meter, Port, PortCounters};
+use super::router::Router;
+use super::seam::{ConnId, Now};
+use super::state::ServerState;
+use super::worker::Worker;
+use crate::callsign::Callsign;
+use crate::config::{Config, Listener, Protocol};
+use crate::status::{ListenerStatus, Posted, StatusSnapshot, UplinkStatus, Verified, WorkerStatus};
+use crate::why;
+use hashbrown::HashMap;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use tokio::sync::oneshot;
+
+/// Wakes the thread of a worker, from any thread.
+pub type Waker = Box<dyn Fn() + Send + Sync>;
+
+/// Who the server says it is.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    /// The program: one word.
+    pub software: Arc<str>,
+    /// Its version: one word.
+    pub version: Arc<str>,
+}
+
+/// What the workers of one server share. Lives as long as the program; the configuration in it
+/// changes.
+pub struct Server {
+    config: RwLock<Arc<Config>>,
+    pub(super) identity: Identity,
+    pub(super) seed: u64,
+    started: RwLock<Now>,
+    pub(super) router: Mutex<Router>,
+    pub(super) logins: RwLock<HashMap<Callsign, LoggedIn, foldhash::fast::FixedState>>,
+    mailboxes: Vec<Mailbox>,
+    ports: RwLock<Vec<Arc<Port>>>,
+    pub(super) all: Gauge,
+    pub(super) totals: [Meter; 3],
+    pub(super) faults: Mutex<Faults>,
+    uplinks: Mutex<BTreeMap<String, UplinkState>>,
+    stale_cuts: AtomicU64,
+    next_conn: AtomicU64,
+}
+
+/// Which of the totals a packet belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Total {
+    Tcp,
+    Udp,
+    Sctp,
+}
+
+impl From<Protocol> for Total {
+    fn from(protocol: Protocol) -> Self {
+        match protocol {
+            Protocol::Tcp | Protocol::WebSocket => Self::Tcp,
+            Protocol::Udp => Self::Udp,
+            Protocol::Sctp => Self::Sctp,
+        }
+    }
+}
+
+/// Where a login is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LoggedIn {
+    pub(super) conn: ConnId,
+    pub(super) worker: usize,
+    pub(super) verified: Verified,
+}
+
+/// What one worker has for another.
+pub(super) enum Mail {
+    Packets(Arc<Block>),
+    Disconnect { conn: ConnId, reason: &'static str },
+    Post { from: SocketAddr, bytes: Vec<u8>, reply: oneshot::Sender<Posted> },
+    Tell(oneshot::Sender<WorkerStatus>),
+}
+
+/// What is known of an uplink beside its connection.
+#[derive(Clone, Debug, Default)]
+struct UplinkState {
+    conn: Option<ConnId>,
+    attempts: u64,
+    error: Option<String>,
+}
+
+#[derive(Default)]
+struct Mailbox {
+    mail: Mutex<Vec<Mail>>,
+    waker: OnceLock<Waker>,
+}
+
+impl Server {
+    /// A server without clients. `seed` decides the order of hash tables; equal seeds and inputs
+    /// make equal outputs with one worker.
+    pub fn new(config: Arc<Config>, seed: u64, identity: Identity, now: Now) -> Arc<Self> {
+        let workers = config.workers.max(1);
+        let router = Router::new(&config, seed);
+        let server = Self {
+            identity,
+            seed,
+            started: RwLock::new(now),
+            router: Mutex::new(router),
+            logins: RwLock::new(HashMap::with_hasher(foldhash::fast::FixedState::with_seed(seed))),
+            mailboxes: (0..workers).map(|_| Mailbox::default()).collect(),
+            ports: RwLock::new(ports_of(&config, &[])),
+            config: RwLock::new(config),
+            all: Gauge::default(),
+            totals: Default::default(),
+            faults: Mutex::new(Faults::default()),
+            uplinks: Mutex::new(BTreeMap::new()),
+            stale_cuts: AtomicU64::new(0),
+            next_conn: AtomicU64::new(1),
+        };
+        Arc::new(server)
+    }
+
+    /// How many workers it was made for: their indices are in [0, this).
+    pub fn workers(&self) -> usize {
+        self.mailboxes.len()
+    }
+
+    /// The worker `index`, to be made once each. `waker` is called when there is mail for it.
+    pub fn worker(self: &Arc<Self>, index: usize, waker: Waker) -> Worker {
+        // A second waker for an index would be our own mistake; the first one stays.
+        let _ = self.mailboxes[index].waker.set(waker);
+        Worker::new(Arc::clone(self), index)
+    }
+
+    /// The configuration in force.
+    pub fn config(&self) -> Arc<Config> {
+        Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Puts a configuration in force. Each worker has to be told by [`Worker::configure`] when the
+    /// indices of ports, uplinks and peer groups that it is given are the new ones. The number of
+    /// workers stays.
+    pub fn reload(&self, config: Arc<Config>) {
+        let mut ports = self.ports.write().unwrap_or_else(PoisonError::into_inner);
+        *ports = ports_of(&config, &ports);
+        self.router().configure(&config);
+        *self.config.write().unwrap_or_else(PoisonError::into_inner) = config;
+    }
+
+    /// A name for a connection that no other one has.
+    pub fn next_conn(&self) -> ConnId {
+        ConnId(self.next_conn.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Hands an upload to a worker: a login line, a line end, a packet line.
+    pub fn post(&self, from: SocketAddr, bytes: Vec<u8>) -> oneshot::Receiver<Posted> {
+        let (reply, answer) = oneshot::channel();
+        self.send(0, Mail::Post { from, bytes, reply });
+        answer
+    }
+
+    /// Asks all workers for their connections; the answers in the workers' order.
+    pub fn worker_statuses(&self) -> Vec<oneshot::Receiver<WorkerStatus>> {
+        let ask = |index| {
+            let (reply, answer) = oneshot::channel();
+            self.send(index, Mail::Tell(reply));
+            answer
+        };
+        (0..self.mailboxes.len()).map(ask).collect()
+    }
+
+    /// Why packets of a callsign, or from it as a client, were dropped; of all where it is empty.
+    pub fn why(&self, call: &[u8], recent_max: usize) -> why::Answer {
+        self.router().why.about(call, recent_max)
+    }
+
+    /// All counters. Where ports really listen is not known here: addresses are those of the
+    /// configuration.
+    pub fn status(&self, now: Now) -> StatusSnapshot {
+        let config = self.config();
+        let all = self.all.read();
+        let (dupes, history) = {
+            let router = self.router();
+            (router.dupes_status(), router.history.clone())
+        };
+        StatusSnapshot {
+            now,
+            started: *self.started.read().unwrap_or_else(PoisonError::into_inner),
+            clients: all.clients,
+            connects: all.connects,
+            refused: all.refused,
+            stale_cuts: self.stale_cuts.load(Ordering::Relaxed),
+            tcp: self.totals[0].read(),
+            udp: self.totals[1].read(),
+            sctp: self.totals[2].read(),
+            listeners: self.ports().iter().map(|port| listener_status(port)).collect(),
+            uplinks: self.uplink_statuses(&config),
+            dupes,
+            history,
+            memory: Vec::new(),
+            faults: lock(&self.faults).list(),
+        }
+    }
+
+    fn uplink_statuses(&self, config: &Config) -> Vec<UplinkStatus> {
+        let states = lock(&self.uplinks);
+        let status = |uplink: &Arc<crate::config::Uplink>| {
+            let state = states.get(&uplink.name).cloned().unwrap_or_default();
+            UplinkStatus {
+                uplink: Arc::clone(uplink),
+                conn: state.conn,
+                attempts: state.attempts,
+                error: state.error,
+            }
+        };
+        config.uplinks.iter().map(status).collect()
+    }
+
+    /// An uplink is about to be connected.
+    pub fn uplink_attempt(&self, name: &str) {
+        lock(&self.uplinks).entry(name.to_owned()).or_default().attempts += 1;
+    }
+
+    /// An uplink is there, or is not, and why.
+    pub fn uplink_is(&self, name: &str, conn: Option<ConnId>, error: Option<String>) {
+        let mut states = lock(&self.uplinks);
+        let state = states.entry(name.to_owned()).or_default();
+        state.conn = conn;
+        state.error = error;
+    }
+
+    /// A connection was refused before the engine saw it: by the ACL.
+    pub fn refused(&self, listener: usize) {
+        self.all.refuse();
+        if let Some(port) = self.port(listener) {
+            port.gauge.refuse();
+        }
+    }
+
+    /// Reports something that does not work: each name is one row of the status page.
+    pub fn fault(&self, name: &'static str, text: &str, now: Now) {
+        lock(&self.faults).raise(name, text, now.utc_ns);
+    }
+
+    /// Reports that it works again.
+    pub fn fault_over(&self, name: &str) {
+        lock(&self.faults).over(name);
+    }
+
+    pub(super) fn count_stale_cut(&self) {
+        self.stale_cuts.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What the next program needs, once the workers have stopped; with what worker 0 saved of
+    /// the history.
+    pub fn save(&self) -> ServerState {
+        let all = self.all.read();
+        let config = self.config();
+        let key = |port: &Arc<Port>| (port_key(&port.listener), port.gauge.read());
+        let mut state = ServerState {
+            started_utc_ns: self.started.read().unwrap_or_else(PoisonError::into_inner).utc_ns,
+            ports: self.ports().iter().map(key).collect(),
+            totals: [0, 1, 2].map(|index: usize| self.totals[index].read()),
+            clients_peak: all.clients_peak,
+            connects: all.connects,
+            refused: all.refused,
+            stale_cuts: self.stale_cuts.load(Ordering::Relaxed),
+            next_conn: self.next_conn.load(Ordering::Relaxed),
+            ..ServerState::default()
+        };
+        self.router().save(&config, &mut state);
+        state
+    }
+
+    /// Takes over what an earlier program saved; before the first input.
+    pub fn restore(&self, state: &ServerState, now: Now) {
+        let passed = now.utc_ns.saturating_sub(state.started_utc_ns).max(0);
+        *self.started.write().unwrap_or_else(PoisonError::into_inner) = Now {
+            monotonic_ns: now.monotonic_ns.saturating_sub(passed.unsigned_abs()),
+            utc_ns: state.started_utc_ns,
+        };
+        for port in self.ports() {
+            let key = port_key(&port.listener);
+            if let Some((_, counters)) = state.ports.iter().find(|(of, _)| *of == key) {
+                port.gauge.restore(counters);
+            }
+        }
+        for (meter, traffic) in self.totals.iter().zip(&state.totals) {
+            meter.add(traffic);
+        }
+        let everywhere = PortCounters {
+            clients_peak: state.clients_peak,
+            connects: state.connects,
+            refused: state.refused,
+            ..Default::default()
+        };
+        self.all.restore(&everywhere);
+        self.stale_cuts.fetch_add(state.stale_cuts, Ordering::Relaxed);
+        self.next_conn.fetch_max(state.next_conn, Ordering::Relaxed);
+        self.router().restore(state, now);
+    }
+
+    /// The version that others are told.
+    pub(super) fn version(&self, config: &Config) -> Arc<str> {
+        config.fake_version.as_deref().map_or_else(|| Arc::clone(&self.identity.version), Arc::from)
+    }
+
+    pub(super) fn router(&self) -> MutexGuard<'_, Router> {
+        lock(&self.router)
+    }
+
+    pub(super) fn port(&self, index: usize) -> Option<Arc<Port>> {
+        self.ports.read().unwrap_or_else(PoisonError::into_inner).get(index).cloned()
+    }
+
+    pub(super) fn ports(&self) -> Vec<Arc<Port>> {
+        self.ports.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn total(&self, total: Total) -> &Meter {
+        &self.totals[total as usize]
+    }
+
+    /// Puts mail into the box of worker `index`, and wakes it where the box was empty.
+    pub(super) fn send(&self, index: usize, mail: Mail) {
+        let mailbox = &self.mailboxes[index];
+        let first = {
+            let mut box_ = lock(&mailbox.mail);
+            box_.push(mail);
+            box_.len() == 1
+        };
+        if let (true, Some(waker)) = (first, mailbox.waker.get()) {
+            waker();
+        }
+    }
+
+    /// Puts a block into all boxes. To be called with the router locked, so that all workers
+    /// see blocks in one order. `own` is not woken: it looks itself.
+    pub(super) fn broadcast(&self, own: usize, block: &Arc<Block>) {
+        for (index, mailbox) in self.mailboxes.iter().enumerate() {
+            if index == own {
+                lock(&mailbox.mail).push(Mail::Packets(Arc::clone(block)));
+            } else {
+                self.send(index, Mail::Packets(Arc::clone(block)));
+            }
+        }
+    }
+
+    pub(super) fn take_mail(&self, index: usize, into: &mut Vec<Mail>) {
+        into.append(&mut lock(&self.mailboxes[index].mail));
+    }
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("identity", &self.identity).finish_non_exhaustive()
+    }
+}
+
+/// What finds a port again in another configuration.
+pub(super) fn port_key(listener: &Listener) -> (SocketAddr, String) {
+    let protocol = match listener.protocol {
+        Protocol::Tcp => "tcp",
+        Protocol::Udp => "udp",
+        Protocol::Sctp => "sctp",
+        Protocol::WebSocket => "websocket",
+    };
+    (listener.address, protocol.to_owned())
+}
+
+/// Ports of a configuration, with the counters of those that there were before.
+fn ports_of(config: &Config, before: &[Arc<Port>]) -> Vec<Arc<Port>> {
+    let mut ports: Vec<Arc<Port>> = Vec::with_capacity(config.listeners.len());
+    for listener in &config.listeners {
+        let same = |port: &&Arc<Port>| {
+            port.listener.address == listener.address
+                && port.listener.protocol == listener.protocol
+                && port.listener.name == listener.name
+        };
+        let gauge = before.iter().find(same).map(|port| Arc::clone(&port.gauge));
+        ports.push(Arc::new(Port {
+            listener: Arc::clone(listener),
+            gauge: gauge.unwrap_or_default(),
+        }));
+    }
+    ports
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is in our mutexes is whole at every instant at which a thread could panic.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn listener_status(port: &Port) -> ListenerStatus {
+    let counters = port.gauge.read();
+    ListenerStatus {
+        listener: Arc::clone(&port.listener),
+        address: port.listener.address,
+        clients: counters.clients,
+        clients_peak: counters.clients_peak,
+        connects: counters.connects,
+        traffic: counters.traffic,
+    }
+}
