@@ -14,6 +14,7 @@ pub mod history;
 pub mod http;
 pub mod net;
 pub mod packet;
+pub mod passcode;
 pub mod qconstruct;
 pub mod status;
 pub mod why;

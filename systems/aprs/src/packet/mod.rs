@@ -1,7 +1,13 @@
 //! A packet that goes through the server, and what is known about it.
 
+mod build;
+mod drop_reason;
+mod header;
+mod payload;
 mod types;
 
+pub use drop_reason::DropReason;
+pub use header::{Parsed, header, is_q_construct, is_station, parse};
 pub use types::Types;
 
 use std::ops::Range;
@@ -49,6 +55,8 @@ pub struct Packet {
     pub position: Option<Position>,
     /// Its symbol on the map.
     pub symbol: Option<Symbol>,
+    /// Where the source callsign of the innermost third-party packet is in `line`.
+    pub inner_source: Option<Range<u16>>,
     /// Where the object's or item's name is in `line`, without trailing spaces.
     pub name: Option<Range<u16>>,
     /// Where a message's addressee is in `line`, without trailing spaces.
@@ -86,6 +94,17 @@ impl Packet {
     /// All after the colon, without CR LF.
     pub fn payload(&self) -> &[u8] {
         &self.line[usize::from(self.payload_at)..self.line.len() - 2]
+    }
+
+    /// The source callsign of the innermost third-party packet.
+    pub fn inner_source(&self) -> Option<&[u8]> {
+        self.inner_source.as_ref().map(|range| self.part(range))
+    }
+
+    /// What the packet is about: the object or item, the innermost third-party packet's source,
+    /// the source.
+    pub fn subject(&self) -> &[u8] {
+        self.name().or_else(|| self.inner_source()).unwrap_or_else(|| self.source())
     }
 
     /// The name of the object or item.

@@ -1,0 +1,182 @@
+//! A line before the colon: `SOURCE>DESTINATION,PATH:`.
+
+use super::DropReason;
+use crate::callsign::CALLSIGN_LEN_MAX;
+
+/// Shortest line without CR LF, in octets: `A1A>B1B:`.
+const LINE_LEN_MIN: usize = 8;
+/// Longest line without CR LF, in octets.
+const LINE_LEN_MAX: usize = super::PACKET_LEN_MAX - 2;
+/// An IPv6 address in hexadecimal, as servers put it after the q construct `qAI`.
+const IPV6_LEN: usize = 32;
+
+/// Placeholders of programs that nobody configured: no source callsign begins so.
+const NOBODY: [&[u8]; 3] = [b"N0CALL", b"NOCALL", b"SERVER"];
+
+/// The parts of a line as it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parsed<'a> {
+    /// The source callsign.
+    pub source: &'a [u8],
+    /// The destination callsign with its SSID.
+    pub destination: &'a [u8],
+    /// All between the destination's comma and the colon, with any q construct; empty for none.
+    pub path: &'a [u8],
+    /// All after the colon: at least one octet.
+    pub payload: &'a [u8],
+}
+
+/// Takes a line (without CR LF) apart and checks all that does not depend on who sent it.
+///
+/// # Errors
+/// Why the line is to be dropped.
+pub fn parse(line: &[u8]) -> Result<Parsed<'_>, DropReason> {
+    let parsed = header(line)?;
+    parsed.check()?;
+    Ok(parsed)
+}
+
+/// Takes a line (without CR LF) apart: lengths, source and destination. For callers with rules of
+/// their own that come before those of [`Parsed::check`].
+///
+/// # Errors
+/// Why the line is to be dropped.
+pub fn header(line: &[u8]) -> Result<Parsed<'_>, DropReason> {
+    match line.len() {
+        0 => return Err(DropReason::Empty),
+        1..LINE_LEN_MIN => return Err(DropReason::TooShort),
+        LINE_LEN_MIN..=LINE_LEN_MAX => {}
+        _ => return Err(DropReason::TooLong),
+    }
+    let (head, payload) = split(line, b':').ok_or(DropReason::NoColon)?;
+    let (source, rest) =
+        split_within(head, b'>', CALLSIGN_LEN_MAX + 1).ok_or(DropReason::NoDestination)?;
+    if rest.is_empty() {
+        return Err(DropReason::NoPath);
+    }
+    if !is_station(source) {
+        return Err(DropReason::InvalidSource);
+    }
+    if payload.is_empty() {
+        return Err(DropReason::NoPayload);
+    }
+    let (destination, path) = split(rest, b',').unwrap_or((rest, &[]));
+    if !is_station(destination) {
+        return Err(DropReason::InvalidDestination);
+    }
+    // Some programs end their path with a comma; aprsc takes that, and so do we, but the comma
+    // does not go out again.
+    let path = path.strip_suffix(b",").filter(|path| !path.is_empty()).unwrap_or(path);
+    Ok(Parsed { source, destination, path, payload })
+}
+
+impl<'a> Parsed<'a> {
+    /// The elements of the path as they came, with any q construct.
+    pub fn path_elements(&self) -> impl Iterator<Item = &'a [u8]> {
+        elements(self.path)
+    }
+
+    /// The rest of what does not depend on who sent the packet: its source is a station, the path
+    /// lets it onto the Internet and is well-formed, the payload is neither from the Internet
+    /// already nor a spot of a DX cluster.
+    ///
+    /// # Errors
+    /// Why the packet is to be dropped.
+    pub fn check(&self) -> Result<(), DropReason> {
+        if NOBODY.iter().any(|nobody| self.source.starts_with(nobody)) {
+            return Err(DropReason::DisallowedSource);
+        }
+        let mut unverified = false;
+        for element in self.path_elements() {
+            if element.starts_with(b"NOGATE") || element.starts_with(b"RFONLY") {
+                return Err(DropReason::NoGate);
+            }
+            unverified |= element.starts_with(b"TCPXX");
+        }
+        if unverified {
+            return Err(DropReason::UnverifiedPath);
+        }
+        if count_calls(self.path).is_none() {
+            return Err(DropReason::InvalidPathCall);
+        }
+        if self.payload.starts_with(b"}") && was_on_the_internet(&self.payload[1..]) {
+            return Err(DropReason::ThirdPartyInternet);
+        }
+        if self.payload.starts_with(b"DX de ") {
+            return Err(DropReason::DxSpot);
+        }
+        Ok(())
+    }
+}
+
+/// Whether the header of a third-party packet says that it came from the Internet.
+fn was_on_the_internet(inner: &[u8]) -> bool {
+    split(inner, b':').is_some_and(|(head, _)| {
+        elements(head)
+            .skip(1)
+            .any(|element| element.starts_with(b"TCPIP") || element.starts_with(b"TCPXX"))
+    })
+}
+
+/// Whether it can be a source or destination callsign: one to nine letters, digits and dashes, the
+/// last no dash.
+pub fn is_station(call: &[u8]) -> bool {
+    (1..=CALLSIGN_LEN_MAX).contains(&call.len()) && !call.ends_with(b"-") && is_call_text(call)
+}
+
+/// Whether it is a q construct: `q` and two letters or digits.
+pub fn is_q_construct(element: &[u8]) -> bool {
+    matches!(element, [b'q', protocol, kind]
+        if protocol.is_ascii_alphanumeric() && kind.is_ascii_alphanumeric())
+}
+
+/// How many elements a path has; `None` when one of them cannot be in a path. All are counted, the
+/// q construct too.
+pub(super) fn count_calls(path: &[u8]) -> Option<usize> {
+    let (mut count, mut after_q) = (0, false);
+    for element in elements(path) {
+        count += 1;
+        if is_q_construct(element) {
+            after_q = true;
+        } else if !is_path_call(element, after_q) {
+            return None;
+        }
+    }
+    Some(count)
+}
+
+/// Whether it can be in a path: a callsign, with `*` when it was used; after the q construct an
+/// IPv6 address too.
+fn is_path_call(element: &[u8], after_q: bool) -> bool {
+    let (call, used) = match element.strip_suffix(b"*") {
+        Some(call) => (call, true),
+        None => (element, false),
+    };
+    is_call_text(call)
+        && (call.len() <= CALLSIGN_LEN_MAX || (after_q && element.len() == IPV6_LEN))
+        && (used || !call.is_empty())
+}
+
+fn is_call_text(call: &[u8]) -> bool {
+    call.iter().all(|octet| octet.is_ascii_alphanumeric() || *octet == b'-')
+}
+
+/// The elements of a path; none of an empty one.
+pub(super) fn elements(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let count = if path.is_empty() { 0 } else { usize::MAX };
+    path.split(|octet| *octet == b',').take(count)
+}
+
+/// What is before and after the first `octet`.
+pub(super) fn split(text: &[u8], octet: u8) -> Option<(&[u8], &[u8])> {
+    split_within(text, octet, text.len())
+}
+
+/// What is before and after the first `octet`, looked for in the first `len_max` octets.
+pub(super) fn split_within(text: &[u8], octet: u8, len_max: usize) -> Option<(&[u8], &[u8])> {
+    let at = text[..text.len().min(len_max)].iter().position(|other| *other == octet)?;
+    Some((&text[..at], &text[at + 1..]))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,44 @@
+//! Packets in packets: chapter 17 of the APRS Protocol Reference. An igate puts what it sends to
+//! the air into a packet of its own: `}SOURCE>DESTINATION,NETWORK,GATE*:payload`.
+
+use super::{DropReason, Place, split};
+use crate::callsign::CALLSIGN_LEN_MAX;
+use crate::packet::header::{count_calls, is_station, split_within};
+
+/// What is in a third-party packet.
+pub(super) struct Inner<'a> {
+    /// Whose payload it is, and where in the whole line.
+    pub(super) place: Place<'a>,
+    /// The payload: may be empty.
+    pub(super) payload: &'a [u8],
+}
+
+/// The packet in `payload`; `None` when there is none, or nothing like a header.
+///
+/// # Errors
+/// Why the whole packet is to be dropped: there is a header, but it breaks the rules.
+pub(super) fn inner<'a>(
+    outer: &Place<'_>,
+    payload: &'a [u8],
+) -> Result<Option<Inner<'a>>, DropReason> {
+    let Some(text) = payload.strip_prefix(b"}") else { return Ok(None) };
+    let Some((head, payload)) = split(text, b':') else { return Ok(None) };
+    let Some((source, rest)) = split_within(head, b'>', CALLSIGN_LEN_MAX + 1) else {
+        return Ok(None);
+    };
+    if rest.is_empty() {
+        return Err(DropReason::InvalidThirdParty);
+    }
+    if !is_station(source) {
+        return Err(DropReason::InvalidSource);
+    }
+    let (destination, path) = split(rest, b',').unwrap_or((rest, &[]));
+    if !is_station(destination) {
+        return Err(DropReason::InvalidDestination);
+    }
+    if count_calls(path) != Some(2) {
+        return Err(DropReason::InvalidThirdParty);
+    }
+    let payload_at = outer.payload_at + 1 + head.len() + 1;
+    Ok(Some(Inner { place: Place { source, destination, payload_at }, payload }))
+}
