@@ -5,13 +5,16 @@
 //! [`dupes`] whether they are new, and [`filter`] who gets them. [`config`] reads aprsc's files,
 //! [`http`] shows what goes on.
 
+pub mod args;
 pub mod callsign;
 pub mod config;
+pub mod daemon;
 pub mod dupes;
 pub mod engine;
 pub mod filter;
 pub mod history;
 pub mod http;
+pub mod log;
 pub mod net;
 pub mod packet;
 pub mod passcode;

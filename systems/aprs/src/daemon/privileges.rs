@@ -1,0 +1,199 @@
+//! Another root folder, another user, and the one capability that may stay.
+#![allow(unsafe_code)] // capset and prctl, which nix does not have
+
+use crate::args::Args;
+use nix::sys::prctl;
+use nix::unistd::{
+    Gid, Uid, User, chroot, geteuid, getuid, initgroups, setegid, seteuid, setgid, setuid,
+};
+use std::ffi::CString;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a process does not get, or does not lose, its privileges.
+#[derive(Debug, thiserror::Error)]
+pub enum PrivilegeError {
+    /// Nobody has that name.
+    #[error("there is no user {user}: -u names one that /etc/passwd has")]
+    NoUser {
+        /// Who.
+        user: String,
+    },
+    /// A server is reached from outside; root it must not be.
+    #[error(
+        "refusing to run as root: start with -u USER, or as that user (in a container whose root \
+         is nobody outside: --allow-root)"
+    )]
+    Root,
+    /// A root process gets out of a chroot.
+    #[error("-t needs -u with a user that is not root, and to be started as root")]
+    RootInChroot,
+    /// Only root may.
+    #[error("-u {user} needs to be started as root")]
+    NotRoot {
+        /// Who was wanted.
+        user: String,
+    },
+    /// The system refused.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+fn system(what: impl Into<String>) -> impl FnOnce(nix::errno::Errno) -> PrivilegeError {
+    move |errno| PrivilegeError::System { what: what.into(), source: errno.into() }
+}
+
+/// What a process is to become.
+pub(super) struct Privileges {
+    /// Who; `None` to stay who we are.
+    user: Option<User>,
+    root: Option<PathBuf>,
+}
+
+impl Privileges {
+    /// What the command line asks for. Looked up before a chroot, in which there may be no names.
+    /// After a live upgrade all of it is done.
+    pub(super) fn find(args: &Args) -> Result<Self, PrivilegeError> {
+        if args.live_upgrade {
+            return Ok(Self { user: None, root: None });
+        }
+        let user = match &args.user {
+            None => None,
+            Some(name) => {
+                let found = User::from_name(name).map_err(system(format!("user {name}")))?;
+                Some(found.ok_or_else(|| PrivilegeError::NoUser { user: name.clone() })?)
+            }
+        };
+        if let Some(user) = &user
+            && !getuid().is_root()
+        {
+            // Being that user already is what was asked for.
+            if user.uid == getuid() && args.chroot.is_none() {
+                return Ok(Self { user: None, root: None });
+            }
+            return Err(PrivilegeError::NotRoot { user: user.name.clone() });
+        }
+        let unprivileged = user.as_ref().is_some_and(|user| !user.uid.is_root());
+        if args.chroot.is_some() && !unprivileged {
+            return Err(PrivilegeError::RootInChroot);
+        }
+        Ok(Self { user, root: args.chroot.clone() })
+    }
+
+    pub(super) fn changes_root(&self) -> bool {
+        self.root.is_some()
+    }
+
+    pub(super) fn change_root(&self) -> Result<(), PrivilegeError> {
+        let Some(root) = &self.root else { return Ok(()) };
+        let shown = root.display();
+        chroot(root).map_err(system(format!("chroot to {shown}")))?;
+        nix::unistd::chdir("/").map_err(system(format!("chdir into {shown}")))
+    }
+
+    /// From now on files are opened as the user would.
+    pub(super) fn act_as_user(&self) -> Result<(), PrivilegeError> {
+        let Some(user) = &self.user else { return Ok(()) };
+        let name = CString::new(user.name.clone()).map_err(|error| PrivilegeError::System {
+            what: "name of the user".to_owned(),
+            source: error.into(),
+        })?;
+        initgroups(&name, user.gid).map_err(system("setting groups"))?;
+        setegid(user.gid).map_err(system("setting the effective group"))?;
+        seteuid(user.uid).map_err(system("setting the effective user"))
+    }
+
+    /// For limits, which only root raises.
+    pub(super) fn act_as_root(&self) -> Result<(), PrivilegeError> {
+        match &self.user {
+            Some(_) => seteuid(Uid::from_raw(0)).map_err(system("going back to root")),
+            None => Ok(()),
+        }
+    }
+
+    /// Becomes the user for good. With `low_ports`, the capability to bind ports below 1024 stays,
+    /// also across the `exec` of a live upgrade. Whether there is that capability.
+    pub(super) fn become_user(&self, low_ports: bool) -> Result<bool, PrivilegeError> {
+        let Some(user) = &self.user else { return Ok(may_bind_low_ports()) };
+        if low_ports {
+            prctl::set_keepcaps(true).map_err(system("keeping capabilities"))?;
+        }
+        change_for_good(user.uid, user.gid)?;
+        if low_ports && !user.uid.is_root() {
+            keep_low_ports()?;
+        }
+        Ok(may_bind_low_ports())
+    }
+}
+
+fn change_for_good(uid: Uid, gid: Gid) -> Result<(), PrivilegeError> {
+    setgid(gid).map_err(system("setting the group"))?;
+    setuid(uid).map_err(system("setting the user"))?;
+    // There must be no way back.
+    if !uid.is_root() && seteuid(Uid::from_raw(0)).is_ok() {
+        let source = io::Error::other("the process could become root again");
+        return Err(PrivilegeError::System { what: "setting the user".to_owned(), source });
+    }
+    Ok(())
+}
+
+/// Refuses to go on as root, unless that was allowed.
+pub(super) fn refuse_root(args: &Args) -> Result<(), PrivilegeError> {
+    let root = getuid().is_root() || geteuid().is_root();
+    if root && !args.allow_root && !args.check { Err(PrivilegeError::Root) } else { Ok(()) }
+}
+
+/// `CAP_NET_BIND_SERVICE` of capabilities(7).
+const BIND: libc::c_ulong = 10;
+/// `_LINUX_CAPABILITY_VERSION_3`: two words of each set.
+const VERSION: u32 = 0x2008_0522;
+
+#[repr(C)]
+struct Header {
+    version: u32,
+    pid: libc::c_int,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Word {
+    effective: u32,
+    permitted: u32,
+    inheritable: u32,
+}
+
+/// Gives up every capability but the one, which is made ambient so that an `exec` keeps it.
+fn keep_low_ports() -> Result<(), PrivilegeError> {
+    let set = 1 << BIND;
+    let words = [Word { effective: set, permitted: set, inheritable: set }, Word::default()];
+    let header = Header { version: VERSION, pid: 0 };
+    // SAFETY: both structures are as capset(2) lays them out for this version, and live until it
+    // returns; it only reads them.
+    let done = unsafe { libc::syscall(libc::SYS_capset, &raw const header, words.as_ptr()) };
+    check(done, "keeping the capability to bind low ports")?;
+    let zero: libc::c_ulong = 0;
+    // SAFETY: takes numbers only.
+    let done =
+        unsafe { libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_RAISE, BIND, zero, zero) };
+    check(done.into(), "keeping the capability to bind low ports across an upgrade")
+}
+
+fn check(done: libc::c_long, what: &str) -> Result<(), PrivilegeError> {
+    if done == 0 {
+        return Ok(());
+    }
+    Err(PrivilegeError::System { what: what.to_owned(), source: io::Error::last_os_error() })
+}
+
+fn may_bind_low_ports() -> bool {
+    let mut words = [Word::default(); 2];
+    let header = Header { version: VERSION, pid: 0 };
+    // SAFETY: as in `keep_low_ports`; the kernel writes two words, for which there is room.
+    let done = unsafe { libc::syscall(libc::SYS_capget, &raw const header, words.as_mut_ptr()) };
+    done == 0 && words[0].effective & (1 << BIND) != 0
+}
