@@ -1,0 +1,190 @@
+//! Which stations a client hears, so that messages for them go to it.
+//!
+//! A gateway that hears a station can give it messages over the air: a message goes to every client
+//! of a filtered port that sent something of its addressee within the last 3 hours. After such a
+//! message the addressee wants to know where the sender is, so the sender's next position within
+//! 30 minutes goes the same way, once (the courtesy position). And what a heard station itself sends
+//! by way of the Internet goes there as well, so that the gateway knows that it needs no radio.
+//! Source: <http://www.aprs-is.net/IGating.aspx>; the times are aprsc's. Callsigns are compared
+//! without regard to case here, as aprsc does.
+//!
+//! Costs nothing for a client that sends nothing; bounded for one that sends everything.
+
+use crate::callsign::Callsign;
+use crate::packet::{Packet, Types};
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+/// How long a station counts as heard, in nanoseconds.
+pub const HEARD_NS: u64 = 3 * 3600 * 1_000_000_000;
+/// How long after a message the sender's position is sent, in nanoseconds.
+pub const COURTESY_NS: u64 = 30 * 60 * 1_000_000_000;
+/// Most stations in a list; beyond it the half that was heard longer ago is forgotten.
+const STATIONS_MAX: usize = 8192;
+
+/// What one client hears, and to whom it owes a position.
+#[derive(Clone, Debug)]
+pub struct Heard {
+    stations: Stations,
+    courtesy: Stations,
+}
+
+/// A [`Heard`] in a form that another process understands: callsigns and ages in nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct SavedHeard {
+    /// Whom the client hears.
+    pub stations: Vec<(String, u64)>,
+    /// Whose message went to the client, and whose position did not yet.
+    pub courtesy: Vec<(String, u64)>,
+}
+
+impl Heard {
+    /// Nothing was heard. `seed` makes the hashes this server's own.
+    pub fn new(seed: u64) -> Self {
+        Self { stations: Stations::new(seed, HEARD_NS), courtesy: Stations::new(seed, COURTESY_NS) }
+    }
+
+    /// The client sent a packet of `source`, which was not dropped.
+    pub fn heard(&mut self, source: &[u8], now_ns: u64) {
+        self.stations.add(source, now_ns);
+    }
+
+    /// Whether the client hears `call`.
+    pub fn hears(&self, call: &[u8], now_ns: u64) -> bool {
+        self.stations.contains(call, now_ns)
+    }
+
+    /// Whether `packet`, which is not the client's own and which its filters do not match, goes to
+    /// the client all the same, whose login is `login`.
+    pub fn wants(&mut self, login: &[u8], packet: &Packet, now_ns: u64) -> bool {
+        if packet.types.contains(Types::MESSAGE) {
+            let wanted = packet.addressee().is_some_and(|addressee| {
+                addressee.eq_ignore_ascii_case(login) || self.hears(addressee, now_ns)
+            });
+            if wanted {
+                self.courtesy.add(packet.source(), now_ns);
+            }
+            return wanted;
+        }
+        let is_position = packet.types.contains(Types::POSITION);
+        (is_position && self.courtesy.take(packet.source(), now_ns))
+            || (came_by_internet(packet) && self.hears(packet.source(), now_ns))
+    }
+
+    /// How many stations the client hears, and to how many it owes a position.
+    pub fn len(&self) -> (usize, usize) {
+        (self.stations.since_ns.len(), self.courtesy.since_ns.len())
+    }
+
+    /// Neither.
+    pub fn is_empty(&self) -> bool {
+        self.len() == (0, 0)
+    }
+
+    /// Forgets what is too old: once in a while, so that memory comes back.
+    pub fn expire(&mut self, now_ns: u64) {
+        self.stations.expire(now_ns);
+        self.courtesy.expire(now_ns);
+    }
+
+    /// Everything, for another process.
+    pub fn save(&self, now_ns: u64) -> SavedHeard {
+        SavedHeard { stations: self.stations.save(now_ns), courtesy: self.courtesy.save(now_ns) }
+    }
+
+    /// Goes on where another process was. What cannot be a callsign is left out.
+    pub fn restore(saved: &SavedHeard, seed: u64, now_ns: u64) -> Self {
+        let mut heard = Self::new(seed);
+        heard.stations.restore(&saved.stations, now_ns);
+        heard.courtesy.restore(&saved.courtesy, now_ns);
+        heard
+    }
+}
+
+/// `TCPIP*` is in the path before the q construct: the packet never was on the air.
+fn came_by_internet(packet: &Packet) -> bool {
+    packet.digis().any(|digi| digi == b"TCPIP*")
+}
+
+/// Stations, and when each was last added.
+#[derive(Clone, Debug)]
+struct Stations {
+    keep_ns: u64,
+    /// Callsigns in upper case.
+    since_ns: HashMap<Callsign, u64, FixedState>,
+}
+
+impl Stations {
+    fn new(seed: u64, keep_ns: u64) -> Self {
+        Self { keep_ns, since_ns: HashMap::with_hasher(FixedState::with_seed(seed)) }
+    }
+
+    fn add(&mut self, call: &[u8], now_ns: u64) {
+        let Some(call) = upper(call) else { return };
+        if self.since_ns.len() >= STATIONS_MAX && !self.since_ns.contains_key(&call) {
+            self.make_room(now_ns);
+        }
+        self.since_ns.insert(call, now_ns);
+    }
+
+    fn contains(&self, call: &[u8], now_ns: u64) -> bool {
+        if self.since_ns.is_empty() {
+            return false;
+        }
+        let since = upper(call).and_then(|call| self.since_ns.get(&call));
+        since.is_some_and(|since_ns| now_ns.saturating_sub(*since_ns) <= self.keep_ns)
+    }
+
+    fn take(&mut self, call: &[u8], now_ns: u64) -> bool {
+        let found = self.contains(call, now_ns);
+        if found && let Some(call) = upper(call) {
+            self.since_ns.remove(&call);
+        }
+        found
+    }
+
+    fn expire(&mut self, now_ns: u64) {
+        self.since_ns.retain(|_, since_ns| now_ns.saturating_sub(*since_ns) <= self.keep_ns);
+        self.since_ns.shrink_to(self.since_ns.len());
+    }
+
+    /// Forgets what is too old, and where that is not enough, the older half.
+    fn make_room(&mut self, now_ns: u64) {
+        self.since_ns.retain(|_, since_ns| now_ns.saturating_sub(*since_ns) <= self.keep_ns);
+        if self.since_ns.len() < STATIONS_MAX {
+            return;
+        }
+        let mut stations: Vec<(u64, Callsign)> =
+            self.since_ns.iter().map(|(call, since_ns)| (*since_ns, *call)).collect();
+        stations.sort_unstable();
+        for (_, call) in &stations[..STATIONS_MAX / 2] {
+            self.since_ns.remove(call);
+        }
+    }
+
+    fn save(&self, now_ns: u64) -> Vec<(String, u64)> {
+        let mut stations: Vec<_> = self
+            .since_ns
+            .iter()
+            .map(|(call, since_ns)| (call.to_string(), now_ns.saturating_sub(*since_ns)))
+            .filter(|(_, age_ns)| *age_ns <= self.keep_ns)
+            .collect();
+        stations.sort_unstable();
+        stations
+    }
+
+    fn restore(&mut self, saved: &[(String, u64)], now_ns: u64) {
+        for (call, age_ns) in saved {
+            self.add(call.as_bytes(), now_ns.saturating_sub(*age_ns));
+        }
+    }
+}
+
+/// The callsign in upper case; `None` where it cannot be one.
+fn upper(call: &[u8]) -> Option<Callsign> {
+    let mut octets = [0; crate::callsign::CALLSIGN_LEN_MAX];
+    let octets = octets.get_mut(..call.len())?;
+    octets.copy_from_slice(call);
+    octets.make_ascii_uppercase();
+    Callsign::new(octets)
+}
