@@ -1,0 +1,96 @@
+//! A filter, and what a client has of them.
+
+use super::evaluate::{Centres, Context, ContextCentres, Subject};
+use super::parse::{FilterError, terms};
+use super::stations::Facts;
+use super::term::Term;
+use crate::packet::Packet;
+use std::sync::Arc;
+
+/// Terms that pass packets and terms that hold them back.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter {
+    text: Box<str>,
+    pub(super) passes: Box<[Term]>,
+    pub(super) excludes: Box<[Term]>,
+}
+
+impl Filter {
+    /// Parses a filter whose terms are all to be right, as in a configuration.
+    ///
+    /// # Errors
+    /// The first term that is none.
+    pub fn parse(text: impl AsRef<[u8]>) -> Result<Self, FilterError> {
+        let (filter, errors) = Self::parse_lenient(text);
+        errors.into_iter().next().map_or(Ok(filter), Err)
+    }
+
+    /// Parses what a client sends: terms that are none are left out, as aprsc does, and told.
+    pub fn parse_lenient(text: impl AsRef<[u8]>) -> (Self, Vec<FilterError>) {
+        let text = text.as_ref();
+        let (mut passes, mut excludes, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+        for (_, term) in terms(text) {
+            match term {
+                Ok((true, term)) => excludes.push(term),
+                Ok((false, term)) => passes.push(term),
+                Err(error) => errors.push(error),
+            }
+        }
+        let filter =
+            Self { text: printable(text), passes: passes.into(), excludes: excludes.into() };
+        (filter, errors)
+    }
+
+    /// The text it was made of, for status and log: what is not printable ASCII as `_`.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// No term.
+    pub fn is_empty(&self) -> bool {
+        self.passes.is_empty() && self.excludes.is_empty()
+    }
+}
+
+fn printable(text: &[u8]) -> Box<str> {
+    text.trim_ascii()
+        .iter()
+        .map(|octet| if matches!(octet, b' '..=b'~') { char::from(*octet) } else { '_' })
+        .collect::<String>()
+        .into()
+}
+
+/// All filters of a client.
+#[derive(Clone, Debug, Default)]
+pub struct FilterSet {
+    /// Of its port: it cannot change them.
+    pub forced: Option<Arc<Filter>>,
+    /// Its own.
+    pub user: Option<Arc<Filter>>,
+}
+
+impl FilterSet {
+    /// Whether the client gets `packet`. The port's exclusions come first, then what the port
+    /// passes, then the client's own exclusions and what it passes itself.
+    pub fn matches(&self, packet: &Packet, facts: Facts, context: &dyn Context) -> bool {
+        self.passes(&Subject::new(packet, facts), &ContextCentres(context))
+    }
+
+    pub(super) fn passes(&self, subject: &Subject<'_>, centres: &dyn Centres) -> bool {
+        let any = |terms: &[Term]| terms.iter().any(|term| term.matches(subject, centres));
+        for filter in self.filters() {
+            if any(&filter.excludes) {
+                return false;
+            }
+            if any(&filter.passes) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The port's and the client's own, in this order.
+    pub(super) fn filters(&self) -> impl Iterator<Item = &Filter> {
+        self.forced.iter().chain(&self.user).map(Arc::as_ref)
+    }
+}
