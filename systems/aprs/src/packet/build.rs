@@ -88,3 +88,6 @@ fn range(range: Range<usize>) -> Range<u16> {
 fn short(at: usize) -> u16 {
     u16::try_from(at).unwrap_or(u16::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -41,8 +41,7 @@ fn latitude(base: &[u8; 6]) -> Option<(f64, usize)> {
             b'A'..=b'J' if at < 3 => octet - b'A',
             b'P'..=b'Y' => octet - b'P',
             // The middle of what is meant: of degrees there must be both digits.
-            b'K' if at == 2 => 3,
-            b'L' | b'Z' if at == 2 => 3,
+            b'K' | b'L' | b'Z' if at == 2 => 3,
             b'L' | b'Z' if at > 2 => 5,
             _ => return None,
         };
