@@ -19,8 +19,9 @@ fn from(payload: &[u8]) -> Packet {
 
 /// Within 10 m, where minutes have two digits after the point.
 #[track_caller]
-fn is_at(packet: &Packet, latitude: f32, longitude: f32) {
+fn is_at(packet: &Packet, latitude: f64, longitude: f64) {
     let Position { latitude: north, longitude: east } = packet.position.expect("a position");
+    let (north, east) = (f64::from(north), f64::from(east));
     let near = (north - latitude).abs() < 1e-4 && (east - longitude).abs() < 1e-4;
     assert!(near, "{north} {east} and not {latitude} {longitude}");
 }
