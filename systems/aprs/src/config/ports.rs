@@ -5,6 +5,7 @@ use super::lines::{Found, Word};
 use super::read::Reader;
 use super::value;
 use super::{Listener, Peer, PeerGroup, PortKind, Protocol, TlsFiles, Uplink, UplinkKind};
+use crate::filter::Filter;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -128,7 +129,8 @@ fn check_filter(text: &str) -> Result<(), Fault> {
     if text.trim().is_empty() {
         return Err(Fault::BadFilter { reason: "there is none".to_owned() });
     }
-    Ok(())
+    let checked = Filter::parse(text);
+    checked.map(drop).map_err(|error| Fault::BadFilter { reason: error.to_string() })
 }
 
 /// Where the file of a TLS option goes. aprsc's former names begin with `ssl`.

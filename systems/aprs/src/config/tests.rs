@@ -127,7 +127,8 @@ fn every_fault_has_its_place() {
          Listen a igate tcp ::1 4 acl bad.acl\nListen a igate tcp ::1 5 acl none.acl\n\
          MyAdmin \"open\nListen a udpsubmit tcp ::1 6\nPeerGroup p udp ::1 X\n\
          Listen a igate tcp ::1 70000\nHTTPStatus :: 10152\nListen a igate udp ::1 7 tlsca x\n\
-         PeerGroup g udp 127.0.0.1:9 A [::1]:9\nListen a igate tcp ::1 8 loud\n",
+         PeerGroup g udp 127.0.0.1:9 A [::1]:9\nListen a igate tcp ::1 8 loud\n\
+         Listen a igate tcp ::1 9 filter \"t/m r/x\"\n",
     );
     let starts = [
         "x.conf:4:1: there is no directive \"MyCall\": its name is ServerId now",
@@ -148,6 +149,7 @@ fn every_fault_has_its_place() {
         "x.conf:20:16: TLS is not for a port with udp",
         "x.conf:21:31: the peer [::1]:9 and the local address 127.0.0.1:9",
         "x.conf:22:26: there is no option \"loud\"",
+        "x.conf:23:33: in the filter: ",
         "bad.acl:1:7: no address was found for \"everybody\"",
         "x.conf: PassCode is missing",
     ];
