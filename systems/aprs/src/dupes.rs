@@ -370,3 +370,6 @@ fn trimmed(payload: &[u8]) -> &[u8] {
     let len = payload.iter().rposition(|octet| *octet != b' ').map_or(0, |at| at + 1);
     &payload[..len]
 }
+
+#[cfg(test)]
+mod tests;

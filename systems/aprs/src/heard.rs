@@ -188,3 +188,106 @@ fn upper(call: &[u8]) -> Option<Callsign> {
     octets.make_ascii_uppercase();
     Callsign::new(octets)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{COURTESY_NS, HEARD_NS, Heard, STATIONS_MAX};
+    use crate::packet::{Packet, parse};
+
+    const START: u64 = 5;
+
+    fn packet(source: &str, path: &str, payload: &str) -> Packet {
+        let line = format!("{source}>APRS:{payload}");
+        parse(line.as_bytes()).unwrap().build(path.as_bytes()).unwrap()
+    }
+
+    fn message(from: &str, to: &str) -> Packet {
+        packet(from, "OH2RDG*,qAR,GATE", &format!(":{to:<9}:message{{1"))
+    }
+
+    fn position(from: &str) -> Packet {
+        packet(from, "OH2RDG*,qAR,GATE", "!5528.51N/00505.68E#")
+    }
+
+    /// The story of aprsc's `tests/t/40messaging.t`.
+    #[test]
+    fn messages_and_courtesy_positions() {
+        let mut heard = Heard::new(1);
+        let wants = |heard: &mut Heard, packet: &Packet| heard.wants(b"N1GATE", packet, START);
+        assert!(!wants(&mut heard, &message("M1SRC", "M1DST")), "nobody heard yet");
+        assert!(!wants(&mut heard, &position("M1SRC")));
+        assert!(heard.is_empty());
+
+        heard.heard(b"M1DST", START);
+        assert!(wants(&mut heard, &message("M1SRC", "M1DST")));
+        assert!(!wants(&mut heard, &message("M2SRC", "M1DST-5")), "another SSID is another");
+        assert!(!wants(&mut heard, &position("M2SRC")), "whose message did not go there");
+        assert!(wants(&mut heard, &position("M1SRC")), "the courtesy position");
+        assert!(!wants(&mut heard, &position("M1SRC")), "once");
+        assert!(wants(&mut heard, &message("M1SRC", "n1gate")), "to the login itself");
+        assert_eq!(heard.len(), (1, 1));
+    }
+
+    /// "This is so the IGate can determine if there is a station it is hearing on RF is also
+    /// directly connected to APRS-IS."
+    #[test]
+    fn heard_station_on_the_internet() {
+        let mut heard = Heard::new(1);
+        heard.heard(b"M1SRC", START);
+        for (path, want) in
+            [("TCPIP*,qAC,M1SRC", true), ("OH2RDG*,qAR,GATE", false), ("qAC,TCPIP", false)]
+        {
+            let got = heard.wants(b"N1GATE", &packet("M1SRC", path, ">status"), START);
+            assert_eq!(got, want, "{path}");
+        }
+        assert!(!heard.wants(b"N1GATE", &packet("M2SRC", "TCPIP*,qAC,X", ">status"), START));
+    }
+
+    #[test]
+    fn both_lists_forget() {
+        let mut heard = Heard::new(1);
+        heard.heard(b"m1dst", START);
+        assert!(heard.hears(b"M1DST", START + HEARD_NS));
+        assert!(!heard.hears(b"M1DST", START + HEARD_NS + 1));
+        assert!(heard.wants(b"X", &message("M1SRC", "M1DST"), START));
+        assert!(!heard.wants(b"X", &position("M1SRC"), START + COURTESY_NS + 1));
+        heard.expire(START + COURTESY_NS + 1);
+        assert_eq!(heard.len(), (1, 0));
+        heard.expire(START + HEARD_NS + 1);
+        assert!(heard.is_empty());
+    }
+
+    #[test]
+    fn whoever_sends_everything_is_bounded() {
+        let mut heard = Heard::new(1);
+        let count = 3 * STATIONS_MAX as u64;
+        for number in 0..count {
+            heard.heard(format!("S{number}").as_bytes(), START + number);
+        }
+        assert!(heard.len().0 <= STATIONS_MAX);
+        let hears = |number: u64| heard.hears(format!("S{number}").as_bytes(), START + count);
+        assert!(hears(count - 1) && hears(count - STATIONS_MAX as u64 / 2));
+        assert!(!hears(0));
+    }
+
+    #[test]
+    fn no_callsign_is_never_heard() {
+        let mut heard = Heard::new(1);
+        heard.heard(b"", START);
+        heard.heard(b"TOO-LONG-10", START);
+        assert!(heard.is_empty());
+        assert!(!heard.hears(b"TOO-LONG-10", START));
+    }
+
+    #[test]
+    fn another_process_goes_on() {
+        let mut heard = Heard::new(1);
+        heard.heard(b"M1DST", START);
+        assert!(heard.wants(b"X", &message("M1SRC", "M1DST"), START + 10));
+        let saved = heard.save(START + 20);
+        assert_eq!(saved.stations, [("M1DST".to_owned(), 20)]);
+        assert_eq!(saved.courtesy, [("M1SRC".to_owned(), 10)]);
+        let mut other = Heard::restore(&saved, 9, HEARD_NS);
+        assert!(other.hears(b"M1DST", HEARD_NS) && other.wants(b"X", &position("M1SRC"), HEARD_NS));
+    }
+}

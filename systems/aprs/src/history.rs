@@ -16,8 +16,6 @@ use std::hash::{BuildHasher, Hasher};
 
 /// Names remembered at most, by default: five times those of the whole of APRS-IS in a day.
 pub const NAMES_MAX: usize = 500_000;
-/// Names forgotten per packet at most: more than a packet can add, which is one.
-const FORGOTTEN_MAX: usize = 2;
 /// No node.
 const NONE: u32 = u32::MAX;
 
@@ -93,7 +91,6 @@ impl History {
     /// Learns from a packet that is not a duplicate, at `now_ns` of the monotonic clock. Says what
     /// is elsewhere than before; that the same position was heard again is no change.
     pub fn record(&mut self, packet: &Packet, now_ns: u64) -> Option<Moved> {
-        self.expire(now_ns, FORGOTTEN_MAX, |_| ());
         let (name, position) = tells(packet)?;
         self.set(name, position, now_ns)
     }
@@ -114,6 +111,7 @@ impl History {
     }
 
     /// Forgets names that were not heard for too long, `count_max` of them at most, and says which.
+    /// Nothing else looks at the time: call it once a second with more than can come in a second.
     pub fn expire(&mut self, now_ns: u64, count_max: usize, mut forgotten: impl FnMut(Callsign)) {
         for _ in 0..count_max {
             let Some(node) = self.nodes.get(self.oldest as usize).copied() else { return };
@@ -276,3 +274,6 @@ fn is_dead(packet: &Packet) -> bool {
     let after = packet.line[end..].iter().find(|octet| **octet != b' ');
     after == Some(&b'_')
 }
+
+#[cfg(test)]
+mod tests;
