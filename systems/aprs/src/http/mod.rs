@@ -1,9 +1,185 @@
-//! The web side: status page, `status.json` and `counterdata` as aprsc's tools read them, metrics
-//! for Prometheus, upload of packets, and clients that come by WebSocket.
+//! The web side: status page, `status.json` and `counterdata` as aprsc's dashboards and plug-ins
+//! read them, metrics for Prometheus, upload of packets, and clients that come by WebSocket.
 //!
-//! It runs in a thread of its own and asks the rest through [`Backend`]; nothing that a browser
-//! does takes time of a worker beyond the making of its own rows.
+//! | request to a status port | answer |
+//! |---|---|
+//! | `GET /` | the status page: one page that needs nothing from elsewhere |
+//! | `GET /status.json` | all counters, ports, uplinks, peers, clients, faults |
+//! | `GET /counterdata?totals.clients` | one counter's last 48 hours, a sample a minute |
+//! | `GET /metrics` | the same numbers for Prometheus (text format 0.0.4) |
+//! | `GET /why?call=OH7LZB` | why packets of a source or from a client were dropped; also `source`, `client`, or of all |
+//! | `GET /motd.html` | the operator's message, where there is one |
+//!
+//! An upload port answers `POST /`. A WebSocket port takes an upgrade at any path.
+//!
+//! It runs in a thread of its own, and nothing that a browser does takes time of a worker beyond
+//! the listing of its clients, once a second at most. A worker that does not list them is a fault
+//! on the page.
+//!
+//! Limits: 256 connections to each status or upload port, 16 KiB of request head, 2 KiB of upload;
+//! who dawdles is cut. Not here: TLS (a proxy in front does that), and what a packet means.
 
-mod seam;
+mod ask;
+mod json;
+mod listen;
+mod metrics;
+mod process;
+mod routes;
+mod series;
+mod site;
+mod upload;
+mod websocket;
+mod why;
 
-pub use seam::{Backend, Ports};
+pub use ask::{AskError, why, words};
+pub use series::Series;
+pub use site::Adopt;
+pub use why::{Answer, Client, Dropped, Reason};
+
+use crate::engine::Server;
+use axum::Router;
+use listen::Limits;
+use site::Site;
+use std::io;
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
+
+/// Of a status or an upload port.
+const BROWSERS: Limits = Limits { connections_max: 256, lifetime: Duration::from_secs(300) };
+/// Of a WebSocket port, until a connection is upgraded: then it is the engine's to limit.
+const UPGRADES: Limits = Limits { connections_max: 1024, lifetime: Duration::from_secs(20) };
+/// What the server calls itself to tools.
+const SOFTWARE: &str = "aprs-server";
+/// The fault that a web port which cannot be served is.
+const FAULT: &str = "http";
+
+/// Sockets that listen already, so that they could be bound with privileges, or come from the
+/// process before a live upgrade.
+#[derive(Debug, Default)]
+pub struct Ports {
+    /// Status page.
+    pub status: Vec<TcpListener>,
+    /// Upload of packets.
+    pub upload: Vec<TcpListener>,
+    /// WebSocket ports, each with its index in `Config::listeners`.
+    pub websocket: Vec<(usize, TcpListener)>,
+    /// Where the operator's `motd.html` is.
+    pub web_dir: Option<PathBuf>,
+}
+
+/// The running web side.
+pub struct Http {
+    site: Arc<Site>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Http {
+    /// Starts the thread that serves the ports. `adopt` takes clients of WebSocket ports. `series`
+    /// is what an earlier one had, after a reload or a live upgrade; else empty.
+    ///
+    /// # Errors
+    /// When the system gives no thread, or no way to wait for sockets.
+    pub fn start(
+        ports: Ports,
+        server: Arc<Server>,
+        adopt: Adopt,
+        series: Series,
+    ) -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        for listener in listeners(&ports) {
+            listener.set_nonblocking(true)?;
+        }
+        let site = Arc::new(Site::new(server, adopt, ports.web_dir.clone(), series));
+        let (stop, stopped) = oneshot::channel();
+        let served = Arc::clone(&site);
+        let thread = std::thread::Builder::new().name("http".into()).spawn(move || {
+            runtime.block_on(async move {
+                served.sample();
+                tokio::spawn(sample(Arc::clone(&served)));
+                serve(ports, &served);
+                // An error means that the other end is gone: to be stopped as well.
+                let _ = stopped.await;
+            });
+            // Whatever still goes on is cut.
+            runtime.shutdown_background();
+        })?;
+        Ok(Self { site, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// The last 48 hours, to be gone on with by another one.
+    pub fn series(&self) -> Series {
+        self.site.with_series(|series| series.clone())
+    }
+
+    /// Ends the thread; connections are cut, the ports closed.
+    pub fn stop(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // It panicked, which the standard hook has told.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Http {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl std::fmt::Debug for Http {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Http").finish_non_exhaustive()
+    }
+}
+
+/// The version that others are told.
+fn version(config: &crate::config::Config) -> &str {
+    config.fake_version.as_deref().unwrap_or(env!("CARGO_PKG_VERSION"))
+}
+
+fn listeners(ports: &Ports) -> impl Iterator<Item = &TcpListener> {
+    let websocket = ports.websocket.iter().map(|(_, listener)| listener);
+    ports.status.iter().chain(&ports.upload).chain(websocket)
+}
+
+fn serve(ports: Ports, site: &Arc<Site>) {
+    let start = |listener: TcpListener, routes: Router, limits: Limits| {
+        let site = Arc::clone(site);
+        let told = move |words: String| site.server.fault(FAULT, &words, site::now());
+        tokio::spawn(listen::serve(listener, routes, limits, told));
+    };
+    for listener in ports.status {
+        start(listener, routes::routes(Arc::clone(site)), BROWSERS);
+    }
+    for listener in ports.upload {
+        start(listener, upload::routes(Arc::clone(site)), BROWSERS);
+    }
+    for (index, listener) in ports.websocket {
+        start(listener, websocket::routes(Arc::clone(site), index), UPGRADES);
+    }
+}
+
+/// Samples once a minute.
+async fn sample(site: Arc<Site>) {
+    let minute = Duration::from_secs(series::INTERVAL_S);
+    let mut minutes = interval_at(Instant::now() + minute, minute);
+    minutes.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        minutes.tick().await;
+        site.sample();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+//! What all requests share: the server, its last snapshot, the series of the last 48 hours.
+
+use super::series::Series;
+use crate::config::Config;
+use crate::engine::{Now, Server};
+use crate::status::{ClientStatus, Role, StatusSnapshot};
+use bytes::Bytes;
+use chronoscope_clock as clock;
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+use tokio::sync::Mutex as AsyncMutex;
+use tokio::time::{Instant, timeout_at};
+
+/// How old a snapshot may be that a request is answered from, nanoseconds: whatever is asked of the
+/// web side, the workers are asked at most so often.
+const FRESH_NS: u64 = 1_000_000_000;
+/// How long workers have to say who their clients are.
+const WORKERS_WITHIN: Duration = Duration::from_millis(1500);
+/// The fault that a worker which does not answer is.
+const SILENT: &str = "worker_silent";
+
+/// Takes a client of a WebSocket port: a stream that carries lines as TCP would, the port's index
+/// in `Config::listeners`, the client's address and ours. An error means that the client is refused.
+pub type Adopt =
+    Box<dyn Fn(UnixStream, usize, SocketAddr, SocketAddr) -> io::Result<()> + Send + Sync>;
+
+/// What all requests share.
+pub(super) struct Site {
+    pub(super) server: Arc<Server>,
+    pub(super) adopt: Adopt,
+    pub(super) web_dir: Option<PathBuf>,
+    pub(super) series: Mutex<Series>,
+    pub(super) requests: AtomicU64,
+    last: AsyncMutex<Option<Arc<View>>>,
+}
+
+/// A snapshot, and what was made of it so far.
+pub(super) struct View {
+    pub(super) config: Arc<Config>,
+    pub(super) status: StatusSnapshot,
+    /// Connections of each worker, `None` of one that did not list them in time.
+    pub(super) workers: Vec<Option<usize>>,
+    /// Those that may be shown, in the order in which they came.
+    pub(super) clients: Vec<ClientStatus>,
+    pub(super) uplinks: Vec<ClientStatus>,
+    pub(super) peers: Vec<ClientStatus>,
+    /// `status.json`, and the same compressed.
+    pub(super) json: OnceLock<Bytes>,
+    pub(super) gzip: OnceLock<Bytes>,
+}
+
+impl Site {
+    pub(super) fn new(
+        server: Arc<Server>,
+        adopt: Adopt,
+        web_dir: Option<PathBuf>,
+        series: Series,
+    ) -> Self {
+        Self {
+            server,
+            adopt,
+            web_dir,
+            series: Mutex::new(series),
+            requests: AtomicU64::new(0),
+            last: AsyncMutex::new(None),
+        }
+    }
+
+    /// A snapshot of now, or of at most a second ago. Requests that come together wait for one.
+    pub(super) async fn view(&self) -> Arc<View> {
+        let mut last = self.last.lock().await;
+        let age = |view: &View| clock::monotonic_ns() - view.status.now.monotonic_ns;
+        if let Some(view) = last.as_ref().filter(|view| age(view) < FRESH_NS) {
+            return Arc::clone(view);
+        }
+        let view = Arc::new(self.fresh().await);
+        *last = Some(Arc::clone(&view));
+        view
+    }
+
+    async fn fresh(&self) -> View {
+        let until = Instant::now() + WORKERS_WITHIN;
+        let mut connections = Vec::new();
+        let mut workers = Vec::new();
+        for answer in self.server.worker_statuses() {
+            let worker = timeout_at(until, answer).await.ok().and_then(Result::ok);
+            workers.push(worker.as_ref().map(|worker| worker.connections.len()));
+            connections.extend(worker.into_iter().flat_map(|worker| worker.connections));
+        }
+        if workers.contains(&None) {
+            let text = "a worker did not say within 1.5 s who its clients are: it hangs, or the \
+                        machine is overloaded; its clients are not listed";
+            self.server.fault(SILENT, text, now());
+        } else {
+            self.server.fault_over(SILENT);
+        }
+        connections.sort_by_key(|row| row.conn);
+        let mut of = |is: fn(Role) -> bool| -> Vec<ClientStatus> {
+            connections.extract_if(.., |row| is(row.role)).filter(|row| !row.hidden).collect()
+        };
+        View {
+            uplinks: of(|role| matches!(role, Role::Uplink(_))),
+            peers: of(|role| role == Role::Peer),
+            clients: of(|role| matches!(role, Role::Client(_))),
+            workers,
+            config: self.server.config(),
+            status: self.server.status(now()),
+            json: OnceLock::new(),
+            gzip: OnceLock::new(),
+        }
+    }
+
+    /// Samples the counters; they need no worker.
+    pub(super) fn sample(&self) {
+        let status = self.server.status(now());
+        self.with_series(|series| series.sample(&status));
+    }
+
+    pub(super) fn with_series<T>(&self, what: impl FnOnce(&mut Series) -> T) -> T {
+        // A series is whole at every instant at which a thread could panic.
+        what(&mut self.series.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn count_request(&self) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// The instant of now.
+pub(super) fn now() -> Now {
+    Now { monotonic_ns: clock::monotonic_ns(), utc_ns: clock::utc_now_ns() }
+}

@@ -1,0 +1,370 @@
+//! The web side over real sockets, with an engine behind it that a thread of the test drives.
+
+use super::{Http, Ports, Series};
+use crate::callsign::Callsign;
+use crate::config::{Config, Listener, PortKind, Protocol};
+use crate::engine::{Close, ConnId, DatagramPort, Identity, LogLevel, Output, Server};
+use crate::status::StatusSnapshot;
+use serde_json::Value;
+use std::io::{self, IoSlice, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// A server without clients, with a port for each protocol.
+pub(super) fn server() -> Arc<Server> {
+    let mut config = Config::new(Callsign::new(b"TESTING").unwrap());
+    config.my_admin = "Ada, N0CALL".into();
+    config.workers = 1;
+    let port = |name: &str, kind, protocol, port| Listener {
+        name: name.into(),
+        kind,
+        protocol,
+        address: SocketAddr::from(([127, 0, 0, 1], port)),
+        filter: None,
+        clients_max: 200,
+        acl: None,
+        hidden: false,
+        tls: None,
+    };
+    config.listeners = vec![
+        Arc::new(port("Full \"feed\"\\", PortKind::FullFeed, Protocol::Tcp, 10152)),
+        Arc::new(port("In a browser", PortKind::Igate, Protocol::WebSocket, 14581)),
+    ];
+    let identity = Identity { software: "aprs-server".into(), version: "1".into() };
+    Server::new(Arc::new(config), 1, identity, super::site::now())
+}
+
+/// Its counters, all 0.
+pub(super) fn snapshot() -> StatusSnapshot {
+    server().status(super::site::now())
+}
+
+/// Output of an engine whose clients nobody reads.
+struct Nowhere;
+
+impl Output for Nowhere {
+    fn write(&mut self, _: ConnId, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        Ok(slices.iter().map(|slice| slice.len()).sum())
+    }
+    fn unacknowledged(&mut self, _: ConnId) -> usize {
+        0
+    }
+    fn send(&mut self, _: DatagramPort, _: SocketAddr, _: &[u8]) {}
+    fn close(&mut self, _: ConnId, _: Close, _: &str) {}
+    fn log(&mut self, _: LogLevel, _: std::fmt::Arguments<'_>) {}
+}
+
+/// The web side with an engine behind it.
+struct Site {
+    http: Option<Http>,
+    server: Arc<Server>,
+    status: SocketAddr,
+    upload: SocketAddr,
+    websocket: SocketAddr,
+    /// Streams of WebSocket clients, as the sockets' side would get them.
+    adopted: Arc<Mutex<Vec<(UnixStream, usize)>>>,
+    ended: Arc<AtomicBool>,
+    worker: Option<JoinHandle<()>>,
+}
+
+impl Site {
+    fn start() -> Self {
+        let server = server();
+        let ended = Arc::new(AtomicBool::new(false));
+        let worker = drive(&server, &ended);
+        let mut site = Self::without_worker(server);
+        (site.ended, site.worker) = (ended, Some(worker));
+        site
+    }
+
+    fn without_worker(server: Arc<Server>) -> Self {
+        let bind = || TcpListener::bind("127.0.0.1:0").unwrap();
+        let (status, upload, websocket) = (bind(), bind(), bind());
+        let [at_status, at_upload, at_websocket] =
+            [&status, &upload, &websocket].map(|listener| listener.local_addr().unwrap());
+        let ports = Ports {
+            status: vec![status],
+            upload: vec![upload],
+            websocket: vec![(1, websocket)],
+            web_dir: None,
+        };
+        let adopted = Arc::new(Mutex::new(Vec::new()));
+        let taken = Arc::clone(&adopted);
+        let adopt = Box::new(move |stream, listener, _, _| {
+            taken.lock().unwrap().push((stream, listener));
+            Ok(())
+        });
+        let http = Http::start(ports, Arc::clone(&server), adopt, Series::default()).unwrap();
+        Self {
+            http: Some(http),
+            server,
+            status: at_status,
+            upload: at_upload,
+            websocket: at_websocket,
+            adopted,
+            ended: Arc::default(),
+            worker: None,
+        }
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        ask(self.status, &format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))
+    }
+
+    fn json(&self, path: &str) -> Value {
+        let answer = self.get(path);
+        assert_eq!(answer.status, 200, "{path}: {}", answer.head);
+        assert!(answer.head.contains("application/json"), "{}", answer.head);
+        serde_json::from_slice(&answer.body).unwrap()
+    }
+
+    fn post(&self, headers: &str, body: &str) -> Answer {
+        let request = format!(
+            "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}Content-Length: \
+             {}\r\n\r\n{body}",
+            body.len()
+        );
+        ask(self.upload, &request)
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        self.ended.store(true, Ordering::Relaxed);
+        self.http.take().unwrap().stop();
+        if let Some(worker) = self.worker.take() {
+            worker.join().unwrap();
+        }
+    }
+}
+
+/// Runs a server's only worker until told to end.
+fn drive(server: &Arc<Server>, ended: &Arc<AtomicBool>) -> JoinHandle<()> {
+    let mut worker = server.worker(0, Box::new(|| {}));
+    let ended = Arc::clone(ended);
+    std::thread::spawn(move || {
+        while !ended.load(Ordering::Relaxed) {
+            worker.mail(super::site::now(), &mut Nowhere);
+            chronoscope_clock::sleep(Duration::from_millis(1));
+        }
+    })
+}
+
+struct Answer {
+    status: u16,
+    head: String,
+    body: Vec<u8>,
+}
+
+impl Answer {
+    fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).unwrap()
+    }
+}
+
+fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream
+}
+
+fn ask(address: SocketAddr, request: &str) -> Answer {
+    let mut stream = connect(address);
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).unwrap();
+    let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").unwrap();
+    let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    Answer { status, head, body: bytes[end + 4..].to_vec() }
+}
+
+/// Every name that the Munin plug-in, and the tables of aprsc's own page, ask for.
+#[test]
+fn status_json_has_the_names_that_tools_ask_for() {
+    let site = Site::start();
+    let status = site.json("/status.json");
+    let of = |object: &Value, names: &str| {
+        for name in names.split(' ') {
+            assert!(!object[name].is_null(), "{name} is missing in {object}");
+        }
+    };
+    of(&status, "server memory historydb dupecheck totals listeners workers uplinks peers clients");
+    of(&status, "rx_errs");
+    of(&status["server"], "server_id admin software software_version uptime tick_now time_now");
+    of(&status["server"], "time_started t_now t_started os software_build_features");
+    assert_eq!(status["server"]["server_id"], "TESTING");
+    for protocol in ["tcp", "udp", "sctp"] {
+        for what in ["pkts_rx", "pkts_tx", "bytes_rx", "bytes_tx", "pkts_ign", "rx_errs"] {
+            of(&status["totals"], &format!("{protocol}_{what}"));
+        }
+        of(&status["totals"], &format!("{protocol}_bytes_rx_rate {protocol}_bytes_tx_rate"));
+    }
+    of(&status["totals"], "clients clients_max connects bytes_rx_rate bytes_tx_rate");
+    of(&status["dupecheck"], "dupes_dropped uniques_out variations");
+    let port = &status["listeners"][0];
+    of(port, "fd id name proto addr clients clients_peak clients_max connects bytes_rx bytes_tx");
+    of(port, "pkts_rx pkts_tx pkts_ign pkts_dup rx_errs");
+    assert_eq!((&port["proto"], &port["addr"]), (&"tcp".into(), &"127.0.0.1:10152".into()));
+    let reasons = status["rx_errs"].as_array().unwrap();
+    assert_eq!(reasons[0], "unknown");
+    assert_eq!(port["rx_errs"].as_array().unwrap().len(), reasons.len());
+    let memory = status["memory"].as_object().unwrap();
+    assert!(memory.keys().any(|key| key.ends_with("cells_used")));
+}
+
+#[test]
+fn the_page_and_its_parts_come_whole_and_compressed() {
+    let site = Site::start();
+    for (path, begins) in [("/", "<!doctype html>"), ("/status.js", "//"), ("/status.css", ":root")]
+    {
+        let plain = site.get(path);
+        assert_eq!(plain.status, 200);
+        assert!(plain.text().starts_with(begins), "{path}");
+        let head = "HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept-Encoding: gzip\r\n\r\n";
+        let packed = ask(site.status, &format!("GET {path} {head}"));
+        assert!(packed.head.contains("content-encoding: gzip"), "{}", packed.head);
+        let mut text = String::new();
+        flate2::read::GzDecoder::new(&*packed.body).read_to_string(&mut text).unwrap();
+        assert_eq!(text, plain.text());
+    }
+    assert_eq!(site.get("/nothing").status, 404);
+    assert_eq!(site.get("/motd.html").status, 404);
+}
+
+#[test]
+fn counterdata_knows_its_names_only() {
+    let site = Site::start();
+    let series = site.json("/counterdata?totals.tcp_bytes_rx");
+    assert_eq!(series["interval"], 60);
+    assert_eq!(series["values"].as_array().unwrap().len(), 1, "the first sample is at the start");
+    assert_eq!(site.json("/counterdata?totals.clients")["gauge"], 1);
+    assert_eq!(site.get("/counterdata?totals.nothing").status, 400);
+    assert_eq!(site.get("/counterdata").status, 400);
+}
+
+#[test]
+fn a_worker_that_does_not_answer_is_a_fault_and_does_not_stop_the_page() {
+    let site = Site::without_worker(server());
+    let status = site.json("/status.json");
+    assert_eq!(status["faults"][0]["name"], "worker_silent");
+    assert_eq!(status["alarms"][0]["err"], "worker_silent");
+    assert!(status["workers"][0]["clients"].is_null());
+    // Once it answers, the fault is over.
+    let worker = drive(&site.server, &site.ended);
+    let over = (0..100).any(|_| {
+        chronoscope_clock::sleep(Duration::from_millis(50));
+        site.json("/status.json")["faults"].as_array().unwrap().is_empty()
+    });
+    site.ended.store(true, Ordering::Relaxed);
+    worker.join().unwrap();
+    assert!(over);
+}
+
+#[test]
+fn an_upload_has_to_be_one() {
+    let site = Site::start();
+    let octets = "Content-Type: application/octet-stream\r\n";
+    let packet = "user N0CALL pass -1 vers t 1\r\nN0CALL>APRS,TCPIP*:>x\r\n";
+    let refused = |answer: Answer, words: &str| {
+        assert_eq!(answer.status, 400, "{}", answer.text());
+        assert!(answer.text().contains(words), "{}", answer.text());
+    };
+    refused(site.post("", packet), "content-type");
+    refused(site.post("Content-Type: text/plain\r\n", packet), "content-type");
+    refused(site.post(octets, "no line end"), "newline");
+    refused(site.post(octets, &"x\n".repeat(1025)), "too large");
+    let chunked = "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: \
+                   application/octet-stream\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+    refused(ask(site.upload, chunked), "content-length");
+    assert_eq!(ask(site.upload, "GET / HTTP/1.0\r\n\r\n").status, 405);
+    assert_eq!(ask(site.upload, "POST /elsewhere HTTP/1.0\r\n\r\n").status, 404);
+}
+
+#[test]
+fn what_is_no_http_is_answered_and_cut() {
+    let site = Site::start();
+    let long = format!("GET /{} HTTP/1.1\r\n\r\n", "x".repeat(100_000));
+    for request in ["user N0CALL pass -1\r\n\r\n", "\0\0\0\0\r\n\r\n", &long] {
+        let mut stream = connect(site.status);
+        // The server may have closed before all is written.
+        let _ = stream.write_all(request.as_bytes());
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes); // or reset, because it did not read the rest
+        assert!(bytes.is_empty() || bytes.starts_with(b"HTTP/1.1 4"), "{bytes:?}");
+    }
+    assert_eq!(site.get("/status.json").status, 200);
+}
+
+#[test]
+fn why_is_answered_and_asked_for() {
+    let site = Site::start();
+    let answer = site.json("/why?call=n0call-7");
+    assert_eq!(answer["call"], "N0CALL-7");
+    assert_eq!(answer["recent"], Value::Array(Vec::new()));
+    assert_eq!(site.json("/why")["call"], "");
+    let text = super::words(&super::why(&site.status.to_string(), "OH7LZB").unwrap(), 0);
+    assert!(text.starts_with("OH7LZB: nothing of it was dropped"), "{text}");
+    let error = super::why(&site.upload.to_string(), "OH7LZB").unwrap_err();
+    assert!(error.to_string().contains("404"), "{error}");
+}
+
+/// The headers of an upgrade, with the key and the answer to it of RFC 6455 §1.3.
+const UPGRADE: &str = "GET /any HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: \
+                       websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: \
+                       dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+
+#[test]
+fn a_websocket_carries_lines_both_ways() {
+    let site = Site::start();
+    let mut client = connect(site.websocket);
+    client.write_all(UPGRADE.as_bytes()).unwrap();
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut octet = [0];
+        client.read_exact(&mut octet).unwrap();
+        head.push(octet[0]);
+    }
+    let head = String::from_utf8(head).unwrap();
+    assert!(head.starts_with("HTTP/1.1 101"), "{head}");
+    assert!(head.contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="), "{head}");
+    let (mut worker, listener) = site.adopted.lock().unwrap().pop().unwrap();
+    worker.set_nonblocking(false).unwrap();
+    worker.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    assert_eq!(listener, 1);
+
+    // Text of five octets, masked with zeros: what is missing of the line's end is put there.
+    client.write_all(b"\x81\x85\0\0\0\0# hey").unwrap();
+    let mut line = [0; 7];
+    worker.read_exact(&mut line).unwrap();
+    assert_eq!(&line, b"# hey\r\n");
+
+    worker.write_all(b"# one\r\nA>B:\xff\r\n# ha").unwrap();
+    let mut frames = [0; 14];
+    client.read_exact(&mut frames).unwrap();
+    assert_eq!(&frames, b"\x81\x05# one\x82\x05A>B:\xff");
+
+    drop(worker);
+    let mut rest = Vec::new();
+    client.read_to_end(&mut rest).unwrap();
+    assert_eq!(&rest[..4], b"\x88\x16\x03\xe8", "a close frame, code 1000");
+}
+
+#[test]
+fn a_websocket_port_says_what_it_is_and_refuses_what_is_too_long() {
+    let site = Site::start();
+    let plain = ask(site.websocket, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    assert_eq!(plain.status, 426);
+    let mut client = connect(site.websocket);
+    client.write_all(UPGRADE.as_bytes()).unwrap();
+    // A binary message of 1 MiB is announced.
+    client.write_all(b"\x82\xff\0\0\0\0\0\x10\0\0\0\0\0\0").unwrap();
+    let mut bytes = Vec::new();
+    client.read_to_end(&mut bytes).unwrap();
+    let close = bytes.windows(4).any(|frame| frame[0] == 0x88 && frame[2..] == [0x03, 0xea]);
+    assert!(close, "a close frame, code 1002");
+}
