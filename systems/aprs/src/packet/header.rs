@@ -13,6 +13,15 @@ const IPV6_LEN: usize = 32;
 /// Placeholders of programs that nobody configured: no source callsign begins so.
 const NOBODY: [&[u8]; 3] = [b"N0CALL", b"NOCALL", b"SERVER"];
 
+/// What is done with packets whose senders are not verified (`Disallow_Unverified`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unverified {
+    /// They are dropped: `TCPXX` in the path says that they are.
+    Refused,
+    /// They are taken.
+    Taken,
+}
+
 /// The parts of a line as it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parsed<'a> {
@@ -26,13 +35,14 @@ pub struct Parsed<'a> {
     pub payload: &'a [u8],
 }
 
-/// Takes a line (without CR LF) apart and checks all that does not depend on who sent it.
+/// Takes a line (without CR LF) apart and checks all that does not depend on who sent it, for a
+/// server that takes packets of verified clients only: [`header`] and [`Parsed::check`].
 ///
 /// # Errors
 /// Why the line is to be dropped.
 pub fn parse(line: &[u8]) -> Result<Parsed<'_>, DropReason> {
     let parsed = header(line)?;
-    parsed.check()?;
+    parsed.check(Unverified::Refused)?;
     Ok(parsed)
 }
 
@@ -82,18 +92,18 @@ impl<'a> Parsed<'a> {
     ///
     /// # Errors
     /// Why the packet is to be dropped.
-    pub fn check(&self) -> Result<(), DropReason> {
+    pub fn check(&self, unverified: Unverified) -> Result<(), DropReason> {
         if NOBODY.iter().any(|nobody| self.source.starts_with(nobody)) {
             return Err(DropReason::DisallowedSource);
         }
-        let mut unverified = false;
+        let mut is_unverified = false;
         for element in self.path_elements() {
             if element.starts_with(b"NOGATE") || element.starts_with(b"RFONLY") {
                 return Err(DropReason::NoGate);
             }
-            unverified |= element.starts_with(b"TCPXX");
+            is_unverified |= element.starts_with(b"TCPXX");
         }
-        if unverified {
+        if is_unverified && unverified == Unverified::Refused {
             return Err(DropReason::UnverifiedPath);
         }
         if count_calls(self.path).is_none() {

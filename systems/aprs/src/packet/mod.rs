@@ -7,7 +7,7 @@ mod payload;
 mod types;
 
 pub use drop_reason::DropReason;
-pub use header::{Parsed, header, is_q_construct, is_station, parse};
+pub use header::{Parsed, Unverified, header, is_q_construct, is_station, parse};
 pub use types::Types;
 
 use std::ops::Range;

@@ -1,4 +1,4 @@
-use super::{DropReason, Parsed, parse};
+use super::{DropReason, Parsed, Unverified, parse};
 
 fn reason(line: &[u8]) -> DropReason {
     parse(line).unwrap_err()
@@ -137,4 +137,7 @@ fn spots_of_a_dx_cluster() {
 #[test]
 fn header_alone_leaves_the_rules_to_the_caller() {
     assert!(super::header(b"N0CALL>DST,NOGATE:>text").is_ok());
+    let unverified = super::header(b"SRC>DST,TCPXX*:>text").unwrap();
+    assert_eq!(unverified.check(Unverified::Taken), Ok(()));
+    assert_eq!(unverified.check(Unverified::Refused), Err(DropReason::UnverifiedPath));
 }
