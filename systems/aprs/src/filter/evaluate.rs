@@ -33,7 +33,7 @@ pub(super) struct ContextCentres<'a>(pub(super) &'a dyn Context);
 impl Centres for ContextCentres<'_> {
     fn centre(&self, centre: Centre) -> Option<Point> {
         match centre {
-            Centre::Fixed(point) => Some(point),
+            Centre::Fixed { point, .. } => Some(point),
             Centre::Station(name) => {
                 let octets = name.bits().to_le_bytes();
                 self.0.position_of(&octets[..name.len() as usize]).map(Point::new)

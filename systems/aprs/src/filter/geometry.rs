@@ -28,6 +28,8 @@ impl Point {
 /// A distance that others are compared with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Radius {
+    /// In degrees of a great circle.
+    degrees: f64,
     /// The chord that belongs to it, squared; infinite when the whole Earth is within.
     chord_squared: f64,
 }
@@ -35,13 +37,19 @@ pub(super) struct Radius {
 impl Radius {
     /// The radius of `km` kilometres.
     pub(super) fn from_km(km: f32) -> Self {
-        let angle = (f64::from(km) / KM_PER_DEGREE).to_radians();
+        let degrees = f64::from(km) / KM_PER_DEGREE;
+        let angle = degrees.to_radians();
         let chord_squared = if angle > std::f64::consts::PI {
             f64::INFINITY
         } else {
             (2.0 * (angle / 2.0).sin()).powi(2)
         };
-        Self { chord_squared }
+        Self { degrees, chord_squared }
+    }
+
+    /// In degrees of a great circle; above 180 the whole Earth is within.
+    pub(super) fn degrees(self) -> f64 {
+        self.degrees
     }
 
     /// Whether `point` is nearer to `centre` than this.

@@ -21,6 +21,8 @@ mod parse;
 mod set;
 mod stations;
 mod term;
+#[cfg(test)]
+mod tests;
 
 pub use command::Command;
 pub use evaluate::Context;

@@ -5,6 +5,7 @@ use super::name::{Name, Pattern};
 use super::term::{Centre, Field, Range, Symbols, Term, q_bit};
 use crate::callsign::CALLSIGN_LEN_MAX;
 use crate::packet::{Position, Types};
+use std::sync::Arc;
 
 /// Most terms of a filter: those after are refused, as aprsc leaves them out.
 pub const TERMS_MAX: usize = 255;
@@ -173,7 +174,8 @@ fn area(arguments: &[u8]) -> Result<Term, TermError> {
 fn place(arguments: &[u8]) -> Result<Term, TermError> {
     let (latitude, rest) = degrees(arguments, 90.0, "latitude")?;
     let (longitude, rest) = degrees(rest, 180.0, "longitude")?;
-    let centre = Centre::Fixed(Point::new(Position { latitude, longitude }));
+    let position = Position { latitude, longitude };
+    let centre = Centre::Fixed { position, point: Point::new(position) };
     Ok(Term::Range(Range { centre, ..range(rest)?.0 }))
 }
 
@@ -262,7 +264,7 @@ fn symbols(arguments: &[u8]) -> Result<Term, TermError> {
     if symbols.alternate.is_empty() && !symbols.overlays.is_empty() {
         return Err(TermError::Overlay);
     }
-    Ok(Term::Symbol(Box::new(symbols)))
+    Ok(Term::Symbol(Arc::new(symbols)))
 }
 
 /// `/letters` up to the next slash.

@@ -2,7 +2,8 @@
 
 use super::geometry::{Area, Point, Radius};
 use super::name::{Name, Pattern};
-use crate::packet::Types;
+use crate::packet::{Position, Types};
+use std::sync::Arc;
 
 /// One term, without its sign.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +27,7 @@ pub(super) enum Term {
         igates: bool,
     },
     /// `s`: symbols on the map.
-    Symbol(Box<Symbols>),
+    Symbol(Arc<Symbols>),
     /// `t`: types of packets.
     Type(Types),
 }
@@ -48,6 +49,20 @@ pub(super) enum Field {
     Destination,
 }
 
+impl Field {
+    /// All fields.
+    pub(super) const ALL: [Self; Self::COUNT] = [
+        Self::Source,
+        Self::Digipeater,
+        Self::Entry,
+        Self::Addressee,
+        Self::Object,
+        Self::Destination,
+    ];
+    /// How many there are.
+    pub(super) const COUNT: usize = 6;
+}
+
 /// Within a distance of a place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Range {
@@ -63,7 +78,7 @@ pub(super) struct Range {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Centre {
     /// At a place.
-    Fixed(Point),
+    Fixed { position: Position, point: Point },
     /// Where a station or object was last.
     Station(Name),
     /// Where the client itself was last.

@@ -1,0 +1,216 @@
+//! Lists of terms by key: what a packet's names, place, types and so on lead to.
+//!
+//! A posting is in a list and its term knows where, so that taking a term out costs as many steps
+//! as it has postings, however long the lists are.
+
+use crate::filter::name::{Name, Pattern};
+use crate::filter::term::Field;
+use crate::packet::Types;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+/// A term of a client in one list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Posting {
+    /// Whose.
+    pub(super) slot: u32,
+    /// Which: index in the terms.
+    pub(super) term: u32,
+    /// Which of the term's places this is.
+    place: u32,
+}
+
+/// Where a posting is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    list: u32,
+    at: u32,
+}
+
+/// What leads to a list. Bits from 96 on are the kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Key(u128);
+
+const KIND_SHIFT: u32 = 96;
+const KIND_NAME: u128 = 1 << KIND_SHIFT;
+const KIND_CELL: u128 = 2 << KIND_SHIFT;
+const KIND_TYPES: u128 = 3 << KIND_SHIFT;
+const KIND_Q: u128 = 4 << KIND_SHIFT;
+const KIND_SYMBOL: u128 = 5 << KIND_SHIFT;
+/// Where bits of a name's key say in which field, and whether it is a beginning.
+const FIELD_SHIFT: u32 = 80;
+const PREFIX_SHIFT: u32 = 88;
+
+impl Key {
+    /// Packets that have the name in the field.
+    pub(super) fn name(field: Field, pattern: Pattern) -> Self {
+        Self(
+            KIND_NAME
+                | pattern.name.bits()
+                | (field as u128) << FIELD_SHIFT
+                | u128::from(pattern.prefix) << PREFIX_SHIFT,
+        )
+    }
+
+    /// Packets that a set asks for.
+    pub(super) fn set(set: Set) -> Self {
+        match set {
+            Set::Types(types) => Self(KIND_TYPES | u128::from(types.bits())),
+            Set::Q(letters, igates) => {
+                Self(KIND_Q | u128::from(letters) | u128::from(igates) << 16)
+            }
+        }
+    }
+
+    /// Whether it was made of a set.
+    pub(super) fn is_set(self) -> bool {
+        let kind = self.0 >> KIND_SHIFT << KIND_SHIFT;
+        kind == KIND_TYPES || kind == KIND_Q
+    }
+
+    /// Packets in a cell of the grid.
+    pub(super) fn cell(cell: u32) -> Self {
+        Self(KIND_CELL | u128::from(cell))
+    }
+
+    /// Packets with a symbol of the code in any table.
+    pub(super) fn symbol(code: u8) -> Self {
+        Self(KIND_SYMBOL | u128::from(code))
+    }
+}
+
+/// What a key asks of a packet that its list cannot be found by.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Set {
+    /// One of these types.
+    Types(Types),
+    /// One of these q constructs, or also positions of igates.
+    Q(u16, bool),
+}
+
+#[derive(Debug)]
+struct List {
+    key: Key,
+    postings: Vec<Posting>,
+}
+
+/// All lists.
+#[derive(Debug)]
+pub(super) struct Lists {
+    of: HashMap<Key, u32, FixedState>,
+    lists: Vec<List>,
+    /// Lists that are not in use.
+    free: Vec<u32>,
+    /// For each field: how many lists there are of names of each length, whole ones at 0.
+    lengths: [[u32; 10]; Field::COUNT],
+}
+
+impl Lists {
+    pub(super) fn new(seed: u64) -> Self {
+        Self {
+            of: HashMap::with_hasher(FixedState::with_seed(seed)),
+            lists: Vec::new(),
+            free: Vec::new(),
+            lengths: [[0; 10]; Field::COUNT],
+        }
+    }
+
+    /// How many lists have something in them.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.of.len()
+    }
+
+    /// What is in the list of `key`.
+    pub(super) fn get(&self, key: Key) -> &[Posting] {
+        self.of.get(&key).map_or(&[], |list| &self.lists[*list as usize].postings)
+    }
+
+    /// Calls `each` with every list that `name` in `field` leads to: its own, and those of all its
+    /// beginnings.
+    pub(super) fn of_name(&self, field: Field, name: Name, mut each: impl FnMut(&[Posting])) {
+        let lengths = &self.lengths[field as usize];
+        if lengths[0] > 0 {
+            each(self.get(Key::name(field, Pattern { name, prefix: false })));
+        }
+        for len in 1..=name.len() {
+            if lengths[len as usize] > 0 {
+                let pattern = Pattern { name: name.prefix(len), prefix: true };
+                each(self.get(Key::name(field, pattern)));
+            }
+        }
+    }
+
+    /// Whether names in a field lead anywhere.
+    pub(super) fn has_names(&self, field: Field) -> bool {
+        self.lengths[field as usize] != [0; 10]
+    }
+
+    /// Adds a posting to the list of `key`.
+    pub(super) fn push(&mut self, key: Key, slot: u32, term: u32, place: u32) -> Place {
+        let next = self.free.last().copied().unwrap_or(index(self.lists.len()));
+        let list = *self.of.entry(key).or_insert(next);
+        if list == next {
+            if self.free.pop().is_none() {
+                self.lists.push(List { key, postings: Vec::new() });
+            }
+            self.lists[list as usize].key = key;
+            if let Some(length) = self.length(key) {
+                *length += 1;
+            }
+        }
+        let postings = &mut self.lists[list as usize].postings;
+        postings.push(Posting { slot, term, place });
+        Place { list, at: index(postings.len() - 1) }
+    }
+
+    /// Takes a posting out. The first result is the posting that is in its place now; the second
+    /// is the list's key when nothing is left in it.
+    pub(super) fn remove(&mut self, place: Place) -> (Option<Moved>, Option<Key>) {
+        let list = &mut self.lists[place.list as usize];
+        list.postings.swap_remove(place.at as usize);
+        let moved = list.postings.get(place.at as usize).map(|posting| Moved {
+            term: posting.term,
+            place: posting.place,
+            to: place,
+        });
+        if !list.postings.is_empty() {
+            return (moved, None);
+        }
+        list.postings = Vec::new();
+        let key = list.key;
+        self.of.remove(&key);
+        self.free.push(place.list);
+        if let Some(length) = self.length(key) {
+            *length -= 1;
+        }
+        (None, Some(key))
+    }
+
+    /// The count of lists that the list of a name belongs to.
+    fn length(&mut self, key: Key) -> Option<&mut u32> {
+        let octets = key.0.to_le_bytes();
+        if key.0 >> KIND_SHIFT != KIND_NAME >> KIND_SHIFT {
+            return None;
+        }
+        let is_prefix = octets[PREFIX_SHIFT as usize / 8] != 0;
+        let len = if is_prefix { usize::from(octets[9]) } else { 0 };
+        Some(&mut self.lengths[usize::from(octets[FIELD_SHIFT as usize / 8])][len])
+    }
+}
+
+/// A posting that is somewhere else now.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moved {
+    /// Its term.
+    pub(super) term: u32,
+    /// Which of the term's places.
+    pub(super) place: u32,
+    /// Where it is now.
+    pub(super) to: Place,
+}
+
+/// An index that fits: there are never so many postings that it would not.
+pub(super) fn index(len: usize) -> u32 {
+    u32::try_from(len).expect("fewer than 2^32 of a thing in an index")
+}
