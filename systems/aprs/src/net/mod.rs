@@ -1,1 +1,33 @@
-//! To be.
+//! Sockets: the only part of the server that talks to the kernel's network.
+//!
+//! A thread for each worker waits with `epoll`, edge triggered, with each connection registered
+//! once for its whole life: a packet costs no call of `epoll_ctl`. What comes is given to the
+//! worker's [engine](crate::engine), which writes straight from its buffers through
+//! [`Output`](crate::engine::Output). Worker 0 accepts all connections and gives each to the worker
+//! that has the fewest. Uplinks are looked up and connected in threads of their own.
+//!
+//! ```text
+//! accept ─▶ arrived ─▶ handshake (TLS) ─▶ Opened ─▶ Received… ─▶ Closed
+//! ```
+//!
+//! Limits: Linux. TLS is over TCP and SCTP streams only; a live upgrade cuts clients with TLS and
+//! WebSocket clients, because keys and pairs of sockets live in one program, and uplinks connect
+//! again.
+#![allow(dead_code)] // what a live upgrade needs is there before it
+
+mod accept;
+mod os;
+mod plan;
+mod running;
+mod socket;
+mod sockets;
+mod tls;
+mod transport;
+mod uplinks;
+mod worker;
+
+pub use plan::PortError;
+pub use running::{Bound, Handle, Log, Running};
+pub use tls::TlsError;
+
+use running::{Command, Saved, Shared, Step};

@@ -1,0 +1,200 @@
+//! The ports of one configuration, bound.
+
+use super::socket;
+use super::tls::{ServerTls, TlsError};
+use crate::config::{Config, Listener, PeerGroup, Protocol};
+use socket2::Socket;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// Why a port cannot be served.
+#[derive(Debug, thiserror::Error)]
+pub enum PortError {
+    /// It cannot be bound.
+    #[error("cannot listen on \"{name}\" {protocol} {address}: {source}")]
+    Bind {
+        /// The port's name.
+        name: String,
+        /// `tcp`, `udp`, `sctp`, `websocket` or `peers`.
+        protocol: &'static str,
+        /// The address asked for.
+        address: SocketAddr,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// Its TLS cannot be set up.
+    #[error("TLS of \"{name}\": {source}")]
+    Tls {
+        /// The port's or uplink's name.
+        name: String,
+        /// Which file, and why.
+        source: TlsError,
+    },
+}
+
+/// How a protocol is called in configurations and announcements.
+pub(crate) fn protocol_name(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Tcp => "tcp",
+        Protocol::Udp => "udp",
+        Protocol::Sctp => "sctp",
+        Protocol::WebSocket => "websocket",
+    }
+}
+
+/// A bound port.
+#[derive(Clone, Debug)]
+pub(crate) struct Port {
+    pub(crate) socket: Arc<Socket>,
+    /// Where it really is: the kernel chose the port where the configuration says 0.
+    pub(crate) address: SocketAddr,
+    /// Its socket is of IPv6, and may take IPv4 as well.
+    pub(crate) is_v6: bool,
+}
+
+impl Port {
+    fn new(socket: Socket) -> Self {
+        let is_v6 = socket.local_addr().is_ok_and(|address| address.is_ipv6());
+        Self { address: socket::local(&socket), socket: Arc::new(socket), is_v6 }
+    }
+}
+
+/// A socket that was bound by the program before this one, or with privileges.
+#[derive(Debug)]
+pub(crate) struct Inherited {
+    /// `protocol_name`, or `peers`.
+    pub(crate) protocol: String,
+    /// As configured.
+    pub(crate) address: SocketAddr,
+    /// As configured.
+    pub(crate) name: String,
+    /// The socket.
+    pub(crate) socket: Socket,
+}
+
+/// The ports of one configuration. Immutable: a reload makes another one, which shares the sockets
+/// that stay.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) config: Arc<Config>,
+    /// As `Config::listeners`; `None` for one that could not be bound.
+    pub(crate) listeners: Vec<Option<Port>>,
+    /// As `Config::listeners`.
+    pub(crate) tls: Vec<Option<ServerTls>>,
+    /// As `Config::peer_groups`.
+    pub(crate) groups: Vec<Option<Port>>,
+}
+
+impl Plan {
+    /// Binds what `config` asks for, taking from `before` what is the same there and from
+    /// `inherited` what is open already. What fails is left out and listed.
+    pub(crate) fn new(
+        config: Arc<Config>,
+        before: Option<&Self>,
+        inherited: &mut Vec<Inherited>,
+    ) -> (Self, Vec<PortError>) {
+        let mut errors = Vec::new();
+        let mut plan = Self {
+            listeners: Vec::with_capacity(config.listeners.len()),
+            tls: Vec::with_capacity(config.listeners.len()),
+            groups: Vec::with_capacity(config.peer_groups.len()),
+            config: Arc::clone(&config),
+        };
+        for listener in &config.listeners {
+            let tls = match listener.tls.as_ref().map(ServerTls::read).transpose() {
+                Ok(tls) => Ok(tls),
+                Err(source) => Err(PortError::Tls { name: listener.name.clone(), source }),
+            };
+            let port = tls.and_then(|tls| {
+                let kept = before.and_then(|before| before.listener(listener));
+                let port = match kept {
+                    Some(port) => port,
+                    None => bind_listener(listener, inherited)?,
+                };
+                Ok((port, tls))
+            });
+            let (port, tls) = port.map_or_else(
+                |error| {
+                    errors.push(error);
+                    (None, None)
+                },
+                |(port, tls)| (Some(port), tls),
+            );
+            plan.listeners.push(port);
+            plan.tls.push(tls);
+        }
+        for group in &config.peer_groups {
+            let kept = before.and_then(|before| before.group(group));
+            let port = kept.map_or_else(|| bind_group(group, inherited), Ok);
+            plan.groups.push(port.map_err(|error| errors.push(error)).ok());
+        }
+        (plan, errors)
+    }
+
+    /// Where a port of another configuration is in this one.
+    pub(crate) fn index_of(&self, listener: &Listener) -> Option<usize> {
+        self.config.listeners.iter().position(|ours| is_same(ours, listener))
+    }
+
+    fn listener(&self, listener: &Listener) -> Option<Port> {
+        self.index_of(listener).and_then(|index| self.listeners[index].clone())
+    }
+
+    fn group(&self, group: &PeerGroup) -> Option<Port> {
+        let is_same = |ours: &Arc<PeerGroup>| ours.name == group.name && ours.local == group.local;
+        let index = self.config.peer_groups.iter().position(is_same)?;
+        self.groups[index].clone()
+    }
+
+    /// Every bound port: name, protocol's name, configured address, port.
+    pub(crate) fn bound(&self) -> impl Iterator<Item = (&str, &'static str, SocketAddr, &Port)> {
+        let listeners = self.config.listeners.iter().zip(&self.listeners);
+        let listeners = listeners.filter_map(|(listener, port)| {
+            let name = protocol_name(listener.protocol);
+            Some((listener.name.as_str(), name, listener.address, port.as_ref()?))
+        });
+        let groups = self.config.peer_groups.iter().zip(&self.groups);
+        let groups = groups.filter_map(|(group, port)| {
+            Some((group.name.as_str(), "peers", group.local, port.as_ref()?))
+        });
+        listeners.chain(groups)
+    }
+}
+
+/// Two configurations mean the same port.
+fn is_same(one: &Listener, other: &Listener) -> bool {
+    one.protocol == other.protocol && one.address == other.address && one.name == other.name
+}
+
+fn bind_listener(listener: &Listener, inherited: &mut Vec<Inherited>) -> Result<Port, PortError> {
+    let protocol = protocol_name(listener.protocol);
+    bind(&listener.name, protocol, listener.address, inherited, || match listener.protocol {
+        Protocol::Udp => socket::datagrams(listener.address),
+        protocol => socket::listen(protocol, listener.address),
+    })
+}
+
+fn bind_group(group: &PeerGroup, inherited: &mut Vec<Inherited>) -> Result<Port, PortError> {
+    bind(&group.name, "peers", group.local, inherited, || socket::datagrams(group.local))
+}
+
+pub(super) fn bind(
+    name: &str,
+    protocol: &'static str,
+    address: SocketAddr,
+    inherited: &mut Vec<Inherited>,
+    new: impl Fn() -> io::Result<Socket>,
+) -> Result<Port, PortError> {
+    // A renamed port is the same socket; with port 0 only the name tells which it is.
+    let is_same = |one: &Inherited| {
+        one.protocol == protocol
+            && one.address == address
+            && (address.port() != 0 || one.name == name)
+    };
+    if let Some(index) = inherited.iter().position(is_same) {
+        return Ok(Port::new(inherited.swap_remove(index).socket));
+    }
+    let name = name.to_owned();
+    new().map(Port::new).map_err(|source| PortError::Bind { name, protocol, address, source })
+}

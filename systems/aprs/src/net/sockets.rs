@@ -1,0 +1,316 @@
+//! A worker's connections, and what its engine does to them.
+
+use super::plan::Plan;
+use super::socket;
+use super::tls::ClientTls;
+use super::transport::Transport;
+use super::uplinks;
+use super::{Log, Shared};
+use crate::callsign::Callsign;
+use crate::config::{Listener, Uplink};
+use crate::engine::{Close, ConnId, DatagramPort, LogLevel, Output};
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use mio::unix::SourceFd;
+use mio::{Interest, Registry, Token};
+use socket2::Socket;
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::{self, ErrorKind, IoSlice, Read};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// How long the last words to a client may take to arrive.
+const LAST_WORDS_NS: u64 = 2_000_000_000;
+
+/// Connections that are ending and whose last words are under way, at most: further ones end at
+/// once.
+const ENDING_MAX: usize = 1024;
+
+/// Who is at the other end.
+#[derive(Clone, Debug)]
+pub(crate) enum Origin {
+    /// Somebody who came to this port.
+    Client(Arc<Listener>),
+    /// A server that we went to.
+    Uplink(Arc<Uplink>, Option<ClientTls>),
+}
+
+/// A connection that was made and has no worker yet.
+#[derive(Debug)]
+pub(crate) struct Arrival {
+    pub(crate) conn: ConnId,
+    pub(crate) socket: Socket,
+    pub(crate) origin: Origin,
+    pub(crate) remote: SocketAddr,
+    pub(crate) local: SocketAddr,
+}
+
+/// What the engine is told once TLS has agreed on keys, or at once without TLS.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub(crate) origin: Origin,
+    pub(crate) remote: SocketAddr,
+    pub(crate) local: SocketAddr,
+    /// Monotonic: the handshake has to be over.
+    pub(crate) deadline_ns: u64,
+}
+
+/// A connection of this worker.
+#[derive(Debug)]
+pub(crate) struct Conn {
+    pub(crate) transport: Transport,
+    /// The uplink that it is, if it is one.
+    pub(crate) uplink: Option<Arc<Uplink>>,
+    /// While TLS agrees on keys.
+    pub(crate) pending: Option<Box<Pending>>,
+    /// The engine could not write all.
+    pub(crate) blocked: bool,
+    /// It is in the queue of those with something to read.
+    pub(crate) queued: bool,
+    /// The other side will send no more, so what is there has to be read to its end.
+    pub(crate) ending: bool,
+    /// It is a WebSocket's pair, which lives in this program only.
+    pub(crate) is_pair: bool,
+}
+
+/// All connections of a worker.
+pub(crate) struct Sockets {
+    pub(crate) shared: Arc<Shared>,
+    index: usize,
+    registry: Registry,
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) conns: HashMap<ConnId, Conn, FixedState>,
+    /// Those with something to read, first come first served.
+    pub(crate) readable: VecDeque<ConnId>,
+    /// Broken while the engine wrote to them: it is to be told.
+    pub(crate) broken: Vec<(ConnId, String)>,
+    /// Their last words are under way: until when.
+    last_words: Vec<(u64, Transport)>,
+    /// Time of the input that is being worked on, monotonic.
+    pub(crate) now_ns: u64,
+}
+
+/// The token of a connection: odd. Even ones are ports; 0 is the waker.
+pub(crate) fn token(conn: ConnId) -> Token {
+    Token(usize::try_from(conn.0 << 1 | 1).unwrap_or(usize::MAX))
+}
+
+/// The connection of a token.
+pub(crate) fn conn_of(token: Token) -> Option<ConnId> {
+    (token.0 & 1 == 1).then_some(ConnId(token.0 as u64 >> 1))
+}
+
+impl Sockets {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        index: usize,
+        registry: Registry,
+        plan: Arc<Plan>,
+    ) -> Self {
+        Self {
+            shared,
+            index,
+            registry,
+            plan,
+            conns: HashMap::with_hasher(FixedState::with_seed(0)),
+            readable: VecDeque::new(),
+            broken: Vec::new(),
+            last_words: Vec::new(),
+            now_ns: 0,
+        }
+    }
+
+    pub(crate) fn log(&self) -> &Log {
+        &self.shared.log
+    }
+
+    /// Takes a connection into the poll, for its whole life.
+    ///
+    /// # Errors
+    /// What the kernel says; the connection is closed then.
+    pub(crate) fn insert(&mut self, id: ConnId, conn: Conn) -> io::Result<()> {
+        let fd = conn.transport.fd();
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        self.registry.register(&mut SourceFd(&fd), token(id), interest)?;
+        self.shared.workers[self.index].connections.fetch_add(1, Ordering::Relaxed);
+        self.conns.insert(id, conn);
+        Ok(())
+    }
+
+    /// Takes a connection out.
+    pub(crate) fn remove(&mut self, id: ConnId, reason: &str) -> Option<Conn> {
+        let conn = self.conns.remove(&id)?;
+        self.shared.workers[self.index].connections.fetch_sub(1, Ordering::Relaxed);
+        // What is not in the poll's set any more cannot be taken out of it: nothing to be done.
+        let _gone = self.registry.deregister(&mut SourceFd(&conn.transport.fd()));
+        if let Some(uplink) = &conn.uplink {
+            let reason = reason.to_owned();
+            self.shared.tell_uplinks(uplinks::Message::Gone {
+                uplink: Arc::clone(uplink),
+                conn: id,
+                reason,
+            });
+        }
+        Some(conn)
+    }
+
+    /// Ends a connection after what was written.
+    pub(crate) fn let_go(&mut self, mut conn: Conn) {
+        conn.transport.finish();
+        if self.last_words.len() < ENDING_MAX {
+            self.last_words.push((self.now_ns + LAST_WORDS_NS, conn.transport));
+        }
+    }
+
+    /// Ends those whose last words arrived, or took too long. A socket that is closed with unread
+    /// octets throws away what it has not sent, so these are read first.
+    pub(crate) fn hear_last_words(&mut self, scratch: &mut [u8]) {
+        let now_ns = self.now_ns;
+        self.last_words.retain(|(until, transport)| {
+            let mut socket = transport.socket();
+            // Bounded: one who goes on sending is not listened to for longer than its time.
+            let left = (0..16).find_map(|_| match socket.read(scratch) {
+                Ok(0) => Some(false),
+                Ok(_) => None,
+                Err(error) => Some(error.kind() == ErrorKind::WouldBlock),
+            });
+            left.unwrap_or(true) && now_ns < *until
+        });
+    }
+
+    /// Whether somebody's last words are under way.
+    pub(crate) fn has_last_words(&self) -> bool {
+        !self.last_words.is_empty()
+    }
+
+    /// Marks a connection as one with something to read.
+    pub(crate) fn queue(&mut self, id: ConnId, ending: bool) {
+        let Some(conn) = self.conns.get_mut(&id) else { return };
+        conn.ending |= ending;
+        if !conn.queued {
+            conn.queued = true;
+            self.readable.push_back(id);
+        }
+    }
+
+    fn port(&self, port: DatagramPort) -> Option<&super::plan::Port> {
+        match port {
+            DatagramPort::Listener(index) => self.plan.listeners.get(index)?.as_ref(),
+            DatagramPort::PeerGroup(index) => self.plan.groups.get(index)?.as_ref(),
+        }
+    }
+}
+
+impl Output for Sockets {
+    fn write(&mut self, id: ConnId, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        let Some(conn) = self.conns.get_mut(&id) else {
+            return Err(ErrorKind::NotConnected.into());
+        };
+        let asked: usize = slices.iter().map(|slice| slice.len()).sum();
+        match conn.transport.write(slices) {
+            Ok(written) => {
+                conn.blocked = written < asked;
+                Ok(written)
+            }
+            Err(error) => {
+                self.broken.push((id, error.to_string()));
+                Err(error)
+            }
+        }
+    }
+
+    fn unacknowledged(&mut self, id: ConnId) -> usize {
+        self.conns.get(&id).map_or(0, |conn| conn.transport.unacknowledged())
+    }
+
+    fn send(&mut self, port: DatagramPort, to: SocketAddr, bytes: &[u8]) {
+        let Some(port) = self.port(port) else {
+            return self.shared.count_lost_datagram();
+        };
+        let to = socket::for_family(to, port.is_v6);
+        if port.socket.send_to(bytes, &to.into()).is_err() {
+            self.shared.count_lost_datagram();
+        }
+    }
+
+    fn close(&mut self, id: ConnId, how: Close, reason: &str) {
+        let Some(conn) = self.remove(id, reason) else { return };
+        match how {
+            Close::Graceful => self.let_go(conn),
+            Close::Reset => {
+                // Where this fails the connection is gone already.
+                let linger = Some(std::time::Duration::ZERO);
+                let _gone = conn.transport.socket().set_linger(linger);
+            }
+        }
+    }
+
+    fn log(&mut self, level: LogLevel, line: fmt::Arguments<'_>) {
+        (self.shared.log)(level, line);
+    }
+}
+
+/// What a handshake says about who is at the other end.
+pub(crate) enum Proof {
+    /// A client, and the callsign in its certificate.
+    Client(usize, Option<Callsign>),
+    /// An uplink, and whether its certificate was checked.
+    Uplink(usize, bool),
+    /// It may not log in: why, for its eyes.
+    Refused(String),
+    /// Its port or uplink is not in the configuration any more.
+    Gone,
+}
+
+impl Sockets {
+    /// Who is there, now that TLS has agreed.
+    pub(crate) fn proof(&self, transport: &Transport, origin: &Origin) -> Proof {
+        match origin {
+            Origin::Client(listener) => {
+                let Some(index) = self.plan.index_of(listener) else { return Proof::Gone };
+                match &self.plan.tls[index] {
+                    Some(tls) if transport.is_tls() => match tls.holder(transport.certificates()) {
+                        Ok(holder) => Proof::Client(index, holder),
+                        Err(reason) => Proof::Refused(reason),
+                    },
+                    _ => Proof::Client(index, None),
+                }
+            }
+            Origin::Uplink(uplink, tls) => {
+                let uplinks = &self.plan.config.uplinks;
+                let index = uplinks.iter().position(|ours| uplinks::is_same(ours, uplink));
+                let checked = tls.as_ref().is_some_and(|tls| tls.verifies);
+                index.map_or(Proof::Gone, |index| Proof::Uplink(index, checked))
+            }
+        }
+    }
+
+    /// A transport for an arrival: with TLS where its port or uplink has it.
+    ///
+    /// # Errors
+    /// Why not, in words.
+    pub(crate) fn transport(&self, socket: Socket, origin: &Origin) -> Result<Transport, String> {
+        match origin {
+            Origin::Client(listener) => {
+                let tls =
+                    self.plan.index_of(listener).and_then(|index| self.plan.tls[index].as_ref());
+                match tls {
+                    Some(tls) => {
+                        let config = Arc::clone(&tls.config);
+                        Transport::server(socket, listener.protocol, config)
+                            .map_err(|error| error.to_string())
+                    }
+                    None if listener.tls.is_some() => Err("its port has no TLS now".to_owned()),
+                    None => Ok(Transport::plain(socket, listener.protocol)),
+                }
+            }
+            Origin::Uplink(uplink, Some(tls)) => {
+                let config = Arc::clone(&tls.config);
+                Transport::client(socket, uplink.protocol, config, &uplink.host)
+            }
+            Origin::Uplink(uplink, None) => Ok(Transport::plain(socket, uplink.protocol)),
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! Connections to other servers: which are wanted, looking up their names and connecting, in
+//! threads of their own so that no worker ever waits for a name server.
+//!
+//! Of the uplinks that are not [`UplinkKind::MultiReadOnly`] one is connected at a time; when it
+//! is lost, or cannot be had, the next one is tried. Of the others each is.
+
+use super::sockets::{Arrival, Origin};
+use super::tls::ClientTls;
+use super::{Shared, socket};
+use crate::config::{Config, Uplink, UplinkKind};
+use crate::engine::{ConnId, LogLevel};
+use chronoscope_clock as clock;
+use socket2::Socket;
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::Duration;
+
+/// How long one address may take to answer; a server that is slower would not serve well either.
+const CONNECT_WITHIN: Duration = Duration::from_secs(3);
+
+/// Addresses of one name that are tried, at most.
+const ADDRESSES_MAX: usize = 20;
+
+/// Before an uplink that was lost is connected again.
+const AFTER_LOSS_NS: u64 = 1_000_000_000;
+
+/// Before the next try, when all that could be tried were.
+const AFTER_FAILURE_NS: u64 = 5_000_000_000;
+
+/// What the thread is told.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// The configuration in force.
+    Configure(Arc<Config>),
+    /// A try ended.
+    Tried { uplink: Arc<Uplink>, result: Result<ConnId, String> },
+    /// A connection ended.
+    Gone { uplink: Arc<Uplink>, conn: ConnId, reason: String },
+    /// Connect nothing more.
+    Stop,
+}
+
+/// Two configurations mean the same server.
+pub(crate) fn is_same(one: &Uplink, other: &Uplink) -> bool {
+    one.name == other.name
+        && one.kind == other.kind
+        && one.protocol == other.protocol
+        && one.host == other.host
+        && one.port == other.port
+        && one.tls == other.tls
+}
+
+/// An uplink of the configuration, and what is known of it.
+#[derive(Debug)]
+struct Link {
+    uplink: Arc<Uplink>,
+    state: State,
+    /// Tries so far: they go through the addresses of the name.
+    tries: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// May be tried from this instant on, monotonic.
+    Idle(u64),
+    Connecting,
+    Connected(ConnId),
+}
+
+/// All of them, and which one is next.
+#[derive(Debug, Default)]
+struct Links {
+    links: Vec<Link>,
+    /// Where in `links` to look first for the next one of which one is wanted.
+    next: usize,
+}
+
+impl Links {
+    /// Puts a configuration in force; the connections that it does not have any more.
+    fn configure(&mut self, config: &Config, now_ns: u64) -> Vec<ConnId> {
+        let mut before = std::mem::take(&mut self.links);
+        for uplink in &config.uplinks {
+            let same = before.iter().position(|link| is_same(&link.uplink, uplink));
+            let fresh =
+                || Link { uplink: Arc::clone(uplink), state: State::Idle(now_ns), tries: 0 };
+            self.links.push(same.map_or_else(fresh, |index| before.swap_remove(index)));
+        }
+        self.next = 0;
+        let connected = |link: Link| match link.state {
+            State::Connected(conn) => Some(conn),
+            State::Idle(_) | State::Connecting => None,
+        };
+        before.into_iter().filter_map(connected).collect()
+    }
+
+    /// Those that are to be tried now, marked as being tried, and when to ask again.
+    fn due(&mut self, now_ns: u64) -> (Vec<(Arc<Uplink>, usize)>, Option<u64>) {
+        let mut due = Vec::new();
+        let mut ask_ns: Option<u64> = None;
+        let single = |link: &Link| link.uplink.kind != UplinkKind::MultiReadOnly;
+        let idle = |link: &Link| matches!(link.state, State::Idle(_));
+        let mut one_wanted = !self.links.iter().any(|link| single(link) && !idle(link));
+        let count = self.links.len();
+        for step in 0..count {
+            let index = (self.next + step) % count;
+            let link = &mut self.links[index];
+            let State::Idle(from_ns) = link.state else { continue };
+            if single(link) && !one_wanted {
+                continue;
+            }
+            if from_ns > now_ns {
+                ask_ns = Some(ask_ns.map_or(from_ns, |earlier| earlier.min(from_ns)));
+                continue;
+            }
+            link.state = State::Connecting;
+            link.tries += 1;
+            due.push((Arc::clone(&link.uplink), link.tries - 1));
+            if single(link) {
+                one_wanted = false;
+                self.next = index + 1;
+            }
+        }
+        (due, ask_ns)
+    }
+
+    /// How a try ended: whether the connection, if there is one, is still wanted.
+    fn tried(&mut self, uplink: &Uplink, conn: Option<ConnId>, now_ns: u64) -> bool {
+        let connecting =
+            |link: &&mut Link| link.state == State::Connecting && is_same(&link.uplink, uplink);
+        let Some(link) = self.links.iter_mut().find(connecting) else { return false };
+        link.state = conn.map_or(State::Idle(now_ns + AFTER_FAILURE_NS), State::Connected);
+        true
+    }
+
+    /// A connection is gone.
+    fn gone(&mut self, conn: ConnId, now_ns: u64) {
+        for link in &mut self.links {
+            if link.state == State::Connected(conn) {
+                link.state = State::Idle(now_ns + AFTER_LOSS_NS);
+            }
+        }
+    }
+}
+
+/// The thread: until it is told to stop, or nobody can tell it anything any more.
+pub(crate) fn run(shared: &Arc<Shared>, sender: &Sender<Message>, receiver: &Receiver<Message>) {
+    let mut links = Links::default();
+    loop {
+        let now_ns = clock::monotonic_ns();
+        let (due, ask_ns) = links.due(now_ns);
+        for (uplink, tries) in due {
+            try_in_thread(shared, sender, uplink, tries);
+        }
+        let message = match ask_ns {
+            Some(at_ns) => {
+                receiver.recv_timeout(Duration::from_nanos(at_ns.saturating_sub(now_ns)))
+            }
+            None => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        let now_ns = clock::monotonic_ns();
+        match message {
+            Ok(Message::Configure(config)) => {
+                for conn in links.configure(&config, now_ns) {
+                    shared.drop_connection(conn, "not in the configuration any more");
+                }
+            }
+            Ok(Message::Tried { uplink, result }) => {
+                tried(shared, &mut links, &uplink, result, now_ns);
+            }
+            Ok(Message::Gone { uplink, conn, reason }) => {
+                shared.server.uplink_is(&uplink.name, None, Some(reason));
+                links.gone(conn, now_ns);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+fn tried(
+    shared: &Arc<Shared>,
+    links: &mut Links,
+    uplink: &Arc<Uplink>,
+    result: Result<ConnId, String>,
+    now_ns: u64,
+) {
+    let wanted = links.tried(uplink, result.as_ref().ok().copied(), now_ns);
+    match result {
+        Ok(conn) if wanted => shared.server.uplink_is(&uplink.name, Some(conn), None),
+        Ok(conn) => shared.drop_connection(conn, "not in the configuration any more"),
+        Err(error) => {
+            (shared.log)(
+                LogLevel::Warning,
+                format_args!("uplink \"{}\" {}: {error}", uplink.name, uplink.host),
+            );
+            shared.server.uplink_is(&uplink.name, None, Some(error));
+        }
+    }
+}
+
+/// One try. Its thread ends with it: there are as many as uplinks that are being tried.
+fn try_in_thread(
+    shared: &Arc<Shared>,
+    sender: &Sender<Message>,
+    uplink: Arc<Uplink>,
+    tries: usize,
+) {
+    shared.server.uplink_attempt(&uplink.name);
+    let (shared_there, sender_there) = (Arc::clone(shared), sender.clone());
+    let uplink_there = Arc::clone(&uplink);
+    let spawned = std::thread::Builder::new().name("uplink-connect".to_owned()).spawn(move || {
+        let result = connect(&shared_there, &uplink_there, tries);
+        let told = sender_there.send(Message::Tried { uplink: uplink_there, result });
+        drop(told); // Nobody asks any more when the server ends.
+    });
+    if let Err(error) = spawned {
+        let result = Err(format!("no thread to connect in: {error}"));
+        drop(sender.send(Message::Tried { uplink, result }));
+    }
+}
+
+/// Looks up the name, connects, and gives the connection to a worker.
+fn connect(shared: &Arc<Shared>, uplink: &Arc<Uplink>, tries: usize) -> Result<ConnId, String> {
+    let config = shared.server.config();
+    let tls = uplink.tls.as_ref().map(ClientTls::read).transpose();
+    let tls = tls.map_err(|error| error.to_string())?;
+    let found = (uplink.host.as_str(), uplink.port).to_socket_addrs();
+    let mut addresses: Vec<_> =
+        found.map_err(|error| format!("address not found: {error}"))?.take(ADDRESSES_MAX).collect();
+    if addresses.is_empty() {
+        return Err("address not found".to_owned());
+    }
+    let first = tries % addresses.len();
+    addresses.rotate_left(first);
+    let mut last = String::new();
+    for address in addresses {
+        match connect_to(uplink, address, &config) {
+            Ok(socket) => return Ok(hand_over(shared, uplink, tls, socket, address)),
+            Err(error) => last = format!("{address}: {error}"),
+        }
+    }
+    Err(last)
+}
+
+fn connect_to(uplink: &Uplink, address: SocketAddr, config: &Config) -> io::Result<Socket> {
+    let socket = socket::stream(uplink.protocol, address)?;
+    let same_family = |ip: &&IpAddr| ip.is_ipv6() == address.is_ipv6();
+    if let Some(ip) = config.uplink_bind.iter().find(same_family) {
+        socket.bind(&SocketAddr::new(*ip, 0).into())?;
+    }
+    socket.connect_timeout(&address.into(), CONNECT_WITHIN)?;
+    // A port of this host that is free can be connected to from itself.
+    if socket.local_addr()?.as_socket() == Some(address) {
+        return Err(ErrorKind::ConnectionRefused.into());
+    }
+    socket::prepare(&socket, uplink.protocol, config.stale_after)?;
+    Ok(socket)
+}
+
+fn hand_over(
+    shared: &Arc<Shared>,
+    uplink: &Arc<Uplink>,
+    tls: Option<ClientTls>,
+    socket: Socket,
+    remote: SocketAddr,
+) -> ConnId {
+    let conn = shared.server.next_conn();
+    let local = socket::local(&socket);
+    (shared.log)(
+        LogLevel::Info,
+        format_args!("uplink \"{}\" connected: {remote} from {local}", uplink.name),
+    );
+    let origin = Origin::Uplink(Arc::clone(uplink), tls);
+    shared.give(0, Arrival { conn, socket, origin, remote, local });
+    conn
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::callsign::Callsign;
+    use crate::config::Protocol;
+
+    fn config(uplinks: &[(&str, UplinkKind)]) -> Config {
+        let uplink = |(name, kind): &(&str, UplinkKind)| {
+            Arc::new(Uplink {
+                name: (*name).to_owned(),
+                kind: *kind,
+                protocol: Protocol::Tcp,
+                host: "localhost".to_owned(),
+                port: 10152,
+                tls: None,
+            })
+        };
+        let mut config = Config::new(Callsign::new(b"TESTING").unwrap());
+        config.uplinks = uplinks.iter().map(uplink).collect();
+        config
+    }
+
+    fn names(due: &[(Arc<Uplink>, usize)]) -> Vec<&str> {
+        due.iter().map(|(uplink, _)| uplink.name.as_str()).collect()
+    }
+
+    const THREE: [(&str, UplinkKind); 3] =
+        [("a", UplinkKind::Full), ("m", UplinkKind::MultiReadOnly), ("b", UplinkKind::ReadOnly)];
+
+    #[test]
+    fn one_of_the_single_ones_and_all_of_the_others() {
+        let mut links = Links::default();
+        let config = config(&THREE);
+        links.configure(&config, 0);
+        let (due, _) = links.due(0);
+        assert_eq!(names(&due), ["a", "m"]);
+        assert!(links.due(0).0.is_empty(), "they are being tried");
+        // The first fails: the other is tried at once, and then the first again after a while.
+        assert!(links.tried(&config.uplinks[0], None, 0));
+        let (due, _) = links.due(0);
+        assert_eq!(names(&due), ["b"]);
+        assert!(links.tried(&config.uplinks[2], None, 1));
+        let (due, ask_ns) = links.due(1);
+        assert_eq!((names(&due), ask_ns), (Vec::new(), Some(AFTER_FAILURE_NS)));
+        assert_eq!(names(&links.due(AFTER_FAILURE_NS).0), ["a"]);
+    }
+
+    #[test]
+    fn a_lost_one_gives_way_to_the_next() {
+        let mut links = Links::default();
+        let config = config(&THREE);
+        links.configure(&config, 0);
+        links.due(0);
+        assert!(links.tried(&config.uplinks[0], Some(ConnId(7)), 0));
+        assert!(links.due(10).0.is_empty());
+        links.gone(ConnId(7), 20);
+        assert_eq!(names(&links.due(20).0), ["b"]);
+    }
+
+    #[test]
+    fn a_reload_keeps_what_is_the_same_and_closes_the_rest() {
+        let mut links = Links::default();
+        let before = config(&THREE);
+        links.configure(&before, 0);
+        links.due(0);
+        links.tried(&before.uplinks[0], Some(ConnId(7)), 0);
+        links.tried(&before.uplinks[1], Some(ConnId(8)), 0);
+        let closed = links
+            .configure(&config(&[("b", UplinkKind::Full), ("m", UplinkKind::MultiReadOnly)]), 5);
+        assert_eq!(closed, [ConnId(7)]);
+        assert_eq!(names(&links.due(5).0), ["b"]);
+        assert!(!links.tried(&before.uplinks[2], Some(ConnId(9)), 6), "b was read only before");
+    }
+}
