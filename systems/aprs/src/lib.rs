@@ -21,5 +21,6 @@ pub mod packet;
 pub mod passcode;
 pub mod qconstruct;
 pub mod quirks;
+pub mod recording;
 pub mod status;
 pub mod why;

@@ -2,19 +2,24 @@
 
 use super::lines::Lines;
 use super::meter::Gauge;
+use super::output::Outbox;
 use super::seam::{ConnId, Now};
 use super::server::Total;
 use crate::callsign::Callsign;
 use crate::config::{Listener, PortKind, Protocol, Uplink, UplinkKind};
+use crate::filter::{Filter, FilterSet};
+use crate::heard::Heard;
+use crate::qconstruct::Via;
+use crate::quirks::Quirks;
 use crate::status::{ClientStatus, Role, Traffic, Verified};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// A connection. About 400 octets while it is idle; what is rare is behind a pointer.
+/// A connection. What is rare is behind a pointer: thousands of these are idle.
 #[derive(Debug)]
 pub(super) struct Client {
     pub(super) conn: ConnId,
-    pub(super) side: Port,
+    pub(super) door: Door,
     pub(super) stage: Stage,
     pub(super) login: Option<Callsign>,
     pub(super) verified: Verified,
@@ -28,16 +33,23 @@ pub(super) struct Client {
     pub(super) keepalive_ns: u64,
     pub(super) input: Lines,
     pub(super) application: Option<Box<Application>>,
+    pub(super) quirks: Quirks,
+    pub(super) filters: FilterSet,
+    pub(super) heard: Option<Box<Heard>>,
+    pub(super) way: Way,
+    /// Where its datagrams go: index of our port, and its address.
+    pub(super) udp: Option<Box<(usize, SocketAddr)>>,
+    pub(super) outbox: Outbox,
     pub(super) counted: Counted,
 }
 
 /// Which door it came through.
 #[derive(Clone, Debug)]
-pub(super) enum Port {
+pub(super) enum Door {
     /// One of ours.
     Listener { index: usize, listener: Arc<Listener>, gauge: Arc<Gauge> },
     /// We connected.
-    Uplink { index: usize, uplink: Arc<Uplink> },
+    Uplink { uplink: Arc<Uplink> },
 }
 
 /// How far it is.
@@ -51,6 +63,22 @@ pub(super) enum Stage {
     Response,
     /// Packets go both ways.
     Running,
+}
+
+/// How packets go to it.
+#[derive(Debug, Default)]
+pub(super) enum Way {
+    /// None do.
+    #[default]
+    Nothing,
+    /// All, from the feed: which is next, and which of those to come are its own.
+    Full { next: u64, own: Vec<u64> },
+    /// All duplicates, from their feed.
+    Duplicates { next: u64 },
+    /// Some: the low halves of their numbers in the feed.
+    Listed(Vec<u32>),
+    /// By UDP, at once: all, or those that its filter passes.
+    Datagrams { all: bool },
 }
 
 /// What it says it is.
@@ -74,13 +102,15 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    pub(super) fn drop_for(&mut self, reason: usize, reasons: usize) {
+    pub(super) fn drop_for(&mut self, reason: crate::packet::DropReason) {
         self.dropped += 1;
+        let reasons = crate::packet::DropReason::COUNT;
         let drops = self.drops.get_or_insert_with(|| vec![0; reasons].into_boxed_slice());
-        drops[reason] = drops[reason].saturating_add(1);
+        drops[reason.index()] = drops[reason.index()].saturating_add(1);
     }
 
     pub(super) fn traffic(&self) -> Traffic {
+        let drops = self.drops.iter().flat_map(|drops| drops.iter());
         Traffic {
             bytes_rx: self.bytes_rx,
             bytes_tx: self.bytes_tx,
@@ -88,31 +118,44 @@ impl Counted {
             packets_tx: self.packets_tx,
             duplicates: self.duplicates,
             dropped: self.dropped,
-            drops: self
-                .drops
-                .iter()
-                .flat_map(|drops| drops.iter())
-                .map(|n| u64::from(*n))
-                .collect(),
+            drops: drops.map(|count| u64::from(*count)).collect(),
         }
+    }
+
+    pub(super) fn restore(traffic: &Traffic) -> Self {
+        let mut counted = Self {
+            bytes_rx: traffic.bytes_rx,
+            bytes_tx: traffic.bytes_tx,
+            packets_rx: traffic.packets_rx,
+            packets_tx: traffic.packets_tx,
+            duplicates: traffic.duplicates,
+            dropped: traffic.dropped,
+            drops: None,
+        };
+        if traffic.dropped > 0 {
+            let narrow = |count: &u64| u32::try_from(*count).unwrap_or(u32::MAX);
+            let mut drops: Vec<u32> = traffic.drops.iter().map(narrow).collect();
+            drops.resize(crate::packet::DropReason::COUNT, 0);
+            counted.drops = Some(drops.into_boxed_slice());
+        }
+        counted
     }
 }
 
 impl Client {
     pub(super) fn new(
         conn: ConnId,
-        side: Port,
-        remote: SocketAddr,
-        local: SocketAddr,
+        door: Door,
+        (remote, local): (SocketAddr, SocketAddr),
         now: Now,
     ) -> Self {
-        let stage = match side {
-            Port::Listener { .. } => Stage::Login { failed: 0 },
-            Port::Uplink { .. } => Stage::Greeting,
+        let stage = match door {
+            Door::Listener { .. } => Stage::Login { failed: 0 },
+            Door::Uplink { .. } => Stage::Greeting,
         };
         Self {
             conn,
-            side,
+            door,
             stage,
             login: None,
             verified: Verified::No,
@@ -124,33 +167,48 @@ impl Client {
             keepalive_ns: u64::MAX,
             input: Lines::default(),
             application: None,
+            quirks: Quirks::default(),
+            filters: FilterSet::default(),
+            heard: None,
+            way: Way::Nothing,
+            udp: None,
+            outbox: Outbox::default(),
             counted: Counted::default(),
         }
     }
 
-    pub(super) fn is_running(&self) -> bool {
-        self.stage == Stage::Running
-    }
-
     /// The kind of its port; `None` for an uplink.
     pub(super) fn kind(&self) -> Option<PortKind> {
-        match &self.side {
-            Port::Listener { listener, .. } => Some(listener.kind),
-            Port::Uplink { .. } => None,
+        match &self.door {
+            Door::Listener { listener, .. } => Some(listener.kind),
+            Door::Uplink { .. } => None,
         }
     }
 
     pub(super) fn uplink_kind(&self) -> Option<UplinkKind> {
-        match &self.side {
-            Port::Listener { .. } => None,
-            Port::Uplink { uplink, .. } => Some(uplink.kind),
+        match &self.door {
+            Door::Listener { .. } => None,
+            Door::Uplink { uplink, .. } => Some(uplink.kind),
         }
     }
 
+    pub(super) fn via(&self) -> Via {
+        match self.kind() {
+            None => Via::Uplink,
+            Some(PortKind::ClientOnly) => Via::ClientOnly,
+            Some(_) => Via::Client,
+        }
+    }
+
+    /// Its port is one on which clients choose what they get, and get messages for whom they hear.
+    pub(super) fn is_igate(&self) -> bool {
+        matches!(self.kind(), Some(PortKind::Igate | PortKind::ClientOnly))
+    }
+
     pub(super) fn protocol(&self) -> Protocol {
-        match &self.side {
-            Port::Listener { listener, .. } => listener.protocol,
-            Port::Uplink { uplink, .. } => uplink.protocol,
+        match &self.door {
+            Door::Listener { listener, .. } => listener.protocol,
+            Door::Uplink { uplink, .. } => uplink.protocol,
         }
     }
 
@@ -158,12 +216,16 @@ impl Client {
         self.protocol().into()
     }
 
-    pub(super) fn status(&self, now: Now) -> ClientStatus {
-        let (role, hidden) = match &self.side {
-            Port::Listener { index, listener, .. } => (Role::Client(*index), listener.hidden),
-            Port::Uplink { uplink, .. } => (Role::Uplink(uplink.kind), false),
+    pub(super) fn status(&self, now: Now, waiting: (u64, u64)) -> ClientStatus {
+        let (role, hidden) = match &self.door {
+            Door::Listener { index, listener, .. } => (Role::Client(*index), listener.hidden),
+            Door::Uplink { uplink, .. } => (Role::Uplink(uplink.kind), false),
         };
         let application = self.application.as_deref().cloned().unwrap_or_default();
+        let (heard, courtesy) = self.heard.as_deref().map(Heard::len).unwrap_or_default();
+        let filters = [&self.filters.forced, &self.filters.user];
+        let texts: Vec<&str> =
+            filters.into_iter().flatten().map(|filter: &Arc<Filter>| filter.text()).collect();
         ClientStatus {
             conn: self.conn,
             role,
@@ -171,7 +233,7 @@ impl Client {
             hidden,
             remote: self.remote,
             local: self.local,
-            udp: false,
+            udp: self.udp.is_some(),
             connected_utc_ns: self.connected.utc_ns,
             connected_ns: now.monotonic_ns.saturating_sub(self.connected.monotonic_ns),
             silent_ns: now.monotonic_ns.saturating_sub(self.last_read_ns),
@@ -181,13 +243,13 @@ impl Client {
             verified: self.verified,
             certificate_subject: self.certificate.map(|call| call.to_string()),
             certificate_issuer: None,
-            queued_bytes: 0,
-            queued_ns: 0,
+            queued_bytes: waiting.0,
+            queued_ns: waiting.1,
             traffic: self.counted.traffic(),
-            heard: 0,
-            courtesy: 0,
-            quirks: false,
-            filter: String::new(),
+            heard: heard as u64,
+            courtesy: courtesy as u64,
+            quirks: self.quirks.repair,
+            filter: texts.join(" "),
         }
     }
 }

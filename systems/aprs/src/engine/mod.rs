@@ -9,19 +9,29 @@
 //! every worker's mailbox. There it is put once into the worker's feed; a full feed is a cursor into
 //! that, a filtered client a list of packets in it, and both are written when the flush is due.
 
-#![allow(dead_code)] // until all parts are joined
-
 mod block;
 mod client;
+mod commands;
 mod date;
+mod deliver;
 mod faults;
+mod feed;
+mod flush;
+mod interest;
 mod lines;
 mod login;
 mod meter;
+mod output;
+mod peers;
+mod receive;
 mod router;
+mod save;
 mod seam;
 mod server;
+mod session;
 mod state;
+#[cfg(test)]
+mod tests;
 mod worker;
 
 pub use meter::PortCounters;

@@ -6,17 +6,21 @@ use super::meter::{Gauge, Meter, Port, PortCounters};
 use super::router::Router;
 use super::seam::{ConnId, Now};
 use super::state::ServerState;
-use super::worker::Worker;
 use crate::callsign::Callsign;
 use crate::config::{Config, Listener, Protocol};
-use crate::status::{ListenerStatus, Posted, StatusSnapshot, UplinkStatus, Verified, WorkerStatus};
+use crate::status::{ListenerStatus, Posted, StatusSnapshot, UplinkStatus, WorkerStatus};
 use crate::why;
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::{
+    Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+};
 use tokio::sync::oneshot;
+
+/// aprsc's name of the alarm.
+const NO_UPLINK: &str = "no_uplink";
 
 /// Wakes the thread of a worker, from any thread.
 pub type Waker = Box<dyn Fn() + Send + Sync>;
@@ -37,17 +41,20 @@ pub struct Server {
     pub(super) identity: Identity,
     pub(super) seed: u64,
     started: RwLock<Now>,
-    pub(super) router: Mutex<Router>,
-    pub(super) logins: RwLock<HashMap<Callsign, LoggedIn, foldhash::fast::FixedState>>,
+    router: Mutex<Router>,
+    logins: RwLock<Logins>,
     mailboxes: Vec<Mailbox>,
     ports: RwLock<Vec<Arc<Port>>>,
     pub(super) all: Gauge,
-    pub(super) totals: [Meter; 3],
-    pub(super) faults: Mutex<Faults>,
+    totals: [Meter; 3],
+    faults: Mutex<Faults>,
     uplinks: Mutex<BTreeMap<String, UplinkState>>,
     stale_cuts: AtomicU64,
     next_conn: AtomicU64,
 }
+
+/// Verified logins.
+pub(super) type Logins = HashMap<Callsign, LoggedIn, foldhash::fast::FixedState>;
 
 /// Which of the totals a packet belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +79,6 @@ impl From<Protocol> for Total {
 pub(super) struct LoggedIn {
     pub(super) conn: ConnId,
     pub(super) worker: usize,
-    pub(super) verified: Verified,
 }
 
 /// What one worker has for another.
@@ -127,11 +133,9 @@ impl Server {
         self.mailboxes.len()
     }
 
-    /// The worker `index`, to be made once each. `waker` is called when there is mail for it.
-    pub fn worker(self: &Arc<Self>, index: usize, waker: Waker) -> Worker {
+    pub(super) fn set_waker(&self, index: usize, waker: Waker) {
         // A second waker for an index would be our own mistake; the first one stays.
-        let _ = self.mailboxes[index].waker.set(waker);
-        Worker::new(Arc::clone(self), index)
+        drop(self.mailboxes[index].waker.set(waker));
     }
 
     /// The configuration in force.
@@ -181,9 +185,9 @@ impl Server {
     pub fn status(&self, now: Now) -> StatusSnapshot {
         let config = self.config();
         let all = self.all.read();
-        let (dupes, history) = {
+        let (dupes, history, memory) = {
             let router = self.router();
-            (router.dupes_status(), router.history.clone())
+            (router.dupes_status(), router.history_status(), router.memory())
         };
         StatusSnapshot {
             now,
@@ -199,7 +203,7 @@ impl Server {
             uplinks: self.uplink_statuses(&config),
             dupes,
             history,
-            memory: Vec::new(),
+            memory,
             faults: lock(&self.faults).list(),
         }
     }
@@ -224,11 +228,22 @@ impl Server {
     }
 
     /// An uplink is there, or is not, and why.
-    pub fn uplink_is(&self, name: &str, conn: Option<ConnId>, error: Option<String>) {
+    pub fn uplink_is(&self, name: &str, conn: Option<ConnId>, error: Option<String>, now: Now) {
         let mut states = lock(&self.uplinks);
         let state = states.entry(name.to_owned()).or_default();
         state.conn = conn;
-        state.error = error;
+        if conn.is_some() || error.is_some() {
+            state.error.clone_from(&error);
+        }
+        let is_any_there = states.values().any(|state| state.conn.is_some());
+        drop(states);
+        match (is_any_there, error) {
+            (true, _) => self.fault_over(NO_UPLINK),
+            (false, error) => {
+                let why = error.unwrap_or_else(|| "disconnected".to_owned());
+                self.fault(NO_UPLINK, &format!("no uplink is connected; {name}: {why}"), now);
+            }
+        }
     }
 
     /// A connection was refused before the engine saw it: by the ACL.
@@ -253,11 +268,9 @@ impl Server {
         self.stale_cuts.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What the next program needs, once the workers have stopped; with what worker 0 saved of
-    /// the history.
-    pub fn save(&self) -> ServerState {
+    /// What the next program needs, once the workers have stopped.
+    pub fn save(&self, now: Now) -> ServerState {
         let all = self.all.read();
-        let config = self.config();
         let key = |port: &Arc<Port>| (port_key(&port.listener), port.gauge.read());
         let mut state = ServerState {
             started_utc_ns: self.started.read().unwrap_or_else(PoisonError::into_inner).utc_ns,
@@ -270,7 +283,7 @@ impl Server {
             next_conn: self.next_conn.load(Ordering::Relaxed),
             ..ServerState::default()
         };
-        self.router().save(&config, &mut state);
+        self.router().save(now.monotonic_ns, &mut state);
         state
     }
 
@@ -299,7 +312,7 @@ impl Server {
         self.all.restore(&everywhere);
         self.stale_cuts.fetch_add(state.stale_cuts, Ordering::Relaxed);
         self.next_conn.fetch_max(state.next_conn, Ordering::Relaxed);
-        self.router().restore(state, now);
+        self.router().restore(state, now.monotonic_ns);
     }
 
     /// The version that others are told.
@@ -346,6 +359,23 @@ impl Server {
                 self.send(index, Mail::Packets(Arc::clone(block)));
             }
         }
+    }
+
+    /// Has the worker of a connection close it.
+    pub(super) fn disconnect(&self, login: LoggedIn, reason: &'static str) {
+        self.send(login.worker, Mail::Disconnect { conn: login.conn, reason });
+    }
+
+    pub(super) fn logins(&self) -> RwLockReadGuard<'_, Logins> {
+        self.logins.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn logins_mut(&self) -> RwLockWriteGuard<'_, Logins> {
+        self.logins.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn mail_count(&self, index: usize) -> usize {
+        lock(&self.mailboxes[index].mail).len()
     }
 
     pub(super) fn take_mail(&self, index: usize, into: &mut Vec<Mail>) {

@@ -2,6 +2,9 @@
 
 use super::meter::PortCounters;
 use super::seam::ConnId;
+use crate::dupes::SavedDupes;
+use crate::heard::SavedHeard;
+use crate::history::SavedPosition;
 use crate::status::Traffic;
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
@@ -41,10 +44,8 @@ pub struct ClientState {
     pub output: Vec<u8>,
     /// Its counters.
     pub traffic: Traffic,
-    /// Heard stations and how long ago, nanoseconds.
-    pub heard: Vec<(String, u64)>,
-    /// Courtesy stations and how long ago, nanoseconds.
-    pub courtesy: Vec<(String, u64)>,
+    /// Whom it hears.
+    pub heard: Option<SavedHeard>,
 }
 
 /// What the workers share.
@@ -64,8 +65,10 @@ pub struct ServerState {
     pub refused: u64,
     /// Clients that were cut for their slowness.
     pub stale_cuts: u64,
-    /// The duplicate check's memory, as its room wrote it.
-    pub dupes_memory: Vec<u8>,
+    /// The duplicate check's memory.
+    pub dupes: Option<SavedDupes>,
+    /// The last positions.
+    pub history: Vec<SavedPosition>,
     /// A name that was not given to any connection yet.
     pub next_conn: u64,
 }
@@ -75,6 +78,4 @@ pub struct ServerState {
 pub struct WorkerState {
     /// Clients that stay.
     pub clients: Vec<ClientState>,
-    /// The last positions, as their room wrote them; of worker 0 only.
-    pub history: Vec<u8>,
 }

@@ -1,43 +1,85 @@
-//! One thread's part of the server.
+//! One thread's part of the server: what it has, and what it does when.
 
-use super::client::{Application, Client, Port, Stage};
-use super::lines::Line;
-use super::login::{self, NoLogin};
+use super::block::{Block, Routed};
+use super::client::{Client, Stage};
+use super::feed::Feed;
+use super::flush;
+use super::interest::Interest;
+use super::output;
+use super::peers::Peers;
 use super::seam::{Close, ConnId, Input, LogLevel, Now, Output};
-use super::server::{Mail, Server};
-use super::state::WorkerState;
+use super::server::{Mail, Server, Waker};
 use crate::callsign::Callsign;
 use crate::config::Config;
-use crate::status::{ClientStatus, Posted, Verified, WorkerStatus};
+use crate::filter::{ClientSlot, FilterIndex};
+use crate::packet::DropReason;
+use crate::recording::Writes;
+use crate::status::{ClientStatus, Posted, Traffic, WorkerStatus};
 use hashbrown::HashMap;
 use slab::Slab;
-use std::io::IoSlice;
-use std::net::SocketAddr;
 use std::sync::Arc;
+use tokio::sync::oneshot;
 
-const SECOND_NS: u64 = 1_000_000_000;
+pub(super) const SECOND_NS: u64 = 1_000_000_000;
 /// A client that hears nothing for so long takes the server for dead.
-const KEEPALIVE_NS: u64 = 20 * SECOND_NS;
-/// A client that fails so often before login is cut.
-const FAILED_MAX: u8 = 3;
+pub(super) const KEEPALIVE_NS: u64 = 20 * SECOND_NS;
+/// How often what is too old is forgotten.
+const EXPIRY_NS: u64 = 600 * SECOND_NS;
 
 /// What one thread does: connections, their input, and what is to be written to them.
+///
+/// Connections may be with any worker and stay there. [`Input::Datagram`], [`Input::PeerDatagram`]
+/// and [`Input::Posted`] are for worker 0, which also sends to core peers.
 pub struct Worker {
-    server: Arc<Server>,
-    index: usize,
-    config: Arc<Config>,
-    version: Arc<str>,
-    clients: Slab<Client>,
-    by_conn: HashMap<ConnId, usize, foldhash::fast::FixedState>,
+    pub(super) server: Arc<Server>,
+    pub(super) index: usize,
+    pub(super) config: Arc<Config>,
+    pub(super) version: Arc<str>,
+    pub(super) clients: Slab<Client>,
+    pub(super) by_conn: HashMap<ConnId, usize, foldhash::fast::FixedState>,
+    /// Clients with all packets, with all duplicates, uplinks that get packets, clients with all
+    /// packets by UDP: their slots.
+    pub(super) full: Vec<usize>,
+    pub(super) duplicates: Vec<usize>,
+    pub(super) uplinks: Vec<usize>,
+    pub(super) full_by_udp: Vec<usize>,
+    pub(super) filters: FilterIndex,
+    pub(super) interest: Interest,
+    pub(super) peers: Peers,
+    pub(super) feed: Feed,
+    pub(super) duplicate_feed: Feed,
+    /// Filtered clients for which something waits.
+    pub(super) dirty: Vec<usize>,
+    /// Clients to which the kernel takes nothing.
+    blocked: Vec<usize>,
+    /// When the oldest of what waits came into the feed.
+    waiting_since_ns: Option<u64>,
+    pub(super) writes: Writes,
+    /// What the input that is being worked on brought.
+    pub(super) batch: Vec<Routed>,
+    pub(super) drops: Vec<Dropped>,
+    pub(super) counted: Traffic,
+    pub(super) posted: Option<Posted>,
+    pub(super) message_number: u64,
     second_ns: Option<u64>,
-    posted: Option<Posted>,
+    expiry_ns: u64,
     mail: Vec<Mail>,
+    pub(super) matched: Vec<ClientSlot>,
+    pub(super) scratch: Vec<u8>,
+}
+
+/// A line that is no packet for us, for the log of drops.
+pub(super) struct Dropped {
+    pub(super) reason: DropReason,
+    pub(super) login: Option<Callsign>,
+    pub(super) line: Vec<u8>,
 }
 
 impl Worker {
     pub(super) fn new(server: Arc<Server>, index: usize) -> Self {
         let config = server.config();
         let seed = server.seed;
+        let peers = if index == 0 { Peers::new(&config, &server) } else { Peers::default() };
         Self {
             version: server.version(&config),
             server,
@@ -45,31 +87,63 @@ impl Worker {
             config,
             clients: Slab::new(),
             by_conn: HashMap::with_hasher(foldhash::fast::FixedState::with_seed(seed)),
-            second_ns: None,
+            full: Vec::new(),
+            duplicates: Vec::new(),
+            uplinks: Vec::new(),
+            full_by_udp: Vec::new(),
+            filters: FilterIndex::new(seed),
+            interest: Interest::new(seed),
+            peers,
+            feed: Feed::default(),
+            duplicate_feed: Feed::default(),
+            dirty: Vec::new(),
+            blocked: Vec::new(),
+            waiting_since_ns: None,
+            writes: Writes::default(),
+            batch: Vec::new(),
+            drops: Vec::new(),
+            counted: Traffic::default(),
             posted: None,
+            message_number: 0,
+            second_ns: None,
+            expiry_ns: 0,
             mail: Vec::new(),
+            matched: Vec::new(),
+            scratch: Vec::new(),
         }
     }
 
     /// Takes something that came from outside.
     pub fn input(&mut self, now: Now, input: Input<'_>, out: &mut impl Output) {
+        self.second_ns.get_or_insert(now.monotonic_ns + SECOND_NS);
         match input {
             Input::Opened { conn, listener, remote, local, certificate } => {
                 self.opened(now, conn, listener, (remote, local), certificate, out);
             }
             Input::UplinkOpened { conn, uplink, remote, local, certificate } => {
-                self.uplink_opened(now, conn, uplink, (remote, local), certificate);
+                self.uplink_opened(now, conn, uplink, (remote, local), certificate, out);
             }
             Input::Received { conn, bytes } => self.received(now, conn, bytes, out),
-            Input::Writable { conn: _ } => {}
+            Input::Writable { conn } => self.writable(now, conn, out),
             Input::Closed { conn, reason } => {
-                if let Some(slot) = self.by_conn.get(&conn).copied() {
-                    self.forget(slot, reason);
+                if let Some(slot) = self.slot(conn) {
+                    let remote = self.clients[slot].remote;
+                    out.log(LogLevel::Debug, format_args!("{remote}: closed: {reason}"));
+                    self.forget(now, slot, reason);
                 }
             }
-            Input::Datagram { .. } | Input::PeerDatagram { .. } => {}
-            Input::Posted { .. } => self.posted = Some(Posted::InvalidLogin),
+            Input::Datagram { listener, from, bytes } => {
+                self.datagram(now, listener, from, bytes, out);
+            }
+            Input::PeerDatagram { group, from, bytes } => {
+                self.peer_datagram(now, group, from, bytes, out);
+            }
+            Input::Posted { from, bytes } => {
+                let posted = self.upload(now, from, bytes, out);
+                self.posted = Some(posted);
+            }
         }
+        self.submit(now, out);
     }
 
     /// What became of the last [`Input::Posted`], once.
@@ -81,34 +155,37 @@ impl Worker {
     pub fn mail(&mut self, now: Now, out: &mut impl Output) {
         let mut mail = std::mem::take(&mut self.mail);
         self.server.take_mail(self.index, &mut mail);
+        // Uploads bring packets of their own, which have to be delivered after those that are here.
+        let mut uploads = Vec::new();
         for letter in mail.drain(..) {
             match letter {
-                Mail::Packets(_) => {}
+                Mail::Packets(block) => self.deliver(now, &block, out),
                 Mail::Disconnect { conn, reason } => {
-                    if let Some(slot) = self.by_conn.get(&conn).copied() {
-                        self.close(slot, Close::Graceful, reason, out);
+                    if let Some(slot) = self.slot(conn) {
+                        self.close(now, slot, Close::Graceful, reason, out);
                     }
                 }
-                Mail::Post { from, bytes, reply } => {
-                    self.input(now, Input::Posted { from, bytes: &bytes }, out);
-                    // Who asked may have gone away.
-                    let _ = reply.send(self.posted.take().unwrap_or(Posted::InvalidLogin));
-                }
-                Mail::Tell(reply) => {
-                    let _ = reply.send(self.status(now));
-                }
+                Mail::Post { from, bytes, reply } => uploads.push((from, bytes, reply)),
+                Mail::Tell(reply) => tell(reply, self.status(now)),
             }
         }
         self.mail = mail;
+        for (from, bytes, reply) in uploads {
+            self.input(now, Input::Posted { from, bytes: &bytes }, out);
+            tell(reply, self.posted.take().unwrap_or(Posted::InvalidLogin));
+        }
     }
 
     /// When [`tick`](Self::tick) is to be called, monotonic nanoseconds; `None` for not at all.
     pub fn deadline(&self) -> Option<u64> {
-        self.second_ns
+        [self.flush_ns(), self.second_ns].into_iter().flatten().min()
     }
 
     /// Does what is due by now.
     pub fn tick(&mut self, now: Now, out: &mut impl Output) {
+        if self.flush_ns().is_some_and(|at| now.monotonic_ns >= at) {
+            self.flush(now, out);
+        }
         if self.second_ns.is_some_and(|at| now.monotonic_ns >= at) {
             self.second_ns = Some(now.monotonic_ns + SECOND_NS);
             self.every_second(now, out);
@@ -116,234 +193,271 @@ impl Worker {
     }
 
     /// Takes the configuration that [`Server::reload`] put in force: from the next input on,
-    /// indices are those in it.
-    pub fn configure(&mut self, _now: Now, _out: &mut impl Output) {
+    /// indices are those in it. Clients of ports that are gone stay until they leave.
+    pub fn configure(&mut self, now: Now, out: &mut impl Output) {
         self.config = self.server.config();
         self.version = self.server.version(&self.config);
+        if self.index == 0 {
+            self.peers.configure(&self.config, &self.server);
+        }
+        let ports = self.server.ports();
+        let slots: Vec<usize> = self.clients.iter().map(|(slot, _)| slot).collect();
+        for slot in slots {
+            self.reconfigure(now, slot, &ports, out);
+        }
     }
 
-    /// The worker's connections.
+    /// The worker's connections, and the core peers where it has them.
     pub fn status(&self, now: Now) -> WorkerStatus {
-        WorkerStatus { index: self.index, mail_waiting: 0, connections: self.clients(now) }
+        let mut connections: Vec<ClientStatus> = Vec::with_capacity(self.clients.len());
+        for (_, client) in &self.clients {
+            let feed = self.feed_of(client);
+            let waiting_ns = output::oldest_ns(client, feed)
+                .map_or(0, |at_ns| now.monotonic_ns.saturating_sub(at_ns));
+            connections.push(client.status(now, (output::waiting_bytes(client, feed), waiting_ns)));
+        }
+        connections.sort_by_key(|row| row.conn);
+        connections.extend(self.peers.status(now));
+        WorkerStatus {
+            index: self.index,
+            mail_waiting: self.server.mail_count(self.index) as u64,
+            connections,
+        }
     }
 
-    fn clients(&self, now: Now) -> Vec<ClientStatus> {
-        let mut rows: Vec<_> = self.clients.iter().map(|(_, client)| client.status(now)).collect();
-        rows.sort_by_key(|row| row.conn);
-        rows
+    pub(super) fn second_is_due(&mut self, at_ns: u64) {
+        self.second_ns.get_or_insert(at_ns);
     }
 
-    /// What the next program needs of the clients whose connections it gets.
-    pub fn save(&self, _now: Now) -> WorkerState {
-        WorkerState::default()
+    pub(super) fn slot(&self, conn: ConnId) -> Option<usize> {
+        self.by_conn.get(&conn).copied()
     }
 
-    /// Takes clients over from an earlier program, before their first input. Who cannot stay,
-    /// because the port is gone, is closed.
-    pub fn restore(&mut self, _now: Now, _state: WorkerState, _out: &mut impl Output) {}
+    pub(super) fn feed_of(&self, client: &Client) -> &Feed {
+        if client.is_dupefeed() { &self.duplicate_feed } else { &self.feed }
+    }
 
-    fn opened(
-        &mut self,
-        now: Now,
-        conn: ConnId,
-        listener: usize,
-        (remote, local): (SocketAddr, SocketAddr),
-        certificate: Option<Callsign>,
-        out: &mut impl Output,
-    ) {
-        let Some(port) = self.server.port(listener) else {
-            out.close(conn, Close::Reset, "port is not configured");
-            return;
-        };
-        if !self.server.all.enter(self.config.clients_max as u64) {
-            let _ = out.write(conn, &[IoSlice::new(b"# Server full\r\n")]);
-            out.close(conn, Close::Graceful, "server full");
+    /// Sends what the input brought through the router and to all workers.
+    fn submit(&mut self, now: Now, out: &mut impl Output) {
+        if self.batch.is_empty() && self.drops.is_empty() {
             return;
         }
-        if !port.gauge.enter(port.listener.clients_max as u64) {
-            self.server.all.leave();
-            let _ = out.write(conn, &[IoSlice::new(b"# Port full\r\n")]);
-            out.close(conn, Close::Graceful, "port full");
+        let batch = std::mem::take(&mut self.batch);
+        let server = Arc::clone(&self.server);
+        let mut router = server.router();
+        for dropped in self.drops.drain(..) {
+            router.why.note(now.utc_ns, dropped.reason.name(), dropped.login, &dropped.line);
+        }
+        if batch.is_empty() {
             return;
         }
-        let side = Port::Listener {
-            index: listener,
-            listener: Arc::clone(&port.listener),
-            gauge: Arc::clone(&port.gauge),
-        };
-        let mut client = Client::new(conn, side, remote, local, now);
-        client.certificate = certificate;
-        client.keepalive_ns = now.monotonic_ns + KEEPALIVE_NS;
-        let slot = self.clients.insert(client);
-        self.by_conn.insert(conn, slot);
-        self.second_ns.get_or_insert(now.monotonic_ns + SECOND_NS);
-        let greeting = format!("# {} {}\r\n", self.server.identity.software, self.version);
-        self.say(slot, greeting.as_bytes(), out);
-    }
-
-    fn uplink_opened(
-        &mut self,
-        now: Now,
-        conn: ConnId,
-        uplink: usize,
-        (remote, local): (SocketAddr, SocketAddr),
-        certificate: bool,
-    ) {
-        let Some(uplink_config) = self.config.uplinks.get(uplink) else { return };
-        let side = Port::Uplink { index: uplink, uplink: Arc::clone(uplink_config) };
-        let mut client = Client::new(conn, side, remote, local, now);
-        if certificate {
-            client.verified = Verified::Certificate;
+        let block = router.check(batch, now.monotonic_ns);
+        if server.workers() == 1 {
+            drop(router);
+            self.deliver(now, &block, out);
+            return self.keep_batch(block);
         }
-        let slot = self.clients.insert(client);
-        self.by_conn.insert(conn, slot);
-        self.second_ns.get_or_insert(now.monotonic_ns + SECOND_NS);
+        server.broadcast(self.index, &Arc::new(block));
+        drop(router);
+        self.mail(now, out);
     }
 
-    fn received(&mut self, now: Now, conn: ConnId, mut bytes: &[u8], out: &mut impl Output) {
-        let Some(slot) = self.by_conn.get(&conn).copied() else { return };
+    /// Keeps a block's memory for the next batch.
+    fn keep_batch(&mut self, mut block: Block) {
+        block.packets.clear();
+        self.batch = block.packets;
+    }
+
+    /// Notes that something came into the feed.
+    pub(super) fn waits(&mut self, now: Now) {
+        self.waiting_since_ns.get_or_insert(now.monotonic_ns);
+    }
+
+    fn flush_ns(&self) -> Option<u64> {
+        let clients = self.full.len() + self.dirty.len() + self.duplicates.len();
+        let interval = flush::interval_ns(self.config.batching, clients);
+        self.waiting_since_ns.map(|since_ns| since_ns + interval)
+    }
+
+    fn flush(&mut self, now: Now, out: &mut impl Output) {
+        self.waiting_since_ns = None;
+        let mut slots = Vec::with_capacity(self.full.len() + self.dirty.len());
+        slots.extend_from_slice(&self.full);
+        slots.extend_from_slice(&self.duplicates);
+        slots.append(&mut self.dirty);
+        for slot in slots {
+            if self.clients.contains(slot) {
+                self.flush_client(now, slot, out);
+            }
+        }
+        self.writes.done();
+        self.trim();
+    }
+
+    /// Forgets packets that nobody waits for any more.
+    fn trim(&mut self) {
+        let clients = &self.clients;
+        self.blocked.retain(|slot| clients.get(*slot).is_some_and(|client| client.outbox.blocked));
+        let (mut feed, mut duplicates) = (self.feed.next(), self.duplicate_feed.next());
+        for slot in &self.blocked {
+            let client = &self.clients[*slot];
+            let (least, of) = match client.is_dupefeed() {
+                true => (&mut duplicates, &self.duplicate_feed),
+                false => (&mut feed, &self.feed),
+            };
+            *least = (*least).min(output::first_waiting(&client.way, of).unwrap_or(u64::MAX));
+        }
+        self.feed.trim(feed);
+        self.duplicate_feed.trim(duplicates);
+    }
+
+    /// Writes to a client what waits for it, unless that is too old.
+    pub(super) fn flush_client(&mut self, now: Now, slot: usize, out: &mut impl Output) {
+        if self.clients[slot].outbox.blocked || self.cut_if_stale(now, slot, out) {
+            return;
+        }
         let client = &mut self.clients[slot];
-        client.last_read_ns = now.monotonic_ns;
-        client.counted.bytes_rx += bytes.len() as u64;
-        let mut lines = std::mem::take(&mut client.input);
-        while let Some(line) = lines.next(&mut bytes) {
-            match line {
-                Line::Whole(line) => self.line(now, slot, &line, out),
-                Line::TooLong(_) => {}
+        let feed = if client.is_dupefeed() { &self.duplicate_feed } else { &self.feed };
+        match output::write(client, feed, &mut self.scratch, out) {
+            Ok(written) => {
+                client.sent(&self.server, written.octets, written.packets);
+                if client.outbox.blocked {
+                    self.blocked.push(slot);
+                }
             }
-            if self.by_conn.get(&conn) != Some(&slot) {
-                return;
+            // `Input::Closed` comes for it; until then it is not written to.
+            Err(error) => {
+                client.outbox.blocked = true;
+                self.blocked.push(slot);
+                let remote = client.remote;
+                out.log(LogLevel::Debug, format_args!("{remote}: write: {error}"));
             }
-        }
-        self.clients[slot].input = lines;
-    }
-
-    fn line(&mut self, now: Now, slot: usize, line: &[u8], out: &mut impl Output) {
-        match self.clients[slot].stage {
-            Stage::Login { .. } => self.login_line(now, slot, line, out),
-            Stage::Greeting | Stage::Response | Stage::Running => {}
         }
     }
 
-    fn login_line(&mut self, now: Now, slot: usize, line: &[u8], out: &mut impl Output) {
-        let login = match login::parse(line) {
-            Ok(login) => login,
-            Err(NoLogin::Nothing) => return,
-            Err(NoLogin::TooFew) => {
-                return self.login_failed(slot, "Invalid login string, too few arguments", 1, out);
+    fn writable(&mut self, now: Now, conn: ConnId, out: &mut impl Output) {
+        let Some(slot) = self.slot(conn) else { return };
+        if std::mem::take(&mut self.clients[slot].outbox.blocked) {
+            self.flush_client(now, slot, out);
+            if self.waiting_since_ns.is_none() {
+                self.trim();
             }
-            Err(NoLogin::NoUser) => {
-                return self.login_failed(slot, "Invalid login command", 2, out);
-            }
-            Err(NoLogin::Http) => {
-                return self.login_failed(slot, "Invalid login command", FAILED_MAX, out);
-            }
-        };
-        let call = match self.check_login(login.user) {
-            Ok(call) => call,
-            Err(why) => return self.login_failed(slot, why, 1, out),
-        };
-        let client = &mut self.clients[slot];
-        client.login = Some(call);
-        client.stage = Stage::Running;
-        if !login.application.0.is_empty() {
-            let text = |word: &[u8]| String::from_utf8_lossy(word).into_owned();
-            let (name, version) = (text(login.application.0), text(login.application.1));
-            client.application = Some(Box::new(Application { name, version }));
-        }
-        client.keepalive_ns = now.monotonic_ns + KEEPALIVE_NS;
-        let verified = if client.verified.is_verified() { "verified" } else { "unverified" };
-        let response = format!("# logresp {call} {verified}, server {}\r\n", self.config.server_id);
-        self.say(slot, response.as_bytes(), out);
-    }
-
-    /// Whether `user` may log in; what it is told if not.
-    fn check_login(&self, user: &[u8]) -> Result<Callsign, &'static str> {
-        let call = Callsign::new(user).ok_or("Invalid username format")?;
-        let is_disallowed = |glob: &String| login::glob_matches(glob.as_bytes(), user);
-        // `user  pass -1`: a program whose user has not given it a callsign.
-        if user.eq_ignore_ascii_case(b"pass")
-            || self.config.disallow_login.iter().any(is_disallowed)
-        {
-            return Err("Login by user not allowed");
-        }
-        if !login::is_valid_login(user) {
-            return Err("Invalid username format, not allowed");
-        }
-        if user.eq_ignore_ascii_case(self.config.server_id.as_bytes()) {
-            return Err("Login by user not allowed (our serverid)");
-        }
-        Ok(call)
-    }
-
-    fn login_failed(&mut self, slot: usize, why: &str, weight: u8, out: &mut impl Output) {
-        let client = &mut self.clients[slot];
-        let Stage::Login { failed } = &mut client.stage else { return };
-        *failed = failed.saturating_add(weight);
-        let failed = *failed;
-        out.log(LogLevel::Warning, format_args!("{}: login failed: {why}", client.remote));
-        self.say(slot, format!("# {why}\r\n").as_bytes(), out);
-        if failed >= FAILED_MAX {
-            self.close(slot, Close::Graceful, "too many failed login commands", out);
         }
     }
 
-    /// Writes a line of the server's own.
-    fn say(&mut self, slot: usize, line: &[u8], out: &mut impl Output) {
-        let client = &mut self.clients[slot];
-        // A broken connection will be reported as closed.
-        let written = out.write(client.conn, &[IoSlice::new(line)]).unwrap_or(0);
-        client.counted.bytes_tx += written as u64;
+    /// Cuts a client for which something has waited too long, here or in the kernel.
+    fn cut_if_stale(&mut self, now: Now, slot: usize, out: &mut impl Output) -> bool {
+        let client = &self.clients[slot];
+        let waited_ns = output::oldest_ns(client, self.feed_of(client))
+            .map_or(0, |at_ns| now.monotonic_ns.saturating_sub(at_ns));
+        let is_stale = u128::from(waited_ns) > self.config.stale_after.as_nanos();
+        if is_stale {
+            self.cut(now, slot, waited_ns, out);
+        }
+        is_stale
+    }
+
+    fn cut(&mut self, now: Now, slot: usize, waited_ns: u64, out: &mut impl Output) {
+        let client = &self.clients[slot];
+        let login = client.login.map(|login| login.to_string()).unwrap_or_default();
+        let (seconds, tenths) = (waited_ns / SECOND_NS, waited_ns % SECOND_NS / (SECOND_NS / 10));
+        out.log(
+            LogLevel::Warning,
+            format_args!("{} {login}: cut: reads {seconds}.{tenths} s late", client.remote),
+        );
+        let word = b"# Too slow: disconnecting\r\n";
+        // Where nothing of it goes out, the log and the status page tell.
+        if client.outbox.text().is_empty() && !client.outbox.blocked {
+            let _ = out.write(client.conn, &[std::io::IoSlice::new(word)]);
+        }
+        self.server.count_stale_cut();
+        self.close(now, slot, Close::Reset, "reads too slowly", out);
     }
 
     fn every_second(&mut self, now: Now, out: &mut impl Output) {
         let slots: Vec<usize> = self.clients.iter().map(|(slot, _)| slot).collect();
         for slot in slots {
+            if self.timed_out(now, slot, out) || self.cut_if_stale(now, slot, out) {
+                continue;
+            }
+            let client = &mut self.clients[slot];
+            let conn = client.conn;
+            let in_kernel_ns =
+                client.outbox.unacknowledged_ns(now.monotonic_ns, || out.unacknowledged(conn));
+            if u128::from(in_kernel_ns) > self.config.stale_after.as_nanos() {
+                self.cut(now, slot, in_kernel_ns, out);
+                continue;
+            }
             let client = &self.clients[slot];
-            let silent_ns = now.monotonic_ns.saturating_sub(client.last_read_ns);
-            let limit = match client.stage {
-                _ if client.uplink_kind().is_some() => self.config.upstream_timeout,
-                Stage::Login { .. } => self.config.login_timeout,
-                _ => self.config.client_timeout,
-            };
-            if u128::from(silent_ns) >= limit.as_nanos() {
-                self.close(slot, Close::Graceful, "timeout", out);
-            } else if now.monotonic_ns >= client.keepalive_ns {
-                let local = client.local;
+            if now.monotonic_ns >= client.keepalive_ns {
+                let line = self.keepalive(now, client.local);
                 self.clients[slot].keepalive_ns = now.monotonic_ns + KEEPALIVE_NS;
-                let line = self.keepalive(now, local);
-                self.say(slot, line.as_bytes(), out);
+                self.say(now, slot, line.as_bytes(), out);
             }
         }
-        if self.clients.is_empty() {
+        if now.monotonic_ns >= self.expiry_ns {
+            self.expiry_ns = now.monotonic_ns + EXPIRY_NS;
+            self.expire(now);
+        }
+        if self.clients.is_empty() && self.peers.is_empty() {
             self.second_ns = None;
         }
     }
 
-    fn keepalive(&self, now: Now, local: SocketAddr) -> String {
-        let software = &self.server.identity.software;
-        let (version, server) = (&self.version, self.config.server_id);
-        format!("# {software} {version} {} {server} {local}\r\n", super::date::gmt(now.utc_ns))
-    }
-
-    fn close(&mut self, slot: usize, how: Close, reason: &str, out: &mut impl Output) {
-        out.close(self.clients[slot].conn, how, reason);
-        self.forget(slot, reason);
-    }
-
-    fn forget(&mut self, slot: usize, _reason: &str) {
-        let client = self.clients.remove(slot);
-        self.by_conn.remove(&client.conn);
-        if let Port::Listener { gauge, .. } = &client.side {
-            gauge.leave();
-            self.server.all.leave();
+    fn timed_out(&mut self, now: Now, slot: usize, out: &mut impl Output) -> bool {
+        let client = &self.clients[slot];
+        let silent_ns = now.monotonic_ns.saturating_sub(client.last_read_ns);
+        let (limit, reason) = match client.stage {
+            _ if client.uplink_kind().is_some() => {
+                (self.config.upstream_timeout, "uplink is silent")
+            }
+            Stage::Login { .. } => (self.config.login_timeout, "login timed out"),
+            _ => (self.config.client_timeout, "client is silent"),
+        };
+        // Until login it is the connection's age that counts, whatever is said.
+        let age_ns = match client.stage {
+            Stage::Login { .. } => now.monotonic_ns.saturating_sub(client.connected.monotonic_ns),
+            _ => silent_ns,
+        };
+        let is_over = u128::from(age_ns) >= limit.as_nanos();
+        if is_over {
+            out.log(LogLevel::Info, format_args!("{}: {reason}", client.remote));
+            self.close(now, slot, Close::Graceful, reason, out);
         }
+        is_over
+    }
+
+    fn expire(&mut self, now: Now) {
+        if self.index == 0 {
+            self.server.router().expire(now.monotonic_ns);
+        }
+        self.interest.clear();
+        for (slot, client) in &mut self.clients {
+            if let Some(heard) = client.heard.as_deref_mut() {
+                heard.expire(now.monotonic_ns);
+            }
+            self.interest.take(slot, client, now.monotonic_ns);
+        }
+    }
+}
+
+fn tell<T>(reply: oneshot::Sender<T>, answer: T) {
+    // Who asked may have gone away meanwhile; nobody else wants the answer.
+    drop(reply.send(answer));
+}
+
+impl Server {
+    /// The worker `index`, to be made once each. `waker` is called when there is mail for it.
+    pub fn worker(self: &Arc<Self>, index: usize, waker: Waker) -> Worker {
+        self.set_waker(index, waker);
+        Worker::new(Arc::clone(self), index)
     }
 }
 
 impl std::fmt::Debug for Worker {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let clients = self.clients.len();
-        f.debug_struct("Worker").field("index", &self.index).field("clients", &clients).finish()
+        let mut shown = f.debug_struct("Worker");
+        shown.field("index", &self.index).field("clients", &clients).finish_non_exhaustive()
     }
 }

@@ -37,7 +37,6 @@ struct Document<'a> {
     peers: Vec<Row<'a>>,
     clients: Vec<Row<'a>>,
     rx_errs: Vec<&'static str>,
-    rx_errs_meaning: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     motd: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,7 +63,6 @@ impl<'a> Document<'a> {
             peers: rows(&view.peers),
             clients: rows(&view.clients),
             rx_errs: DropReason::ALL.iter().map(|reason| reason.name()).collect(),
-            rx_errs_meaning: DropReason::ALL.iter().map(|reason| reason.meaning()).collect(),
             motd: motd(site.web_dir.as_deref()),
             status_options: view.config.show_email.then_some("ShowEmail=1"),
             alarms: alarms(status),

@@ -9,8 +9,6 @@ use serde_json::Value;
 use std::io::{self, IoSlice, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -313,108 +311,6 @@ fn why_is_answered_and_asked_for() {
     assert!(text.starts_with("OH7LZB: nothing of it was dropped"), "{text}");
     let error = super::why(&site.upload.to_string(), "OH7LZB").unwrap_err();
     assert!(error.to_string().contains("404"), "{error}");
-}
-
-/// The interpreter of a Python environment of `tools/python`; `None`, said aloud, where it cannot
-/// be had.
-fn python(environment: &str) -> Option<String> {
-    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let venv = Command::new(top.join("tools/venv")).arg(environment).output();
-    let venv = venv.ok().filter(|output| output.status.success());
-    if venv.is_none() {
-        eprintln!("SKIPPED: tools/venv {environment} cannot be had, so its client is not asked");
-    }
-    Some(String::from_utf8(venv?.stdout).unwrap().trim().to_owned())
-}
-
-/// What a script says.
-fn run(python: &str, script: &str, input: &str) -> String {
-    let mut child = Command::new(python)
-        .args(["-c", script])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success(), "see stderr");
-    String::from_utf8(output.stdout).unwrap()
-}
-
-const METRICS_SCRIPT: &str = r#"
-import sys
-from prometheus_client.parser import text_string_to_metric_families
-seen, families = set(), set()
-for family in text_string_to_metric_families(sys.stdin.read()):
-    assert family.name not in families, family.name
-    families.add(family.name)
-    assert family.documentation and family.type in ("counter", "gauge"), family
-    assert family.samples, family.name
-    for sample in family.samples:
-        key = (sample.name, tuple(sorted(sample.labels.items())))
-        assert key not in seen, key
-        seen.add(key)
-        assert sample.name.endswith("_total") == (family.type == "counter"), sample
-        if sample.labels.get("port", "").startswith("Full"):
-            assert sample.labels["port"] == 'Full "feed"\\', sample
-    print(family.name)
-"#;
-
-/// Prometheus's own parser reads the metrics, and finds what its conventions ask for.
-#[test]
-fn prometheus_reads_the_metrics() {
-    let Some(python) = python("prometheus-client") else { return };
-    let site = Site::start();
-    let page = site.get("/metrics");
-    assert!(page.head.contains("text/plain; version=0.0.4"), "{}", page.head);
-    let names = run(&python, METRICS_SCRIPT, page.text());
-    for name in ["aprs_clients", "aprs_dropped_packets", "aprs_port_clients", "process_cpu_seconds"]
-    {
-        assert!(names.lines().any(|line| line == name), "{name} is not in {names}");
-    }
-}
-
-const WEBSOCKET_SCRIPT: &str = r#"
-import sys, websocket
-ws = websocket.create_connection("ws://" + sys.stdin.read(), timeout=20)
-ws.send("user N0CALL pass -1 vers script 1\r\n#filter r/60/25/100")
-ws.ping("alive?")
-kinds = {1: "text", 2: "binary", 8: "close", 9: "ping", 10: "pong"}
-while True:
-    kind, data = ws.recv_data(control_frame=True)
-    print(kinds[kind], data)
-    if kind == 8:
-        break
-"#;
-
-/// A client that is not ours logs in, gets lines, pings, and is told of the end.
-#[test]
-fn another_websocket_client_understands_ours() {
-    let Some(python) = python("websocket-client") else { return };
-    let site = Site::start();
-    let adopted = Arc::clone(&site.adopted);
-    let worker = std::thread::spawn(move || {
-        let stream = (0..2000).find_map(|_| {
-            chronoscope_clock::sleep(Duration::from_millis(10));
-            adopted.lock().unwrap().pop()
-        });
-        let (mut stream, _) = stream.unwrap();
-        stream.set_nonblocking(false).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        let expected = b"user N0CALL pass -1 vers script 1\r\n#filter r/60/25/100\r\n";
-        let mut lines = vec![0; expected.len()];
-        stream.read_exact(&mut lines).unwrap();
-        assert_eq!(lines, expected);
-        stream.write_all(b"# logresp N0CALL unverified\r\nA>B,C:\xe4\r\n").unwrap();
-        chronoscope_clock::sleep(Duration::from_millis(200)); // for the ping to have come
-    });
-    let said = run(&python, WEBSOCKET_SCRIPT, &site.websocket.to_string());
-    worker.join().unwrap();
-    let lines: Vec<&str> = said.lines().collect();
-    assert!(lines.contains(&"text b'# logresp N0CALL unverified'"), "{said}");
-    assert!(lines.contains(&"binary b'A>B,C:\\xe4'"), "{said}");
-    assert!(lines.contains(&"pong b'alive?'"), "{said}");
-    assert_eq!(*lines.last().unwrap(), "close b'\\x03\\xe8closed by the server'", "{said}");
 }
 
 /// The headers of an upgrade, with the key and the answer to it of RFC 6455 §1.3.

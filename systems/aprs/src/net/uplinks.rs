@@ -170,7 +170,7 @@ pub(crate) fn run(shared: &Arc<Shared>, sender: &Sender<Message>, receiver: &Rec
                 tried(shared, &mut links, &uplink, result, now_ns);
             }
             Ok(Message::Gone { uplink, conn, reason }) => {
-                shared.server.uplink_is(&uplink.name, None, Some(reason));
+                shared.server.uplink_is(&uplink.name, None, Some(reason), super::worker::now());
                 links.gone(conn, now_ns);
             }
             Err(RecvTimeoutError::Timeout) => {}
@@ -188,14 +188,16 @@ fn tried(
 ) {
     let wanted = links.tried(uplink, result.as_ref().ok().copied(), now_ns);
     match result {
-        Ok(conn) if wanted => shared.server.uplink_is(&uplink.name, Some(conn), None),
+        Ok(conn) if wanted => {
+            shared.server.uplink_is(&uplink.name, Some(conn), None, super::worker::now());
+        }
         Ok(conn) => shared.drop_connection(conn, "not in the configuration any more"),
         Err(error) => {
             (shared.log)(
                 LogLevel::Warning,
                 format_args!("uplink \"{}\" {}: {error}", uplink.name, uplink.host),
             );
-            shared.server.uplink_is(&uplink.name, None, Some(error));
+            shared.server.uplink_is(&uplink.name, None, Some(error), super::worker::now());
         }
     }
 }

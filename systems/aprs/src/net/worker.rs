@@ -520,7 +520,7 @@ impl Worker {
                 Ok(Step::Save(reply)) => {
                     self.mail();
                     self.cut_those_who_cannot_stay();
-                    let state = self.engine.save(now());
+                    let state = self.engine.save(now(), &mut self.sockets);
                     let mut clients: Vec<_> = self
                         .sockets
                         .conns

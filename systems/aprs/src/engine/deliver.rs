@@ -1,0 +1,226 @@
+//! From packets to those who get them.
+
+use super::block::{Block, Routed, Side};
+use super::client::{Client, Door, Way};
+use super::seam::{DatagramPort, Now, Output};
+use super::server::{Server, Total};
+use super::session::slot_key;
+use super::worker::Worker;
+use crate::config::PortKind;
+use crate::filter::ClientSlot;
+use crate::packet::Types;
+use crate::recording::{self, ClientClass};
+use crate::status::Traffic;
+
+/// What is before each packet of a duplicate feed.
+const DUPLICATE_PREFIX: &[u8] = b"dup\t";
+
+impl Worker {
+    /// Hands a block's packets to this worker's clients.
+    pub(super) fn deliver(&mut self, now: Now, block: &Block, out: &mut impl Output) {
+        for name in &block.forgotten {
+            self.filters.moved(name.as_bytes(), None);
+        }
+        for routed in &block.packets {
+            if routed.duplicate {
+                self.deliver_duplicate(now, routed);
+            } else {
+                self.deliver_packet(now, routed, out);
+            }
+        }
+    }
+
+    fn deliver_duplicate(&mut self, now: Now, routed: &Routed) {
+        if let Some(slot) = self.slot(routed.origin) {
+            let client = &mut self.clients[slot];
+            client.counted.duplicates += 1;
+            client.count(&self.server, &Traffic { duplicates: 1, ..Traffic::default() });
+        } else if let Some(peer) = self.peers.all.iter_mut().find(|peer| peer.conn == routed.origin)
+        {
+            peer.counted.duplicates += 1;
+        }
+        if !self.duplicates.is_empty() {
+            self.duplicate_feed.push([DUPLICATE_PREFIX, &routed.packet.line], routed.arrived_ns);
+            self.waits(now);
+        }
+    }
+
+    fn deliver_packet(&mut self, now: Now, routed: &Routed, out: &mut impl Output) {
+        let trace = &routed.trace;
+        let origin = self.slot(routed.origin);
+        let doing = recording::filter(trace);
+        if let Some(moved) = &routed.moved {
+            self.filters.moved(moved.name.as_bytes(), moved.position);
+        }
+        let mut matched = std::mem::take(&mut self.matched);
+        matched.clear();
+        self.filters.matches(&routed.packet, routed.facts, &mut matched);
+        self.interested(now, routed, &mut matched);
+        drop(doing);
+        let to_uplinks = routed.side == Side::Downstream && !self.uplinks.is_empty();
+        let has_readers = !self.full.is_empty() || !matched.is_empty() || to_uplinks;
+        if has_readers {
+            let number = self.feed.push([&routed.packet.line, b""], routed.arrived_ns);
+            self.list(number, origin, routed, &matched, out);
+            self.waits(now);
+        }
+        self.matched = matched;
+        for at in 0..self.full_by_udp.len() {
+            let slot = self.full_by_udp[at];
+            if Some(slot) != origin {
+                self.send(slot, routed, out);
+            }
+        }
+        if routed.side == Side::Downstream && !self.peers.is_empty() {
+            self.send_to_peers(routed, out);
+        }
+    }
+
+    /// Notes a packet for all clients that it waits for in the feed.
+    fn list(
+        &mut self,
+        number: u64,
+        origin: Option<usize>,
+        routed: &Routed,
+        matched: &[ClientSlot],
+        out: &mut impl Output,
+    ) {
+        let trace = &routed.trace;
+        let mut own_is_full = false;
+        if let Some(slot) = origin
+            && let Way::Full { next, own } = &mut self.clients[slot].way
+        {
+            // What is its own is never next: else it would wait for nothing.
+            if *next == number {
+                *next += 1;
+            } else {
+                own.push(number);
+            }
+            own_is_full = true;
+        }
+        if self.full.len() > usize::from(own_is_full) {
+            self.writes.wait(trace, ClientClass::FullFeed);
+        }
+        let mut filtered = false;
+        for ClientSlot(slot) in matched {
+            let slot = *slot as usize;
+            if Some(slot) == origin {
+                continue;
+            }
+            match &mut self.clients[slot].way {
+                Way::Listed(list) => {
+                    filtered = true;
+                    note(list, number, slot, &mut self.dirty);
+                }
+                Way::Datagrams { .. } => self.send(slot, routed, out),
+                Way::Nothing | Way::Full { .. } | Way::Duplicates { .. } => {}
+            }
+        }
+        if filtered {
+            self.writes.wait(trace, ClientClass::Filtered);
+        }
+        if routed.side == Side::Downstream {
+            let mut any = false;
+            for slot in &self.uplinks {
+                if let Way::Listed(list) = &mut self.clients[*slot].way {
+                    note(list, number, *slot, &mut self.dirty);
+                    any = true;
+                }
+            }
+            if any {
+                self.writes.wait(trace, ClientClass::Uplink);
+            }
+        }
+    }
+
+    /// Adds clients that get a packet whatever their filter says: a message for them or for whom
+    /// they hear, the position of who sent such a message, a heard station on the Internet.
+    fn interested(&mut self, now: Now, routed: &Routed, matched: &mut Vec<ClientSlot>) {
+        let packet = &routed.packet;
+        let about = match packet.addressee() {
+            Some(addressee) if packet.types.contains(Types::MESSAGE) => addressee,
+            _ => packet.source(),
+        };
+        for slot in self.interest.of(about) {
+            let Some(client) = self.clients.get_mut(slot) else { continue };
+            if client.conn == routed.origin || !client.is_igate() || client.is_silent() {
+                continue;
+            }
+            let Some(login) = client.login else { continue };
+            let seed = self.server.seed;
+            let heard =
+                client.heard.get_or_insert_with(|| Box::new(crate::heard::Heard::new(seed)));
+            if heard.wants(login.as_bytes(), packet, now.monotonic_ns) {
+                let key = slot_key(slot);
+                if !matched.contains(&key) {
+                    matched.push(key);
+                }
+                if packet.types.contains(Types::MESSAGE) {
+                    self.interest.add(packet.source(), slot);
+                }
+            }
+        }
+    }
+
+    /// Sends a packet to a client by UDP.
+    fn send(&mut self, slot: usize, routed: &Routed, out: &mut impl Output) {
+        let client = &mut self.clients[slot];
+        let Some((listener, to)) = client.udp.as_deref().copied() else { return };
+        let _doing = recording::send(&routed.trace, ClientClass::Udp);
+        let line = &routed.packet.line;
+        out.send(DatagramPort::Listener(listener), to, line);
+        client.counted.bytes_tx += line.len() as u64;
+        client.counted.packets_tx += 1;
+        if let Some(port) = self.server.port(listener) {
+            port.gauge.meter.sent(line.len() as u64, 1);
+        }
+        self.server.total(Total::Udp).sent(line.len() as u64, 1);
+    }
+
+    fn send_to_peers(&mut self, routed: &Routed, out: &mut impl Output) {
+        let _doing = recording::send(&routed.trace, ClientClass::Peer);
+        let line = &routed.packet.line;
+        for peer in &mut self.peers.all {
+            out.send(DatagramPort::PeerGroup(peer.group), peer.address, line);
+            peer.counted.bytes_tx += line.len() as u64;
+            peer.counted.packets_tx += 1;
+        }
+        let peers = self.peers.all.len() as u64;
+        self.server.total(Total::Udp).sent(line.len() as u64 * peers, peers);
+    }
+}
+
+fn note(list: &mut Vec<u32>, number: u64, slot: usize, dirty: &mut Vec<usize>) {
+    if list.is_empty() {
+        dirty.push(slot);
+    }
+    #[allow(clippy::cast_possible_truncation)] // the low half finds it again in the feed
+    list.push(number as u32);
+}
+
+impl Client {
+    pub(super) fn is_dupefeed(&self) -> bool {
+        self.kind() == Some(PortKind::DupeFeed)
+    }
+
+    /// No packets go to it.
+    fn is_silent(&self) -> bool {
+        matches!(self.way, Way::Nothing)
+    }
+
+    /// Adds what came from it to the sums of its port and protocol.
+    pub(super) fn count(&self, server: &Server, traffic: &Traffic) {
+        if let Door::Listener { gauge, .. } = &self.door {
+            gauge.meter.add(traffic);
+        }
+        server.total(self.total()).add(traffic);
+    }
+
+    /// Adds what went to it to the sums of its port and protocol.
+    pub(super) fn sent(&self, server: &Server, octets: u64, packets: u64) {
+        if let Door::Listener { gauge, .. } = &self.door {
+            gauge.meter.sent(octets, packets);
+        }
+        server.total(self.total()).sent(octets, packets);
+    }
+}

@@ -1,0 +1,282 @@
+//! From the feed into a connection.
+
+use super::client::{Client, Way};
+use super::feed::Feed;
+use super::seam::Output;
+use smallvec::SmallVec;
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::ops::Range;
+
+/// Most octets of the server's own lines that wait for a client.
+const TEXT_MAX: usize = 16_000;
+/// Octets of scattered packets that are gathered for one write.
+const GATHER_MAX: usize = 64 << 10;
+/// A second: how often the kernel is asked what is acknowledged.
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// What waits for a client beside the packets in the feed.
+#[derive(Debug, Default)]
+pub(super) struct Outbox {
+    /// Goes first: the rest of a packet of which a part is written, and lines of the server's own.
+    text: Vec<u8>,
+    /// When the oldest of that arrived, monotonic nanoseconds.
+    since_ns: u64,
+    /// The kernel takes nothing now; it will say when it does.
+    pub(super) blocked: bool,
+    /// Octets that the kernel took.
+    written: u64,
+    /// Of those, how many are known to be acknowledged.
+    acknowledged: u64,
+    marks: VecDeque<Mark>,
+}
+
+/// So many octets were written by then.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    written: u64,
+    at_ns: u64,
+}
+
+impl Outbox {
+    pub(super) fn restore(text: Vec<u8>, now_ns: u64) -> Self {
+        Self { text, since_ns: now_ns, ..Self::default() }
+    }
+
+    pub(super) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// Adds a line of the server's own; false where too many wait.
+    pub(super) fn say(&mut self, line: &[u8], now_ns: u64) -> bool {
+        if self.text.is_empty() {
+            self.since_ns = now_ns;
+        }
+        self.text.extend_from_slice(line);
+        self.text.len() <= TEXT_MAX
+    }
+
+    /// How long the oldest octet that its host has not acknowledged has been in the kernel, at
+    /// least, in nanoseconds. To be asked once a second.
+    pub(super) fn unacknowledged_ns(
+        &mut self,
+        now_ns: u64,
+        unacknowledged: impl FnOnce() -> usize,
+    ) -> u64 {
+        if self.acknowledged == self.written {
+            return 0;
+        }
+        let waiting = unacknowledged() as u64;
+        self.acknowledged = self.written.saturating_sub(waiting);
+        if waiting == 0 {
+            self.marks = VecDeque::new();
+            return 0;
+        }
+        let marks = &mut self.marks;
+        while marks.front().is_some_and(|mark| mark.written <= self.acknowledged) {
+            marks.pop_front();
+        }
+        marks.push_back(Mark { written: self.written, at_ns: now_ns });
+        // What a mark counts may have been written a second before it.
+        marks.front().map_or(0, |mark| (now_ns - mark.at_ns).saturating_add(SECOND_NS))
+    }
+}
+
+/// What a flush did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Written {
+    pub(super) octets: u64,
+    pub(super) packets: u64,
+}
+
+type Runs = SmallVec<[Range<u64>; 8]>;
+
+/// When the oldest of what waits for `client` arrived; `None` where nothing waits, 0 where it is
+/// not in the feed any more.
+pub(super) fn oldest_ns(client: &Client, feed: &Feed) -> Option<u64> {
+    let text = (!client.outbox.text.is_empty()).then_some(client.outbox.since_ns);
+    let packet = first_waiting(&client.way, feed).map(|number| feed.arrived_ns(number));
+    text.into_iter().chain(packet).min()
+}
+
+/// Number of the first packet that waits.
+pub(super) fn first_waiting(way: &Way, feed: &Feed) -> Option<u64> {
+    match way {
+        Way::Nothing | Way::Datagrams { .. } => None,
+        Way::Full { next, .. } | Way::Duplicates { next } => (*next < feed.next()).then_some(*next),
+        Way::Listed(list) => list.first().map(|low| number_of(*low, feed)),
+    }
+}
+
+/// Octets that wait.
+pub(super) fn waiting_bytes(client: &Client, feed: &Feed) -> u64 {
+    let runs = runs_of(&client.way, feed, usize::MAX);
+    let packets: usize = runs.iter().map(|run| feed.len_of(run)).sum();
+    (client.outbox.text.len() + packets) as u64
+}
+
+/// The packets that wait, as octets.
+pub(super) fn waiting_packets(client: &Client, feed: &Feed) -> Vec<u8> {
+    let runs = runs_of(&client.way, feed, usize::MAX);
+    runs.iter().flat_map(|run| feed.slices(run).concat()).collect()
+}
+
+/// Writes what waits for a client, as far as it goes.
+///
+/// # Errors
+/// When the connection is broken.
+pub(super) fn write(
+    client: &mut Client,
+    feed: &Feed,
+    scratch: &mut Vec<u8>,
+    out: &mut impl Output,
+) -> io::Result<Written> {
+    let mut all = Written::default();
+    while !client.outbox.blocked {
+        let runs = runs_of(&client.way, feed, GATHER_MAX);
+        if runs.is_empty() && client.outbox.text.is_empty() {
+            break;
+        }
+        let octets = write_once(client, &runs, feed, scratch, out)?;
+        all.octets += octets as u64;
+        all.packets += taken(client, &runs, octets, feed);
+    }
+    client.outbox.written += all.octets;
+    client.counted.bytes_tx += all.octets;
+    client.counted.packets_tx += all.packets;
+    Ok(all)
+}
+
+fn write_once(
+    client: &Client,
+    runs: &Runs,
+    feed: &Feed,
+    scratch: &mut Vec<u8>,
+    out: &mut impl Output,
+) -> io::Result<usize> {
+    let text = IoSlice::new(&client.outbox.text);
+    let [front, back] = match &runs[..] {
+        [run] => feed.slices(run),
+        _ => {
+            scratch.clear();
+            for run in runs {
+                for slice in feed.slices(run) {
+                    scratch.extend_from_slice(slice);
+                }
+            }
+            [&scratch[..], &[]]
+        }
+    };
+    let slices: SmallVec<[IoSlice<'_>; 3]> = [text, IoSlice::new(front), IoSlice::new(back)]
+        .into_iter()
+        .filter(|slice| !slice.is_empty())
+        .collect();
+    out.write(client.conn, &slices)
+}
+
+/// Notes that the first `octets` octets of what was to be written are; how many packets ended, or
+/// are to end with the text.
+fn taken(client: &mut Client, runs: &Runs, octets: usize, feed: &Feed) -> u64 {
+    let outbox = &mut client.outbox;
+    if octets < outbox.text.len() {
+        outbox.text.drain(..octets);
+        outbox.blocked = true;
+        return 0;
+    }
+    let mut rest = octets - outbox.text.len();
+    outbox.text = Vec::new();
+    let mut packets = 0;
+    for run in runs {
+        let len = feed.len_of(run);
+        if rest >= len {
+            rest -= len;
+            packets += run.end - run.start;
+            client.way.written_before(run.end, feed);
+            continue;
+        }
+        outbox.blocked = true;
+        let (number, within) = feed.split(run, rest);
+        packets += number - run.start;
+        if within > 0 {
+            outbox.since_ns = feed.arrived_ns(number);
+            let octets = feed.slices(&(number..number + 1)).concat();
+            outbox.text.extend_from_slice(&octets[within..]);
+            packets += 1;
+        }
+        client.way.written_before(number + u64::from(within > 0), feed);
+        break;
+    }
+    packets
+}
+
+impl Way {
+    /// All before `number` is written.
+    fn written_before(&mut self, number: u64, feed: &Feed) {
+        match self {
+            Self::Nothing | Self::Datagrams { .. } => {}
+            Self::Duplicates { next } => *next = number,
+            Self::Full { next, own } => {
+                *next = number;
+                own.retain(|own| *own >= number);
+                // What is left of the range may be its own alone.
+                while own.first() == Some(next) {
+                    own.remove(0);
+                    *next += 1;
+                }
+            }
+            Self::Listed(list) => {
+                let written = list.partition_point(|low| number_of(*low, feed) < number);
+                list.drain(..written);
+                if list.is_empty() && list.capacity() > 64 {
+                    *list = Vec::new();
+                }
+            }
+        }
+    }
+}
+
+/// Numbers of the packets that wait, in runs; not many more than `octets_max` octets where there
+/// are several runs.
+fn runs_of(way: &Way, feed: &Feed, octets_max: usize) -> Runs {
+    let mut runs = Runs::new();
+    match way {
+        Way::Nothing | Way::Datagrams { .. } => {}
+        Way::Duplicates { next } => push(&mut runs, *next..feed.next()),
+        Way::Full { next, own } => {
+            let mut from = *next;
+            for own in own {
+                push(&mut runs, from..*own);
+                from = own + 1;
+            }
+            push(&mut runs, from..feed.next());
+        }
+        Way::Listed(list) => {
+            let mut octets = 0;
+            for low in list {
+                let number = number_of(*low, feed);
+                octets += feed.len_of(&(number..number + 1));
+                match runs.last_mut() {
+                    Some(run) if run.end == number => run.end += 1,
+                    _ if octets > octets_max => break,
+                    _ => runs.push(number..number + 1),
+                }
+            }
+        }
+    }
+    runs
+}
+
+fn push(runs: &mut Runs, run: Range<u64>) {
+    if !run.is_empty() {
+        runs.push(run);
+    }
+}
+
+/// The number whose low half is `low`, of those in the feed. A feed never has as many packets as
+/// half of a `u32` counts.
+fn number_of(low: u32, feed: &Feed) -> u64 {
+    let first = feed.first();
+    #[allow(clippy::cast_possible_truncation)] // the low half is what is wanted
+    let ahead = low.wrapping_sub(first as u32);
+    first + u64::from(ahead)
+}

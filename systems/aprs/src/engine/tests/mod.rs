@@ -1,0 +1,9 @@
+//! The engine in memory, feature by feature.
+
+mod limits;
+mod logins;
+mod messages;
+mod order;
+mod routing;
+mod upgrade;
+pub(crate) mod world;
