@@ -29,12 +29,14 @@ pub(super) fn object(body: &[u8]) -> Option<Named> {
 /// The parts of an item: a name of three to nine octets up to `!` when it is live or `_` when it
 /// is killed.
 pub(super) fn item(body: &[u8]) -> Option<Named> {
-    let name_len = body
+    let end = body
         .iter()
         .take(CALLSIGN_LEN_MAX + 1)
         .position(|octet| matches!(octet, b'!' | b'_'))
         .filter(|len| *len >= 3)?;
-    is_text(&body[..name_len]).then_some(Named { name_len, position_at: name_len + 1 })
+    let name = &body[..end];
+    let name_len = name.iter().rposition(|octet| *octet != b' ')? + 1;
+    is_text(name).then_some(Named { name_len, position_at: end + 1 })
 }
 
 fn is_text(name: &[u8]) -> bool {

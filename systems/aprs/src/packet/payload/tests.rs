@@ -362,6 +362,9 @@ mod objects_and_items {
         let killed = from(b")MOB_/5L!!<*e7>7P[");
         is_at(&killed, 49.5, -72.75);
         assert_eq!(killed.name(), Some(&b"MOB"[..]));
+        let padded = from(b")AID  !4903.50N/07201.75WA");
+        assert_eq!(padded.name(), Some(&b"AID"[..]));
+        is_at(&padded, 49.05833, -72.02917);
         assert_eq!(from(b")G/WB4APR-1!4903.50N/07201.75WA").name(), None, "ten octets");
         assert_eq!(from(b")G/WB4APR!4903.50N/07201.75WA").name(), Some(&b"G/WB4APR"[..]));
     }
@@ -371,6 +374,7 @@ mod objects_and_items {
         for payload in [
             &b")AI!4903.50N/07201.75WA"[..],
             b")AID\x01#2!4903.50N/07201.75WA",
+            b")    !4903.50N/07201.75WA",
             b")AID number 2!4903.50N/07201.75WA",
         ] {
             let packet = from(payload);
