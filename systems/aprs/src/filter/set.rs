@@ -41,7 +41,8 @@ impl Filter {
         (filter, errors)
     }
 
-    /// The text it was made of, for status and log: what is not printable ASCII as `_`.
+    /// The text it was made of, for status and log: blanks of all kinds as spaces, and what else
+    /// is not printable ASCII as `_`.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -55,7 +56,11 @@ impl Filter {
 fn printable(text: &[u8]) -> Box<str> {
     text.trim_ascii()
         .iter()
-        .map(|octet| if matches!(octet, b' '..=b'~') { char::from(*octet) } else { '_' })
+        .map(|octet| match octet {
+            b' '..=b'~' => char::from(*octet),
+            blank if blank.is_ascii_whitespace() => ' ',
+            _ => '_',
+        })
         .collect::<String>()
         .into()
 }
