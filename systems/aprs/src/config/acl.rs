@@ -1,6 +1,6 @@
 //! Files that say who may connect: `allow` or `deny`, and an address with or without prefix length,
 //! a rule a line. `#` begins a comment anywhere. The first rule that matches decides; whom none
-//! matches may not connect.
+//! matches may not connect. `all` is everybody, which aprsc does not have.
 
 use super::Acl;
 use super::fault::{Fault, Position};
@@ -70,6 +70,10 @@ fn rule(line: &[Word], resolve: Resolve<'_>) -> Result<Vec<(bool, IpNet)>, Found
             return Err((verb.at, Fault::BadValue { value, what, expected: "allow or deny" }));
         }
     };
+    if spec.text.eq_ignore_ascii_case("all") {
+        let everybody = [IpAddr::from([0u8; 4]), IpAddr::from([0u8; 16])];
+        return Ok(everybody.into_iter().map(|any| (allow, network(any, 0))).collect());
+    }
     let (host, prefix) = match spec.text.split_once('/') {
         Some((host, prefix)) => (host, Some(prefix)),
         None => (spec.text.as_str(), None),
@@ -125,6 +129,8 @@ mod tests {
         assert!(!allows(&acl, "11.0.0.2") && allows(&acl, "fe80::2"));
         assert!(allows(&self::acl("allow 0.0.0.0/0\nallow ::/0"), "8.8.8.8"));
         assert!(!allows(&self::acl("allow 0.0.0.0/0"), "2001:db8::1"));
+        let acl = self::acl("deny 127.0.0.0/8\nallow all");
+        assert!(allows(&acl, "8.8.8.8") && allows(&acl, "::1") && !allows(&acl, "127.0.0.1"));
     }
 
     #[test]

@@ -18,7 +18,6 @@ mod value;
 pub use fault::{ConfigError, ConfigErrors, Fault, Position};
 pub use lines::quote;
 pub use read::{DIRECTIVES, FILE_SIZE_MAX, Surroundings, parse, read};
-pub use value::glob_matches;
 
 use crate::callsign::Callsign;
 use std::net::{IpAddr, SocketAddr};

@@ -131,36 +131,9 @@ pub(super) fn socket_address(text: &str, resolve: Resolve<'_>) -> Result<SocketA
     }
 }
 
-/// Whether a callsign matches a glob: `*` is any number of characters, `?` is one. Letters match in
-/// either case. The time is at most the product of both lengths.
-pub fn glob_matches(glob: &[u8], call: &[u8]) -> bool {
-    let (mut at, mut here) = (0, 0);
-    // Where the last `*` was, and up to where it matches so far.
-    let mut star: Option<(usize, usize)> = None;
-    while here < call.len() {
-        match glob.get(at) {
-            Some(b'*') => {
-                star = Some((at, here));
-                at += 1;
-            }
-            Some(octet) if *octet == b'?' || octet.eq_ignore_ascii_case(&call[here]) => {
-                at += 1;
-                here += 1;
-            }
-            _ => {
-                let Some((star_at, matched)) = star else { return false };
-                star = Some((star_at, matched + 1));
-                at = star_at + 1;
-                here = matched + 1;
-            }
-        }
-    }
-    glob[at..].iter().all(|octet| *octet == b'*')
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{addresses, callsign, glob_matches, interval, number, socket_address, switch};
+    use super::{addresses, callsign, interval, number, socket_address, switch};
     use proptest::prelude::*;
     use std::io;
     use std::net::IpAddr;
@@ -211,14 +184,6 @@ mod tests {
         assert!(addresses("x", &|_| Ok(Vec::new())).is_err());
     }
 
-    #[test]
-    fn globs_of_the_manual() {
-        let matches = |glob: &str, call: &str| glob_matches(glob.as_bytes(), call.as_bytes());
-        assert!(matches("P1RAT*", "P1RATE-1") && matches("P?ROT*", "p1rot"));
-        assert!(!matches("P?ROT*", "PROT") && !matches("P1RAT", "P1RAT-1"));
-        assert!(matches("*", "") && matches("*-1?", "N0CALL-15") && !matches("", "A"));
-    }
-
     proptest! {
         #[test]
         fn an_interval_is_the_sum_of_its_parts(d in 0u64..99, h in 0u64..99, m in 0u64..99, s in 1u64..99) {
@@ -227,13 +192,6 @@ mod tests {
                 interval(&format!("{d}d{h}h{m}m{s}s")),
                 Ok(Duration::from_secs(total))
             );
-        }
-
-        #[test]
-        fn a_glob_with_a_star_matches_what_begins_and_ends_so(a in "[A-Z]{0,4}", b in "[A-Z]{0,4}", mid in "[A-Z]{0,4}") {
-            let glob = format!("{a}*{b}");
-            let call = format!("{a}{mid}{b}");
-            prop_assert!(glob_matches(glob.as_bytes(), call.as_bytes()));
         }
     }
 }
