@@ -37,6 +37,7 @@ struct Document<'a> {
     peers: Vec<Row<'a>>,
     clients: Vec<Row<'a>>,
     rx_errs: Vec<&'static str>,
+    rx_errs_meaning: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     motd: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,7 +64,8 @@ impl<'a> Document<'a> {
             peers: rows(&view.peers),
             clients: rows(&view.clients),
             rx_errs: DropReason::ALL.iter().map(|reason| reason.name()).collect(),
-            motd: motd(site.web_dir.as_deref()),
+            rx_errs_meaning: DropReason::ALL.iter().map(|reason| reason.meaning()).collect(),
+            motd: motd(&site.web_dir),
             status_options: view.config.show_email.then_some("ShowEmail=1"),
             alarms: alarms(status),
             faults: faults(status),
@@ -78,7 +80,7 @@ fn server(view: &View) -> Value {
     json!({
         "server_id": config.server_id.to_string(),
         "admin": config.my_admin,
-        "email": if config.show_email { config.my_email.as_deref() } else { None },
+        "email": config.my_email,
         "software": super::SOFTWARE,
         "software_version": super::version(config),
         "software_build_features": "tls sctp websocket prometheus",
@@ -111,6 +113,10 @@ fn memory(view: &View) -> Value {
         put(&format!("{name}_cell_size_aligned"), part.entry_bytes);
         put(&format!("{name}_used_bytes"), part.entries * part.entry_bytes);
         put(&format!("{name}_allocated_bytes"), part.allocated_bytes);
+    }
+    if !view.status.memory.iter().any(|part| part.name == "client") {
+        let listed = view.clients.len() + view.uplinks.len() + view.peers.len();
+        put("client_cells_used", listed as u64);
     }
     let all = || [&view.clients, &view.uplinks, &view.peers].into_iter().flatten();
     put("client_heard_cells_used", all().map(|client| client.heard).sum());
@@ -257,8 +263,8 @@ fn errors(traffic: &Traffic) -> Vec<u64> {
 }
 
 /// The name of the operator's message, where there is one.
-fn motd(web_dir: Option<&Path>) -> Option<&'static str> {
-    web_dir?.join("motd.html").is_file().then_some("/motd.html")
+fn motd(web_dir: &Path) -> Option<&'static str> {
+    web_dir.join("motd.html").is_file().then_some("/motd.html")
 }
 
 /// Names for aprsc's page: those that it has a sentence for, and ours.

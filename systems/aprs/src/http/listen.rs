@@ -7,49 +7,65 @@ use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
 use socket2::SockRef;
 use std::net::{SocketAddr, TcpListener};
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
 
-/// Within which a request's head must have come.
+/// Within which a TLS handshake, and then a request's head, must have come.
 const HEAD_WITHIN: Duration = Duration::from_secs(10);
-/// Within which the kernel's send queue must move.
-const ACKNOWLEDGED_WITHIN: Duration = Duration::from_secs(30);
+/// Octets in the kernel that are not sent yet: what waits longer waits where it is measured.
+const UNSENT_BYTES_MAX: u32 = 16 << 10;
 /// Most octets of a request's head.
 const HEAD_BYTES_MAX: usize = 16 << 10;
 /// After a failed accept: no file descriptor is left.
 const RETRY_AFTER: Duration = Duration::from_millis(100);
 
 /// The two ends of a connection.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Peer {
     pub(super) remote: SocketAddr,
     pub(super) local: SocketAddr,
+    /// The socket once more, where the connection may be upgraded.
+    socket: Option<Arc<OwnedFd>>,
 }
 
-/// How much a port takes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+impl Peer {
+    /// What the kernel still has to send is thrown away when the connection is closed.
+    pub(super) fn forget_unsent(&self) {
+        if let Some(socket) = &self.socket {
+            // Where that cannot be, the kernel's own timeout ends it.
+            let _ = SockRef::from(socket.as_ref()).set_linger(Some(Duration::ZERO));
+        }
+    }
+}
+
+/// How a port serves.
+#[derive(Clone)]
+pub(super) struct Port {
+    pub(super) routes: Router,
     /// Connections at a time; further ones are closed at once.
     pub(super) connections_max: usize,
-    /// How long one may last at most, whatever it does. An upgraded one is no longer counted here.
+    /// How long one may last at most, whatever it does; one that is upgraded is no longer counted.
     pub(super) lifetime: Duration,
+    /// Within which the kernel's send queue must move.
+    pub(super) acknowledged_within: Duration,
+    /// Connections may be upgraded, and then carry a stream of packets.
+    pub(super) upgrades: bool,
+    pub(super) tls: Option<TlsAcceptor>,
 }
 
-/// Serves `routes` until the runtime ends. `told` hears of failures to accept.
-pub(super) async fn serve(
-    listener: TcpListener,
-    routes: Router,
-    limits: Limits,
-    told: impl Fn(String),
-) {
+/// Serves a port until the runtime ends. `told` hears of failures to accept.
+pub(super) async fn serve(listener: TcpListener, port: Port, told: impl Fn(String)) {
     let listener = match tokio::net::TcpListener::from_std(listener) {
         Ok(listener) => listener,
         Err(error) => return told(format!("HTTP port cannot be served: {error}")),
     };
-    let room = Arc::new(Semaphore::new(limits.connections_max));
+    let room = Arc::new(Semaphore::new(port.connections_max));
     let mut last = None;
     loop {
         match listener.accept().await {
@@ -57,10 +73,10 @@ pub(super) async fn serve(
                 last = None;
                 // A connection too many is closed by being dropped.
                 let Ok(permit) = Arc::clone(&room).try_acquire_owned() else { continue };
-                let routes = routes.clone();
+                let port = port.clone();
                 tokio::spawn(async move {
                     // How it ended is the peer's affair.
-                    let _ = timeout(limits.lifetime, connection(stream, remote, routes)).await;
+                    let _ = timeout(port.lifetime, begin(stream, remote, &port)).await;
                     drop(permit);
                 });
             }
@@ -74,12 +90,33 @@ pub(super) async fn serve(
     }
 }
 
-async fn connection(stream: TcpStream, remote: SocketAddr, routes: Router) {
+async fn begin(stream: TcpStream, remote: SocketAddr, port: &Port) {
     let Ok(local) = stream.local_addr() else { return }; // it is gone already
-    // Without these two it is only slower, and a dead reader is found later.
-    let _ = stream.set_nodelay(true);
-    let _ = SockRef::from(&stream).set_tcp_user_timeout(Some(ACKNOWLEDGED_WITHIN));
-    let routes = routes.layer(Extension(Peer { remote, local }));
+    let socket = SockRef::from(&stream);
+    // Without these it is only slower, and a dead reader is found later.
+    let _ = socket.set_tcp_nodelay(true);
+    let _ = socket.set_tcp_user_timeout(Some(port.acknowledged_within));
+    let mut peer = Peer { remote, local, socket: None };
+    if port.upgrades {
+        let _ = socket.set_tcp_notsent_lowat(UNSENT_BYTES_MAX);
+        peer.socket = stream.as_fd().try_clone_to_owned().ok().map(Arc::new);
+    }
+    let routes = port.routes.clone().layer(Extension(peer));
+    match &port.tls {
+        None => connection(stream, routes).await,
+        // A handshake that fails was told to the peer, by an alert.
+        Some(tls) => {
+            if let Ok(Ok(stream)) = timeout(HEAD_WITHIN, tls.accept(stream)).await {
+                connection(stream, routes).await;
+            }
+        }
+    }
+}
+
+async fn connection<S>(stream: S, routes: Router)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     let mut builder = Builder::new(TokioExecutor::new()).http1_only();
     builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN);
     builder.http1().max_buf_size(HEAD_BYTES_MAX);

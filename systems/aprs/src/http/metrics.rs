@@ -106,13 +106,12 @@ fn server(page: &mut Page, view: &View, site: &Site) {
     let requests = site.requests.load(Ordering::Relaxed);
     page.counter("aprs_http_requests_total", "Requests to the web side.", requests);
     page.counter("aprs_unique_packets_total", "Packets that were new.", status.dupes.uniques);
-    let mut kinds = page.family(
-        "aprs_duplicate_packets_total",
-        Kind::Counter,
-        "Packets that were duplicates, by how they differ.",
-    );
-    for (kind, count) in &status.dupes.kinds {
-        kinds.put(&[("kind", kind)], count);
+    if !status.dupes.kinds.is_empty() {
+        let help = "Packets that were duplicates, by how they differ.";
+        let mut kinds = page.family("aprs_duplicate_packets_total", Kind::Counter, help);
+        for (kind, count) in &status.dupes.kinds {
+            kinds.put(&[("kind", kind)], count);
+        }
     }
     let rows = [&view.clients, &view.uplinks, &view.peers];
     let bytes: u64 = rows.iter().copied().flatten().map(|client| client.queued_bytes).sum();

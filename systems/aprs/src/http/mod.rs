@@ -17,7 +17,8 @@
 //! on the page.
 //!
 //! Limits: 256 connections to each status or upload port, 16 KiB of request head, 2 KiB of upload;
-//! who dawdles is cut. Not here: TLS (a proxy in front does that), and what a packet means.
+//! who dawdles is cut. TLS is for WebSocket ports; in front of the others a proxy does that. Not
+//! here: what a packet means.
 
 mod ask;
 mod json;
@@ -37,8 +38,8 @@ pub use site::Adopt;
 pub use why::{Answer, Client, Dropped, Reason};
 
 use crate::engine::Server;
-use axum::Router;
-use listen::Limits;
+use crate::net::ServerTls;
+use listen::Port;
 use site::Site;
 use std::io;
 use std::net::TcpListener;
@@ -48,11 +49,16 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
+use tokio_rustls::TlsAcceptor;
 
-/// Of a status or an upload port.
-const BROWSERS: Limits = Limits { connections_max: 256, lifetime: Duration::from_secs(300) };
+/// Connections to a status or an upload port at a time, and how long one may last.
+const BROWSERS: (usize, Duration) = (256, Duration::from_secs(300));
 /// Of a WebSocket port, until a connection is upgraded: then it is the engine's to limit.
-const UPGRADES: Limits = Limits { connections_max: 1024, lifetime: Duration::from_secs(20) };
+const UPGRADES: (usize, Duration) = (1024, Duration::from_secs(20));
+/// Within which a browser has to read something.
+const READ_WITHIN: Duration = Duration::from_secs(30);
+/// Where the operator's files are, if nothing else is said: as aprsc has it.
+const WEB_DIR: &str = "web";
 /// What the server calls itself to tools.
 const SOFTWARE: &str = "aprs-server";
 /// The fault that a web port which cannot be served is.
@@ -68,7 +74,7 @@ pub struct Ports {
     pub upload: Vec<TcpListener>,
     /// WebSocket ports, each with its index in `Config::listeners`.
     pub websocket: Vec<(usize, TcpListener)>,
-    /// Where the operator's `motd.html` is.
+    /// Where the operator's `motd.html` is; `web` in the working directory if nothing is said.
     pub web_dir: Option<PathBuf>,
 }
 
@@ -95,7 +101,8 @@ impl Http {
         for listener in listeners(&ports) {
             listener.set_nonblocking(true)?;
         }
-        let site = Arc::new(Site::new(server, adopt, ports.web_dir.clone(), series));
+        let web_dir = ports.web_dir.clone().unwrap_or_else(|| WEB_DIR.into());
+        let site = Arc::new(Site::new(server, adopt, web_dir, series));
         let (stop, stopped) = oneshot::channel();
         let served = Arc::clone(&site);
         let thread = std::thread::Builder::new().name("http".into()).spawn(move || {
@@ -154,19 +161,46 @@ fn listeners(ports: &Ports) -> impl Iterator<Item = &TcpListener> {
 }
 
 fn serve(ports: Ports, site: &Arc<Site>) {
-    let start = |listener: TcpListener, routes: Router, limits: Limits| {
+    let start = |listener: TcpListener, port: Port| {
         let site = Arc::clone(site);
         let told = move |words: String| site.server.fault(FAULT, &words, site::now());
-        tokio::spawn(listen::serve(listener, routes, limits, told));
+        tokio::spawn(listen::serve(listener, port, told));
+    };
+    let browsers = |routes| Port {
+        routes,
+        connections_max: BROWSERS.0,
+        lifetime: BROWSERS.1,
+        acknowledged_within: READ_WITHIN,
+        upgrades: false,
+        tls: None,
     };
     for listener in ports.status {
-        start(listener, routes::routes(Arc::clone(site)), BROWSERS);
+        start(listener, browsers(routes::routes(Arc::clone(site))));
     }
     for listener in ports.upload {
-        start(listener, upload::routes(Arc::clone(site)), BROWSERS);
+        start(listener, browsers(upload::routes(Arc::clone(site))));
     }
+    let config = site.server.config();
     for (index, listener) in ports.websocket {
-        start(listener, websocket::routes(Arc::clone(site), index), UPGRADES);
+        let files = config.listeners.get(index).and_then(|listener| listener.tls.as_ref());
+        let tls = match files.map(ServerTls::read).transpose() {
+            Ok(tls) => tls.map(|tls| TlsAcceptor::from(tls.config)),
+            // Without TLS a port that is to have it is not served at all.
+            Err(error) => {
+                let words = format!("a WebSocket port is not served: {error}");
+                site.server.fault(FAULT, &words, site::now());
+                continue;
+            }
+        };
+        let port = Port {
+            routes: websocket::routes(Arc::clone(site), index),
+            connections_max: UPGRADES.0,
+            lifetime: UPGRADES.1,
+            acknowledged_within: config.stale_after,
+            upgrades: true,
+            tls,
+        };
+        start(listener, port);
     }
 }
 

@@ -113,9 +113,7 @@ async fn why_dropped(
 
 /// The operator's message, read anew each time: it is to be there at once.
 async fn motd(State(site): State<Arc<Site>>, headers: HeaderMap) -> Response {
-    let Some(path) = site.web_dir.as_ref().map(|dir| dir.join("motd.html")) else {
-        return (StatusCode::NOT_FOUND, "Not found\n").into_response();
-    };
+    let path = site.web_dir.join("motd.html");
     let read = tokio::task::spawn_blocking(move || {
         let mut bytes = Vec::new();
         let file = std::fs::File::open(path)?;

@@ -33,7 +33,7 @@ pub type Adopt =
 pub(super) struct Site {
     pub(super) server: Arc<Server>,
     pub(super) adopt: Adopt,
-    pub(super) web_dir: Option<PathBuf>,
+    pub(super) web_dir: PathBuf,
     pub(super) series: Mutex<Series>,
     pub(super) requests: AtomicU64,
     last: AsyncMutex<Option<Arc<View>>>,
@@ -55,12 +55,7 @@ pub(super) struct View {
 }
 
 impl Site {
-    pub(super) fn new(
-        server: Arc<Server>,
-        adopt: Adopt,
-        web_dir: Option<PathBuf>,
-        series: Series,
-    ) -> Self {
+    pub(super) fn new(server: Arc<Server>, adopt: Adopt, web_dir: PathBuf, series: Series) -> Self {
         Self {
             server,
             adopt,

@@ -2,13 +2,15 @@
 
 use super::{Http, Ports, Series};
 use crate::callsign::Callsign;
-use crate::config::{Config, Listener, PortKind, Protocol};
+use crate::config::{Config, Listener, PortKind, Protocol, TlsFiles};
 use crate::engine::{Close, ConnId, DatagramPort, Identity, LogLevel, Output, Server};
 use crate::status::StatusSnapshot;
 use serde_json::Value;
 use std::io::{self, IoSlice, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -313,6 +315,108 @@ fn why_is_answered_and_asked_for() {
     assert!(error.to_string().contains("404"), "{error}");
 }
 
+/// The interpreter of a Python environment of `tools/python`; `None`, said aloud, where it cannot
+/// be had.
+fn python(environment: &str) -> Option<String> {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let venv = Command::new(top.join("tools/venv")).arg(environment).output();
+    let venv = venv.ok().filter(|output| output.status.success());
+    if venv.is_none() {
+        eprintln!("SKIPPED: tools/venv {environment} cannot be had, so its client is not asked");
+    }
+    Some(String::from_utf8(venv?.stdout).unwrap().trim().to_owned())
+}
+
+/// What a script says.
+fn run(python: &str, script: &str, input: &str) -> String {
+    let mut child = Command::new(python)
+        .args(["-c", script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "see stderr");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+const METRICS_SCRIPT: &str = r#"
+import sys
+from prometheus_client.parser import text_string_to_metric_families
+seen, families = set(), set()
+for family in text_string_to_metric_families(sys.stdin.read()):
+    assert family.name not in families, family.name
+    families.add(family.name)
+    assert family.documentation and family.type in ("counter", "gauge"), family
+    assert family.samples, family.name
+    for sample in family.samples:
+        key = (sample.name, tuple(sorted(sample.labels.items())))
+        assert key not in seen, key
+        seen.add(key)
+        assert sample.name.endswith("_total") == (family.type == "counter"), sample
+        if sample.labels.get("port", "").startswith("Full"):
+            assert sample.labels["port"] == 'Full "feed"\\', sample
+    print(family.name)
+"#;
+
+/// Prometheus's own parser reads the metrics, and finds what its conventions ask for.
+#[test]
+fn prometheus_reads_the_metrics() {
+    let Some(python) = python("prometheus-client") else { return };
+    let site = Site::start();
+    let page = site.get("/metrics");
+    assert!(page.head.contains("text/plain; version=0.0.4"), "{}", page.head);
+    let names = run(&python, METRICS_SCRIPT, page.text());
+    for name in ["aprs_clients", "aprs_dropped_packets", "aprs_port_clients", "process_cpu_seconds"]
+    {
+        assert!(names.lines().any(|line| line == name), "{name} is not in {names}");
+    }
+}
+
+const WEBSOCKET_SCRIPT: &str = r#"
+import sys, websocket
+ws = websocket.create_connection("ws://" + sys.stdin.read(), timeout=20)
+ws.send("user N0CALL pass -1 vers script 1\r\n#filter r/60/25/100")
+ws.ping("alive?")
+kinds = {1: "text", 2: "binary", 8: "close", 9: "ping", 10: "pong"}
+while True:
+    kind, data = ws.recv_data(control_frame=True)
+    print(kinds[kind], data)
+    if kind == 8:
+        break
+"#;
+
+/// A client that is not ours logs in, gets lines, pings, and is told of the end.
+#[test]
+fn another_websocket_client_understands_ours() {
+    let Some(python) = python("websocket-client") else { return };
+    let site = Site::start();
+    let adopted = Arc::clone(&site.adopted);
+    let worker = std::thread::spawn(move || {
+        let stream = (0..2000).find_map(|_| {
+            chronoscope_clock::sleep(Duration::from_millis(10));
+            adopted.lock().unwrap().pop()
+        });
+        let (mut stream, _) = stream.unwrap();
+        stream.set_nonblocking(false).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let expected = b"user N0CALL pass -1 vers script 1\r\n#filter r/60/25/100\r\n";
+        let mut lines = vec![0; expected.len()];
+        stream.read_exact(&mut lines).unwrap();
+        assert_eq!(lines, expected);
+        stream.write_all(b"# logresp N0CALL unverified\r\nA>B,C:\xe4\r\n").unwrap();
+        chronoscope_clock::sleep(Duration::from_millis(200)); // for the ping to have come
+    });
+    let said = run(&python, WEBSOCKET_SCRIPT, &site.websocket.to_string());
+    worker.join().unwrap();
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines.contains(&"text b'# logresp N0CALL unverified'"), "{said}");
+    assert!(lines.contains(&"binary b'A>B,C:\\xe4'"), "{said}");
+    assert!(lines.contains(&"pong b'alive?'"), "{said}");
+    assert_eq!(*lines.last().unwrap(), "close b'\\x03\\xe8closed by the server'", "{said}");
+}
+
 /// The headers of an upgrade, with the key and the answer to it of RFC 6455 §1.3.
 const UPGRADE: &str = "GET /any HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: \
                        websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: \
@@ -367,4 +471,66 @@ fn a_websocket_port_says_what_it_is_and_refuses_what_is_too_long() {
     client.read_to_end(&mut bytes).unwrap();
     let close = bytes.windows(4).any(|frame| frame[0] == 0x88 && frame[2..] == [0x03, 0xea]);
     assert!(close, "a close frame, code 1002");
+}
+
+/// A port that is to have TLS speaks nothing else, and carries lines with it.
+#[test]
+fn a_websocket_port_with_tls_has_tls() {
+    let Some(python) = python("websocket-client") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".into()]).unwrap();
+    let (certificate, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    std::fs::write(&certificate, made.cert.pem()).unwrap();
+    std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let server = server();
+    let mut config = Config::clone(&server.config());
+    let mut listener = Listener::clone(&config.listeners[1]);
+    listener.tls = Some(TlsFiles {
+        key: Some(key),
+        certificate: Some(certificate.clone()),
+        ..TlsFiles::default()
+    });
+    config.listeners[1] = Arc::new(listener);
+    server.reload(Arc::new(config));
+    let site = Site::without_worker(server);
+    let script = format!(
+        "import sys, websocket\nws = websocket.create_connection('wss://localhost:{}', timeout=20, \
+         sslopt={{'ca_certs': sys.stdin.read()}})\nws.send('# hello')\nprint(ws.recv())",
+        site.websocket.port()
+    );
+    let adopted = Arc::clone(&site.adopted);
+    let worker = std::thread::spawn(move || {
+        let stream = (0..2000).find_map(|_| {
+            chronoscope_clock::sleep(Duration::from_millis(10));
+            adopted.lock().unwrap().pop()
+        });
+        let (mut stream, _) = stream.unwrap();
+        stream.set_nonblocking(false).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let mut line = [0; 9];
+        stream.read_exact(&mut line).unwrap();
+        stream.write_all(&line).unwrap();
+        chronoscope_clock::sleep(Duration::from_millis(100)); // for it to be read
+    });
+    assert_eq!(run(&python, &script, certificate.to_str().unwrap()), "# hello\n");
+    worker.join().unwrap();
+    let mut plain = connect(site.websocket);
+    plain.write_all(UPGRADE.as_bytes()).unwrap();
+    let mut bytes = Vec::new();
+    let _ = plain.read_to_end(&mut bytes); // or reset
+    assert!(!bytes.starts_with(b"HTTP"), "{bytes:?}");
+}
+
+/// A port whose TLS cannot be had is a fault that is seen, not a port without TLS.
+#[test]
+fn a_websocket_port_whose_tls_cannot_be_had_is_not_served() {
+    let server = server();
+    let mut config = Config::clone(&server.config());
+    let mut listener = Listener::clone(&config.listeners[1]);
+    listener.tls = Some(TlsFiles { key: Some("/nothing/here".into()), ..TlsFiles::default() });
+    config.listeners[1] = Arc::new(listener);
+    server.reload(Arc::new(config));
+    let site = Site::without_worker(server);
+    let faults = site.json("/status.json")["faults"].to_string();
+    assert!(faults.contains("a WebSocket port is not served"), "{faults}");
 }

@@ -64,7 +64,7 @@ async fn upgrade(
         .max_write_buffer_size(16 * CHUNK_BYTES)
         .max_message_size(MESSAGE_BYTES_MAX)
         .max_frame_size(MESSAGE_BYTES_MAX)
-        .on_upgrade(move |socket| async move { bridge(socket, ours, stale_after).await })
+        .on_upgrade(move |socket| bridge(socket, ours, stale_after, peer))
 }
 
 /// The client is refused: the port is full, or the ACL says so, or the system has no more room.
@@ -85,14 +85,15 @@ enum End {
 }
 
 /// Carries lines until either side ends.
-async fn bridge(mut socket: WebSocket, mut worker: UnixStream, stale_after: Duration) {
+async fn bridge(mut socket: WebSocket, mut worker: UnixStream, stale_after: Duration, peer: Peer) {
     let mut lines = Lines::default();
     let end = carry(&mut socket, &mut worker, &mut lines, stale_after).await;
     let (code, reason) = match end {
         End::Server => (close_code::NORMAL, "closed by the server"),
         End::Protocol(reason) => (close_code::PROTOCOL, reason),
-        // To the one there is nothing to say, and the other does not read.
-        End::Client | End::Stale => return,
+        End::Client => return, // there is nobody to tell
+        // It would read of its end after all that is too old by now: nothing more is sent.
+        End::Stale => return peer.forget_unsent(),
     };
     let frame = CloseFrame { code, reason: reason.into() };
     // Said where it is still heard.

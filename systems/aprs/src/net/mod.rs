@@ -31,3 +31,6 @@ pub use running::{Bound, Handle, Log, Running};
 pub use tls::TlsError;
 
 use running::{Command, Saved, Shared, Step};
+
+/// For WebSocket ports, whose sockets are the web side's.
+pub(crate) use tls::ServerTls;

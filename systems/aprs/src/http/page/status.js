@@ -1,7 +1,8 @@
 // The status page: everything is read from status.json, counterdata and why, and drawn here.
 "use strict";
 
-const REFRESH_MS = 5000;
+// With thousands of clients the document is large: it is asked for less often.
+const refreshMs = () => (status && status.clients.length > 2000 ? 15000 : 5000);
 const ROWS_STEP = 200;
 const GRAPHS = [
   { name: "Packets in", keys: ["totals.tcp_pkts_rx", "totals.udp_pkts_rx", "totals.sctp_pkts_rx"], unit: "packets/s", per: 60 },
@@ -112,7 +113,6 @@ function table(id, columns, rows, caption, sortable) {
 }
 
 const program = (row) => [row.app_name, row.app_version].filter(Boolean).join(" ");
-const lastOf = (list, row) => before?.[list]?.find((old) => old.id === row.id) ?? {};
 
 function rates(list) {
   const memory = new Map((before?.[list] ?? []).map((row) => [row.id, row]));
@@ -124,14 +124,15 @@ function rates(list) {
 }
 
 /** Dropped packets with their reasons behind a disclosure. */
-function dropsOf(row) {
+const dropsOf = (list) => (row) => {
   if (!row.pkts_ign) return "0";
   const reasons = status.rx_errs.map((name, at) => [name, row.rx_errs[at] ?? 0]).filter(([, n]) => n > 0);
-  const box = element("details", { "data-open": row.id }, element("summary", {}, count(row.pkts_ign)),
+  const id = list + row.id;
+  const box = element("details", { "data-open": id }, element("summary", {}, count(row.pkts_ign)),
     ...reasons.map(([name, n]) => element("div", {}, count(n) + " " + name)));
-  box.open = opened.has(String(row.id));
+  box.open = opened.has(id);
   return box;
-}
+};
 const opened = new Set();
 
 function verified(row) {
@@ -147,7 +148,7 @@ const traffic = (list) => [
   { key: "pkts_tx", title: "Packets out", n: true },
   { key: "pkts_rx", title: "Packets in", n: true },
   { key: "pkts_dup", title: "Duplicates", n: true },
-  { key: "pkts_ign", title: "Dropped", n: true, cell: dropsOf },
+  { key: "pkts_ign", title: "Dropped", n: true, cell: dropsOf(list) },
   { key: "bytes_tx", title: "Octets out", n: true, cell: (row) => scaled(row.bytes_tx) },
   { key: "bytes_rx", title: "Octets in", n: true, cell: (row) => scaled(row.bytes_rx) },
   { key: "rates", title: "Out / in B/s", n: true, cell: (row) => currentRates[list](row) },
@@ -195,7 +196,6 @@ const PORTS = [
   { key: "clients_peak", title: "Peak", n: true },
   { key: "clients_max", title: "Most", n: true },
   { key: "connects", title: "Connections", n: true },
-  { key: "refused", title: "Refused", n: true, cell: (row) => row.refused ? element("span", { class: "warn" }, count(row.refused)) : "0" },
   ...traffic("listeners"),
 ];
 
@@ -228,7 +228,8 @@ function show() {
   document.title = server.server_id + " – APRS-IS server status";
   $("server-id").textContent = server.server_id;
   $("software").textContent = [server.software, server.software_version].join(" ") + " on " + server.os;
-  $("about").textContent = ["Operator " + server.admin, server.email, "up " + age(server.uptime),
+  $("about").textContent = ["Operator " + server.admin,
+    /showemail=1/i.test(status.status_options ?? "") && server.email, "up " + age(server.uptime),
     "since " + time(server.time_started)].filter(Boolean).join(" · ");
   const last = before ?? { totals: {}, dupecheck: {} };
   const sum = (what, from) => ["tcp", "udp", "sctp"].reduce((all, name) => all + (from.totals[`${name}_${what}`] ?? NaN), 0);
@@ -236,15 +237,16 @@ function show() {
   const figure = (title, value, below) => element("div", {}, element("dt", {}, title),
     element("dd", {}, value, element("small", {}, below)));
   $("figures").replaceChildren(
-    figure("Clients", count(totals.clients), "peak " + count(totals.clients_peak) + ", most " + count(totals.clients_max)),
+    figure("Clients", count(totals.clients), "at most " + count(totals.clients_max)),
     figure("Packets in", perSecond(sum("pkts_rx", status), sum("pkts_rx", last)), count(sum("pkts_rx", status))),
     figure("Packets out", perSecond(sum("pkts_tx", status), sum("pkts_tx", last)), count(sum("pkts_tx", status))),
     figure("New packets", perSecond(dupecheck.uniques_out, last.dupecheck.uniques_out), count(dupecheck.uniques_out)),
     figure("Duplicates", perSecond(dupecheck.dupes_dropped, last.dupecheck.dupes_dropped), count(dupecheck.dupes_dropped)),
     figure("Octets out", perSecond(sum("bytes_tx", status), sum("bytes_tx", last)), scaled(sum("bytes_tx", status)) + "B"),
-    figure("Uplinks", count(status.uplinks.length), status.peers.length ? count(status.peers.length) + " core peers" : "connected"),
-    figure("Positions known", count(status.historydb.positions), status.memory.process_resident_bytes
-      ? scaled(status.memory.process_resident_bytes) + "B in memory" : ""),
+    figure("Uplinks", count(status.uplinks.length), "of " + count(status.uplinks_configured.length)
+      + (status.peers.length ? ", " + count(status.peers.length) + " core peers" : "")),
+    figure("Cut as too slow", count(totals.stale_cuts), count(totals.refused) + " refused"),
+    figure("Memory", scaled(status.memory.process_resident_bytes ?? 0) + "B", "of the process"),
   );
   showFaults();
   showTraffic(last);
@@ -259,22 +261,20 @@ function show() {
 }
 
 function showFaults() {
-  const noUplink = (status.alarms ?? []).some((alarm) => alarm.err === "no_uplink");
-  const items = status.faults.map((fault) => element("li", { class: fault.lasts ? undefined : "over" },
+  const items = status.faults.map((fault) => element("li", {},
     element("strong", {}, fault.name), ": " + fault.text + " ",
-    element("span", { class: "soft" }, (fault.lasts ? "since " : "over; was ") + time(fault.first)
-      + (fault.count > 1 ? ", " + count(fault.count) + " times, last " + time(fault.last) : ""))));
-  if (noUplink) items.unshift(element("li", {}, element("strong", {}, "no_uplink"),
-    ": no uplink is connected, so packets of other servers do not come in."));
-  const made = items.length
-    ? [element("h2", {}, "Faults"), element("ul", {}, ...items)] : [];
+    element("span", { class: "soft" }, "since " + time(fault.since) + (fault.count > 1 ? ", " + count(fault.count) + " times" : ""))));
+  items.push(...status.uplinks_configured.filter((uplink) => uplink.id === null && uplink.attempts > 0).map((uplink) => element("li", {},
+    element("strong", {}, "uplink " + uplink.name), ` (${uplink.addr}) is not connected after ${count(uplink.attempts)} attempts`
+      + (uplink.error ? ": " + uplink.error : ""))));
+  const made = items.length ? [element("h2", {}, "Faults"), element("ul", {}, ...items)] : [];
   $("faults").hidden = !items.length;
   // An alert is read aloud when it changes: only then is it made anew.
   if ($("faults").textContent !== made.map((part) => part.textContent).join("")) $("faults").replaceChildren(...made);
 }
 
 function showTraffic(last) {
-  const rows = [["TCP", "tcp"], ["UDP", "udp"], ["SCTP", "sctp"], ["HTTP upload", "http"]].map(([title, name]) => ({ title, name }));
+  const rows = [["TCP", "tcp"], ["UDP", "udp"], ["SCTP", "sctp"]].map(([title, name]) => ({ title, name }));
   const cell = (what) => ({ name }) => {
     const now = status.totals[`${name}_${what}`];
     const r = rate(now, last.totals[`${name}_${what}`]);
@@ -291,12 +291,12 @@ function showTraffic(last) {
 }
 
 function showDrops() {
-  const all = ["tcp", "udp", "sctp", "http"].map((name) => status.totals[`${name}_rx_errs`] ?? []);
-  const rows = status.rx_errs.map((name, at) => ({ name, packets: all.reduce((sum, errors) => sum + (errors[at] ?? 0), 0) }));
-  rows.push(...Object.entries(status.dupecheck.variations).map(([name, packets]) => ({ name: "duplicate: " + name, packets })));
+  const all = ["tcp", "udp", "sctp"].map((name) => status.totals[`${name}_rx_errs`] ?? []);
+  const rows = status.rx_errs.map((name, at) => ({ name, meaning: status.rx_errs_meaning[at], packets: all.reduce((sum, errors) => sum + (errors[at] ?? 0), 0) }));
+  rows.push(...Object.entries(status.dupecheck.variations).map(([name, packets]) => ({ name: "duplicate: " + name, meaning: "", packets })));
   const seen = rows.filter((row) => row.packets > 0).sort((a, b) => b.packets - a.packets);
   if (!seen.length) return $("drops").replaceChildren(element("tbody", {}, element("tr", {}, element("td", {}, "None so far."))));
-  table("drops", [{ key: "name", title: "Reason" }, { key: "packets", title: "Packets", n: true }], seen, "Drops by reason");
+  table("drops", [{ key: "name", title: "Reason" }, { key: "meaning", title: "", class: "text soft" }, { key: "packets", title: "Packets", n: true }], seen, "Drops by reason");
 }
 
 // ---- graph
@@ -405,14 +405,20 @@ async function askWhy() {
   }
   const reasons = (list) => element("ul", {}, ...list.map((reason) =>
     element("li", {}, count(reason.packets) + " × ", element("strong", {}, reason.reason), " – " + reason.meaning)));
-  const parts = answer.sources.map((row) => element("div", {},
-    element("p", {}, element("strong", {}, row.source), ` – packets of this source were dropped, last ${time(row.last)}`
-      + (row.login ? `, through ${row.login}` : "") + ":"),
-    reasons(row.reasons), element("p", {}, "Last: ", element("code", {}, row.last_line))));
-  parts.push(...answer.clients.map((row) => element("div", {},
-    element("p", {}, element("strong", {}, row.username), ` is connected from ${row.address}: ${count(row.packets)} packets came from it, ${count(row.duplicates)} of them duplicates` + (row.reasons.length ? "; dropped:" : ", none was dropped.")),
-    reasons(row.reasons))));
-  if (!parts.length) parts.push(element("p", {}, `Nothing of ${call} was dropped since the server started, and it is not connected. If its packets do not arrive, they do not reach this server.`));
+  const parts = answer.clients.map((row) => element("div", {},
+    element("p", {}, element("strong", {}, row.username), ` is connected from ${row.address}, ${row.verified ? "verified" : "not verified"}: `
+      + `${count(row.packets)} packets came from it, ${count(row.duplicates)} of them duplicates`
+      + (row.reasons.length ? "; dropped:" : ", none was dropped for another reason.")),
+    reasons(row.reasons)));
+  if (answer.as_source.length) parts.push(element("p", {}, `Packets of ${call} that were dropped, whoever sent them:`), reasons(answer.as_source));
+  if (answer.as_client.length) parts.push(element("p", {}, `Packets that ${call} sent as a client and that were dropped:`), reasons(answer.as_client));
+  if (answer.recent.length) {
+    const cells = (row) => [time(row.time), row.client || "nobody logged in", row.reason, element("code", {}, row.line)].map((cell) => element("td", {}, cell));
+    parts.push(element("p", {}, "The last of them:"), element("div", { class: "wide" }, element("table", {},
+      element("thead", {}, element("tr", {}, ...["Time", "From", "Reason", "Line"].map((title) => element("th", { scope: "col" }, title)))),
+      element("tbody", {}, ...answer.recent.map((row) => element("tr", {}, ...cells(row)))))));
+  }
+  if (!parts.length) parts.push(element("p", {}, `Nothing of ${call} was dropped lately, and it is not connected. If its packets do not arrive, they do not reach this server.`));
   $("why").replaceChildren(...parts);
 }
 
@@ -446,7 +452,7 @@ async function refresh() {
     const first = !status;
     status = fresh;
     show();
-    live(true, "live, every 5 s");
+    live(true, `live, every ${refreshMs() / 1000} s`);
     if (first) await loadMotd();
   } catch (error) {
     live(false, `no answer since ${status ? time(status.server.time_now) : "the page was opened"}: ${error.message}`);
@@ -501,10 +507,9 @@ function start() {
   addEventListener("resize", drawGraph);
   const graphFailed = (error) => { $("graph-text").textContent = "The graph could not be read: " + error.message; };
   const again = () => loadGraph().catch(graphFailed);
-  refresh();
   again();
   if ($("why-call").value) askWhy();
-  setInterval(refresh, REFRESH_MS);
+  (function poll() { refresh().finally(() => setTimeout(poll, before ? refreshMs() : 2000)); })();
   setInterval(() => { if (!document.hidden) { again(); if (status) loadMotd().catch(() => live(false, "the operator's message could not be read")); } }, 60000);
 }
 
