@@ -18,6 +18,7 @@ mod faults;
 mod feed;
 mod flush;
 mod interest;
+pub mod journal;
 mod lines;
 mod login;
 mod meter;

@@ -2,6 +2,7 @@
 
 use super::block::Block;
 use super::faults::Faults;
+use super::journal::Journal;
 use super::meter::{Gauge, Meter, Port, PortCounters};
 use super::router::Router;
 use super::seam::{ConnId, Now};
@@ -51,6 +52,7 @@ pub struct Server {
     uplinks: Mutex<BTreeMap<String, UplinkState>>,
     stale_cuts: AtomicU64,
     next_conn: AtomicU64,
+    journal: OnceLock<Journal>,
 }
 
 /// Verified logins.
@@ -124,8 +126,19 @@ impl Server {
             uplinks: Mutex::new(BTreeMap::new()),
             stale_cuts: AtomicU64::new(0),
             next_conn: AtomicU64::new(1),
+            journal: OnceLock::new(),
         };
         Arc::new(server)
+    }
+
+    /// Has the workers that are made from now on record what comes in.
+    pub(super) fn record_to(&self, journal: Journal) {
+        // The first one stays, as with a waker.
+        let _ = self.journal.set(journal);
+    }
+
+    pub(super) fn journal(&self) -> Option<Journal> {
+        self.journal.get().cloned()
     }
 
     /// How many workers it was made for: their indices are in [0, this).

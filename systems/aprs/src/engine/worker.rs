@@ -5,6 +5,7 @@ use super::client::{Client, Stage};
 use super::feed::Feed;
 use super::flush;
 use super::interest::Interest;
+use super::journal::Journal;
 use super::output;
 use super::peers::Peers;
 use super::seam::{Close, ConnId, Input, LogLevel, Now, Output};
@@ -64,6 +65,8 @@ pub struct Worker {
     second_ns: Option<u64>,
     expiry_ns: u64,
     mail: Vec<Mail>,
+    /// Where all that comes in is recorded.
+    pub(super) journal: Option<Journal>,
     pub(super) matched: Vec<ClientSlot>,
     pub(super) scratch: Vec<u8>,
 }
@@ -79,6 +82,7 @@ impl Worker {
     pub(super) fn new(server: Arc<Server>, index: usize) -> Self {
         let config = server.config();
         let seed = server.seed;
+        let journal = server.journal();
         let peers = if index == 0 { Peers::new(&config, &server) } else { Peers::default() };
         Self {
             version: server.version(&config),
@@ -108,13 +112,14 @@ impl Worker {
             second_ns: None,
             expiry_ns: 0,
             mail: Vec::new(),
+            journal,
             matched: Vec::new(),
             scratch: Vec::new(),
         }
     }
 
     /// Takes something that came from outside.
-    pub fn input(&mut self, now: Now, input: Input<'_>, out: &mut impl Output) {
+    pub(super) fn take_input(&mut self, now: Now, input: Input<'_>, out: &mut impl Output) {
         self.second_ns.get_or_insert(now.monotonic_ns + SECOND_NS);
         match input {
             Input::Opened { conn, listener, remote, local, certificate } => {
@@ -152,7 +157,7 @@ impl Worker {
     }
 
     /// Takes what other threads have for this worker: to be called after its waker was.
-    pub fn mail(&mut self, now: Now, out: &mut impl Output) {
+    pub(super) fn take_mail(&mut self, now: Now, out: &mut impl Output) {
         let mut mail = std::mem::take(&mut self.mail);
         self.server.take_mail(self.index, &mut mail);
         // Uploads bring packets of their own, which have to be delivered after those that are here.
@@ -182,7 +187,7 @@ impl Worker {
     }
 
     /// Does what is due by now.
-    pub fn tick(&mut self, now: Now, out: &mut impl Output) {
+    pub(super) fn take_tick(&mut self, now: Now, out: &mut impl Output) {
         if self.flush_ns().is_some_and(|at| now.monotonic_ns >= at) {
             self.flush(now, out);
         }
@@ -194,7 +199,7 @@ impl Worker {
 
     /// Takes the configuration that [`Server::reload`] put in force: from the next input on,
     /// indices are those in it. Clients of ports that are gone stay until they leave.
-    pub fn configure(&mut self, now: Now, out: &mut impl Output) {
+    pub(super) fn take_configure(&mut self, now: Now, out: &mut impl Output) {
         self.config = self.server.config();
         self.version = self.server.version(&self.config);
         if self.index == 0 {
@@ -259,7 +264,7 @@ impl Worker {
         }
         server.broadcast(self.index, &Arc::new(block));
         drop(router);
-        self.mail(now, out);
+        self.take_mail(now, out);
     }
 
     /// Keeps a block's memory for the next batch.
