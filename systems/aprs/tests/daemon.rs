@@ -192,6 +192,8 @@ fn the_parent_ends_as_its_child_starts() {
     assert_eq!(output.status.code(), Some(1));
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(error.contains("y.conf: cannot be read"), "{error}");
+    let log = read(folder.path().join("logs/foo.log"));
+    assert!(log.contains("CRIT: y.conf: cannot be read"), "{log}");
 }
 
 #[test]

@@ -68,8 +68,18 @@ pub enum StartError {
 /// # Errors
 /// When the server cannot be started so.
 pub fn start(args: &Args) -> Result<Started, StartError> {
-    let privileges = Privileges::find(args)?;
     let log = Log::new(&args.instance(), args.log_level);
+    start_with(args, log.clone()).inspect_err(|error| {
+        // The caller tells standard error, to which nobody may listen: after a live upgrade, for one.
+        log.set_stderr(false);
+        for line in error.to_string().lines() {
+            log.write(LogLevel::Critical, format_args!("{line}"));
+        }
+    })
+}
+
+fn start_with(args: &Args, log: Log) -> Result<Started, StartError> {
+    let privileges = Privileges::find(args)?;
     let serve = !args.check;
     if serve && args.log_destination == Destination::Syslog {
         log.open_syslog()?;
