@@ -4,7 +4,7 @@
 //! have them: by first letter r 55 %, a 23 %, b 8 %, p 8 %, t 6 %, a fifth of them with up to four
 //! terms, one of which may exclude. Places, of clients and stations alike, are towns, few of which
 //! have most of the stations. CPU time of this thread, the best of five runs; the walk takes each
-//! twentieth packet. Memory is what the process grew by. Seeded: every run has the same filters.
+//! twentieth packet, and looks at it anew for each client. Memory is what the process grew by. Seeded: every run has the same filters.
 
 #![allow(clippy::cast_possible_truncation, reason = "made-up stations, all numbers small")]
 
@@ -237,7 +237,8 @@ fn term(towns: &Towns, random: &mut Random) -> String {
         55..78 => {
             let half = [0.5, 1.0, 2.0, 4.0][random.below(4)];
             let (north, south) = (latitude + half, latitude - half);
-            let (west, east) = (longitude - half * 1.5, longitude + half * 1.5);
+            let west = (longitude - half * 1.5).max(-180.0);
+            let east = (longitude + half * 1.5).min(180.0);
             format!("a/{north:.2}/{west:.2}/{south:.2}/{east:.2}")
         }
         78..86 => {
