@@ -1,12 +1,15 @@
 //! The program `aprs-server`: an APRS-IS core server.
 
 use anyhow::{Context, anyhow};
-use chronoscope_aprs::args::Args;
-use chronoscope_aprs::config::Config;
+use chronoscope_aprs::args::{Args, Command};
+use chronoscope_aprs::config::{self, Config};
 use chronoscope_aprs::daemon::{self, Ready, Signal, Signals, Started};
+use chronoscope_aprs::engine::journal::{self, Journal};
 use chronoscope_aprs::engine::{Identity, LogLevel, Now, Server};
+use chronoscope_aprs::http::{self, Http, Series};
 use chronoscope_aprs::log::Log;
-use chronoscope_aprs::net::{self, Bound, Running};
+use chronoscope_aprs::net::{self, Bound, Legacy, Program, Running, UpgradeError};
+use chronoscope_aprs::recording;
 use chronoscope_clock as clock;
 use clap::Parser;
 use std::fmt::Write;
@@ -14,6 +17,9 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+
+/// What says to the next program that it is the next one.
+const LIVE_UPGRADE: &str = "-Z";
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -27,6 +33,13 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> anyhow::Result<()> {
+    if let Some(Command::Why { call, url }) = &args.command {
+        return why(args, call, url.as_deref());
+    }
+    if let Some(journal) = &args.replay {
+        return replay(args, journal);
+    }
+    let program = Program::current(LIVE_UPGRADE);
     // Before there is any other thread.
     let Started { config, log, ready, pid_file, files_max: _ } = daemon::start(args)?;
     if args.check {
@@ -35,7 +48,8 @@ fn run(args: &Args) -> anyhow::Result<()> {
         }
         return Ok(());
     }
-    let served = serve(args, config, &log, ready);
+    recording::init();
+    let served = serve(args, config, &program, &log, ready);
     drop(pid_file);
     if let Err(error) = &served {
         log.write(LogLevel::Critical, format_args!("{error:#}"));
@@ -43,42 +57,163 @@ fn run(args: &Args) -> anyhow::Result<()> {
     served
 }
 
+/// Asks the running server, and prints what it says.
+fn why(args: &Args, call: &str, url: Option<&str>) -> anyhow::Result<()> {
+    let url = match url {
+        Some(url) => url.to_owned(),
+        None => {
+            let config = config::read(&args.config_path()).context("no --url, and")?;
+            let first = config.http_status.first();
+            first.context("no --url, and the configuration has no HTTPStatus")?.to_string()
+        }
+    };
+    let answer = http::why(&url, call)?;
+    print!("{}", http::words(&answer, clock::utc_now_ns() / 1_000_000_000));
+    Ok(())
+}
+
 fn now() -> Now {
     Now { monotonic_ns: clock::monotonic_ns(), utc_ns: clock::utc_now_ns() }
 }
 
 /// Serves until asked to end.
-fn serve(args: &Args, config: Config, log: &Log, ready: Ready) -> anyhow::Result<()> {
+fn serve(
+    args: &Args,
+    config: Config,
+    program: &Program,
+    log: &Log,
+    ready: Ready,
+) -> anyhow::Result<()> {
+    // All threads but this one are to leave signals to it.
+    Signals::hold().context("signals cannot be held back")?;
+    let Begun { running, bound, series, journal } = begin(args, Arc::new(config), log)?;
+    let mut http = serve_http(&running, series)?;
     let mut signals = Signals::register().context("signals cannot be handled")?;
-    let config = Arc::new(config);
-    let bound = Bound::new(Arc::clone(&config)).map_err(|errors| {
-        let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        anyhow!("{}", lines.join("; "))
-    })?;
-    let addresses = bound.addresses();
-    let server = Server::new(config, seed(), identity(), now());
-    let to_log = log.clone();
-    let to_log: net::Log = Arc::new(move |level, line| to_log.write(level, line));
-    let running = Running::start(server, bound, to_log).context("threads cannot be started")?;
-    announce(&addresses, log, args.ports.as_deref())?;
+    announce(&bound.addresses(), log, args.ports.as_deref())?;
+    drop(bound);
     ready.tell().context("standard error cannot be redirected")?;
     loop {
         for signal in signals.wait(None).context("cannot wait for signals")? {
             match signal {
                 Signal::Shutdown => {
                     log.write(LogLevel::Info, format_args!("ending: asked to by a signal"));
+                    http.stop();
                     running.stop();
+                    if let Some(journal) = journal {
+                        journal.finish(now()).context("the recording has no end")?;
+                    }
                     return Ok(());
                 }
-                Signal::Reload => reload(args, &running, log),
+                Signal::Reload => {
+                    if reload(args, &running, log) {
+                        let series = http.series();
+                        http.stop();
+                        http = serve_http(&running, series)?;
+                    }
+                }
                 Signal::ReopenLog => match log.reopen() {
                     Ok(()) => log.write(LogLevel::Info, format_args!("the log is opened anew")),
                     Err(error) => log.write(LogLevel::Error, format_args!("{error}")),
                 },
-                Signal::Upgrade => {}
+                Signal::Upgrade => {
+                    upgrade(args, &running, program, &http, log);
+                    // They were held back for the next program, which there is not.
+                    signals = Signals::register().context("signals cannot be handled")?;
+                }
             }
         }
     }
+}
+
+/// Serves the input of a recording, and prints what is sent.
+fn replay(args: &Args, recorded: &Path) -> anyhow::Result<()> {
+    let mut config = config::read(&args.config_path())?;
+    config.workers = 1;
+    let name = || format!("{} cannot be replayed", recorded.display());
+    let file = std::fs::File::open(recorded).with_context(name)?;
+    let file = std::io::BufReader::new(file);
+    let replayed = journal::print(file, Arc::new(config), &mut std::io::stdout().lock());
+    let replayed = replayed.with_context(name)?;
+    eprintln!("{}", replayed.summary());
+    match replayed.difference {
+        None => Ok(()),
+        Some(difference) => Err(anyhow!("the output is another one: {}", difference.what)),
+    }
+}
+
+/// What serving begins with.
+struct Begun {
+    running: Running,
+    bound: Bound,
+    /// The last 48 hours.
+    series: Series,
+    journal: Option<Journal>,
+}
+
+/// Starts the threads, or goes on where the program before this one stopped.
+fn begin(args: &Args, config: Arc<Config>, log: &Log) -> anyhow::Result<Begun> {
+    let to_log = log.clone();
+    let to_log: net::Log = Arc::new(move |level, line| to_log.write(level, line));
+    if args.live_upgrade {
+        let legacy = Legacy::read(&config).context("live upgrade")?;
+        let series = serde_json::from_value(legacy.extra().clone()).unwrap_or_else(|error| {
+            let line = format_args!("the graphs begin anew: {error}");
+            log.write(LogLevel::Warning, line);
+            Series::default()
+        });
+        let resumed = legacy.resume(&config, seed(), identity(), to_log);
+        let (running, bound) = resumed.context("live upgrade")?;
+        log.write(LogLevel::Info, format_args!("live upgrade: done"));
+        if args.record.is_some() {
+            let line = format_args!("input is not recorded any more: a recording has one program");
+            log.write(LogLevel::Warning, line);
+        }
+        return Ok(Begun { running, bound, series, journal: None });
+    }
+    let bound = Bound::new(Arc::clone(&config)).map_err(|errors| {
+        let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        anyhow!("{}", lines.join("; "))
+    })?;
+    let started = now();
+    let server = Server::new(config, seed(), identity(), started);
+    let journal = args.record.as_deref().map(|file| Journal::of(&server, file, started));
+    let journal = journal.transpose().context("input cannot be recorded")?;
+    let running =
+        Running::start(server, bound.clone(), to_log).context("threads cannot be started")?;
+    Ok(Begun { running, bound, series: Series::default(), journal })
+}
+
+fn serve_http(running: &Running, series: Series) -> anyhow::Result<Http> {
+    let handle = running.handle();
+    let ports = running.http_ports().context("no descriptors left")?;
+    let server = Arc::clone(handle.server());
+    let adopt = Box::new(move |stream, listener, remote, local| {
+        handle.adopt(stream, listener, remote, local)
+    });
+    Http::start(ports, server, adopt, series).context("the web side cannot be started")
+}
+
+/// Hands over to the program on disk; comes back when that failed.
+fn upgrade(args: &Args, running: &Running, program: &Program, http: &Http, log: &Log) {
+    log.write(LogLevel::Info, format_args!("live upgrade: asked for by a signal"));
+    let failed = |error: &dyn std::fmt::Display| {
+        log.write(LogLevel::Error, format_args!("live upgrade: {error}; going on as before"));
+        let text = format!("The last live upgrade failed: {error}");
+        running.handle().server().fault("live_upgrade_failed", &text, now());
+    };
+    // The next program would refuse it when it is too late.
+    if let Err(errors) = config::read(&args.config_path()) {
+        return failed(&errors);
+    }
+    let series = match serde_json::to_value(http.series()) {
+        Ok(series) => series,
+        Err(error) => return failed(&error),
+    };
+    if let Err(error) = Signals::hold() {
+        return failed(&error);
+    }
+    let error: UpgradeError = running.upgrade(program, series);
+    failed(&error);
 }
 
 /// The seed of hash tables: nobody outside can know it. A replay has its recording's.
@@ -91,15 +226,18 @@ fn identity() -> Identity {
     Identity { software: "aprs-server".into(), version: env!("CARGO_PKG_VERSION").into() }
 }
 
-fn reload(args: &Args, running: &Running, log: &Log) {
+/// Whether the web side has to be started anew.
+fn reload(args: &Args, running: &Running, log: &Log) -> bool {
     let handle = running.handle();
     let server = handle.server();
-    let Some(config) = daemon::reread(args, &server.config(), log) else { return };
+    let Some(config) = daemon::reread(args, &server.config(), log) else { return false };
     let config = Arc::new(config);
     server.reload(Arc::clone(&config));
-    for error in running.reload(config) {
+    let reloaded = running.reload(config);
+    for error in &reloaded.errors {
         log.write(LogLevel::Error, format_args!("{error}"));
     }
+    reloaded.http_changed
 }
 
 /// Says where the ports are: in the log, and in the file that was asked for, which is there whole

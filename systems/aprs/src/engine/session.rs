@@ -450,7 +450,8 @@ fn verify(
         Door::Uplink { .. } => false,
     };
     match client.certificate {
-        Some(shown) if shown.as_bytes().eq_ignore_ascii_case(call.as_bytes()) => {
+        // A certificate is of a callsign without SSID, and good for all of them.
+        Some(shown) if shown.as_bytes().eq_ignore_ascii_case(call.base()) => {
             return Ok(Verified::Certificate);
         }
         Some(_) => {

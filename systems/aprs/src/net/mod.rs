@@ -13,7 +13,6 @@
 //! Limits: Linux. TLS is over TCP and SCTP streams only; a live upgrade cuts clients with TLS and
 //! WebSocket clients, because keys and pairs of sockets live in one program, and uplinks connect
 //! again.
-#![allow(dead_code)] // what a live upgrade needs is there before it
 
 mod accept;
 mod os;
@@ -23,12 +22,14 @@ mod socket;
 mod sockets;
 mod tls;
 mod transport;
+mod upgrade;
 mod uplinks;
 mod worker;
 
 pub use plan::PortError;
-pub use running::{Bound, Handle, Log, Running};
+pub use running::{Bound, Handle, Log, Reloaded, Running};
 pub use tls::TlsError;
+pub use upgrade::{Legacy, Program, UpgradeError};
 
 use running::{Command, Saved, Shared, Step};
 

@@ -16,7 +16,7 @@ pub enum PortError {
     Bind {
         /// The port's name.
         name: String,
-        /// `tcp`, `udp`, `sctp`, `websocket` or `peers`.
+        /// `tcp`, `udp`, `sctp`, `websocket`, `peers` or `http`.
         protocol: &'static str,
         /// The address asked for.
         address: SocketAddr,
@@ -33,6 +33,14 @@ pub enum PortError {
     },
 }
 
+impl PortError {
+    fn bind(listener: &Listener, source: io::Error) -> Self {
+        let protocol = protocol_name(listener.protocol);
+        let (name, address) = (listener.name.clone(), listener.address);
+        Self::Bind { name, protocol, address, source }
+    }
+}
+
 /// How a protocol is called in configurations and announcements.
 pub(crate) fn protocol_name(protocol: Protocol) -> &'static str {
     match protocol {
@@ -42,6 +50,26 @@ pub(crate) fn protocol_name(protocol: Protocol) -> &'static str {
         Protocol::WebSocket => "websocket",
     }
 }
+
+/// What an HTTP port is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HttpPort {
+    Status,
+    Upload,
+}
+
+impl HttpPort {
+    /// Its directive.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Status => "HTTPStatus",
+            Self::Upload => "HTTPUpload",
+        }
+    }
+}
+
+/// How the protocol of HTTP ports is called in announcements.
+const HTTP: &str = "http";
 
 /// A bound port.
 #[derive(Clone, Debug)]
@@ -84,6 +112,8 @@ pub(crate) struct Plan {
     pub(crate) tls: Vec<Option<ServerTls>>,
     /// As `Config::peer_groups`.
     pub(crate) groups: Vec<Option<Port>>,
+    /// Ports of HTTP that could be bound, with their configured addresses.
+    pub(crate) http: Vec<(HttpPort, SocketAddr, Port)>,
 }
 
 impl Plan {
@@ -99,6 +129,7 @@ impl Plan {
             listeners: Vec::with_capacity(config.listeners.len()),
             tls: Vec::with_capacity(config.listeners.len()),
             groups: Vec::with_capacity(config.peer_groups.len()),
+            http: Vec::new(),
             config: Arc::clone(&config),
         };
         for listener in &config.listeners {
@@ -108,10 +139,14 @@ impl Plan {
             };
             let port = tls.and_then(|tls| {
                 let kept = before.and_then(|before| before.listener(listener));
-                let port = match kept {
-                    Some(port) => port,
-                    None => bind_listener(listener, inherited)?,
-                };
+                let port = kept.map_or_else(|| bind_listener(listener, inherited), Ok)?;
+                // Connections have what the port has that they came to.
+                if matches!(listener.protocol, Protocol::Tcp | Protocol::Sctp)
+                    && let Err(source) =
+                        socket::prepare(&port.socket, listener.protocol, config.stale_after)
+                {
+                    return Err(PortError::bind(listener, source));
+                }
                 Ok((port, tls))
             });
             let (port, tls) = port.map_or_else(
@@ -129,7 +164,32 @@ impl Plan {
             let port = kept.map_or_else(|| bind_group(group, inherited), Ok);
             plan.groups.push(port.map_err(|error| errors.push(error)).ok());
         }
+        let status = config.http_status.iter().map(|address| (HttpPort::Status, *address));
+        let upload = config.http_upload.iter().map(|address| (HttpPort::Upload, *address));
+        for (kind, address) in status.chain(upload) {
+            let kept = before.and_then(|before| before.http(kind, address));
+            match kept.map_or_else(|| bind_http(kind, address, inherited), Ok) {
+                Ok(port) => plan.http.push((kind, address, port)),
+                Err(error) => errors.push(error),
+            }
+        }
         (plan, errors)
+    }
+
+    fn http(&self, kind: HttpPort, address: SocketAddr) -> Option<Port> {
+        let is_same = |(of, at, _): &&(HttpPort, SocketAddr, Port)| (*of, *at) == (kind, address);
+        self.http.iter().find(is_same).map(|(_, _, port)| port.clone())
+    }
+
+    /// The sockets that the HTTP side serves; the same for as long as nothing changes for it.
+    pub(crate) fn http_side(&self) -> Vec<(HttpUse, &Port)> {
+        let http = self.http.iter().map(|(kind, _, port)| (HttpUse::Http(*kind), port));
+        let listeners = self.config.listeners.iter().zip(&self.listeners).enumerate();
+        let websocket = listeners.filter_map(|(index, (listener, port))| {
+            let is_websocket = listener.protocol == Protocol::WebSocket;
+            Some((HttpUse::WebSocket(index), port.as_ref().filter(|_| is_websocket)?))
+        });
+        http.chain(websocket).collect()
     }
 
     /// Where a port of another configuration is in this one.
@@ -158,8 +218,18 @@ impl Plan {
         let groups = groups.filter_map(|(group, port)| {
             Some((group.name.as_str(), "peers", group.local, port.as_ref()?))
         });
-        listeners.chain(groups)
+        let http = self.http.iter();
+        let http = http.map(|(kind, address, port)| (kind.name(), HTTP, *address, port));
+        listeners.chain(groups).chain(http)
     }
+}
+
+/// What the HTTP side does with a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HttpUse {
+    Http(HttpPort),
+    /// Clients of the listener with this index.
+    WebSocket(usize),
 }
 
 /// Two configurations mean the same port.
@@ -179,7 +249,15 @@ fn bind_group(group: &PeerGroup, inherited: &mut Vec<Inherited>) -> Result<Port,
     bind(&group.name, "peers", group.local, inherited, || socket::datagrams(group.local))
 }
 
-pub(super) fn bind(
+fn bind_http(
+    kind: HttpPort,
+    address: SocketAddr,
+    inherited: &mut Vec<Inherited>,
+) -> Result<Port, PortError> {
+    bind(kind.name(), HTTP, address, inherited, || socket::listen(Protocol::Tcp, address))
+}
+
+fn bind(
     name: &str,
     protocol: &'static str,
     address: SocketAddr,
@@ -193,7 +271,7 @@ pub(super) fn bind(
             && (address.port() != 0 || one.name == name)
     };
     if let Some(index) = inherited.iter().position(is_same) {
-        return Ok(Port::new(inherited.swap_remove(index).socket));
+        return Ok(Port::new(inherited.remove(index).socket));
     }
     let name = name.to_owned();
     new().map(Port::new).map_err(|source| PortError::Bind { name, protocol, address, source })

@@ -1,21 +1,26 @@
 //! The threads of the server, and how others reach them.
 
-use super::plan::{Inherited, Plan, Port, PortError, protocol_name};
+use super::plan::{HttpPort, HttpUse, Inherited, Plan, Port, PortError, protocol_name};
 use super::sockets::{Arrival, Origin};
 use super::{socket, uplinks, worker};
 use crate::config::{Config, Protocol, Uplink};
 use crate::engine::{ConnId, LogLevel, Server, WorkerState};
+use crate::http;
 use mio::{Poll, Waker};
 use socket2::Socket;
 use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How long a worker may take to stop, and to say what it has.
+const PAUSED_WITHIN: Duration = Duration::from_secs(4);
 
 /// Where lines for the log go, from any thread.
 pub type Log = Arc<dyn Fn(LogLevel, fmt::Arguments<'_>) + Send + Sync>;
@@ -137,29 +142,9 @@ impl Shared {
 }
 
 /// Ports that are bound and served by nobody yet: so that privileges can be given up in between.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Bound {
     plan: Arc<Plan>,
-    http: Vec<(HttpPort, Port)>,
-}
-
-/// How the protocol of HTTP ports is called in announcements.
-const HTTP: &str = "http";
-
-/// What an HTTP port is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HttpPort {
-    Status,
-    Upload,
-}
-
-impl HttpPort {
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Status => "HTTPStatus",
-            Self::Upload => "HTTPUpload",
-        }
-    }
 }
 
 impl Bound {
@@ -176,62 +161,31 @@ impl Bound {
         config: Arc<Config>,
         mut inherited: Vec<Inherited>,
     ) -> Result<Self, Vec<PortError>> {
-        let (plan, mut errors) = Plan::new(Arc::clone(&config), None, &mut inherited);
-        let status = config.http_status.iter().map(|address| (HttpPort::Status, *address));
-        let upload = config.http_upload.iter().map(|address| (HttpPort::Upload, *address));
-        let mut http = Vec::new();
-        for (kind, address) in status.chain(upload) {
-            match super::plan::bind(kind.name(), HTTP, address, &mut inherited, || {
-                socket::listen(Protocol::Tcp, address)
-            }) {
-                Ok(port) => http.push((kind, port)),
-                Err(error) => errors.push(error),
-            }
-        }
-        if errors.is_empty() { Ok(Self { plan: Arc::new(plan), http }) } else { Err(errors) }
+        let (plan, errors) = Plan::new(config, None, &mut inherited);
+        if errors.is_empty() { Ok(Self { plan: Arc::new(plan) }) } else { Err(errors) }
     }
 
     /// Every port: its name, its protocol (`tcp`, `udp`, `sctp`, `websocket`, `peers`, `http`),
     /// and where it really is. Ports of HTTP have their directive's name.
     pub fn addresses(&self) -> Vec<(String, &'static str, SocketAddr)> {
         let bound = self.plan.bound();
-        let ports =
-            bound.map(|(name, protocol, _, port)| (name.to_owned(), protocol, port.address));
-        let http = self.http.iter();
-        let http = http.map(|(kind, port)| (kind.name().to_owned(), HTTP, port.address));
-        ports.chain(http).collect()
-    }
-
-    /// The sockets that the HTTP side serves.
-    ///
-    /// # Errors
-    /// When there is no descriptor left.
-    pub fn http_ports(&self) -> io::Result<crate::http::Ports> {
-        let mut ports = crate::http::Ports::default();
-        let listener =
-            |port: &Port| Ok::<_, io::Error>(TcpListener::from(port.socket.try_clone()?));
-        for (kind, port) in &self.http {
-            match kind {
-                HttpPort::Status => ports.status.push(listener(port)?),
-                HttpPort::Upload => ports.upload.push(listener(port)?),
-            }
-        }
-        for (index, port) in self.plan.listeners.iter().enumerate() {
-            if let Some(port) = port
-                && self.plan.config.listeners[index].protocol == Protocol::WebSocket
-            {
-                ports.websocket.push((index, listener(port)?));
-            }
-        }
-        Ok(ports)
+        bound.map(|(name, protocol, _, port)| (name.to_owned(), protocol, port.address)).collect()
     }
 }
 
 /// The running threads.
 pub struct Running {
     handle: Handle,
-    pub(super) http: Vec<(HttpPort, Port)>,
     threads: Vec<JoinHandle<()>>,
+}
+
+/// What a reload did to the ports.
+#[derive(Debug)]
+pub struct Reloaded {
+    /// Ports that cannot be served.
+    pub errors: Vec<PortError>,
+    /// The HTTP side has to be started anew: [`Running::http_ports`] are others.
+    pub http_changed: bool,
 }
 
 /// Reaches the running threads, from any thread.
@@ -306,7 +260,7 @@ impl Running {
         );
         shared.tell_uplinks(uplinks::Message::Configure(config));
         let handle = Handle { shared, plan: Arc::new(Mutex::new(bound.plan)) };
-        Ok(Self { handle, http: bound.http, threads })
+        Ok(Self { handle, threads })
     }
 
     /// Reaches the threads.
@@ -314,11 +268,42 @@ impl Running {
         self.handle.clone()
     }
 
-    /// Puts a configuration in force: new ports are opened, those that are gone closed, and
-    /// those that stay keep their clients. Ports that cannot be opened are left out and returned.
-    /// The number of workers and the ports of HTTP and WebSocket stay until the next start.
-    pub fn reload(&self, config: Arc<Config>) -> Vec<PortError> {
-        self.handle.reload(config)
+    /// Puts the server's new configuration in force: new ports are opened, those that are gone
+    /// closed, and those that stay keep their clients. Ports that cannot be opened are left out and
+    /// returned. The number of workers stays.
+    pub fn reload(&self, config: Arc<Config>) -> Reloaded {
+        let shared = &self.handle.shared;
+        let mut current = self.handle.plan.lock().unwrap_or_else(PoisonError::into_inner);
+        let (plan, errors) = Plan::new(Arc::clone(&config), Some(&current), &mut Vec::new());
+        let uses = |plan: &Plan| -> Vec<_> {
+            let ports = plan.http_side();
+            ports.into_iter().map(|(for_what, port)| (for_what, port.socket.as_raw_fd())).collect()
+        };
+        let http_changed = uses(&plan) != uses(&current);
+        let plan = Arc::new(plan);
+        *current = Arc::clone(&plan);
+        for worker in &shared.workers {
+            worker.tell(Command::Configure(Arc::clone(&plan)));
+        }
+        shared.tell_uplinks(uplinks::Message::Configure(config));
+        Reloaded { errors, http_changed }
+    }
+
+    /// The sockets that the HTTP side serves.
+    ///
+    /// # Errors
+    /// When there is no descriptor left.
+    pub fn http_ports(&self) -> io::Result<http::Ports> {
+        let mut ports = http::Ports::default();
+        for (for_what, port) in self.handle.plan().http_side() {
+            let listener = TcpListener::from(port.socket.try_clone()?);
+            match for_what {
+                HttpUse::Http(HttpPort::Status) => ports.status.push(listener),
+                HttpUse::Http(HttpPort::Upload) => ports.upload.push(listener),
+                HttpUse::WebSocket(index) => ports.websocket.push((index, listener)),
+            }
+        }
+        Ok(ports)
     }
 
     /// Ends all threads, and with them all connections.
@@ -347,18 +332,6 @@ impl Handle {
     /// Where the listener with this index really is.
     pub fn listening(&self, listener: usize) -> Option<SocketAddr> {
         Some(self.plan().listeners.get(listener)?.as_ref()?.address)
-    }
-
-    fn reload(&self, config: Arc<Config>) -> Vec<PortError> {
-        let mut current = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
-        let (plan, errors) = Plan::new(Arc::clone(&config), Some(&current), &mut Vec::new());
-        let plan = Arc::new(plan);
-        *current = Arc::clone(&plan);
-        for worker in &self.shared.workers {
-            worker.tell(Command::Configure(Arc::clone(&plan)));
-        }
-        self.shared.tell_uplinks(uplinks::Message::Configure(config));
-        errors
     }
 
     /// Serves a client whose bytes come through a pair of sockets: one of a WebSocket port.
@@ -402,9 +375,12 @@ impl Handle {
             steps.push(sender);
         }
         drop(paused);
-        // A worker whose thread is gone drops its sender, and the iterator ends.
-        let count = acknowledged.iter().take(steps.len()).count();
-        debug_assert!(count <= steps.len());
+        // A worker whose thread is gone never says so; saving will find that out.
+        for _ in 0..steps.len() {
+            if acknowledged.recv_timeout(PAUSED_WITHIN).is_err() {
+                break;
+            }
+        }
         Paused { steps }
     }
 
@@ -441,7 +417,7 @@ impl Paused {
         let save = |worker: &Sender<Step>| {
             let (reply, saved) = channel();
             worker.send(Step::Save(reply)).ok()?;
-            saved.recv().ok()
+            saved.recv_timeout(PAUSED_WITHIN).ok()
         };
         self.steps.iter().map(save).collect()
     }

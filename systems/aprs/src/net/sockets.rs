@@ -1,11 +1,11 @@
 //! A worker's connections, and what its engine does to them.
 
+use super::Shared;
 use super::plan::Plan;
 use super::socket;
 use super::tls::ClientTls;
 use super::transport::Transport;
 use super::uplinks;
-use super::{Log, Shared};
 use crate::callsign::Callsign;
 use crate::config::{Listener, Uplink};
 use crate::engine::{Close, ConnId, DatagramPort, LogLevel, Output};
@@ -120,10 +120,6 @@ impl Sockets {
             last_words: Vec::new(),
             now_ns: 0,
         }
-    }
-
-    pub(crate) fn log(&self) -> &Log {
-        &self.shared.log
     }
 
     /// Takes a connection into the poll, for its whole life.

@@ -102,9 +102,9 @@ impl Links {
         let single = |link: &Link| link.uplink.kind != UplinkKind::MultiReadOnly;
         let idle = |link: &Link| matches!(link.state, State::Idle(_));
         let mut one_wanted = !self.links.iter().any(|link| single(link) && !idle(link));
-        let count = self.links.len();
+        let (first, count) = (self.next, self.links.len());
         for step in 0..count {
-            let index = (self.next + step) % count;
+            let index = (first + step) % count;
             let link = &mut self.links[index];
             let State::Idle(from_ns) = link.state else { continue };
             if single(link) && !one_wanted {

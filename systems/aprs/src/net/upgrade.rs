@@ -1,0 +1,403 @@
+//! Live upgrade: another program takes the place of this one, with the same process id, the same
+//! ports and the same clients.
+//!
+//! ```text
+//! pause all workers ─▶ save ─▶ liveupgrade.json ─▶ exec ─▶ restore ─▶ liveupgrade.json.old
+//! ```
+//!
+//! Sockets go over by their numbers, which the file tells; what the kernel has received for them
+//! waits there meanwhile. If nothing can be executed, this program goes on.
+//!
+//! Version rule of the file: fields are only added, each with a default, so that an upgrade works
+//! from any earlier version. Numbers that mean something else get another `format`.
+
+use super::os;
+use super::plan::{Inherited, PortError};
+use super::running::{Bound, Handle, Log, Restored, Running, Saved, protocol_of};
+use super::worker::now;
+use crate::config::Config;
+use crate::engine::{ClientState, ConnId, Identity, Server, ServerState};
+use nix::unistd::execv;
+use serde::{Deserialize, Serialize};
+use socket2::Socket;
+use std::collections::HashMap;
+use std::ffi::{CString, OsString};
+use std::fs;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The file, in the run folder. aprsc's name, which its operators' scripts wait for.
+const FILE: &str = "liveupgrade.json";
+
+/// The file once it was read.
+const FILE_OLD: &str = "liveupgrade.json.old";
+
+/// What the numbers in the file mean.
+const FORMAT: u32 = 1;
+
+/// Largest file that is read: 30,000 clients at 8 KiB.
+const FILE_BYTES_MAX: u64 = 256 << 20;
+
+/// Why a live upgrade failed.
+#[derive(Debug, thiserror::Error)]
+pub enum UpgradeError {
+    /// There is no folder to put the file into.
+    #[error("a live upgrade needs RunDir in the configuration")]
+    NoRunDir,
+    /// The file.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file does not hold what it should.
+    #[error("{}: {source}", path.display())]
+    Content {
+        /// Which.
+        path: PathBuf,
+        /// Why, and where.
+        source: serde_json::Error,
+    },
+    /// The file was written by another process, or by a program that is too new.
+    #[error("{}: of process {process}, format {format}: not for us", path.display())]
+    Foreign {
+        /// Which.
+        path: PathBuf,
+        /// Who wrote it.
+        process: u32,
+        /// What its numbers mean.
+        format: u32,
+    },
+    /// No program could be executed.
+    #[error("{program} cannot be executed: {source}")]
+    Execute {
+        /// The last one that was tried.
+        program: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// A worker did not say what it has.
+    #[error("worker {0} does not answer")]
+    Worker(usize),
+    /// A socket cannot be kept open, or taken.
+    #[error("descriptor {fd}: {source}")]
+    Descriptor {
+        /// Its number.
+        fd: RawFd,
+        /// Why.
+        source: io::Error,
+    },
+    /// Ports cannot be served.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Ports(Vec<PortError>),
+    /// Threads cannot be started.
+    #[error("threads cannot be started: {0}")]
+    Threads(#[source] io::Error),
+}
+
+/// The file.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct File {
+    format: u32,
+    /// Whose sockets these are.
+    process: u32,
+    ports: Vec<OpenPort>,
+    connections: Vec<Connection>,
+    clients: Vec<ClientState>,
+    server: ServerState,
+    /// What the program keeps for itself, as JSON.
+    extra: serde_json::Value,
+}
+
+/// A port that stays open.
+#[derive(Debug, Serialize, Deserialize)]
+struct OpenPort {
+    name: String,
+    protocol: String,
+    /// As configured.
+    address: SocketAddr,
+    fd: RawFd,
+}
+
+/// A connection that stays open.
+#[derive(Debug, Serialize, Deserialize)]
+struct Connection {
+    conn: ConnId,
+    protocol: String,
+    fd: RawFd,
+}
+
+/// What is executed, and with which arguments: noted at the start, while names mean what they
+/// meant to whoever started it.
+#[derive(Clone, Debug)]
+pub struct Program {
+    candidates: Vec<OsString>,
+    arguments: Vec<OsString>,
+}
+
+impl Program {
+    /// This program, with `flag` among its arguments.
+    pub fn current(flag: &str) -> Self {
+        let mut arguments: Vec<OsString> = std::env::args_os().collect();
+        if !arguments.iter().skip(1).any(|argument| argument == flag) {
+            arguments.insert(1.min(arguments.len()), flag.into());
+        }
+        // The path first, because a new version lies there; then as it was called, which counts in
+        // a chroot; then what runs now, even if it was deleted.
+        let mut candidates: Vec<OsString> =
+            std::env::current_exe().map(PathBuf::into_os_string).into_iter().collect();
+        candidates.extend(
+            arguments.first().filter(|name| name.as_encoded_bytes().contains(&b'/')).cloned(),
+        );
+        candidates.push("/proc/self/exe".into());
+        Self { candidates, arguments }
+    }
+
+    /// Executes it: returns only where that failed.
+    fn execute(&self) -> UpgradeError {
+        let mut failed = UpgradeError::Execute {
+            program: "no program".to_owned(),
+            source: io::ErrorKind::NotFound.into(),
+        };
+        let c_string = |text: &OsString| CString::new(text.clone().into_vec());
+        let Ok(arguments) = self.arguments.iter().map(c_string).collect::<Result<Vec<_>, _>>()
+        else {
+            return failed;
+        };
+        for candidate in &self.candidates {
+            let Ok(path) = c_string(candidate) else { continue };
+            let Err(errno) = execv(&path, &arguments);
+            failed = UpgradeError::Execute {
+                program: candidate.to_string_lossy().into_owned(),
+                source: errno.into(),
+            };
+        }
+        failed
+    }
+}
+
+impl Running {
+    /// Hands everything to the program at the path of this one. `extra` is given to it as it is.
+    /// Returns only when that failed: then this program goes on, though connections that cannot be
+    /// handed over have been cut.
+    pub fn upgrade(&self, program: &Program, extra: serde_json::Value) -> UpgradeError {
+        let handle = self.handle();
+        let Some(run_dir) = handle.server().config().run_dir.clone() else {
+            return UpgradeError::NoRunDir;
+        };
+        let path = run_dir.join(FILE);
+        // Before anything is given up: whether there can be a file at all.
+        if let Err(source) = create(&path) {
+            return UpgradeError::File { path, source };
+        }
+        let paused = handle.pause();
+        let mut kept = Vec::new();
+        let failed = save(&paused.save(), &handle, extra, &path, &mut kept);
+        let error = match failed {
+            Ok(()) => program.execute(),
+            Err(error) => error,
+        };
+        for fd in kept {
+            // It was open a moment ago, and still is.
+            drop(os::keep_across_exec(&fd, false));
+        }
+        // The next upgrade writes its own.
+        drop(fs::remove_file(&path));
+        error
+    }
+}
+
+/// Writes the file, and has descriptors stay open: those in `kept` then do.
+fn save(
+    workers: &[Option<Saved>],
+    handle: &Handle,
+    extra: serde_json::Value,
+    path: &Path,
+    kept: &mut Vec<RawFd>,
+) -> Result<(), UpgradeError> {
+    let mut file = File {
+        format: FORMAT,
+        process: std::process::id(),
+        server: handle.server().save(now()),
+        extra,
+        ..File::default()
+    };
+    for (name, protocol, address, port) in handle.open_ports() {
+        let fd = port.socket.as_raw_fd();
+        file.ports.push(OpenPort { name, protocol: protocol.to_owned(), address, fd });
+    }
+    for (index, saved) in workers.iter().enumerate() {
+        let saved = saved.as_ref().ok_or(UpgradeError::Worker(index))?;
+        for (conn, fd, protocol) in &saved.clients {
+            let protocol = super::plan::protocol_name(*protocol).to_owned();
+            file.connections.push(Connection { conn: *conn, protocol, fd: *fd });
+        }
+        file.clients.extend(saved.state.clients.iter().cloned());
+    }
+    write(path, &file)?;
+    let ports = file.ports.iter().map(|port| port.fd);
+    for fd in ports.chain(file.connections.iter().map(|connection| connection.fd)) {
+        os::keep_across_exec(&fd, true)
+            .map_err(|source| UpgradeError::Descriptor { fd, source })?;
+        kept.push(fd);
+    }
+    Ok(())
+}
+
+fn create(path: &Path) -> io::Result<fs::File> {
+    fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
+}
+
+fn write(path: &Path, content: &File) -> Result<(), UpgradeError> {
+    let file = create(path).and_then(|file| {
+        let mut file = io::BufWriter::new(file);
+        serde_json::to_writer(&mut file, content)?;
+        file.flush()
+    });
+    file.map_err(|source| UpgradeError::File { path: path.to_owned(), source })
+}
+
+/// What an earlier program left for this one.
+#[derive(Debug)]
+pub struct Legacy {
+    path: PathBuf,
+    file: File,
+}
+
+impl Legacy {
+    /// Reads what the earlier program of this process wrote.
+    ///
+    /// # Errors
+    /// When there is nothing, or something else.
+    pub fn read(config: &Config) -> Result<Self, UpgradeError> {
+        let path = config.run_dir.as_ref().ok_or(UpgradeError::NoRunDir)?.join(FILE);
+        let in_file = |source| UpgradeError::File { path: path.clone(), source };
+        let opened = fs::File::open(&path).map_err(in_file)?;
+        if opened.metadata().map_err(in_file)?.len() > FILE_BYTES_MAX {
+            return Err(in_file(io::ErrorKind::FileTooLarge.into()));
+        }
+        let file: File = serde_json::from_reader(io::BufReader::new(opened))
+            .map_err(|source| UpgradeError::Content { path: path.clone(), source })?;
+        // Descriptors of another process would be whatever is open here.
+        if file.process != std::process::id() || file.format != FORMAT {
+            let (process, format) = (file.process, file.format);
+            return Err(UpgradeError::Foreign { path, process, format });
+        }
+        Ok(Self { path, file })
+    }
+
+    /// What the earlier program kept for itself.
+    pub fn extra(&self) -> &serde_json::Value {
+        &self.file.extra
+    }
+
+    /// Goes on where the earlier program stopped: its ports where the configuration has them, its
+    /// clients, its counters. Which ports are served is returned as well.
+    ///
+    /// # Errors
+    /// When a port of the configuration cannot be served, or there are no threads.
+    pub fn resume(
+        mut self,
+        config: &Arc<Config>,
+        seed: u64,
+        identity: Identity,
+        log: Log,
+    ) -> Result<(Running, Bound), UpgradeError> {
+        let mut inherited = Vec::new();
+        for port in std::mem::take(&mut self.file.ports) {
+            let socket = take(port.fd)?;
+            let OpenPort { name, protocol, address, .. } = port;
+            inherited.push(Inherited { protocol, address, name, socket });
+        }
+        let mut sockets = HashMap::new();
+        for connection in std::mem::take(&mut self.file.connections) {
+            let socket = take(connection.fd)?;
+            if let Some(protocol) = protocol_of(&connection.protocol) {
+                sockets.insert(connection.conn, (socket, protocol));
+            }
+        }
+        let bound =
+            Bound::with_inherited(Arc::clone(config), inherited).map_err(UpgradeError::Ports)?;
+        let server = Server::new(Arc::clone(config), seed, identity, now());
+        server.restore(&self.file.server, now());
+        let restored = deal(&mut self.file, sockets, server.workers());
+        let running = Running::with_restored(server, bound.clone(), log, restored)
+            .map_err(UpgradeError::Threads)?;
+        let old = self.path.with_file_name(FILE_OLD);
+        fs::rename(&self.path, &old)
+            .map_err(|source| UpgradeError::File { path: self.path, source })?;
+        Ok((running, bound))
+    }
+}
+
+fn take(fd: RawFd) -> Result<Socket, UpgradeError> {
+    let socket = os::inherited(fd).map_err(|source| UpgradeError::Descriptor { fd, source })?;
+    Ok(Socket::from(socket))
+}
+
+/// Deals the clients to the workers, of which there may be more or fewer than before.
+fn deal(
+    file: &mut File,
+    mut sockets: HashMap<ConnId, (Socket, crate::config::Protocol)>,
+    workers: usize,
+) -> Restored {
+    let mut dealt: Restored = (0..workers).map(|_| Default::default()).collect();
+    for (index, client) in std::mem::take(&mut file.clients).into_iter().enumerate() {
+        // One without a socket was cut, and its state does not go on.
+        let Some((socket, protocol)) = sockets.remove(&client.conn) else { continue };
+        let (connections, state) = &mut dealt[index % workers];
+        connections.push((client.conn, socket, protocol));
+        state.clients.push(client);
+    }
+    dealt
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::callsign::Callsign;
+
+    fn with_run_dir(dir: &Path) -> Config {
+        let mut config = Config::new(Callsign::new(b"TESTING").unwrap());
+        config.run_dir = Some(dir.to_owned());
+        config
+    }
+
+    #[test]
+    fn a_file_of_another_process_or_format_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let config = with_run_dir(dir.path());
+        let path = dir.path().join(FILE);
+        let mut file = File { format: FORMAT, process: std::process::id() + 1, ..File::default() };
+        write(&path, &file).unwrap();
+        assert!(matches!(Legacy::read(&config), Err(UpgradeError::Foreign { .. })));
+        file.process -= 1;
+        file.format += 1;
+        write(&path, &file).unwrap();
+        assert!(matches!(Legacy::read(&config), Err(UpgradeError::Foreign { .. })));
+        file.format -= 1;
+        write(&path, &file).unwrap();
+        assert!(Legacy::read(&config).is_ok());
+        fs::write(&path, "{\"format\":1,").unwrap();
+        assert!(matches!(Legacy::read(&config), Err(UpgradeError::Content { .. })));
+        fs::remove_file(&path).unwrap();
+        assert!(matches!(Legacy::read(&config), Err(UpgradeError::File { .. })));
+    }
+
+    #[test]
+    fn fields_of_later_versions_are_passed_over_and_missing_ones_are_empty() {
+        let dir = tempfile::tempdir().unwrap();
+        let text = format!("{{\"format\":1,\"process\":{},\"later\":[1]}}", std::process::id());
+        fs::write(dir.path().join(FILE), text).unwrap();
+        let legacy = Legacy::read(&with_run_dir(dir.path())).unwrap();
+        assert!(legacy.file.clients.is_empty() && legacy.extra().is_null());
+    }
+}

@@ -1,0 +1,11 @@
+//! Sockets: who is let in, who is cut, what survives an upgrade.
+#![allow(clippy::unwrap_used)]
+
+#[allow(unused_imports)]
+#[path = "../common/mod.rs"]
+mod common;
+
+mod hard_times;
+mod ports;
+mod tls;
+mod upgrade;
