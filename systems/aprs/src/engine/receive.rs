@@ -10,7 +10,7 @@ use super::worker::{Dropped, Worker};
 use crate::callsign::Callsign;
 use crate::config::{PortKind, Protocol};
 use crate::filter::Facts;
-use crate::packet::{self, DropReason, Packet, Types};
+use crate::packet::{self, DropReason, Packet, Types, Unverified};
 use crate::qconstruct::{self, Arrival, Via};
 use crate::status::{Posted, Traffic};
 use crate::{quirks, recording};
@@ -156,7 +156,12 @@ impl Worker {
     }
 
     fn parse(&self, sender: &Sender, line: &[u8]) -> Result<(Packet, bool), DropReason> {
-        let parsed = packet::parse(line)?;
+        let parsed = packet::header(line)?;
+        parsed.check(if self.config.disallow_unverified {
+            Unverified::Refused
+        } else {
+            Unverified::Taken
+        })?;
         let is_disallowed = |glob: &String| login::glob_matches(glob.as_bytes(), parsed.source);
         if self.config.disallow_source.iter().any(is_disallowed) {
             return Err(DropReason::DisallowedSource);

@@ -186,3 +186,18 @@ fn a_silent_uplink_is_closed_and_its_fault_ends_with_the_next_one() {
     world.uplink(0, "CORE1");
     assert_eq!(world.server.status(world.now).faults.len(), 0);
 }
+
+#[test]
+fn a_server_may_take_what_is_not_verified() {
+    let mut config = config();
+    config.disallow_unverified = false;
+    let mut world = World::with(config);
+    let reader = world.client(FULL, "OH7BB", "");
+    let unverified = world.open(FULL);
+    world.says(unverified, "user OH7AA pass -1 vers x 1");
+    world.says(unverified, "OH7AA>APRS,TCPIP*:>hello");
+    assert_eq!(world.packets(reader), ["OH7AA>APRS,TCPXX*,qAX,TESTING:>hello"]);
+    let core = world.uplink(0, "CORE");
+    world.says(core, "OH7CC>APRS,TCPXX*,qAX,OTHER:>of another such server");
+    assert_eq!(world.packets(reader), ["OH7CC>APRS,TCPXX*,qAX,OTHER:>of another such server"]);
+}
