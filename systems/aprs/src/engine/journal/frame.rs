@@ -2,6 +2,7 @@
 
 use super::{BODY_LEN_MAX, MAGIC, Sent};
 use crate::callsign::Callsign;
+use crate::config::Config;
 use crate::engine::seam::{ConnId, Input, Now};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -37,8 +38,10 @@ pub struct Header {
 }
 
 impl Header {
-    /// A number that says whether two configurations are the same.
-    pub fn config_crc(config: &crate::config::Config) -> u32 {
+    /// A number that says whether two configurations are the same. What is odd about their files
+    /// does not matter: it names the files.
+    pub fn config_crc(config: &Config) -> u32 {
+        let config = Config { warnings: Vec::new(), ..config.clone() };
         crc32fast::hash(format!("{config:?}").as_bytes())
     }
 }
