@@ -179,10 +179,25 @@ impl Worker {
             is_other_verified_login: &is_other,
         };
         let path = qconstruct::process(&parsed, &arrival)?;
+        if !self.config.disallow_igate.is_empty() && self.is_disallowed_route(&path) {
+            return Err(DropReason::QDrop);
+        }
         // Who is logged in here speaks for itself: what others bring of it is at best a duplicate,
         // and is shown to those who want duplicates.
         let is_local = parsed.source != sender.login.as_bytes() && is_other(parsed.source);
         Ok((parsed.build(&path)?, is_local))
+    }
+
+    /// A glob of the configuration forbids the q construct of a path, or a callsign after it.
+    fn is_disallowed_route(&self, path: &[u8]) -> bool {
+        path.split(|octet| *octet == b',')
+            .skip_while(|element| !packet::is_q_construct(element))
+            .any(|element| self.is_disallowed_igate(element))
+    }
+
+    fn is_disallowed_igate(&self, element: &[u8]) -> bool {
+        let forbids = |glob: &String| login::glob_matches(glob.as_bytes(), element);
+        self.config.disallow_igate.iter().any(forbids)
     }
 
     /// Notes that a client hears a packet's source, and where the client itself is.

@@ -211,3 +211,14 @@ fn who_may_not_send_is_not_heard() {
     let expected = ["OH7CC>APRS,TCPIP*,qAC,TESTING:>own", "OH7DD>APRS,qAo,OH7CC:>of another"];
     assert_eq!(world.packets(reader), expected);
 }
+
+#[test]
+fn a_disallowed_igate_brings_nothing_in() {
+    let mut world = World::new();
+    let sender = world.client(FULL, "OH7AA", "");
+    let reader = world.client(FULL, "OH7BB", "");
+    world.says(sender, "SRC>DST,BADGATE*,qAR,GATE,OH7AA:one");
+    world.says(sender, "SRC>DST,qAR,badgate,OH7AA:two");
+    assert_eq!(world.packets(reader), ["SRC>DST,BADGATE*,qAR,GATE,OH7AA:one"]);
+    assert_eq!(world.server.why(b"SRC", 9).as_source.by_reason, [("q_drop", 1)]);
+}
