@@ -6,4 +6,5 @@ mod messages;
 mod order;
 mod routing;
 mod upgrade;
+mod workers;
 pub(crate) mod world;
