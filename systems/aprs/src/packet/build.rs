@@ -1,6 +1,6 @@
 //! A packet from its parts: the line that goes out, and what filters ask about it.
 
-use super::header::{elements, is_q_construct};
+use super::header::is_q_construct;
 use super::payload::{Place, classify};
 use super::{DropReason, PACKET_LEN_MAX, Packet, Parsed};
 use std::ops::Range;
@@ -70,14 +70,11 @@ impl Parsed<'_> {
 
 /// Where the q construct begins in a path: its first element of that form.
 fn find_q(path: &[u8]) -> Option<usize> {
-    let mut at = 0;
-    for element in elements(path) {
-        if is_q_construct(element) {
-            return Some(at);
-        }
-        at += element.len() + 1;
-    }
-    None
+    memchr::memchr_iter(b'q', path).find(|at| {
+        let begins = *at == 0 || path[at - 1] == b',';
+        let ends = path.get(at + 3).is_none_or(|octet| *octet == b',');
+        begins && ends && path.get(*at..at + 3).is_some_and(is_q_construct)
+    })
 }
 
 fn range(range: Range<usize>) -> Range<u16> {

@@ -96,17 +96,14 @@ impl<'a> Parsed<'a> {
         if NOBODY.iter().any(|nobody| self.source.starts_with(nobody)) {
             return Err(DropReason::DisallowedSource);
         }
-        let mut is_unverified = false;
-        for element in self.path_elements() {
-            if element.starts_with(b"NOGATE") || element.starts_with(b"RFONLY") {
-                return Err(DropReason::NoGate);
-            }
-            is_unverified |= element.starts_with(b"TCPXX");
+        let path = PathScan::of(self.path);
+        if path.stays_on_the_air {
+            return Err(DropReason::NoGate);
         }
-        if is_unverified && unverified == Unverified::Refused {
+        if path.is_unverified && unverified == Unverified::Refused {
             return Err(DropReason::UnverifiedPath);
         }
-        if count_calls(self.path).is_none() {
+        if !path.is_valid {
             return Err(DropReason::InvalidPathCall);
         }
         if self.payload.starts_with(b"}") && was_on_the_internet(&self.payload[1..]) {
@@ -140,19 +137,40 @@ pub fn is_q_construct(element: &[u8]) -> bool {
         if protocol.is_ascii_alphanumeric() && kind.is_ascii_alphanumeric())
 }
 
-/// How many elements a path has; `None` when one of them cannot be in a path. All are counted, the
-/// q construct too.
-pub(super) fn count_calls(path: &[u8]) -> Option<usize> {
-    let (mut count, mut after_q) = (0, false);
-    for element in elements(path) {
-        count += 1;
-        if is_q_construct(element) {
-            after_q = true;
-        } else if !is_path_call(element, after_q) {
-            return None;
+/// What one pass over a path finds.
+pub(super) struct PathScan {
+    /// How many elements there are; the q construct is one.
+    pub(super) count: usize,
+    /// Each of them can be in a path.
+    pub(super) is_valid: bool,
+    /// One begins with `NOGATE` or `RFONLY`.
+    stays_on_the_air: bool,
+    /// One begins with `TCPXX`.
+    is_unverified: bool,
+}
+
+impl PathScan {
+    pub(super) fn of(path: &[u8]) -> Self {
+        let mut scan =
+            Self { count: 0, is_valid: true, stays_on_the_air: false, is_unverified: false };
+        let mut after_q = false;
+        for element in elements(path) {
+            scan.count += 1;
+            // Most elements are neither: their first octet says so.
+            match element.first() {
+                Some(b'q') if is_q_construct(element) => {
+                    after_q = true;
+                    continue;
+                }
+                Some(b'N') => scan.stays_on_the_air |= element.starts_with(b"NOGATE"),
+                Some(b'R') => scan.stays_on_the_air |= element.starts_with(b"RFONLY"),
+                Some(b'T') => scan.is_unverified |= element.starts_with(b"TCPXX"),
+                _ => {}
+            }
+            scan.is_valid &= is_path_call(element, after_q);
         }
+        scan
     }
-    Some(count)
 }
 
 /// Whether it can be in a path: a callsign, with `*` when it was used; after the q construct an
@@ -168,8 +186,20 @@ fn is_path_call(element: &[u8], after_q: bool) -> bool {
 }
 
 fn is_call_text(call: &[u8]) -> bool {
-    call.iter().all(|octet| octet.is_ascii_alphanumeric() || *octet == b'-')
+    call.iter().all(|octet| IN_CALLS[usize::from(*octet)])
 }
+
+/// Which octets are in callsigns: letters, digits and the dash. A table, since every octet of every
+/// header is looked up.
+static IN_CALLS: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut octet: u8 = 0;
+    while octet < 128 {
+        table[octet as usize] = octet.is_ascii_alphanumeric() || octet == b'-';
+        octet += 1;
+    }
+    table
+};
 
 /// The elements of a path; none of an empty one.
 pub(super) fn elements(path: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -184,7 +214,7 @@ pub(super) fn split(text: &[u8], octet: u8) -> Option<(&[u8], &[u8])> {
 
 /// What is before and after the first `octet`, looked for in the first `len_max` octets.
 pub(super) fn split_within(text: &[u8], octet: u8, len_max: usize) -> Option<(&[u8], &[u8])> {
-    let at = text[..text.len().min(len_max)].iter().position(|other| *other == octet)?;
+    let at = memchr::memchr(octet, &text[..text.len().min(len_max)])?;
     Some((&text[..at], &text[at + 1..]))
 }
 

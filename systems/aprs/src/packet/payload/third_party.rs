@@ -3,7 +3,7 @@
 
 use super::{DropReason, Place, split};
 use crate::callsign::CALLSIGN_LEN_MAX;
-use crate::packet::header::{count_calls, is_station, split_within};
+use crate::packet::header::{PathScan, is_station, split_within};
 
 /// What is in a third-party packet.
 pub(super) struct Inner<'a> {
@@ -36,7 +36,8 @@ pub(super) fn inner<'a>(
     if !is_station(destination) {
         return Err(DropReason::InvalidDestination);
     }
-    if count_calls(path) != Some(2) {
+    let path = PathScan::of(path);
+    if !path.is_valid || path.count != 2 {
         return Err(DropReason::InvalidThirdParty);
     }
     let payload_at = outer.payload_at + 1 + head.len() + 1;
