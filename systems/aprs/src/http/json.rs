@@ -5,6 +5,7 @@
 
 use super::series::Series;
 use super::site::{Site, View};
+use super::why::in_words;
 use crate::config::{PortKind, Protocol, UplinkKind};
 use crate::packet::DropReason;
 use crate::status::{ClientStatus, Fault, ListenerStatus, Role, StatusSnapshot, Traffic, Verified};
@@ -37,7 +38,7 @@ struct Document<'a> {
     peers: Vec<Row<'a>>,
     clients: Vec<Row<'a>>,
     rx_errs: Vec<&'static str>,
-    rx_errs_meaning: Vec<&'static str>,
+    rx_errs_meaning: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     motd: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,7 +65,10 @@ impl<'a> Document<'a> {
             peers: rows(&view.peers),
             clients: rows(&view.clients),
             rx_errs: DropReason::ALL.iter().map(|reason| reason.name()).collect(),
-            rx_errs_meaning: DropReason::ALL.iter().map(|reason| reason.meaning()).collect(),
+            rx_errs_meaning: DropReason::ALL
+                .iter()
+                .map(|reason| in_words(reason.meaning()))
+                .collect(),
             motd: motd(&site.web_dir),
             status_options: view.config.show_email.then_some("ShowEmail=1"),
             alarms: alarms(status),
@@ -109,9 +113,14 @@ fn memory(view: &View) -> Value {
     for part in &view.status.memory {
         let name = part.name;
         put(&format!("{name}_cells_used"), part.entries);
-        put(&format!("{name}_cells_free"), part.entries_max.saturating_sub(part.entries));
-        put(&format!("{name}_cell_size_aligned"), part.entry_bytes);
-        put(&format!("{name}_used_bytes"), part.entries * part.entry_bytes);
+        if part.entries_max > 0 {
+            put(&format!("{name}_cells_free"), part.entries_max.saturating_sub(part.entries));
+        }
+        // Entries that differ in size have none that could be told.
+        if part.entry_bytes > 0 {
+            put(&format!("{name}_cell_size_aligned"), part.entry_bytes);
+            put(&format!("{name}_used_bytes"), part.entries * part.entry_bytes);
+        }
         put(&format!("{name}_allocated_bytes"), part.allocated_bytes);
     }
     if !view.status.memory.iter().any(|part| part.name == "client") {

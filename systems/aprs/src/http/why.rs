@@ -80,8 +80,13 @@ pub struct Client {
 
 impl Reason {
     fn new(name: &str, packets: u64) -> Self {
-        Self { reason: name.into(), meaning: meaning(name).into(), packets }
+        Self { reason: name.into(), meaning: in_words(meaning(name)), packets }
     }
+}
+
+/// A sentence of the documentation as people read it.
+pub(super) fn in_words(sentence: &str) -> String {
+    sentence.replace('`', "")
 }
 
 fn meaning(name: &str) -> &'static str {

@@ -57,6 +57,8 @@ function scaled(n) {
   return Number.isInteger(n) ? String(n) : n.toFixed(size < 10 ? 2 : 1);
 }
 
+const octets = (n) => (n < 1000 ? n + "\u202fB" : scaled(n) + "B");
+
 function age(seconds) {
   const s = Math.max(0, Math.floor(seconds ?? 0));
   if (s < 60) return s + " s";
@@ -242,11 +244,11 @@ function show() {
     figure("Packets out", perSecond(sum("pkts_tx", status), sum("pkts_tx", last)), count(sum("pkts_tx", status))),
     figure("New packets", perSecond(dupecheck.uniques_out, last.dupecheck.uniques_out), count(dupecheck.uniques_out)),
     figure("Duplicates", perSecond(dupecheck.dupes_dropped, last.dupecheck.dupes_dropped), count(dupecheck.dupes_dropped)),
-    figure("Octets out", perSecond(sum("bytes_tx", status), sum("bytes_tx", last)), scaled(sum("bytes_tx", status)) + "B"),
+    figure("Octets out", perSecond(sum("bytes_tx", status), sum("bytes_tx", last)), octets(sum("bytes_tx", status))),
     figure("Uplinks", count(status.uplinks.length), "of " + count(status.uplinks_configured.length)
       + (status.peers.length ? ", " + count(status.peers.length) + " core peers" : "")),
     figure("Cut as too slow", count(totals.stale_cuts), count(totals.refused) + " refused"),
-    figure("Memory", scaled(status.memory.process_resident_bytes ?? 0) + "B", "of the process"),
+    figure("Memory", octets(status.memory.process_resident_bytes ?? 0), "of the process"),
   );
   showFaults();
   showTraffic(last);
@@ -278,7 +280,7 @@ function showTraffic(last) {
   const cell = (what) => ({ name }) => {
     const now = status.totals[`${name}_${what}`];
     const r = rate(now, last.totals[`${name}_${what}`]);
-    return element("span", {}, what.startsWith("bytes") ? scaled(now) + "B" : count(now),
+    return element("span", {}, what.startsWith("bytes") ? octets(now) : count(now),
       element("span", { class: "soft" }, r === undefined ? "" : "  " + scaled(r) + "/s"));
   };
   table("totals", [
