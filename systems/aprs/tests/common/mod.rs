@@ -5,7 +5,7 @@
 //! another program that takes aprsc's configuration files and options, so that the same tests tell
 //! how that one behaves.
 
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
+#![allow(dead_code, unreachable_pub, unused_imports, clippy::unwrap_used)]
 
 mod client;
 mod fake;
@@ -13,7 +13,7 @@ mod server;
 
 pub use client::{Client, passcode, text};
 pub use fake::{UdpPeer, Upstream};
-pub use server::{Server, free_port, loopback};
+pub use server::{Server, free_port, loopback, low_port};
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -149,7 +149,9 @@ impl Server {
     #[track_caller]
     pub fn get(&self, path: &str) -> String {
         let url = format!("http://{}{path}", self.port("HTTPStatus"));
-        let mut response = ureq::get(&url).call().unwrap_or_else(|error| panic!("{url}: {error}"));
+        let request =
+            ureq::get(&url).config().timeout_global(Some(Duration::from_secs(10))).build();
+        let mut response = request.call().unwrap_or_else(|error| panic!("{url}: {error}"));
         response.body_mut().read_to_string().unwrap()
     }
 
@@ -219,6 +221,13 @@ pub fn free_port(ip: IpAddr) -> SocketAddr {
         }
     }
     panic!("no port of {ip} is free");
+}
+
+/// As [`free_port`], below 49152: some programs believe in no other.
+pub fn low_port(ip: IpAddr) -> SocketAddr {
+    let mut ports = 20_000..49_000;
+    let free = ports.find(|port| TcpListener::bind((ip, *port)).is_ok());
+    SocketAddr::new(ip, free.unwrap())
 }
 
 /// `NAME PROTOCOL ADDRESS`.
