@@ -213,9 +213,14 @@ fn try_in_thread(
     let (shared_there, sender_there) = (Arc::clone(shared), sender.clone());
     let uplink_there = Arc::clone(&uplink);
     let spawned = std::thread::Builder::new().name("uplink-connect".to_owned()).spawn(move || {
-        let result = connect(&shared_there, &uplink_there, tries);
-        let told = sender_there.send(Message::Tried { uplink: uplink_there, result });
-        drop(told); // Nobody asks any more when the server ends.
+        let connected = connect(&shared_there, &uplink_there, tries);
+        let result = connected.as_ref().map(|arrival| arrival.conn).map_err(Clone::clone);
+        // Before a worker has it, which may say at once that it is gone. Nobody asks any more when
+        // the server ends.
+        drop(sender_there.send(Message::Tried { uplink: uplink_there, result }));
+        if let Ok(arrival) = connected {
+            shared_there.give(0, arrival);
+        }
     });
     if let Err(error) = spawned {
         let result = Err(format!("no thread to connect in: {error}"));
@@ -223,8 +228,8 @@ fn try_in_thread(
     }
 }
 
-/// Looks up the name, connects, and gives the connection to a worker.
-fn connect(shared: &Arc<Shared>, uplink: &Arc<Uplink>, tries: usize) -> Result<ConnId, String> {
+/// Looks up the name and connects.
+fn connect(shared: &Arc<Shared>, uplink: &Arc<Uplink>, tries: usize) -> Result<Arrival, String> {
     let config = shared.server.config();
     let tls = uplink.tls.as_ref().map(ClientTls::read).transpose();
     let tls = tls.map_err(|error| error.to_string())?;
@@ -239,7 +244,7 @@ fn connect(shared: &Arc<Shared>, uplink: &Arc<Uplink>, tries: usize) -> Result<C
     let mut last = String::new();
     for address in addresses {
         match connect_to(uplink, address, &config) {
-            Ok(socket) => return Ok(hand_over(shared, uplink, tls, socket, address)),
+            Ok(socket) => return Ok(arrival(shared, uplink, tls, socket, address)),
             Err(error) => last = format!("{address}: {error}"),
         }
     }
@@ -261,13 +266,13 @@ fn connect_to(uplink: &Uplink, address: SocketAddr, config: &Config) -> io::Resu
     Ok(socket)
 }
 
-fn hand_over(
+fn arrival(
     shared: &Arc<Shared>,
     uplink: &Arc<Uplink>,
     tls: Option<ClientTls>,
     socket: Socket,
     remote: SocketAddr,
-) -> ConnId {
+) -> Arrival {
     let conn = shared.server.next_conn();
     let local = socket::local(&socket);
     (shared.log)(
@@ -275,8 +280,7 @@ fn hand_over(
         format_args!("uplink \"{}\" connected: {remote} from {local}", uplink.name),
     );
     let origin = Origin::Uplink(Arc::clone(uplink), tls);
-    shared.give(0, Arrival { conn, socket, origin, remote, local });
-    conn
+    Arrival { conn, socket, origin, remote, local }
 }
 
 #[cfg(test)]
