@@ -39,7 +39,7 @@ fn run(args: &Args) -> anyhow::Result<()> {
     if let Some(journal) = &args.replay {
         return replay(args, journal);
     }
-    let program = Program::current(LIVE_UPGRADE);
+    let program = Program::current(LIVE_UPGRADE).within(args.chroot.as_deref());
     // Before there is any other thread.
     let Started { config, log, ready, pid_file, files_max: _ } = daemon::start(args)?;
     if args.check {

@@ -161,6 +161,22 @@ impl Program {
         Self { candidates, arguments }
     }
 
+    /// Looks for it within this folder first, which is to become the root of the file system: it
+    /// may have been started by its path from outside.
+    #[must_use]
+    pub fn within(mut self, root: Option<&Path>) -> Self {
+        let Some(root) = root else { return self };
+        // From within, which is where a second upgrade comes from, its path means nothing any more.
+        let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        let inside = |path: &OsString| {
+            let rest = Path::new(path).strip_prefix(&root).ok()?;
+            Some(Path::new("/").join(rest).into_os_string())
+        };
+        let seen: Vec<OsString> = self.candidates.iter().filter_map(inside).collect();
+        self.candidates.splice(0..0, seen);
+        self
+    }
+
     /// Executes it: returns only where that failed.
     fn execute(&self) -> UpgradeError {
         let mut failed = UpgradeError::Execute {
