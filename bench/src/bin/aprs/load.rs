@@ -225,7 +225,7 @@ pub(crate) fn burst(address: SocketAddr, client_count: usize, filter: &str) -> R
             let index = event.token().0;
             if event.is_writable() && !asked[index] {
                 asked[index] = true;
-                let login = login_line(&format!("IDLE-{index}"), filter);
+                let login = login_line(&format!("IDLE{index}"), filter);
                 streams[index].write_all(login.as_bytes()).context("sending a login")?;
             }
             loop {
@@ -271,6 +271,8 @@ fn login_line(call: &str, filter: &str) -> String {
 /// A connection that is logged in.
 fn logged_in(address: SocketAddr, call: &str, filter: &str) -> Result<TcpStream> {
     let mut stream = std::net::TcpStream::connect(address)?;
+    // A line is sent at its instant, not when the last one is acknowledged.
+    stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(Duration::from_secs(30)))?;
     stream.write_all(login_line(call, filter).as_bytes())?;
     let mut text = Vec::new();
@@ -293,7 +295,7 @@ impl Swarm {
         let mut receivers = Vec::with_capacity(filters.len());
         for (index, filter) in filters.iter().enumerate() {
             let address = if filter.is_empty() { full } else { igate };
-            let mut stream = logged_in(address, &format!("RX-{index}"), filter)?;
+            let mut stream = logged_in(address, &format!("RX{index}"), filter)?;
             poll.registry().register(&mut stream, Token(index), Interest::READABLE)?;
             let full = filter.is_empty();
             let part = Vec::new();
