@@ -5,6 +5,7 @@
 //! of them. Nothing is recorded unless [`init`] was called and the recorder is on.
 
 use chronoscope_record::{Class, Correlator, Guard, Started, Status, class};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static RECEIVE: Class = class!("Receive");
@@ -86,19 +87,19 @@ pub enum ClientClass {
 
 /// Packets that wait to be written.
 #[derive(Debug, Default)]
-pub struct Writes(Vec<Started>);
+pub struct Writes(VecDeque<(u64, Started)>);
 
 impl Writes {
-    /// A packet waits for a class of clients.
-    pub fn wait(&mut self, trace: &Trace, class: ClientClass) {
+    /// A packet waits for a class of clients, all of which have got it after tick `by`.
+    pub fn wait(&mut self, trace: &Trace, class: ClientClass, by: u64) {
         if let Some(parent) = trace.0.as_deref() {
-            self.0.push(class_of(class).start_with(parent));
+            self.0.push_back((by, class_of(class).start_with(parent)));
         }
     }
 
-    /// All that waited are written.
-    pub fn done(&mut self) {
-        for write in self.0.drain(..) {
+    /// Tick `tick` is over.
+    pub fn done(&mut self, tick: u64) {
+        while let Some((_, write)) = self.0.pop_front_if(|(by, _)| *by <= tick) {
             write.stop(Status::Good);
         }
     }

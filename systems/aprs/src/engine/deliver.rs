@@ -61,8 +61,8 @@ impl Worker {
         let has_readers = !self.full.is_empty() || !matched.is_empty() || to_uplinks;
         if has_readers {
             let number = self.feed.push([&routed.packet.line, b""], routed.arrived_ns);
-            self.list(number, origin, routed, &matched, out);
             self.waits(now);
+            self.list(number, origin, routed, &matched, out);
         }
         self.matched = matched;
         for at in 0..self.full_by_udp.len() {
@@ -86,6 +86,7 @@ impl Worker {
         out: &mut impl Output,
     ) {
         let trace = &routed.trace;
+        let by = self.written_by();
         let mut own_is_full = false;
         if let Some(slot) = origin
             && let Way::Full { next, own } = &mut self.clients[slot].way
@@ -99,7 +100,7 @@ impl Worker {
             own_is_full = true;
         }
         if self.full.len() > usize::from(own_is_full) {
-            self.writes.wait(trace, ClientClass::FullFeed);
+            self.writes.wait(trace, ClientClass::FullFeed, by);
         }
         let mut filtered = false;
         for ClientSlot(slot) in matched {
@@ -117,7 +118,7 @@ impl Worker {
             }
         }
         if filtered {
-            self.writes.wait(trace, ClientClass::Filtered);
+            self.writes.wait(trace, ClientClass::Filtered, by);
         }
         if routed.side == Side::Downstream {
             let mut any = false;
@@ -128,7 +129,7 @@ impl Worker {
                 }
             }
             if any {
-                self.writes.wait(trace, ClientClass::Uplink);
+                self.writes.wait(trace, ClientClass::Uplink, by);
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::block::{Block, Routed};
 use super::client::{Client, Stage};
 use super::feed::Feed;
-use super::flush;
+use super::flush::{self, Round};
 use super::interest::Interest;
 use super::journal::Journal;
 use super::output;
@@ -53,8 +53,12 @@ pub struct Worker {
     pub(super) dirty: Vec<usize>,
     /// Clients to which the kernel takes nothing.
     blocked: Vec<usize>,
-    /// When the oldest of what waits came into the feed.
-    waiting_since_ns: Option<u64>,
+    /// The round of writes that goes on, where something waits.
+    round: Option<Round>,
+    /// Groups of clients written to, ever.
+    ticks: u64,
+    /// Clients written to in the round before this one, where this one follows at once.
+    last_round: usize,
     pub(super) writes: Writes,
     /// What the input that is being worked on brought.
     pub(super) batch: Vec<Routed>,
@@ -102,7 +106,9 @@ impl Worker {
             duplicate_feed: Feed::default(),
             dirty: Vec::new(),
             blocked: Vec::new(),
-            waiting_since_ns: None,
+            round: None,
+            ticks: 0,
+            last_round: 0,
             writes: Writes::default(),
             batch: Vec::new(),
             drops: Vec::new(),
@@ -188,8 +194,10 @@ impl Worker {
 
     /// Does what is due by now.
     pub(super) fn take_tick(&mut self, now: Now, out: &mut impl Output) {
-        if self.flush_ns().is_some_and(|at| now.monotonic_ns >= at) {
-            self.flush(now, out);
+        if let Some(due_ns) = self.flush_ns()
+            && now.monotonic_ns >= due_ns
+        {
+            self.flush(now, due_ns, out);
         }
         if self.second_ns.is_some_and(|at| now.monotonic_ns >= at) {
             self.second_ns = Some(now.monotonic_ns + SECOND_NS);
@@ -275,35 +283,59 @@ impl Worker {
 
     /// Notes that something came into the feed.
     pub(super) fn waits(&mut self, now: Now) {
-        self.waiting_since_ns.get_or_insert(now.monotonic_ns);
+        match &mut self.round {
+            Some(round) => round.came(),
+            None => self.round = Some(Round::new(now.monotonic_ns, self.clients.len())),
+        }
+    }
+
+    /// The tick after which what waits now is written to all.
+    pub(super) fn written_by(&self) -> u64 {
+        self.ticks + self.round.as_ref().map_or(1, Round::groups) as u64
     }
 
     fn flush_ns(&self) -> Option<u64> {
-        let clients = self.full.len() + self.dirty.len() + self.duplicates.len();
-        let interval = flush::interval_ns(self.config.batching, clients);
-        self.waiting_since_ns.map(|since_ns| since_ns + interval)
+        // Of filtered clients some were written to just now and wait for nothing yet: the last round
+        // tells how many there are.
+        let waiting = self.full.len() + self.dirty.len() + self.duplicates.len();
+        let clients = waiting.max(self.last_round);
+        let interval_ns = flush::interval_ns(self.config.batching, clients);
+        self.round.as_ref().map(|round| round.due_ns(interval_ns))
     }
 
-    fn flush(&mut self, now: Now, out: &mut impl Output) {
-        self.waiting_since_ns = None;
+    /// Writes to the group of clients whose turn it is.
+    fn flush(&mut self, now: Now, due_ns: u64, out: &mut impl Output) {
+        let Some(mut round) = self.round.take() else { return };
+        round.begin_group(&self.feed, &self.duplicate_feed);
         let mut slots = Vec::with_capacity(self.full.len() + self.dirty.len());
-        slots.extend_from_slice(&self.full);
-        slots.extend_from_slice(&self.duplicates);
-        slots.append(&mut self.dirty);
+        let all = self.full.iter().chain(&self.duplicates).copied();
+        slots.extend(all.filter(|slot| round.is_turn(*slot)));
+        slots.extend(self.dirty.extract_if(.., |slot| round.is_turn(*slot)));
+        round.clients += slots.len();
         for slot in slots {
             if self.clients.contains(slot) {
                 self.flush_client(now, slot, out);
             }
         }
-        self.writes.done();
-        self.trim();
+        self.ticks += 1;
+        self.writes.done(self.ticks);
+        // A round that is behind does not make up for it with writes of little.
+        let since_ns = due_ns.max(now.monotonic_ns.saturating_sub(flush::LATE_MAX_NS));
+        match round.end_group(since_ns) {
+            None => self.round = Some(round),
+            Some((before, again)) => {
+                self.last_round = if again { round.clients } else { 0 };
+                self.trim(before);
+                self.round = again.then(|| Round::new(since_ns, self.clients.len()));
+            }
+        }
     }
 
-    /// Forgets packets that nobody waits for any more.
-    fn trim(&mut self) {
+    /// Forgets packets below these numbers, of the feed and the duplicates' feed, but those that a
+    /// blocked client waits for.
+    fn trim(&mut self, (mut feed, mut duplicates): (u64, u64)) {
         let clients = &self.clients;
         self.blocked.retain(|slot| clients.get(*slot).is_some_and(|client| client.outbox.blocked));
-        let (mut feed, mut duplicates) = (self.feed.next(), self.duplicate_feed.next());
         for slot in &self.blocked {
             let client = &self.clients[*slot];
             let (least, of) = match client.is_dupefeed() {
@@ -344,8 +376,8 @@ impl Worker {
         let Some(slot) = self.slot(conn) else { return };
         if std::mem::take(&mut self.clients[slot].outbox.blocked) {
             self.flush_client(now, slot, out);
-            if self.waiting_since_ns.is_none() {
-                self.trim();
+            if self.round.is_none() {
+                self.trim((self.feed.next(), self.duplicate_feed.next()));
             }
         }
     }

@@ -115,3 +115,35 @@ fn equal_inputs_make_equal_outputs() {
     };
     assert_eq!(run(), run());
 }
+
+/// Hundreds of clients are written to in groups, one after the other, while packets come: nobody
+/// misses one, gets one twice, or waits longer than a round.
+#[test]
+fn in_groups_each_gets_all_in_order_and_in_time() {
+    let mut world = World::new();
+    let sender = world.client(IGATE, "S1CALL", "filter p/ZZ");
+    let full: Vec<ConnId> =
+        (0..300).map(|index| world.client(FULL, &format!("F{index}CALL"), "")).collect();
+    let some: Vec<ConnId> = (0..300)
+        .map(|index| world.client(IGATE, &format!("I{index}CALL"), "filter p/AA"))
+        .collect();
+    let (mut all, mut passed) = (Vec::new(), Vec::new());
+    for number in 0..200 {
+        let source = if number % 3 == 0 { "AA1A" } else { "BB1B" };
+        let line = format!("{source}>APRS,qAR,S1CALL:>packet {number}");
+        world.says(sender, &line);
+        if number % 3 == 0 {
+            passed.push(line.clone());
+        }
+        all.push(line);
+        // Between 0 and 12 ms: some come while a round goes on, some when none does.
+        world.wait(Duration::from_millis(number * 7 % 13));
+    }
+    // 600 clients at 90 us: no round takes longer.
+    world.wait(Duration::from_millis(55));
+    for (conns, expected) in [(full, all), (some, passed)] {
+        for conn in conns {
+            assert_eq!(world.packets(conn), expected, "{conn:?}");
+        }
+    }
+}
