@@ -1,7 +1,6 @@
 //! What an operator does to the running program: check, start, reload, move the log, stop.
 #![allow(clippy::unwrap_used)]
 
-#[allow(unused_imports)] // what the other tests use
 mod common;
 
 use chronoscope_clock as clock;

@@ -1,7 +1,6 @@
 //! A running program is recorded, and played again without sockets.
 #![allow(clippy::unwrap_used)]
 
-#[allow(unused_imports)] // what the other tests use
 mod common;
 
 use chronoscope_clock as clock;

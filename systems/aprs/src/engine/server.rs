@@ -156,7 +156,7 @@ impl Server {
         Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Puts a configuration in force. Each worker has to be told by [`Worker::configure`] when the
+    /// Puts a configuration in force. Each worker has to be told by [`Worker::configure`](super::Worker::configure) when the
     /// indices of ports, uplinks and peer groups that it is given are the new ones. The number of
     /// workers stays.
     pub fn reload(&self, config: Arc<Config>) {

@@ -1,7 +1,6 @@
 //! Sockets: who is let in, who is cut, what survives an upgrade.
 #![allow(clippy::unwrap_used)]
 
-#[allow(unused_imports)]
 #[path = "../common/mod.rs"]
 mod common;
 

@@ -2,7 +2,8 @@
 //!
 //! With one worker the output depends on configuration, seed, the order of input, the instants given
 //! with it, and on what the kernel answered when it was given something to write. The journal has
-//! all of these: a frame for each call of [`Worker::input`], [`Worker::tick`] and [`Worker::mail`],
+//! all of these: a frame for each call of [`Worker::input`](super::Worker::input), [`Worker::tick`](super::Worker::tick) and
+//! [`Worker::mail`](super::Worker::mail),
 //! followed by frames for the answers that [`Output`] gave meanwhile. Each event also has the digest
 //! of all output before it, so that [`replay`] finds the first event after which a program does
 //! something else than the one that was recorded.
