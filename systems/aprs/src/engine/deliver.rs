@@ -168,7 +168,7 @@ impl Worker {
         let client = &mut self.clients[slot];
         let Some((listener, to)) = client.udp.as_deref().copied() else { return };
         let _doing = recording::send(&routed.trace, ClientClass::Udp);
-        let line = &routed.packet.line;
+        let line = datagram(routed);
         out.send(DatagramPort::Listener(listener), to, line);
         client.counted.bytes_tx += line.len() as u64;
         client.counted.packets_tx += 1;
@@ -180,7 +180,7 @@ impl Worker {
 
     fn send_to_peers(&mut self, routed: &Routed, out: &mut impl Output) {
         let _doing = recording::send(&routed.trace, ClientClass::Peer);
-        let line = &routed.packet.line;
+        let line = datagram(routed);
         for peer in &mut self.peers.all {
             out.send(DatagramPort::PeerGroup(peer.group), peer.address, line);
             peer.counted.bytes_tx += line.len() as u64;
@@ -189,6 +189,12 @@ impl Worker {
         let peers = self.peers.all.len() as u64;
         self.server.total(Total::Udp).sent(line.len() as u64 * peers, peers);
     }
+}
+
+/// A packet as it goes by UDP: the datagram's end is its line's end, as with aprsc.
+fn datagram(routed: &Routed) -> &[u8] {
+    let line = &routed.packet.line;
+    line.strip_suffix(b"\r\n").unwrap_or(line)
 }
 
 fn note(list: &mut Vec<u32>, number: u64, slot: usize, dirty: &mut Vec<usize>) {

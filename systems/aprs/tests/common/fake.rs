@@ -95,12 +95,12 @@ impl UdpPeer {
         self.server
     }
 
-    /// The next datagram without its line's end, if one comes in time.
+    /// The next datagram as it is, if one comes in time.
     pub fn datagram(&self, timeout: Duration) -> Option<Vec<u8>> {
         self.socket.set_read_timeout(Some(timeout)).unwrap();
         let mut buffer = [0; 2048];
         match self.socket.recv(&mut buffer) {
-            Ok(count) => Some(buffer[..count].trim_ascii_end().to_vec()),
+            Ok(count) => Some(buffer[..count].to_vec()),
             Err(error) if error.kind() == ErrorKind::WouldBlock => None,
             Err(error) => panic!("receiving: {error}"),
         }

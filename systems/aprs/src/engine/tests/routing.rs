@@ -96,7 +96,7 @@ fn uplinks_get_what_comes_from_clients_alone() {
     assert_eq!(world.packets(read_only), [""; 0]);
     let to_peers: Vec<_> =
         world.out.sent.iter().map(|(port, to, line)| (*port, to.port(), &line[..])).collect();
-    let line = &b"SRC>DST,qAR,N5CAL-1:from client\r\n"[..];
+    let line = &b"SRC>DST,qAR,N5CAL-1:from client"[..]; // the datagram ends the line
     let group = DatagramPort::PeerGroup(0);
     assert_eq!(to_peers, [(group, 16405, line), (group, 16406, line)]);
 }
@@ -124,7 +124,7 @@ fn a_client_that_asked_for_udp_gets_datagrams() {
     assert_eq!(world.packets(reader), [""; 0]);
     let (port, to, line) = &world.out.sent[0];
     assert_eq!((*port, to.port()), (DatagramPort::Listener(FULL_UDP), 9000));
-    assert_eq!(line, b"SRC>DST,qAR,OH7AA:one\r\n");
+    assert_eq!(line, b"SRC>DST,qAR,OH7AA:one", "the datagram ends the line");
     assert!(world.row(reader).udp && !world.row(refused).udp);
     let conn = world.open(IGATE);
     world.hears(conn);
