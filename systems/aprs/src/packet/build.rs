@@ -5,10 +5,6 @@ use super::payload::{Place, classify};
 use super::{DropReason, PACKET_LEN_MAX, Packet, Parsed};
 use std::ops::Range;
 
-/// Longest line that goes out, in octets with CR LF: one less than what comes in, as with aprsc,
-/// whose peers would drop it otherwise.
-const OUT_LEN_MAX: usize = PACKET_LEN_MAX - 1;
-
 /// Message recipients that are no stations: programs tell each other their state this way.
 const NO_STATIONS: [&[u8]; 5] = [b"javaMSG", b"JAVATITLE", b"JAVATITL2", b"USERLIST", b"KIPSS"];
 
@@ -24,7 +20,7 @@ impl Parsed<'_> {
         let path_at = destination_end + 1;
         let payload_at = path_at + path.len() + 1;
         let len = payload_at + self.payload.len() + 2;
-        if len > OUT_LEN_MAX {
+        if len > PACKET_LEN_MAX {
             return Err(DropReason::TooLong);
         }
         let q_at = path_at + find_q(path).ok_or(DropReason::NoQConstruct)?;

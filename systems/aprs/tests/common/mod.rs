@@ -17,6 +17,9 @@ pub use server::{Server, free_port, loopback, low_port};
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+/// Longest line without CR LF, in octets, as APRS-IS is specified. aprsc takes one octet less.
+pub const LINE_LEN_MAX: usize = 510;
+
 /// A number that was not given before by this process.
 pub fn unique() -> u32 {
     static NEXT: AtomicU32 = AtomicU32::new(1);

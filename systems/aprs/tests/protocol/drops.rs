@@ -1,6 +1,6 @@
 //! Packets that go nowhere, and under which reason they are counted.
 
-use crate::common::{Client, Sends, Server, drops, passes_as_is, text};
+use crate::common::{Client, LINE_LEN_MAX, Sends, Server, drops, passes, passes_as_is, text};
 use std::time::Duration;
 
 /// Payload, and the name of its reason in `status.json`.
@@ -29,6 +29,16 @@ const DROPPED: &[(&str, &str)] = &[
     ("SRC2>DST,DIGI,TCPXX*,qAR,N5CAL-1:>x", "disallow_unverified_path"),
     ("SRC2>DST no colon", "no_colon"),
     ("SRC2 no destination:>x", "no_dst"),
+    ("SRC>DST,DIGI,qAR,N5CAL-1:DX de OH7LZB: 14021.0 K1JT 0123Z", "disallow_dx"),
+    ("SRC>DST,DIGI,qAR,N5CAL-1::javaMSG  :JMSGR 1.2", "disallow_msg_dst"),
+    ("SRC>DST,DIGI,qAR,N5CAL-1::JAVATITLE:x", "disallow_msg_dst"),
+    ("SRC>DST,DIGI,qAR,N5CAL-1::JAVATITL2:x", "disallow_msg_dst"),
+    ("SRC>DST,DIGI,qAR,N5CAL-1::USERLIST :x", "disallow_msg_dst"),
+    ("SRC>DST,DIGI,qAR,N5CAL-1::KIPSS    :x", "disallow_msg_dst"),
+    // The header of a third party's packet has two hops: none, one and three are too few or many.
+    ("SRC>DST,DIGI,qAR,N5CAL-1:}SRC2>DST:>x", "party_3rd_inv"),
+    ("SRC>DST,DIGI,qAR,N5CAL-1:}SRC2>DST,ONE*:>x", "party_3rd_inv"),
+    ("SRC>DST,DIGI,qAR,N5CAL-1:}SRC2>DST,ONE,TWO,THREE*:>x", "party_3rd_inv"),
     ("N0CALL>APRS,qAR,N5CAL-1:>x", "disallow_srccall"),
     ("NOCALL-3>APRS,qAR,N5CAL-1:>x", "disallow_srccall"),
     ("SERVER>APRS,qAR,N5CAL-1:>x", "disallow_srccall"),
@@ -100,19 +110,21 @@ fn sources_that_the_operator_disallows() {
     passes_as_is(&mut tx, &mut rx, "P1RA>APRS,qAR,N5CAL-1:>x");
 }
 
-/// 512 octets with CR LF are the most, also of what the server makes; aprsc takes one less.
+/// 512 octets with CR LF are the most, also of what the server makes.
 #[test]
 fn long_packets() {
     let server = Server::basic();
     let mut tx = Client::login(server.port("igate"), "N5CAL-1");
     let mut rx = Client::login(server.port("full"), "N5CAL-2");
     let header = "SRC>APRS,qAR,N5CAL-1:>";
-    let longest = format!("{header}{}", "x".repeat(509 - header.len()));
+    let longest = format!("{header}{}", "x".repeat(LINE_LEN_MAX - header.len()));
     passes_as_is(&mut tx, &mut rx, &longest);
-    drops(&mut tx, &mut rx, format!("{longest}yy"), "SRC>DST:dummy");
-    // The line is short enough as it comes, and too long with its q construct.
-    let header = "SRC>APRS:>";
-    drops(&mut tx, &mut rx, format!("{header}{}", "z".repeat(505 - header.len())), "SRC>DST:dummy");
+    drops(&mut tx, &mut rx, format!("{longest}y"), "SRC>DST:dummy");
+    // The line is short enough as it comes, and as long as may be, or too long, with its q construct.
+    let (header, made) = ("SRC>APRS:>", "SRC>APRS,qAS,N5CAL-1:>");
+    let longest = "z".repeat(LINE_LEN_MAX - made.len());
+    passes(&mut tx, &mut rx, format!("{header}{longest}"), format!("{made}{longest}"));
+    drops(&mut tx, &mut rx, format!("{header}{longest}z"), "SRC>DST:dummy");
     drops(&mut tx, &mut rx, "x".repeat(100_000), "SRC>DST:dummy");
 }
 

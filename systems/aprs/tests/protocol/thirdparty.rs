@@ -30,6 +30,7 @@ fn an_inner_header_needs_two_hops() {
         "KG4LAA>APWW08,TCPIP*,qAS,n3wax:}KB3ONM>APK102,KV3B-1,WIDE1,WIDE2,KV3B-1,WIDE1,KG4LAA*\
          ::N3HEV-9  :ack26",
         "KG4LAA>APWW08,TCPIP*,qAS,n3wax:}KB3ONM>APK102,KV3B-1::N3HEV-9  :ack26",
+        "KG4LAA>APWW08,TCPIP*,qAS,n3wax:}KB3ONM>APK102::N3HEV-9  :ack26",
     ] {
         drops(&mut tx, &mut rx, packet, "K2SRC>APRS,qAR,N5CAL-1:>dummy");
     }
