@@ -69,6 +69,12 @@ pub enum Fault {
     TooMany { word: String, usage: &'static str },
     #[error("\"{word}\" is ignored, because {directive} takes one value: quote what has blanks")]
     Ignored { word: String, directive: &'static str },
+    #[error("\"{word}\" is ignored, because it is one word too many: {usage}")]
+    Spare { word: String, usage: &'static str },
+    #[error("{option} is ignored, because it means nothing for {of}")]
+    Meaningless { option: String, of: String },
+    #[error("\"{value}\" is no {what} that is served, so the line is ignored: {expected}")]
+    NotServed { value: String, what: &'static str, expected: &'static str },
     #[error("{directive} was given in line {first} already; this one counts")]
     Repeated { directive: &'static str, first: u32 },
     #[error("\"{value}\" is no {what}: {expected}")]

@@ -98,11 +98,12 @@ fn listen_options(
             }
             "filter" => {
                 let word = value_of(option, rest.next())?;
+                at(word, check_filter(&word.text))?;
                 if !matches!(listener.kind, PortKind::Igate | PortKind::ClientOnly) {
                     let of = format!("a {} port", kind_word.text);
-                    return Err((option.at, Fault::NotFor { option: lower, of }));
+                    reader.warn(option.at, Fault::Meaningless { option: lower, of });
+                    continue;
                 }
-                at(word, check_filter(&word.text))?;
                 listener.filter = Some(match listener.filter.take() {
                     Some(filter) => format!("{filter} {}", word.text.trim()),
                     None => word.text.trim().to_owned(),
@@ -324,9 +325,7 @@ pub(super) fn http(
     let [host, port, rest @ ..] = arguments else {
         return Err((name.at, Fault::TooFew { directive, usage }));
     };
-    if let [extra, ..] = rest {
-        return Err((extra.at, Fault::TooMany { word: extra.text.clone(), usage }));
-    }
+    reader.spare(rest, usage);
     let address = socket(reader, host, port)?;
     take(reader, "tcp", address, port.at)?;
     if upload {
@@ -345,6 +344,12 @@ pub(super) fn peer_group(
     let [label, protocol, local_word, pairs @ ..] = arguments else {
         return Err((name.at, Fault::TooFew { directive: "PeerGroup", usage: PEER_GROUP }));
     };
+    if protocol.text.eq_ignore_ascii_case("sctp") {
+        // aprsc's parser takes the word, so that a file that has it does not keep us from serving.
+        let (value, what) = (protocol.text.clone(), "protocol of a peer group");
+        reader.warn(protocol.at, Fault::NotServed { value, what, expected: "udp" });
+        return Ok(());
+    }
     if !protocol.text.eq_ignore_ascii_case("udp") {
         let (value, what) = (protocol.text.clone(), "protocol of a peer group");
         return Err((protocol.at, Fault::BadValue { value, what, expected: "udp" }));

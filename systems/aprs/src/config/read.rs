@@ -181,6 +181,13 @@ impl<'a> Reader<'a> {
         self.config.warnings.push(ConfigError { file: self.file.clone(), at: Some(at), fault });
     }
 
+    /// Warns of the first of the words that are more than a directive takes.
+    pub(super) fn spare(&mut self, rest: &[Word], usage: &'static str) {
+        if let Some(extra) = beyond(rest) {
+            self.warn(extra.at, Fault::Spare { word: extra.text.clone(), usage });
+        }
+    }
+
     /// One line.
     fn directive(&mut self, name: &Word, arguments: &[Word]) {
         let lower = name.text.to_ascii_lowercase();
@@ -221,9 +228,7 @@ impl<'a> Reader<'a> {
         if let Some(first) = self.first.insert(directive, name.at.line) {
             self.warn(name.at, Fault::Repeated { directive, first });
         }
-        if let Some(extra) =
-            rest.first().filter(|extra| extra.quoted || !extra.text.starts_with('#'))
-        {
+        if let Some(extra) = beyond(rest) {
             self.warn(extra.at, Fault::Ignored { word: extra.text.clone(), directive });
         }
         self.set(directive, word).map_err(|fault| (word.at, fault))
@@ -274,10 +279,7 @@ impl<'a> Reader<'a> {
         let [size, files, rest @ ..] = arguments else {
             return Err((name.at, Fault::TooFew { directive: "LogRotate", usage: USAGE }));
         };
-        if let [extra, ..] = rest {
-            let word = extra.text.clone();
-            return Err((extra.at, Fault::TooMany { word, usage: USAGE }));
-        }
+        self.spare(rest, USAGE);
         let megabytes = value::number(&size.text, 1, 1 << 20).map_err(|fault| (size.at, fault))?;
         let kept = value::number(&files.text, 1, 1000).map_err(|fault| (files.at, fault))?;
         self.config.log_rotate = Some((megabytes << 20, u32::try_from(kept).unwrap_or(1000)));
@@ -433,6 +435,11 @@ fn show_email(text: &str) -> Result<bool, Fault> {
         }
     }
     Ok(show)
+}
+
+/// The first of the words that a directive has no use for; a comment is none.
+fn beyond(rest: &[Word]) -> Option<&Word> {
+    rest.first().filter(|extra| extra.quoted || !extra.text.starts_with('#'))
 }
 
 fn unknown(name: &str) -> Fault {

@@ -123,7 +123,7 @@ fn every_fault_has_its_place() {
     let found = faults(
         "MyCall N0CALL\nLissten x\nUplink a full udp h 1\nListen a igate tcp ::1\n\
          ClientTimeout 5x\n  Listen a messageonly tcp ::1 1\nListen a igate tcp nowhere 1\n\
-         Listen a fullfeed tcp ::1 2 filter t/m\nListen a igate tcp ::1 3 tlskey k\n\
+         PeerGroup p tcp ::1:9 A ::1:8\nListen a igate tcp ::1 3 tlskey k\n\
          Listen a igate tcp ::1 4 acl bad.acl\nListen a igate tcp ::1 5 acl none.acl\n\
          MyAdmin \"open\nListen a udpsubmit tcp ::1 6\nPeerGroup p udp ::1 X\n\
          Listen a igate tcp ::1 70000\nHTTPStatus :: 10152\nListen a igate udp ::1 7 tlsca x\n\
@@ -138,7 +138,7 @@ fn every_fault_has_its_place() {
         "x.conf:8:15: \"5x\" is no interval",
         "x.conf:9:12: \"messageonly\" is no kind of port",
         "x.conf:10:20: no address was found for \"nowhere\"",
-        "x.conf:11:29: filter is not for a fullfeed port",
+        "x.conf:11:13: \"tcp\" is no protocol of a peer group",
         "x.conf:12:8: tlskey and tlscert belong together: tlscert is missing",
         "x.conf:14:30: cannot be read: the ACL file none.acl",
         "x.conf:15:9: the quote is not closed",
@@ -191,6 +191,37 @@ fn what_is_odd_is_a_warning() {
         assert!(line.starts_with(start), "{line}\n{start}");
     }
     assert_eq!((&*config.my_admin, config.workers), ("My", 32));
+}
+
+/// What aprsc takes does not keep the server from starting.
+#[test]
+fn what_is_of_no_use_is_a_warning_and_no_fault() {
+    let config = config(
+        "Listen f fullfeed tcp ::1 2 filter t/m maxclients 7\nListen d dupefeed tcp ::1 3 filter t/m\n\
+         Listen s udpsubmit udp ::1 4 filter t/m\nPeerGroup p sctp ::1:9 A ::1:8\n\
+         HTTPStatus :: 14501 all\nHTTPUpload ::1 8080 # of phones\nHTTPUpload ::1 8081 a b\n\
+         LogRotate 10 5 days\n",
+    );
+    let warnings: Vec<_> = config.warnings.iter().map(ToString::to_string).collect();
+    let starts = [
+        "x.conf:4:29: filter is ignored, because it means nothing for a fullfeed port",
+        "x.conf:5:29: filter is ignored, because it means nothing for a dupefeed port",
+        "x.conf:6:30: filter is ignored, because it means nothing for a udpsubmit port",
+        "x.conf:7:13: \"sctp\" is no protocol of a peer group that is served, so the line is ignored",
+        "x.conf:8:21: \"all\" is ignored, because it is one word too many: HTTPStatus ADDRESS PORT",
+        "x.conf:10:21: \"a\" is ignored, because it is one word too many: HTTPUpload ADDRESS PORT",
+        "x.conf:11:16: \"days\" is ignored, because it is one word too many: LogRotate MEGABYTES",
+    ];
+    assert_eq!(warnings.len(), starts.len(), "{warnings:#?}");
+    for (line, start) in warnings.iter().zip(starts) {
+        assert!(line.starts_with(start), "{line}\n{start}");
+    }
+    assert_eq!((&config.listeners[1].filter, config.listeners[1].clients_max), (&None, 7));
+    assert_eq!((config.listeners.len(), config.peer_groups.len()), (4, 0));
+    assert_eq!((config.http_status.len(), config.http_upload.len()), (1, 2));
+    assert_eq!(config.log_rotate, Some((10 << 20, 5)));
+    let wrong = faults("Listen f fullfeed tcp ::1 2 filter r/x\n");
+    assert!(wrong[0].starts_with("x.conf:4:36: in the filter: "), "{wrong:?}");
 }
 
 #[test]
