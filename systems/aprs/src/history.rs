@@ -3,11 +3,12 @@
 //! Filters ask: `m` and `f` where the client or its friend is, `t/…/call/km` where a station is. A
 //! packet with a position says it of its source (a third-party packet of the station in it), and one
 //! with an object or item of that alone; one that kills an object or item has it forgotten (aprsc,
-//! `src/historydb.c`). Names are compared octet by octet. Bounded in time and in number: whoever was not heard for longest goes first.
+//! `src/historydb.c`). Letters in either case are the same, as in the filters that ask; aprsc compares
+//! octet by octet. Bounded in time and in number: whoever was not heard for longest goes first.
 //!
 //! Not here: the packets themselves.
 
-use crate::callsign::Callsign;
+use crate::callsign::{CALLSIGN_LEN_MAX, Callsign};
 use crate::packet::{Packet, Position, Types};
 use foldhash::quality::FixedState;
 use hashbrown::HashTable;
@@ -84,7 +85,7 @@ impl History {
     /// Where `name` was last heard to be.
     pub fn get(&self, name: &[u8]) -> Option<Position> {
         let hash = self.hash_of(name);
-        let at = self.index.find(hash, |at| self.node(*at).name.as_bytes() == name)?;
+        let at = self.index.find(hash, |at| self.is_of(*at, name))?;
         Some(self.node(*at).position)
     }
 
@@ -172,7 +173,7 @@ impl History {
 
     fn put(&mut self, name: Callsign, position: Position, now_ns: u64) {
         let hash = self.hash_of(name.as_bytes());
-        let found = self.index.find(hash, |at| self.node(*at).name == name).copied();
+        let found = self.index.find(hash, |at| self.is_of(*at, name.as_bytes())).copied();
         if let Some(at) = found {
             self.unlink(at);
             let node = &mut self.nodes[at as usize];
@@ -199,7 +200,7 @@ impl History {
     fn remove(&mut self, name: &[u8]) {
         let hash = self.hash_of(name);
         let nodes = &self.nodes;
-        let found = self.index.find_entry(hash, |at| nodes[*at as usize].name.as_bytes() == name);
+        let found = self.index.find_entry(hash, |at| same(&nodes[*at as usize], name));
         let Ok(entry) = found else { return };
         let (at, _) = entry.remove();
         self.unlink(at);
@@ -246,14 +247,26 @@ impl History {
         &self.nodes[at as usize]
     }
 
+    fn is_of(&self, at: u32, name: &[u8]) -> bool {
+        same(self.node(at), name)
+    }
+
     fn hash_of(&self, name: &[u8]) -> u64 {
         hash_with(&self.hash, name)
     }
 }
 
+fn same(node: &Node, name: &[u8]) -> bool {
+    node.name.as_bytes().eq_ignore_ascii_case(name)
+}
+
 fn hash_with(state: &FixedState, name: &[u8]) -> u64 {
+    let mut folded = [0; CALLSIGN_LEN_MAX];
+    for (to, from) in folded.iter_mut().zip(name) {
+        *to = from.to_ascii_uppercase();
+    }
     let mut hasher = state.build_hasher();
-    hasher.write(name);
+    hasher.write(&folded[..name.len().min(CALLSIGN_LEN_MAX)]);
     hasher.finish()
 }
 

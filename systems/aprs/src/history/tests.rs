@@ -33,7 +33,6 @@ fn position_of_a_station() {
     near(moved.position, 60.4752, 25.0947);
     near(history.get(b"OH2RDP-1"), 60.4752, 25.0947);
     assert_eq!(history.get(b"OH2RDP"), None);
-    assert_eq!(history.get(b"oh2rdp-1"), None);
 
     // The same again is no change, another place is one.
     assert_eq!(history.record(&packet(b"OH2RDP-1>B:!6028.51N/02505.68E#"), START + 1), None);
@@ -69,6 +68,21 @@ fn objects_and_items_live_and_die() {
         assert_eq!((history.get(name), history.len()), (None, 0));
         assert_eq!(history.record(&packet(&line(dead)), START + 2), None, "was dead before");
     }
+}
+
+/// Filters ask in upper case, whatever the station's own case is.
+#[test]
+fn a_name_in_small_letters_is_found_and_forgotten_in_either_case() {
+    let mut history = history();
+    history.record(&packet(b"oh2rdp-1>BEACON:!6028.51N/02505.68E#"), START);
+    near(history.get(b"OH2RDP-1"), 60.4752, 25.0947);
+    let moved = history.record(&packet(b"OH2RDP-1>B:!6128.51N/02505.68E#"), START + 1).unwrap();
+    near(moved.position, 61.4752, 25.0947);
+    near(history.get(b"Oh2rdp-1"), 61.4752, 25.0947);
+    assert_eq!(history.len(), 1);
+    history.set(call(b"oH2RDP-1"), None, START + 2);
+    assert!(history.is_empty());
+    assert_eq!(history.get(b"OH2RDP-1X"), None);
 }
 
 #[test]
