@@ -1,18 +1,23 @@
 //! A packet's way through the server is a chain that others can read.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
 use chronoscope_aprs::callsign::Callsign;
 use chronoscope_aprs::config::{Config, Listener, PortKind, Protocol};
 use chronoscope_aprs::engine::{
     Close, ConnId, DatagramPort, Identity, Input, LogLevel, Now, Output, Server,
 };
 use chronoscope_aprs::{passcode, recording};
+use chronoscope_clock as clock;
 use chronoscope_model::{Batch, Record};
 use chronoscope_record::read::{self, Cursors, Ring};
+use common::{Client, UdpPeer, Upstream, free_port, loopback, passes_as_is, text};
 use std::io::{self, IoSlice};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, UdpSocket};
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
 const SCENARIO: &str = "APRS_TEST_SCENARIO";
 
@@ -123,4 +128,64 @@ fn nothing_is_recorded_where_the_environment_says_so() {
         .unwrap();
     assert!(status.success());
     assert_eq!(read::find_rings(folder.path()), Vec::<std::path::PathBuf>::new());
+}
+
+/// What ended in the ring of a running process until `class` did, for each class asked for.
+#[track_caller]
+fn until_ended(ring: &mut Ring, classes: &[&str]) -> Batch {
+    let (mut cursors, mut batch) = (Cursors::default(), Batch::default());
+    for _ in 0..1000 {
+        ring.drain(&mut cursors, usize::MAX, &mut batch).unwrap();
+        ring.refresh_names().unwrap();
+        if classes.iter().all(|class| !of_class(ring, &batch, class).is_empty()) {
+            return batch;
+        }
+        clock::sleep(Duration::from_millis(5));
+    }
+    let missing: Vec<_> =
+        classes.iter().filter(|class| of_class(ring, &batch, class).is_empty()).collect();
+    panic!("never recorded: {missing:?}");
+}
+
+/// One packet to one client of each class, by the program with its sockets and two workers.
+#[test]
+fn a_running_program_records_the_way_to_clients_of_each_class() {
+    let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+    let peer = UdpPeer::new("PEER1");
+    let upstream = Upstream::new("CORE1");
+    let both = free_port(loopback());
+    let (ip, port) = (both.ip(), both.port());
+    let directives = peer.directive()
+        + &upstream.directive("full")
+        + &format!("Listen both fullfeed tcp {ip} {port}\nListen udp fullfeed udp {ip} {port}\n");
+    let (server, rings) = common::Server::recorded(&directives, folder.path());
+    let (mut up, _) = upstream.login();
+    let socket = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(8))).unwrap();
+    let words = format!(" UDP {}", socket.local_addr().unwrap().port());
+    let _by_udp = Client::login_with(both, "N5CAL-4", &words);
+    let mut filtered = Client::filtered(server.port("igate"), "N5CAL-3", "p/SRC");
+    let mut full = Client::login(server.port("full"), "N5CAL-2");
+    let mut sender = Client::login(server.port("igate"), "N5CAL-1");
+    let line = "SRC>DST,qAR,N5CAL-1:to all";
+    passes_as_is(&mut sender, &mut full, line);
+    for received in [filtered.packet(), up.packet(), peer.packet()] {
+        assert_eq!(text(&received), line);
+    }
+    let mut buffer = [0; 600];
+    let count = socket.recv(&mut buffer).unwrap();
+    assert_eq!(text(&buffer[..count]), line);
+
+    let mut ring = Ring::open(&read::find_rings(&rings)[0]).unwrap();
+    assert_eq!(ring.process().application, recording::APPLICATION);
+    let writes = ["Write full feed", "Write filtered", "Write uplink", "Write peer", "Write UDP"];
+    let batch = until_ended(&mut ring, &writes);
+    let roots = of_class(&ring, &batch, "Receive");
+    assert_eq!(roots.len(), 1);
+    for class in ["DupeCheck"].iter().chain(&writes) {
+        let records = of_class(&ring, &batch, class);
+        assert_eq!(records.len(), 1, "{class}");
+        assert_eq!((records[0].level, records[0].parent), (1, roots[0].id), "{class}");
+        assert_eq!(records[0].root_start_ns, roots[0].start_ns, "{class}");
+    }
 }

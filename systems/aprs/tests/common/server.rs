@@ -50,6 +50,17 @@ impl Server {
 
     /// A server with this callsign and these directives. Port 0 is one that the kernel chooses.
     pub fn named(server_id: &str, directives: &str) -> Self {
+        Self::launch(server_id, directives, None)
+    }
+
+    /// As [`Server::with`], recorded into a folder that it makes itself, as its own, in `parent`.
+    pub fn recorded(directives: &str, parent: &Path) -> (Self, PathBuf) {
+        fs::set_permissions(parent, fs::Permissions::from_mode(0o777)).unwrap();
+        let rings = parent.join("rings");
+        (Self::launch("TESTING", &format!("{PORTS}{directives}"), Some(&rings)), rings)
+    }
+
+    fn launch(server_id: &str, directives: &str, rings: Option<&Path>) -> Self {
         let passcode = super::passcode(server_id);
         let dir = tempfile::tempdir().unwrap();
         // Where the server gives up root's rights, it writes here afterwards.
@@ -75,6 +86,9 @@ impl Server {
         }
         if other.is_none() {
             command.arg("--ports").arg(&ports_file).env("CHRONOSCOPE_RECORD", "off");
+        }
+        if let Some(rings) = rings {
+            command.env_remove("CHRONOSCOPE_RECORD").env("CHRONOSCOPE_DIR", rings);
         }
         let stderr = fs::File::create(dir.path().join("stderr")).unwrap();
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
