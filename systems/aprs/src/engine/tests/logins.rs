@@ -73,14 +73,16 @@ fn who_does_not_log_in_is_closed_whatever_it_says() {
 #[test]
 fn a_keepalive_says_who_and_when() {
     let mut world = World::new();
-    let conn = world.client(FULL, "OH7LZB", "");
-    world.wait(Duration::from_secs(20));
-    let told = world.hears(conn);
-    assert!(
-        told.starts_with("# chronoscope-aprs 1.2.3 22 Nov 2025 12:00:2")
-            && told.ends_with(" GMT TESTING 127.0.0.1:14000\r\n"),
-        "{told}"
-    );
+    let conn = world.open(FULL);
+    world.says(conn, "user OH7LZB pass -1 vers test 1.0");
+    assert!(world.hears(conn).contains("# logresp OH7LZB unverified, "));
+    world.wait(Duration::from_millis(19_400)); // and 250 ms each time that it listens
+    assert_eq!(world.hears(conn), "", "not before 20 s have passed");
+    let said = "# chronoscope-aprs 1.2.3 22 Nov 2025 12:00:20 GMT TESTING 127.0.0.1:14000\r\n";
+    assert_eq!(world.hears(conn), said);
+    world.wait(Duration::from_millis(19_400));
+    assert_eq!(world.hears(conn), "");
+    assert_eq!(world.hears(conn), said.replace("12:00:20", "12:00:40"));
 }
 
 #[test]
