@@ -136,6 +136,13 @@ pub struct SavedDupes {
     forms: Vec<(u64, u64, u64)>,
 }
 
+impl SavedDupes {
+    /// Forgets all forms, but not the counts. How many there were.
+    pub fn forget_forms(&mut self) -> usize {
+        std::mem::take(&mut self.forms).len()
+    }
+}
+
 impl Dupes {
     /// Remembers nothing yet. `seed` makes the hashes this server's own; `window_ns` is how long a
     /// form is remembered, in nanoseconds: 30 s on APRS-IS.

@@ -241,7 +241,7 @@ fn what_cannot_change_stays() {
     assert_eq!((next.server_id, next.workers), (running.server_id, running.workers));
     assert_eq!((next.clients_max, &*next.my_admin), (7, "b"));
     fs::write(&path, "Lissten\n").unwrap();
-    assert!(daemon::reread(&args, &running, &log).is_none());
+    assert!(daemon::reread(&args, &running, &log).is_err());
     let log = read(folder.path().join("foo.log"));
     assert!(log.contains("ERROR: ServerId does not change while the server runs"), "{log}");
     assert!(log.contains("there is no directive \"Lissten\""), "{log}");

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, anyhow};
 use chronoscope_aprs::args::{Args, Command};
-use chronoscope_aprs::config::{self, Config};
+use chronoscope_aprs::config::{self, Config, Listener};
 use chronoscope_aprs::daemon::{self, Ready, Signal, Signals, Started};
 use chronoscope_aprs::engine::journal::{self, Journal};
 use chronoscope_aprs::engine::{Identity, LogLevel, Now, Server};
@@ -20,6 +20,9 @@ use std::sync::Arc;
 
 /// What says to the next program that it is the next one.
 const LIVE_UPGRADE: &str = "-Z";
+
+/// The fault that a reload is which did not work.
+const RELOAD_FAILED: &str = "reload_failed";
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -105,11 +108,7 @@ fn serve(
                     return Ok(());
                 }
                 Signal::Reload => {
-                    if reload(args, &running, log) {
-                        let series = http.series();
-                        http.stop();
-                        http = serve_http(&running, series)?;
-                    }
+                    reload(args, &running, &mut http, log);
                 }
                 Signal::ReopenLog => match log.reopen() {
                     Ok(()) => log.write(LogLevel::Info, format_args!("the log is opened anew")),
@@ -187,7 +186,7 @@ fn serve_http(running: &Running, series: Series) -> anyhow::Result<Http> {
     let handle = running.handle();
     let ports = running.http_ports().context("no descriptors left")?;
     let server = Arc::clone(handle.server());
-    let adopt = Box::new(move |stream, listener, remote, local| {
+    let adopt = Box::new(move |stream, listener: &Listener, remote, local| {
         handle.adopt(stream, listener, remote, local)
     });
     Http::start(ports, server, adopt, series).context("the web side cannot be started")
@@ -202,9 +201,10 @@ fn upgrade(args: &Args, running: &Running, program: &Program, http: &Http, log: 
         running.handle().server().fault("live_upgrade_failed", &text, now());
     };
     // The next program would refuse it when it is too late.
-    if let Err(errors) = config::read(&args.config_path()) {
-        return failed(&errors);
-    }
+    let next = match config::read(&args.config_path()) {
+        Ok(next) => Arc::new(next),
+        Err(errors) => return failed(&errors),
+    };
     let series = match serde_json::to_value(http.series()) {
         Ok(series) => series,
         Err(error) => return failed(&error),
@@ -212,7 +212,9 @@ fn upgrade(args: &Args, running: &Running, program: &Program, http: &Http, log: 
     if let Err(error) = Signals::hold() {
         return failed(&error);
     }
-    let error: UpgradeError = running.upgrade(program, series);
+    http.pause(true);
+    let error: UpgradeError = running.upgrade(program, &next, series);
+    http.pause(false);
     failed(&error);
 }
 
@@ -226,18 +228,28 @@ fn identity() -> Identity {
     Identity { software: "aprs-server".into(), version: env!("CARGO_PKG_VERSION").into() }
 }
 
-/// Whether the web side has to be started anew.
-fn reload(args: &Args, running: &Running, log: &Log) -> bool {
+/// Reads the configuration again. What does not work is logged, and a fault until a reload works.
+fn reload(args: &Args, running: &Running, http: &mut Http, log: &Log) {
     let handle = running.handle();
     let server = handle.server();
-    let Some(config) = daemon::reread(args, &server.config(), log) else { return false };
-    let config = Arc::new(config);
+    let config = match daemon::reread(args, &server.config(), log) {
+        Ok(config) => Arc::new(config),
+        Err(errors) => {
+            let text = format!("The new configuration is not in force: {errors}");
+            return server.fault(RELOAD_FAILED, &text, now());
+        }
+    };
     server.reload(Arc::clone(&config));
-    let reloaded = running.reload(config);
-    for error in &reloaded.errors {
-        log.write(LogLevel::Error, format_args!("{error}"));
+    // Ports that cannot be opened are told there.
+    let _told = running.reload(config);
+    match running.http_ports().and_then(|ports| http.serve(ports)) {
+        Ok(()) => server.fault_over(RELOAD_FAILED),
+        Err(error) => {
+            let text = format!("The web side goes on with its ports of before: {error}");
+            log.write(LogLevel::Error, format_args!("{text}"));
+            server.fault(RELOAD_FAILED, &text, now());
+        }
     }
-    reloaded.http_changed
 }
 
 /// Says where the ports are: in the log, and in the file that was asked for, which is there whole

@@ -133,9 +133,11 @@ fn start_with(args: &Args, log: Log) -> Result<Started, StartError> {
 }
 
 /// Reads the configuration again. What cannot change in a running server stays as it is, and that
-/// is logged: its callsign, its run folder, its workers, its file limit. `None` when the file has
-/// faults, which are logged as well.
-pub fn reread(args: &Args, running: &Config, log: &Log) -> Option<Config> {
+/// is logged: its callsign, its run folder, its workers, its file limit.
+///
+/// # Errors
+/// The faults of the file, which are logged as well.
+pub fn reread(args: &Args, running: &Config, log: &Log) -> Result<Config, ConfigErrors> {
     let mut config = match config::read(&args.config_path()) {
         Ok(config) => config,
         Err(errors) => {
@@ -144,7 +146,7 @@ pub fn reread(args: &Args, running: &Config, log: &Log) -> Option<Config> {
             }
             let text = format_args!("the new configuration has faults: the old one stays");
             log.write(LogLevel::Error, text);
-            return None;
+            return Err(errors);
         }
     };
     if args.workers.is_some() {
@@ -169,7 +171,7 @@ pub fn reread(args: &Args, running: &Config, log: &Log) -> Option<Config> {
     }
     log.set_rotation(config.log_rotate);
     log.write(LogLevel::Info, format_args!("the new configuration is read"));
-    Some(config)
+    Ok(config)
 }
 
 fn wants_low_ports(config: &Config) -> bool {

@@ -19,6 +19,7 @@ mod feed;
 mod flush;
 mod interest;
 pub mod journal;
+mod latin1;
 mod lines;
 mod login;
 mod meter;

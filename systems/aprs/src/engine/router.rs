@@ -94,6 +94,10 @@ impl Router {
         }
     }
 
+    pub(super) fn forgotten_early(&self) -> u64 {
+        self.dupes.forgotten_early()
+    }
+
     pub(super) fn history_status(&self) -> HistoryStatus {
         self.counted.clone()
     }

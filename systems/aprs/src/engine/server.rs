@@ -22,6 +22,8 @@ use tokio::sync::oneshot;
 
 /// aprsc's name of the alarm.
 const NO_UPLINK: &str = "no_uplink";
+/// The fault that the duplicate check is which has no room.
+const DUPES_FORGOTTEN: &str = "dupes_forgotten_early";
 
 /// Wakes the thread of a worker, from any thread.
 pub type Waker = Box<dyn Fn() + Send + Sync>;
@@ -49,6 +51,9 @@ pub struct Server {
     pub(super) all: Gauge,
     totals: [Meter; 3],
     faults: Mutex<Faults>,
+    /// Where ports really listen, as the sockets' side says.
+    bound: Mutex<Vec<(Arc<Listener>, SocketAddr)>>,
+    forgotten_early: AtomicU64,
     uplinks: Mutex<BTreeMap<String, UplinkState>>,
     stale_cuts: AtomicU64,
     next_conn: AtomicU64,
@@ -123,6 +128,8 @@ impl Server {
             all: Gauge::default(),
             totals: Default::default(),
             faults: Mutex::new(Faults::default()),
+            bound: Mutex::default(),
+            forgotten_early: AtomicU64::new(0),
             uplinks: Mutex::new(BTreeMap::new()),
             stale_cuts: AtomicU64::new(0),
             next_conn: AtomicU64::new(1),
@@ -193,14 +200,33 @@ impl Server {
         self.router().why.about(call, recent_max)
     }
 
-    /// All counters. Where ports really listen is not known here: addresses are those of the
-    /// configuration.
+    /// Says where ports of the configuration really listen: the kernel chose the port where it
+    /// says 0.
+    pub fn listens(&self, bound: Vec<(Arc<Listener>, SocketAddr)>) {
+        *lock(&self.bound) = bound;
+    }
+
+    /// All counters. Ports of which [`listens`](Self::listens) said nothing have the addresses of
+    /// the configuration.
     pub fn status(&self, now: Now) -> StatusSnapshot {
         let config = self.config();
         let all = self.all.read();
-        let (dupes, history, memory) = {
+        let (dupes, history, memory, forgotten_early) = {
             let router = self.router();
-            (router.dupes_status(), router.history_status(), router.memory())
+            let forgotten_early = router.forgotten_early();
+            (router.dupes_status(), router.history_status(), router.memory(), forgotten_early)
+        };
+        if self.forgotten_early.swap(forgotten_early, Ordering::Relaxed) < forgotten_early {
+            let text = format!(
+                "{forgotten_early} forms of packets were forgotten before their 30 s were over, \
+                 because there were too many: duplicates of them are let through"
+            );
+            self.fault(DUPES_FORGOTTEN, &text, now);
+        }
+        let bound = lock(&self.bound).clone();
+        let address = |port: &Port| {
+            let is_same = |(of, _): &&(Arc<Listener>, SocketAddr)| Arc::ptr_eq(of, &port.listener);
+            bound.iter().find(is_same).map_or(port.listener.address, |(_, address)| *address)
         };
         StatusSnapshot {
             now,
@@ -212,7 +238,11 @@ impl Server {
             tcp: self.totals[0].read(),
             udp: self.totals[1].read(),
             sctp: self.totals[2].read(),
-            listeners: self.ports().iter().map(|port| listener_status(port)).collect(),
+            listeners: self
+                .ports()
+                .iter()
+                .map(|port| listener_status(port, address(port)))
+                .collect(),
             uplinks: self.uplink_statuses(&config),
             dupes,
             history,
@@ -277,7 +307,7 @@ impl Server {
         lock(&self.faults).over(name);
     }
 
-    pub(super) fn count_stale_cut(&self) {
+    pub(crate) fn count_stale_cut(&self) {
         self.stale_cuts.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -436,11 +466,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn listener_status(port: &Port) -> ListenerStatus {
+fn listener_status(port: &Port, address: SocketAddr) -> ListenerStatus {
     let counters = port.gauge.read();
     ListenerStatus {
         listener: Arc::clone(&port.listener),
-        address: port.listener.address,
+        address,
         clients: counters.clients,
         clients_peak: counters.clients_peak,
         connects: counters.connects,

@@ -37,10 +37,12 @@ pub struct ClientState {
     /// Where packets go by UDP.
     pub udp_port: Option<u16>,
     /// Octets of a line that has not ended.
+    #[serde(with = "super::latin1")]
     pub input: Vec<u8>,
     /// The line is too long already and is left out.
     pub input_overlong: bool,
     /// Octets that are to be written first.
+    #[serde(with = "super::latin1")]
     pub output: Vec<u8>,
     /// Its counters.
     pub traffic: Traffic,

@@ -11,7 +11,7 @@ use super::peers::Peers;
 use super::seam::{Close, ConnId, Input, LogLevel, Now, Output};
 use super::server::{Mail, Server, Waker};
 use crate::callsign::Callsign;
-use crate::config::Config;
+use crate::config::{Config, Protocol};
 use crate::filter::{ClientSlot, FilterIndex};
 use crate::packet::DropReason;
 use crate::recording::Writes;
@@ -387,11 +387,18 @@ impl Worker {
         let client = &self.clients[slot];
         let waited_ns = output::oldest_ns(client, self.feed_of(client))
             .map_or(0, |at_ns| now.monotonic_ns.saturating_sub(at_ns));
-        let is_stale = u128::from(waited_ns) > self.config.stale_after.as_nanos();
+        let is_stale = u128::from(waited_ns) > self.stale_after_ns(client);
         if is_stale {
             self.cut(now, slot, waited_ns, out);
         }
         is_stale
+    }
+
+    /// How long something may wait for a client here and in the kernel: of a WebSocket client half
+    /// of the bound, because the other half is the bridge's that stands before it.
+    fn stale_after_ns(&self, client: &Client) -> u128 {
+        let bound_ns = self.config.stale_after.as_nanos();
+        if client.protocol() == Protocol::WebSocket { bound_ns / 2 } else { bound_ns }
     }
 
     fn cut(&mut self, now: Now, slot: usize, waited_ns: u64, out: &mut impl Output) {
@@ -421,7 +428,7 @@ impl Worker {
             let conn = client.conn;
             let in_kernel_ns =
                 client.outbox.unacknowledged_ns(now.monotonic_ns, || out.unacknowledged(conn));
-            if u128::from(in_kernel_ns) > self.config.stale_after.as_nanos() {
+            if u128::from(in_kernel_ns) > self.stale_after_ns(&self.clients[slot]) {
                 self.cut(now, slot, in_kernel_ns, out);
                 continue;
             }

@@ -34,9 +34,10 @@ mod why;
 
 pub use ask::{AskError, why, words};
 pub use series::Series;
-pub use site::Adopt;
+pub use site::{Adopt, WasCut};
 pub use why::{Answer, Client, Dropped, Reason};
 
+use crate::config::Listener;
 use crate::engine::Server;
 use crate::net::ServerTls;
 use listen::Port;
@@ -45,9 +46,11 @@ use std::io;
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_rustls::TlsAcceptor;
 
@@ -72,8 +75,8 @@ pub struct Ports {
     pub status: Vec<TcpListener>,
     /// Upload of packets.
     pub upload: Vec<TcpListener>,
-    /// WebSocket ports, each with its index in `Config::listeners`.
-    pub websocket: Vec<(usize, TcpListener)>,
+    /// WebSocket ports.
+    pub websocket: Vec<(Arc<Listener>, TcpListener)>,
     /// Where the operator's `motd.html` is; `web` in the working directory if nothing is said.
     pub web_dir: Option<PathBuf>,
 }
@@ -81,6 +84,9 @@ pub struct Ports {
 /// The running web side.
 pub struct Http {
     site: Arc<Site>,
+    runtime: tokio::runtime::Handle,
+    /// Those that accept.
+    ports: Vec<AbortHandle>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -98,9 +104,7 @@ impl Http {
         series: Series,
     ) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        for listener in listeners(&ports) {
-            listener.set_nonblocking(true)?;
-        }
+        let handle = runtime.handle().clone();
         let web_dir = ports.web_dir.clone().unwrap_or_else(|| WEB_DIR.into());
         let site = Arc::new(Site::new(server, adopt, web_dir, series));
         let (stop, stopped) = oneshot::channel();
@@ -109,14 +113,40 @@ impl Http {
             runtime.block_on(async move {
                 served.sample();
                 tokio::spawn(sample(Arc::clone(&served)));
-                serve(ports, &served);
                 // An error means that the other end is gone: to be stopped as well.
                 let _ = stopped.await;
             });
             // Whatever still goes on is cut.
             runtime.shutdown_background();
         })?;
-        Ok(Self { site, stop: Some(stop), thread: Some(thread) })
+        let stop = Some(stop);
+        let mut http =
+            Self { site, runtime: handle, ports: Vec::new(), stop, thread: Some(thread) };
+        http.serve(ports)?;
+        Ok(http)
+    }
+
+    /// Serves these ports from now on, with the server's configuration and TLS files of now.
+    /// Connections stay, those of ports that are gone as well; at each port as many further ones
+    /// may come as if there were none.
+    ///
+    /// # Errors
+    /// When a socket is not one; then nothing has changed.
+    pub fn serve(&mut self, ports: Ports) -> io::Result<()> {
+        for listener in listeners(&ports) {
+            listener.set_nonblocking(true)?;
+        }
+        self.site.server.fault_over(FAULT);
+        for port in self.ports.drain(..) {
+            port.abort();
+        }
+        self.ports = serve(ports, &self.site, &self.runtime);
+        Ok(())
+    }
+
+    /// Whether uploads are refused because no worker takes them: while a live upgrade is tried.
+    pub fn pause(&self, is_paused: bool) {
+        self.site.paused.store(is_paused, Ordering::Relaxed);
     }
 
     /// The last 48 hours, to be gone on with by another one.
@@ -160,11 +190,12 @@ fn listeners(ports: &Ports) -> impl Iterator<Item = &TcpListener> {
     ports.status.iter().chain(&ports.upload).chain(websocket)
 }
 
-fn serve(ports: Ports, site: &Arc<Site>) {
-    let start = |listener: TcpListener, port: Port| {
+fn serve(ports: Ports, site: &Arc<Site>, runtime: &tokio::runtime::Handle) -> Vec<AbortHandle> {
+    let mut started = Vec::new();
+    let mut start = |listener: TcpListener, port: Port| {
         let site = Arc::clone(site);
         let told = move |words: String| site.server.fault(FAULT, &words, site::now());
-        tokio::spawn(listen::serve(listener, port, told));
+        started.push(runtime.spawn(listen::serve(listener, port, told)).abort_handle());
     };
     let browsers = |routes| Port {
         routes,
@@ -181,9 +212,8 @@ fn serve(ports: Ports, site: &Arc<Site>) {
         start(listener, browsers(upload::routes(Arc::clone(site))));
     }
     let config = site.server.config();
-    for (index, listener) in ports.websocket {
-        let files = config.listeners.get(index).and_then(|listener| listener.tls.as_ref());
-        let tls = match files.map(ServerTls::read).transpose() {
+    for (of, listener) in ports.websocket {
+        let tls = match of.tls.as_ref().map(ServerTls::read).transpose() {
             Ok(tls) => tls.map(|tls| TlsAcceptor::from(tls.config)),
             // Without TLS a port that is to have it is not served at all.
             Err(error) => {
@@ -193,7 +223,7 @@ fn serve(ports: Ports, site: &Arc<Site>) {
             }
         };
         let port = Port {
-            routes: websocket::routes(Arc::clone(site), index),
+            routes: websocket::routes(Arc::clone(site), of),
             connections_max: UPGRADES.0,
             lifetime: UPGRADES.1,
             acknowledged_within: config.stale_after,
@@ -202,6 +232,7 @@ fn serve(ports: Ports, site: &Arc<Site>) {
         };
         start(listener, port);
     }
+    started
 }
 
 /// Samples once a minute.

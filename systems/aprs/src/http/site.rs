@@ -1,7 +1,7 @@
 //! What all requests share: the server, its last snapshot, the series of the last 48 hours.
 
 use super::series::Series;
-use crate::config::Config;
+use crate::config::{Config, Listener};
 use crate::engine::{Now, Server};
 use crate::status::{ClientStatus, Role, StatusSnapshot};
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::Mutex as AsyncMutex;
@@ -24,10 +24,13 @@ const WORKERS_WITHIN: Duration = Duration::from_millis(1500);
 /// The fault that a worker which does not answer is.
 const SILENT: &str = "worker_silent";
 
-/// Takes a client of a WebSocket port: a stream that carries lines as TCP would, the port's index
-/// in `Config::listeners`, the client's address and ours. An error means that the client is refused.
+/// Takes a client of a WebSocket port: a stream that carries lines as TCP would, the port, the
+/// client's address and ours. An error means that the client is refused.
 pub type Adopt =
-    Box<dyn Fn(UnixStream, usize, SocketAddr, SocketAddr) -> io::Result<()> + Send + Sync>;
+    Box<dyn Fn(UnixStream, &Listener, SocketAddr, SocketAddr) -> io::Result<WasCut> + Send + Sync>;
+
+/// Hears that a client was cut because it reads too slowly: counts and logs it.
+pub type WasCut = Box<dyn FnOnce() + Send>;
 
 /// What all requests share.
 pub(super) struct Site {
@@ -36,6 +39,8 @@ pub(super) struct Site {
     pub(super) web_dir: PathBuf,
     pub(super) series: Mutex<Series>,
     pub(super) requests: AtomicU64,
+    /// Nothing is taken: the workers wait for another program.
+    pub(super) paused: AtomicBool,
     last: AsyncMutex<Option<Arc<View>>>,
 }
 
@@ -62,6 +67,7 @@ impl Site {
             web_dir,
             series: Mutex::new(series),
             requests: AtomicU64::new(0),
+            paused: AtomicBool::new(false),
             last: AsyncMutex::new(None),
         }
     }

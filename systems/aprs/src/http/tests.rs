@@ -11,7 +11,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -68,7 +68,9 @@ struct Site {
     upload: SocketAddr,
     websocket: SocketAddr,
     /// Streams of WebSocket clients, as the sockets' side would get them.
-    adopted: Arc<Mutex<Vec<(UnixStream, usize)>>>,
+    adopted: Arc<Mutex<Vec<(UnixStream, String)>>>,
+    /// Clients that were cut for their slowness.
+    cuts: Arc<AtomicUsize>,
     ended: Arc<AtomicBool>,
     worker: Option<JoinHandle<()>>,
 }
@@ -91,14 +93,18 @@ impl Site {
         let ports = Ports {
             status: vec![status],
             upload: vec![upload],
-            websocket: vec![(1, websocket)],
+            websocket: vec![(Arc::clone(&server.config().listeners[1]), websocket)],
             web_dir: None,
         };
         let adopted = Arc::new(Mutex::new(Vec::new()));
         let taken = Arc::clone(&adopted);
-        let adopt = Box::new(move |stream, listener, _, _| {
-            taken.lock().unwrap().push((stream, listener));
-            Ok(())
+        let cuts = Arc::new(AtomicUsize::new(0));
+        let cut = Arc::clone(&cuts);
+        let adopt = Box::new(move |stream, listener: &Listener, _, _| {
+            taken.lock().unwrap().push((stream, listener.name.clone()));
+            let cut = Arc::clone(&cut);
+            let was_cut: super::WasCut = Box::new(move || _ = cut.fetch_add(1, Ordering::Relaxed));
+            Ok(was_cut)
         });
         let http = Http::start(ports, Arc::clone(&server), adopt, Series::default()).unwrap();
         Self {
@@ -108,6 +114,7 @@ impl Site {
             upload: at_upload,
             websocket: at_websocket,
             adopted,
+            cuts,
             ended: Arc::default(),
             worker: None,
         }
@@ -439,7 +446,7 @@ fn a_websocket_carries_lines_both_ways() {
     let (mut worker, listener) = site.adopted.lock().unwrap().pop().unwrap();
     worker.set_nonblocking(false).unwrap();
     worker.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    assert_eq!(listener, 1);
+    assert_eq!(listener, "In a browser");
 
     // Text of five octets, masked with zeros: what is missing of the line's end is put there.
     client.write_all(b"\x81\x85\0\0\0\0# hey").unwrap();
@@ -533,4 +540,79 @@ fn a_websocket_port_whose_tls_cannot_be_had_is_not_served() {
     let site = Site::without_worker(server);
     let faults = site.json("/status.json")["faults"].to_string();
     assert!(faults.contains("a WebSocket port is not served"), "{faults}");
+}
+
+/// Upgrades, and takes the worker's end.
+fn websocket(site: &Site) -> (TcpStream, UnixStream, String) {
+    let mut client = connect(site.websocket);
+    client.write_all(UPGRADE.as_bytes()).unwrap();
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut octet = [0];
+        client.read_exact(&mut octet).unwrap();
+        head.push(octet[0]);
+    }
+    let (worker, listener) = site.adopted.lock().unwrap().pop().unwrap();
+    worker.set_nonblocking(false).unwrap();
+    (client, worker, listener)
+}
+
+#[test]
+fn a_websocket_client_stays_while_ports_change_and_new_ones_come_by_the_ports_own_name() {
+    let mut site = Site::start();
+    let (mut client, mut worker, _) = websocket(&site);
+    let mut config = Config::clone(&site.server.config());
+    let again = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = again.local_addr().unwrap();
+    // Its place among the ports is another one now.
+    config.listeners.remove(0);
+    let listener = Arc::clone(&config.listeners[0]);
+    site.server.reload(Arc::new(config));
+    let ports = Ports {
+        websocket: vec![(listener, again)],
+        status: vec![TcpListener::bind("127.0.0.1:0").unwrap()],
+        ..Ports::default()
+    };
+    let status = ports.status[0].local_addr().unwrap();
+    site.http.as_mut().unwrap().serve(ports).unwrap();
+    worker.write_all(b"# still here\r\n").unwrap();
+    let mut frame = [0; 14];
+    client.read_exact(&mut frame).unwrap();
+    assert_eq!(&frame, b"\x81\x0c# still here");
+    site.websocket = at;
+    assert_eq!(websocket(&site).2, "In a browser");
+    site.status = status;
+    assert_eq!(site.get("/").status, 200);
+}
+
+#[test]
+fn uploads_are_refused_while_no_worker_reads_them() {
+    let site = Site::start();
+    let kind = "Content-Type: application/octet-stream\r\n";
+    let body = "user N0CALL pass 13023 vers test 1\r\nN0CALL>APRS:>hello\r\n";
+    site.http.as_ref().unwrap().pause(true);
+    let refused = site.post(kind, body);
+    assert_eq!((refused.status, refused.text().contains("upgraded")), (503, true));
+    site.http.as_ref().unwrap().pause(false);
+    assert_ne!(site.post(kind, body).status, 503, "a worker looked at it");
+}
+
+#[test]
+fn a_websocket_client_that_does_not_read_is_cut_and_counted() {
+    let server = server();
+    let mut config = Config::clone(&server.config());
+    config.stale_after = Duration::from_millis(400);
+    server.reload(Arc::new(config));
+    let site = Site::without_worker(server);
+    let (_client, mut worker, _) = websocket(&site);
+    worker.set_write_timeout(Some(Duration::from_secs(20))).unwrap();
+    // Until the kernel takes no more, and the bridge ends.
+    while worker.write_all(&b"# that nobody reads\r\n".repeat(1000)).is_ok() {}
+    for _ in 0..2000 {
+        if site.cuts.load(Ordering::Relaxed) == 1 {
+            return;
+        }
+        chronoscope_clock::sleep(Duration::from_millis(5));
+    }
+    panic!("the cut was not told");
 }

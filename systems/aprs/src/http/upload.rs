@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Extension, Router};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -61,6 +62,11 @@ async fn take(site: &Site, peer: Peer, request: Request) -> Result<(), Refused> 
     };
     if !body.contains(&b'\n') {
         return Err(bad("No newline (LF) found in data"));
+    }
+    // No worker would read it before another program is there, which does not know of it.
+    if site.paused.load(Ordering::Relaxed) {
+        let why = "The server is being upgraded, please try again";
+        return Err((StatusCode::SERVICE_UNAVAILABLE, why.into()));
     }
     match timeout(ANSWER_WITHIN, site.server.post(peer.remote, body.into())).await {
         Ok(Ok(posted)) => words(&posted),

@@ -4,10 +4,12 @@
 //! To the client goes one message a line, without its CR LF: a text message where the line is
 //! UTF-8, else a binary one. From the client come text or binary messages of whole lines; what is
 //! missing of the last line's end is put there. The engine sees a stream of bytes as over TCP, so
-//! that login, filters and limits are the same.
+//! that login, filters and limits are the same. What waits for a slow reader waits at most half of
+//! the staleness bound there, and half of it here.
 
 use super::listen::Peer;
-use super::site::Site;
+use super::site::{Site, WasCut};
+use crate::config::Listener;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
 use axum::extract::{Extension, State};
@@ -31,13 +33,13 @@ const PING_EVERY: Duration = Duration::from_secs(30);
 /// How long it may say nothing at all, not even that it lives.
 const SILENT_MAX: Duration = Duration::from_secs(90);
 
-/// Of one port: `listener` is its index in `Config::listeners`.
-pub(super) fn routes(site: Arc<Site>, listener: usize) -> Router {
+/// Of one port.
+pub(super) fn routes(site: Arc<Site>, listener: Arc<Listener>) -> Router {
     Router::new().fallback(upgrade).with_state((site, listener))
 }
 
 async fn upgrade(
-    State((site, listener)): State<(Arc<Site>, usize)>,
+    State((site, listener)): State<(Arc<Site>, Arc<Listener>)>,
     Extension(peer): Extension<Peer>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
@@ -50,21 +52,23 @@ async fn upgrade(
         Ok(pair) => pair,
         Err(error) => return busy(&error),
     };
-    if let Err(error) = (site.adopt)(workers, listener, peer.remote, peer.local) {
-        return busy(&error);
-    }
+    let was_cut = match (site.adopt)(workers, &listener, peer.remote, peer.local) {
+        Ok(was_cut) => was_cut,
+        Err(error) => return busy(&error),
+    };
     let ours = match ours.set_nonblocking(true).and_then(|()| UnixStream::from_std(ours)) {
         Ok(ours) => ours,
         Err(error) => return busy(&error),
     };
-    let stale_after = site.server.config().stale_after;
+    // The engine cuts after the other half.
+    let stale_after = site.server.config().stale_after / 2;
     upgrade
         .read_buffer_size(4 << 10)
         .write_buffer_size(CHUNK_BYTES)
         .max_write_buffer_size(16 * CHUNK_BYTES)
         .max_message_size(MESSAGE_BYTES_MAX)
         .max_frame_size(MESSAGE_BYTES_MAX)
-        .on_upgrade(move |socket| bridge(socket, ours, stale_after, peer))
+        .on_upgrade(move |socket| bridge(socket, ours, stale_after, peer, was_cut))
 }
 
 /// The client is refused: the port is full, or the ACL says so, or the system has no more room.
@@ -85,7 +89,13 @@ enum End {
 }
 
 /// Carries lines until either side ends.
-async fn bridge(mut socket: WebSocket, mut worker: UnixStream, stale_after: Duration, peer: Peer) {
+async fn bridge(
+    mut socket: WebSocket,
+    mut worker: UnixStream,
+    stale_after: Duration,
+    peer: Peer,
+    was_cut: WasCut,
+) {
     let mut lines = Lines::default();
     let end = carry(&mut socket, &mut worker, &mut lines, stale_after).await;
     let (code, reason) = match end {
@@ -93,7 +103,10 @@ async fn bridge(mut socket: WebSocket, mut worker: UnixStream, stale_after: Dura
         End::Protocol(reason) => (close_code::PROTOCOL, reason),
         End::Client => return, // there is nobody to tell
         // It would read of its end after all that is too old by now: nothing more is sent.
-        End::Stale => return peer.forget_unsent(),
+        End::Stale => {
+            was_cut();
+            return peer.forget_unsent();
+        }
     };
     let frame = CloseFrame { code, reason: reason.into() };
     // Said where it is still heard.

@@ -27,7 +27,7 @@ mod uplinks;
 mod worker;
 
 pub use plan::PortError;
-pub use running::{Bound, Handle, Log, Reloaded, Running};
+pub use running::{Bound, Handle, Log, Running};
 pub use tls::TlsError;
 pub use upgrade::{Legacy, Program, UpgradeError};
 

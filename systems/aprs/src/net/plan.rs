@@ -181,13 +181,14 @@ impl Plan {
         self.http.iter().find(is_same).map(|(_, _, port)| port.clone())
     }
 
-    /// The sockets that the HTTP side serves; the same for as long as nothing changes for it.
+    /// The sockets that the HTTP side serves.
     pub(crate) fn http_side(&self) -> Vec<(HttpUse, &Port)> {
         let http = self.http.iter().map(|(kind, _, port)| (HttpUse::Http(*kind), port));
-        let listeners = self.config.listeners.iter().zip(&self.listeners).enumerate();
-        let websocket = listeners.filter_map(|(index, (listener, port))| {
+        let listeners = self.config.listeners.iter().zip(&self.listeners);
+        let websocket = listeners.filter_map(|(listener, port)| {
             let is_websocket = listener.protocol == Protocol::WebSocket;
-            Some((HttpUse::WebSocket(index), port.as_ref().filter(|_| is_websocket)?))
+            let port = port.as_ref().filter(|_| is_websocket)?;
+            Some((HttpUse::WebSocket(Arc::clone(listener)), port))
         });
         http.chain(websocket).collect()
     }
@@ -205,6 +206,15 @@ impl Plan {
         let is_same = |ours: &Arc<PeerGroup>| ours.name == group.name && ours.local == group.local;
         let index = self.config.peer_groups.iter().position(is_same)?;
         self.groups[index].clone()
+    }
+
+    /// Where the listeners that could be bound really are.
+    pub(crate) fn listening(&self) -> Vec<(Arc<Listener>, SocketAddr)> {
+        let listeners = self.config.listeners.iter().zip(&self.listeners);
+        let bound = |(listener, port): (&Arc<Listener>, &Option<Port>)| {
+            Some((Arc::clone(listener), port.as_ref()?.address))
+        };
+        listeners.filter_map(bound).collect()
     }
 
     /// Every bound port: name, protocol's name, configured address, port.
@@ -225,11 +235,11 @@ impl Plan {
 }
 
 /// What the HTTP side does with a socket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) enum HttpUse {
     Http(HttpPort),
-    /// Clients of the listener with this index.
-    WebSocket(usize),
+    /// Clients of this listener.
+    WebSocket(Arc<Listener>),
 }
 
 /// Two configurations mean the same port.

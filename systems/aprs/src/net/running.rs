@@ -3,7 +3,7 @@
 use super::plan::{HttpPort, HttpUse, Inherited, Plan, Port, PortError, protocol_name};
 use super::sockets::{Arrival, Origin};
 use super::{socket, uplinks, worker};
-use crate::config::{Config, Protocol, Uplink};
+use crate::config::{Config, Listener, Protocol, Uplink};
 use crate::engine::{ConnId, LogLevel, Server, WorkerState};
 use crate::http;
 use mio::{Poll, Waker};
@@ -11,7 +11,7 @@ use socket2::Socket;
 use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::RawFd;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -21,6 +21,9 @@ use std::time::Duration;
 
 /// How long a worker may take to stop, and to say what it has.
 const PAUSED_WITHIN: Duration = Duration::from_secs(4);
+
+/// The fault that ports are which cannot be served.
+const PORTS_FAULT: &str = "ports_not_served";
 
 /// Where lines for the log go, from any thread.
 pub type Log = Arc<dyn Fn(LogLevel, fmt::Arguments<'_>) + Send + Sync>;
@@ -153,16 +156,18 @@ impl Bound {
     /// # Errors
     /// All ports that cannot be served, and why.
     pub fn new(config: Arc<Config>) -> Result<Self, Vec<PortError>> {
-        Self::with_inherited(config, Vec::new())
+        let (bound, errors) = Self::with_inherited(config, Vec::new());
+        if errors.is_empty() { Ok(bound) } else { Err(errors) }
     }
 
-    /// The same; those of `inherited` that the configuration has are taken as they are.
+    /// The same; those of `inherited` that the configuration has are taken as they are, and what
+    /// cannot be served is left out.
     pub(crate) fn with_inherited(
         config: Arc<Config>,
         mut inherited: Vec<Inherited>,
-    ) -> Result<Self, Vec<PortError>> {
+    ) -> (Self, Vec<PortError>) {
         let (plan, errors) = Plan::new(config, None, &mut inherited);
-        if errors.is_empty() { Ok(Self { plan: Arc::new(plan) }) } else { Err(errors) }
+        (Self { plan: Arc::new(plan) }, errors)
     }
 
     /// Every port: its name, its protocol (`tcp`, `udp`, `sctp`, `websocket`, `peers`, `http`),
@@ -173,19 +178,24 @@ impl Bound {
     }
 }
 
+/// Says which ports of a configuration are not served: in the log and as a fault, which is over once
+/// all are.
+pub(super) fn tell_ports(server: &Server, log: &Log, errors: &[PortError]) {
+    for error in errors {
+        log(LogLevel::Error, format_args!("{error}"));
+    }
+    if errors.is_empty() {
+        return server.fault_over(PORTS_FAULT);
+    }
+    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    let text = format!("not served until the configuration is read again: {}", errors.join("; "));
+    server.fault(PORTS_FAULT, &text, worker::now());
+}
+
 /// The running threads.
 pub struct Running {
     handle: Handle,
     threads: Vec<JoinHandle<()>>,
-}
-
-/// What a reload did to the ports.
-#[derive(Debug)]
-pub struct Reloaded {
-    /// Ports that cannot be served.
-    pub errors: Vec<PortError>,
-    /// The HTTP side has to be started anew: [`Running::http_ports`] are others.
-    pub http_changed: bool,
 }
 
 /// Reaches the running threads, from any thread.
@@ -214,6 +224,7 @@ impl Running {
         log: Log,
         restored: Restored,
     ) -> io::Result<Self> {
+        server.listens(bound.plan.listening());
         let (sender, receiver) = channel();
         let mut polls = Vec::new();
         let mut workers = Vec::new();
@@ -269,24 +280,22 @@ impl Running {
     }
 
     /// Puts the server's new configuration in force: new ports are opened, those that are gone
-    /// closed, and those that stay keep their clients. Ports that cannot be opened are left out and
-    /// returned. The number of workers stays.
-    pub fn reload(&self, config: Arc<Config>) -> Reloaded {
+    /// closed, and those that stay keep their clients. Ports that cannot be opened are left out,
+    /// logged, a fault on the status page, and returned. The number of workers stays. The web side
+    /// is to be given [`Running::http_ports`] anew.
+    pub fn reload(&self, config: Arc<Config>) -> Vec<PortError> {
         let shared = &self.handle.shared;
         let mut current = self.handle.plan.lock().unwrap_or_else(PoisonError::into_inner);
         let (plan, errors) = Plan::new(Arc::clone(&config), Some(&current), &mut Vec::new());
-        let uses = |plan: &Plan| -> Vec<_> {
-            let ports = plan.http_side();
-            ports.into_iter().map(|(for_what, port)| (for_what, port.socket.as_raw_fd())).collect()
-        };
-        let http_changed = uses(&plan) != uses(&current);
         let plan = Arc::new(plan);
+        shared.server.listens(plan.listening());
         *current = Arc::clone(&plan);
         for worker in &shared.workers {
             worker.tell(Command::Configure(Arc::clone(&plan)));
         }
         shared.tell_uplinks(uplinks::Message::Configure(config));
-        Reloaded { errors, http_changed }
+        tell_ports(&shared.server, &shared.log, &errors);
+        errors
     }
 
     /// The sockets that the HTTP side serves.
@@ -300,7 +309,7 @@ impl Running {
             match for_what {
                 HttpUse::Http(HttpPort::Status) => ports.status.push(listener),
                 HttpUse::Http(HttpPort::Upload) => ports.upload.push(listener),
-                HttpUse::WebSocket(index) => ports.websocket.push((index, listener)),
+                HttpUse::WebSocket(of) => ports.websocket.push((of, listener)),
             }
         }
         Ok(ports)
@@ -325,6 +334,10 @@ impl Handle {
         &self.shared.server
     }
 
+    pub(super) fn log(&self, level: LogLevel, line: fmt::Arguments<'_>) {
+        (self.shared.log)(level, line);
+    }
+
     fn plan(&self) -> Arc<Plan> {
         Arc::clone(&self.plan.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -334,35 +347,43 @@ impl Handle {
         Some(self.plan().listeners.get(listener)?.as_ref()?.address)
     }
 
-    /// Serves a client whose bytes come through a pair of sockets: one of a WebSocket port.
+    /// Serves a client whose bytes come through a pair of sockets: one of a WebSocket port. What is
+    /// returned is to be called where the client was cut on its side of the pair, because it reads
+    /// too slowly.
     ///
     /// # Errors
-    /// When the port's access list refuses it, or there is no such port.
+    /// When the port's access list refuses it, or there is no such port any more.
     pub fn adopt(
         &self,
         stream: UnixStream,
-        listener: usize,
+        listener: &Listener,
         remote: SocketAddr,
         local: SocketAddr,
-    ) -> io::Result<()> {
+    ) -> io::Result<http::WasCut> {
         stream.set_nonblocking(true)?;
         let plan = self.plan();
         let (remote, local) = (socket::canonical(remote), socket::canonical(local));
-        let listener_there = plan.config.listeners.get(listener);
-        let listener_there = listener_there.ok_or(io::ErrorKind::NotFound)?;
-        if listener_there.acl.as_ref().is_some_and(|acl| !acl.allows(remote.ip())) {
-            self.shared.server.refused(listener);
+        // The web side may have another configuration's for a moment.
+        let index = plan.index_of(listener).ok_or(io::ErrorKind::NotFound)?;
+        let listener = &plan.config.listeners[index];
+        if listener.acl.as_ref().is_some_and(|acl| !acl.allows(remote.ip())) {
+            self.shared.server.refused(index);
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "not in the access list"));
         }
         let arrival = Arrival {
             conn: self.shared.server.next_conn(),
             socket: Socket::from(std::os::fd::OwnedFd::from(stream)),
-            origin: Origin::Client(Arc::clone(listener_there)),
+            origin: Origin::Client(Arc::clone(listener)),
             remote,
             local,
         };
         self.shared.give(self.shared.least_loaded(), arrival);
-        Ok(())
+        let shared = Arc::clone(&self.shared);
+        Ok(Box::new(move || {
+            shared.server.count_stale_cut();
+            let line = format_args!("{remote}: cut: reads too slowly by WebSocket");
+            (shared.log)(LogLevel::Warning, line);
+        }))
     }
 
     /// All workers take no input from now on, until the returned one is dropped.
@@ -437,4 +458,89 @@ pub(super) fn protocol_of(name: &str) -> Option<Protocol> {
     [Protocol::Tcp, Protocol::Sctp, Protocol::WebSocket, Protocol::Udp]
         .into_iter()
         .find(|protocol| protocol_name(*protocol) == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::callsign::Callsign;
+    use crate::config::PortKind;
+    use crate::engine::Identity;
+
+    fn config() -> Config {
+        let mut config = Config::new(Callsign::new(b"TESTING").unwrap());
+        config.workers = 1;
+        config.listeners = vec![Arc::new(Listener {
+            name: "full".into(),
+            kind: PortKind::FullFeed,
+            protocol: Protocol::Tcp,
+            address: ([127, 0, 0, 1], 0).into(),
+            filter: None,
+            clients_max: 200,
+            acl: None,
+            hidden: false,
+            tls: None,
+        })];
+        config
+    }
+
+    fn running(config: Config) -> Running {
+        let config = Arc::new(config);
+        let identity = Identity { software: "aprs-server".into(), version: "1".into() };
+        let server = Server::new(Arc::clone(&config), 1, identity, worker::now());
+        Running::start(server, Bound::new(config).unwrap(), Arc::new(|_, _| {})).unwrap()
+    }
+
+    #[test]
+    fn a_connection_given_to_a_worker_that_waits_already_is_saved() {
+        let running = running(config());
+        let handle = running.handle();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let remote = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (stream, _) = listener.accept().unwrap();
+        stream.set_nonblocking(true).unwrap();
+        let paused = handle.pause();
+        let arrival = Arrival {
+            conn: handle.server().next_conn(),
+            remote: stream.peer_addr().unwrap(),
+            local: stream.local_addr().unwrap(),
+            socket: stream.into(),
+            origin: Origin::Client(Arc::clone(&handle.plan().config.listeners[0])),
+        };
+        let conn = arrival.conn;
+        handle.shared.give(0, arrival);
+        let saved = paused.save().remove(0).unwrap();
+        assert_eq!(saved.clients.iter().map(|client| client.0).collect::<Vec<_>>(), [conn]);
+        assert_eq!(saved.state.clients.len(), 1);
+        drop((paused, remote));
+        running.stop();
+    }
+
+    #[test]
+    fn a_port_that_a_reload_could_not_open_is_a_fault_until_one_can() {
+        let running = running(config());
+        let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut other = config();
+        other.http_status.push(taken.local_addr().unwrap());
+        assert_eq!(running.reload(Arc::new(other)).len(), 1);
+        let faults = || running.handle().server().status(worker::now()).faults;
+        assert_eq!(faults()[0].name, PORTS_FAULT);
+        assert!(running.reload(Arc::new(config())).is_empty());
+        assert!(faults().is_empty());
+        running.stop();
+    }
+
+    #[test]
+    fn a_port_that_the_kernel_chose_is_shown_as_it_is() {
+        let running = running(config());
+        let handle = running.handle();
+        let shown = || handle.server().status(worker::now()).listeners[0].address;
+        assert_ne!(shown().port(), 0);
+        assert_eq!(Some(shown()), handle.listening(0));
+        let config = Arc::new(config());
+        handle.server().reload(Arc::clone(&config));
+        assert!(running.reload(config).is_empty());
+        assert_eq!(Some(shown()), handle.listening(0));
+        running.stop();
+    }
 }

@@ -12,11 +12,11 @@
 //! from any earlier version. Numbers that mean something else get another `format`.
 
 use super::os;
-use super::plan::{Inherited, PortError};
-use super::running::{Bound, Handle, Log, Restored, Running, Saved, protocol_of};
+use super::plan::{Inherited, Plan, PortError};
+use super::running::{Bound, Handle, Log, Restored, Running, Saved, protocol_of, tell_ports};
 use super::worker::now;
 use crate::config::Config;
-use crate::engine::{ClientState, ConnId, Identity, Server, ServerState};
+use crate::engine::{ClientState, ConnId, Identity, LogLevel, Server, ServerState};
 use nix::unistd::execv;
 use serde::{Deserialize, Serialize};
 use socket2::Socket;
@@ -40,7 +40,7 @@ const FILE_OLD: &str = "liveupgrade.json.old";
 /// What the numbers in the file mean.
 const FORMAT: u32 = 1;
 
-/// Largest file that is read: 30,000 clients at 8 KiB.
+/// Largest file that is written and read: 30,000 clients at 8 KiB.
 const FILE_BYTES_MAX: u64 = 256 << 20;
 
 /// Why a live upgrade failed.
@@ -94,7 +94,15 @@ pub enum UpgradeError {
         /// Why.
         source: io::Error,
     },
-    /// Ports cannot be served.
+    /// The file would be larger than the next program reads.
+    #[error("{}: more than {bytes_max} octets", path.display())]
+    TooLarge {
+        /// Which.
+        path: PathBuf,
+        /// The most that it may have.
+        bytes_max: u64,
+    },
+    /// The next program could not serve these ports.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Ports(Vec<PortError>),
     /// Threads cannot be started.
@@ -201,11 +209,20 @@ impl Program {
 }
 
 impl Running {
-    /// Hands everything to the program at the path of this one. `extra` is given to it as it is.
-    /// Returns only when that failed: then this program goes on, though connections that cannot be
-    /// handed over have been cut.
-    pub fn upgrade(&self, program: &Program, extra: serde_json::Value) -> UpgradeError {
+    /// Hands everything to the program at the path of this one. `next` is the configuration that it
+    /// will find, `extra` is given to it as it is. Returns only when that failed: then this program
+    /// goes on, though connections that cannot be handed over may have been cut. What the next
+    /// program could not serve is found out before any is.
+    pub fn upgrade(
+        &self,
+        program: &Program,
+        next: &Arc<Config>,
+        extra: serde_json::Value,
+    ) -> UpgradeError {
         let handle = self.handle();
+        if let Err(error) = try_plan(&handle, next) {
+            return error;
+        }
         let Some(run_dir) = handle.server().config().run_dir.clone() else {
             return UpgradeError::NoRunDir;
         };
@@ -229,6 +246,20 @@ impl Running {
         drop(fs::remove_file(&path));
         error
     }
+}
+
+/// Binds the ports of the next program's configuration as it will: with the sockets that it gets.
+/// Then lets go of them.
+fn try_plan(handle: &Handle, next: &Arc<Config>) -> Result<(), UpgradeError> {
+    let mut inherited = Vec::new();
+    for (name, protocol, address, port) in handle.open_ports() {
+        let fd = port.socket.as_raw_fd();
+        let socket =
+            port.socket.try_clone().map_err(|source| UpgradeError::Descriptor { fd, source })?;
+        inherited.push(Inherited { protocol: protocol.to_owned(), address, name, socket });
+    }
+    let (_, errors) = Plan::new(Arc::clone(next), None, &mut inherited);
+    if errors.is_empty() { Ok(()) } else { Err(UpgradeError::Ports(errors)) }
 }
 
 /// Writes the file, and has descriptors stay open: those in `kept` then do.
@@ -258,7 +289,15 @@ fn save(
         }
         file.clients.extend(saved.state.clients.iter().cloned());
     }
-    write(path, &file)?;
+    let mut written = write(path, &file, FILE_BYTES_MAX);
+    if let (Err(UpgradeError::TooLarge { .. }), Some(dupes)) = (&written, &mut file.server.dupes) {
+        // Some packets that come twice are better than no upgrade.
+        let forms = dupes.forget_forms();
+        let line = format_args!("live upgrade: no room for {forms} forms of the duplicate check");
+        handle.log(LogLevel::Warning, line);
+        written = write(path, &file, FILE_BYTES_MAX);
+    }
+    written?;
     let ports = file.ports.iter().map(|port| port.fd);
     for fd in ports.chain(file.connections.iter().map(|connection| connection.fd)) {
         os::keep_across_exec(&fd, true)
@@ -272,13 +311,38 @@ fn create(path: &Path) -> io::Result<fs::File> {
     fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
 }
 
-fn write(path: &Path, content: &File) -> Result<(), UpgradeError> {
-    let file = create(path).and_then(|file| {
-        let mut file = io::BufWriter::new(file);
-        serde_json::to_writer(&mut file, content)?;
-        file.flush()
-    });
-    file.map_err(|source| UpgradeError::File { path: path.to_owned(), source })
+fn write(path: &Path, content: &File, bytes_max: u64) -> Result<(), UpgradeError> {
+    let in_file = |source| UpgradeError::File { path: path.to_owned(), source };
+    let file = create(path).map_err(in_file)?;
+    let mut file = AtMost { file: io::BufWriter::new(file), left: bytes_max, is_over: false };
+    let written = serde_json::to_writer(&mut file, content).map_err(io::Error::from);
+    if file.is_over {
+        return Err(UpgradeError::TooLarge { path: path.to_owned(), bytes_max });
+    }
+    written.and_then(|()| file.flush()).map_err(in_file)
+}
+
+/// A file that takes so much and no more.
+struct AtMost<W> {
+    file: W,
+    left: u64,
+    is_over: bool,
+}
+
+impl<W: Write> Write for AtMost<W> {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        if octets.len() as u64 > self.left {
+            self.is_over = true;
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let written = self.file.write(octets)?;
+        self.left -= written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 /// What an earlier program left for this one.
@@ -316,10 +380,12 @@ impl Legacy {
     }
 
     /// Goes on where the earlier program stopped: its ports where the configuration has them, its
-    /// clients, its counters. Which ports are served is returned as well.
+    /// clients, its counters. Which ports are served is returned as well: those that cannot be are
+    /// left out, logged, and a fault on the status page, because the clients of all others are to
+    /// stay.
     ///
     /// # Errors
-    /// When a port of the configuration cannot be served, or there are no threads.
+    /// When a descriptor is not open, or there are no threads.
     pub fn resume(
         mut self,
         config: &Arc<Config>,
@@ -340,16 +406,20 @@ impl Legacy {
                 sockets.insert(connection.conn, (socket, protocol));
             }
         }
-        let bound =
-            Bound::with_inherited(Arc::clone(config), inherited).map_err(UpgradeError::Ports)?;
+        let (bound, errors) = Bound::with_inherited(Arc::clone(config), inherited);
         let server = Server::new(Arc::clone(config), seed, identity, now());
         server.restore(&self.file.server, now());
         let restored = deal(&mut self.file, sockets, server.workers());
-        let running = Running::with_restored(server, bound.clone(), log, restored)
+        tell_ports(&server, &log, &errors);
+        let running = Running::with_restored(Arc::clone(&server), bound.clone(), log, restored)
             .map_err(UpgradeError::Threads)?;
         let old = self.path.with_file_name(FILE_OLD);
-        fs::rename(&self.path, &old)
-            .map_err(|source| UpgradeError::File { path: self.path, source })?;
+        if let Err(source) = fs::rename(&self.path, &old) {
+            // Who waits for its name waits in vain, but everybody is served.
+            let text = UpgradeError::File { path: old, source }.to_string();
+            running.handle().log(LogLevel::Error, format_args!("live upgrade: {text}"));
+            server.fault("live_upgrade_file", &text, now());
+        }
         Ok((running, bound))
     }
 }
@@ -393,14 +463,14 @@ mod tests {
         let config = with_run_dir(dir.path());
         let path = dir.path().join(FILE);
         let mut file = File { format: FORMAT, process: std::process::id() + 1, ..File::default() };
-        write(&path, &file).unwrap();
+        write(&path, &file, FILE_BYTES_MAX).unwrap();
         assert!(matches!(Legacy::read(&config), Err(UpgradeError::Foreign { .. })));
         file.process -= 1;
         file.format += 1;
-        write(&path, &file).unwrap();
+        write(&path, &file, FILE_BYTES_MAX).unwrap();
         assert!(matches!(Legacy::read(&config), Err(UpgradeError::Foreign { .. })));
         file.format -= 1;
-        write(&path, &file).unwrap();
+        write(&path, &file, FILE_BYTES_MAX).unwrap();
         assert!(Legacy::read(&config).is_ok());
         fs::write(&path, "{\"format\":1,").unwrap();
         assert!(matches!(Legacy::read(&config), Err(UpgradeError::Content { .. })));
@@ -415,5 +485,36 @@ mod tests {
         fs::write(dir.path().join(FILE), text).unwrap();
         let legacy = Legacy::read(&with_run_dir(dir.path())).unwrap();
         assert!(legacy.file.clients.is_empty() && legacy.extra().is_null());
+    }
+    #[test]
+    fn a_file_that_nobody_would_read_is_not_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(FILE);
+        let extra = serde_json::Value::String("x".repeat(1000));
+        let file = File { extra, ..File::default() };
+        write(&path, &file, FILE_BYTES_MAX).unwrap();
+        let bytes = fs::metadata(&path).unwrap().len();
+        write(&path, &file, bytes).unwrap();
+        let refused = write(&path, &file, bytes - 1);
+        assert!(matches!(refused, Err(UpgradeError::TooLarge { .. })), "{refused:?}");
+    }
+
+    #[test]
+    fn a_port_that_cannot_be_bound_is_left_out_of_a_resume_and_is_a_fault() {
+        let dir = tempfile::tempdir().unwrap();
+        let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut config = with_run_dir(dir.path());
+        config.workers = 1;
+        config.http_status = vec![taken.local_addr().unwrap(), ([127, 0, 0, 1], 0).into()];
+        let file = File { format: FORMAT, process: std::process::id(), ..File::default() };
+        write(&dir.path().join(FILE), &file, FILE_BYTES_MAX).unwrap();
+        let legacy = Legacy::read(&config).unwrap();
+        let identity = Identity { software: "aprs-server".into(), version: "1".into() };
+        let log: Log = Arc::new(|_, _| {});
+        let (running, bound) = legacy.resume(&Arc::new(config), 1, identity, log).unwrap();
+        assert_eq!(bound.addresses().len(), 1, "{:?}", bound.addresses());
+        let faults = running.handle().server().status(now()).faults;
+        assert!(faults.iter().any(|fault| fault.name == "ports_not_served"), "{faults:?}");
+        running.stop();
     }
 }

@@ -11,6 +11,7 @@ use mio::event::Event;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 use socket2::Socket;
+use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IoSlice};
 use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
@@ -68,6 +69,8 @@ pub(crate) struct Worker {
     pub(crate) accept_from_ns: Option<u64>,
     handshakes: Vec<ConnId>,
     look_after_ns: Option<u64>,
+    /// What other threads want, and was not done yet.
+    inbox: VecDeque<Command>,
     buffer: Box<[u8]>,
 }
 
@@ -98,6 +101,7 @@ impl Worker {
             accept_from_ns: None,
             handshakes: Vec::new(),
             look_after_ns: None,
+            inbox: VecDeque::new(),
             buffer: vec![0; 64 * 1024].into(),
         };
         worker.serve_ports()?;
@@ -466,8 +470,8 @@ impl Worker {
 
     /// Does what other threads want. Whether to go on.
     fn take_commands(&mut self) -> bool {
-        let commands = self.shared.workers[self.index].take();
-        for command in commands {
+        self.inbox.extend(self.shared.workers[self.index].take());
+        while let Some(command) = self.inbox.pop_front() {
             match command {
                 Command::Arrived(arrival) => self.arrived(*arrival),
                 Command::Drop(id, reason) => {
@@ -518,6 +522,7 @@ impl Worker {
         loop {
             match steps.recv() {
                 Ok(Step::Save(reply)) => {
+                    self.take_late_arrivals();
                     self.mail();
                     self.cut_those_who_cannot_stay();
                     let state = self.engine.save(now(), &mut self.sockets);
@@ -532,6 +537,18 @@ impl Worker {
                     drop(reply.send(Saved { clients, state }));
                 }
                 Ok(Step::Resume) | Err(_) => return true,
+            }
+        }
+    }
+
+    /// Connections that were given to this worker after it was asked to wait: the next program is to
+    /// have them as well. Whoever gives them waits by now.
+    fn take_late_arrivals(&mut self) {
+        self.inbox.extend(self.shared.workers[self.index].take());
+        for command in std::mem::take(&mut self.inbox) {
+            match command {
+                Command::Arrived(arrival) => self.arrived(*arrival),
+                other => self.inbox.push_back(other),
             }
         }
     }

@@ -82,3 +82,18 @@ fn sctp_where_the_kernel_has_it() {
     passes_as_is(&mut over_sctp, &mut over_tcp, "N0SCT-1>APRS,TCPIP*,qAC,TESTING:>over SCTP");
     passes_as_is(&mut over_tcp, &mut over_sctp, "N0TCP-1>APRS,TCPIP*,qAC,TESTING:>over TCP");
 }
+
+#[test]
+fn a_reload_of_a_file_with_faults_is_a_fault_until_one_without() {
+    let server = Server::start("Listen one fullfeed tcp 127.0.0.1 0\nHTTPStatus 127.0.0.1 0\n");
+    let config = server.dir().join("aprs-server.conf");
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(&config, format!("{text}\nNoSuchThing 1\n")).unwrap();
+    server.signal("USR1");
+    let is_told =
+        |status: &serde_json::Value| status["faults"].to_string().contains("reload_failed");
+    server.wait_for("the fault", is_told);
+    fs::write(&config, text).unwrap();
+    server.signal("USR1");
+    server.wait_for("the end of the fault", |status| !is_told(status));
+}

@@ -281,3 +281,38 @@ fn an_upgrade_tells_clients_with_tls_that_they_are_cut() {
     let mut again = TlsClient::connect(&authority, server.port("tls"), None);
     again.line("# aprs-server");
 }
+
+/// The certificate that a port shows, in DER.
+fn shown(authority: &Authority, address: SocketAddr) -> Vec<u8> {
+    let mut client = TlsClient::connect(authority, address, None).0;
+    let stream = client.get_mut();
+    while stream.conn.is_handshaking() {
+        stream.conn.complete_io(&mut stream.sock).unwrap();
+    }
+    stream.conn.peer_certificates().unwrap()[0].to_vec()
+}
+
+#[test]
+fn a_renewed_certificate_is_shown_after_a_reload_by_tcp_and_websocket() {
+    let authority = Authority::new();
+    let pair = authority.issue(1, "localhost", None);
+    let files = format!("tlskey {} tlscert {}", pair.key.display(), pair.certificate.display());
+    let server = Server::start(&format!(
+        "Listen tls fullfeed tcp 127.0.0.1 0 {files}\n\
+         Listen wss igate websocket 127.0.0.1 0 {files}\n"
+    ));
+    let ports = [server.port("tls"), server.port("wss")];
+    let before = ports.map(|port| shown(&authority, port));
+    let renewed = authority.issue(2, "localhost", None);
+    fs::copy(&renewed.key, &pair.key).unwrap();
+    fs::copy(&renewed.certificate, &pair.certificate).unwrap();
+    server.signal("USR1");
+    for (port, before) in ports.iter().zip(before) {
+        let mut tries = 0;
+        while shown(&authority, *port) == before {
+            tries += 1;
+            assert!(tries < 200, "{port} shows the old one: {}", server.said());
+            chronoscope_clock::sleep(Duration::from_millis(20));
+        }
+    }
+}

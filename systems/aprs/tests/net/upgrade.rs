@@ -108,3 +108,31 @@ fn a_configuration_with_faults_stops_an_upgrade_before_it_begins() {
     upgrade(&server);
     passes_as_is(&mut sender, &mut reader, packet(2));
 }
+
+#[test]
+fn a_port_or_certificate_that_the_next_program_could_not_have_stops_an_upgrade() {
+    let server = Server::start(PORTS);
+    let mut sender = Client::login(server.port("full"), "N0SEND");
+    let mut reader = Client::login(server.port("full"), "N0READ");
+    let config = server.dir().join("aprs-server.conf");
+    let text = fs::read_to_string(&config).unwrap();
+    let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = other.local_addr().unwrap().port();
+    let faulty = [
+        format!("Listen new fullfeed tcp 127.0.0.1 {taken}\n"),
+        "Listen new fullfeed tcp 127.0.0.1 0 tlskey /nowhere tlscert /nowhere\n".to_owned(),
+    ];
+    for (number, line) in faulty.iter().enumerate() {
+        fs::write(&config, format!("{text}{line}")).unwrap();
+        server.signal("USR2");
+        let mut tries = 0;
+        while server.said().matches("going on as before").count() <= number {
+            tries += 1;
+            assert!(tries < 500, "{}", server.said());
+            clock::sleep(Duration::from_millis(10));
+        }
+        passes_as_is(&mut sender, &mut reader, packet(number));
+    }
+    let faults = server.status()["alarms"].to_string();
+    assert!(faults.contains("live_upgrade_failed"), "{faults}");
+}
