@@ -246,13 +246,18 @@ impl Running {
             lost_datagrams: AtomicU64::new(0),
             accepting: AtomicBool::new(true),
         });
-        let mut threads = Vec::new();
+        // All of them before any runs: mail for one that cannot be woken yet would wait for ever,
+        // because only the first letter in a box wakes.
+        let mut ready = Vec::new();
         let mut restored = restored.into_iter();
         for (index, poll) in polls.into_iter().enumerate() {
             let waker = Arc::clone(&shared.workers[index].waker);
             // It fails where the poll is gone, and with it the worker.
             let wake = Box::new(move || drop(waker.wake()));
-            let engine = shared.server.worker(index, wake);
+            ready.push((poll, shared.server.worker(index, wake)));
+        }
+        let mut threads = Vec::new();
+        for (index, (poll, engine)) in ready.into_iter().enumerate() {
             let plan = Arc::clone(&bound.plan);
             let mut worker = worker::Worker::new(Arc::clone(&shared), index, poll, engine, plan)?;
             if let Some((clients, state)) = restored.next() {
