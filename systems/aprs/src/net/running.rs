@@ -295,7 +295,8 @@ impl Running {
         let plan = Arc::new(plan);
         shared.server.listens(plan.listening());
         *current = Arc::clone(&plan);
-        for worker in &shared.workers {
+        // The first one accepts: what it gives to others is to find the new ports there.
+        for worker in shared.workers.iter().rev() {
             worker.tell(Command::Configure(Arc::clone(&plan)));
         }
         shared.tell_uplinks(uplinks::Message::Configure(config));
