@@ -374,6 +374,9 @@ impl Worker {
             let sender = Sender { conn, via: Via::Peer, login, verified: true, remote: from.ip() };
             let reason = match self.take(&sender, line) {
                 Ok(Taken::Packet(packet, trace, is_local)) => {
+                    if is_local {
+                        self.log_drop(Some(login), line, DropReason::SourceIsLocal);
+                    }
                     self.queue(now, conn, Some(login), Via::Peer, (packet, trace), is_local);
                     None
                 }

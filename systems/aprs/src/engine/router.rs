@@ -52,8 +52,13 @@ impl Router {
         self.counted.expired += forgotten.len() as u64;
         for routed in &mut packets {
             let _doing = recording::dupe_check(&routed.trace);
-            routed.duplicate |= self.dupes.check(&routed.packet, now_ns).is_some();
+            // What is a duplicate already (its source is logged in here) is not remembered, else the
+            // station's own packet after it would be one; why it is was noted as it came.
             if routed.duplicate {
+                continue;
+            }
+            if self.dupes.check(&routed.packet, now_ns).is_some() {
+                routed.duplicate = true;
                 self.why.note_duplicate(routed.login, routed.packet.source());
                 continue;
             }
