@@ -12,6 +12,7 @@ use crate::heard::Heard;
 use crate::qconstruct::Via;
 use crate::quirks::Quirks;
 use crate::status::{ClientStatus, Role, Traffic, Verified};
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -72,7 +73,7 @@ pub(super) enum Way {
     #[default]
     Nothing,
     /// All, from the feed: which is next, and which of those to come are its own.
-    Full { next: u64, own: Vec<u64> },
+    Full { next: u64, own: VecDeque<u64> },
     /// All duplicates, from their feed.
     Duplicates { next: u64 },
     /// Some: the low halves of their numbers in the feed.

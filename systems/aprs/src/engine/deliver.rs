@@ -95,7 +95,7 @@ impl Worker {
             if *next == number {
                 *next += 1;
             } else {
-                own.push(number);
+                own.push_back(number);
             }
             own_is_full = true;
         }

@@ -186,12 +186,13 @@ fn taken(client: &mut Client, runs: &Runs, octets: usize, feed: &Feed) -> u64 {
     let mut rest = octets - outbox.text.len();
     outbox.text = Vec::new();
     let mut packets = 0;
+    let mut before = None;
     for run in runs {
         let len = feed.len_of(run);
         if rest >= len {
             rest -= len;
             packets += run.end - run.start;
-            client.way.written_before(run.end, feed);
+            before = Some(run.end);
             continue;
         }
         outbox.blocked = true;
@@ -203,8 +204,12 @@ fn taken(client: &mut Client, runs: &Runs, octets: usize, feed: &Feed) -> u64 {
             outbox.text.extend_from_slice(&octets[within..]);
             packets += 1;
         }
-        client.way.written_before(number + u64::from(within > 0), feed);
+        before = Some(number + u64::from(within > 0));
         break;
+    }
+    // Once for all runs: it moves what waits.
+    if let Some(before) = before {
+        client.way.written_before(before, feed);
     }
     packets
 }
@@ -217,12 +222,17 @@ impl Way {
             Self::Duplicates { next } => *next = number,
             Self::Full { next, own } => {
                 *next = number;
-                own.retain(|own| *own >= number);
-                // What is left of the range may be its own alone.
-                while own.first() == Some(next) {
-                    own.remove(0);
-                    *next += 1;
+                let mut passed = 0;
+                for own in own.iter() {
+                    // What is left of the range may be its own alone.
+                    if *own == *next {
+                        *next += 1;
+                    } else if *own > *next {
+                        break;
+                    }
+                    passed += 1;
                 }
+                own.drain(..passed);
             }
             Self::Listed(list) => {
                 let written = list.partition_point(|low| number_of(*low, feed) < number);
@@ -243,12 +253,16 @@ fn runs_of(way: &Way, feed: &Feed, octets_max: usize) -> Runs {
         Way::Nothing | Way::Datagrams { .. } => {}
         Way::Duplicates { next } => push(&mut runs, *next..feed.next()),
         Way::Full { next, own } => {
-            let mut from = *next;
-            for own in own {
-                push(&mut runs, from..*own);
-                from = own + 1;
+            let (mut from, mut octets) = (*next, 0_usize);
+            for end in own.iter().copied().chain([feed.next()]) {
+                let run = from..end;
+                from = end + 1;
+                octets = octets.saturating_add(feed.len_of(&run));
+                if octets > octets_max && !runs.is_empty() {
+                    break;
+                }
+                push(&mut runs, run);
             }
-            push(&mut runs, from..feed.next());
         }
         Way::Listed(list) => {
             let mut octets = 0;
@@ -279,4 +293,58 @@ fn number_of(low: u32, feed: &Feed) -> u64 {
     #[allow(clippy::cast_possible_truncation)] // the low half is what is wanted
     let ahead = low.wrapping_sub(first as u32);
     first + u64::from(ahead)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GATHER_MAX, Runs, Way, runs_of};
+    use crate::engine::feed::Feed;
+
+    /// Writes run by run what waits, as octets, with nothing left over.
+    fn write_all(way: &mut Way, feed: &Feed) -> Vec<u8> {
+        let mut written = Vec::new();
+        loop {
+            let runs: Runs = runs_of(way, feed, GATHER_MAX);
+            let Some(last) = runs.last() else { return written };
+            let octets: Vec<u8> = runs.iter().flat_map(|run| feed.slices(run).concat()).collect();
+            let longest = runs.iter().map(|run| feed.len_of(run)).max().unwrap();
+            assert!(octets.len() <= GATHER_MAX.max(longest), "{} at once", octets.len());
+            written.extend(octets);
+            way.written_before(last.end, feed);
+        }
+    }
+
+    /// A client that sent so much while it did not read: each step is done once, not once for each
+    /// packet of its own, with which this would not end.
+    #[test]
+    fn own_packets_in_their_hundred_thousands_are_passed_over_at_once() {
+        let mut feed = Feed::default();
+        let mut own = std::collections::VecDeque::new();
+        for number in 0..600_000_u64 {
+            let is_own = number > 400_000 || number % 2 == 1;
+            feed.push([if is_own { b"own" } else { b"of another" }, b""], 0);
+            if is_own {
+                own.push_back(number);
+            }
+        }
+        let mut way = Way::Full { next: 0, own };
+        assert_eq!(write_all(&mut way, &feed).len(), 200_001 * b"of another".len());
+        let Way::Full { next, own } = &way else { unreachable!() };
+        assert_eq!((*next, own.len()), (600_000, 0));
+    }
+
+    #[test]
+    fn a_packet_written_half_way_leaves_the_rest_in_order() {
+        let mut feed = Feed::default();
+        for number in 0..8_u8 {
+            feed.push([&[b'0' + number], b""], 0);
+        }
+        let mut way = Way::Full { next: 0, own: [2, 3, 6].into() };
+        way.written_before(2, &feed);
+        assert!(matches!(&way, Way::Full { next: 4, own } if *own == [6]));
+        way.written_before(5, &feed);
+        assert!(matches!(&way, Way::Full { next: 5, own } if *own == [6]));
+        assert_eq!(write_all(&mut way, &feed), b"57");
+        assert!(matches!(&way, Way::Full { next: 8, own } if own.is_empty()));
+    }
 }

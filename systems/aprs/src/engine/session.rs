@@ -11,6 +11,7 @@ use crate::config::{Config, PortKind, Protocol, UplinkKind};
 use crate::filter::{ClientSlot, Filter, IndexedClient};
 use crate::status::Verified;
 use crate::{passcode, quirks};
+use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -175,7 +176,7 @@ impl Worker {
                 self.full_by_udp.push(slot);
             }
             (Some(PortKind::FullFeed), _) => {
-                client.way = Way::Full { next: self.feed.next(), own: Vec::new() };
+                client.way = Way::Full { next: self.feed.next(), own: VecDeque::new() };
                 self.full.push(slot);
             }
             (Some(PortKind::DupeFeed), _) => {
