@@ -57,7 +57,7 @@ impl Heard {
     /// Whether `packet`, which is not the client's own and which its filters do not match, goes to
     /// the client all the same, whose login is `login`.
     pub fn wants(&mut self, login: &[u8], packet: &Packet, now_ns: u64) -> bool {
-        if packet.types.contains(Types::MESSAGE) {
+        if packet.is_message() {
             let wanted = packet.addressee().is_some_and(|addressee| {
                 addressee.eq_ignore_ascii_case(login) || self.hears(addressee, now_ns)
             });

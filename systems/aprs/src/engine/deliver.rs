@@ -8,7 +8,6 @@ use super::session::slot_key;
 use super::worker::Worker;
 use crate::config::PortKind;
 use crate::filter::ClientSlot;
-use crate::packet::Types;
 use crate::recording::{self, ClientClass};
 use crate::status::Traffic;
 
@@ -139,7 +138,7 @@ impl Worker {
     fn interested(&mut self, now: Now, routed: &Routed, matched: &mut Vec<ClientSlot>) {
         let packet = &routed.packet;
         let about = match packet.addressee() {
-            Some(addressee) if packet.types.contains(Types::MESSAGE) => addressee,
+            Some(addressee) if packet.is_message() => addressee,
             _ => packet.source(),
         };
         for slot in self.interest.of(about) {
@@ -156,7 +155,7 @@ impl Worker {
                 if !matched.contains(&key) {
                     matched.push(key);
                 }
-                if packet.types.contains(Types::MESSAGE) {
+                if packet.is_message() {
                     self.interest.add(packet.source(), slot);
                 }
             }

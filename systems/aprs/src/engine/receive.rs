@@ -10,7 +10,7 @@ use super::worker::{Dropped, Worker};
 use crate::callsign::Callsign;
 use crate::config::{PortKind, Protocol};
 use crate::filter::Facts;
-use crate::packet::{self, DropReason, Packet, Types, Unverified};
+use crate::packet::{self, DropReason, Packet, Unverified};
 use crate::qconstruct::{self, Arrival, Via};
 use crate::status::{Posted, Traffic};
 use crate::{quirks, recording};
@@ -138,8 +138,7 @@ impl Worker {
         match taken {
             Ok((packet, is_local)) => {
                 let own = packet.source() == sender.login.as_bytes();
-                let is_message = packet.types.contains(Types::MESSAGE);
-                let is_for_us = is_message
+                let is_for_us = packet.is_message()
                     && packet.addressee().is_some_and(|to| to.eq_ignore_ascii_case(b"SERVER"));
                 match (is_for_us, own) {
                     (true, true) => Ok(Taken::ToServer(packet)),

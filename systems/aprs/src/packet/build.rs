@@ -54,7 +54,7 @@ impl Parsed<'_> {
             name: content.name.map(range),
             addressee: content.addressee.map(range),
         };
-        if packet.types.contains(super::Types::QUERY) {
+        if packet.types.contains(super::Types::QUERY) && !packet.is_message() {
             return Err(DropReason::GeneralQuery);
         }
         if packet.addressee().is_some_and(|addressee| NO_STATIONS.contains(&addressee)) {

@@ -112,6 +112,12 @@ impl Packet {
         self.name.as_ref().map(|range| self.part(range))
     }
 
+    /// It is for one station: a message, or a query to its addressee.
+    pub fn is_message(&self) -> bool {
+        self.types.contains(Types::MESSAGE)
+            || (self.types.contains(Types::QUERY) && self.addressee.is_some())
+    }
+
     /// Whom a message is for.
     pub fn addressee(&self) -> Option<&[u8]> {
         self.addressee.as_ref().map(|range| self.part(range))

@@ -21,7 +21,7 @@ impl Types {
     pub const WEATHER: Self = Self(1 << 5);
     /// Telemetry.
     pub const TELEMETRY: Self = Self(1 << 6);
-    /// A query.
+    /// A query: to all, or in a message to one station.
     pub const QUERY: Self = Self(1 << 7);
     /// A status report.
     pub const STATUS: Self = Self(1 << 8);

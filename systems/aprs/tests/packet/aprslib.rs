@@ -66,6 +66,11 @@ fn compare(ours: &Packet, theirs: &Theirs) -> Result<&'static str, &'static str>
         let bulletin = ours.addressee().unwrap_or_default().starts_with(b"BLN");
         return bulletin.then_some("a bulletin may define telemetry for us").ok_or("type");
     }
+    if types == Types::MESSAGE && ours.types.contains(Types::QUERY) {
+        // Perhaps within a third-party packet.
+        let asks = ours.payload().windows(2).any(|pair| pair == b":?");
+        return asks.then_some("a message that asks is a query for us").ok_or("type");
+    }
     if !ours.types.contains(types) {
         return Err("type");
     }

@@ -6,7 +6,7 @@ const POSITION: &str = "!6028.51N/02505.68E# x";
 const OBJECT: &str = ";OBJ1     *090902z6010.78N/02451.11E-x";
 const ITEM: &str = ")OBJ1!4903.50N/07201.75WA";
 const MESSAGE: &str = ":DSTC     :normal message{ac";
-/// To one station: a message. Queries to everybody go nowhere.
+/// To one station. Queries to everybody go nowhere.
 const QUERY: &str = ":IGCALL   :?APRSD";
 const STATUS: &str = ">status";
 const TELEMETRY: &str = "T#931,113,000,000,000,000,00000000";
@@ -41,7 +41,7 @@ fn half_of_the_types() {
 #[test]
 fn the_other_half() {
     let passed = [STATUS, TELEMETRY, USER_DEFINED, WEATHER];
-    check("t/stunwq", &passed, &[POSITION, OBJECT, ITEM, MESSAGE, QUERY]);
+    check("t/stunw", &passed, &[POSITION, OBJECT, ITEM, MESSAGE, QUERY]);
 }
 
 #[test]
@@ -51,6 +51,7 @@ fn each_alone() {
         ("o", OBJECT),
         ("i", ITEM),
         ("m", MESSAGE),
+        ("q", QUERY),
         ("s", STATUS),
         ("t", TELEMETRY),
         ("u", USER_DEFINED),

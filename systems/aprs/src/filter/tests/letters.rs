@@ -233,6 +233,8 @@ fn t_types() {
         &[STATUS, TELEMETRY, USER_DEFINED, WEATHER],
         &[POSITION, OBJECT, ITEM, MESSAGE],
     );
+    assert_filter("t/q", &[QUERY], &[MESSAGE, STATUS, POSITION]);
+    assert_filter("t/m", &[MESSAGE], &[QUERY]);
     let all = [STATUS, POSITION, OBJECT, ITEM, TELEMETRY, USER_DEFINED, MESSAGE, QUERY, WEATHER];
     assert_filter("t/*", &all, &[]);
 }

@@ -155,12 +155,17 @@ impl Content {
     }
 
     /// A message is for whoever its first nine octets name. Definitions of telemetry (`:PARM.` and
-    /// so on) come as messages of a station to itself.
+    /// so on) come as messages of a station to itself; a text that begins with `?` asks one station.
     fn read_message(&mut self, at: usize, body: &[u8]) {
         let definition = body
             .get(9..15)
             .is_some_and(|text| matches!(text, b":PARM." | b":UNIT." | b":EQNS." | b":BITS."));
-        self.types |= if definition { Types::TELEMETRY } else { Types::MESSAGE };
+        let asks = body.get(9..11) == Some(b":?");
+        self.types |= match (definition, asks) {
+            (true, _) => Types::TELEMETRY,
+            (false, true) => Types::QUERY,
+            (false, false) => Types::MESSAGE,
+        };
         if [&b"NWS-"[..], b"NWS_", b"SKY"].iter().any(|start| body.starts_with(start)) {
             self.types |= Types::NWS;
         }

@@ -429,7 +429,7 @@ mod messages {
     /// Queries to one station are messages; those to everybody go nowhere.
     #[test]
     fn queries() {
-        assert_eq!(from(b":KH2Z     :?APRSD").types, Types::MESSAGE);
+        assert_eq!(from(b":KH2Z     :?APRSD").types, Types::QUERY);
         for payload in ["?APRS?", "?WX?", "?FOOBAR?", "}S>D,NET,GATE*:?APRS?"] {
             let line = format!("SRC>DST,DIGI:{payload} general query");
             assert_eq!(build(line.as_bytes()), Err(DropReason::GeneralQuery), "{payload}");
