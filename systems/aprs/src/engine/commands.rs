@@ -45,6 +45,11 @@ impl Worker {
             self.message(now, slot, &[b"ack", id].concat(), out);
         }
         let answers = match Command::in_message(text) {
+            // aprsc says it in these words here, in others elsewhere, and on every port.
+            Some(Command::Query) => {
+                let filter = self.clients[slot].filters.user.as_deref();
+                vec![format!("filter {} active", filter.map_or("", Filter::text))]
+            }
             Some(command) if self.clients[slot].is_igate() => self.follow(slot, &command),
             Some(_) => vec!["No user-specified filters on this port".to_owned()],
             None => vec!["Unknown command".to_owned()],

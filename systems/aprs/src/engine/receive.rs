@@ -156,6 +156,10 @@ impl Worker {
 
     fn parse(&self, sender: &Sender, line: &[u8]) -> Result<(Packet, bool), DropReason> {
         let parsed = packet::header(line)?;
+        // Before all that the path may say, as in aprsc: the reason is counted.
+        if self.config.disallow_unverified && !sender.verified {
+            return Err(DropReason::Unverified);
+        }
         parsed.check(if self.config.disallow_unverified {
             Unverified::Refused
         } else {

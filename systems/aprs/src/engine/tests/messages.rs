@@ -18,6 +18,9 @@ fn a_message_to_the_server_changes_the_filter() {
     world.says(client, "N5CAL-2>APRS::SERVER   :ack0002");
     assert_eq!(world.packets(client), [""; 0]);
     assert_eq!(world.row(client).filter, "p/OZ/ZZ");
+    world.says(client, "N5CAL-2>APRS::SERVER   :filter?");
+    let lines = world.packets(client);
+    assert!(lines[0].starts_with(reply), "{lines:?}");
 }
 
 #[test]

@@ -218,7 +218,10 @@ fn who_may_not_send_is_not_heard() {
     let unverified = world.open(IGATE);
     world.says(unverified, "user OH7AA pass -1 vers x 1");
     world.says(unverified, "OH7AA>APRS,TCPIP*:>hello");
+    world.says(unverified, "OH7AA>APRS,NOGATE,qAC,OH7AA:>not from you at all");
     assert_eq!(world.packets(reader), [""; 0]);
+    let reasons = world.server.why(b"OH7AA", 9).as_client.by_reason;
+    assert_eq!(reasons, [(crate::packet::DropReason::Unverified.name(), 2)]);
     let only = world.client(CLIENT_ONLY, "OH7CC", "");
     world.says(only, "OH7CC>APRS,TCPIP*:>own");
     world.says(only, "OH7DD>APRS,OH7CC,I:>of another");
