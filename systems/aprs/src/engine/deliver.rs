@@ -160,6 +160,9 @@ impl Worker {
                 }
             }
         }
+        if self.interest.is_grown() {
+            self.interest.rebuild(&self.clients, now.monotonic_ns);
+        }
     }
 
     /// Sends a packet to a client by UDP.

@@ -3,18 +3,25 @@
 use super::client::Client;
 use crate::callsign::Callsign;
 use hashbrown::HashMap;
+use slab::Slab;
 use smallvec::SmallVec;
+
+/// Callsigns by which the index grows at least before it is rebuilt.
+const GROWTH_MIN: usize = 4096;
 
 /// Callsigns in upper case, and the clients that may be interested in packets from or for them. It
 /// may name too many: the client's own list decides.
 #[derive(Debug)]
 pub(super) struct Interest {
     slots: HashMap<Callsign, SmallVec<[usize; 2]>, foldhash::fast::FixedState>,
+    /// How many callsigns there were once all was put in anew.
+    rebuilt: usize,
 }
 
 impl Interest {
     pub(super) fn new(seed: u64) -> Self {
-        Self { slots: HashMap::with_hasher(foldhash::fast::FixedState::with_seed(seed)) }
+        let slots = HashMap::with_hasher(foldhash::fast::FixedState::with_seed(seed));
+        Self { slots, rebuilt: 0 }
     }
 
     pub(super) fn add(&mut self, call: &[u8], slot: usize) {
@@ -30,8 +37,25 @@ impl Interest {
         upper(call).and_then(|call| self.slots.get(&call)).cloned().unwrap_or_default()
     }
 
-    pub(super) fn clear(&mut self) {
+    /// So much came in since the last rebuild that another one is due: clients forget whom they
+    /// heard, the index does not by itself.
+    pub(super) fn is_grown(&self) -> bool {
+        self.slots.len() > 2 * self.rebuilt + GROWTH_MIN
+    }
+
+    /// Puts in what clients are interested in now, and nothing else.
+    pub(super) fn rebuild(&mut self, clients: &Slab<Client>, now_ns: u64) {
         self.slots.clear();
+        for (slot, client) in clients {
+            self.take(slot, client, now_ns);
+        }
+        self.rebuilt = self.slots.len();
+        self.slots.shrink_to(2 * self.rebuilt + GROWTH_MIN);
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
     }
 
     /// All that a client is interested in.

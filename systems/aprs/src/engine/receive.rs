@@ -222,6 +222,9 @@ impl Worker {
         let heard = client.heard.get_or_insert_with(|| Box::new(crate::heard::Heard::new(seed)));
         heard.heard(packet.source(), now.monotonic_ns);
         self.interest.add(packet.source(), slot);
+        if self.interest.is_grown() {
+            self.interest.rebuild(&self.clients, now.monotonic_ns);
+        }
     }
 
     fn queue(

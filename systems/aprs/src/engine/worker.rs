@@ -475,12 +475,10 @@ impl Worker {
         if self.index == 0 {
             self.server.router().expire(now.monotonic_ns);
         }
-        self.interest.clear();
-        for (slot, client) in &mut self.clients {
+        for (_, client) in &mut self.clients {
             if let Some(heard) = client.heard.as_deref_mut() {
                 heard.expire(now.monotonic_ns);
             }
-            self.interest.take(slot, client, now.monotonic_ns);
         }
     }
 }
@@ -489,6 +487,7 @@ fn tell<T>(reply: oneshot::Sender<T>, answer: T) {
     // Who asked may have gone away meanwhile; nobody else wants the answer.
     drop(reply.send(answer));
 }
+        self.interest.rebuild(&self.clients, now.monotonic_ns);
 
 impl Server {
     /// The worker `index`, to be made once each. `waker` is called when there is mail for it.

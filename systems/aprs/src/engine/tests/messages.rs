@@ -35,6 +35,36 @@ fn messages_to_the_server_go_nowhere_else() {
 }
 
 #[test]
+fn a_query_to_one_station_reaches_it_like_a_message() {
+    let mut world = World::new();
+    let sender = world.client(FULL, "OH7AA", "");
+    let client = world.client(IGATE, "OH7BB-5", "");
+    let queries = world.client(IGATE, "OH7CC", "filter t/q");
+    world.says(sender, "OH7AA>APRS,TCPIP*::OH7BB-5  :?APRSD");
+    world.says(sender, "OH7AA>APRS,TCPIP*::OH7BB-5  :hello");
+    world.says(sender, "OH7AA>APRS,TCPIP*:?APRS?");
+    let query = "OH7AA>APRS,TCPIP*,qAC,TESTING::OH7BB-5  :?APRSD";
+    assert_eq!(world.packets(client)[0], query);
+    assert_eq!(world.packets(queries), [query]);
+}
+
+/// Every callsign is another one, as a flood of forged ones would be.
+#[test]
+fn what_was_heard_long_ago_does_not_stay_in_the_index() {
+    let mut world = World::new();
+    let client = world.client(IGATE, "OH7AA", "");
+    for number in 0..60_000 {
+        world.says(client, &format!("S{number}>DST,qAR,OH7AA:x"));
+    }
+    let known = world.worker.interest.len();
+    // A client is known to have heard 8192 at most.
+    assert!(known <= 2 * 8193 + 4096 + 1, "{known}");
+    let reader = world.client(IGATE, "OH7BB", "");
+    world.says(reader, "OH7BB>APRS,TCPIP*::S59999   :still heard");
+    assert_eq!(world.packets(client).len(), 1);
+}
+
+#[test]
 fn a_message_to_a_login_reaches_it_on_a_filtered_port() {
     let mut world = World::new();
     let sender = world.client(FULL, "OH7AA", "");
