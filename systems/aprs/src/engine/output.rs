@@ -24,6 +24,8 @@ pub(super) struct Outbox {
     since_ns: u64,
     /// The kernel takes nothing now; it will say when it does.
     pub(super) blocked: bool,
+    /// It is in the worker's list of those.
+    pub(super) is_listed: bool,
     /// Octets that the kernel took.
     written: u64,
     /// Of those, how many are known to be acknowledged.

@@ -352,6 +352,9 @@ impl Worker {
     pub(super) fn forget(&mut self, now: Now, slot: usize, reason: &str) {
         let client = self.clients.remove(slot);
         self.by_conn.remove(&client.conn);
+        if client.outbox.is_listed {
+            self.blocked.retain(|of| *of != slot);
+        }
         match &client.door {
             Door::Listener { gauge, .. } => {
                 gauge.leave();

@@ -51,8 +51,8 @@ pub struct Worker {
     pub(super) duplicate_feed: Feed,
     /// Filtered clients for which something waits.
     pub(super) dirty: Vec<usize>,
-    /// Clients to which the kernel takes nothing.
-    blocked: Vec<usize>,
+    /// Clients to which the kernel takes nothing, each once.
+    pub(super) blocked: Vec<usize>,
     /// The round of writes that goes on, where something waits.
     round: Option<Round>,
     /// Groups of clients written to, ever.
@@ -334,8 +334,12 @@ impl Worker {
     /// Forgets packets below these numbers, of the feed and the duplicates' feed, but those that a
     /// blocked client waits for.
     fn trim(&mut self, (mut feed, mut duplicates): (u64, u64)) {
-        let clients = &self.clients;
-        self.blocked.retain(|slot| clients.get(*slot).is_some_and(|client| client.outbox.blocked));
+        let clients = &mut self.clients;
+        self.blocked.retain(|slot| {
+            let Some(client) = clients.get_mut(*slot) else { return false };
+            client.outbox.is_listed = client.outbox.blocked;
+            client.outbox.blocked
+        });
         for slot in &self.blocked {
             let client = &self.clients[*slot];
             let (least, of) = match client.is_dupefeed() {
@@ -358,14 +362,10 @@ impl Worker {
         match output::write(client, feed, &mut self.scratch, out) {
             Ok(written) => {
                 client.sent(&self.server, written.octets, written.packets);
-                if client.outbox.blocked {
-                    self.blocked.push(slot);
-                }
             }
             // `Input::Closed` comes for it; until then it is not written to.
             Err(error) => {
                 client.outbox.blocked = true;
-                self.blocked.push(slot);
                 let remote = client.remote;
                 out.log(LogLevel::Debug, format_args!("{remote}: write: {error}"));
             }
@@ -373,6 +373,10 @@ impl Worker {
     }
 
     fn writable(&mut self, now: Now, conn: ConnId, out: &mut impl Output) {
+        let outbox = &mut self.clients[slot].outbox;
+        if outbox.blocked && !std::mem::replace(&mut outbox.is_listed, true) {
+            self.blocked.push(slot);
+        }
         let Some(slot) = self.slot(conn) else { return };
         if std::mem::take(&mut self.clients[slot].outbox.blocked) {
             self.flush_client(now, slot, out);

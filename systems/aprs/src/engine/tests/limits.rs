@@ -100,6 +100,25 @@ fn lines_of_others_are_not_mixed_into_a_half_written_packet() {
     assert_eq!(lines[2], "SRC>DST,qAR,OH7AA:second");
 }
 
+#[test]
+fn a_client_that_blocks_again_and_again_is_listed_once() {
+    let mut world = World::new();
+    let sender = world.client(IGATE, "OH7AA", "");
+    let reader = world.client(FULL, "OH7BB", "");
+    for number in 0..5 {
+        world.says(sender, &format!("SRC>DST,qAR,OH7AA:number {number}"));
+    }
+    world.wait(Duration::from_millis(1));
+    for _ in 0..20 {
+        world.out.room.insert(reader, 1);
+        world.worker.input(world.now, Input::Writable { conn: reader }, &mut world.out);
+        world.says(reader, "OH7BB>APRS::SERVER   :filter?");
+    }
+    assert_eq!(world.worker.blocked.len(), 1);
+    world.closed(reader);
+    assert_eq!(world.worker.blocked.len(), 0);
+}
+
 /// An idle client is what most of thousands are.
 #[test]
 fn an_idle_client_is_small() {
