@@ -41,8 +41,29 @@ struct Mark {
 }
 
 impl Outbox {
-    pub(super) fn restore(text: Vec<u8>, now_ns: u64) -> Self {
-        Self { text, since_ns: now_ns, ..Self::default() }
+    /// Goes on where an earlier program was: with `text` that has waited since `since_ns`, and
+    /// with what [`marks_saved`](Self::marks_saved) said.
+    pub(super) fn restore(text: Vec<u8>, since_ns: u64, marks: &[(u64, u64)], now_ns: u64) -> Self {
+        let mark = |(octets, age_ns): &(u64, u64)| Mark {
+            written: *octets,
+            at_ns: now_ns.saturating_sub(*age_ns),
+        };
+        Self {
+            text,
+            since_ns,
+            written: marks.iter().map(|(octets, _)| *octets).max().unwrap_or(0),
+            marks: marks.iter().map(mark).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// What may not be acknowledged, for another program: octets, each number with those before
+    /// it, and for how long they have been written, in nanoseconds.
+    pub(super) fn marks_saved(&self, now_ns: u64) -> Vec<(u64, u64)> {
+        let newest = Mark { written: self.written, at_ns: now_ns };
+        let octets = |mark: &Mark| mark.written.saturating_sub(self.acknowledged);
+        let all = self.marks.iter().chain([&newest]).filter(|mark| octets(mark) > 0);
+        all.map(|mark| (octets(mark), now_ns.saturating_sub(mark.at_ns))).collect()
     }
 
     pub(super) fn text(&self) -> &[u8] {

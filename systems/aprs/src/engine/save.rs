@@ -61,6 +61,9 @@ impl Worker {
             input: partial.to_vec(),
             input_overlong,
             output: waiting,
+            output_age_ns: output::oldest_ns(client, self.feed_of(client))
+                .map_or(0, |at_ns| now.monotonic_ns.saturating_sub(at_ns)),
+            in_kernel: client.outbox.marks_saved(now.monotonic_ns),
             traffic: client.counted.traffic(),
             heard: client.heard.as_deref().map(|heard| heard.save(now.monotonic_ns)),
         })
@@ -123,7 +126,8 @@ impl Worker {
         let filter = Filter::parse_lenient(&state.filter).0;
         client.filters.user = (!state.filter.is_empty()).then(|| Arc::new(filter));
         client.input = Lines::restore(state.input, state.input_overlong);
-        client.outbox = Outbox::restore(state.output, now.monotonic_ns);
+        let since_ns = now.monotonic_ns.saturating_sub(state.output_age_ns);
+        client.outbox = Outbox::restore(state.output, since_ns, &state.in_kernel, now.monotonic_ns);
         client.counted = Counted::restore(&state.traffic);
         let seed = self.server.seed;
         client.heard = state

@@ -44,6 +44,13 @@ pub struct ClientState {
     /// Octets that are to be written first.
     #[serde(with = "super::latin1")]
     pub output: Vec<u8>,
+    /// For how long the oldest of them has waited, in nanoseconds.
+    #[serde(default)]
+    pub output_age_ns: u64,
+    /// What the kernel took and its host may not have: so many octets, and for how long the last
+    /// of them has been there, in nanoseconds; the oldest first, each with all before it.
+    #[serde(default)]
+    pub in_kernel: Vec<(u64, u64)>,
     /// Its counters.
     pub traffic: Traffic,
     /// Whom it hears.
