@@ -174,7 +174,7 @@ impl Worker {
         out.send(DatagramPort::Listener(listener), to, line);
         client.counted.bytes_tx += line.len() as u64;
         client.counted.packets_tx += 1;
-        if let Some(port) = self.server.port(listener) {
+        if let Some(port) = self.ports.get(listener) {
             port.gauge.meter.sent(line.len() as u64, 1);
         }
         self.server.total(Total::Udp).sent(line.len() as u64, 1);

@@ -283,7 +283,7 @@ impl Worker {
         bytes: &[u8],
         out: &mut impl Output,
     ) {
-        let Some(port) = self.server.port(listener) else { return };
+        let Some(port) = self.ports.get(listener).cloned() else { return };
         let mut counted = Traffic { bytes_rx: bytes.len() as u64, ..Traffic::default() };
         let is_submission =
             port.listener.kind == PortKind::UdpSubmit && port.listener.protocol == Protocol::Udp;

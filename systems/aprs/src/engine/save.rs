@@ -72,7 +72,7 @@ impl Worker {
     /// Takes clients over from an earlier program, before their first input. Who cannot stay,
     /// because the port is gone, is closed.
     pub fn restore(&mut self, now: Now, state: WorkerState, out: &mut impl Output) {
-        let ports = self.server.ports();
+        let ports = self.ports.clone();
         self.second_is_due(now.monotonic_ns + SECOND_NS);
         for client in state.clients {
             let port = ports.iter().position(|port| port_key(&port.listener) == client.port);

@@ -163,6 +163,13 @@ impl Server {
         Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// The configuration in force, and its ports.
+    pub(super) fn in_force(&self) -> (Arc<Config>, Vec<Arc<Port>>) {
+        // A reload has this lock for as long as the one is new and the other not yet.
+        let ports = self.ports.read().unwrap_or_else(PoisonError::into_inner);
+        (self.config(), ports.clone())
+    }
+
     /// Puts a configuration in force. Each worker has to be told by [`Worker::configure`](super::Worker::configure) when the
     /// indices of ports, uplinks and peer groups that it is given are the new ones. The number of
     /// workers stays.
@@ -170,7 +177,13 @@ impl Server {
         let mut ports = self.ports.write().unwrap_or_else(PoisonError::into_inner);
         *ports = ports_of(&config, &ports);
         self.router().configure(&config);
-        *self.config.write().unwrap_or_else(PoisonError::into_inner) = config;
+        *self.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&config);
+        drop(ports);
+        let mut states = lock(&self.uplinks);
+        states.retain(|name, _| has_uplink(&config, name));
+        if config.uplinks.is_empty() {
+            self.fault_over(NO_UPLINK);
+        }
     }
 
     /// A name for a connection that no other one has.
@@ -267,20 +280,27 @@ impl Server {
 
     /// An uplink is about to be connected.
     pub fn uplink_attempt(&self, name: &str) {
-        lock(&self.uplinks).entry(name.to_owned()).or_default().attempts += 1;
+        let mut states = lock(&self.uplinks);
+        if has_uplink(&self.config(), name) {
+            states.entry(name.to_owned()).or_default().attempts += 1;
+        }
     }
 
-    /// An uplink is there, or is not, and why.
+    /// An uplink is there, or is not, and why. One that is not configured any more is not
+    /// remembered.
     pub fn uplink_is(&self, name: &str, conn: Option<ConnId>, error: Option<String>, now: Now) {
         let mut states = lock(&self.uplinks);
-        let state = states.entry(name.to_owned()).or_default();
-        state.conn = conn;
-        if conn.is_some() || error.is_some() {
-            state.error.clone_from(&error);
+        // Asked for with the states locked, as a reload drops those of uplinks that are gone.
+        let config = self.config();
+        if has_uplink(&config, name) {
+            let state = states.entry(name.to_owned()).or_default();
+            state.conn = conn;
+            if conn.is_some() || error.is_some() {
+                state.error.clone_from(&error);
+            }
         }
         let is_any_there = states.values().any(|state| state.conn.is_some());
-        drop(states);
-        match (is_any_there, error) {
+        match (is_any_there || config.uplinks.is_empty(), error) {
             (true, _) => self.fault_over(NO_UPLINK),
             (false, error) => {
                 let why = error.unwrap_or_else(|| "disconnected".to_owned());
@@ -430,6 +450,10 @@ impl std::fmt::Debug for Server {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Server").field("identity", &self.identity).finish_non_exhaustive()
     }
+}
+
+fn has_uplink(config: &Config, name: &str) -> bool {
+    config.uplinks.iter().any(|uplink| uplink.name == name)
 }
 
 /// What finds a port again in another configuration.

@@ -33,7 +33,7 @@ impl Worker {
         certificate: Option<Callsign>,
         out: &mut impl Output,
     ) {
-        let Some(port) = self.server.port(listener) else {
+        let Some(port) = self.ports.get(listener).cloned() else {
             out.close(conn, Close::Reset, "port is not configured");
             return;
         };
@@ -377,14 +377,8 @@ impl Worker {
         list.retain(|of| *of != slot);
     }
 
-    /// Has a client go on under a new configuration.
-    pub(super) fn reconfigure(
-        &mut self,
-        now: Now,
-        slot: usize,
-        ports: &[Arc<Port>],
-        out: &mut impl Output,
-    ) {
+    /// Has a client go on under a new configuration, where it can.
+    pub(super) fn reconfigure(&mut self, now: Now, slot: usize, out: &mut impl Output) {
         let client = &mut self.clients[slot];
         let Door::Listener { index, listener, gauge } = &mut client.door else {
             let Door::Uplink { uplink } = &client.door else { return };
@@ -394,19 +388,28 @@ impl Worker {
             }
             return;
         };
+        let ports = &self.ports;
         let Some(at) = ports.iter().position(|port| Arc::ptr_eq(&port.gauge, gauge)) else {
             return;
         };
+        // How packets go to it depends on the kind: it logs in anew.
+        if listener.kind != ports[at].listener.kind {
+            return self.close(now, slot, Close::Graceful, "port is of another kind now", out);
+        }
         *index = at;
         *listener = Arc::clone(&ports[at].listener);
+        let forced = forced_filter(&ports[at]);
         if let Some(udp) = client.udp.as_deref_mut() {
             let to = udp.1;
             client.udp = None;
             let client = &self.clients[slot];
             let found = udp_port_for(&self.config, client).map(|index| Box::new((index, to)));
             self.clients[slot].udp = found;
+            if self.clients[slot].udp.is_none() {
+                let reason = "UDP port is not configured any more";
+                return self.close(now, slot, Close::Graceful, reason, out);
+            }
         }
-        let forced = forced_filter(&ports[at]);
         let client = &mut self.clients[slot];
         if client.filters.forced.as_deref() != forced.as_deref() {
             client.filters.forced = forced;

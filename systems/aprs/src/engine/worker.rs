@@ -6,6 +6,7 @@ use super::feed::Feed;
 use super::flush::{self, Round};
 use super::interest::Interest;
 use super::journal::Journal;
+use super::meter::Port;
 use super::output;
 use super::peers::Peers;
 use super::seam::{Close, ConnId, Input, LogLevel, Now, Output};
@@ -35,6 +36,8 @@ pub struct Worker {
     pub(super) server: Arc<Server>,
     pub(super) index: usize,
     pub(super) config: Arc<Config>,
+    /// The ports of that configuration: what comes in names them by index.
+    pub(super) ports: Vec<Arc<Port>>,
     pub(super) version: Arc<str>,
     pub(super) clients: Slab<Client>,
     pub(super) by_conn: HashMap<ConnId, usize, foldhash::fast::FixedState>,
@@ -84,7 +87,7 @@ pub(super) struct Dropped {
 
 impl Worker {
     pub(super) fn new(server: Arc<Server>, index: usize) -> Self {
-        let config = server.config();
+        let (config, ports) = server.in_force();
         let seed = server.seed;
         let journal = server.journal();
         let peers = if index == 0 { Peers::new(&config, &server) } else { Peers::default() };
@@ -93,6 +96,7 @@ impl Worker {
             server,
             index,
             config,
+            ports,
             clients: Slab::new(),
             by_conn: HashMap::with_hasher(foldhash::fast::FixedState::with_seed(seed)),
             full: Vec::new(),
@@ -208,15 +212,14 @@ impl Worker {
     /// Takes the configuration that [`Server::reload`] put in force: from the next input on,
     /// indices are those in it. Clients of ports that are gone stay until they leave.
     pub(super) fn take_configure(&mut self, now: Now, out: &mut impl Output) {
-        self.config = self.server.config();
+        (self.config, self.ports) = self.server.in_force();
         self.version = self.server.version(&self.config);
         if self.index == 0 {
             self.peers.configure(&self.config, &self.server);
         }
-        let ports = self.server.ports();
         let slots: Vec<usize> = self.clients.iter().map(|(slot, _)| slot).collect();
         for slot in slots {
-            self.reconfigure(now, slot, &ports, out);
+            self.reconfigure(now, slot, out);
         }
     }
 
@@ -370,13 +373,13 @@ impl Worker {
                 out.log(LogLevel::Debug, format_args!("{remote}: write: {error}"));
             }
         }
-    }
-
-    fn writable(&mut self, now: Now, conn: ConnId, out: &mut impl Output) {
         let outbox = &mut self.clients[slot].outbox;
         if outbox.blocked && !std::mem::replace(&mut outbox.is_listed, true) {
             self.blocked.push(slot);
         }
+    }
+
+    fn writable(&mut self, now: Now, conn: ConnId, out: &mut impl Output) {
         let Some(slot) = self.slot(conn) else { return };
         if std::mem::take(&mut self.clients[slot].outbox.blocked) {
             self.flush_client(now, slot, out);
@@ -484,6 +487,7 @@ impl Worker {
                 heard.expire(now.monotonic_ns);
             }
         }
+        self.interest.rebuild(&self.clients, now.monotonic_ns);
     }
 }
 
@@ -491,7 +495,6 @@ fn tell<T>(reply: oneshot::Sender<T>, answer: T) {
     // Who asked may have gone away meanwhile; nobody else wants the answer.
     drop(reply.send(answer));
 }
-        self.interest.rebuild(&self.clients, now.monotonic_ns);
 
 impl Server {
     /// The worker `index`, to be made once each. `waker` is called when there is mail for it.

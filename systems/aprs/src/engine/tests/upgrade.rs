@@ -1,7 +1,8 @@
 //! One program hands over to the next; a configuration to another.
 
 use super::world::*;
-use crate::engine::{ServerState, WorkerState};
+use crate::config::{PortKind, Protocol};
+use crate::engine::{DatagramPort, Input, ServerState, WorkerState};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -81,4 +82,114 @@ fn a_changed_configuration_reaches_those_who_are_there() {
     assert!(world.out.sent.is_empty(), "no peer is left");
     let status = world.server.status(world.now);
     assert_eq!(status.listeners[FULL].clients, 1, "the port keeps its counters");
+}
+
+/// Between a reload and the worker's own turn, what comes in still names the ports as they were.
+#[test]
+fn until_a_worker_is_configured_indices_are_those_it_knows() {
+    let mut world = World::new();
+    let sender = world.client(IGATE, "AA7AA", "");
+    let reader = world.open(FULL);
+    let code = crate::passcode::of(b"BB7BB");
+    world.says(reader, &format!("user BB7BB pass {code} vers x 1 UDP 14580"));
+    let mut changed = config();
+    changed.listeners.remove(IGATE);
+    world.server.reload(Arc::new(changed));
+    let late = world.client(FORCED, "CC7CC", "");
+    let body =
+        format!("user TEST pass {}\r\nOH1A>APRS,TCPIP*,qAC,TEST:>x", crate::passcode::of(b"TEST"));
+    let from = address("192.0.2.5:4000");
+    let datagram = Input::Datagram { listener: SUBMIT, from, bytes: body.as_bytes() };
+    world.worker.input(world.now, datagram, &mut world.out);
+    assert_eq!(world.packets(late), ["OH1A>APRS,TCPIP*,qAU,TESTING:>x"]);
+    world.worker.configure(world.now, &mut world.out);
+    let status = world.server.status(world.now);
+    let of = |name: &str, protocol: Protocol| {
+        let is_it = |row: &&crate::status::ListenerStatus| {
+            row.listener.name == name && row.listener.protocol == protocol
+        };
+        status.listeners.iter().find(is_it).unwrap()
+    };
+    assert_eq!(of("forced", Protocol::Tcp).clients, 1);
+    assert_eq!(of("submit", Protocol::Udp).traffic.packets_rx, 1);
+    assert_eq!(of("full", Protocol::Udp).traffic.packets_tx, 1);
+    world.out.sent.clear();
+    world.says(sender, "OH2A>APRS,qAR,AA7AA:>y");
+    assert_eq!(world.out.sent[0].0, DatagramPort::Listener(FULL_UDP - 1), "the new index");
+}
+
+#[test]
+fn clients_of_a_port_that_is_of_another_kind_now_are_closed() {
+    let mut world = World::new();
+    let reader = world.client(FULL, "OH7AA", "");
+    let filtered = world.client(IGATE, "OH7BB", "filter p/OH");
+    let mut changed = config();
+    Arc::make_mut(&mut changed.listeners[FULL]).kind = PortKind::DupeFeed;
+    world.server.reload(Arc::new(changed));
+    world.worker.configure(world.now, &mut world.out);
+    assert_eq!(world.is_closed(reader), Some("port is of another kind now"));
+    assert_eq!(world.is_closed(filtered), None);
+    let sender = world.client(CLIENT_ONLY, "OH7CC", "");
+    world.says(sender, "OH7CC>APRS,TCPIP*:>x");
+    assert_eq!(world.packets(filtered), ["OH7CC>APRS,TCPIP*,qAC,TESTING:>x"]);
+}
+
+#[test]
+fn no_uplink_is_no_fault_once_none_is_configured() {
+    let mut world = World::new();
+    let core = world.uplink(0, "CORE1");
+    world.server.uplink_is("ro", None, Some("refused".to_owned()), world.now);
+    world.closed(core);
+    assert_eq!(world.server.status(world.now).faults[0].name, "no_uplink");
+    let core = world.uplink(0, "CORE1");
+    let mut changed = config();
+    changed.uplinks.clear();
+    world.server.reload(Arc::new(changed));
+    world.worker.configure(world.now, &mut world.out);
+    assert_eq!(world.is_closed(core), Some("uplink is not configured any more"));
+    world.server.uplink_attempt("ro");
+    world.server.uplink_is("ro", None, Some("refused".to_owned()), world.now);
+    assert!(world.server.status(world.now).faults.is_empty());
+    // What was known of uplinks of these names is not what is known of new ones.
+    world.server.reload(Arc::new(config()));
+    let status = world.server.status(world.now);
+    assert!(status.uplinks.iter().all(|row| row.attempts == 0 && row.error.is_none()));
+}
+
+#[test]
+fn the_last_uplink_goes_and_its_fault_with_it() {
+    let mut world = World::new();
+    let core = world.uplink(0, "CORE1");
+    world.closed(core);
+    assert_eq!(world.server.status(world.now).faults.len(), 1);
+    let mut changed = config();
+    changed.uplinks.clear();
+    world.server.reload(Arc::new(changed));
+    assert!(world.server.status(world.now).faults.is_empty());
+}
+
+/// What had waited, here or in the kernel, goes on being as old as it is.
+#[test]
+fn a_live_upgrade_makes_nothing_young() {
+    let mut world = World::new();
+    let sender = world.client(IGATE, "OH7AA", "");
+    let [deaf, stuck] = ["OH7BB", "OH7CC"].map(|call| world.client(FULL, call, ""));
+    world.out.room.insert(stuck, 0);
+    world.out.unacknowledged.insert(deaf, 30);
+    world.says(sender, "SRC>DST,qAR,OH7AA:one");
+    world.wait(Duration::from_secs(7));
+    let clients = world.worker.save(world.now, &mut world.out);
+    let json = serde_json::to_string(&clients).unwrap();
+
+    let mut next = World::new();
+    next.wait(Duration::from_secs(3600));
+    next.out.room.insert(stuck, 0);
+    next.out.unacknowledged.insert(deaf, 30);
+    next.worker.restore(next.now, serde_json::from_str(&json).unwrap(), &mut next.out);
+    assert!(next.row(stuck).queued_ns > 6_000_000_000);
+    next.wait(Duration::from_millis(500));
+    assert_eq!((next.is_closed(deaf), next.is_closed(stuck)), (None, None));
+    next.wait(Duration::from_secs(4));
+    let late = Some("reads too slowly");
+    assert_eq!((next.is_closed(deaf), next.is_closed(stuck)), (late, late));
 }

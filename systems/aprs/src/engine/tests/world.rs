@@ -180,7 +180,7 @@ impl World {
         let conn = self.server.next_conn();
         let port = u16::try_from(conn.0 % 60_000).unwrap() + 1024;
         let remote = SocketAddr::from(([192, 0, 2, 1], port));
-        let local = self.server.config().listeners[listener].address;
+        let local = self.worker.config.listeners[listener].address;
         let opened = Input::Opened { conn, listener, remote, local, certificate: None };
         self.worker.input(self.now, opened, &mut self.out);
         conn
