@@ -159,7 +159,8 @@ fn churn(
                 }
             }
             _ => {
-                let line = format!("{login}{call}>APRS:>{}\r\n", random.next());
+                // The last letter: nobody takes its digits for the mark of a packet that is checked.
+                let line = format!("{login}{call}>APRS:>restless {:x}r\r\n", random.next());
                 datagrams.send_to(line.as_bytes(), udp)?;
             }
         }
