@@ -1,0 +1,178 @@
+//! Operations of the SLE transfer services, the same in all versions: what state machines work
+//! with. How a version puts them into octets is the business of the codec.
+//!
+//! Names are those of the books: CCSDS 911.1 (RAF), 911.2 (RCF), 911.5 (ROCF), 912.1 (FCLTU).
+
+pub mod forward;
+pub mod parameter;
+pub mod returned;
+pub mod session;
+
+use bytes::Bytes;
+
+pub use forward::{
+    BufferNotification, CltuAsyncNotify, CltuLastOk, CltuLastProcessed, CltuNotification,
+    CltuProductionStatus, CltuStatus, CltuStatusReport, CltuTransferBuffer, CltuTransferData,
+    CltuTransferDataReturn, ThrowEvent, UplinkStatus,
+};
+pub use parameter::{Parameter, ParameterName, PermittedChannel};
+pub use returned::{
+    AntennaId, ControlWordType, DeliveryMode, FrameOrNotification, FrameQuality, GvcId, LockStatus,
+    LockStatusReport, RequestedFrameQuality, ReturnNotification, ReturnProductionStatus,
+    ReturnStart, ReturnStatusReport, Select, SyncNotify, TransferData, UpdateMode,
+};
+pub use session::{
+    Bind, BindDiagnostic, BindReturn, PeerAbortDiagnostic, ServiceInstanceId, SiAttribute,
+    UnbindReason,
+};
+
+use crate::time::Time;
+
+/// A transfer service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Service {
+    /// Return all frames, CCSDS 911.1.
+    Raf,
+    /// Return channel frames, CCSDS 911.2.
+    Rcf,
+    /// Return operational control fields, CCSDS 911.5.
+    Rocf,
+    /// Forward CLTU, CCSDS 912.1.
+    Fcltu,
+}
+
+/// Who one is in an association. The user binds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Uses the service: a mission control centre.
+    User,
+    /// Provides it: a ground station.
+    Provider,
+}
+
+/// Number of an invocation by which its return is known. It wraps.
+pub type InvokeId = u16;
+
+/// Number of a CLTU, chosen by the user, one after the other from START's.
+pub type CltuId = u32;
+
+/// Number of a THROW-EVENT, one after the other.
+pub type EventInvocationId = u32;
+
+/// An operation with the credentials that it came or goes with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Octets of `Credentials.used` (8 to 256 of them), `None` for `unused`. A transfer buffer has
+    /// none of its own: those of its parts are in them.
+    pub credentials: Option<Bytes>,
+    /// The operation.
+    pub pdu: Pdu,
+}
+
+/// An operation's invocation or return.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // the fields are named as in the books
+pub enum Pdu {
+    /// BIND invocation.
+    Bind(Bind),
+    /// BIND return.
+    BindReturn(BindReturn),
+    /// UNBIND invocation.
+    Unbind(UnbindReason),
+    /// UNBIND return: there is no negative one.
+    UnbindReturn,
+    /// PEER-ABORT as an encoded operation. Over ISP1 it is one octet of urgent data instead
+    /// (CCSDS 913.1); one that comes encoded is understood, none is sent so.
+    PeerAbort(PeerAbortDiagnostic),
+
+    /// START invocation.
+    Start { invoke_id: InvokeId, start: Start },
+    /// START return.
+    StartReturn { invoke_id: InvokeId, result: Result<Started, Diagnostic> },
+    /// STOP invocation.
+    Stop { invoke_id: InvokeId },
+    /// STOP return.
+    StopReturn { invoke_id: InvokeId, result: Result<(), Diagnostic> },
+    /// SCHEDULE-STATUS-REPORT invocation.
+    ScheduleStatusReport { invoke_id: InvokeId, request: ReportRequest },
+    /// SCHEDULE-STATUS-REPORT return.
+    ScheduleStatusReportReturn { invoke_id: InvokeId, result: Result<(), Diagnostic> },
+    /// GET-PARAMETER invocation.
+    GetParameter { invoke_id: InvokeId, name: ParameterName },
+    /// GET-PARAMETER return.
+    GetParameterReturn { invoke_id: InvokeId, result: Result<Parameter, Diagnostic> },
+
+    /// FCLTU: TRANSFER-DATA invocation.
+    CltuTransferData(CltuTransferData),
+    /// FCLTU: TRANSFER-DATA return.
+    CltuTransferDataReturn(CltuTransferDataReturn),
+    /// FCLTU: several CLTUs in one invocation. No book has it: only for measuring, and only
+    /// between two that were both told to (CLTU blocking as the prototype of 2011 tried it).
+    CltuTransferBuffer(CltuTransferBuffer),
+    /// FCLTU: THROW-EVENT invocation.
+    ThrowEvent(ThrowEvent),
+    /// FCLTU: THROW-EVENT return.
+    ThrowEventReturn {
+        invoke_id: InvokeId,
+        /// The next one expected.
+        event_invocation_id: EventInvocationId,
+        result: Result<(), Diagnostic>,
+    },
+    /// FCLTU: ASYNC-NOTIFY invocation.
+    CltuAsyncNotify(CltuAsyncNotify),
+    /// FCLTU: STATUS-REPORT invocation.
+    CltuStatusReport(CltuStatusReport),
+
+    /// RAF, RCF, ROCF: TRANSFER-BUFFER, with TRANSFER-DATA and SYNC-NOTIFY invocations in it.
+    TransferBuffer(Vec<FrameOrNotification>),
+    /// RAF, RCF, ROCF: STATUS-REPORT invocation.
+    ReturnStatusReport(ReturnStatusReport),
+}
+
+/// What a START asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// FCLTU: the number of the first CLTU. Version 1 alone may leave it out.
+    Cltu {
+        /// The first CLTU's number.
+        first_cltu: CltuId,
+    },
+    /// RAF, RCF, ROCF.
+    Return(ReturnStart),
+}
+
+/// What a positive START return says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Started {
+    /// FCLTU: from when and until when CLTUs may be radiated.
+    Cltu {
+        /// From then.
+        start_radiation: Time,
+        /// Until then, where there is an end.
+        stop_radiation: Option<Time>,
+    },
+    /// RAF, RCF, ROCF: nothing.
+    Return,
+}
+
+/// What SCHEDULE-STATUS-REPORT asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReportRequest {
+    /// One report, now.
+    Immediately,
+    /// One every so many seconds, in [2, 600], the first now.
+    Periodically(u16),
+    /// No more.
+    Stop,
+}
+
+/// Why an operation was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Diagnostic {
+    /// Common 100: the invoke id is that of an operation that is still open.
+    DuplicateInvokeId,
+    /// Common 127.
+    OtherReason,
+    /// One of the operation's own, as numbered in its book.
+    Specific(u8),
+}

@@ -1,0 +1,113 @@
+//! What GET-PARAMETER asks for and answers.
+
+use super::returned::RequestedFrameQuality;
+use super::{CltuId, DeliveryMode, EventInvocationId, GvcId, UpdateMode};
+
+/// Name of a parameter, by its number in `ParameterName` of the books (also such as no service of
+/// ours has: they are refused as unknown, not as garbage).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ParameterName(pub u16);
+
+#[allow(missing_docs)] // named as in the books
+impl ParameterName {
+    pub const BIT_LOCK_REQUIRED: Self = Self(3);
+    pub const BUFFER_SIZE: Self = Self(4);
+    pub const DELIVERY_MODE: Self = Self(6);
+    pub const EXPECTED_EVENT_INVOCATION_IDENTIFICATION: Self = Self(9);
+    pub const EXPECTED_SLDU_IDENTIFICATION: Self = Self(10);
+    pub const LATENCY_LIMIT: Self = Self(15);
+    pub const MAXIMUM_SLDU_LENGTH: Self = Self(21);
+    pub const MODULATION_FREQUENCY: Self = Self(22);
+    pub const MODULATION_INDEX: Self = Self(23);
+    pub const PERMITTED_GVCID_SET: Self = Self(24);
+    pub const PLOP_IN_EFFECT: Self = Self(25);
+    pub const REPORTING_CYCLE: Self = Self(26);
+    pub const REQUESTED_FRAME_QUALITY: Self = Self(27);
+    pub const REQUESTED_GVCID: Self = Self(28);
+    pub const RETURN_TIMEOUT_PERIOD: Self = Self(29);
+    pub const RF_AVAILABLE_REQUIRED: Self = Self(31);
+    pub const SUBCARRIER_TO_BIT_RATE_RATIO: Self = Self(34);
+    pub const PERMITTED_CONTROL_WORD_TYPE_SET: Self = Self(101);
+    pub const PERMITTED_TC_VCID_SET: Self = Self(102);
+    pub const PERMITTED_UPDATE_MODE_SET: Self = Self(103);
+    pub const REQUESTED_CONTROL_WORD_TYPE: Self = Self(104);
+    pub const REQUESTED_TC_VCID: Self = Self(105);
+    pub const REQUESTED_UPDATE_MODE: Self = Self(106);
+    pub const ACQUISITION_SEQUENCE_LENGTH: Self = Self(201);
+    pub const CLCW_GLOBAL_VCID: Self = Self(202);
+    pub const CLCW_PHYSICAL_CHANNEL: Self = Self(203);
+    pub const MINIMUM_DELAY_TIME: Self = Self(204);
+    pub const NOTIFICATION_MODE: Self = Self(205);
+    pub const PLOP1_IDLE_SEQUENCE_LENGTH: Self = Self(206);
+    pub const PROTOCOL_ABORT_MODE: Self = Self(207);
+    pub const MIN_REPORTING_CYCLE: Self = Self(301);
+    pub const PERMITTED_FRAME_QUALITY: Self = Self(302);
+}
+
+/// A parameter with its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // named as in the books; units where there are any
+pub enum Parameter {
+    BitLockRequired(bool),
+    /// Invocations that a transfer buffer holds.
+    BufferSize(u16),
+    DeliveryMode(DeliveryMode),
+    ExpectedEventInvocationIdentification(EventInvocationId),
+    ExpectedSlduIdentification(CltuId),
+    /// Seconds; `None` offline.
+    LatencyLimit(Option<u16>),
+    /// Octets.
+    MaximumSlduLength(u32),
+    ModulationFrequency(u32),
+    ModulationIndex(u16),
+    PermittedGvcidSet(Vec<PermittedChannel>),
+    /// Whether it is PLOP-2.
+    PlopInEffect2(bool),
+    /// Seconds; `None`: off.
+    ReportingCycle(Option<u16>),
+    /// `None`: not started (up to version 4).
+    RequestedFrameQuality(Option<RequestedFrameQuality>),
+    /// `None`: not started.
+    RequestedGvcid(Option<GvcId>),
+    /// Seconds, in [1, 600].
+    ReturnTimeoutPeriod(u16),
+    RfAvailableRequired(bool),
+    SubcarrierToBitRateRatio(u16),
+    /// 0 all, 1 CLCW, 2 not CLCW.
+    PermittedControlWordTypeSet(Vec<u8>),
+    /// `None`: no virtual channel of telecommand.
+    PermittedTcVcidSet(Option<Vec<u8>>),
+    PermittedUpdateModeSet(Vec<UpdateMode>),
+    /// 0 all, 1 CLCW, 2 not CLCW; `None`: not started.
+    RequestedControlWordType(Option<u8>),
+    /// Outer `None`: not started; inner: no virtual channel.
+    RequestedTcVcid(Option<Option<u8>>),
+    /// `None`: not started.
+    RequestedUpdateMode(Option<UpdateMode>),
+    AcquisitionSequenceLength(u16),
+    /// `None`: not configured.
+    ClcwGlobalVcid(Option<GvcId>),
+    /// `None`: not configured.
+    ClcwPhysicalChannel(Option<String>),
+    /// µs.
+    MinimumDelayTime(u32),
+    /// Whether notifications are immediate rather than deferred.
+    NotificationModeImmediate(bool),
+    Plop1IdleSequenceLength(u16),
+    /// Whether the service goes on after an abort.
+    ProtocolAbortModeContinue(bool),
+    /// Seconds, in [1, 600].
+    MinReportingCycle(u16),
+    PermittedFrameQuality(Vec<RequestedFrameQuality>),
+}
+
+/// Channels of one spacecraft that may be asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PermittedChannel {
+    /// In [0, 1023].
+    pub spacecraft: u16,
+    /// Transfer frame version number, in [0, 3].
+    pub version: u8,
+    /// Virtual channels; `None` for the master channel.
+    pub virtual_channels: Option<Vec<u8>>,
+}

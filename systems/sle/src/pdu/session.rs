@@ -1,0 +1,107 @@
+//! BIND, UNBIND and PEER-ABORT. The numbers are those of the books' ASN.1.
+
+use super::Service;
+
+/// A BIND invocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bind {
+    /// Who binds, 3 to 16 characters.
+    pub initiator: String,
+    /// The responder's port, 1 to 128 characters.
+    pub responder_port: String,
+    /// The service, by its application identifier (`rtnAllFrames` 0, `rtnChFrames` 2, `rtnChOcf`
+    /// 4, `fwdCltu` 16); `Err` with the number where it is none of ours.
+    pub service: Result<Service, i64>,
+    /// The version that is proposed.
+    pub version: u16,
+    /// Which service instance.
+    pub instance: ServiceInstanceId,
+}
+
+/// A service instance identifier: attributes with values, in their order.
+///
+/// As text `sagr=1.spack=VST-PASS0001.rsl-fg=1.raf=onlc1`. Version 1 of the services writes other
+/// object identifiers for the same attributes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ServiceInstanceId(pub Vec<(SiAttribute, String)>);
+
+/// An attribute of a service instance identifier, by the last arc N of its object identifier
+/// `1.3.112.4.3.1.2.N`: 52 is `sagr`, 53 `spack`, 4 `cltu`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SiAttribute(pub u16);
+
+/// A BIND return.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BindReturn {
+    /// Who answers.
+    pub responder: String,
+    /// The version that is used, or why not.
+    pub result: Result<u16, BindDiagnostic>,
+}
+
+/// Why a BIND was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum BindDiagnostic {
+    /// Access denied.
+    AccessDenied = 0,
+    /// No such service here.
+    ServiceTypeNotSupported = 1,
+    /// Not in this version.
+    VersionNotSupported = 2,
+    /// No such service instance.
+    NoSuchServiceInstance = 3,
+    /// Somebody is bound to it.
+    AlreadyBound = 4,
+    /// Not for this initiator.
+    SiNotAccessibleToThisInitiator = 5,
+    /// The instance is of another service.
+    InconsistentServiceType = 6,
+    /// Outside of the service instance's provision period.
+    InvalidTime = 7,
+    /// Out of service.
+    OutOfService = 8,
+    /// Another reason.
+    OtherReason = 127,
+}
+
+/// Why one unbinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum UnbindReason {
+    /// For good.
+    End = 0,
+    /// For now.
+    Suspend = 1,
+    /// The version that was answered is none of ours.
+    VersionNotSupported = 2,
+    /// Another reason.
+    Other = 127,
+}
+
+/// Why an association was aborted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PeerAbortDiagnostic {
+    /// 0: credentials that are wrong.
+    AccessDenied,
+    /// 1: a responder that was not called.
+    UnexpectedResponderId,
+    /// 2: an operator's wish.
+    OperationalRequirement,
+    /// 3: an operation that the state does not allow.
+    ProtocolError,
+    /// 4: the connection.
+    CommunicationsFailure,
+    /// 5: octets that are no operation.
+    EncodingError,
+    /// 6: a return that did not come in time.
+    ReturnTimeout,
+    /// 7: the provision period is over.
+    EndOfServiceProvisionPeriod,
+    /// 8: a return that nobody waits for.
+    UnsolicitedInvokeId,
+    /// 127.
+    OtherReason,
+    /// Any other octet: from 128 those of the transport (CCSDS 913.1).
+    Other(u8),
+}
