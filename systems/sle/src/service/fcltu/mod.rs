@@ -1,0 +1,1 @@
+//! Forward CLTU: provider and user. Source: CCSDS 912.1.

@@ -1,0 +1,30 @@
+//! The services' state machines, of one service instance each: what an operation does when the
+//! association below has found it well formed and its credentials right.
+//!
+//! They have no sockets, threads or clocks. A provider is told of operations, of production's
+//! events and of time, and answers with [`Action`]s; a user makes operations and is told of those
+//! that come. BIND, UNBIND, credentials and return timers are the association's.
+
+pub mod fcltu;
+
+use crate::pdu::{Pdu, PeerAbortDiagnostic};
+
+/// What a service instance wants its association to do, in the order in which it says so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Send an operation.
+    Send(Pdu),
+    /// Abort the association. Nothing follows, and the machine is unbound already.
+    Abort(PeerAbortDiagnostic),
+}
+
+/// States of a service instance, the same in all services (table 4-1 of the books and its kin).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum State {
+    /// Nobody is bound to it.
+    Unbound,
+    /// Bound, not started.
+    Ready,
+    /// Started.
+    Active,
+}
