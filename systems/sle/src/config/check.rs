@@ -1,0 +1,455 @@
+//! What is wrong with a configuration, and what is right, in words.
+
+use super::instance::utc_ns;
+use super::{AuthLevel, Config, Delivery, Forward, Instance, Peer, Production, Return};
+use crate::pdu::Service;
+use std::collections::HashSet;
+use std::fmt;
+use toml::Spanned;
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// As it should be.
+    Right,
+    /// It works, and is worth a thought.
+    Doubtful,
+    /// It does not work.
+    Wrong,
+}
+
+/// One thing that was found.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// How much it matters.
+    pub severity: Severity,
+    /// The line of the table that it is about, from 1.
+    pub line: Option<usize>,
+    /// What, and what to do.
+    pub says: String,
+}
+
+impl Finding {
+    /// Whether nothing works with it.
+    #[must_use]
+    pub fn is_wrong(&self) -> bool {
+        self.severity == Severity::Wrong
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.severity {
+            Severity::Right => "right: ",
+            Severity::Doubtful => "doubtful: ",
+            Severity::Wrong => "wrong: ",
+        })?;
+        if let Some(line) = self.line {
+            write!(f, "line {line}: ")?;
+        }
+        f.write_str(&self.says)
+    }
+}
+
+/// Findings as they are collected, about one table.
+struct About<'a> {
+    found: &'a mut Vec<Finding>,
+    line: Option<usize>,
+}
+
+impl About<'_> {
+    fn add(&mut self, severity: Severity, says: String) {
+        self.found.push(Finding { severity, line: self.line, says });
+    }
+
+    fn wrong_if(&mut self, is_wrong: bool, says: impl FnOnce() -> String) {
+        if is_wrong {
+            self.add(Severity::Wrong, says());
+        }
+    }
+
+    fn doubtful_if(&mut self, is_doubtful: bool, says: impl FnOnce() -> String) {
+        if is_doubtful {
+            self.add(Severity::Doubtful, says());
+        }
+    }
+}
+
+impl Config {
+    /// Everything that is to be said about it, wrong or right, in the file's order.
+    #[must_use]
+    pub fn check(&self) -> Vec<Finding> {
+        let mut found = Vec::new();
+        let mut about = About { found: &mut found, line: None };
+        about.wrong_if(self.provider.is_none() && self.user.is_none(), || {
+            "there is neither a [provider] nor a [user]: nobody would do anything".to_owned()
+        });
+        self.check_transport(&mut about);
+        self.check_selves(&mut about);
+        let mut ids = HashSet::new();
+        for peer in &self.peer {
+            about.line = Some(self.line(peer.span().start));
+            let id = &peer.get_ref().id;
+            about.wrong_if(!ids.insert(id), || format!("peer {id:?} is there twice"));
+            self.check_peer(&mut about, peer);
+        }
+        about.line = None;
+        about.wrong_if(self.instance.is_empty(), || {
+            "there is no [[instance]]: nobody could bind to anything".to_owned()
+        });
+        let mut ids = HashSet::new();
+        for instance in &self.instance {
+            about.line = Some(self.line(instance.span().start));
+            let id = &instance.get_ref().id;
+            about.wrong_if(!ids.insert(id), || format!("instance {id:?} is there twice"));
+            self.check_instance(&mut about, instance.get_ref());
+        }
+        found
+    }
+
+    fn check_transport(&self, about: &mut About<'_>) {
+        let transport = &self.transport;
+        for (name, [from, to]) in [
+            ("heartbeat_range_s", transport.heartbeat_range_s),
+            ("dead_factor_range", transport.dead_factor_range),
+        ] {
+            about.wrong_if(from > to, || {
+                format!("transport.{name}: from {from} is above to {to}: nothing is accepted")
+            });
+        }
+        about.wrong_if(transport.heartbeat_s > 0 && transport.dead_factor == 0, || {
+            "transport.dead_factor = 0: a peer would be dead at once; 2 or 3 is usual".to_owned()
+        });
+        about.doubtful_if(transport.heartbeat_s == 0, || {
+            "transport.heartbeat_s = 0: a peer that vanishes is not noticed while nothing is sent"
+                .to_owned()
+        });
+        about.wrong_if(!(256..=64 << 20).contains(&transport.pdu_max), || {
+            format!("transport.pdu_max = {}: from 256 to 67108864 octets", transport.pdu_max)
+        });
+        about.wrong_if(transport.startup_s == 0, || {
+            "transport.startup_s = 0: every connection would be closed at once".to_owned()
+        });
+        about.wrong_if(self.security.delay_s == 0, || {
+            "security.delay_s = 0: all credentials would be too old; 180 is usual".to_owned()
+        });
+    }
+
+    fn check_selves(&self, about: &mut About<'_>) {
+        let auth = self.security.auth;
+        if let Some(provider) = &self.provider {
+            check_id(about, "provider.id", &provider.id);
+            about.wrong_if(provider.listen.is_empty(), || {
+                "provider.listen is empty: say [\"127.0.0.1:5008\"]".to_owned()
+            });
+            about.doubtful_if(
+                auth == AuthLevel::None && provider.listen.iter().any(|to| !to.ip().is_loopback()),
+                || {
+                    "provider.listen is not on loopback only, and security.auth is \"none\": \
+                     whoever reaches the port may bind"
+                        .to_owned()
+                },
+            );
+            about.wrong_if(
+                provider.control.is_some_and(|control| !control.ip().is_loopback()),
+                || {
+                    "provider.control takes orders from whoever connects: a loopback address"
+                        .to_owned()
+                },
+            );
+            about.wrong_if(provider.connections == 0, || {
+                "provider.connections = 0: nobody could connect".to_owned()
+            });
+            check_password(about, "provider", auth, provider.password.octets());
+            about.add(
+                Severity::Right,
+                format!("provider {:?} listens on {:?}", provider.id, provider.listen),
+            );
+        }
+        if let Some(user) = &self.user {
+            check_id(about, "user.id", &user.id);
+            about.wrong_if(!(1..=600).contains(&user.return_timeout_s), || {
+                format!("user.return_timeout_s = {}: from 1 to 600", user.return_timeout_s)
+            });
+            about.wrong_if(user.window == 0, || {
+                "user.window = 0: nothing could ever be sent".to_owned()
+            });
+            about.wrong_if(user.window > 65_535, || {
+                "user.window: at most 65535, or invoke ids would name two operations".to_owned()
+            });
+            check_password(about, "user", auth, user.password.octets());
+            about.add(Severity::Right, format!("user {:?}", user.id));
+        }
+    }
+
+    fn check_peer(&self, about: &mut About<'_>, peer: &Spanned<Peer>) {
+        let peer = peer.get_ref();
+        check_id(about, "peer.id", &peer.id);
+        let auth = peer.auth.unwrap_or(self.security.auth);
+        check_password(about, &format!("peer {:?}", peer.id), auth, peer.password.octets());
+        let own = [
+            self.provider.as_ref().map(|own| own.password.octets()),
+            self.user.as_ref().map(|own| own.password.octets()),
+        ];
+        about.wrong_if(
+            auth != AuthLevel::None && !own.iter().flatten().any(|own| !own.is_empty()),
+            || {
+                format!(
+                    "peer {:?} wants credentials, and neither [provider] nor [user] has a password",
+                    peer.id
+                )
+            },
+        );
+    }
+
+    fn check_instance(&self, about: &mut About<'_>, instance: &Instance) {
+        let id = &instance.id;
+        let service = match instance.identifier() {
+            Err(error) => return about.add(Severity::Wrong, format!("{id:?}: {error}")),
+            Ok(_) => instance.service(),
+        };
+        let Some(service) = service else {
+            return about.add(
+                Severity::Wrong,
+                format!("{id:?}: the service is none of cltu, raf, rcf, rocf"),
+            );
+        };
+        let before = about.found.len();
+        self.check_versions(about, instance);
+        self.check_who(about, instance);
+        self.check_period(about, instance);
+        match service {
+            Service::Fcltu => {
+                about.wrong_if(instance.returns.is_some(), || {
+                    format!("{id:?} is a forward service and has an [instance.return]")
+                });
+                check_forward(about, &instance.forward());
+            }
+            _ => {
+                about.wrong_if(instance.forward.is_some(), || {
+                    format!("{id:?} is a return service and has an [instance.forward]")
+                });
+                check_return(about, service, &instance.returns(), self.provider.is_some());
+            }
+        }
+        let is_right = about.found[before..].iter().all(|finding| !finding.is_wrong());
+        if is_right {
+            let initiators = self.initiators_of(instance).join(", ");
+            about.add(
+                Severity::Right,
+                format!(
+                    "{id}: {service:?}, versions {:?}, initiators {initiators}",
+                    instance.versions
+                ),
+            );
+        }
+    }
+
+    fn check_versions(&self, about: &mut About<'_>, instance: &Instance) {
+        about.wrong_if(instance.versions.is_empty(), || "versions is empty".to_owned());
+        for version in instance.versions.iter().filter(|version| !(1..=5).contains(*version)) {
+            about.add(Severity::Wrong, format!("version {version}: there are 1 to 5"));
+        }
+        about.doubtful_if(instance.versions.contains(&1), || {
+            "version 1 is only understood in part; nobody is known to use it any more".to_owned()
+        });
+        if let Some(version) = instance.version {
+            about.wrong_if(!instance.versions.contains(&version), || {
+                format!("version = {version} is not among versions = {:?}", instance.versions)
+            });
+        }
+        about.wrong_if(instance.port.is_empty() || instance.port.len() > 128, || {
+            "port: 1 to 128 characters".to_owned()
+        });
+    }
+
+    fn check_who(&self, about: &mut About<'_>, instance: &Instance) {
+        if self.provider.is_some() {
+            let initiators = self.initiators_of(instance);
+            about.wrong_if(initiators.is_empty(), || {
+                "nobody may bind: there is no [[peer]] and no [user]".to_owned()
+            });
+            for unknown in initiators.iter().filter(|id| self.party(id).is_none()) {
+                about.add(
+                    Severity::Wrong,
+                    format!("initiator {unknown:?} has no [[peer]] table: he could never bind"),
+                );
+            }
+        }
+        if self.user.is_some() {
+            about.wrong_if(self.address_of(instance).is_none(), || {
+                "nobody says where it is: address = \"host:port\" here or in [user]".to_owned()
+            });
+            match self.responder_of(instance) {
+                None => about.add(
+                    Severity::Wrong,
+                    "nobody says who answers: responder = \"ID\", and a [[peer]] of that id"
+                        .to_owned(),
+                ),
+                Some(id) => about.wrong_if(self.party(&id).is_none(), || {
+                    format!("responder {id:?} has no [[peer]] table")
+                }),
+            }
+        }
+    }
+
+    fn check_period(&self, about: &mut About<'_>, instance: &Instance) {
+        let ns = [&instance.from, &instance.until].map(|at| at.as_ref().map(utc_ns));
+        for (name, at) in ["from", "until"].iter().zip(ns) {
+            about.wrong_if(at == Some(None), || {
+                format!("{name}: a date from 1970 on, as 2026-11-22T08:00:00Z")
+            });
+        }
+        if let [Some(Some(from)), Some(Some(until))] = ns {
+            about.wrong_if(from >= until, || "from is not before until".to_owned());
+        }
+    }
+}
+
+fn check_id(about: &mut About<'_>, name: &str, id: &str) {
+    let is_visible = id.bytes().all(|octet| (0x20..=0x7e).contains(&octet));
+    about.wrong_if(!(3..=16).contains(&id.len()) || !is_visible, || {
+        format!("{name} = {id:?}: 3 to 16 visible characters")
+    });
+}
+
+fn check_password(about: &mut About<'_>, whose: &str, auth: AuthLevel, password: &[u8]) {
+    about.wrong_if(auth != AuthLevel::None && password.is_empty(), || {
+        format!("{whose} has no password, and credentials are wanted")
+    });
+    about.doubtful_if(!password.is_empty() && !(6..=16).contains(&password.len()), || {
+        format!("{whose}'s password has {} octets; the book says 6 to 16", password.len())
+    });
+}
+
+fn check_forward(about: &mut About<'_>, forward: &Forward) {
+    let most = if forward.beyond_standard { 65_536 } else { 4096 };
+    about.wrong_if(!(12..=most).contains(&forward.cltu_max), || {
+        format!(
+            "forward.cltu_max = {}: from 12 to 4096 octets, to 65536 with beyond_standard = true",
+            forward.cltu_max
+        )
+    });
+    about.wrong_if(forward.buffer < forward.cltu_max, || {
+        format!("forward.buffer = {} does not hold one CLTU", forward.buffer)
+    });
+    about.wrong_if(forward.bit_rate == Some(0), || {
+        "forward.bit_rate = 0: nothing would ever be radiated; leave it out for no limit".to_owned()
+    });
+    about.doubtful_if(forward.blocking, || {
+        "forward.blocking: several CLTUs in one invocation, which only our own user sends"
+            .to_owned()
+    });
+    let mut ids = HashSet::new();
+    for event in &forward.event {
+        about.wrong_if(event.id == 0, || "event 0: from 1".to_owned());
+        about.wrong_if(!ids.insert(event.id), || format!("event {} is there twice", event.id));
+        let known = ["completed", "not-completed", "condition-false"];
+        about.wrong_if(!known.contains(&event.outcome.as_str()), || {
+            format!("event {}: outcome is one of {known:?}, not {:?}", event.id, event.outcome)
+        });
+    }
+}
+
+fn check_return(about: &mut About<'_>, service: Service, returns: &Return, provides: bool) {
+    let sources = [returns.generator.is_some(), returns.udp.is_some(), returns.file.is_some()];
+    let count = sources.iter().filter(|is_there| **is_there).count();
+    about.wrong_if(provides && count != 1, || {
+        format!("return: one source of generator, udp and file; there are {count}")
+    });
+    about.wrong_if(returns.delivery == Delivery::Offline && returns.file.is_none(), || {
+        "return.delivery = \"offline\" reads from a store: say file".to_owned()
+    });
+    about.wrong_if(returns.frames_per_buffer == 0, || {
+        "return.frames_per_buffer = 0: a transfer buffer is never empty".to_owned()
+    });
+    about.wrong_if(!(1..=3600).contains(&returns.latency_s), || {
+        format!("return.latency_s = {}: from 1 to 3600", returns.latency_s)
+    });
+    about.wrong_if(returns.production == Production::Configured, || {
+        "return.production: \"configured\" is a status of forward services".to_owned()
+    });
+    about.wrong_if(returns.backlog == 0, || "return.backlog = 0: nothing passes".to_owned());
+    about.wrong_if(returns.antenna.is_empty() || returns.antenna.len() > 16, || {
+        "return.antenna: 1 to 16 characters".to_owned()
+    });
+    about.doubtful_if(provides && service != Service::Raf && returns.channels.is_empty(), || {
+        "return.channels is empty: no channel may be asked for".to_owned()
+    });
+    if let Some(generator) = &returns.generator {
+        // Header, and what else is asked for.
+        let least = 6 + if generator.ocf { 4 } else { 0 } + if generator.fecf { 2 } else { 0 };
+        about.wrong_if(!(least + 1..=65_536).contains(&generator.octets), || {
+            format!("generator.octets = {}: from {} to 65536", generator.octets, least + 1)
+        });
+        about.wrong_if(generator.spacecraft > 1023, || "generator.spacecraft: to 1023".to_owned());
+        let channels = &generator.virtual_channels;
+        about.wrong_if(channels.is_empty() || channels.iter().any(|channel| *channel > 7), || {
+            "generator.virtual_channels: at least one, each in [0, 7]".to_owned()
+        });
+        about.wrong_if(generator.rate == Some(0), || {
+            "generator.rate = 0: no frame would ever come; leave it out for no limit".to_owned()
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(text: &str) -> Vec<String> {
+        let found = Config::parse(text).unwrap().check();
+        found.iter().filter(|finding| finding.is_wrong()).map(ToString::to_string).collect()
+    }
+
+    const GOOD: &str = "[provider]\nid = \"STATION\"\nlisten = [\"127.0.0.1:0\"]\n\
+        [user]\nid = \"MCC\"\n[[instance]]\nid = \"sagr=1.spack=2.fsl-fg=1.cltu=cltu1\"\n";
+
+    #[test]
+    fn what_is_right_is_said_too() {
+        let found = Config::parse(GOOD).unwrap().check();
+        assert!(found.iter().all(|finding| !finding.is_wrong()), "{found:?}");
+        let last = found.last().unwrap().to_string();
+        assert!(
+            last.starts_with("right: line 6: sagr=1.spack=2.fsl-fg=1.cltu=cltu1: Fcltu"),
+            "{last}"
+        );
+        assert!(last.ends_with("initiators MCC"), "{last}");
+    }
+
+    #[test]
+    fn an_empty_file_does_nothing() {
+        assert_eq!(wrong("").len(), 2);
+    }
+
+    #[test]
+    fn everything_wrong_is_found_at_once() {
+        let text = "[provider]\nid = \"S\"\nlisten = []\n[security]\nauth = \"all\"\n\
+            [[peer]]\nid = \"MCC\"\n\
+            [[instance]]\nid = \"sagr=1.spack=2.fsl-fg=1.cltu=cltu1\"\nversions = [2, 6]\n\
+            initiators = [\"OTHER\"]\n[instance.forward]\ncltu_max = 8000\n\
+            [[instance]]\nid = \"sagr=1.spack=2.rsl-fg=1.raf=onlc1\"\n";
+        let all = wrong(text).join("\n");
+        for part in [
+            "provider.id = \"S\"",
+            "provider.listen is empty",
+            "provider has no password",
+            "line 6: peer \"MCC\" has no password",
+            "line 8: version 6",
+            "line 8: initiator \"OTHER\" has no [[peer]]",
+            "line 8: forward.cltu_max = 8000",
+            "line 14: return: one source",
+        ] {
+            assert!(all.contains(part), "{part} in\n{all}");
+        }
+    }
+
+    #[test]
+    fn a_user_needs_to_know_where_and_whom() {
+        let text =
+            "[user]\nid = \"MCC\"\n[[instance]]\nid = \"sagr=1.spack=2.fsl-fg=1.cltu=cltu1\"\n";
+        let all = wrong(text).join("\n");
+        assert!(all.contains("nobody says where it is"), "{all}");
+        assert!(all.contains("nobody says who answers"), "{all}");
+    }
+}

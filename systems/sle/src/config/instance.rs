@@ -1,0 +1,356 @@
+//! Service instances: `[[instance]]`, with `[instance.forward]` or `[instance.return]`.
+
+use super::IdentifierError;
+use super::identifier::{parse_instance, service_of};
+use crate::pdu::{GvcId, Service, ServiceInstanceId};
+use serde::{Deserialize, Deserializer, de};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use toml::value::Datetime;
+
+/// `[[instance]]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Instance {
+    /// Its identifier, `sagr=1.spack=A.fsl-fg=1.cltu=cltu1`. The service is in it.
+    pub id: String,
+    /// Responder port identifier, as BIND names it.
+    #[serde(default = "port")]
+    pub port: String,
+    /// Where a user finds it, `host:port`; else where `[user]` says, or the first that
+    /// `[provider]` listens on.
+    pub address: Option<String>,
+    /// Who answers, where more than one provider is known.
+    pub responder: Option<String>,
+    /// Who may bind; empty: every peer.
+    #[serde(default)]
+    pub initiators: Vec<String>,
+    /// Versions that the provider knows, in [1, 5].
+    #[serde(default = "versions")]
+    pub versions: Vec<u16>,
+    /// What the user proposes; the highest of `versions` where nothing is said.
+    pub version: Option<u16>,
+    /// Provision period: not before.
+    pub from: Option<Datetime>,
+    /// Provision period: not after.
+    pub until: Option<Datetime>,
+    /// FCLTU.
+    pub forward: Option<Forward>,
+    /// RAF, RCF, ROCF.
+    #[serde(rename = "return")]
+    pub returns: Option<Return>,
+}
+
+fn port() -> String {
+    "PORT".to_owned()
+}
+
+fn versions() -> Vec<u16> {
+    vec![2, 3, 4, 5]
+}
+
+impl Instance {
+    /// Its identifier, taken apart.
+    ///
+    /// # Errors
+    /// [`IdentifierError`] where it is none.
+    pub fn identifier(&self) -> Result<ServiceInstanceId, IdentifierError> {
+        parse_instance(&self.id)
+    }
+
+    /// Its service, where it is one of ours.
+    #[must_use]
+    pub fn service(&self) -> Option<Service> {
+        service_of(&self.identifier().ok()?)
+    }
+
+    /// What a user proposes.
+    #[must_use]
+    pub fn proposed_version(&self) -> u16 {
+        self.version.or_else(|| self.versions.iter().copied().max()).unwrap_or(5)
+    }
+
+    /// The FCLTU part, or what holds without one.
+    #[must_use]
+    pub fn forward(&self) -> Forward {
+        self.forward.clone().unwrap_or_default()
+    }
+
+    /// The return part, or what holds without one.
+    #[must_use]
+    pub fn returns(&self) -> Return {
+        self.returns.clone().unwrap_or_default()
+    }
+}
+
+/// UTC in nanoseconds since 1970 of a date of TOML; a time without an offset is UTC. `None` before
+/// 1970 and where the date has no day.
+#[must_use]
+pub(super) fn utc_ns(datetime: &Datetime) -> Option<u64> {
+    let date = datetime.date?;
+    let (year, month, day) = (i64::from(date.year), i64::from(date.month), i64::from(date.day));
+    // Days since 1970 of a civil date: years begin in March, so that leap days end them.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let of_year = (153 * month + 2) / 5 + day - 1;
+    let days = year * 365 + year / 4 - year / 100 + year / 400 + of_year - 719_468;
+    let mut seconds = days * 86_400;
+    let mut ns = 0;
+    if let Some(time) = datetime.time {
+        let second = time.second.unwrap_or(0);
+        seconds += i64::from(time.hour) * 3600 + i64::from(time.minute) * 60 + i64::from(second);
+        ns = u64::from(time.nanosecond.unwrap_or(0));
+    }
+    if let Some(toml::value::Offset::Custom { minutes }) = datetime.offset {
+        seconds -= i64::from(minutes) * 60;
+    }
+    Some(u64::try_from(seconds).ok()? * 1_000_000_000 + ns)
+}
+
+/// Which CLTUs a user wants to be told of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Notify {
+    /// None.
+    #[default]
+    None,
+    /// The last of a run, or of a buffer.
+    Last,
+    /// Every one.
+    Every,
+}
+
+/// Production status at start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Production {
+    /// CLTUs are radiated, frames are produced.
+    #[default]
+    Operational,
+    /// Set up, the uplink is not there: FCLTU only.
+    Configured,
+    /// Not now.
+    Interrupted,
+    /// An operator has to say otherwise first.
+    Halted,
+}
+
+/// `[instance.forward]`: an FCLTU instance's provider, and what its user sends.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Forward {
+    /// Longest CLTU that is taken, in octets.
+    pub cltu_max: u32,
+    /// Takes CLTUs longer than the 4096 octets that the book allows.
+    pub beyond_standard: bool,
+    /// Octets that may wait for radiation.
+    pub buffer: u32,
+    /// Bits a second that are radiated; none: as fast as it goes.
+    pub bit_rate: Option<u64>,
+    /// Shortest silence between two CLTUs, in µs.
+    pub minimum_delay_us: u32,
+    /// Where radiated CLTUs go, one a datagram; none: they are discarded.
+    pub modem: Option<SocketAddr>,
+    /// Refuses what is not start sequence, code blocks and tail.
+    pub check: bool,
+    /// Takes several CLTUs in one invocation, which no book has.
+    pub blocking: bool,
+    /// Events that may be thrown.
+    pub event: Vec<Event>,
+    /// Whether production goes on for a user who aborted.
+    pub continue_after_abort: bool,
+    /// Production status at start.
+    pub production: Production,
+    /// Of which CLTUs a user asks to be told.
+    pub notify: Notify,
+}
+
+impl Default for Forward {
+    fn default() -> Self {
+        Self {
+            cltu_max: 4096,
+            beyond_standard: false,
+            buffer: 8 << 20,
+            bit_rate: None,
+            minimum_delay_us: 0,
+            modem: None,
+            check: false,
+            blocking: false,
+            event: Vec::new(),
+            continue_after_abort: false,
+            production: Production::Operational,
+            notify: Notify::None,
+        }
+    }
+}
+
+/// `[[instance.forward.event]]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Event {
+    /// Its number, in [1, 65535].
+    pub id: u16,
+    /// What comes of it: `completed`, `not-completed`, `condition-false`.
+    pub outcome: String,
+}
+
+/// Delivery mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Delivery {
+    /// What cannot be sent in time is discarded.
+    Timely,
+    /// Everything, as it comes.
+    #[default]
+    Complete,
+    /// From a store.
+    Offline,
+}
+
+/// `[instance.return]`: an instance of RAF, RCF or ROCF.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Return {
+    /// Delivery mode.
+    pub delivery: Delivery,
+    /// Frames and notifications that a transfer buffer holds at most.
+    pub frames_per_buffer: u16,
+    /// A transfer buffer that is not full is sent after so many seconds.
+    pub latency_s: u16,
+    /// Makes frames.
+    pub generator: Option<Generator>,
+    /// Takes frames, one a datagram.
+    pub udp: Option<SocketAddr>,
+    /// Reads frames.
+    pub file: Option<PathBuf>,
+    /// Octets of each frame in `file`; none: each has its length before it, 4 octets.
+    pub file_frame_octets: Option<u32>,
+    /// Frames a second from `file`; none: as fast as they are taken.
+    pub rate: Option<u32>,
+    /// Whether `file` is read again from its beginning.
+    pub repeat: bool,
+    /// Spacecraft, version and virtual channel that may be asked for (RCF, ROCF), as `SCID.TFVN`
+    /// for the master channel or `SCID.TFVN.VCID`.
+    pub channels: Vec<GvcIdText>,
+    /// Name of the antenna.
+    pub antenna: String,
+    /// Puts the correlator of our recorder into each frame's private annotation.
+    pub annotate: bool,
+    /// Production status at start.
+    pub production: Production,
+    /// Frames that wait for their turn at most, between source and user.
+    pub backlog: usize,
+}
+
+impl Default for Return {
+    fn default() -> Self {
+        Self {
+            delivery: Delivery::Complete,
+            frames_per_buffer: 80,
+            latency_s: 1,
+            generator: None,
+            udp: None,
+            file: None,
+            file_frame_octets: None,
+            rate: None,
+            repeat: false,
+            channels: Vec::new(),
+            antenna: "ANTENNA".to_owned(),
+            annotate: false,
+            production: Production::Operational,
+            backlog: 8192,
+        }
+    }
+}
+
+/// `[instance.return.generator]`: TM transfer frames (CCSDS 132.0).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Generator {
+    /// Octets of a frame.
+    pub octets: u32,
+    /// Spacecraft, in [0, 1023].
+    pub spacecraft: u16,
+    /// Virtual channels that take turns, each in [0, 7].
+    pub virtual_channels: Vec<u8>,
+    /// Frames a second; none: as fast as they are taken.
+    pub rate: Option<u32>,
+    /// How many; none: without end.
+    pub count: Option<u64>,
+    /// With an operational control field.
+    pub ocf: bool,
+    /// With a frame error control field.
+    pub fecf: bool,
+}
+
+impl Default for Generator {
+    fn default() -> Self {
+        Self {
+            octets: 1115,
+            spacecraft: 1,
+            virtual_channels: vec![0],
+            rate: None,
+            count: None,
+            ocf: true,
+            fecf: true,
+        }
+    }
+}
+
+/// A channel as text: `SCID.TFVN` or `SCID.TFVN.VCID`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GvcIdText(pub GvcId);
+
+impl std::str::FromStr for GvcIdText {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("a channel is SCID.TFVN or SCID.TFVN.VCID, not {text:?}");
+        let numbers: Result<Vec<u16>, _> = text.split('.').map(str::parse).collect();
+        let (spacecraft, version, virtual_channel) = match numbers.map_err(|_| wrong())?[..] {
+            [spacecraft, version] => (spacecraft, version, None),
+            [spacecraft, version, channel] => (spacecraft, version, Some(channel)),
+            _ => return Err(wrong()),
+        };
+        if spacecraft > 1023 || version > 3 || virtual_channel.is_some_and(|channel| channel > 63) {
+            return Err(format!("SCID in [0, 1023], TFVN in [0, 3], VCID in [0, 63]: {text:?}"));
+        }
+        Ok(Self(GvcId {
+            spacecraft,
+            version: u8::try_from(version).map_err(|_| wrong())?,
+            virtual_channel: virtual_channel
+                .map(|channel| u8::try_from(channel).map_err(|_| wrong()))
+                .transpose()?,
+        }))
+    }
+}
+
+impl<'de> Deserialize<'de> for GvcIdText {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_utc() {
+        let ns = |text: &str| utc_ns(&text.parse().unwrap());
+        assert_eq!(ns("1970-01-01T00:00:00Z"), Some(0));
+        assert_eq!(ns("1970-01-01T02:00:00+02:00"), Some(0));
+        assert_eq!(ns("2000-02-29T12:00:00.5"), Some(951_825_600_500_000_000));
+        assert_eq!(ns("2011-05-18"), Some(1_305_676_800_000_000_000));
+        assert_eq!(ns("1969-12-31T23:59:59Z"), None);
+    }
+
+    #[test]
+    fn channels_have_ranges() {
+        let channel: GvcIdText = "100.0.63".parse().unwrap();
+        assert_eq!(channel.0, GvcId { spacecraft: 100, version: 0, virtual_channel: Some(63) });
+        assert_eq!("7.1".parse::<GvcIdText>().unwrap().0.virtual_channel, None);
+        for wrong in ["", "1", "1024.0", "1.4", "1.0.64", "1.0.0.0", "a.0"] {
+            assert!(wrong.parse::<GvcIdText>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! The configuration of provider and user: one TOML file, of which each program reads its part.
+//!
+//! ```
+//! use chronoscope_sle::config::Config;
+//!
+//! let config = Config::parse(r#"
+//! [provider]
+//! id = "STATION"
+//! listen = ["127.0.0.1:0"]
+//!
+//! [user]
+//! id = "MCC"
+//!
+//! [[instance]]
+//! id = "sagr=1.spack=VST-PASS0001.fsl-fg=1.cltu=cltu1"
+//! "#)?;
+//! assert_eq!(config.instance[0].get_ref().id, "sagr=1.spack=VST-PASS0001.fsl-fg=1.cltu=cltu1");
+//! assert!(config.check().iter().all(|finding| !finding.is_wrong()));
+//! # Ok::<(), chronoscope_sle::config::ConfigError>(())
+//! ```
+//!
+//! What is no TOML, or no key of ours, is refused with its line and column; what contradicts
+//! itself, or the books, is found by [`Config::check`], all of it at once and in words.
+
+mod check;
+mod identifier;
+mod instance;
+mod party;
+
+pub use check::{Finding, Severity};
+pub use identifier::{IdentifierError, format_instance, parse_instance, service_of};
+pub use instance::{
+    Delivery, Event, Forward, Generator, GvcIdText, Instance, Notify, Production, Return,
+};
+pub use party::{AuthLevel, HashName, Party, Peer, Provider, Secret, Security, Transport, User};
+
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+
+/// A whole file.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// How connections are.
+    #[serde(default)]
+    pub transport: Transport,
+    /// How one proves who one is, where nothing else is said of a peer.
+    #[serde(default)]
+    pub security: Security,
+    /// The provider itself; without it `sle-provider` has nothing to do.
+    pub provider: Option<Provider>,
+    /// The user itself; without it `sle-user` has nothing to do.
+    pub user: Option<User>,
+    /// Others, by their identifiers. A provider and a user in one file know each other.
+    #[serde(default)]
+    pub peer: Vec<Spanned<Peer>>,
+    /// Service instances.
+    #[serde(default)]
+    pub instance: Vec<Spanned<Instance>>,
+    /// The text, for lines of findings.
+    #[serde(skip)]
+    text: String,
+}
+
+/// Why there is no configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("{}: {error}", path.display())]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// It is not TOML, or has a key or value that there is none of.
+    #[error("line {line}, column {column}: {message}")]
+    Malformed {
+        /// From 1.
+        line: usize,
+        /// From 1, in characters.
+        column: usize,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+impl Config {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`ConfigError`] with the position of the first thing that cannot be understood.
+    pub fn load(path: &Path) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| ConfigError::Unreadable { path: path.to_owned(), error })?;
+        Self::parse(&text)
+    }
+
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        match toml::from_str::<Self>(text) {
+            Ok(config) => Ok(Self { text: text.to_owned(), ..config }),
+            Err(error) => {
+                let offset = error.span().map_or(0, |span| span.start);
+                let (line, column) = position(text, offset);
+                Err(ConfigError::Malformed { line, column, message: error.message().to_owned() })
+            }
+        }
+    }
+
+    /// The line of an offset, from 1.
+    fn line(&self, offset: usize) -> usize {
+        position(&self.text, offset).0
+    }
+
+    /// How one knows, and is known by, the peer of this identifier: as its table says, or as the
+    /// other section of this file does. `None` where nobody is called so.
+    #[must_use]
+    pub fn party(&self, id: &str) -> Option<Party> {
+        let of_table = self.peer.iter().map(Spanned::get_ref).find(|peer| peer.id == id);
+        if let Some(peer) = of_table {
+            return Some(Party {
+                id: peer.id.clone(),
+                password: peer.password.clone(),
+                auth: peer.auth.unwrap_or(self.security.auth),
+                hash: peer.hash.unwrap_or(self.security.hash),
+            });
+        }
+        let own = [
+            self.provider.as_ref().map(|own| (&own.id, &own.password)),
+            self.user.as_ref().map(|own| (&own.id, &own.password)),
+        ];
+        own.into_iter().flatten().find(|(own, _)| *own == id).map(|(id, password)| Party {
+            id: id.clone(),
+            password: password.clone(),
+            auth: self.security.auth,
+            hash: self.security.hash,
+        })
+    }
+
+    /// The instance of this identifier, or whose identifier ends so (`cltu1`); the only one, or
+    /// the first, where nothing is asked for.
+    #[must_use]
+    pub fn find(&self, wanted: Option<&str>) -> Option<&Instance> {
+        let mut all = self.instance.iter().map(Spanned::get_ref);
+        match wanted {
+            None => all.next(),
+            Some(wanted) => all.find(|instance| {
+                instance.id == wanted || instance.id.rsplit('=').next() == Some(wanted)
+            }),
+        }
+    }
+
+    /// Where a user connects to for an instance.
+    #[must_use]
+    pub fn address_of(&self, instance: &Instance) -> Option<String> {
+        instance
+            .address
+            .clone()
+            .or_else(|| self.user.as_ref()?.address.clone())
+            .or_else(|| Some(self.provider.as_ref()?.listen.first()?.to_string()))
+    }
+
+    /// Who provides an instance, as the user expects it to answer.
+    #[must_use]
+    pub fn responder_of(&self, instance: &Instance) -> Option<String> {
+        let of_file = || Some(self.provider.as_ref()?.id.clone());
+        instance.responder.clone().or_else(of_file).or_else(|| {
+            let mut others = self.peer.iter().map(|peer| peer.get_ref().id.clone());
+            others.next().filter(|_| self.peer.len() == 1)
+        })
+    }
+
+    /// Who may bind to an instance.
+    #[must_use]
+    pub fn initiators_of(&self, instance: &Instance) -> Vec<String> {
+        if !instance.initiators.is_empty() {
+            return instance.initiators.clone();
+        }
+        let own = self.user.iter().map(|user| user.id.clone());
+        let mut all: Vec<String> =
+            self.peer.iter().map(|peer| peer.get_ref().id.clone()).chain(own).collect();
+        all.dedup();
+        all
+    }
+}
+
+/// Line and column of an offset, both from 1.
+fn position(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_key_is_refused_where_it_stands() {
+        let error = Config::parse("[provider]\nid = \"A\"\n  lsten = []\n").unwrap_err();
+        let text = error.to_string();
+        assert!(text.starts_with("line 3, column 3: unknown field `lsten`"), "{text}");
+    }
+
+    #[test]
+    fn what_is_no_toml_is_refused_where_it_ends() {
+        let text = Config::parse("[user\n").unwrap_err().to_string();
+        assert!(text.starts_with("line 1, column "), "{text}");
+    }
+
+    #[test]
+    fn a_peer_is_known_by_its_table_or_by_the_other_section() {
+        let config = Config::parse(
+            "[security]\nauth = \"bind\"\nhash = \"sha1\"\n[provider]\nid = \"STATION\"\nlisten = []\n\
+             password = \"hex:0102\"\n[[peer]]\nid = \"MCC\"\npassword = \"secret\"\nauth = \"all\"\n",
+        )
+        .unwrap();
+        let mcc = config.party("MCC").unwrap();
+        assert_eq!((mcc.auth, mcc.hash), (AuthLevel::All, HashName::Sha1));
+        assert_eq!(mcc.password.octets(), b"secret");
+        let station = config.party("STATION").unwrap();
+        assert_eq!((station.auth, station.password.octets()), (AuthLevel::Bind, &[1, 2][..]));
+        assert!(config.party("OTHER").is_none());
+    }
+
+    #[test]
+    fn an_instance_is_found_by_its_end() {
+        let config = Config::parse(
+            "[[instance]]\nid = \"sagr=1.spack=2.fsl-fg=1.cltu=cltu1\"\n\
+             [[instance]]\nid = \"sagr=1.spack=2.rsl-fg=1.raf=onlc1\"\n",
+        )
+        .unwrap();
+        assert!(config.find(Some("onlc1")).unwrap().id.ends_with("raf=onlc1"));
+        assert!(config.find(None).unwrap().id.ends_with("cltu1"));
+        assert!(config.find(Some("nlc1")).is_none());
+    }
+}
