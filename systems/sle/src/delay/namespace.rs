@@ -1,0 +1,50 @@
+//! A network namespace that lives as long as somebody holds it.
+
+use super::tun;
+use nix::sched::{CloneFlags, setns, unshare};
+use std::fs::File;
+use std::io;
+use std::thread;
+
+/// A network of its own: interfaces, addresses, TCP settings. Gone when this is dropped and no
+/// process is in it.
+#[derive(Debug)]
+pub struct Namespace {
+    file: File,
+}
+
+impl Namespace {
+    /// Makes one, with its loopback interface up.
+    ///
+    /// # Errors
+    /// What the kernel says; `PermissionDenied` without the right to make one.
+    pub fn new() -> io::Result<Self> {
+        // A thread can leave its namespace alone; this one ends in the new one, and the open file
+        // keeps it.
+        let make = || {
+            unshare(CloneFlags::CLONE_NEWNET)?;
+            tun::up("lo")?;
+            File::open("/proc/thread-self/ns/net")
+        };
+        Ok(Self { file: in_thread(make)?? })
+    }
+
+    /// Does something in a thread that is in the namespace. Sockets and processes that it makes
+    /// stay there.
+    ///
+    /// # Errors
+    /// When no thread can be had or it cannot enter. A panic of `what` becomes an error.
+    pub fn run<T: Send>(&self, what: impl FnOnce() -> T + Send) -> io::Result<T> {
+        in_thread(|| {
+            setns(&self.file, CloneFlags::CLONE_NEWNET)?;
+            Ok(what())
+        })?
+    }
+}
+
+fn in_thread<T: Send>(what: impl FnOnce() -> T + Send) -> io::Result<T> {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().name("namespace".into()).spawn_scoped(scope, what)?;
+        thread.join().map_err(|_| io::Error::other("the thread in the namespace panicked"))
+    })
+}
