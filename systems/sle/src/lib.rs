@@ -11,3 +11,4 @@ pub mod delay;
 pub mod pdu;
 pub mod service;
 pub mod time;
+pub mod tml;

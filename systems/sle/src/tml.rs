@@ -1,0 +1,375 @@
+//! The transport mapping layer (TML) of ISP1: PDUs in messages over a stream of octets, a context
+//! message at its beginning, heartbeats where nothing else is sent. Source: CCSDS 913.1.
+//!
+//! ```text
+//! message    type (1 PDU, 2 context, 3 heartbeat), 3 octets 0, length of what follows (32 bits), it
+//! context    'I' 'S' 'P' '1', 3 octets 0, version 1, heartbeat interval (s, 16 bits), dead factor (16)
+//! ```
+//!
+//! Who connects is the *initiator* and sends the context message, once, first and unanswered; the
+//! *responder* takes the heartbeat that it proposes or aborts. Whoever has sent nothing for the
+//! interval sends a heartbeat; who receives no message for interval × dead factor takes its peer for
+//! dead. The responder gives the initiator a time until its first PDU (the context message alone
+//! does not count), and counts silence from there.
+//!
+//! Octets and instants in, PDUs and octets out: no socket here, nothing that waits. A PDU is a slice
+//! of what was received with it, so that one that is kept keeps its neighbours (at most what one
+//! [`Tml::receive`] took, or its own length): who keeps small ones for long copies them.
+//!
+//! Limits: the three octets after the type must be 0, as the book says and its implementations
+//! send; some of them do not look, we do, because it finds a stream that is out of step.
+
+mod fault;
+mod message;
+mod output;
+#[cfg(test)]
+mod tests;
+
+use std::ops::RangeInclusive;
+
+use bytes::{Bytes, BytesMut};
+
+use crate::time::Now;
+
+pub use fault::{FrameError, TmlFault};
+pub use output::Output;
+
+use message::{Context, HEADER_BYTES, Header, Kind};
+
+/// Longest PDU that is taken unless one says otherwise: a transfer buffer of 100 frames of 64 KiB,
+/// far above what the services allow.
+pub const PDU_BYTES_MAX: u32 = 8 << 20;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// What the initiator proposes and both sides do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heartbeat {
+    /// Longest silence of a sender, in seconds. 0: no heartbeats, and nobody is ever taken for dead.
+    pub interval_s: u16,
+    /// A peer is dead after so many intervals without a message, at least 1.
+    pub dead_factor: u16,
+}
+
+impl Heartbeat {
+    /// No heartbeats.
+    pub const NONE: Self = Self { interval_s: 0, dead_factor: 0 };
+
+    /// Of a sender's silence; `None` without heartbeats.
+    fn interval_ns(self) -> Option<u64> {
+        (self.interval_s > 0).then(|| u64::from(self.interval_s) * SECOND_NS)
+    }
+
+    /// Of a receiver's patience; `None` without heartbeats.
+    fn dead_ns(self) -> Option<u64> {
+        Some(self.interval_ns()? * u64::from(self.dead_factor.max(1)))
+    }
+}
+
+/// What a responder takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeartbeatLimits {
+    /// Intervals, in seconds.
+    pub interval_s: RangeInclusive<u16>,
+    /// Dead factors. 0 is never one, whatever the range says.
+    pub dead_factor: RangeInclusive<u16>,
+    /// Whether an initiator may do without (interval 0).
+    pub none_allowed: bool,
+    /// Time from the connection to the first PDU, in nanoseconds.
+    pub establishment_ns: u64,
+}
+
+impl Default for HeartbeatLimits {
+    fn default() -> Self {
+        Self {
+            interval_s: 3..=3600,
+            dead_factor: 1..=60,
+            none_allowed: true,
+            establishment_ns: 180 * SECOND_NS,
+        }
+    }
+}
+
+impl HeartbeatLimits {
+    fn allow(&self, heartbeat: Heartbeat) -> bool {
+        if heartbeat.interval_s == 0 {
+            return self.none_allowed;
+        }
+        self.interval_s.contains(&heartbeat.interval_s)
+            && heartbeat.dead_factor > 0
+            && self.dead_factor.contains(&heartbeat.dead_factor)
+    }
+}
+
+/// Where a connection is.
+#[derive(Debug)]
+enum State {
+    /// Initiator: the context message is to be sent.
+    Unannounced,
+    /// Responder: the context message is to come.
+    Starting { limits: HeartbeatLimits, until_ns: u64 },
+    /// Responder: the first PDU is to come.
+    Announced { until_ns: u64 },
+    /// PDUs and heartbeats, both ways.
+    Transfer,
+    /// A fault was told.
+    Faulty,
+}
+
+/// One side of one connection.
+#[derive(Debug)]
+pub struct Tml {
+    state: State,
+    heartbeat: Heartbeat,
+    pdu_bytes_max: u32,
+    received: BytesMut,
+    /// Octets of the stream before `received`.
+    position: u64,
+    /// Whether an earlier look found no whole message in `received`.
+    starved: bool,
+    /// Monotonic clock at the last `receive`, in nanoseconds.
+    received_ns: u64,
+    /// Monotonic clock when the last message was complete.
+    heard_ns: u64,
+    /// Monotonic clock when the last message was sent.
+    sent_ns: u64,
+}
+
+impl Tml {
+    /// Whoever connected. Its context message goes out with the first PDU or the first
+    /// [`tick`](Self::tick), which is due at once. PDUs longer than `pdu_bytes_max` are refused.
+    #[must_use]
+    pub fn initiator(heartbeat: Heartbeat, pdu_bytes_max: u32, now: Now) -> Self {
+        Self::new(State::Unannounced, heartbeat, pdu_bytes_max, now)
+    }
+
+    /// Whoever was connected to.
+    #[must_use]
+    pub fn responder(limits: HeartbeatLimits, pdu_bytes_max: u32, now: Now) -> Self {
+        let until_ns = now.monotonic_ns.saturating_add(limits.establishment_ns);
+        Self::new(State::Starting { limits, until_ns }, Heartbeat::NONE, pdu_bytes_max, now)
+    }
+
+    fn new(state: State, heartbeat: Heartbeat, pdu_bytes_max: u32, now: Now) -> Self {
+        let ns = now.monotonic_ns;
+        Self {
+            state,
+            heartbeat,
+            pdu_bytes_max,
+            received: BytesMut::new(),
+            position: 0,
+            starved: false,
+            received_ns: ns,
+            heard_ns: ns,
+            sent_ns: ns,
+        }
+    }
+
+    /// Takes what came. [`next`](Self::next) is to be called until it has no more before the next
+    /// octets are taken: what it leaves behind is less than one message.
+    pub fn receive(&mut self, octets: &[u8], now: Now) {
+        if !matches!(self.state, State::Faulty) {
+            self.received.extend_from_slice(octets);
+            self.received_ns = now.monotonic_ns;
+            self.starved = false;
+        }
+    }
+
+    /// The next PDU, or the fault after which there is nothing more; `None`: octets are missing.
+    #[allow(clippy::should_implement_trait)] // an iterator would end at the first `None`
+    pub fn next(&mut self) -> Option<Result<Bytes, TmlFault>> {
+        match self.message() {
+            Ok(pdu) => pdu.map(Ok),
+            Err(fault) => {
+                self.state = State::Faulty;
+                self.received = BytesMut::new();
+                Some(Err(fault))
+            }
+        }
+    }
+
+    /// Appends one PDU, which `pdu` writes behind the header.
+    ///
+    /// # Errors
+    /// What `pdu` says, or that it wrote more than a header can say; nothing is appended then.
+    pub fn frame<E>(
+        &mut self,
+        now: Now,
+        out: &mut Vec<u8>,
+        pdu: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), FrameError<E>> {
+        self.announce(now, out);
+        let start = out.len();
+        out.extend_from_slice(&Header { kind: Kind::Pdu, length: 0 }.to_octets());
+        let written = pdu(out).map_err(FrameError::Pdu).and_then(|()| {
+            let length = out.len().saturating_sub(start + HEADER_BYTES);
+            u32::try_from(length).map_err(|_| FrameError::TooLong { length })
+        });
+        match written {
+            Ok(length) => {
+                out[start + 4..start + HEADER_BYTES].copy_from_slice(&length.to_be_bytes());
+                self.sent_ns = now.monotonic_ns;
+                Ok(())
+            }
+            Err(error) => {
+                // The context message stays: it was due anyhow, and is sent once.
+                out.truncate(start);
+                Err(error)
+            }
+        }
+    }
+
+    /// When [`tick`](Self::tick) has something to do, on the monotonic clock, in nanoseconds.
+    #[must_use]
+    pub fn due(&self) -> Option<u64> {
+        match self.state {
+            State::Unannounced => Some(0),
+            State::Starting { until_ns, .. } => Some(until_ns),
+            State::Announced { until_ns } => {
+                Some(self.beat_ns().map_or(until_ns, |beat_ns| beat_ns.min(until_ns)))
+            }
+            State::Transfer => {
+                Some(self.beat_ns()?.min(self.heard_ns.saturating_add(self.heartbeat.dead_ns()?)))
+            }
+            State::Faulty => None,
+        }
+    }
+
+    /// Does what is due: the context message, a heartbeat.
+    ///
+    /// # Errors
+    /// The peer took too long with its first PDU, or is dead. There is nothing more then.
+    pub fn tick(&mut self, now: Now, out: &mut Vec<u8>) -> Result<(), TmlFault> {
+        self.announce(now, out);
+        let ns = now.monotonic_ns;
+        let fault = match self.state {
+            State::Faulty => return Ok(()),
+            State::Starting { until_ns, .. } | State::Announced { until_ns } if ns >= until_ns => {
+                Some(TmlFault::EstablishmentTimeout)
+            }
+            State::Transfer => self.heartbeat.dead_ns().and_then(|dead_ns| {
+                let silent_ns = ns.saturating_sub(self.heard_ns);
+                (silent_ns >= dead_ns).then_some(TmlFault::PeerDead { silent_ns })
+            }),
+            _ => None,
+        };
+        if let Some(fault) = fault {
+            self.state = State::Faulty;
+            self.received = BytesMut::new();
+            return Err(fault);
+        }
+        if self.beat_ns().is_some_and(|beat_ns| ns >= beat_ns) {
+            out.extend_from_slice(&Header { kind: Kind::Heartbeat, length: 0 }.to_octets());
+            self.sent_ns = ns;
+        }
+        Ok(())
+    }
+
+    /// Says that the stream ended or broke: what that means here, to be told above.
+    #[must_use]
+    pub fn disconnected(&mut self) -> TmlFault {
+        self.state = State::Faulty;
+        let missing_bytes = self.received.len();
+        self.received = BytesMut::new();
+        TmlFault::UnexpectedDisconnect { position: self.position, left_bytes: missing_bytes }
+    }
+
+    /// The heartbeat in use; none before the context message.
+    #[must_use]
+    pub fn heartbeat(&self) -> Heartbeat {
+        self.heartbeat
+    }
+
+    /// Whether the context message was sent or taken, and no fault since.
+    #[must_use]
+    pub fn established(&self) -> bool {
+        matches!(self.state, State::Announced { .. } | State::Transfer)
+    }
+
+    /// When the next heartbeat is to be sent; the responder sends none before the context message.
+    fn beat_ns(&self) -> Option<u64> {
+        if matches!(self.state, State::Starting { .. } | State::Faulty) {
+            return None;
+        }
+        Some(self.sent_ns.saturating_add(self.heartbeat.interval_ns()?))
+    }
+
+    /// Sends the context message where it was not.
+    fn announce(&mut self, now: Now, out: &mut Vec<u8>) {
+        if matches!(self.state, State::Unannounced) {
+            out.extend_from_slice(&Context { heartbeat: self.heartbeat }.to_octets());
+            self.state = State::Transfer;
+            self.sent_ns = now.monotonic_ns;
+        }
+    }
+
+    /// The next PDU behind any heartbeats and the context message.
+    fn message(&mut self) -> Result<Option<Bytes>, TmlFault> {
+        while !self.starved {
+            let Some(octets) = self.received.first_chunk::<HEADER_BYTES>() else { break };
+            let header = Header::parse(octets).map_err(|word| match self.state {
+                State::Starting { .. } => TmlFault::NoContext,
+                _ => TmlFault::BadType { word, position: self.position },
+            })?;
+            self.check(header)?;
+            // Only on machines of 16 bits could it be too much; `check` bounds it.
+            let end = HEADER_BYTES + usize::try_from(header.length).unwrap_or(usize::MAX / 2);
+            if self.received.len() < end {
+                break;
+            }
+            let message = self.received.split_to(end);
+            let position = self.position;
+            self.position += end as u64;
+            self.heard_ns = self.received_ns;
+            match header.kind {
+                Kind::Heartbeat => {}
+                Kind::Context => self.context(&message[HEADER_BYTES..], position)?,
+                Kind::Pdu => {
+                    self.state = State::Transfer;
+                    return Ok(Some(message.freeze().split_off(HEADER_BYTES)));
+                }
+            }
+        }
+        self.starved = true;
+        Ok(None)
+    }
+
+    /// Whether a header may stand here, before what it announces has come.
+    fn check(&self, header: Header) -> Result<(), TmlFault> {
+        let Header { kind, length } = header;
+        let position = self.position;
+        match (&self.state, kind) {
+            (State::Starting { .. }, Kind::Context) if length == message::CONTEXT_BODY_BYTES => {
+                Ok(())
+            }
+            (State::Starting { .. }, Kind::Context) => Err(TmlFault::BadContext { position }),
+            (State::Starting { .. }, _) => Err(TmlFault::NoContext),
+            (_, Kind::Context) => Err(TmlFault::UnexpectedContext { position }),
+            (_, Kind::Heartbeat) if length > 0 => Err(TmlFault::LongHeartbeat { length, position }),
+            (_, Kind::Pdu) if length == 0 => Err(TmlFault::EmptyPdu { position }),
+            (_, Kind::Pdu) if length > self.pdu_bytes_max => {
+                Err(TmlFault::TooLong { length, max: self.pdu_bytes_max, position })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes the context message.
+    fn context(&mut self, body: &[u8], position: u64) -> Result<(), TmlFault> {
+        let State::Starting { limits, until_ns } = &self.state else {
+            return Err(TmlFault::UnexpectedContext { position });
+        };
+        let Context { heartbeat } =
+            Context::parse(body).ok_or(TmlFault::BadContext { position })?;
+        if !limits.allow(heartbeat) {
+            return Err(TmlFault::HeartbeatRefused {
+                interval_s: heartbeat.interval_s,
+                dead_factor: heartbeat.dead_factor,
+            });
+        }
+        self.heartbeat = heartbeat;
+        self.sent_ns = self.received_ns;
+        self.state = State::Announced { until_ns: *until_ns };
+        Ok(())
+    }
+}

@@ -1,0 +1,24 @@
+//! What a protocol wants of its connection.
+
+/// What is to be sent and done, in this order: octets, then the urgent octet, then the end.
+///
+/// A protocol fills it; whoever has the socket takes from it. Octets may be taken in parts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Output {
+    /// Octets of the stream.
+    pub octets: Vec<u8>,
+    /// PEER-ABORT: this octet as urgent data, and the end of the connection behind it.
+    pub urgent: Option<u8>,
+    /// To close when all of the above is sent.
+    pub close: bool,
+    /// To break the connection at once, whatever is still to be sent (TCP's abort).
+    pub reset: bool,
+}
+
+impl Output {
+    /// Whether nothing is to be done.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.octets.is_empty() && self.urgent.is_none() && !self.close && !self.reset
+    }
+}
