@@ -8,6 +8,7 @@
 
 pub mod config;
 pub mod delay;
+pub mod cltu;
 pub mod pdu;
 pub mod service;
 pub mod time;
