@@ -6,9 +6,9 @@
 //!
 //! Sources: CCSDS 911.1 (RAF), 911.2 (RCF), 911.5 (ROCF), 912.1 (FCLTU), 913.1 (ISP1).
 
+pub mod cltu;
 pub mod config;
 pub mod delay;
-pub mod cltu;
 pub mod pdu;
 pub mod service;
 pub mod time;

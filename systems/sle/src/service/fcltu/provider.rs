@@ -1,0 +1,362 @@
+//! The provider's side of a service instance: the state table of CCSDS 912.1, chapter 4.
+
+use super::config::{Current, EventAction, FcltuConfig, ProtocolAbortMode};
+use super::queue::Queue;
+use super::{diagnostic, transfer};
+use crate::pdu::{
+    BufferNotification, CltuId, CltuNotification, CltuProductionStatus, CltuTransferBuffer,
+    CltuTransferData, CltuTransferDataReturn, Diagnostic, EventInvocationId, InvokeId,
+    ParameterName, Pdu, PeerAbortDiagnostic, ReportRequest, Start, Started, ThrowEvent,
+    UplinkStatus,
+};
+use crate::service::{Action, State};
+use crate::time::{Now, Time};
+use std::sync::Arc;
+
+/// The longest cycle of status reports, in seconds.
+const REPORTING_CYCLE_S_MAX: u16 = 600;
+/// The shortest, whatever was agreed.
+const REPORTING_CYCLE_S_MIN: u16 = 2;
+
+/// What happens to a provider besides operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Production {
+    /// Production is so from now on.
+    Status(CltuProductionStatus),
+    /// The uplink is so from now on.
+    Uplink(UplinkStatus),
+    /// Radiation has something to tell: what the queue's waker is called for.
+    Progress,
+}
+
+/// Periodic status reports.
+#[derive(Clone, Copy, Debug)]
+struct Reporting {
+    cycle_s: u16,
+    /// Of the monotonic clock, ns.
+    next_ns: u64,
+}
+
+/// The provider's side of one service instance, through all the associations that it has.
+#[derive(Debug)]
+pub struct FcltuProvider {
+    config: FcltuConfig,
+    queue: Arc<Queue>,
+    state: State,
+    version: u16,
+    expected_cltu: CltuId,
+    expected_event: EventInvocationId,
+    /// What the last positive START return named.
+    session: Time,
+    reporting: Option<Reporting>,
+}
+
+impl FcltuProvider {
+    /// Nobody is bound. The queue was made with the same configuration.
+    #[must_use]
+    pub fn new(config: FcltuConfig, queue: Arc<Queue>) -> Self {
+        Self {
+            config,
+            queue,
+            state: State::Unbound,
+            version: 0,
+            expected_cltu: 0,
+            expected_event: 0,
+            session: Time::from_utc_ns(0),
+            reporting: None,
+        }
+    }
+
+    /// Its state.
+    #[must_use]
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Its buffer.
+    #[must_use]
+    pub fn queue(&self) -> &Arc<Queue> {
+        &self.queue
+    }
+
+    /// What the last positive START return named as the time from when CLTUs may be radiated. With
+    /// the service instance and a CLTU's number it names that CLTU on both sides.
+    #[must_use]
+    pub fn session(&self) -> Time {
+        self.session
+    }
+
+    /// A user has bound, in version `version`.
+    pub fn bound(&mut self, version: u16, _now: Now) {
+        self.state = State::Ready;
+        self.version = version;
+        self.reporting = None;
+        self.queue.with(super::Radiation::bound);
+    }
+
+    /// The association is over, by UNBIND, abort or loss. Where it was active, the buffer is
+    /// radiated or discarded as was agreed (`protocol-abort-mode`).
+    pub fn unbound(&mut self, _now: Now) {
+        let discard = self.config.protocol_abort_mode == ProtocolAbortMode::Abort;
+        self.state = State::Unbound;
+        self.reporting = None;
+        self.queue.with(|radiation| radiation.unbound(discard));
+    }
+
+    /// An operation has come.
+    pub fn pdu(&mut self, pdu: Pdu, now: Now, out: &mut Vec<Action>) {
+        if self.state == State::Unbound {
+            return; // the association has nothing to answer to
+        }
+        match (self.state, pdu) {
+            // First because most are.
+            (State::Active, Pdu::CltuTransferData(invocation)) => {
+                let returned = self.transfer(&invocation, now);
+                out.push(Action::Send(Pdu::CltuTransferDataReturn(returned)));
+            }
+            (State::Active, Pdu::CltuTransferBuffer(invocation))
+                if self.config.transfer_buffers =>
+            {
+                let returned = self.transfer_buffer(invocation, now);
+                out.push(Action::Send(Pdu::CltuTransferDataReturn(returned)));
+            }
+            (State::Ready, Pdu::Start { invoke_id, start: Start::Cltu { first_cltu } }) => {
+                let result = self.start(first_cltu, now);
+                out.push(Action::Send(Pdu::StartReturn { invoke_id, result }));
+            }
+            (State::Active, Pdu::Stop { invoke_id }) => {
+                self.stop();
+                out.push(Action::Send(Pdu::StopReturn { invoke_id, result: Ok(()) }));
+            }
+            (_, Pdu::ScheduleStatusReport { invoke_id, request }) => {
+                self.schedule(invoke_id, request, now, out);
+            }
+            (_, Pdu::GetParameter { invoke_id, name }) => {
+                let result = self.parameter(name);
+                out.push(Action::Send(Pdu::GetParameterReturn { invoke_id, result }));
+            }
+            (_, Pdu::ThrowEvent(invocation)) => self.throw_event(&invocation, now, out),
+            // UNBIND's return is the association's.
+            (State::Ready, Pdu::Unbind(_)) => {}
+            (_, Pdu::PeerAbort(_)) => self.unbound(now),
+            // The rest is not for this state, or not for a provider at all.
+            _ => {
+                self.unbound(now);
+                out.push(Action::Abort(PeerAbortDiagnostic::ProtocolError));
+            }
+        }
+    }
+
+    /// Something has happened to production.
+    pub fn production(&mut self, event: Production, now: Now, out: &mut Vec<Action>) {
+        match event {
+            Production::Status(status) => self.queue.with(|r| r.set_status(status, now)),
+            Production::Uplink(uplink) => self.queue.with(|r| r.set_uplink(uplink)),
+            Production::Progress => {}
+        }
+        self.tell(out);
+    }
+
+    /// Tells the user what radiation has found out.
+    fn tell(&mut self, out: &mut Vec<Action>) {
+        let bound = self.state != State::Unbound;
+        self.queue.notices(|notice| {
+            if bound {
+                out.push(Action::Send(Pdu::CltuAsyncNotify(notice)));
+            }
+        });
+    }
+
+    /// When [`FcltuProvider::tick`] is next needed, of the monotonic clock in ns.
+    #[must_use]
+    pub fn due(&self) -> Option<u64> {
+        self.reporting.map(|reporting| reporting.next_ns)
+    }
+
+    /// Does what is due. Reports that were missed are not made up for.
+    pub fn tick(&mut self, now: Now, out: &mut Vec<Action>) {
+        let Some(reporting) = &mut self.reporting else { return };
+        if now.monotonic_ns < reporting.next_ns {
+            return;
+        }
+        let cycle_ns = u64::from(reporting.cycle_s) * 1_000_000_000;
+        let missed = (now.monotonic_ns - reporting.next_ns) / cycle_ns;
+        reporting.next_ns += (missed + 1) * cycle_ns;
+        self.report(out);
+    }
+
+    fn report(&mut self, out: &mut Vec<Action>) {
+        // What has happened before is told before.
+        self.tell(out);
+        let report = self.queue.look(super::Radiation::report);
+        out.push(Action::Send(Pdu::CltuStatusReport(report)));
+    }
+
+    fn start(&mut self, first_cltu: CltuId, now: Now) -> Result<Started, Diagnostic> {
+        match self.queue.look(super::Radiation::status) {
+            CltuProductionStatus::Halted => return Err(diagnostic::START_OUT_OF_SERVICE),
+            CltuProductionStatus::Interrupted => return Err(diagnostic::START_UNABLE_TO_COMPLY),
+            CltuProductionStatus::Operational | CltuProductionStatus::Configured => {}
+        }
+        let stop = self.config.production_stop_utc_ns;
+        if stop.is_some_and(|stop| stop <= now.utc_ns) {
+            return Err(diagnostic::START_PRODUCTION_TIME_EXPIRED);
+        }
+        if !self.config.first_cltu_ids.contains(&first_cltu) {
+            return Err(diagnostic::START_INVALID_CLTU_ID);
+        }
+        let from = self.config.production_start_utc_ns.unwrap_or(0).max(now.utc_ns);
+        self.state = State::Active;
+        self.expected_cltu = first_cltu;
+        self.session = Time::from_utc_ns(from);
+        self.queue.with(super::Radiation::started);
+        Ok(Started::Cltu {
+            start_radiation: self.session,
+            stop_radiation: stop.map(Time::from_utc_ns),
+        })
+    }
+
+    fn stop(&mut self) {
+        self.state = State::Ready;
+        self.queue.with(super::Radiation::stopped);
+    }
+
+    fn transfer(&mut self, invocation: &CltuTransferData, now: Now) -> CltuTransferDataReturn {
+        let is_cltu = transfer::is_cltu(&self.config, &invocation.data);
+        let sequence = (self.expected_cltu, self.session);
+        let (result, buffer_available) = self.queue.with(|radiation| {
+            let cltu = (invocation, is_cltu);
+            let result = transfer::take(&self.config, radiation, sequence, cltu, now);
+            (result, radiation.available())
+        });
+        if result.is_ok() {
+            self.expected_cltu = self.expected_cltu.wrapping_add(1);
+        }
+        CltuTransferDataReturn {
+            invoke_id: invocation.invoke_id,
+            next_cltu: self.expected_cltu,
+            buffer_available,
+            result,
+        }
+    }
+
+    /// Takes CLTUs until one is refused, whose diagnostic is the return's.
+    fn transfer_buffer(
+        &mut self,
+        invocation: CltuTransferBuffer,
+        now: Now,
+    ) -> CltuTransferDataReturn {
+        let CltuTransferBuffer { invoke_id, notify_radiated, cltus } = invocation;
+        let last = cltus.len().wrapping_sub(1);
+        let mut returned = CltuTransferDataReturn {
+            invoke_id,
+            next_cltu: self.expected_cltu,
+            buffer_available: self.queue.look(super::Radiation::available),
+            // Of nothing.
+            result: Err(diagnostic::TRANSFER_CLTU_ERROR),
+        };
+        for (index, (cltu, data)) in cltus.into_iter().enumerate() {
+            let one = CltuTransferData {
+                invoke_id,
+                cltu,
+                earliest: None,
+                latest: None,
+                delay_us: self.config.minimum_delay_us,
+                notify_radiated: match notify_radiated {
+                    BufferNotification::None => false,
+                    BufferNotification::Last => index == last,
+                    BufferNotification::Every => true,
+                },
+                data,
+            };
+            returned = self.transfer(&one, now);
+            if returned.result.is_err() {
+                break;
+            }
+        }
+        returned
+    }
+
+    fn schedule(
+        &mut self,
+        invoke_id: InvokeId,
+        request: ReportRequest,
+        now: Now,
+        out: &mut Vec<Action>,
+    ) {
+        let shortest = self.config.minimum_reporting_cycle_s.max(REPORTING_CYCLE_S_MIN);
+        let result = match request {
+            ReportRequest::Immediately => Ok(()),
+            ReportRequest::Periodically(cycle_s)
+                if (shortest..=REPORTING_CYCLE_S_MAX).contains(&cycle_s) =>
+            {
+                let next_ns = now.monotonic_ns + u64::from(cycle_s) * 1_000_000_000;
+                self.reporting = Some(Reporting { cycle_s, next_ns });
+                Ok(())
+            }
+            ReportRequest::Periodically(_) => Err(diagnostic::REPORT_INVALID_REPORTING_CYCLE),
+            ReportRequest::Stop => {
+                self.reporting.take().map(|_| ()).ok_or(diagnostic::REPORT_ALREADY_STOPPED)
+            }
+        };
+        out.push(Action::Send(Pdu::ScheduleStatusReportReturn { invoke_id, result }));
+        if result.is_ok() && request != ReportRequest::Stop {
+            self.report(out);
+        }
+    }
+
+    fn parameter(&self, name: ParameterName) -> Result<crate::pdu::Parameter, Diagnostic> {
+        let current = Current {
+            version: self.version,
+            expected_cltu: self.expected_cltu,
+            expected_event: self.expected_event,
+            reporting_cycle_s: self.reporting.map(|reporting| reporting.cycle_s),
+        };
+        self.config.parameter(name, current).ok_or(diagnostic::PARAMETER_UNKNOWN)
+    }
+
+    fn throw_event(&mut self, invocation: &ThrowEvent, now: Now, out: &mut Vec<Action>) {
+        let known = match &self.config.events {
+            None => Err(diagnostic::EVENT_OPERATION_NOT_SUPPORTED),
+            Some(_) if invocation.event_invocation_id != self.expected_event => {
+                Err(diagnostic::EVENT_INVOC_ID_OUT_OF_SEQUENCE)
+            }
+            Some(events) => {
+                events.get(&invocation.event).copied().ok_or(diagnostic::EVENT_NO_SUCH_EVENT)
+            }
+        };
+        if known.is_ok() {
+            self.expected_event = self.expected_event.wrapping_add(1);
+        }
+        out.push(Action::Send(Pdu::ThrowEventReturn {
+            invoke_id: invocation.invoke_id,
+            event_invocation_id: self.expected_event,
+            result: known.map(|_| ()),
+        }));
+        if let Ok(action) = known {
+            self.act(action, invocation.event_invocation_id, now, out);
+        }
+    }
+
+    /// Does what an event asks for, and tells what came of it.
+    fn act(
+        &mut self,
+        action: EventAction,
+        event: EventInvocationId,
+        now: Now,
+        out: &mut Vec<Action>,
+    ) {
+        let notification = match action {
+            EventAction::Complete => CltuNotification::ActionListCompleted(event),
+            EventAction::Fail => CltuNotification::ActionListNotCompleted(event),
+            EventAction::ConditionFalse => CltuNotification::EventConditionEvFalse(event),
+            EventAction::SetProduction(status) => {
+                self.queue.with(|radiation| radiation.set_status(status, now));
+                CltuNotification::ActionListCompleted(event)
+            }
+        };
+        self.tell(out);
+        let notice = self.queue.look(|radiation| radiation.notify(notification));
+        out.push(Action::Send(Pdu::CltuAsyncNotify(notice)));
+    }
+}

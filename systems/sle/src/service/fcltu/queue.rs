@@ -1,0 +1,143 @@
+//! The buffer between the thread that receives CLTUs and the thread that radiates them.
+
+use super::config::FcltuConfig;
+use super::radiation::{Radiation, Step};
+use crate::time::Now;
+use std::fmt;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Called when the association has something to tell the user, by whichever thread found out. It
+/// must not call back into the queue.
+type Waker = Box<dyn Fn() + Send + Sync>;
+
+/// A [`Radiation`] that two threads share. A lock is held for tens of nanoseconds at a time; a
+/// sleeping thread is woken once, however much comes before it runs.
+pub struct Queue {
+    shared: Mutex<Shared>,
+    changed: Condvar,
+    waker: Mutex<Option<Waker>>,
+}
+
+struct Shared {
+    radiation: Radiation,
+    /// Something changed since radiation last asked what is next.
+    changed: bool,
+    /// The radiating thread sleeps.
+    sleeps: bool,
+    /// The association was woken and has not looked yet.
+    told: bool,
+}
+
+impl Queue {
+    /// An empty one.
+    #[must_use]
+    pub fn new(config: &FcltuConfig) -> Self {
+        let radiation = Radiation::new(config);
+        let shared = Shared { radiation, changed: false, sleeps: false, told: false };
+        Self { shared: Mutex::new(shared), changed: Condvar::new(), waker: Mutex::new(None) }
+    }
+
+    /// Who is woken when there is something to tell the user: the association's driver, which then
+    /// calls [`super::FcltuProvider::production`] with [`super::Production::Progress`].
+    pub fn set_waker(&self, waker: impl Fn() + Send + Sync + 'static) {
+        *self.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(waker));
+    }
+
+    /// Nobody is woken any more.
+    pub fn clear_waker(&self) {
+        *self.waker.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        // A panic elsewhere leaves numbers behind that are each right.
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something with the radiation, from the association's side or an operator's, and wakes
+    /// the radiating thread.
+    pub fn with<T>(&self, act: impl FnOnce(&mut Radiation) -> T) -> T {
+        let mut shared = self.lock();
+        let done = act(&mut shared.radiation);
+        shared.changed = true;
+        let wake = std::mem::take(&mut shared.sleeps);
+        drop(shared);
+        if wake {
+            self.changed.notify_one();
+        }
+        done
+    }
+
+    /// Looks at the radiation and changes nothing.
+    pub fn look<T>(&self, see: impl FnOnce(&Radiation) -> T) -> T {
+        see(&self.lock().radiation)
+    }
+
+    /// Takes the notices, from the association's side.
+    pub(super) fn notices(&self, mut each: impl FnMut(crate::pdu::CltuAsyncNotify)) {
+        let mut shared = self.lock();
+        shared.told = false;
+        if !shared.radiation.has_notices() {
+            return;
+        }
+        while let Some(notice) = shared.radiation.next_notice() {
+            each(notice);
+        }
+        // Radiation may have waited for that.
+        shared.changed = true;
+        let wake = std::mem::take(&mut shared.sleeps);
+        drop(shared);
+        if wake {
+            self.changed.notify_one();
+        }
+    }
+
+    /// What radiation does next; for the radiating thread.
+    pub fn next(&self, now: Now) -> Step {
+        let mut shared = self.lock();
+        shared.changed = false;
+        let step = shared.radiation.next(now);
+        let tell = shared.radiation.has_notices() && !std::mem::replace(&mut shared.told, true);
+        if !shared.radiation.has_notices() {
+            shared.told = false;
+        }
+        drop(shared);
+        if tell {
+            self.wake_association();
+        }
+        step
+    }
+
+    /// Tells the association that there is something to tell, where an operator's thread has
+    /// changed something by [`Queue::with`].
+    pub fn wake_association(&self) {
+        if let Some(waker) = &*self.waker.lock().unwrap_or_else(PoisonError::into_inner) {
+            waker();
+        }
+    }
+
+    /// Sleeps until something changes, at most so long; for the radiating thread. Returns at once
+    /// where something has changed since [`Queue::next`].
+    pub fn wait(&self, at_most: Option<Duration>) {
+        let mut shared = self.lock();
+        if shared.changed {
+            return;
+        }
+        shared.sleeps = true;
+        let shared = match at_most {
+            None => self.changed.wait(shared).unwrap_or_else(PoisonError::into_inner),
+            Some(at_most) => {
+                let waited = self.changed.wait_timeout(shared, at_most);
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            }
+        };
+        let mut shared = shared;
+        shared.sleeps = false;
+    }
+}
+
+impl fmt::Debug for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queue").field("radiation", &self.lock().radiation).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,450 @@
+//! The buffer of CLTUs and their radiation, without thread or clock: which CLTU is next and when,
+//! what becomes of it, and what the user is told of it. Source: CCSDS 912.1, ASYNC-NOTIFY and
+//! TRANSFER-DATA; the operations' own rules are the provider's.
+//!
+//! A CLTU is in the buffer until its radiation starts. Radiation is in the order of numbers. A
+//! CLTU that cannot be radiated (too late, interrupted) takes those behind it along: they are
+//! discarded, and no more are taken until the user has stopped and started again, because a
+//! spacecraft must not see telecommands with one missing in between.
+
+use super::config::{FcltuConfig, NotificationMode};
+use crate::pdu::{
+    CltuAsyncNotify, CltuId, CltuLastOk, CltuLastProcessed, CltuNotification, CltuProductionStatus,
+    CltuStatus, CltuStatusReport, UplinkStatus,
+};
+use crate::time::{Now, Time};
+use bytes::Bytes;
+use std::collections::VecDeque;
+
+/// Bounds of the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Octets of CLTUs that it holds.
+    pub octets: u32,
+    /// CLTUs that it holds: short ones cost more than their octets.
+    pub cltus: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { octets: 16 << 20, cltus: 65_536 }
+    }
+}
+
+/// A CLTU that was taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Queued {
+    /// Its number.
+    pub cltu: CltuId,
+    /// It.
+    pub data: Bytes,
+    /// Not to be radiated before, UTC in ns since 1970.
+    pub earliest_utc_ns: Option<u64>,
+    /// Not to be radiated after, UTC in ns since 1970.
+    pub latest_utc_ns: Option<u64>,
+    /// Silence after it, µs.
+    pub delay_us: u32,
+    /// Whether its radiation is told.
+    pub notify: bool,
+    /// The time that START's return named. With the service instance and the number it makes a
+    /// name for the CLTU that is the same on both sides.
+    pub session: Time,
+}
+
+/// Why a CLTU was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Production cannot, or an earlier CLTU was not radiated.
+    UnableToProcess,
+    /// No room.
+    UnableToStore,
+}
+
+/// What radiation does next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Give this to the modem, and ask again.
+    Radiate(Queued),
+    /// Nothing before that instant of the monotonic clock (ns), unless something changes.
+    Wait(u64),
+    /// Nothing until something changes.
+    Idle,
+    /// Nothing any more.
+    Closed,
+}
+
+/// A CLTU that is being radiated.
+#[derive(Clone, Copy, Debug)]
+struct OnAir {
+    cltu: CltuId,
+    notify: bool,
+    /// Of the monotonic clock, ns.
+    ends_ns: u64,
+    delay_ns: u64,
+}
+
+/// Notices that wait for the association before radiation waits for it.
+const NOTICES_MAX: usize = 4096;
+
+/// The buffer and what is done with it.
+#[derive(Debug)]
+pub struct Radiation {
+    limits: Limits,
+    bit_rate: Option<u32>,
+    mode: NotificationMode,
+    notify_buffer_empty: bool,
+
+    waiting: VecDeque<Queued>,
+    octets: u32,
+    on_air: Option<OnAir>,
+    /// Silence until then, of the monotonic clock, ns.
+    silent_until_ns: u64,
+
+    status: CltuProductionStatus,
+    uplink: UplinkStatus,
+    /// Between START and STOP.
+    active: bool,
+    /// No CLTU is taken before the next START.
+    blocked: bool,
+    /// Somebody is bound, who is told.
+    bound: bool,
+    closed: bool,
+
+    received: u32,
+    processed: u32,
+    radiated: u32,
+    discarded: u64,
+    last_processed: Option<CltuLastProcessed>,
+    last_ok: Option<CltuLastOk>,
+    notices: VecDeque<CltuAsyncNotify>,
+}
+
+impl Radiation {
+    /// An empty buffer.
+    #[must_use]
+    pub fn new(config: &FcltuConfig) -> Self {
+        Self {
+            limits: config.limits,
+            bit_rate: config.bit_rate,
+            mode: config.notification_mode,
+            notify_buffer_empty: config.notify_buffer_empty,
+            waiting: VecDeque::new(),
+            octets: 0,
+            on_air: None,
+            silent_until_ns: 0,
+            status: config.production,
+            uplink: UplinkStatus::NotAvailable,
+            active: false,
+            blocked: false,
+            bound: false,
+            closed: false,
+            received: 0,
+            processed: 0,
+            radiated: 0,
+            discarded: 0,
+            last_processed: None,
+            last_ok: None,
+            notices: VecDeque::new(),
+        }
+    }
+
+    /// Whether a CLTU of so many octets can be taken.
+    ///
+    /// # Errors
+    /// [`Refusal`], in the order of the book's diagnostics.
+    pub fn room(&self, octets: usize) -> Result<(), Refusal> {
+        let unable = match self.status {
+            CltuProductionStatus::Halted => true,
+            // Deferred: the user does not know yet, and need never know if it is over before a
+            // CLTU's turn comes.
+            CltuProductionStatus::Interrupted => self.mode == NotificationMode::Immediate,
+            CltuProductionStatus::Operational | CltuProductionStatus::Configured => false,
+        };
+        if unable || self.blocked {
+            return Err(Refusal::UnableToProcess);
+        }
+        if octets > self.available() as usize || self.waiting.len() >= self.limits.cltus {
+            return Err(Refusal::UnableToStore);
+        }
+        Ok(())
+    }
+
+    /// Takes a CLTU.
+    ///
+    /// # Errors
+    /// As [`Radiation::room`].
+    pub fn take(&mut self, cltu: Queued) -> Result<(), Refusal> {
+        self.room(cltu.data.len())?;
+        // `room` has compared it with a u32.
+        self.octets += u32::try_from(cltu.data.len()).unwrap_or(0);
+        self.received = self.received.wrapping_add(1);
+        self.waiting.push_back(cltu);
+        Ok(())
+    }
+
+    /// Octets of the buffer that are free.
+    #[must_use]
+    pub fn available(&self) -> u32 {
+        self.limits.octets - self.octets
+    }
+
+    /// CLTUs in the buffer.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// CLTUs that were taken and thrown away unradiated, all in all.
+    #[must_use]
+    pub fn discarded(&self) -> u64 {
+        self.discarded
+    }
+
+    /// How production is.
+    #[must_use]
+    pub fn status(&self) -> CltuProductionStatus {
+        self.status
+    }
+
+    /// Ends what has ended, and says what is next.
+    pub fn next(&mut self, now: Now) -> Step {
+        if let Some(on_air) = self.on_air {
+            if now.monotonic_ns < on_air.ends_ns {
+                return Step::Wait(on_air.ends_ns);
+            }
+            self.radiated(on_air, now);
+        }
+        if self.closed {
+            return Step::Closed;
+        }
+        if self.notices.len() >= NOTICES_MAX {
+            return Step::Idle; // until they are taken
+        }
+        self.start_next(now)
+    }
+
+    /// What is next when nothing is being radiated.
+    fn start_next(&mut self, now: Now) -> Step {
+        let Some(head) = self.waiting.front() else { return Step::Idle };
+        let until = |utc_ns: u64| now.monotonic_ns + utc_ns.saturating_sub(now.utc_ns);
+        if head.latest_utc_ns.is_some_and(|latest| latest < now.utc_ns) {
+            let cltu = head.cltu;
+            self.lose(cltu, CltuStatus::Expired, CltuNotification::SlduExpired);
+            return Step::Idle;
+        }
+        // One nanosecond after its latest time a CLTU is too late: so long there is time.
+        let expires_ns = head.latest_utc_ns.map(|latest| until(latest.saturating_add(1)));
+        let mut starts_ns = self.silent_until_ns;
+        if let Some(earliest) = head.earliest_utc_ns {
+            starts_ns = starts_ns.max(until(earliest));
+        }
+        if now.monotonic_ns < starts_ns {
+            return Step::Wait(expires_ns.map_or(starts_ns, |ns| ns.min(starts_ns)));
+        }
+        match self.status {
+            CltuProductionStatus::Operational => self.start(now),
+            CltuProductionStatus::Configured => expires_ns.map_or(Step::Idle, Step::Wait),
+            CltuProductionStatus::Interrupted | CltuProductionStatus::Halted => {
+                let (cltu, what) = (head.cltu, CltuNotification::ProductionInterrupted);
+                self.lose(cltu, CltuStatus::RadiationNotStarted, what);
+                Step::Idle
+            }
+        }
+    }
+
+    /// Radiation of the first in the buffer starts.
+    fn start(&mut self, now: Now) -> Step {
+        let Some(cltu) = self.waiting.pop_front() else { return Step::Idle };
+        self.octets -= u32::try_from(cltu.data.len()).unwrap_or(0);
+        let on_air_ns = self
+            .bit_rate
+            .map_or(0, |rate| cltu.data.len() as u64 * 8 * 1_000_000_000 / u64::from(rate.max(1)));
+        self.on_air = Some(OnAir {
+            cltu: cltu.cltu,
+            notify: cltu.notify,
+            ends_ns: now.monotonic_ns + on_air_ns,
+            delay_ns: u64::from(cltu.delay_us) * 1000,
+        });
+        self.processed = self.processed.wrapping_add(1);
+        self.last_processed = Some(CltuLastProcessed {
+            cltu: cltu.cltu,
+            start_radiation: Some(Time::from_utc_ns(now.utc_ns)),
+            status: CltuStatus::RadiationStarted,
+        });
+        Step::Radiate(cltu)
+    }
+
+    /// Radiation has ended well.
+    fn radiated(&mut self, on_air: OnAir, now: Now) {
+        self.on_air = None;
+        self.radiated = self.radiated.wrapping_add(1);
+        self.silent_until_ns = on_air.ends_ns + on_air.delay_ns;
+        if let Some(last) = &mut self.last_processed {
+            last.status = CltuStatus::Radiated;
+        }
+        // When it ended, though it may be seen later.
+        let stop = now.utc_ns.saturating_sub(now.monotonic_ns - on_air.ends_ns);
+        self.last_ok =
+            Some(CltuLastOk { cltu: on_air.cltu, stop_radiation: Time::from_utc_ns(stop) });
+        if on_air.notify {
+            self.notice(CltuNotification::CltuRadiated);
+        }
+        if self.waiting.is_empty() && self.active && self.notify_buffer_empty {
+            // One for all times that it became empty before the user could be told.
+            if self.notices.back().is_some_and(|n| n.notification == CltuNotification::BufferEmpty)
+            {
+                self.notices.pop_back();
+            }
+            self.notice(CltuNotification::BufferEmpty);
+        }
+    }
+
+    /// The first in the buffer cannot be radiated, and so none can.
+    fn lose(&mut self, cltu: CltuId, status: CltuStatus, what: CltuNotification) {
+        self.processed = self.processed.wrapping_add(1);
+        self.last_processed = Some(CltuLastProcessed { cltu, start_radiation: None, status });
+        self.block();
+        self.notice(what);
+    }
+
+    /// Throws the buffer away; nothing is taken until the next START.
+    fn block(&mut self) {
+        self.discard();
+        self.blocked = self.active;
+    }
+
+    /// Throws the buffer away. What is being radiated is not in it.
+    fn discard(&mut self) {
+        self.discarded += self.waiting.len() as u64;
+        self.waiting.clear();
+        self.octets = 0;
+    }
+
+    fn notice(&mut self, notification: CltuNotification) {
+        if self.bound {
+            let notice = self.notify(notification);
+            self.notices.push_back(notice);
+        }
+    }
+
+    /// An ASYNC-NOTIFY as things are.
+    pub(super) fn notify(&self, notification: CltuNotification) -> CltuAsyncNotify {
+        CltuAsyncNotify {
+            notification,
+            last_processed: self.last_processed,
+            last_ok: self.last_ok,
+            production: self.status,
+            uplink: self.uplink,
+        }
+    }
+
+    /// A STATUS-REPORT as things are.
+    #[must_use]
+    pub fn report(&self) -> CltuStatusReport {
+        CltuStatusReport {
+            last_processed: self.last_processed,
+            last_ok: self.last_ok,
+            production: self.status,
+            uplink: self.uplink,
+            received: self.received,
+            processed: self.processed,
+            radiated: self.radiated,
+            buffer_available: self.available(),
+        }
+    }
+
+    /// The oldest thing that the user has to be told.
+    pub fn next_notice(&mut self) -> Option<CltuAsyncNotify> {
+        self.notices.pop_front()
+    }
+
+    /// Whether there is something that the user has to be told.
+    #[must_use]
+    pub fn has_notices(&self) -> bool {
+        !self.notices.is_empty()
+    }
+
+    /// Production is different from now on; nothing where it is not.
+    pub fn set_status(&mut self, status: CltuProductionStatus, now: Now) {
+        if self.on_air.is_some_and(|on_air| on_air.ends_ns <= now.monotonic_ns) {
+            // It had ended before.
+            if let Some(on_air) = self.on_air {
+                self.radiated(on_air, now);
+            }
+        }
+        if status == self.status {
+            return;
+        }
+        self.status = status;
+        match status {
+            CltuProductionStatus::Configured => {}
+            CltuProductionStatus::Operational => {
+                self.notice(CltuNotification::ProductionOperational);
+            }
+            CltuProductionStatus::Interrupted => {
+                let hit = self.cut();
+                if hit || self.mode == NotificationMode::Immediate {
+                    self.block();
+                    self.notice(CltuNotification::ProductionInterrupted);
+                }
+            }
+            CltuProductionStatus::Halted => {
+                self.cut();
+                self.block();
+                self.notice(CltuNotification::ProductionHalted);
+            }
+        }
+    }
+
+    /// Cuts the radiation short, and says whether there was one.
+    fn cut(&mut self) -> bool {
+        if self.on_air.take().is_none() {
+            return false;
+        }
+        if let Some(last) = &mut self.last_processed {
+            last.status = CltuStatus::Interrupted;
+        }
+        true
+    }
+
+    /// The uplink is so from now on.
+    pub fn set_uplink(&mut self, uplink: UplinkStatus) {
+        self.uplink = uplink;
+    }
+
+    /// Somebody has bound.
+    pub(super) fn bound(&mut self) {
+        self.bound = true;
+        self.notices.clear();
+    }
+
+    /// Nobody is bound any more.
+    pub(super) fn unbound(&mut self, discard: bool) {
+        if discard {
+            self.discard();
+        }
+        self.bound = false;
+        self.active = false;
+        self.blocked = false;
+        self.notices.clear();
+    }
+
+    /// START was accepted.
+    pub(super) fn started(&mut self) {
+        self.active = true;
+        self.blocked = false;
+    }
+
+    /// STOP: what is being radiated is radiated to its end, the rest is not.
+    pub(super) fn stopped(&mut self) {
+        self.discard();
+        self.active = false;
+        self.blocked = false;
+    }
+
+    /// Nothing more is radiated, what is in the buffer neither.
+    pub fn close(&mut self) {
+        self.discard();
+        self.closed = true;
+    }
+}

@@ -1,0 +1,85 @@
+//! Whether a TRANSFER-DATA is to be refused: the book's diagnostics, looked for in their order.
+
+use super::config::FcltuConfig;
+use super::diagnostic;
+use super::radiation::{Queued, Radiation, Refusal};
+use crate::cltu;
+use crate::pdu::{CltuId, CltuTransferData, Diagnostic};
+use crate::time::{Now, Time};
+use bytes::Bytes;
+
+impl From<Refusal> for Diagnostic {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::UnableToProcess => diagnostic::TRANSFER_UNABLE_TO_PROCESS,
+            Refusal::UnableToStore => diagnostic::TRANSFER_UNABLE_TO_STORE,
+        }
+    }
+}
+
+/// Whether octets are a CLTU that the service instance takes. It is asked for before a lock is
+/// taken, because it may cost microseconds.
+pub(super) fn is_cltu(config: &FcltuConfig, data: &[u8]) -> bool {
+    !data.is_empty()
+        && data.len() <= config.maximum_cltu_length as usize
+        && (!config.check_cltu || cltu::check(data).is_ok())
+}
+
+/// Takes a CLTU into the buffer, or says why not.
+pub(super) fn take(
+    config: &FcltuConfig,
+    radiation: &mut Radiation,
+    (expected, session): (CltuId, Time),
+    (invocation, is_cltu): (&CltuTransferData, bool),
+    now: Now,
+) -> Result<(), Diagnostic> {
+    radiation.room(invocation.data.len())?;
+    if invocation.cltu != expected {
+        return Err(diagnostic::TRANSFER_OUT_OF_SEQUENCE);
+    }
+    let (earliest_utc_ns, latest_utc_ns) = times(config, invocation, now)?;
+    if invocation.delay_us < config.minimum_delay_us {
+        return Err(diagnostic::TRANSFER_INVALID_DELAY_TIME);
+    }
+    if !is_cltu {
+        return Err(diagnostic::TRANSFER_CLTU_ERROR);
+    }
+    radiation.take(Queued {
+        cltu: invocation.cltu,
+        data: Bytes::clone(&invocation.data),
+        earliest_utc_ns,
+        latest_utc_ns,
+        delay_us: invocation.delay_us,
+        notify: invocation.notify_radiated,
+        session,
+    })?;
+    Ok(())
+}
+
+/// The earliest and the latest time, UTC in ns.
+fn times(
+    config: &FcltuConfig,
+    invocation: &CltuTransferData,
+    now: Now,
+) -> Result<(Option<u64>, Option<u64>), Diagnostic> {
+    let known = |time: Option<Time>| match time {
+        None => Ok(None),
+        Some(time) => time.utc_ns().map(Some).ok_or(diagnostic::TRANSFER_INVALID_TIME),
+    };
+    let (earliest, latest) = (known(invocation.earliest), known(invocation.latest));
+    if let (Ok(Some(earliest)), Ok(Some(latest))) = (earliest, latest)
+        && earliest > latest
+    {
+        return Err(diagnostic::TRANSFER_INCONSISTENT_TIME_RANGE);
+    }
+    let (earliest, latest) = (earliest?, latest?);
+    let over = |utc_ns| config.production_stop_utc_ns.is_some_and(|stop| utc_ns > stop);
+    let before = |utc_ns| config.production_start_utc_ns.is_some_and(|start| utc_ns < start);
+    if earliest.is_some_and(over) || latest.is_some_and(before) {
+        return Err(diagnostic::TRANSFER_INVALID_TIME);
+    }
+    if latest.is_some_and(|latest| latest < now.utc_ns) {
+        return Err(diagnostic::TRANSFER_LATE_SLDU);
+    }
+    Ok((earliest, latest))
+}
