@@ -50,7 +50,7 @@ pub struct FcltuConfig {
     /// Whether a CLTU must be one: start sequence, code blocks without errors, tail.
     pub check_cltu: bool,
     /// Bits of the uplink in a second; `None`: a CLTU is radiated at once.
-    pub bit_rate: Option<u32>,
+    pub bit_rate: Option<u64>,
     /// The shortest silence after a CLTU, µs.
     pub minimum_delay_us: u32,
     /// Numbers that START may begin with.

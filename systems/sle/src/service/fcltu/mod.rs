@@ -16,17 +16,21 @@
 //! when asked for, and what they mean is the operator's to do.
 
 mod config;
+mod fate;
 mod modem;
 mod provider;
 mod queue;
 mod radiation;
 mod transfer;
+mod user;
 
 pub use config::{EventAction, FcltuConfig, NotificationMode, ProtocolAbortMode};
+pub use fate::{Cltus, Fate, Settled};
 pub use modem::Modem;
 pub use provider::{FcltuProvider, Production};
 pub use queue::Queue;
 pub use radiation::{Limits, Queued, Radiation, Refusal, Step};
+pub use user::{FcltuUser, Transfer, UseError, UserEvent, UserState};
 
 /// Diagnostics of the operations, as CCSDS 912.1 numbers them.
 pub mod diagnostic {

@@ -90,7 +90,7 @@ const NOTICES_MAX: usize = 4096;
 #[derive(Debug)]
 pub struct Radiation {
     limits: Limits,
-    bit_rate: Option<u32>,
+    bit_rate: Option<u64>,
     mode: NotificationMode,
     notify_buffer_empty: bool,
 
@@ -258,7 +258,7 @@ impl Radiation {
         self.octets -= u32::try_from(cltu.data.len()).unwrap_or(0);
         let on_air_ns = self
             .bit_rate
-            .map_or(0, |rate| cltu.data.len() as u64 * 8 * 1_000_000_000 / u64::from(rate.max(1)));
+            .map_or(0, |rate| cltu.data.len() as u64 * 8 * 1_000_000_000 / rate.max(1));
         self.on_air = Some(OnAir {
             cltu: cltu.cltu,
             notify: cltu.notify,

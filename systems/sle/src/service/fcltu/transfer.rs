@@ -33,6 +33,9 @@ pub(super) fn take(
     (invocation, is_cltu): (&CltuTransferData, bool),
     now: Now,
 ) -> Result<(), Diagnostic> {
+    if config.production_stop_utc_ns.is_some_and(|stop| stop < now.utc_ns) {
+        return Err(diagnostic::TRANSFER_UNABLE_TO_PROCESS);
+    }
     radiation.room(invocation.data.len())?;
     if invocation.cltu != expected {
         return Err(diagnostic::TRANSFER_OUT_OF_SEQUENCE);

@@ -1,0 +1,159 @@
+//! What became of a user's CLTUs, as far as the provider has told.
+//!
+//! Numbers follow each other, and CLTUs are radiated in their order; where one is lost, those
+//! behind it are too. So a notification about one CLTU says something of many, and what is known
+//! takes two numbers, however many CLTUs there are.
+
+use crate::pdu::{
+    CltuAsyncNotify, CltuId, CltuLastOk, CltuLastProcessed, CltuNotification, CltuStatus,
+    Diagnostic,
+};
+use crate::time::Time;
+
+/// CLTUs with consecutive numbers (which wrap).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cltus {
+    /// The first.
+    pub first: CltuId,
+    /// How many, 1 or more.
+    pub count: u32,
+}
+
+impl Cltus {
+    /// The number after the last.
+    #[must_use]
+    pub fn end(self) -> CltuId {
+        self.first.wrapping_add(self.count)
+    }
+
+    /// Whether one is among them.
+    #[must_use]
+    pub fn contains(self, cltu: CltuId) -> bool {
+        cltu.wrapping_sub(self.first) < self.count
+    }
+}
+
+/// What became of a CLTU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// The provider did not take it.
+    Refused(Diagnostic),
+    /// Radiated.
+    Radiated,
+    /// Taken, and too late to be radiated.
+    Expired,
+    /// Its radiation was cut short.
+    Interrupted,
+    /// Its turn came when production was interrupted.
+    NotStarted,
+    /// Taken and thrown away, because an earlier one was lost or production stopped.
+    Discarded,
+    /// Taken. Whether it was radiated was not told.
+    Acknowledged,
+    /// The association ended before the provider answered.
+    Unknown,
+}
+
+/// CLTUs with one fate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settled {
+    /// Which.
+    pub cltus: Cltus,
+    /// What became of them.
+    pub fate: Fate,
+}
+
+/// CLTUs that were taken and are not known to be radiated or lost: from `settled` up to, and not
+/// with, `taken`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Open {
+    settled: CltuId,
+    taken: CltuId,
+    /// The time that START's return named: what happened before was another session's.
+    since_utc_ns: u64,
+}
+
+impl Open {
+    /// None, of a session that begins with a number.
+    pub(super) fn none(first: CltuId, since: Time) -> Self {
+        Self { settled: first, taken: first, since_utc_ns: since.utc_ns().unwrap_or(0) }
+    }
+
+    fn count(self) -> u32 {
+        self.taken.wrapping_sub(self.settled)
+    }
+
+    /// The provider has taken all before `end`.
+    pub(super) fn take(&mut self, end: CltuId) {
+        let more = end.wrapping_sub(self.taken);
+        if more > u32::MAX / 2 {
+            return; // it was known: returns came in another order
+        }
+        if self.count().checked_add(more).is_none_or(|count| count > u32::MAX / 2) {
+            // Nobody asked to be told of their radiation, and numbers begin to wrap.
+            self.settled = self.taken;
+        }
+        self.taken = end;
+    }
+
+    fn settle(&mut self, count: u32, fate: Fate, settled: &mut Vec<Settled>) {
+        if count > 0 {
+            settled.push(Settled { cltus: Cltus { first: self.settled, count }, fate });
+            self.settled = self.settled.wrapping_add(count);
+        }
+    }
+
+    /// What is open is given up.
+    pub(super) fn give_up(&mut self, settled: &mut Vec<Settled>) {
+        self.settle(self.count(), Fate::Acknowledged, settled);
+    }
+
+    /// What was radiated.
+    pub(super) fn radiated(&mut self, last_ok: Option<CltuLastOk>, settled: &mut Vec<Settled>) {
+        let Some(ok) = last_ok else { return };
+        let before = ok.cltu.wrapping_sub(self.settled);
+        if before < self.count() && self.is_ours(ok.stop_radiation) {
+            self.settle(before + 1, Fate::Radiated, settled);
+        }
+    }
+
+    fn is_ours(&self, time: Time) -> bool {
+        time.utc_ns().is_some_and(|utc_ns| utc_ns >= self.since_utc_ns)
+    }
+
+    /// What a notification says.
+    pub(super) fn notified(&mut self, notify: &CltuAsyncNotify, settled: &mut Vec<Settled>) {
+        self.radiated(notify.last_ok, settled);
+        match notify.notification {
+            CltuNotification::SlduExpired
+            | CltuNotification::ProductionInterrupted
+            | CltuNotification::ProductionHalted => self.lost(notify.last_processed, settled),
+            CltuNotification::CltuRadiated
+            | CltuNotification::ProductionOperational
+            | CltuNotification::BufferEmpty
+            | CltuNotification::ActionListCompleted(_)
+            | CltuNotification::ActionListNotCompleted(_)
+            | CltuNotification::EventConditionEvFalse(_) => {}
+        }
+    }
+
+    /// Nothing of what is open will be radiated; one of it may have a reason of its own.
+    fn lost(&mut self, last: Option<CltuLastProcessed>, settled: &mut Vec<Settled>) {
+        if let Some(last) = last {
+            let before = last.cltu.wrapping_sub(self.settled);
+            let is_ours = last.start_radiation.is_none_or(|time| self.is_ours(time));
+            if before < self.count() && is_ours {
+                // Those before it were processed before it, and were not told to be radiated.
+                self.settle(before, Fate::Acknowledged, settled);
+                let fate = match last.status {
+                    CltuStatus::Radiated => Fate::Radiated,
+                    CltuStatus::Expired => Fate::Expired,
+                    CltuStatus::Interrupted | CltuStatus::RadiationStarted => Fate::Interrupted,
+                    CltuStatus::RadiationNotStarted => Fate::NotStarted,
+                };
+                self.settle(1, fate, settled);
+            }
+        }
+        self.settle(self.count(), Fate::Discarded, settled);
+    }
+}
