@@ -188,9 +188,8 @@ fn tried(
 ) {
     let wanted = links.tried(uplink, result.as_ref().ok().copied(), now_ns);
     match result {
-        Ok(conn) if wanted => {
-            shared.server.uplink_is(&uplink.name, Some(conn), None, super::worker::now());
-        }
+        // That it is there is said by the engine, once it has answered our login.
+        Ok(_) if wanted => {}
         Ok(conn) => shared.drop_connection(conn, "not in the configuration any more"),
         Err(error) => {
             (shared.log)(

@@ -92,6 +92,27 @@ fn an_uplink_that_goes_is_connected_again() {
     }
 }
 
+/// One that takes the connection, and refuses the login, is none.
+#[test]
+fn an_uplink_that_does_not_verify_us_stays_a_fault() {
+    let upstream = Upstream::new("CORE1");
+    let server = Server::with(&upstream.directive("full"));
+    let (mut up, _) = upstream.connected();
+    up.send("# upstream 1.0");
+    up.packet();
+    up.send("# logresp TESTING unverified, server CORE1");
+    up.until_closed();
+    let (mut up, _) = upstream.connected();
+    up.send("# upstream 1.0");
+    up.packet();
+    let alarms = server.status()["alarms"].to_string();
+    assert!(alarms.contains("no_uplink"), "{alarms}");
+    up.send("# logresp TESTING verified, server CORE1");
+    let mut client = Client::login(server.port("full"), "N5CAL-1");
+    passes_as_is(&mut up, &mut client, "SRC>DST,qAR,IGATE:down");
+    server.wait_for("no fault", |status| !status["alarms"].to_string().contains("no_uplink"));
+}
+
 #[test]
 fn an_uplink_that_is_silent_is_left() {
     let upstream = Upstream::new("CORE1");
