@@ -129,6 +129,37 @@ pub enum Pdu {
     ReturnStatusReport(ReturnStatusReport),
 }
 
+impl Pdu {
+    /// What the books call it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Bind(_) => "BIND invocation",
+            Self::BindReturn(_) => "BIND return",
+            Self::Unbind(_) => "UNBIND invocation",
+            Self::UnbindReturn => "UNBIND return",
+            Self::PeerAbort(_) => "PEER-ABORT",
+            Self::Start { .. } => "START invocation",
+            Self::StartReturn { .. } => "START return",
+            Self::Stop { .. } => "STOP invocation",
+            Self::StopReturn { .. } => "STOP return",
+            Self::ScheduleStatusReport { .. } => "SCHEDULE-STATUS-REPORT invocation",
+            Self::ScheduleStatusReportReturn { .. } => "SCHEDULE-STATUS-REPORT return",
+            Self::GetParameter { .. } => "GET-PARAMETER invocation",
+            Self::GetParameterReturn { .. } => "GET-PARAMETER return",
+            Self::CltuTransferData(_) => "TRANSFER-DATA invocation",
+            Self::CltuTransferDataReturn(_) => "TRANSFER-DATA return",
+            Self::CltuTransferBuffer(_) => "TRANSFER-BUFFER invocation of CLTUs",
+            Self::ThrowEvent(_) => "THROW-EVENT invocation",
+            Self::ThrowEventReturn { .. } => "THROW-EVENT return",
+            Self::CltuAsyncNotify(_) => "ASYNC-NOTIFY invocation",
+            Self::CltuStatusReport(_) => "STATUS-REPORT invocation of FCLTU",
+            Self::TransferBuffer(_) => "TRANSFER-BUFFER",
+            Self::ReturnStatusReport(_) => "STATUS-REPORT invocation",
+        }
+    }
+}
+
 /// What a START asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Start {

@@ -42,6 +42,48 @@ impl ParameterName {
     pub const PROTOCOL_ABORT_MODE: Self = Self(207);
     pub const MIN_REPORTING_CYCLE: Self = Self(301);
     pub const PERMITTED_FRAME_QUALITY: Self = Self(302);
+
+    /// As the books spell it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::BIT_LOCK_REQUIRED => "bitLockRequired",
+            Self::BUFFER_SIZE => "bufferSize",
+            Self::DELIVERY_MODE => "deliveryMode",
+            Self::EXPECTED_EVENT_INVOCATION_IDENTIFICATION => {
+                "expectedEventInvocationIdentification"
+            }
+            Self::EXPECTED_SLDU_IDENTIFICATION => "expectedSlduIdentification",
+            Self::LATENCY_LIMIT => "latencyLimit",
+            Self::MAXIMUM_SLDU_LENGTH => "maximumSlduLength",
+            Self::MODULATION_FREQUENCY => "modulationFrequency",
+            Self::MODULATION_INDEX => "modulationIndex",
+            Self::PERMITTED_GVCID_SET => "permittedGvcidSet",
+            Self::PLOP_IN_EFFECT => "plopInEffect",
+            Self::REPORTING_CYCLE => "reportingCycle",
+            Self::REQUESTED_FRAME_QUALITY => "requestedFrameQuality",
+            Self::REQUESTED_GVCID => "requestedGvcid",
+            Self::RETURN_TIMEOUT_PERIOD => "returnTimeoutPeriod",
+            Self::RF_AVAILABLE_REQUIRED => "rfAvailableRequired",
+            Self::SUBCARRIER_TO_BIT_RATE_RATIO => "subcarrierToBitRateRatio",
+            Self::PERMITTED_CONTROL_WORD_TYPE_SET => "permittedControlWordTypeSet",
+            Self::PERMITTED_TC_VCID_SET => "permittedTcVcidSet",
+            Self::PERMITTED_UPDATE_MODE_SET => "permittedUpdateModeSet",
+            Self::REQUESTED_CONTROL_WORD_TYPE => "requestedControlWordType",
+            Self::REQUESTED_TC_VCID => "requestedTcVcid",
+            Self::REQUESTED_UPDATE_MODE => "requestedUpdateMode",
+            Self::ACQUISITION_SEQUENCE_LENGTH => "acquisitionSequenceLength",
+            Self::CLCW_GLOBAL_VCID => "clcwGlobalVcid",
+            Self::CLCW_PHYSICAL_CHANNEL => "clcwPhysicalChannel",
+            Self::MINIMUM_DELAY_TIME => "minimumDelayTime",
+            Self::NOTIFICATION_MODE => "notificationMode",
+            Self::PLOP1_IDLE_SEQUENCE_LENGTH => "plop1IdleSequenceLength",
+            Self::PROTOCOL_ABORT_MODE => "protocolAbortMode",
+            Self::MIN_REPORTING_CYCLE => "minReportingCycle",
+            Self::PERMITTED_FRAME_QUALITY => "permittedFrameQuality",
+            _ => "a parameter of none of these services",
+        }
+    }
 }
 
 /// A parameter with its value.
@@ -99,6 +141,49 @@ pub enum Parameter {
     /// Seconds, in [1, 600].
     MinReportingCycle(u16),
     PermittedFrameQuality(Vec<RequestedFrameQuality>),
+}
+
+impl Parameter {
+    /// Which one it is.
+    #[must_use]
+    pub fn name(&self) -> ParameterName {
+        match self {
+            Self::BitLockRequired(_) => ParameterName::BIT_LOCK_REQUIRED,
+            Self::BufferSize(_) => ParameterName::BUFFER_SIZE,
+            Self::DeliveryMode(_) => ParameterName::DELIVERY_MODE,
+            Self::ExpectedEventInvocationIdentification(_) => {
+                ParameterName::EXPECTED_EVENT_INVOCATION_IDENTIFICATION
+            }
+            Self::ExpectedSlduIdentification(_) => ParameterName::EXPECTED_SLDU_IDENTIFICATION,
+            Self::LatencyLimit(_) => ParameterName::LATENCY_LIMIT,
+            Self::MaximumSlduLength(_) => ParameterName::MAXIMUM_SLDU_LENGTH,
+            Self::ModulationFrequency(_) => ParameterName::MODULATION_FREQUENCY,
+            Self::ModulationIndex(_) => ParameterName::MODULATION_INDEX,
+            Self::PermittedGvcidSet(_) => ParameterName::PERMITTED_GVCID_SET,
+            Self::PlopInEffect2(_) => ParameterName::PLOP_IN_EFFECT,
+            Self::ReportingCycle(_) => ParameterName::REPORTING_CYCLE,
+            Self::RequestedFrameQuality(_) => ParameterName::REQUESTED_FRAME_QUALITY,
+            Self::RequestedGvcid(_) => ParameterName::REQUESTED_GVCID,
+            Self::ReturnTimeoutPeriod(_) => ParameterName::RETURN_TIMEOUT_PERIOD,
+            Self::RfAvailableRequired(_) => ParameterName::RF_AVAILABLE_REQUIRED,
+            Self::SubcarrierToBitRateRatio(_) => ParameterName::SUBCARRIER_TO_BIT_RATE_RATIO,
+            Self::PermittedControlWordTypeSet(_) => ParameterName::PERMITTED_CONTROL_WORD_TYPE_SET,
+            Self::PermittedTcVcidSet(_) => ParameterName::PERMITTED_TC_VCID_SET,
+            Self::PermittedUpdateModeSet(_) => ParameterName::PERMITTED_UPDATE_MODE_SET,
+            Self::RequestedControlWordType(_) => ParameterName::REQUESTED_CONTROL_WORD_TYPE,
+            Self::RequestedTcVcid(_) => ParameterName::REQUESTED_TC_VCID,
+            Self::RequestedUpdateMode(_) => ParameterName::REQUESTED_UPDATE_MODE,
+            Self::AcquisitionSequenceLength(_) => ParameterName::ACQUISITION_SEQUENCE_LENGTH,
+            Self::ClcwGlobalVcid(_) => ParameterName::CLCW_GLOBAL_VCID,
+            Self::ClcwPhysicalChannel(_) => ParameterName::CLCW_PHYSICAL_CHANNEL,
+            Self::MinimumDelayTime(_) => ParameterName::MINIMUM_DELAY_TIME,
+            Self::NotificationModeImmediate(_) => ParameterName::NOTIFICATION_MODE,
+            Self::Plop1IdleSequenceLength(_) => ParameterName::PLOP1_IDLE_SEQUENCE_LENGTH,
+            Self::ProtocolAbortModeContinue(_) => ParameterName::PROTOCOL_ABORT_MODE,
+            Self::MinReportingCycle(_) => ParameterName::MIN_REPORTING_CYCLE,
+            Self::PermittedFrameQuality(_) => ParameterName::PERMITTED_FRAME_QUALITY,
+        }
+    }
 }
 
 /// Channels of one spacecraft that may be asked for.

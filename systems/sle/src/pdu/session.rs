@@ -26,7 +26,7 @@ pub struct Bind {
 pub struct ServiceInstanceId(pub Vec<(SiAttribute, String)>);
 
 /// An attribute of a service instance identifier, by the last arc N of its object identifier
-/// `1.3.112.4.3.1.2.N`: 52 is `sagr`, 53 `spack`, 4 `cltu`.
+/// `1.3.112.4.3.1.2.N`: 52 is `sagr`, 53 `spack`, 7 `cltu`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SiAttribute(pub u16);
 
@@ -104,4 +104,42 @@ pub enum PeerAbortDiagnostic {
     OtherReason,
     /// Any other octet: from 128 those of the transport (CCSDS 913.1).
     Other(u8),
+}
+
+impl PeerAbortDiagnostic {
+    /// The octet that stands for it.
+    #[must_use]
+    pub fn octet(self) -> u8 {
+        match self {
+            Self::AccessDenied => 0,
+            Self::UnexpectedResponderId => 1,
+            Self::OperationalRequirement => 2,
+            Self::ProtocolError => 3,
+            Self::CommunicationsFailure => 4,
+            Self::EncodingError => 5,
+            Self::ReturnTimeout => 6,
+            Self::EndOfServiceProvisionPeriod => 7,
+            Self::UnsolicitedInvokeId => 8,
+            Self::OtherReason => 127,
+            Self::Other(octet) => octet,
+        }
+    }
+
+    /// What an octet stands for.
+    #[must_use]
+    pub fn from_octet(octet: u8) -> Self {
+        match octet {
+            0 => Self::AccessDenied,
+            1 => Self::UnexpectedResponderId,
+            2 => Self::OperationalRequirement,
+            3 => Self::ProtocolError,
+            4 => Self::CommunicationsFailure,
+            5 => Self::EncodingError,
+            6 => Self::ReturnTimeout,
+            7 => Self::EndOfServiceProvisionPeriod,
+            8 => Self::UnsolicitedInvokeId,
+            127 => Self::OtherReason,
+            other => Self::Other(other),
+        }
+    }
 }

@@ -1,0 +1,154 @@
+//! Why octets are no operation, or an operation cannot be put into octets.
+
+use crate::pdu::{Role, Service};
+
+/// What is wrong with the structure of the octets, whatever they mean (X.690 §8.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BerFault {
+    /// The octets end within an identifier, a length or a value.
+    Truncated,
+    /// A value is longer than what it is in.
+    LengthBeyondEnd,
+    /// The length's octets are more, or tell more, than a machine has memory for.
+    LengthAbsurd,
+    /// The length octet `0xFF`, which X.690 reserves.
+    LengthReserved,
+    /// Indefinite length, but no constructed value.
+    IndefinitePrimitive,
+    /// End-of-contents octets where no indefinite length is open.
+    UnexpectedEndOfContents,
+    /// A tag number beyond 32 bits.
+    TagAbsurd,
+    /// Values in values in values.
+    TooDeep,
+    /// Something follows the operation.
+    TrailingOctets,
+}
+
+/// Why octets are no operation.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// They are no BER.
+    #[error("no BER at octet {position}: {fault:?}")]
+    Structure {
+        /// Where, from 0.
+        position: usize,
+        /// What.
+        fault: BerFault,
+    },
+    /// No operation has this tag, or the sender's role has none of it.
+    #[error("tag [{tag}] is no operation that the {sender:?} of {service:?} sends")]
+    UnknownOperation {
+        /// Its number.
+        tag: u32,
+        /// The service of the association.
+        service: Service,
+        /// Who sent it.
+        sender: Role,
+    },
+    /// The tag's class is not the context's, so it is of no operation.
+    #[error("octet 0x{octet:02x} begins no operation")]
+    NoOperation {
+        /// The first octet.
+        octet: u8,
+    },
+    /// The first operation of an association is none but BIND.
+    #[error("tag [{tag}] came where a BIND invocation begins an association")]
+    NotBind {
+        /// The tag's number.
+        tag: u32,
+    },
+    /// No service has this version.
+    #[error("{service:?} in version {version}: there are 1 to 5")]
+    Version {
+        /// The service.
+        service: Service,
+        /// The version.
+        version: u16,
+    },
+    /// An operation that carries no data of a space link and is absurdly long.
+    #[error("{operation} of {octets} octets, more than {octets_max}")]
+    TooLong {
+        /// Its name in the book.
+        operation: &'static str,
+        /// How long.
+        octets: usize,
+        /// How long at most.
+        octets_max: usize,
+    },
+    /// The declaration in the book says otherwise.
+    #[error("{operation}: {reason}")]
+    Content {
+        /// Its name in the book.
+        operation: &'static str,
+        /// What the declaration wants.
+        reason: String,
+    },
+    /// A number, or text, that means nothing there.
+    #[error("{field}: {value} has no meaning")]
+    Value {
+        /// The field, as named in the book.
+        field: &'static str,
+        /// What is there.
+        value: i64,
+    },
+}
+
+/// Why an operation cannot be put into octets.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EncodeError {
+    /// The service has no such operation.
+    #[error("{service:?} has no {operation}")]
+    NotOfService {
+        /// Its name in the book.
+        operation: &'static str,
+        /// The association's service.
+        service: Service,
+    },
+    /// The version has no such thing.
+    #[error("{what} is not in version {version} of {service:?}")]
+    NotInVersion {
+        /// What, as named in the book.
+        what: &'static str,
+        /// The association's service.
+        service: Service,
+        /// Its version.
+        version: u16,
+    },
+    /// No service has this version.
+    #[error("{service:?} in version {version}: there are 1 to 5")]
+    Version {
+        /// The service.
+        service: Service,
+        /// The version.
+        version: u16,
+    },
+    /// A number outside of what the book allows.
+    #[error("{field} is {value}, not in [{min}, {max}]")]
+    OutOfRange {
+        /// As named in the book.
+        field: &'static str,
+        /// The number, or how many octets.
+        value: u64,
+        /// The least.
+        min: u64,
+        /// The most.
+        max: u64,
+    },
+    /// Text with characters that a `VisibleString` cannot have.
+    #[error("{field}: `{text}` is not printable ASCII")]
+    Text {
+        /// As named in the book.
+        field: &'static str,
+        /// The text.
+        text: String,
+    },
+    /// The encoder refused.
+    #[error("{operation}: {reason}")]
+    Content {
+        /// Its name in the book.
+        operation: &'static str,
+        /// What it said.
+        reason: String,
+    },
+}

@@ -1,0 +1,113 @@
+//! Operations to octets and back: BER (X.690) of the books' ASN.1 modules, per service and version.
+//!
+//! The ASN.1 types are declared (`rasn`), next to conversions into [`crate::pdu`]; three operations
+//! that come by the hundred thousand have a reader and writer of their own, which yields to the
+//! declarations whenever something is unusual. All legal BER is read: indefinite and non-minimal
+//! lengths, constructed strings. What is written has definite lengths, each as short as can be.
+//!
+//! Octets come from outside: they are walked over once before anything is made of them, which bounds
+//! nesting and names the position of what is broken.
+//!
+//! Where the books give a range that is there to be answered by a diagnostic (the reporting cycle)
+//! or that practice goes beyond (the longest CLTU), any value of the width is read: refusing it is
+//! for the service, not for the codec.
+
+mod cltu;
+mod cltu_parameter;
+mod common;
+mod direct;
+mod error;
+mod returns;
+mod scan;
+mod session;
+
+use crate::pdu::{Bind, Message, Pdu, Role, Service};
+use bytes::Bytes;
+
+pub use error::{BerFault, DecodeError, EncodeError};
+
+/// Encodes and decodes the operations of one service in one version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Codec {
+    /// The service.
+    pub service: Service,
+    /// Its version, in [1, 5].
+    pub version: u16,
+}
+
+impl Codec {
+    /// One operation: all of `octets`, which `sender` has sent. Data of the space link in it is a
+    /// slice of `octets` where the operation came in its usual form, else a copy.
+    ///
+    /// # Errors
+    /// [`DecodeError`]: the octets are no BER, no operation of this sender, or not as declared.
+    pub fn decode(self, sender: Role, octets: &Bytes) -> Result<Message, DecodeError> {
+        if !(1..=5).contains(&self.version) {
+            return Err(DecodeError::Version { service: self.service, version: self.version });
+        }
+        if let Some(message) = direct::decode(self, sender, octets) {
+            return Ok(message);
+        }
+        let tag = operation_tag(octets)?;
+        if let Some(message) = session::decode(tag, sender, octets)? {
+            return Ok(message);
+        }
+        match self.service {
+            Service::Fcltu => cltu::decode(self, tag, sender, octets),
+            Service::Raf | Service::Rcf | Service::Rocf => {
+                returns::decode(self, tag, sender, octets)
+            }
+        }
+    }
+
+    /// Appends the operation to `out`; on an error `out` is as it was.
+    ///
+    /// # Errors
+    /// [`EncodeError`]: the service or version has no such operation, or a value in it is outside
+    /// of what the book allows.
+    pub fn encode(self, message: &Message, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        if !(1..=5).contains(&self.version) {
+            return Err(EncodeError::Version { service: self.service, version: self.version });
+        }
+        if direct::encode(self, message, out) || session::encode(message, out)? {
+            return Ok(());
+        }
+        match self.service {
+            Service::Fcltu => cltu::encode(self, message, out),
+            Service::Raf | Service::Rcf | Service::Rocf => returns::encode(self, message, out),
+        }
+    }
+
+    /// What the operation is called where it is refused: it is none of this service's.
+    fn not_of_service(self, pdu: &Pdu) -> EncodeError {
+        EncodeError::NotOfService { operation: pdu.name(), service: self.service }
+    }
+
+    /// The tag is none of this service's.
+    fn unknown(self, tag: u32, sender: Role) -> DecodeError {
+        DecodeError::UnknownOperation { tag, service: self.service, sender }
+    }
+}
+
+/// The BIND invocation with which an association begins, before the service is known: credentials
+/// and invocation.
+///
+/// # Errors
+/// [`DecodeError`]: anything else.
+pub fn decode_bind(octets: &Bytes) -> Result<(Option<Bytes>, Bind), DecodeError> {
+    let tag = operation_tag(octets)?;
+    match session::decode(tag, Role::User, octets)? {
+        Some(Message { credentials, pdu: Pdu::Bind(bind) }) => Ok((credentials, bind)),
+        _ => Err(DecodeError::NotBind { tag }),
+    }
+}
+
+/// Number of the tag that says which operation it is.
+fn operation_tag(octets: &[u8]) -> Result<u32, DecodeError> {
+    const CONTEXT: u8 = 2;
+    let identifier = scan::scan(octets)?;
+    if identifier.class != CONTEXT {
+        return Err(DecodeError::NoOperation { octet: octets[0] });
+    }
+    Ok(identifier.number)
+}

@@ -1,0 +1,127 @@
+//! The octets of real sessions of another implementation (`eu.dariolucia.ccsds.sle.utl` 1.0.6 as
+//! user and as provider): each is read, and written again octet for octet.
+#![allow(clippy::unwrap_used)]
+
+use bytes::Bytes;
+use chronoscope_sle::codec::{Codec, decode_bind};
+use chronoscope_sle::pdu::{
+    Bind, CltuTransferData, CltuTransferDataReturn, Pdu, Role, Service, ServiceInstanceId,
+    SiAttribute, Start, Started, UnbindReason,
+};
+use chronoscope_sle::time::Time;
+
+/// One operation of a session.
+struct Recorded {
+    sender: Role,
+    octets: Bytes,
+}
+
+/// One recorded session.
+struct Session {
+    /// `ver=`
+    version: u16,
+    /// `auth=` and `hash=`
+    title: String,
+    operations: Vec<Recorded>,
+}
+
+fn sessions() -> Vec<Session> {
+    let mut sessions = Vec::<Session>::new();
+    for line in include_str!("golden/cltu.txt").lines() {
+        if let Some(title) = line.strip_prefix("### ") {
+            let version = title.split("ver=").nth(1).unwrap()[..1].parse().unwrap();
+            sessions.push(Session { version, title: title.to_owned(), operations: Vec::new() });
+            continue;
+        }
+        let words: Vec<_> = line.split(' ').collect();
+        let [direction, _, length, hex] = words[..] else { panic!("{line}") };
+        let sender = if direction == "TX" { Role::User } else { Role::Provider };
+        let octets = unhex(hex);
+        assert_eq!(octets.len(), length.parse::<usize>().unwrap(), "{line}");
+        sessions.last_mut().unwrap().operations.push(Recorded { sender, octets });
+    }
+    sessions
+}
+
+fn unhex(hex: &str) -> Bytes {
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
+}
+
+#[test]
+fn every_operation_is_read_and_written_again_octet_for_octet() {
+    let mut count = 0;
+    for session in sessions() {
+        let codec = Codec { service: Service::Fcltu, version: session.version };
+        for Recorded { sender, octets } in &session.operations {
+            let message = codec.decode(*sender, octets).unwrap();
+            let mut again = b"what is there already".to_vec();
+            codec.encode(&message, &mut again).unwrap();
+            assert_eq!(again, [b"what is there already", &octets[..]].concat(), "{message:?}");
+            assert_eq!(message.credentials.is_some(), session.title.contains("ALL"));
+            count += 1;
+        }
+    }
+    assert_eq!(count, 30);
+}
+
+#[test]
+fn a_session_says_what_its_peers_said() {
+    let session = &sessions()[0];
+    let codec = Codec { service: Service::Fcltu, version: 5 };
+    let said: Vec<_> = session
+        .operations
+        .iter()
+        .map(|Recorded { sender, octets }| codec.decode(*sender, octets).unwrap().pdu)
+        .collect();
+    let attributes = [(52, "abc"), (53, "xyz"), (14, "1"), (7, "cltu1")];
+    let instance =
+        attributes.map(|(attribute, value)| (SiAttribute(attribute), value.to_owned())).to_vec();
+    let bind = Bind {
+        initiator: "TEST-USER".to_owned(),
+        responder_port: "P".to_owned(),
+        service: Ok(Service::Fcltu),
+        version: 5,
+        instance: ServiceInstanceId(instance),
+    };
+    assert_eq!(decode_bind(&session.operations[0].octets).unwrap(), (None, bind.clone()));
+    assert_eq!(said[0], Pdu::Bind(bind));
+    let Pdu::BindReturn(answer) = &said[1] else { panic!("{:?}", said[1]) };
+    assert_eq!((answer.responder.as_str(), answer.result), ("TEST-PROVIDER", Ok(5)));
+    let start = Start::Cltu { first_cltu: 0 };
+    assert_eq!(said[2], Pdu::Start { invoke_id: 1, start });
+    let start_radiation = Time::Micro([0x62, 0x49, 0x04, 0x48, 0xee, 0xa0, 0x00, 0x00]);
+    let started = Started::Cltu { start_radiation, stop_radiation: None };
+    assert_eq!(said[3], Pdu::StartReturn { invoke_id: 1, result: Ok(started) });
+    let data = CltuTransferData {
+        invoke_id: 2,
+        cltu: 0,
+        earliest: None,
+        latest: None,
+        delay_us: 0,
+        notify_radiated: false,
+        data: unhex("73d51abbd89cb8196f0efb6892f94d68"),
+    };
+    assert_eq!(said[4], Pdu::CltuTransferData(data));
+    let answer = CltuTransferDataReturn {
+        invoke_id: 2,
+        next_cltu: 1,
+        buffer_available: 1_000_000,
+        result: Ok(()),
+    };
+    assert_eq!(said[5], Pdu::CltuTransferDataReturn(answer));
+    assert_eq!(said[6], Pdu::Stop { invoke_id: 3 });
+    assert_eq!(said[7], Pdu::StopReturn { invoke_id: 3, result: Ok(()) });
+    assert_eq!(said[8], Pdu::Unbind(UnbindReason::End));
+    assert_eq!(said[9], Pdu::UnbindReturn);
+}
+
+/// A message of one side is none of the other's.
+#[test]
+fn who_sends_decides_what_it_may_be() {
+    let codec = Codec { service: Service::Fcltu, version: 5 };
+    for Recorded { sender, octets } in &sessions()[0].operations {
+        let other = if *sender == Role::User { Role::Provider } else { Role::User };
+        let error = codec.decode(other, octets).unwrap_err().to_string();
+        assert!(error.contains("is no operation that the"), "{error}");
+    }
+}
