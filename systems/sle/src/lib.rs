@@ -10,6 +10,7 @@ pub mod cltu;
 pub mod codec;
 pub mod config;
 pub mod delay;
+pub mod frame;
 pub mod pdu;
 pub mod service;
 pub mod time;

@@ -6,6 +6,7 @@
 //! that come. BIND, UNBIND, credentials and return timers are the association's.
 
 pub mod fcltu;
+pub mod returns;
 
 use crate::pdu::{Pdu, PeerAbortDiagnostic};
 

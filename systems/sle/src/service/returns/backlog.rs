@@ -1,0 +1,88 @@
+//! The online frame buffer of complete online delivery: what was received and not delivered yet.
+//!
+//! Bounded in octets. When it is full its oldest frames are discarded, and where they were stands
+//! a notification of excessive data backlog. A source that can wait should ask for room instead.
+
+use crate::frame::ReceivedFrame;
+use crate::pdu::ReturnNotification;
+use std::collections::VecDeque;
+
+/// What a frame costs beside its own octets.
+const FRAME_OVERHEAD: usize = size_of::<Entry>();
+
+/// A frame, or something to be told between frames.
+#[derive(Debug)]
+pub(super) enum Entry {
+    Frame(ReceivedFrame),
+    Notification(ReturnNotification),
+}
+
+/// What waits to be delivered.
+#[derive(Debug)]
+pub(super) struct Backlog {
+    entries: VecDeque<Entry>,
+    octets: usize,
+    octets_max: usize,
+    /// Frames were discarded before the oldest entry.
+    lost: bool,
+    /// Frames discarded.
+    pub(super) discarded: u64,
+}
+
+impl Backlog {
+    pub(super) fn new(octets_max: usize) -> Self {
+        Self { entries: VecDeque::new(), octets: 0, octets_max, lost: false, discarded: 0 }
+    }
+
+    pub(super) fn push(&mut self, entry: Entry) {
+        self.octets += cost(&entry);
+        self.entries.push_back(entry);
+        while self.octets > self.octets_max && self.entries.len() > 1 {
+            let Some(oldest) = self.entries.pop_front() else { break };
+            self.octets -= cost(&oldest);
+            if matches!(oldest, Entry::Frame(_)) {
+                self.discarded += 1;
+                self.lost = true;
+            }
+        }
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Entry> {
+        if std::mem::take(&mut self.lost) {
+            return Some(Entry::Notification(ReturnNotification::ExcessiveDataBacklog));
+        }
+        let entry = self.entries.pop_front()?;
+        self.octets -= cost(&entry);
+        Some(entry)
+    }
+
+    /// When the next frame was received; `None` where what comes next is no frame.
+    pub(super) fn next_utc_ns(&self) -> Option<u64> {
+        match self.entries.front()? {
+            Entry::Frame(frame) if !self.lost => Some(frame.received_utc_ns),
+            _ => None,
+        }
+    }
+
+    /// Forgets notifications: they were for a user who is gone.
+    pub(super) fn drop_notifications(&mut self) {
+        self.entries.retain(|entry| matches!(entry, Entry::Frame(_)));
+        self.octets = self.entries.iter().map(cost).sum();
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty() && !self.lost
+    }
+
+    /// Frames of this many octets that can be put into it without discarding any.
+    pub(super) fn room(&self, frame_octets: usize) -> usize {
+        self.octets_max.saturating_sub(self.octets) / (frame_octets + FRAME_OVERHEAD)
+    }
+}
+
+fn cost(entry: &Entry) -> usize {
+    match entry {
+        Entry::Frame(frame) => FRAME_OVERHEAD + frame.data.len(),
+        Entry::Notification(_) => FRAME_OVERHEAD,
+    }
+}
