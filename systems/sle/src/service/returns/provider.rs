@@ -119,17 +119,15 @@ impl ReturnProvider {
     }
 
     /// A user has bound, in that version.
-    pub fn bound(&mut self, version: u16) {
+    pub fn bound(&mut self, version: u16, _now: Now) {
         self.version = version;
         self.state = State::Ready;
     }
 
     /// The association is over, however it ended: the transfer buffer is discarded. What waits in
     /// the online frame buffer of complete online delivery stays for the next START.
-    pub fn unbound(&mut self) {
-        self.end_active();
-        self.schedule.stop();
-        self.state = State::Unbound;
+    pub fn unbound(&mut self, _now: Now) {
+        self.leave();
     }
 
     /// Where in the state table.
@@ -347,8 +345,14 @@ impl ReturnProvider {
         }
     }
 
+    fn leave(&mut self) {
+        self.end_active();
+        self.schedule.stop();
+        self.state = State::Unbound;
+    }
+
     fn abort(&mut self, diagnostic: PeerAbortDiagnostic, out: &mut Vec<Action>) {
-        self.unbound();
+        self.leave();
         out.push(Action::Abort(diagnostic));
     }
 

@@ -5,6 +5,7 @@ use crate::pdu::{
     PeerAbortDiagnostic, ReportRequest, ReturnNotification, ReturnStart, ReturnStatusReport,
     Select, Service, Start, Started,
 };
+use crate::time::Now;
 use std::collections::VecDeque;
 
 /// Operations that may wait for their returns.
@@ -203,7 +204,7 @@ impl ReturnUser {
     /// # Errors
     /// With what the association is to be aborted: the operation is not one for this state, or a
     /// return that nobody waits for. The user is unbound then.
-    pub fn pdu(&mut self, pdu: Pdu) -> Result<UserEvent, PeerAbortDiagnostic> {
+    pub fn pdu(&mut self, pdu: Pdu, _now: Now) -> Result<UserEvent, PeerAbortDiagnostic> {
         let event = self.event(pdu);
         if event.is_err() {
             self.unbound();
