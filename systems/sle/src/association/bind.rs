@@ -1,0 +1,266 @@
+//! BIND and UNBIND of both sides, and their timers.
+
+use bytes::Bytes;
+
+use crate::codec::{Codec, DecodeError, decode_bind};
+use crate::pdu::{Bind, BindDiagnostic, BindReturn, Pdu, PeerAbortDiagnostic, UnbindReason};
+use crate::time::Now;
+
+use super::security::Seal;
+use super::{Association, Ending, Event, Part, Provision, SendError, State};
+
+/// How long a provider waits for the initiator to close, in nanoseconds.
+const RELEASE_NS: u64 = 10_000_000_000;
+
+/// Outcome of a BIND or UNBIND that the state does not allow.
+type Unexpected = Result<Option<Event>, &'static str>;
+
+impl Association {
+    /// User: invokes BIND.
+    ///
+    /// # Errors
+    /// [`SendError`]: a provider, or not [`State::Unbound`], or the settings have something that no
+    /// version can encode.
+    pub fn bind(&mut self, now: Now) -> Result<(), SendError> {
+        self.now = now;
+        let operation = "BIND";
+        let Part::User(user) = &self.part else {
+            return Err(SendError::NotOurs { operation, role: "provider" });
+        };
+        if self.state != State::Unbound {
+            return Err(SendError::State { operation, state: self.state });
+        }
+        let settings = &user.settings;
+        let timeout_ns = settings.return_timeout_ns;
+        let bind = Bind {
+            initiator: settings.initiator.id.clone(),
+            responder_port: settings.responder_port.clone(),
+            service: Ok(settings.service),
+            version: settings.version,
+            instance: settings.instance.clone(),
+        };
+        self.write(Pdu::Bind(bind))?;
+        self.state = State::BindPending;
+        self.until_ns = Some(now.monotonic_ns.saturating_add(timeout_ns));
+        Ok(())
+    }
+
+    /// User: invokes UNBIND. Returns that are open may still come before its own.
+    ///
+    /// # Errors
+    /// [`SendError`]: a provider, or not [`State::Bound`], or the service is started.
+    pub fn unbind(&mut self, reason: UnbindReason, now: Now) -> Result<(), SendError> {
+        self.now = now;
+        let operation = "UNBIND";
+        if !matches!(self.part, Part::User(_)) {
+            return Err(SendError::NotOurs { operation, role: "provider" });
+        }
+        if self.state != State::Bound {
+            return Err(SendError::State { operation, state: self.state });
+        }
+        if self.started {
+            return Err(SendError::Started);
+        }
+        self.leave(reason)
+    }
+
+    fn leave(&mut self, reason: UnbindReason) -> Result<(), SendError> {
+        self.write(Pdu::Unbind(reason))?;
+        if let Part::User(user) = &mut self.part {
+            user.reason = reason;
+            let timeout_ns = user.settings.return_timeout_ns;
+            self.until_ns = Some(self.now.monotonic_ns.saturating_add(timeout_ns));
+        }
+        self.state = State::UnbindPending;
+        Ok(())
+    }
+
+    /// An operation of the association itself, with right credentials.
+    pub(super) fn session(&mut self, pdu: Pdu) -> Option<Event> {
+        let name = pdu.name();
+        let done: Unexpected = match (pdu, self.state) {
+            (Pdu::PeerAbort(diagnostic), _) => {
+                self.peer_aborted(diagnostic);
+                Ok(None)
+            }
+            (Pdu::BindReturn(answer), State::BindPending) => Ok(self.bind_return(answer)),
+            (Pdu::UnbindReturn, State::UnbindPending) => Ok(self.unbind_return()),
+            (Pdu::Unbind(_), State::Bound) if self.started => Err("the service is started"),
+            (Pdu::Unbind(reason), State::Bound) => Ok(self.unbind_invocation(reason)),
+            _ => Err(""),
+        };
+        done.unwrap_or_else(|note| {
+            let separator = if note.is_empty() { "" } else { ", and " };
+            let why = format!("{name} while {}{separator}{note}", self.state);
+            self.give_up(PeerAbortDiagnostic::ProtocolError, why);
+            None
+        })
+    }
+
+    /// Provider: the first PDU.
+    pub(super) fn bind_invocation(&mut self, octets: &Bytes) -> Option<Event> {
+        let (credentials, bind) = match decode_bind(octets) {
+            Ok(first) => first,
+            Err(error) => {
+                let diagnostic = match error {
+                    DecodeError::NotBind { .. } => PeerAbortDiagnostic::ProtocolError,
+                    _ => PeerAbortDiagnostic::EncodingError,
+                };
+                self.give_up(diagnostic, error.to_string());
+                return None;
+            }
+        };
+        let Part::Provider(provider) = &mut self.part else { return None };
+        // What is answered has the version of what was asked, where that is one.
+        let version = if (1..=5).contains(&bind.version) { bind.version } else { 5 };
+        self.codec = Codec { service: bind.service.unwrap_or(self.codec.service), version };
+        let Some(initiator) = provider.directory.initiator(&bind.initiator) else {
+            return self.refuse(BindDiagnostic::AccessDenied);
+        };
+        let (own, peer) = (provider.directory.responder().clone(), initiator.identity.clone());
+        let mut seal = Seal::new(own, peer, initiator.security, self.now);
+        let mut pdu = Pdu::Bind(bind);
+        let checked = seal.check(&mut pdu, credentials.as_ref(), self.now);
+        if let Err(error) = checked {
+            return self.unauthenticated(&pdu, &error.to_string());
+        }
+        self.seal = Some(seal);
+        let Pdu::Bind(bind) = pdu else { return None };
+        match provider.directory.bind(&bind, self.now.utc_ns) {
+            Ok(binding) => {
+                let provision = binding.instance().provision;
+                provider.provision_ns = provision.map(|provision| end_ns(provision, self.now));
+                provider.binding = Some(binding);
+                self.accept(bind)
+            }
+            Err(diagnostic) => self.refuse(diagnostic),
+        }
+    }
+
+    /// Provider: the positive return of BIND.
+    fn accept(&mut self, bind: Bind) -> Option<Event> {
+        self.state = State::Bound;
+        let result = Ok(bind.version);
+        self.answer(Pdu::BindReturn(BindReturn { responder: self.responder(), result }));
+        if self.state != State::Bound {
+            return None;
+        }
+        let Codec { service, version } = self.codec;
+        let (instance, initiator) = (bind.instance, bind.initiator);
+        Some(Event::Bound { instance, service, version, initiator })
+    }
+
+    /// Provider: the negative return of BIND.
+    fn refuse(&mut self, diagnostic: BindDiagnostic) -> Option<Event> {
+        self.release();
+        let result = Err(diagnostic);
+        self.answer(Pdu::BindReturn(BindReturn { responder: self.responder(), result }));
+        Some(Event::BindRefused(diagnostic))
+    }
+
+    /// Provider: UNBIND, when it is allowed.
+    fn unbind_invocation(&mut self, reason: UnbindReason) -> Option<Event> {
+        self.answer(Pdu::UnbindReturn);
+        if let Part::Provider(provider) = &mut self.part {
+            // Free before the initiator can know.
+            if let Some(binding) = provider.binding.take()
+                && reason == UnbindReason::End
+            {
+                binding.end();
+            }
+            provider.provision_ns = None;
+        }
+        if self.state == State::Bound {
+            self.release();
+        }
+        Some(Event::Unbound(reason))
+    }
+
+    fn release(&mut self) {
+        self.state = State::Released;
+        self.until_ns = Some(self.now.monotonic_ns.saturating_add(RELEASE_NS));
+    }
+
+    /// User: the return of BIND, when it is waited for.
+    fn bind_return(&mut self, answer: BindReturn) -> Option<Event> {
+        let Part::User(user) = &self.part else { return None };
+        let settings = &user.settings;
+        if answer.responder != settings.responder.id {
+            let why = format!("{} answers, not {}", answer.responder, settings.responder.id);
+            self.give_up(PeerAbortDiagnostic::UnexpectedResponderId, why);
+            return None;
+        }
+        match answer.result {
+            Err(diagnostic) => {
+                self.output.close = true;
+                self.end(Ending::Closed);
+                Some(Event::BindRefused(diagnostic))
+            }
+            Ok(version)
+                if version == settings.version || settings.other_versions.contains(&version) =>
+            {
+                let instance = settings.instance.clone();
+                let initiator = settings.initiator.id.clone();
+                self.codec.version = version;
+                self.state = State::Bound;
+                self.until_ns = None;
+                Some(Event::Bound { instance, service: self.codec.service, version, initiator })
+            }
+            Ok(version) => {
+                // UNBIND is the same in all versions.
+                if let Err(error) = self.leave(UnbindReason::VersionNotSupported) {
+                    let why = format!("version {version} is answered; UNBIND: {error}");
+                    self.give_up(PeerAbortDiagnostic::OtherReason, why);
+                }
+                None
+            }
+        }
+    }
+
+    /// User: the return of UNBIND, when it is waited for.
+    fn unbind_return(&mut self) -> Option<Event> {
+        let Part::User(user) = &self.part else { return None };
+        let reason = user.reason;
+        self.output.close = true;
+        self.end(Ending::Closed);
+        Some(Event::Unbound(reason))
+    }
+
+    /// Something of this file did not come in time.
+    pub(super) fn overdue(&mut self) {
+        let operation = match self.state {
+            State::Released => {
+                self.output.close = true;
+                return self.end(Ending::Closed);
+            }
+            State::BindPending => "BIND",
+            _ => "UNBIND",
+        };
+        let why = format!("the return of {operation} did not come in time");
+        self.give_up(PeerAbortDiagnostic::ReturnTimeout, why);
+    }
+
+    /// Looks at the provision period's end, by UTC: that clock may have been set since.
+    pub(super) fn provision(&mut self) {
+        let Part::Provider(provider) = &mut self.part else { return };
+        let provision = provider.binding.as_ref().and_then(|bound| bound.instance().provision);
+        provider.provision_ns = provision.map(|provision| end_ns(provision, self.now));
+        if provision.is_some_and(|provision| provision.end_utc_ns <= self.now.utc_ns) {
+            let why = "the provision period is over".to_owned();
+            self.give_up(PeerAbortDiagnostic::EndOfServiceProvisionPeriod, why);
+        }
+    }
+
+    fn responder(&self) -> String {
+        match &self.part {
+            Part::Provider(provider) => provider.directory.responder().id.clone(),
+            Part::User(user) => user.settings.responder.id.clone(),
+        }
+    }
+}
+
+/// When a provision period ends, on the monotonic clock as it stands to UTC now.
+fn end_ns(provision: Provision, now: Now) -> u64 {
+    let left_ns = provision.end_utc_ns.saturating_sub(now.utc_ns);
+    now.monotonic_ns.saturating_add(left_ns)
+}

@@ -1,0 +1,99 @@
+//! What an association tells whoever runs it, and why it did not send something.
+
+use crate::codec::EncodeError;
+use crate::pdu::{
+    BindDiagnostic, InvokeId, Pdu, PeerAbortDiagnostic, Service, ServiceInstanceId, UnbindReason,
+};
+use crate::tml::TmlFault;
+
+use super::State;
+
+/// What happened. [`Event::Ended`] is the last of an association, and comes once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// BIND was answered positively (user), or is answered so (provider).
+    Bound {
+        /// The service instance.
+        instance: ServiceInstanceId,
+        /// Its service.
+        service: Service,
+        /// The version of it that is spoken from here on.
+        version: u16,
+        /// Who bound.
+        initiator: String,
+    },
+    /// BIND was answered negatively (user), or is answered so (provider).
+    BindRefused(BindDiagnostic),
+    /// An operation of the service. A return is one of an open invocation; an invocation's id is of
+    /// none that is open.
+    Pdu(Pdu),
+    /// An operation that was ignored because its credentials are missing or wrong, as the books
+    /// want it; whoever sent it will miss the return. `why` is for the log.
+    Ignored {
+        /// Why.
+        why: String,
+    },
+    /// UNBIND was answered (user), or is answered (provider).
+    Unbound(UnbindReason),
+    /// There is no association any more.
+    Ended(Ending),
+}
+
+/// How an association ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The peer aborted.
+    PeerAborted(PeerAbortDiagnostic),
+    /// This side aborted.
+    Aborted {
+        /// What the peer is told.
+        diagnostic: PeerAbortDiagnostic,
+        /// For the log.
+        why: String,
+    },
+    /// The transport gave up.
+    Transport(TmlFault),
+    /// After UNBIND, or a BIND that was refused.
+    Closed,
+    /// The peer closed the connection without a word, or it broke.
+    Lost,
+}
+
+/// Why something was not sent. Nothing has changed then.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SendError {
+    /// The state does not allow it.
+    #[error("{operation} cannot be sent: the association is {state}")]
+    State {
+        /// What was to be sent.
+        operation: &'static str,
+        /// The state.
+        state: State,
+    },
+    /// UNBIND before STOP: the provider would abort.
+    #[error("UNBIND cannot be sent: the service is started, STOP it first")]
+    Started,
+    /// The other side sends this operation.
+    #[error("{operation} is not an operation of the {role}")]
+    NotOurs {
+        /// The operation.
+        operation: &'static str,
+        /// This side.
+        role: &'static str,
+    },
+    /// An invocation with this id waits for its return.
+    #[error("invoke id {0} is that of an invocation whose return has not come")]
+    DuplicateInvokeId(InvokeId),
+    /// No invocation with this id waits for a return, or it is of another operation.
+    #[error("no invocation {0} waits for this return")]
+    NoSuchInvocation(InvokeId),
+    /// It cannot be encoded in this version.
+    #[error(transparent)]
+    Encode(#[from] EncodeError),
+    /// The PDU is longer than a message can be.
+    #[error("a PDU of {length} octets is too long for a message")]
+    TooLong {
+        /// In octets.
+        length: usize,
+    },
+}

@@ -1,0 +1,11 @@
+//! Associations without sockets, in virtual time: every transition of the state tables, both roles,
+//! credentials, timers, and peers that do what they should not.
+
+#![allow(clippy::unwrap_used)]
+
+mod aborts;
+mod link;
+mod operations;
+mod provider_table;
+mod timers;
+mod user_table;
