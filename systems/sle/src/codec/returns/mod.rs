@@ -1,0 +1,163 @@
+//! Operations of RAF, RCF and ROCF.
+//!
+//! What differs between versions on the wire: SET OF in the place of SEQUENCE OF and
+//! `minReportingCycle` from version 5 on, and how GET-PARAMETER says "not started" (`raf.rs`,
+//! `rcf.rs`, `rocf.rs`). STATUS-REPORT differs only in the lock statuses that the books allow
+//! (`notInUse` for all until version 2, afterwards for the subcarrier alone): all four are read and
+//! written in all versions.
+
+mod asn;
+mod convert;
+mod frames;
+mod raf;
+mod rcf;
+mod rocf;
+mod status;
+#[cfg(test)]
+pub(super) mod tests;
+
+use super::common::{
+    Acknowledged, Acknowledgement, Credentials, GetParameterInvocation, Outcome, OutcomeReturn,
+    ScheduleInvocation, StopInvocation, read, write,
+};
+use super::{Codec, DecodeError, EncodeError};
+use crate::pdu::{Message, ParameterName, Pdu, Role, Service, Start, Started};
+use bytes::Bytes;
+
+/// Parts of a transfer buffer at the most: its size is an `IntPosShort` in all books.
+pub(super) const PARTS_MAX: usize = 65_535;
+
+/// The operation with this tag.
+pub(super) fn decode(
+    codec: Codec,
+    tag: u32,
+    sender: Role,
+    octets: &Bytes,
+) -> Result<Message, DecodeError> {
+    match (sender, tag) {
+        (Role::User, 0) => decode_start(codec, octets),
+        (Role::User, 2) => {
+            let stop: StopInvocation = read("STOP", tag, octets)?;
+            let pdu = Pdu::Stop { invoke_id: stop.invoke_id };
+            Ok(Message { credentials: stop.credentials.into(), pdu })
+        }
+        (Role::User, 4) => {
+            let schedule: ScheduleInvocation = read("SCHEDULE-STATUS-REPORT", tag, octets)?;
+            let (invoke_id, request) = (schedule.invoke_id, schedule.request.into());
+            let pdu = Pdu::ScheduleStatusReport { invoke_id, request };
+            Ok(Message { credentials: schedule.credentials.into(), pdu })
+        }
+        (Role::User, 6) => {
+            let get: GetParameterInvocation = read("GET-PARAMETER", tag, octets)?;
+            let (invoke_id, name) = (get.invoke_id, ParameterName(get.parameter));
+            let pdu = Pdu::GetParameter { invoke_id, name };
+            Ok(Message { credentials: get.credentials.into(), pdu })
+        }
+        (Role::Provider, 1) => {
+            let done: OutcomeReturn = read("START return", tag, octets)?;
+            let result = done.result.result()?.map(|()| Started::Return);
+            let pdu = Pdu::StartReturn { invoke_id: done.invoke_id, result };
+            Ok(Message { credentials: done.credentials.into(), pdu })
+        }
+        (Role::Provider, 3) => {
+            let done: Acknowledgement = read("STOP return", tag, octets)?;
+            let pdu = Pdu::StopReturn { invoke_id: done.invoke_id, result: done.result.result()? };
+            Ok(Message { credentials: done.credentials.into(), pdu })
+        }
+        (Role::Provider, 5) => {
+            let done: OutcomeReturn = read("SCHEDULE-STATUS-REPORT return", tag, octets)?;
+            let (invoke_id, result) = (done.invoke_id, done.result.result()?);
+            let pdu = Pdu::ScheduleStatusReportReturn { invoke_id, result };
+            Ok(Message { credentials: done.credentials.into(), pdu })
+        }
+        (Role::Provider, 7) => match codec.service {
+            Service::Raf => raf::decode_parameter(octets),
+            Service::Rcf => rcf::decode_parameter(octets),
+            Service::Rocf | Service::Fcltu => rocf::decode_parameter(codec, octets),
+        },
+        (Role::Provider, 8) => frames::decode(codec, octets),
+        (Role::Provider, 9) => status::decode(codec, octets),
+        _ => Err(codec.unknown(tag, sender)),
+    }
+}
+
+fn decode_start(codec: Codec, octets: &Bytes) -> Result<Message, DecodeError> {
+    match codec.service {
+        Service::Raf => raf::decode_start(octets),
+        Service::Rcf => rcf::decode_start(octets),
+        Service::Rocf | Service::Fcltu => rocf::decode_start(octets),
+    }
+}
+
+/// Appends the operation.
+pub(super) fn encode(
+    codec: Codec,
+    message: &Message,
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    let credentials = Credentials::new(message.credentials.as_ref())?;
+    match &message.pdu {
+        Pdu::Start { invoke_id, start: Start::Return(start) } => match codec.service {
+            Service::Raf => raf::encode_start(codec, credentials, *invoke_id, start, out),
+            Service::Rcf => rcf::encode_start(codec, credentials, *invoke_id, start, out),
+            Service::Rocf | Service::Fcltu => {
+                rocf::encode_start(codec, credentials, *invoke_id, start, out)
+            }
+        },
+        Pdu::StartReturn { invoke_id, result } => {
+            let result = match result {
+                Ok(Started::Return) => Outcome::Positive(()),
+                Ok(Started::Cltu { .. }) => return Err(codec.not_of_service(&message.pdu)),
+                Err(diagnostic) => Outcome::Negative((*diagnostic).into()),
+            };
+            let done = OutcomeReturn { credentials, invoke_id: *invoke_id, result };
+            write("START return", 1, &done, out)
+        }
+        Pdu::Stop { invoke_id } => {
+            write("STOP", 2, &StopInvocation { credentials, invoke_id: *invoke_id }, out)
+        }
+        Pdu::StopReturn { invoke_id, result } => {
+            let result = Acknowledged::new(*result)?;
+            let done = Acknowledgement { credentials, invoke_id: *invoke_id, result };
+            write("STOP return", 3, &done, out)
+        }
+        Pdu::ScheduleStatusReport { invoke_id, request } => {
+            let request = (*request).into();
+            let schedule = ScheduleInvocation { credentials, invoke_id: *invoke_id, request };
+            write("SCHEDULE-STATUS-REPORT", 4, &schedule, out)
+        }
+        Pdu::ScheduleStatusReportReturn { invoke_id, result } => {
+            let result = (*result).into();
+            let done = OutcomeReturn { credentials, invoke_id: *invoke_id, result };
+            write("SCHEDULE-STATUS-REPORT return", 5, &done, out)
+        }
+        Pdu::GetParameter { invoke_id, name } => {
+            let get =
+                GetParameterInvocation { credentials, invoke_id: *invoke_id, parameter: name.0 };
+            write("GET-PARAMETER", 6, &get, out)
+        }
+        Pdu::GetParameterReturn { invoke_id, result } => match codec.service {
+            Service::Raf => raf::encode_parameter(codec, credentials, *invoke_id, result, out),
+            Service::Rcf => rcf::encode_parameter(codec, credentials, *invoke_id, result, out),
+            Service::Rocf | Service::Fcltu => {
+                rocf::encode_parameter(codec, credentials, *invoke_id, result, out)
+            }
+        },
+        Pdu::TransferBuffer(parts) => {
+            // The buffer is no operation with credentials of its own: its parts have theirs.
+            if message.credentials.is_some() {
+                return Err(codec.not_in_version("credentials of a transfer buffer as a whole"));
+            }
+            frames::encode(codec, parts, out)
+        }
+        Pdu::ReturnStatusReport(report) => status::encode(codec, credentials, report, out),
+        other => Err(codec.not_of_service(other)),
+    }
+}
+
+impl Codec {
+    /// What the version does not have.
+    fn not_in_version(self, what: &'static str) -> EncodeError {
+        EncodeError::NotInVersion { what, service: self.service, version: self.version }
+    }
+}
