@@ -51,11 +51,11 @@ pub enum Ending {
         /// For the log.
         why: String,
     },
-    /// The transport gave up.
+    /// The transport gave up, or the connection broke.
     Transport(TmlFault),
     /// After UNBIND, or a BIND that was refused.
     Closed,
-    /// The peer closed the connection without a word, or it broke.
+    /// The peer closed the connection without a word.
     Lost,
 }
 

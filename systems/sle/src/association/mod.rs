@@ -81,8 +81,8 @@ pub struct Association {
     seal: Option<Seal>,
     events: VecDeque<Event>,
     output: Output,
-    /// The peer closed the connection; what it sent before is still taken.
-    closed: bool,
+    /// There is no connection any more; this is the end when all that came is taken.
+    closed: Option<Ending>,
     now: Now,
     /// When BIND's or UNBIND's return is to have come, or the peer to have closed.
     until_ns: Option<u64>,
@@ -148,7 +148,7 @@ impl Association {
             seal,
             events: VecDeque::new(),
             output: Output::default(),
-            closed: false,
+            closed: None,
             now,
             until_ns: None,
         }
@@ -168,10 +168,10 @@ impl Association {
         self.peer_aborted(PeerAbortDiagnostic::from_octet(octet));
     }
 
-    /// The peer has closed the connection, or it broke.
-    pub fn closed(&mut self, now: Now) {
+    /// The peer has closed the connection (`None`), or it broke. What came before is still taken.
+    pub fn closed(&mut self, fault: Option<TmlFault>, now: Now) {
         self.now = now;
-        self.closed = true;
+        self.closed = Some(fault.map_or(Ending::Lost, Ending::Transport));
     }
 
     /// What happened next; `None` until more comes.
@@ -190,11 +190,10 @@ impl Association {
                     }
                 }
                 Some(Err(fault)) => self.fault(fault),
-                None if self.closed => {
-                    let released = self.state == State::Released;
-                    self.end(if released { Ending::Closed } else { Ending::Lost });
+                None => {
+                    let ending = self.closed.take()?;
+                    self.end(if self.state == State::Released { Ending::Closed } else { ending });
                 }
-                None => return None,
             }
         }
     }

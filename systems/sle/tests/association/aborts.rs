@@ -51,6 +51,20 @@ fn the_peer_s_transport_aborts_are_told_as_they_are() {
 }
 
 #[test]
+fn a_connection_that_breaks_says_how() {
+    let broken = || TmlFault::Connection { reason: "reset by peer".into() };
+    let mut alone = Alone::bound();
+    alone.association.closed(Some(broken()), alone.now);
+    alone.collect();
+    assert_eq!(alone.events, [Event::Ended(Ending::Transport(broken()))]);
+    let mut alone = Alone::bound();
+    alone.say(Pdu::Unbind(chronoscope_sle::pdu::UnbindReason::End));
+    alone.association.closed(Some(broken()), alone.now);
+    alone.collect();
+    assert_eq!(alone.events[1..], [Event::Ended(Ending::Closed)], "it was to end anyhow");
+}
+
+#[test]
 fn other_associations_are_not_affected() {
     let mut directory = Arc::into_inner(Provided::default().directory()).unwrap();
     let mut second = Provided::default().instance;

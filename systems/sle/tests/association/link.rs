@@ -232,7 +232,7 @@ fn carry(output: &Output, to: &mut Association, events: &mut Vec<Event>, now: No
         to.urgent(octet, now);
     }
     if output.close || output.reset {
-        to.closed(now);
+        to.closed(None, now);
     }
     drain(to, events);
 }
@@ -315,7 +315,7 @@ impl Alone {
     }
 
     pub(crate) fn close(&mut self) {
-        self.association.closed(self.now);
+        self.association.closed(None, self.now);
         self.collect();
     }
 

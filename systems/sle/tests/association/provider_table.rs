@@ -351,7 +351,7 @@ fn bound_what_came_before_the_peer_closed_is_taken() {
         alone.tml.frame(alone.now, &mut octets, |out| codec.encode(&message, out)).unwrap();
     }
     alone.association.receive(&octets, alone.now);
-    alone.association.closed(alone.now);
+    alone.association.closed(None, alone.now);
     alone.collect();
     let expected = [1, 2, 3].map(|id| Event::Pdu(get(id)));
     assert_eq!(alone.events[..3], expected);
