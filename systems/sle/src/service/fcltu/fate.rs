@@ -109,10 +109,31 @@ impl Open {
     }
 
     /// What was radiated.
-    pub(super) fn radiated(&mut self, last_ok: Option<CltuLastOk>, settled: &mut Vec<Settled>) {
+    ///
+    /// Numbers may be used again in a later session, and a CLTU that was being radiated at STOP
+    /// ends after it: so the last one must have ended in this session, and begun in it too, or
+    /// have one behind it.
+    pub(super) fn radiated(
+        &mut self,
+        last_ok: Option<CltuLastOk>,
+        last_processed: Option<CltuLastProcessed>,
+        settled: &mut Vec<Settled>,
+    ) {
         let Some(ok) = last_ok else { return };
         let before = ok.cltu.wrapping_sub(self.settled);
-        if before < self.count() && self.is_ours(ok.stop_radiation) {
+        let began = match last_processed {
+            Some(last) if last.cltu == ok.cltu => {
+                // Where it is not radiated, it is another of the same number.
+                last.status == CltuStatus::Radiated
+                    && last.start_radiation.is_none_or(|time| self.is_ours(time))
+            }
+            Some(last) => {
+                let ahead = last.cltu.wrapping_sub(ok.cltu);
+                ahead < u32::MAX / 2
+            }
+            None => true,
+        };
+        if before < self.count() && began && self.is_ours(ok.stop_radiation) {
             self.settle(before + 1, Fate::Radiated, settled);
         }
     }
@@ -123,7 +144,7 @@ impl Open {
 
     /// What a notification says.
     pub(super) fn notified(&mut self, notify: &CltuAsyncNotify, settled: &mut Vec<Settled>) {
-        self.radiated(notify.last_ok, settled);
+        self.radiated(notify.last_ok, notify.last_processed, settled);
         match notify.notification {
             CltuNotification::SlduExpired
             | CltuNotification::ProductionInterrupted

@@ -16,6 +16,7 @@
 //! when asked for, and what they mean is the operator's to do.
 
 mod config;
+mod event;
 mod fate;
 mod modem;
 mod provider;
@@ -25,12 +26,13 @@ mod transfer;
 mod user;
 
 pub use config::{EventAction, FcltuConfig, NotificationMode, ProtocolAbortMode};
+pub use event::{Transfer, UseError, UserEvent, UserState};
 pub use fate::{Cltus, Fate, Settled};
 pub use modem::Modem;
 pub use provider::{FcltuProvider, Production};
 pub use queue::Queue;
 pub use radiation::{Limits, Queued, Radiation, Refusal, Step};
-pub use user::{FcltuUser, Transfer, UseError, UserEvent, UserState};
+pub use user::FcltuUser;
 
 /// Diagnostics of the operations, as CCSDS 912.1 numbers them.
 pub mod diagnostic {

@@ -205,15 +205,24 @@ impl FcltuProvider {
         if !self.config.first_cltu_ids.contains(&first_cltu) {
             return Err(diagnostic::START_INVALID_CLTU_ID);
         }
-        let from = self.config.production_start_utc_ns.unwrap_or(0).max(now.utc_ns);
         self.state = State::Active;
         self.expected_cltu = first_cltu;
-        self.session = Time::from_utc_ns(from);
-        self.queue.with(super::Radiation::started);
+        self.session = self.new_session(now);
+        let session = self.session;
+        self.queue.with(|radiation| radiation.started(session));
         Ok(Started::Cltu {
             start_radiation: self.session,
             stop_radiation: stop.map(Time::from_utc_ns),
         })
+    }
+
+    /// A time from when CLTUs may be radiated: after all that was radiated before, and another than
+    /// that of any session before, so that a user who numbers them from the same number again can
+    /// tell them apart by it.
+    fn new_session(&self, now: Now) -> Time {
+        let after = |utc_ns: u64| (utc_ns / 1000 + 1) * 1000;
+        let from = self.config.production_start_utc_ns.unwrap_or(0).max(after(now.utc_ns));
+        Time::from_utc_ns(from.max(after(self.session.utc_ns().unwrap_or(0))))
     }
 
     fn stop(&mut self) {

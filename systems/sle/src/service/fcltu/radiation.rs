@@ -116,6 +116,9 @@ pub struct Radiation {
     discarded: u64,
     last_processed: Option<CltuLastProcessed>,
     last_ok: Option<CltuLastOk>,
+    /// No time that is told is before this one, UTC in ns since 1970: a user tells sessions apart
+    /// by times, and clocks are set back.
+    told_utc_ns: u64,
     notices: VecDeque<CltuAsyncNotify>,
 }
 
@@ -144,6 +147,7 @@ impl Radiation {
             discarded: 0,
             last_processed: None,
             last_ok: None,
+            told_utc_ns: 0,
             notices: VecDeque::new(),
         }
     }
@@ -266,9 +270,10 @@ impl Radiation {
             delay_ns: u64::from(cltu.delay_us) * 1000,
         });
         self.processed = self.processed.wrapping_add(1);
+        let start_radiation = self.stamp(now.utc_ns);
         self.last_processed = Some(CltuLastProcessed {
             cltu: cltu.cltu,
-            start_radiation: Some(Time::from_utc_ns(now.utc_ns)),
+            start_radiation: Some(start_radiation),
             status: CltuStatus::RadiationStarted,
         });
         Step::Radiate(cltu)
@@ -283,9 +288,9 @@ impl Radiation {
             last.status = CltuStatus::Radiated;
         }
         // When it ended, though it may be seen later.
-        let stop = now.utc_ns.saturating_sub(now.monotonic_ns - on_air.ends_ns);
-        self.last_ok =
-            Some(CltuLastOk { cltu: on_air.cltu, stop_radiation: Time::from_utc_ns(stop) });
+        let ended_utc_ns = now.utc_ns.saturating_sub(now.monotonic_ns - on_air.ends_ns);
+        let stop_radiation = self.stamp(ended_utc_ns);
+        self.last_ok = Some(CltuLastOk { cltu: on_air.cltu, stop_radiation });
         if on_air.notify {
             self.notice(CltuNotification::CltuRadiated);
         }
@@ -297,6 +302,12 @@ impl Radiation {
             }
             self.notice(CltuNotification::BufferEmpty);
         }
+    }
+
+    /// A time that is told.
+    fn stamp(&mut self, utc_ns: u64) -> Time {
+        self.told_utc_ns = self.told_utc_ns.max(utc_ns);
+        Time::from_utc_ns(self.told_utc_ns)
     }
 
     /// The first in the buffer cannot be radiated, and so none can.
@@ -429,8 +440,9 @@ impl Radiation {
         self.notices.clear();
     }
 
-    /// START was accepted.
-    pub(super) fn started(&mut self) {
+    /// START was accepted, and its return names a time. It may be a microsecond ahead.
+    pub(super) fn started(&mut self, session: Time) {
+        self.stamp(session.utc_ns().unwrap_or(0));
         self.active = true;
         self.blocked = false;
     }

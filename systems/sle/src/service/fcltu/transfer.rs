@@ -40,7 +40,11 @@ pub(super) fn take(
     if invocation.cltu != expected {
         return Err(diagnostic::TRANSFER_OUT_OF_SEQUENCE);
     }
-    let (earliest_utc_ns, latest_utc_ns) = times(config, invocation, now)?;
+    let (mut earliest_utc_ns, latest_utc_ns) = times(config, invocation, now)?;
+    // What START's return named: nothing is radiated before.
+    if let Some(start) = config.production_start_utc_ns.filter(|start| *start > now.utc_ns) {
+        earliest_utc_ns = Some(earliest_utc_ns.unwrap_or(0).max(start));
+    }
     if invocation.delay_us < config.minimum_delay_us {
         return Err(diagnostic::TRANSFER_INVALID_DELAY_TIME);
     }
