@@ -7,6 +7,7 @@
 //! Sources: CCSDS 911.1 (RAF), 911.2 (RCF), 911.5 (ROCF), 912.1 (FCLTU), 913.1 (ISP1).
 
 pub mod association;
+pub mod auth;
 pub mod cltu;
 pub mod codec;
 pub mod config;

@@ -3,12 +3,13 @@
 #![allow(clippy::unwrap_used)]
 
 use bytes::Bytes;
+use chronoscope_sle::auth::{AuthError, Hash, Peer, ReplayGuard, verify};
 use chronoscope_sle::codec::{Codec, decode_bind};
 use chronoscope_sle::pdu::{
     Bind, CltuTransferData, CltuTransferDataReturn, Pdu, Role, Service, ServiceInstanceId,
     SiAttribute, Start, Started, UnbindReason,
 };
-use chronoscope_sle::time::Time;
+use chronoscope_sle::time::{Now, Time};
 
 /// One operation of a session.
 struct Recorded {
@@ -56,7 +57,12 @@ fn every_operation_is_read_and_written_again_octet_for_octet() {
             let message = codec.decode(*sender, octets).unwrap();
             let mut again = b"what is there already".to_vec();
             codec.encode(&message, &mut again).unwrap();
-            assert_eq!(again, [b"what is there already", &octets[..]].concat(), "{message:?}");
+            assert_eq!(
+                again,
+                [b"what is there already", &octets[..]].concat(),
+                "{}",
+                message.pdu.name()
+            );
             assert_eq!(message.credentials.is_some(), session.title.contains("ALL"));
             count += 1;
         }
@@ -124,4 +130,43 @@ fn who_sends_decides_what_it_may_be() {
         let error = codec.decode(other, octets).unwrap_err().to_string();
         assert!(error.contains("is no operation that the"), "{error}");
     }
+}
+
+/// The peers' names and passwords of the recorded sessions: who made which credentials is the
+/// hash's word, not the recording's.
+#[test]
+fn the_recorded_credentials_are_their_senders() {
+    let mut count = 0;
+    for session in sessions() {
+        let hash = if session.title.contains("SHA_1") { Hash::Sha1 } else { Hash::Sha256 };
+        let peer = |user: &str, password: &[u8]| Peer {
+            user: user.to_owned(),
+            password: password.to_vec(),
+            hash,
+        };
+        let user = peer("TEST-USER", &[0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff, 0x00]);
+        let provider = peer("TEST-PROVIDER", &[0xaa, 0xbb, 0xcc]);
+        let codec = Codec { service: Service::Fcltu, version: session.version };
+        let mut guard = ReplayGuard::new(1_000_000_000);
+        for Recorded { sender, octets } in &session.operations {
+            let message = codec.decode(*sender, octets).unwrap();
+            let Some(credentials) = message.credentials else { continue };
+            let (whose, other) =
+                if *sender == Role::User { (&user, &provider) } else { (&provider, &user) };
+            // A second of the day after which all of a session is over.
+            let time = Time::Micro(credentials[4..12].try_into().unwrap());
+            let now = Now { monotonic_ns: 0, utc_ns: time.utc_ns().unwrap() + 500_000_000 };
+            assert_eq!(
+                verify(&credentials, whose, now, 1_000_000_000),
+                Ok(()),
+                "{}",
+                message.pdu.name()
+            );
+            assert!(verify(&credentials, other, now, 1_000_000_000).is_err());
+            assert_eq!(guard.check(&credentials, now), Ok(()));
+            assert_eq!(guard.check(&credentials, now), Err(AuthError::Replayed));
+            count += 1;
+        }
+    }
+    assert_eq!(count, 20);
 }

@@ -1,0 +1,284 @@
+//! Credentials of ISP1: who sent an operation, and when.
+//!
+//! A sender shows that it knows its password by a hash over the time, a random number, its name and
+//! the password; the receiver knows the same password, makes the same hash, and takes nothing that is
+//! older than agreed, or was there before. The operation itself is not protected. Sources: CCSDS
+//! 913.1, §3 and annex; SHA-1 was the hash up to version 3 of the services, SHA-256 is since, and
+//! implementations let operators choose.
+
+use crate::time::{Now, Time};
+use bytes::Bytes;
+use rasn::prelude::*;
+use rasn::types::{FixedOctetString, OctetString};
+use sha1::Digest;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// Octets that `Credentials.used` may have.
+const OCTETS_MAX: usize = 256;
+
+/// Which hash protects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Hash {
+    /// 20 octets.
+    Sha1,
+    /// 32 octets.
+    Sha256,
+}
+
+/// Whom credentials are to come from.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Peer {
+    /// Its name: the authority identifier of BIND.
+    pub user: String,
+    /// Its password.
+    pub password: Vec<u8>,
+    /// The hash that was agreed on.
+    pub hash: Hash,
+}
+
+impl fmt::Debug for Peer {
+    /// Without the password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Peer")
+            .field("user", &self.user)
+            .field("hash", &self.hash)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why credentials are not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AuthError {
+    /// They are no `ISP1Credentials`.
+    #[error("no ISP1 credentials: {reason}")]
+    Structure {
+        /// What the declaration wants.
+        reason: String,
+    },
+    /// Their time is none.
+    #[error("the credentials' time is no time of day")]
+    Time,
+    /// Made too long ago, or further ahead than that.
+    #[error("made {age_ns} ns ago, and {acceptable_delay_ns} ns are allowed either way")]
+    Stale {
+        /// How long ago; negative: ahead of our clock.
+        age_ns: i64,
+        /// What is allowed, in nanoseconds.
+        acceptable_delay_ns: u64,
+    },
+    /// Not what the peer would have made: another hash, name or password.
+    #[error("not made by `{user}` with its password and {hash:?}")]
+    Wrong {
+        /// Who it should have been.
+        user: String,
+        /// With which hash.
+        hash: Hash,
+    },
+    /// They were there before.
+    #[error("the same credentials were used before")]
+    Replayed,
+    /// They are as old as some that had to be forgotten: whether they were there before is not
+    /// known any more.
+    #[error("made before credentials of which the memory ({entries_max}) had to be given up")]
+    Forgotten {
+        /// How many are remembered.
+        entries_max: usize,
+    },
+}
+
+/// `ISP1Credentials`.
+#[derive(AsnType, Decode, Encode, Clone, Debug, PartialEq, Eq)]
+struct Isp1Credentials {
+    time: FixedOctetString<8>,
+    /// 0 to 2,147,483,647 in the book; what else comes is hashed as it is.
+    random: i64,
+    #[rasn(size("20..=32"))]
+    protected: OctetString,
+}
+
+impl Isp1Credentials {
+    fn read(octets: &[u8]) -> Result<Self, AuthError> {
+        if octets.len() > OCTETS_MAX {
+            let reason = format!("{} octets, more than {OCTETS_MAX}", octets.len());
+            return Err(AuthError::Structure { reason });
+        }
+        rasn::ber::decode(octets)
+            .map_err(|error| AuthError::Structure { reason: error.kind.to_string() })
+    }
+
+    /// When they were made, in nanoseconds since 1970.
+    fn utc_ns(&self) -> Result<u64, AuthError> {
+        Time::Micro(*self.time).utc_ns().ok_or(AuthError::Time)
+    }
+}
+
+/// Makes credentials.
+#[derive(Clone, Copy, Debug)]
+pub struct Credentials;
+
+impl Credentials {
+    /// Octets for `Credentials.used`, made by `user` (ASCII) at `time`; of a time in picoseconds
+    /// the part beyond microseconds is left out. `random` makes those of one instant differ; it is
+    /// in [0, 2^31 - 1], a highest bit is cut.
+    #[must_use]
+    pub fn make(hash: Hash, user: &str, password: &[u8], time: Time, random: u32) -> Bytes {
+        let time = match time {
+            Time::Micro(octets) => octets,
+            pico @ Time::Pico(_) => match Time::from_utc_ns(pico.utc_ns().unwrap_or(0)) {
+                Time::Micro(octets) | Time::Pico([octets @ .., _, _]) => octets,
+            },
+        };
+        let random = i64::from(random & 0x7fff_ffff);
+        let protected = protected(hash, time, random, user.as_bytes(), password);
+        let mut octets = Vec::with_capacity(56);
+        der::sequence(&mut octets, |octets| {
+            der::value(octets, der::OCTET_STRING, &time);
+            der::integer(octets, random);
+            der::value(octets, der::OCTET_STRING, &protected);
+        });
+        octets.into()
+    }
+}
+
+/// Whether `peer` made these credentials, not longer ago, nor further ahead of our clock, than the
+/// acceptable delay. Whether they were there before, [`ReplayGuard`] knows.
+///
+/// # Errors
+/// [`AuthError`] says what is wrong with them.
+pub fn verify(
+    octets: &[u8],
+    peer: &Peer,
+    now: Now,
+    acceptable_delay_ns: u64,
+) -> Result<(), AuthError> {
+    let credentials = Isp1Credentials::read(octets)?;
+    let utc_ns = credentials.utc_ns()?;
+    if now.utc_ns.abs_diff(utc_ns) > acceptable_delay_ns {
+        let age_ns = i128::from(now.utc_ns) - i128::from(utc_ns);
+        let age_ns = i64::try_from(age_ns).unwrap_or(i64::MAX);
+        return Err(AuthError::Stale { age_ns, acceptable_delay_ns });
+    }
+    let Peer { user, password, hash } = peer;
+    let expected =
+        protected(*hash, *credentials.time, credentials.random, user.as_bytes(), password);
+    if !equal_in_constant_time(&expected, &credentials.protected) {
+        return Err(AuthError::Wrong { user: user.clone(), hash: *hash });
+    }
+    Ok(())
+}
+
+/// `theProtected`: the hash of the DER of `HashInput`.
+fn protected(hash: Hash, time: [u8; 8], random: i64, user: &[u8], password: &[u8]) -> Vec<u8> {
+    let mut input = Vec::with_capacity(64 + password.len());
+    der::sequence(&mut input, |input| {
+        der::value(input, der::OCTET_STRING, &time);
+        der::integer(input, random);
+        der::value(input, der::VISIBLE_STRING, user);
+        der::value(input, der::OCTET_STRING, password);
+    });
+    match hash {
+        Hash::Sha1 => sha1::Sha1::digest(&input).to_vec(),
+        Hash::Sha256 => sha2::Sha256::digest(&input).to_vec(),
+    }
+}
+
+/// How long this takes does not tell where two values differ.
+fn equal_in_constant_time(one: &[u8], other: &[u8]) -> bool {
+    let difference = one.iter().zip(other).fold(0, |sum, (one, other)| sum | (one ^ other));
+    one.len() == other.len() && difference == 0
+}
+
+/// Remembers which credentials were there, for as long as they would be taken.
+///
+/// There is one for each peer, over all its associations: what was recorded on one can be replayed
+/// on another. It remembers [`ReplayGuard::ENTRIES_MAX`] (some megabytes); beyond, it gives up the
+/// oldest and then takes none made before the last of those. An honest peer's credentials come in
+/// the order in which they were made, or nearly, and do not notice.
+#[derive(Debug)]
+pub struct ReplayGuard {
+    acceptable_delay_ns: u64,
+    /// When made, and the first half of the hash: not the octets, of which BER allows several.
+    seen: BTreeSet<(u64, u128)>,
+    /// None made until then is taken any more.
+    forgotten_utc_ns: u64,
+}
+
+impl ReplayGuard {
+    /// How many are remembered.
+    pub const ENTRIES_MAX: usize = 1 << 17;
+
+    /// For credentials that are [`verify`]-ed with this delay.
+    #[must_use]
+    pub fn new(acceptable_delay_ns: u64) -> Self {
+        Self { acceptable_delay_ns, seen: BTreeSet::new(), forgotten_utc_ns: 0 }
+    }
+
+    /// Takes credentials that [`verify`] has taken, once.
+    ///
+    /// # Errors
+    /// [`AuthError::Replayed`], [`AuthError::Forgotten`].
+    pub fn check(&mut self, octets: &[u8], now: Now) -> Result<(), AuthError> {
+        let credentials = Isp1Credentials::read(octets)?;
+        let utc_ns = credentials.utc_ns()?;
+        while let Some((oldest, _)) = self.seen.first()
+            && oldest.saturating_add(self.acceptable_delay_ns) < now.utc_ns
+        {
+            self.seen.pop_first();
+        }
+        if utc_ns <= self.forgotten_utc_ns {
+            return Err(AuthError::Forgotten { entries_max: Self::ENTRIES_MAX });
+        }
+        // At least 20 octets, says the declaration.
+        let half = credentials.protected.first_chunk().map_or(0, |half| u128::from_be_bytes(*half));
+        if !self.seen.insert((utc_ns, half)) {
+            return Err(AuthError::Replayed);
+        }
+        if self.seen.len() > Self::ENTRIES_MAX
+            && let Some((oldest, _)) = self.seen.pop_first()
+        {
+            self.forgotten_utc_ns = oldest;
+        }
+        Ok(())
+    }
+}
+
+/// The little DER that is written with every operation, without the declarations: it is hashed.
+mod der {
+    pub(super) const OCTET_STRING: u8 = 0x04;
+    pub(super) const VISIBLE_STRING: u8 = 0x1a;
+
+    pub(super) fn sequence(out: &mut Vec<u8>, contents: impl FnOnce(&mut Vec<u8>)) {
+        let mut inner = Vec::with_capacity(out.capacity());
+        contents(&mut inner);
+        value(out, 0x30, &inner);
+    }
+
+    pub(super) fn value(out: &mut Vec<u8>, tag: u8, contents: &[u8]) {
+        out.push(tag);
+        match u8::try_from(contents.len()) {
+            Ok(length @ 0..0x80) => out.push(length),
+            _ => {
+                let length = contents.len().to_be_bytes();
+                let zeros = length.iter().take_while(|octet| **octet == 0).count();
+                let octets = &length[zeros..];
+                out.push(0x80 | u8::try_from(octets.len()).unwrap_or(0)); // at most 8
+                out.extend_from_slice(octets);
+            }
+        }
+        out.extend_from_slice(contents);
+    }
+
+    pub(super) fn integer(out: &mut Vec<u8>, number: i64) {
+        let octets = number.to_be_bytes();
+        // The first octet repeats the sign that the next one has already.
+        let redundant = octets
+            .windows(2)
+            .take_while(|pair| pair[0] == if pair[1] & 0x80 == 0 { 0 } else { 0xff })
+            .count();
+        value(out, 0x02, &octets[redundant..]);
+    }
+}
+
+#[cfg(test)]
+mod tests;
