@@ -13,6 +13,7 @@ pub mod codec;
 pub mod config;
 pub mod delay;
 pub mod frame;
+pub mod net;
 pub mod pdu;
 pub mod service;
 pub mod time;

@@ -16,9 +16,15 @@ pub struct Output {
 }
 
 impl Output {
+    /// Whether this is the end of the connection, once it is done.
+    #[must_use]
+    pub fn ends(&self) -> bool {
+        self.urgent.is_some() || self.close || self.reset
+    }
+
     /// Whether nothing is to be done.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.octets.is_empty() && self.urgent.is_none() && !self.close && !self.reset
+        self.octets.is_empty() && !self.ends()
     }
 }
