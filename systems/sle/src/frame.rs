@@ -132,9 +132,15 @@ pub fn clcw_virtual_channel(ocf: &[u8]) -> Option<u8> {
 /// reflected nor inverted (CCSDS 132.0-B-3 §4.1.6.2).
 #[must_use]
 pub fn crc16(octets: &[u8]) -> u16 {
+    crc16_from(0xffff, octets)
+}
+
+/// Goes on with a CRC over more octets.
+#[must_use]
+pub(crate) fn crc16_from(crc: u16, octets: &[u8]) -> u16 {
     octets
         .iter()
-        .fold(0xffff, |crc, octet| crc << 8 ^ CRC_TABLE[usize::from(crc.to_be_bytes()[0] ^ octet)])
+        .fold(crc, |crc, octet| crc << 8 ^ CRC_TABLE[usize::from(crc.to_be_bytes()[0] ^ octet)])
 }
 
 /// Remainders of all octets.

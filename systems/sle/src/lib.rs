@@ -16,5 +16,6 @@ pub mod frame;
 pub mod net;
 pub mod pdu;
 pub mod service;
+pub mod source;
 pub mod time;
 pub mod tml;

@@ -1,0 +1,295 @@
+//! Frames from a file: all of one length, or each with its length before it.
+//!
+//! The times of reception are those of reading, at the rate asked for; files with times of their
+//! own are [`super::store`]'s.
+
+use super::pace::Pace;
+use super::{FRAME_OCTETS_MAX, Progress};
+use crate::frame::ReceivedFrame;
+use crate::pdu::FrameQuality;
+use crate::time::Now;
+use bytes::{Bytes, BytesMut};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// Octets read at once.
+const BLOCK_OCTETS: usize = 256 * 1024;
+
+/// How frames lie in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// One after the other, each of so many octets, in [1, 65536].
+    Fixed(usize),
+    /// Each with its length in octets before it: 4 octets, big-endian.
+    Prefixed,
+}
+
+/// How a file is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameFileSettings {
+    /// How frames lie in it.
+    pub layout: Layout,
+    /// Frames a second; `None`: as fast as they are taken.
+    pub rate: Option<u32>,
+    /// Whether it begins again at its end.
+    pub repeat: bool,
+}
+
+/// What is wrong with a file of frames.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// It cannot be read.
+    #[error("octet {position}: {error}")]
+    Read {
+        /// Up to where it was read.
+        position: u64,
+        /// Why not further.
+        error: io::Error,
+    },
+    /// A length that no frame has.
+    #[error("octet {position}: a frame of {octets} octets: from 1 to {FRAME_OCTETS_MAX}")]
+    Length {
+        /// Where the frame begins.
+        position: u64,
+        /// Its length.
+        octets: u64,
+    },
+    /// It ends within a frame.
+    #[error("octet {position}: the file ends within the frame that begins here")]
+    Cut {
+        /// Where the frame begins.
+        position: u64,
+    },
+    /// It does not begin as a store does.
+    #[error("octet 0: no store of frames begins so (see docs/sle.md)")]
+    NoStore,
+    /// A frame quality that does not exist.
+    #[error("octet {position}: frame quality {quality}: 0 good, 1 erred, 2 undetermined")]
+    Quality {
+        /// Where the frame begins.
+        position: u64,
+        /// The octet.
+        quality: u8,
+    },
+}
+
+/// A file of frames that is being read.
+#[derive(Debug)]
+pub struct FrameFile<R> {
+    octets: Octets<R>,
+    layout: Layout,
+    repeat: bool,
+    pace: Option<Pace>,
+}
+
+impl FrameFile<File> {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// [`FileError`] when it cannot be opened.
+    pub fn open(path: &Path, settings: FrameFileSettings) -> Result<Self, FileError> {
+        let file = File::open(path).map_err(|error| FileError::Read { position: 0, error })?;
+        Ok(Self::new(file, settings))
+    }
+}
+
+impl<R: Read + Seek> FrameFile<R> {
+    /// Reads from the beginning of `input`.
+    pub fn new(input: R, settings: FrameFileSettings) -> Self {
+        Self {
+            octets: Octets::new(input),
+            layout: settings.layout,
+            repeat: settings.repeat,
+            pace: settings.rate.map(Pace::new),
+        }
+    }
+
+    /// Appends up to `max` frames that are due.
+    ///
+    /// # Errors
+    /// [`FileError`]; what was read before is in `out`.
+    pub fn read(
+        &mut self,
+        max: usize,
+        now: Now,
+        out: &mut Vec<ReceivedFrame>,
+    ) -> Result<Progress, FileError> {
+        let due = self.pace.as_mut().map_or(u64::MAX, |pace| pace.due(now));
+        let wanted = usize::try_from(due).unwrap_or(usize::MAX).min(max);
+        for _ in 0..wanted {
+            let mut data = self.frame()?;
+            if data.is_none() && self.repeat && self.octets.position > 0 {
+                self.octets.rewind()?;
+                data = self.frame()?;
+            }
+            let Some(data) = data else { return Ok(Progress::End) };
+            out.push(ReceivedFrame {
+                data,
+                received_utc_ns: self.pace.as_mut().map_or(now.utc_ns, Pace::take),
+                quality: FrameQuality::Good,
+                annotation: None,
+            });
+        }
+        Ok(match &self.pace {
+            Some(pace) if pace.next_ns() > now.monotonic_ns => Progress::At(pace.next_ns()),
+            _ => Progress::More,
+        })
+    }
+
+    /// The next frame; `None` at the end.
+    fn frame(&mut self) -> Result<Option<Bytes>, FileError> {
+        let position = self.octets.position;
+        let octets = match self.layout {
+            Layout::Fixed(octets) => octets as u64,
+            Layout::Prefixed => match self.octets.take(4, position)? {
+                None => return Ok(None),
+                Some(length) => u64::from(u32::from_be_bytes(array(&length))),
+            },
+        };
+        let octets = frame_length(octets, position)?;
+        match self.octets.take(octets, position)? {
+            None if self.layout == Layout::Prefixed => Err(FileError::Cut { position }),
+            frame => Ok(frame),
+        }
+    }
+}
+
+/// A frame's length, if it is one.
+pub(super) fn frame_length(octets: u64, position: u64) -> Result<usize, FileError> {
+    usize::try_from(octets)
+        .ok()
+        .filter(|octets| (1..=FRAME_OCTETS_MAX).contains(octets))
+        .ok_or(FileError::Length { position, octets })
+}
+
+/// The first octets as an array; there must be so many.
+pub(super) fn array<const N: usize>(octets: &[u8]) -> [u8; N] {
+    let mut array = [0; N];
+    array.copy_from_slice(&octets[..N]);
+    array
+}
+
+/// Octets of a file, taken as slices of large blocks.
+#[derive(Debug)]
+pub(super) struct Octets<R> {
+    input: R,
+    /// Read and not taken.
+    block: BytesMut,
+    /// Octets taken since the beginning.
+    pub(super) position: u64,
+}
+
+impl<R: Read + Seek> Octets<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self { input, block: BytesMut::new(), position: 0 }
+    }
+
+    /// Takes so many octets, at most [`FRAME_OCTETS_MAX`]; `None` where there is not one more.
+    ///
+    /// # Errors
+    /// [`FileError::Cut`] where there are fewer; it names the frame's beginning.
+    pub(super) fn take(&mut self, count: usize, frame: u64) -> Result<Option<Bytes>, FileError> {
+        while self.block.len() < count {
+            let before = self.block.len();
+            if self.fill()? == 0 {
+                return if before == 0 {
+                    Ok(None)
+                } else {
+                    Err(FileError::Cut { position: frame })
+                };
+            }
+        }
+        self.position += count as u64;
+        Ok(Some(self.block.split_to(count).freeze()))
+    }
+
+    /// Leaves so many octets out.
+    pub(super) fn skip(&mut self, count: usize, frame: u64) -> Result<(), FileError> {
+        match self.take(count, frame)? {
+            Some(_) => Ok(()),
+            None => Err(FileError::Cut { position: frame }),
+        }
+    }
+
+    pub(super) fn rewind(&mut self) -> Result<(), FileError> {
+        self.block.clear();
+        self.position = 0;
+        let start = self.input.seek(SeekFrom::Start(0));
+        start.map(drop).map_err(|error| FileError::Read { position: 0, error })
+    }
+
+    fn fill(&mut self) -> Result<usize, FileError> {
+        let held = self.block.len();
+        self.block.resize(held + BLOCK_OCTETS, 0);
+        let read = loop {
+            match self.input.read(&mut self.block[held..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read,
+            }
+        };
+        self.block.truncate(held + *read.as_ref().unwrap_or(&0));
+        read.map_err(|error| FileError::Read { position: self.position + held as u64, error })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    const NOW: Now = Now { monotonic_ns: 5, utc_ns: 1_700_000_000_000_000_000 };
+
+    fn file(octets: &[u8], layout: Layout, repeat: bool) -> FrameFile<Cursor<Vec<u8>>> {
+        let settings = FrameFileSettings { layout, rate: None, repeat };
+        FrameFile::new(Cursor::new(octets.to_vec()), settings)
+    }
+
+    fn frames(out: &[ReceivedFrame]) -> Vec<&[u8]> {
+        out.iter().map(|frame| &frame.data[..]).collect()
+    }
+
+    #[test]
+    fn frames_of_one_length() {
+        let mut out = Vec::new();
+        let mut input = file(b"abcdef", Layout::Fixed(3), false);
+        assert_eq!(input.read(1, NOW, &mut out).unwrap(), Progress::More);
+        assert_eq!(input.read(9, NOW, &mut out).unwrap(), Progress::End);
+        assert_eq!(frames(&out), [b"abc", b"def"]);
+        assert_eq!(out[0].received_utc_ns, NOW.utc_ns);
+    }
+
+    #[test]
+    fn frames_with_their_lengths() {
+        let mut out = Vec::new();
+        let mut input = file(b"\0\0\0\x02ab\0\0\0\x01c", Layout::Prefixed, false);
+        assert_eq!(input.read(9, NOW, &mut out).unwrap(), Progress::End);
+        assert_eq!(frames(&out), [&b"ab"[..], b"c"]);
+    }
+
+    #[test]
+    fn a_file_begins_again() {
+        let mut out = Vec::new();
+        let mut input = file(b"abcd", Layout::Fixed(2), true);
+        assert_eq!(input.read(5, NOW, &mut out).unwrap(), Progress::More);
+        assert_eq!(frames(&out), [b"ab", b"cd", b"ab", b"cd", b"ab"]);
+        let mut empty = file(b"", Layout::Fixed(2), true);
+        assert_eq!(empty.read(5, NOW, &mut out).unwrap(), Progress::End);
+    }
+
+    #[test]
+    fn what_is_wrong_has_its_position() {
+        let wrong = |octets, layout| {
+            file(octets, layout, false).read(9, NOW, &mut Vec::new()).unwrap_err().to_string()
+        };
+        let cut = "octet 3: the file ends within the frame that begins here";
+        assert_eq!(wrong(b"abcd", Layout::Fixed(3)), cut);
+        assert_eq!(wrong(b"\0\0\0\x05ab", Layout::Prefixed), cut.replace('3', "0"));
+        assert_eq!(wrong(b"\0\0\0\x05", Layout::Prefixed), cut.replace('3', "0"));
+        let length = "octet 5: a frame of 65537 octets: from 1 to 65536";
+        assert_eq!(wrong(b"\0\0\0\x01a\0\x01\0\x01", Layout::Prefixed), length);
+        let none = "octet 0: a frame of 0 octets: from 1 to 65536";
+        assert_eq!(wrong(b"\0\0\0\0", Layout::Prefixed), none);
+        assert_eq!(wrong(b"abc", Layout::Fixed(0)), none);
+    }
+}

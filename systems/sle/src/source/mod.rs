@@ -1,0 +1,86 @@
+//! Where a return service's frames come from: a generator, a file, UDP datagrams.
+//!
+//! A source is read in batches by a thread of its own ([`Feed`]), which hands them over to
+//! whoever has the association. Generator and files are without sockets, threads and clocks.
+
+mod feed;
+mod file;
+mod generator;
+mod pace;
+mod store;
+mod udp;
+
+pub use feed::{Feed, WhenFull};
+pub use file::{FileError, FrameFile, FrameFileSettings, Layout};
+pub use generator::{Generator, GeneratorError, GeneratorSettings};
+pub use store::{StoreReader, StoreWriter};
+pub use udp::UdpSource;
+
+use crate::frame::ReceivedFrame;
+use crate::time::Now;
+use std::fs::File;
+use std::io;
+
+/// Longest frame in octets: what a TRANSFER-DATA can carry.
+pub const FRAME_OCTETS_MAX: usize = 65_536;
+
+/// A source of frames.
+#[derive(Debug)]
+pub enum Source {
+    /// Makes frames.
+    Generator(Generator),
+    /// Reads frames from a file.
+    File(FrameFile<File>),
+    /// Reads frames of a span of time from a store.
+    Store(StoreReader<File>),
+    /// Takes frames, one a datagram.
+    Udp(UdpSource),
+}
+
+/// How it goes on after a read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// There may be more at once.
+    More,
+    /// The next frame comes at that instant of the monotonic clock.
+    At(u64),
+    /// There is no more.
+    End,
+}
+
+/// Why a source gives no more frames.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// A file's contents, or reading it.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A socket.
+    #[error("receiving frames: {0}")]
+    Socket(#[from] io::Error),
+}
+
+impl Source {
+    /// Appends up to `max` frames to `out`. Only UDP waits, for a tenth of a second at most.
+    ///
+    /// # Errors
+    /// [`SourceError`]; what was read before is in `out`.
+    pub fn read(
+        &mut self,
+        max: usize,
+        now: Now,
+        out: &mut Vec<ReceivedFrame>,
+    ) -> Result<Progress, SourceError> {
+        match self {
+            Self::Generator(generator) => Ok(generator.read(max, now, out)),
+            Self::File(file) => Ok(file.read(max, now, out)?),
+            Self::Store(store) => Ok(store.read(max, out)?),
+            Self::Udp(socket) => Ok(socket.read(max, out)?),
+        }
+    }
+
+    /// Whether it goes on whether or not its frames are taken: a receiver does not wait.
+    #[must_use]
+    pub fn is_live(&self) -> bool {
+        matches!(self, Self::Udp(_))
+    }
+}
