@@ -114,11 +114,13 @@ impl Association {
         // What is answered has the version of what was asked, where that is one.
         let version = if (1..=5).contains(&bind.version) { bind.version } else { 5 };
         self.codec = Codec { service: bind.service.unwrap_or(self.codec.service), version };
-        let Some(initiator) = provider.directory.initiator(&bind.initiator) else {
+        let directory = &provider.directory;
+        let known = directory.initiator(&bind.initiator).zip(directory.guard(&bind.initiator));
+        let Some((initiator, guard)) = known else {
             return self.refuse(BindDiagnostic::AccessDenied);
         };
-        let (own, peer) = (provider.directory.responder().clone(), initiator.identity.clone());
-        let mut seal = Seal::new(own, peer, initiator.security, self.now);
+        let (own, peer) = (directory.responder().clone(), initiator.identity.clone());
+        let mut seal = Seal::new(own, peer, initiator.security, guard, self.now);
         let mut pdu = Pdu::Bind(bind);
         let checked = seal.check(&mut pdu, credentials.as_ref(), self.now);
         if let Err(error) = checked {

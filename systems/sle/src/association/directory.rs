@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::pdu::{Bind, BindDiagnostic, Service, ServiceInstanceId};
 use crate::tml::{HeartbeatLimits, PDU_BYTES_MAX};
 
+use super::security::{Guard, guard};
 use super::settings::{Identity, Security};
 
 /// Who may bind at all, and how it is known.
@@ -55,7 +56,7 @@ pub struct Directory {
     responder: Identity,
     heartbeat: HeartbeatLimits,
     pdu_bytes_max: u32,
-    initiators: HashMap<String, Initiator>,
+    initiators: HashMap<String, (Initiator, Guard)>,
     instances: Vec<Entry>,
     by_id: HashMap<ServiceInstanceId, usize>,
 }
@@ -134,7 +135,8 @@ impl Directory {
         if self.initiators.contains_key(&id) {
             return Err(DirectoryError::InitiatorTwice(id));
         }
-        self.initiators.insert(id, initiator);
+        let guard = guard(&initiator.security);
+        self.initiators.insert(id, (initiator, guard));
         Ok(())
     }
 
@@ -187,7 +189,12 @@ impl Directory {
     /// Whoever is called so, if it may bind at all.
     #[must_use]
     pub fn initiator(&self, id: &str) -> Option<&Initiator> {
-        self.initiators.get(id)
+        self.initiators.get(id).map(|(initiator, _)| initiator)
+    }
+
+    /// What is remembered of its credentials.
+    pub(super) fn guard(&self, id: &str) -> Option<Guard> {
+        self.initiators.get(id).map(|(_, guard)| Guard::clone(guard))
     }
 
     /// What initiators may propose.

@@ -59,14 +59,15 @@ use crate::pdu::{
 use crate::time::Now;
 use crate::tml::{FrameError, Output, Tml, TmlFault};
 
+pub use crate::auth::Hash;
 pub use directory::{Binding, Directory, DirectoryError, Initiator, Instance, Provision};
 pub use event::{Ending, Event, SendError};
-pub use settings::{Hash, Identity, Level, Security, UserSettings};
+pub use settings::{Identity, Level, Security, UserSettings};
 pub use state::State;
 
 use flow::{Flow, Told, flow};
 use invocations::{Invocations, OpenIds, Operation};
-use security::Seal;
+use security::{Seal, guard};
 
 /// One side of one association, on one connection.
 #[derive(Debug)]
@@ -119,7 +120,8 @@ impl Association {
         let codec = Codec { service: settings.service, version: settings.version };
         let tml = Tml::initiator(settings.heartbeat, settings.pdu_bytes_max, now);
         let (own, peer) = (settings.initiator.clone(), settings.responder.clone());
-        let seal = Seal::new(own, peer, settings.security, now);
+        let guard = guard(&settings.security);
+        let seal = Seal::new(own, peer, settings.security, guard, now);
         let invocations = Invocations::new(settings.return_timeout_ns);
         let reason = UnbindReason::Other;
         let part = Part::User(User { settings: Box::new(settings), invocations, reason });

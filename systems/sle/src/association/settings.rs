@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::auth::Hash;
 use crate::pdu::{Service, ServiceInstanceId};
 use crate::tml::{Heartbeat, PDU_BYTES_MAX};
 
@@ -17,15 +18,6 @@ pub enum Level {
     Bind,
     /// All.
     All,
-}
-
-/// Hash of credentials.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hash {
-    /// SHA-1.
-    Sha1,
-    /// SHA-256.
-    Sha256,
 }
 
 /// A name with its password. What it shows of itself leaves the password out.

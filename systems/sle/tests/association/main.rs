@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod aborts;
+mod credentials;
 mod link;
 mod operations;
 mod provider_table;
