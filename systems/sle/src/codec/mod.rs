@@ -45,9 +45,17 @@ impl Codec {
         if !(1..=5).contains(&self.version) {
             return Err(DecodeError::Version { service: self.service, version: self.version });
         }
-        if let Some(message) = direct::decode(self, sender, octets) {
-            return Ok(message);
+        match direct::decode(self, sender, octets) {
+            Some(message) => Ok(message),
+            None => self.decode_declared(sender, octets),
         }
+    }
+
+    /// As [`Self::decode`], by the ASN.1 declarations alone: to measure what is saved without them.
+    ///
+    /// # Errors
+    /// As [`Self::decode`].
+    pub fn decode_declared(self, sender: Role, octets: &Bytes) -> Result<Message, DecodeError> {
         let tag = operation_tag(octets)?;
         if let Some(message) = session::decode(tag, sender, octets)? {
             return Ok(message);
@@ -69,7 +77,18 @@ impl Codec {
         if !(1..=5).contains(&self.version) {
             return Err(EncodeError::Version { service: self.service, version: self.version });
         }
-        if direct::encode(self, message, out) || session::encode(message, out)? {
+        if direct::encode(self, message, out) {
+            return Ok(());
+        }
+        self.encode_declared(message, out)
+    }
+
+    /// As [`Self::encode`], by the ASN.1 declarations alone: to measure what is saved without them.
+    ///
+    /// # Errors
+    /// As [`Self::encode`].
+    pub fn encode_declared(self, message: &Message, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        if session::encode(message, out)? {
             return Ok(());
         }
         match self.service {

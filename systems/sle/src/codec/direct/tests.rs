@@ -1,8 +1,8 @@
 //! What is read and written without the declarations is what they read and write.
 
 use super::{decode, encode};
+use crate::codec::Codec;
 use crate::codec::returns::tests::{buffer, credentials, indefinite, octets, returning, time};
-use crate::codec::{Codec, DecodeError, EncodeError, cltu, operation_tag, returns};
 use crate::pdu::{
     AntennaId, CltuTransferData, CltuTransferDataReturn, Diagnostic, FrameOrNotification, Message,
     Pdu, Role, Service, TransferData,
@@ -14,23 +14,11 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::strategy::ValueTree;
 
-/// By the declarations alone.
-fn declared(codec: Codec, sender: Role, octets: &Bytes) -> Result<Message, DecodeError> {
-    let tag = operation_tag(octets)?;
-    match codec.service {
-        Service::Fcltu => cltu::decode(codec, tag, sender, octets),
-        _ => returns::decode(codec, tag, sender, octets),
-    }
-}
-
-/// By the declarations alone.
-fn declare(codec: Codec, message: &Message) -> Result<Vec<u8>, EncodeError> {
+/// Octets by the declarations alone.
+fn declare(codec: Codec, message: &Message) -> Vec<u8> {
     let mut out = Vec::new();
-    match codec.service {
-        Service::Fcltu => cltu::encode(codec, message, &mut out)?,
-        _ => returns::encode(codec, message, &mut out)?,
-    }
-    Ok(out)
+    codec.encode_declared(message, &mut out).unwrap();
+    out
 }
 
 fn invocation() -> impl Strategy<Value = Message> {
@@ -87,13 +75,13 @@ proptest! {
 
     #[test]
     fn the_same_octets_and_the_same_meaning((codec, sender, message) in hot()) {
-        let by_declaration = declare(codec, &message).unwrap();
+        let by_declaration = declare(codec, &message);
         let mut direct = Vec::new();
         prop_assert!(encode(codec, &message, &mut direct), "usual, and declined");
         prop_assert_eq!(&direct, &by_declaration);
         let octets = Bytes::from(direct);
         prop_assert_eq!(decode(codec, sender, &octets), Some(message.clone()));
-        prop_assert_eq!(declared(codec, sender, &octets), Ok(message.clone()));
+        prop_assert_eq!(codec.decode_declared(sender, &octets), Ok(message.clone()));
         // The unusual forms are for the declarations.
         let unusual = Bytes::from(indefinite(&octets));
         prop_assert_eq!(decode(codec, sender, &unusual), None);
@@ -106,7 +94,7 @@ proptest! {
         (codec, sender, message) in hot(),
         changes in vec((any::<Index>(), 0..4u8, any::<u8>()), 1..4),
     ) {
-        let mut octets = declare(codec, &message).unwrap();
+        let mut octets = declare(codec, &message);
         for (index, kind, octet) in changes {
             // Near the beginning, where identifiers and lengths are.
             let at = index.index(octets.len().clamp(1, 120)).min(octets.len().saturating_sub(1));
@@ -118,7 +106,7 @@ proptest! {
         }
         let octets = Bytes::from(octets);
         if let Some(message) = decode(codec, sender, &octets) {
-            prop_assert_eq!(declared(codec, sender, &octets), Ok(message));
+            prop_assert_eq!(codec.decode_declared(sender, &octets), Ok(message));
         }
     }
 
@@ -138,7 +126,7 @@ proptest! {
         octets.extend(tail);
         let (octets, codec) = (Bytes::from(octets), Codec { service, version: 5 });
         if let Some(message) = decode(codec, sender, &octets) {
-            prop_assert_eq!(declared(codec, sender, &octets), Ok(message));
+            prop_assert_eq!(codec.decode_declared(sender, &octets), Ok(message));
         }
     }
 }
