@@ -164,12 +164,12 @@ impl Association {
     fn unbind_invocation(&mut self, reason: UnbindReason) -> Option<Event> {
         self.answer(Pdu::UnbindReturn);
         if let Part::Provider(provider) = &mut self.part {
-            // Free before the initiator can know.
-            if let Some(binding) = provider.binding.take()
+            if let Some(binding) = &provider.binding
                 && reason == UnbindReason::End
             {
                 binding.end();
             }
+            provider.parting = true;
             provider.provision_ns = None;
         }
         if self.state == State::Bound {

@@ -20,14 +20,16 @@
 //! ```
 //!
 //! Sources: CCSDS 911.1, 911.2, 911.5, 912.1, each §3 (BIND, UNBIND, PEER-ABORT) and §4 (state
-//! tables); CCSDS 913.1; what the books leave open is done as the agencies' common implementation
-//! (CCSDS 914.0) does:
+//! tables); CCSDS 913.1. Where their text was not at hand (what becomes of wrong credentials, the
+//! order of the checks at BIND, who closes the connection) it is as in the agencies' common
+//! implementation of CCSDS 914.0, unless said otherwise:
 //!
 //! * **Credentials that are missing, wrong, stale or replayed.** An operation with such is ignored,
 //!   as if it had not come ([`Event::Ignored`]); whoever sent it aborts when no return comes. Where
 //!   ignoring would leave a connection hanging, this side aborts with `access denied`: BIND, BIND
-//!   return, UNBIND. (CCSDS 914.0's breaks the connection there without a diagnostic; ours says
-//!   why. There is no BIND return to somebody who is not known to be who he says.)
+//!   return, UNBIND. (That implementation breaks the connection there without a diagnostic; ours
+//!   says why. There is no BIND return to somebody who is not known to be who he says.)
+//! * **Credentials that nobody asked for** are not looked at.
 //! * **An initiator that nobody knows** gets a BIND return `access denied`, without credentials.
 //! * **What is no operation** is aborted with `encoding error`, an operation that the state does not
 //!   allow with `protocol error`, also where no association is bound yet.
@@ -107,6 +109,9 @@ struct User {
 struct Provider {
     directory: Arc<Directory>,
     binding: Option<Binding>,
+    /// Whether the binding is over. It is given back only when whoever runs the association has
+    /// seen why: by then its service instance is unbound, and fit for the next.
+    parting: bool,
     open: OpenIds,
     told: Told,
     /// When the provision period's end is to be looked at, on the monotonic clock.
@@ -136,7 +141,8 @@ impl Association {
         // Until BIND says which.
         let codec = Codec { service: Service::Raf, version: 5 };
         let (open, told) = (OpenIds::default(), Told::default());
-        let part = Provider { directory, binding: None, open, told, provision_ns: None };
+        let part =
+            Provider { directory, binding: None, parting: false, open, told, provision_ns: None };
         Self::new(Part::Provider(part), tml, codec, None, now)
     }
 
@@ -176,8 +182,10 @@ impl Association {
         self.closed = Some(fault.map_or(Ending::Lost, Ending::Transport));
     }
 
-    /// What happened next; `None` until more comes.
+    /// What happened next; `None` until more comes. A service instance that was bound is free for
+    /// others when the call after [`Event::Unbound`] or [`Event::Ended`] returns.
     pub fn next_event(&mut self) -> Option<Event> {
+        self.part();
         loop {
             if let Some(event) = self.events.pop_front() {
                 return Some(event);
@@ -197,6 +205,16 @@ impl Association {
                     self.end(if self.state == State::Released { Ending::Closed } else { ending });
                 }
             }
+        }
+    }
+
+    /// Gives a binding back that is over, and of which nothing is left to be told.
+    fn part(&mut self) {
+        if let Part::Provider(provider) = &mut self.part
+            && provider.parting
+            && self.events.is_empty()
+        {
+            provider.binding = None;
         }
     }
 
@@ -463,7 +481,7 @@ impl Association {
         self.until_ns = None;
         match &mut self.part {
             Part::User(user) => user.invocations.clear(),
-            Part::Provider(provider) => provider.binding = None,
+            Part::Provider(provider) => provider.parting = true,
         }
         self.events.push_back(Event::Ended(ending));
     }

@@ -171,7 +171,10 @@ fn unbound_bind_to_a_bound_instance_is_already_bound_until_that_one_is_gone() {
         |first| first.say(Pdu::Unbind(UnbindReason::Suspend)),
         |first| first.urgent(127),
         |first| first.close(),
-        |first| first.association.abort(PeerAbortDiagnostic::OperationalRequirement),
+        |first| {
+            first.association.abort(PeerAbortDiagnostic::OperationalRequirement);
+            first.collect();
+        },
         |first| first.octets(&[0xff; 8]),
     ];
     for end in ends {
@@ -187,6 +190,37 @@ fn unbound_bind_to_a_bound_instance_is_already_bound_until_that_one_is_gone() {
     let (_, dropped) = attempt(&directory);
     drop(dropped);
     assert_eq!(attempt(&directory).0, Ok(5), "a binding does not outlive its association");
+}
+
+#[test]
+fn an_instance_is_free_when_its_end_was_seen_and_before_the_initiator_can_know() {
+    let free = |directory: &Arc<chronoscope_sle::association::Directory>| {
+        directory.is_bound(&cltu_instance()) == Ok(false)
+    };
+    let begin = || {
+        let directory = Provided::default().directory();
+        let mut alone = Alone::provider(Arc::clone(&directory));
+        alone.say(Pdu::Bind(bind()));
+        (directory, alone)
+    };
+    let (directory, mut alone) = begin();
+    let message = Message { credentials: None, pdu: Pdu::Unbind(UnbindReason::Suspend) };
+    let mut octets = Vec::new();
+    let codec = alone.codec;
+    alone.tml.frame(alone.now, &mut octets, |out| codec.encode(&message, out)).unwrap();
+    alone.association.receive(&octets, alone.now);
+    assert!(matches!(alone.association.next_event(), Some(Event::Unbound(_))));
+    assert!(!free(&directory), "its service may still be unbinding");
+    assert_eq!(alone.association.next_event(), None);
+    assert!(free(&directory), "and the return of UNBIND is still here to be sent");
+
+    let (directory, mut alone) = begin();
+    alone.association.abort(PeerAbortDiagnostic::OperationalRequirement);
+    assert!(!free(&directory));
+    assert!(matches!(alone.association.next_event(), Some(Event::Ended(_))));
+    assert!(!free(&directory));
+    assert_eq!(alone.association.next_event(), None);
+    assert!(free(&directory));
 }
 
 #[test]
