@@ -115,7 +115,7 @@ mod words;
 pub use binding::{Bound, count_foreign_correlator, init_unless_named, thread_cpu_ns};
 #[cfg(not(feature = "off"))]
 pub use capi::{OpenToken, chronoscope_begin, chronoscope_class, chronoscope_end};
-pub use chronoscope_model::{Correlator, CorrelatorError, Status};
+pub use chronoscope_model::{ChainId, Correlator, CorrelatorError, Status, TransactionId};
 pub use chronoscope_record_macros::transaction;
 #[cfg(not(feature = "off"))]
 pub use class::Class;
