@@ -8,6 +8,7 @@
 
 pub mod association;
 pub mod auth;
+pub mod client;
 pub mod cltu;
 pub mod codec;
 pub mod config;
@@ -15,6 +16,8 @@ pub mod delay;
 pub mod frame;
 pub mod net;
 pub mod pdu;
+pub mod provider;
+mod recording;
 pub mod service;
 pub mod source;
 pub mod time;

@@ -70,6 +70,12 @@ impl Instance {
         self.version.or_else(|| self.versions.iter().copied().max()).unwrap_or(5)
     }
 
+    /// The provision period, UTC in nanoseconds since 1970: from, until.
+    #[must_use]
+    pub fn period_utc_ns(&self) -> (Option<u64>, Option<u64>) {
+        (self.from.as_ref().and_then(utc_ns), self.until.as_ref().and_then(utc_ns))
+    }
+
     /// The FCLTU part, or what holds without one.
     #[must_use]
     pub fn forward(&self) -> Forward {
@@ -162,6 +168,8 @@ pub struct Forward {
     pub production: Production,
     /// Of which CLTUs a user asks to be told.
     pub notify: Notify,
+    /// Whether the provider tells that its buffer has become empty, as the book wants it.
+    pub notify_buffer_empty: bool,
 }
 
 impl Default for Forward {
@@ -179,6 +187,7 @@ impl Default for Forward {
             continue_after_abort: false,
             production: Production::Operational,
             notify: Notify::None,
+            notify_buffer_empty: true,
         }
     }
 }
@@ -237,8 +246,11 @@ pub struct Return {
     pub annotate: bool,
     /// Production status at start.
     pub production: Production,
-    /// Frames that wait for their turn at most, between source and user.
+    /// Octets of frames that wait for their turn at most, between source and user.
     pub backlog: usize,
+    /// Whether frames end with a frame error control field; as the generator says where there is
+    /// one, else no.
+    pub fecf: Option<bool>,
 }
 
 impl Default for Return {
@@ -257,7 +269,8 @@ impl Default for Return {
             antenna: "ANTENNA".to_owned(),
             annotate: false,
             production: Production::Operational,
-            backlog: 8192,
+            backlog: 16 << 20,
+            fecf: None,
         }
     }
 }

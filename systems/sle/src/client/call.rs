@@ -1,0 +1,276 @@
+//! Calls: operations, and the wait for their returns.
+
+use super::state::{Answer, Machine, Phase, State};
+use super::{ClientError, Command, Transfer, User, ended, lock};
+use crate::net::SendRefused;
+use crate::pdu::{
+    BufferNotification, CltuId, Diagnostic, Parameter, ParameterName, Pdu, ReportRequest,
+    ReturnStart, Service,
+};
+use crate::recording::{self, CLTU_TRANSFER_DATA};
+use crate::service::fcltu::{Cltus, FcltuUser, UseError};
+use bytes::Bytes;
+use std::sync::MutexGuard;
+
+/// Most octets of a CLTU on the wire.
+const CLTU_MAX: usize = 65_536;
+/// Octets of an operation beside its data, about.
+const OVERHEAD: usize = 64;
+
+impl User {
+    /// FCLTU: starts; the first CLTU will have this number.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub fn start_forward(&self, first_cltu: CltuId) -> Result<(), ClientError> {
+        self.done("START", |machine| match machine {
+            Machine::Forward(user) => Ok(user.start(first_cltu)?),
+            Machine::Return(_) => Err(ClientError::NotOfService("START with a CLTU", self.service)),
+        })
+    }
+
+    /// RAF, RCF, ROCF: starts.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub fn start_return(&self, start: ReturnStart) -> Result<(), ClientError> {
+        self.done("START", |machine| match machine {
+            Machine::Return(user) => Ok(user.start(start)?),
+            Machine::Forward(_) => Err(ClientError::NotOfService("START of frames", self.service)),
+        })
+    }
+
+    /// Stops. What of a forward service's CLTUs waits for radiation is discarded by the provider.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub fn stop(&self) -> Result<(), ClientError> {
+        self.done("STOP", |machine| match machine {
+            Machine::Forward(user) => Ok(user.stop()?),
+            Machine::Return(user) => Ok(user.stop()?),
+        })
+    }
+
+    /// Asks for status reports, which are [`Occurrence`](super::Occurrence)s.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub fn schedule(&self, request: ReportRequest) -> Result<(), ClientError> {
+        self.done("SCHEDULE-STATUS-REPORT", |machine| match machine {
+            Machine::Forward(user) => Ok(user.schedule(request)?),
+            Machine::Return(user) => Ok(user.schedule(request)?),
+        })
+    }
+
+    /// FCLTU: throws an event.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub fn throw_event(&self, event: u16, qualifier: Bytes) -> Result<(), ClientError> {
+        self.done("THROW-EVENT", |machine| match machine {
+            Machine::Forward(user) => Ok(user.throw_event(event, qualifier)?),
+            Machine::Return(_) => Err(ClientError::NotOfService("THROW-EVENT", self.service)),
+        })
+    }
+
+    /// Asks for a parameter.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub fn get_parameter(&self, name: ParameterName) -> Result<Parameter, ClientError> {
+        let answer = self.call(|machine| match machine {
+            Machine::Forward(user) => Ok(user.get_parameter(name)?),
+            Machine::Return(user) => Ok(user.get_parameter(name)?),
+        })?;
+        match answer {
+            Answer::Parameter(Ok(parameter)) => Ok(parameter),
+            Answer::Parameter(Err(diagnostic)) | Answer::Done(Err(diagnostic)) => {
+                Err(self.refused("GET-PARAMETER", diagnostic))
+            }
+            Answer::Done(Ok(())) => Err(self.refused("GET-PARAMETER", Diagnostic::OtherReason)),
+        }
+    }
+
+    /// FCLTU: hands over a CLTU with the next number, which is answered; waits while the window is
+    /// full.
+    ///
+    /// # Errors
+    /// [`ClientError::CltuRefused`] once after a CLTU was refused, when all that was sent with it
+    /// is answered: this one was not sent, and the next will have the number that is expected.
+    /// Others as they are.
+    pub fn transfer(&self, cltu: Transfer) -> Result<CltuId, ClientError> {
+        let octets = cltu.data.len();
+        if octets == 0 || octets > CLTU_MAX {
+            return Err(ClientError::CltuLength(octets));
+        }
+        let cltus = self.hand_over(1, octets, |user| user.transfer(cltu.clone()))?;
+        Ok(cltus.first)
+    }
+
+    /// FCLTU: hands over several CLTUs in one invocation, which only our provider takes, and only
+    /// where it was told to.
+    ///
+    /// # Errors
+    /// As [`Self::transfer`].
+    pub fn transfer_buffer(
+        &self,
+        cltus: Vec<Bytes>,
+        notify: BufferNotification,
+    ) -> Result<Cltus, ClientError> {
+        let is_wrong = |data: &&Bytes| data.is_empty() || data.len() > CLTU_MAX;
+        if let Some(wrong) = cltus.iter().find(is_wrong) {
+            return Err(ClientError::CltuLength(wrong.len()));
+        }
+        let (count, octets) = (cltus.len(), cltus.iter().map(Bytes::len).sum());
+        self.hand_over(count, octets, |user| user.transfer_buffer(cltus.clone(), notify))
+    }
+
+    /// FCLTU: waits until everything that was handed over is answered.
+    ///
+    /// # Errors
+    /// As [`Self::transfer`].
+    pub fn drain(&self) -> Result<(), ClientError> {
+        let mut state = self.shared.lock();
+        loop {
+            let Machine::Forward(user) = &state.machine else { return Ok(()) };
+            let open = user.unacknowledged();
+            if matches!(state.phase, Phase::Ended(_)) {
+                return Err(ended(&state));
+            }
+            if open == 0 {
+                return refusal(&mut state).map_or(Ok(()), Err);
+            }
+            state = self.wait(state)?;
+        }
+    }
+
+    /// Makes a TRANSFER-DATA as soon as there is room for it.
+    fn hand_over(
+        &self,
+        count: usize,
+        octets: usize,
+        make: impl Fn(&mut FcltuUser) -> Result<Pdu, UseError>,
+    ) -> Result<Cltus, ClientError> {
+        let _order = lock(&self.sending);
+        let mut state = self.shared.lock();
+        let (pdu, cltus) = loop {
+            let is_told = state.refusal.is_some();
+            let Machine::Forward(user) = &mut state.machine else {
+                return Err(ClientError::NotOfService("TRANSFER-DATA", self.service));
+            };
+            let (open, first) = (user.unacknowledged(), user.next_cltu());
+            if is_told && open == 0 {
+                return refusal(&mut state).map_or(Ok(Cltus { first, count: 0 }), Err);
+            }
+            if !is_told && open < self.shared.window {
+                match make(user) {
+                    Ok(pdu) => {
+                        let count = u32::try_from(count).unwrap_or(u32::MAX);
+                        break (pdu, Cltus { first, count });
+                    }
+                    Err(UseError::WindowFull { .. } | UseError::Refused { .. }) => {}
+                    Err(error) => {
+                        let is_over = matches!(state.phase, Phase::Ended(_));
+                        return Err(if is_over { ended(&state) } else { error.into() });
+                    }
+                }
+            } else if matches!(state.phase, Phase::Ended(_)) {
+                return Err(ended(&state));
+            }
+            state = self.wait(state)?;
+        };
+        state.counts.sent += count as u64;
+        state.counts.sent_octets += octets as u64;
+        if let Some(key) = state.key {
+            let invoke_id = match &pdu {
+                Pdu::CltuTransferData(invocation) => invocation.invoke_id,
+                Pdu::CltuTransferBuffer(invocation) => invocation.invoke_id,
+                _ => 0,
+            };
+            for index in 0..cltus.count {
+                let cltu = cltus.first.wrapping_add(index);
+                let transaction = key.cltu(cltu).start(&CLTU_TRANSFER_DATA);
+                state.open.push_back((invoke_id, cltu, transaction));
+            }
+        }
+        drop(state);
+        self.hand(pdu, octets + OVERHEAD * count)?;
+        Ok(cltus)
+    }
+
+    fn hand(&self, pdu: Pdu, octets: usize) -> Result<(), ClientError> {
+        match self.driver.sender().send(Command::Send(pdu), octets) {
+            Ok(()) => Ok(()),
+            // Its fate is unknown, and said to be.
+            Err(SendRefused::Ended(_) | SendRefused::Full(_)) => Err(ended(&self.shared.lock())),
+        }
+    }
+
+    fn done(
+        &self,
+        operation: &'static str,
+        make: impl FnOnce(&mut Machine) -> Result<Pdu, ClientError>,
+    ) -> Result<(), ClientError> {
+        match self.call(make)? {
+            Answer::Done(Ok(())) | Answer::Parameter(Ok(_)) => Ok(()),
+            Answer::Done(Err(diagnostic)) | Answer::Parameter(Err(diagnostic)) => {
+                Err(self.refused(operation, diagnostic))
+            }
+        }
+    }
+
+    fn refused(&self, operation: &'static str, diagnostic: Diagnostic) -> ClientError {
+        ClientError::Refused { operation, service: self.service, diagnostic }
+    }
+
+    /// Sends an operation and waits for its return. One at a time.
+    fn call(
+        &self,
+        make: impl FnOnce(&mut Machine) -> Result<Pdu, ClientError>,
+    ) -> Result<Answer, ClientError> {
+        let _one = lock(&self.calling);
+        let order = lock(&self.sending);
+        let mut state: MutexGuard<'_, State> = self.shared.lock();
+        let pdu = make(&mut state.machine)?;
+        state.answer = None;
+        let transaction =
+            recording::class_of(&pdu).filter(|_| state.records).map(|class| class.start());
+        drop(state);
+        self.hand(pdu, OVERHEAD)?;
+        drop(order);
+        let mut state = self.shared.lock();
+        loop {
+            if let Some(answer) = state.answer.take() {
+                drop(state);
+                let is_good = matches!(answer, Answer::Done(Ok(())) | Answer::Parameter(Ok(_)));
+                if let Some(transaction) = transaction {
+                    transaction.stop(recording::status(is_good));
+                }
+                return Ok(answer);
+            }
+            if matches!(state.phase, Phase::Ended(_)) {
+                return Err(ended(&state));
+            }
+            // Not to be interrupted: its return would be taken for another's. The return timer
+            // ends it.
+            state = self.shared.wait(state, super::INTERRUPT);
+        }
+    }
+}
+
+/// That a CLTU was refused, told once.
+fn refusal(state: &mut State) -> Option<ClientError> {
+    state.refusal.take().map(|refusal| ClientError::CltuRefused {
+        cltus: refusal.cltus,
+        diagnostic: refusal.diagnostic,
+        expected: refusal.expected,
+    })
+}
+
+impl User {
+    /// Whether it is a forward service's.
+    #[must_use]
+    pub fn is_forward(&self) -> bool {
+        self.service == Service::Fcltu
+    }
+}

@@ -1,0 +1,281 @@
+//! The user's end of an association, in the thread of its connection.
+
+use super::Sink;
+use super::state::{Answer, Machine, Occurrence, Phase, Refusal, Shared, State};
+use crate::association::{Association, Ending, Event, SendError, UserSettings};
+use crate::net::Protocol;
+use crate::pdu::{
+    FrameOrNotification, Pdu, PeerAbortDiagnostic, Service, ServiceInstanceId, UnbindReason,
+};
+use crate::recording::{self, ACKNOWLEDGE_CLTU, ChainKey, RECEIVE_BUFFER, RECEIVE_FRAME};
+use crate::service::fcltu;
+use crate::service::fcltu::{Cltus, Fate, Settled};
+use crate::service::returns;
+use crate::time::Now;
+use crate::tml::{Output, TmlFault};
+use std::sync::Arc;
+
+/// What other threads want.
+#[derive(Debug)]
+pub(super) enum Command {
+    Bind,
+    Unbind(UnbindReason),
+    Abort(PeerAbortDiagnostic),
+    Send(Pdu),
+}
+
+pub(super) struct UserEnd {
+    association: Association,
+    shared: Arc<Shared>,
+    sink: Sink,
+    instance: ServiceInstanceId,
+    /// Of transfer buffers, where they are recorded.
+    key: Option<ChainKey>,
+}
+
+impl UserEnd {
+    pub(super) fn new(settings: UserSettings, shared: Arc<Shared>, sink: Sink, now: Now) -> Self {
+        let instance = settings.instance.clone();
+        let records = recording::is_on() && settings.service != Service::Fcltu;
+        let key = records.then(|| ChainKey::of_return(&instance));
+        Self { association: Association::user(settings, now), shared, sink, instance, key }
+    }
+
+    /// Takes what the association has found out.
+    fn events(&mut self, now: Now) {
+        let Some(first) = self.association.next_event() else { return };
+        let shared = Arc::clone(&self.shared);
+        let mut state = shared.lock();
+        let mut next = Some(first);
+        while let Some(event) = next {
+            match event {
+                Event::Pdu(pdu) => match self.pdu(pdu, &mut state, now) {
+                    Ok(None) => {}
+                    Ok(Some(parts)) => {
+                        // The sink takes its time, and nobody waits for it.
+                        shared.changed(state);
+                        self.receive_buffer(parts);
+                        state = shared.lock();
+                    }
+                    Err(diagnostic) => self.association.abort(diagnostic),
+                },
+                Event::Bound { version, .. } => {
+                    match &mut state.machine {
+                        Machine::Forward(user) => user.bound(),
+                        Machine::Return(user) => user.bound(),
+                    }
+                    state.phase = Phase::Bound(version);
+                }
+                Event::BindRefused(diagnostic) => state.phase = Phase::Refused(diagnostic),
+                Event::Ignored { why } => state.occurred(Occurrence::Ignored(why)),
+                Event::Unbound(_) => {}
+                Event::Ended(ending) => {
+                    if !matches!(state.phase, Phase::Refused(_)) {
+                        state.end(ending);
+                    }
+                }
+            }
+            next = self.association.next_event();
+        }
+        shared.changed(state);
+    }
+
+    /// An operation of the provider; what a transfer buffer brings is given back.
+    fn pdu(
+        &self,
+        pdu: Pdu,
+        state: &mut State,
+        now: Now,
+    ) -> Result<Option<Vec<FrameOrNotification>>, PeerAbortDiagnostic> {
+        let returned = match &pdu {
+            Pdu::CltuTransferDataReturn(returned) => Some(*returned),
+            _ => None,
+        };
+        match &mut state.machine {
+            Machine::Forward(user) => {
+                let event = user.pdu(pdu, now)?;
+                if let Some(returned) = returned {
+                    acknowledge(state, returned.invoke_id, &event);
+                }
+                self.forward(event, state);
+                Ok(None)
+            }
+            Machine::Return(user) => match user.pdu(pdu, now)? {
+                returns::UserEvent::Buffer(parts) => Ok(Some(parts)),
+                returns::UserEvent::Started(result)
+                | returns::UserEvent::Stopped(result)
+                | returns::UserEvent::ReportScheduled(result) => {
+                    state.answer = Some(Answer::Done(result));
+                    Ok(None)
+                }
+                returns::UserEvent::Parameter { result, .. } => {
+                    state.answer = Some(Answer::Parameter(result));
+                    Ok(None)
+                }
+                returns::UserEvent::Report(report) => {
+                    state.occurred(Occurrence::ReturnReport(report));
+                    Ok(None)
+                }
+            },
+        }
+    }
+
+    fn forward(&self, event: fcltu::UserEvent, state: &mut State) {
+        use fcltu::UserEvent;
+        match event {
+            UserEvent::Acknowledged { cltus, .. } => {
+                state.counts.acknowledged += u64::from(cltus.count);
+            }
+            UserEvent::Refused { cltus, taken, diagnostic, expected } => {
+                let taken = taken.map_or(0, |taken| u64::from(taken.count));
+                state.counts.acknowledged += taken;
+                state.counts.refused += u64::from(cltus.count);
+                state.settle([Settled { cltus, fate: Fate::Refused(diagnostic) }]);
+                state.refusal.get_or_insert(Refusal { cltus, diagnostic, expected });
+            }
+            UserEvent::Started { start_radiation, settled, .. } => {
+                state.settle(settled);
+                state.refusal = None;
+                state.key =
+                    state.records.then(|| ChainKey::of_forward(&self.instance, start_radiation));
+                state.answer = Some(Answer::Done(Ok(())));
+            }
+            UserEvent::StartRefused(diagnostic) | UserEvent::StopRefused(diagnostic) => {
+                state.answer = Some(Answer::Done(Err(diagnostic)));
+            }
+            UserEvent::Stopped => state.answer = Some(Answer::Done(Ok(()))),
+            UserEvent::Notified { notify, settled } => {
+                state.settle(settled);
+                state.occurred(Occurrence::Notified(notify));
+            }
+            UserEvent::Report { report, settled } => {
+                state.settle(settled);
+                state.occurred(Occurrence::Report(report));
+            }
+            UserEvent::Scheduled(result) | UserEvent::Thrown { result, .. } => {
+                state.answer = Some(Answer::Done(result));
+            }
+            UserEvent::Parameter { result, .. } => state.answer = Some(Answer::Parameter(result)),
+        }
+    }
+
+    /// Frames and notifications, to whoever wants them.
+    fn receive_buffer(&mut self, parts: Vec<FrameOrNotification>) {
+        for part in &parts {
+            if let FrameOrNotification::Notification(notification) = part {
+                self.shared.lock().occurred(Occurrence::SyncNotified(notification.clone()));
+            }
+        }
+        let Some(key) = self.key else { return (self.sink)(parts) };
+        let annotated = parts.iter().filter_map(|part| match part {
+            FrameOrNotification::Frame(frame) => frame.private_annotation.as_deref(),
+            FrameOrNotification::Notification(_) => None,
+        });
+        let mut is_annotated = false;
+        for issuer in annotated.filter_map(recording::from_annotation) {
+            is_annotated = true;
+            drop(RECEIVE_FRAME.begin_with(&issuer));
+        }
+        if is_annotated {
+            return (self.sink)(parts);
+        }
+        let Some(root) = key.buffer(&parts) else { return (self.sink)(parts) };
+        let transaction = RECEIVE_BUFFER.begin_with(&root.correlator());
+        (self.sink)(parts);
+        drop(transaction);
+    }
+
+    /// Says to whoever waits that nothing was sent.
+    fn failed(&self, result: Result<(), SendError>) {
+        if let Err(error) = result {
+            let mut state = self.shared.lock();
+            state.not_sent = Some(error);
+            self.shared.changed(state);
+        }
+    }
+
+    fn send(&mut self, pdu: Pdu, now: Now) {
+        if let Err(error) = self.association.send(pdu, now) {
+            // What the machine counts as sent was not: there is no going on, unless it is over.
+            if self.association.state() != crate::association::State::Ended {
+                let mut state = self.shared.lock();
+                state.occurred(Occurrence::Ignored(format!("not sent: {error}")));
+                drop(state);
+                self.association.abort(PeerAbortDiagnostic::OtherReason);
+            }
+        }
+    }
+}
+
+/// A TRANSFER-DATA's return ends the transactions of its CLTUs.
+fn acknowledge(state: &mut State, invoke_id: crate::pdu::InvokeId, event: &fcltu::UserEvent) {
+    let Some(key) = state.key else { return };
+    let refused = match event {
+        fcltu::UserEvent::Refused { cltus, taken, .. } => Some((*cltus, *taken)),
+        _ => None,
+    };
+    let is_good = |cltu: u32| {
+        let among = |some: Option<Cltus>| some.is_some_and(|some| some.contains(cltu));
+        refused.is_none_or(|(refused, taken)| among(taken) || !refused.contains(cltu))
+    };
+    while state.open.front().is_some_and(|(id, _, _)| *id == invoke_id) {
+        let Some((_, cltu, transaction)) = state.open.pop_front() else { return };
+        let status = recording::status(is_good(cltu));
+        drop(ACKNOWLEDGE_CLTU.begin_with(&key.cltu(cltu).correlator()));
+        transaction.stop(status);
+    }
+}
+
+impl Protocol for UserEnd {
+    type Command = Command;
+
+    fn receive(&mut self, octets: &[u8], now: Now) {
+        self.association.receive(octets, now);
+        self.events(now);
+    }
+
+    fn urgent(&mut self, octet: u8, now: Now) {
+        self.association.urgent(octet, now);
+        self.events(now);
+    }
+
+    fn closed(&mut self, fault: Option<TmlFault>, now: Now) {
+        self.association.closed(fault.clone(), now);
+        self.events(now);
+        let shared = Arc::clone(&self.shared);
+        let mut state = shared.lock();
+        if !matches!(state.phase, Phase::Ended(_) | Phase::Refused(_)) {
+            state.end(fault.map_or(Ending::Lost, Ending::Transport));
+        }
+        shared.changed(state);
+    }
+
+    fn command(&mut self, command: Command, now: Now) {
+        match command {
+            Command::Send(pdu) => self.send(pdu, now),
+            Command::Bind => {
+                let bound = self.association.bind(now);
+                self.failed(bound);
+            }
+            Command::Unbind(reason) => {
+                let unbound = self.association.unbind(reason, now);
+                self.failed(unbound);
+            }
+            Command::Abort(diagnostic) => self.association.abort(diagnostic),
+        }
+        self.events(now);
+    }
+
+    fn due(&self) -> Option<u64> {
+        self.association.due()
+    }
+
+    fn tick(&mut self, now: Now) {
+        self.association.tick(now);
+        self.events(now);
+    }
+
+    fn output(&mut self) -> &mut Output {
+        self.association.output()
+    }
+}

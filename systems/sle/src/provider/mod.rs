@@ -1,0 +1,370 @@
+//! A provider as it runs: its ports, a thread for each association, one for the radiation of each
+//! FCLTU instance, one for the source of each return instance.
+//!
+//! ```text
+//!  user ─▶ Listener ─▶ driver's thread: Association ─▶ Served (machine, one lock) ─▶ Queue ─▶ radiation's thread ─▶ modem
+//!                             ▲                                  ▲
+//!                             └── commands: frames, notices ─────┴── source's thread, operator
+//! ```
+//!
+//! A machine works in the thread of whoever is bound to it, so that what it wants sent leaves in
+//! its order; others give that thread commands. Where nobody is bound they work it themselves.
+
+mod end;
+mod feed;
+mod operator;
+pub mod order;
+mod radiate;
+mod served;
+mod source;
+
+use crate::association::{Association, Directory, DirectoryError, Identity, Initiator, Provision};
+use crate::association::{Hash, Instance as Provided, Level, Security};
+use crate::config::{AuthLevel, Config, Finding, HashName, Party};
+use crate::net::{DriverLimits, Listener, ListenerError, SocketOptions};
+use crate::service::fcltu::Modem;
+use crate::time::Now;
+use crate::tml::HeartbeatLimits;
+use end::{Command, ProviderEnd};
+use served::Served;
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Where a provider's words go, from whichever thread.
+#[derive(Clone)]
+pub struct Log(Arc<dyn Fn(&str) + Send + Sync>);
+
+impl Log {
+    /// To a function.
+    pub fn new(to: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(to))
+    }
+
+    /// Nowhere.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::new(|_| {})
+    }
+
+    pub(crate) fn say(&self, text: &str) {
+        (self.0)(text);
+    }
+}
+
+impl fmt::Debug for Log {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Log")
+    }
+}
+
+/// Why a provider does not run.
+#[derive(Debug, thiserror::Error)]
+pub enum ProviderError {
+    /// The configuration is wrong: what [`Config::check`] says.
+    #[error("the configuration is wrong:\n{}", lines(.0))]
+    Config(Vec<Finding>),
+    /// The configuration has no `[provider]`.
+    #[error("the configuration has no [provider]")]
+    NoProvider,
+    /// Two things are called the same.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
+    /// A port is not to be had.
+    #[error(transparent)]
+    Listener(#[from] ListenerError),
+    /// A modem, a source or a thread is not to be had.
+    #[error("{what}: {error}")]
+    Io {
+        /// For what.
+        what: String,
+        /// Why not.
+        error: std::io::Error,
+    },
+}
+
+fn lines(findings: &[Finding]) -> String {
+    findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// What all threads of a provider know.
+struct Shared {
+    log: Log,
+    served: Vec<Arc<Served>>,
+    directory: Arc<Directory>,
+    stops: AtomicBool,
+}
+
+/// A provider that runs. Dropped, it ends: associations are aborted for operational reasons.
+pub struct Running {
+    shared: Arc<Shared>,
+    addresses: Vec<SocketAddr>,
+    listeners: Mutex<Vec<Listener>>,
+    control: Mutex<Option<operator::Control>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl fmt::Debug for Running {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Running").field("addresses", &self.addresses()).finish_non_exhaustive()
+    }
+}
+
+/// Runs a provider.
+///
+/// # Errors
+/// [`ProviderError`]; nothing runs then.
+pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
+    let wrong: Vec<Finding> = config.check().into_iter().filter(Finding::is_wrong).collect();
+    if !wrong.is_empty() {
+        return Err(ProviderError::Config(wrong));
+    }
+    let own = config.provider.as_ref().ok_or(ProviderError::NoProvider)?;
+    let mut served = Vec::new();
+    for instance in config.instance.iter().map(toml::Spanned::get_ref) {
+        // Checked above.
+        let Ok(id) = instance.identifier() else { continue };
+        served.extend(Served::new(config, instance, id).map(Arc::new));
+    }
+    let shared = Arc::new(Shared {
+        log,
+        served,
+        directory: Arc::new(directory(config)?),
+        stops: AtomicBool::new(false),
+    });
+    let mut running = Running {
+        shared: Arc::clone(&shared),
+        addresses: Vec::new(),
+        listeners: Mutex::default(),
+        control: Mutex::default(),
+        threads: Mutex::default(),
+    };
+    for served in &shared.served {
+        running.work(served)?;
+    }
+    let options = socket_options(config);
+    let limits = DriverLimits {
+        waiting_bytes_max: config.transport.output_max as usize,
+        ..DriverLimits::default()
+    };
+    for address in &own.listen {
+        let shared = Arc::clone(&shared);
+        let accept = move |accepted: crate::net::Accepted| {
+            let (peer, name) = (accepted.peer.to_string(), format!("sle-{}", accepted.peer.port()));
+            let association = Association::provider(Arc::clone(&shared.directory), Now::read());
+            let of_end = Arc::clone(&shared);
+            let who = peer.clone();
+            let driven = accepted.drive(&name, limits, move |sender| {
+                ProviderEnd::new(association, of_end, sender.clone(), who, Now::read())
+            });
+            if let Err(error) = driven {
+                shared.log.say(&format!("{peer}: no thread: {error}"));
+            }
+        };
+        let listener = Listener::start(*address, &options, own.connections, accept)?;
+        running.addresses.push(listener.address());
+        lock(&running.listeners).push(listener);
+    }
+    if let Some(address) = own.control {
+        let control = operator::Control::start(address, Arc::clone(&shared));
+        let what = || format!("control at {address}");
+        let control = control.map_err(|error| ProviderError::Io { what: what(), error })?;
+        *lock(&running.control) = Some(control);
+    }
+    Ok(running)
+}
+
+impl Running {
+    /// Starts what an instance needs besides associations.
+    fn work(&self, served: &Arc<Served>) -> Result<(), ProviderError> {
+        let failed = |what: &str, error| ProviderError::Io {
+            what: format!("{}: {what}", served.name),
+            error,
+        };
+        let (served, log) = (Arc::clone(served), self.shared.log.clone());
+        let builder = std::thread::Builder::new();
+        let thread = if let Some((forward, queue)) = served.forward.clone() {
+            let modem = match forward.modem {
+                Some(to) => Modem::udp(to).map_err(|error| failed("modem", error))?,
+                None => Modem::Discard,
+            };
+            let radiating = Arc::clone(&served);
+            builder
+                .name("sle-radiation".to_owned())
+                .spawn(move || radiate::run(&radiating, &queue, &modem, &log))
+        } else {
+            let feed = feed::Feed::open(&served).map_err(|error| failed("source", error))?;
+            let shared = Arc::clone(&self.shared);
+            let fed = Arc::clone(&served);
+            builder.name("sle-source".to_owned()).spawn(move || feed.run(&fed, &shared))
+        };
+        lock(&self.threads).push(thread.map_err(|error| failed("thread", error))?);
+        Ok(())
+    }
+
+    /// Where it listens, in the order of the configuration.
+    #[must_use]
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.addresses.clone()
+    }
+
+    /// Where an operator's lines come in.
+    #[must_use]
+    pub fn control(&self) -> Option<SocketAddr> {
+        lock(&self.control).as_ref().map(operator::Control::address)
+    }
+
+    /// Where a UDP source listens, of the instance whose identifier ends so.
+    #[must_use]
+    pub fn source(&self, instance: &str) -> Option<SocketAddr> {
+        let served = self.shared.served.iter().find(|served| served.is_called(Some(instance)))?;
+        *served.source.get()?
+    }
+
+    /// Does what an operator's line says, and answers.
+    #[must_use]
+    pub fn order(&self, line: &str) -> String {
+        operator::answer(&self.shared, line)
+    }
+
+    /// Whether an operator has said that it ends.
+    #[must_use]
+    pub fn stops(&self) -> bool {
+        self.shared.stops.load(Ordering::Acquire)
+    }
+
+    /// Instances with a UDP source, and where it listens.
+    #[must_use]
+    pub fn sources(&self) -> Vec<(String, SocketAddr)> {
+        let address = |served: &Arc<Served>| Some((served.name.clone(), (*served.source.get()?)?));
+        self.shared.served.iter().filter_map(address).collect()
+    }
+
+    /// Ends what runs: nothing is accepted any more, and whoever is bound is aborted, for
+    /// operational reasons. Waits until he was told, for a second at most.
+    pub fn end(&self) {
+        self.shared.stops.store(true, Ordering::Release);
+        lock(&self.listeners).clear();
+        lock(&self.control).take();
+        let mut senders = Vec::new();
+        for served in &self.shared.served {
+            if let Some(bound) = &served.lock().bound {
+                // One that has ended needs no abort.
+                drop(bound.sender.try_send(Command::Abort, 0));
+                senders.push(bound.sender.clone());
+            }
+            if let Some((_, queue)) = &served.forward {
+                queue.with(crate::service::fcltu::Radiation::close);
+            }
+            served.notify();
+        }
+        for thread in lock(&self.threads).drain(..) {
+            // A panic of a source was said where it happened.
+            let _ = thread.join();
+        }
+        // Until the peers have been told, for a while.
+        for _ in 0..200 {
+            if senders.iter().all(crate::net::Sender::ended) {
+                return;
+            }
+            chronoscope_clock::sleep(Duration::from_millis(5));
+        }
+        for sender in senders {
+            sender.reset();
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Lists that are only added to and emptied.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What the configuration says of sockets.
+pub(crate) fn socket_options(config: &Config) -> SocketOptions {
+    let transport = &config.transport;
+    SocketOptions {
+        nodelay: transport.nodelay,
+        quickack: transport.quickack,
+        send_buffer: transport.send_buffer,
+        receive_buffer: transport.receive_buffer,
+        congestion: transport.congestion.clone(),
+    }
+}
+
+/// A party's name and password.
+pub(crate) fn identity(id: &str, password: &[u8]) -> Identity {
+    Identity { id: id.to_owned(), password: password.to_vec() }
+}
+
+/// How one knows a party.
+pub(crate) fn security(config: &Config, party: &Party) -> Security {
+    Security {
+        level: match party.auth {
+            AuthLevel::None => Level::None,
+            AuthLevel::Bind => Level::Bind,
+            AuthLevel::All => Level::All,
+        },
+        hash: match party.hash {
+            HashName::Sha1 => Hash::Sha1,
+            HashName::Sha256 => Hash::Sha256,
+        },
+        acceptable_delay_ns: u64::from(config.security.delay_s) * 1_000_000_000,
+    }
+}
+
+/// Who may bind to what.
+fn directory(config: &Config) -> Result<Directory, ProviderError> {
+    let own = config.provider.as_ref().ok_or(ProviderError::NoProvider)?;
+    let transport = &config.transport;
+    let [interval_from, interval_to] = transport.heartbeat_range_s;
+    let [factor_from, factor_to] = transport.dead_factor_range;
+    let mut directory = Directory::new(identity(&own.id, own.password.octets()))
+        .heartbeat(HeartbeatLimits {
+            interval_s: interval_from..=interval_to,
+            dead_factor: factor_from..=factor_to,
+            none_allowed: transport.without_heartbeats,
+            establishment_ns: u64::from(transport.startup_s) * 1_000_000_000,
+        })
+        .pdu_bytes_max(transport.pdu_max);
+    let mut known = Vec::new();
+    for instance in config.instance.iter().map(toml::Spanned::get_ref) {
+        let (Ok(id), Some(service)) = (instance.identifier(), instance.service()) else { continue };
+        let initiators = config.initiators_of(instance);
+        for name in &initiators {
+            if known.contains(name) {
+                continue;
+            }
+            if let Some(party) = config.party(name) {
+                directory.add_initiator(Initiator {
+                    identity: identity(&party.id, party.password.octets()),
+                    security: security(config, &party),
+                })?;
+                known.push(name.clone());
+            }
+        }
+        let (from, until) = instance.period_utc_ns();
+        directory.add_instance(Provided {
+            id,
+            service,
+            versions: instance.versions.clone(),
+            initiators,
+            provision: (from.is_some() || until.is_some()).then(|| Provision {
+                start_utc_ns: from.unwrap_or(0),
+                end_utc_ns: until.unwrap_or(u64::MAX),
+            }),
+            responder_port: Some(instance.port.clone()),
+            end_is_final: false,
+        })?;
+    }
+    Ok(directory)
+}

@@ -1,0 +1,233 @@
+//! What an operator's orders do, and the port where they come in.
+
+use super::Shared;
+use super::end::Command;
+use super::order::{self, HELP, LINE_MAX, Level, Order};
+use super::served::{Machine, Served};
+use crate::net::Sender;
+use crate::pdu::{CltuProductionStatus, LockStatus, ReturnProductionStatus};
+use crate::service::fcltu;
+use crate::service::returns::{Locks, ReturnProduction};
+use crate::time::Now;
+use std::fmt::Write as _;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Operators at a time.
+const OPERATORS_MAX: usize = 8;
+
+/// Does what a line says, and answers in lines; the last begins with `ok` or `error:`.
+pub(super) fn answer(shared: &Shared, line: &str) -> String {
+    match order::parse(line).and_then(|order| obey(shared, &order)) {
+        Ok(said) if said.is_empty() => "ok".to_owned(),
+        Ok(said) => format!("{said}\nok"),
+        Err(why) => format!("error: {why}"),
+    }
+}
+
+fn obey(shared: &Shared, order: &Order) -> Result<String, String> {
+    match order {
+        Order::Help => Ok(HELP.to_owned()),
+        Order::Status => Ok(status(shared)),
+        Order::Quit => {
+            shared.stops.store(true, Ordering::Release);
+            Ok(String::new())
+        }
+        Order::Production(level, instance) => {
+            each(shared, instance.as_deref(), |served| match served.forward {
+                Some(_) => forward(served, fcltu::Production::Status(forward_status(*level))),
+                None => returns(served, ReturnProduction::Status(return_status(*level))),
+            })
+        }
+        Order::Uplink(status, instance) => each(shared, instance.as_deref(), |served| {
+            if served.forward.is_some() {
+                forward(served, fcltu::Production::Uplink(*status));
+            }
+        }),
+        Order::FrameSync(status, instance) => each(shared, instance.as_deref(), |served| {
+            if served.returns.is_some() {
+                let locks = Locks { frame_sync: *status, ..Locks::all(LockStatus::InLock) };
+                returns(served, ReturnProduction::Locks(locks));
+            }
+        }),
+        Order::OutOfService(out, instance) => each(shared, Some(instance), |served| {
+            // The directory was made of the same instances.
+            let _ = shared.directory.set_out_of_service(&served.id, *out);
+        }),
+        Order::Abort(instance) => each(shared, instance.as_deref(), |served| {
+            if let Some(sender) = sender_of(served) {
+                // One that has ended needs none.
+                drop(sender.send(Command::Abort, 0));
+            }
+        }),
+    }
+}
+
+/// Does something to the instances that are meant; there has to be one.
+fn each(shared: &Shared, instance: Option<&str>, act: impl Fn(&Served)) -> Result<String, String> {
+    let meant: Vec<_> = shared.served.iter().filter(|served| served.is_called(instance)).collect();
+    if meant.is_empty() {
+        return Err(format!("no instance is called {:?}", instance.unwrap_or("")));
+    }
+    meant.into_iter().for_each(|served| act(served));
+    Ok(String::new())
+}
+
+fn sender_of(served: &Served) -> Option<Sender<Command>> {
+    served.lock().bound.as_ref().map(|bound| bound.sender.clone())
+}
+
+/// Tells a forward machine, in the thread of its association where there is one.
+fn forward(served: &Served, event: fcltu::Production) {
+    if let Some(sender) = sender_of(served)
+        && sender.send(Command::Forward(event), 0).is_ok()
+    {
+        return;
+    }
+    if let Machine::Forward(provider) = &mut served.lock().machine {
+        // Nobody is bound to be told anything.
+        provider.production(event, Now::read(), &mut Vec::new());
+    }
+}
+
+/// Tells a return machine, likewise.
+fn returns(served: &Served, event: ReturnProduction) {
+    if let Some(sender) = sender_of(served)
+        && sender.send(Command::Return(event), 0).is_ok()
+    {
+        return;
+    }
+    if let Machine::Return(provider) = &mut served.lock().machine {
+        provider.production(event, Now::read(), &mut Vec::new());
+    }
+}
+
+fn forward_status(level: Level) -> CltuProductionStatus {
+    match level {
+        Level::Operational => CltuProductionStatus::Operational,
+        Level::Configured => CltuProductionStatus::Configured,
+        Level::Interrupted => CltuProductionStatus::Interrupted,
+        Level::Halted => CltuProductionStatus::Halted,
+    }
+}
+
+fn return_status(level: Level) -> ReturnProductionStatus {
+    match level {
+        Level::Operational | Level::Configured => ReturnProductionStatus::Running,
+        Level::Interrupted => ReturnProductionStatus::Interrupted,
+        Level::Halted => ReturnProductionStatus::Halted,
+    }
+}
+
+fn status(shared: &Shared) -> String {
+    let mut text = String::new();
+    for served in &shared.served {
+        let live = served.lock();
+        let who = match &live.bound {
+            None => "nobody bound".to_owned(),
+            Some(bound) => format!("{} bound, version {}", bound.initiator, bound.version),
+        };
+        let state = live.machine.state();
+        let counts = match &live.machine {
+            Machine::Forward(provider) => provider.queue().look(|radiation| {
+                let report = radiation.report();
+                format!(
+                    "production {:?}, received {}, radiated {}, waiting {}, discarded {}",
+                    report.production,
+                    report.received,
+                    report.radiated,
+                    radiation.waiting(),
+                    radiation.discarded()
+                )
+            }),
+            Machine::Return(provider) => {
+                let counts = provider.counts();
+                format!(
+                    "received {}, delivered {}, discarded {}",
+                    counts.received, counts.delivered, counts.discarded
+                )
+            }
+        };
+        // Into a string nothing fails.
+        let _ = writeln!(text, "{} {:?} {state:?}, {who}, {counts}", served.name, served.service);
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// The port where orders come in.
+pub(super) struct Control {
+    address: SocketAddr,
+    stops: Arc<AtomicBool>,
+}
+
+impl Control {
+    pub(super) fn start(address: SocketAddr, shared: Arc<Shared>) -> io::Result<Self> {
+        let listener = TcpListener::bind(address)?;
+        let address = listener.local_addr()?;
+        let stops = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stops);
+        std::thread::Builder::new().name("sle-control".to_owned()).spawn(move || {
+            let operators = Arc::new(AtomicUsize::new(0));
+            for stream in listener.incoming() {
+                if stopped.load(Ordering::Acquire) {
+                    return;
+                }
+                let Ok(stream) = stream else { continue };
+                if operators.fetch_add(1, Ordering::AcqRel) >= OPERATORS_MAX {
+                    operators.fetch_sub(1, Ordering::AcqRel);
+                    continue;
+                }
+                let (shared, of_thread) = (Arc::clone(&shared), Arc::clone(&operators));
+                let spawned =
+                    std::thread::Builder::new().name("sle-operator".to_owned()).spawn(move || {
+                        if let Err(error) = talk(&stream, &shared) {
+                            shared.log.say(&format!("operator: {error}"));
+                        }
+                        of_thread.fetch_sub(1, Ordering::AcqRel);
+                    });
+                if spawned.is_err() {
+                    operators.fetch_sub(1, Ordering::AcqRel);
+                }
+            }
+        })?;
+        Ok(Self { address, stops })
+    }
+
+    pub(super) fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        self.stops.store(true, Ordering::Release);
+        // Wakes the thread; where that fails it ends with the program.
+        let _ = TcpStream::connect_timeout(&self.address, Duration::from_millis(200));
+    }
+}
+
+/// One operator, until he goes.
+fn talk(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
+    let mut lines = BufReader::new(stream);
+    let mut to = stream;
+    loop {
+        let mut line = Vec::new();
+        let max = u64::try_from(LINE_MAX).unwrap_or(u64::MAX);
+        if lines.by_ref().take(max).read_until(b'\n', &mut line)? == 0 {
+            return Ok(());
+        }
+        if line.len() == LINE_MAX && !line.ends_with(b"\n") {
+            writeln!(to, "error: a line has at most {LINE_MAX} octets")?;
+            return Ok(());
+        }
+        let said = answer(shared, &String::from_utf8_lossy(&line));
+        writeln!(to, "{said}")?;
+        if shared.stops.load(Ordering::Acquire) {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! A service instance as it is run: its machine, through all the associations that it has, and
+//! whoever is bound to it now.
+
+use super::end::Command;
+use crate::config::{Config, Delivery, Forward, Generator, Instance, Production, Return};
+use crate::net::Sender;
+use crate::pdu::{
+    AntennaId, CltuProductionStatus, DeliveryMode, Pdu, PermittedChannel, RequestedFrameQuality,
+    ReturnProductionStatus, Service, ServiceInstanceId, UpdateMode,
+};
+use crate::recording::ChainKey;
+use crate::service::fcltu::{
+    self, EventAction, FcltuConfig, FcltuProvider, Limits, ProtocolAbortMode, Queue,
+};
+use crate::service::returns::{Offer, ReturnConfig, ReturnProduction, ReturnProvider};
+use crate::service::{Action, State};
+use crate::time::Now;
+use bytes::Bytes;
+use chronoscope_record::Started;
+use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+/// The state machine of an instance.
+#[derive(Debug)]
+pub(super) enum Machine {
+    Forward(Box<FcltuProvider>),
+    Return(Box<ReturnProvider>),
+}
+
+impl Machine {
+    pub(super) fn state(&self) -> State {
+        match self {
+            Self::Forward(provider) => provider.state(),
+            Self::Return(provider) => provider.state(),
+        }
+    }
+
+    fn bound(&mut self, version: u16, now: Now) {
+        match self {
+            Self::Forward(provider) => provider.bound(version, now),
+            Self::Return(provider) => provider.bound(version, now),
+        }
+    }
+
+    fn unbound(&mut self, now: Now) {
+        match self {
+            Self::Forward(provider) => provider.unbound(now),
+            Self::Return(provider) => provider.unbound(now),
+        }
+    }
+
+    pub(super) fn pdu(&mut self, pdu: Pdu, now: Now, out: &mut Vec<Action>) {
+        match self {
+            Self::Forward(provider) => provider.pdu(pdu, now, out),
+            Self::Return(provider) => provider.pdu(pdu, now, out),
+        }
+    }
+
+    pub(super) fn due(&self) -> Option<u64> {
+        match self {
+            Self::Forward(provider) => provider.due(),
+            Self::Return(provider) => provider.due(),
+        }
+    }
+
+    pub(super) fn tick(&mut self, now: Now, out: &mut Vec<Action>) {
+        match self {
+            Self::Forward(provider) => provider.tick(now, out),
+            Self::Return(provider) => provider.tick(now, out),
+        }
+    }
+}
+
+/// What an instance's threads share, behind one lock.
+pub(super) struct Live {
+    pub(super) machine: Machine,
+    /// Whoever is bound, and the way to his association.
+    pub(super) bound: Option<BoundTo>,
+    /// Counts STARTs.
+    pub(super) starts: u64,
+    /// Counts associations, so that one that ends late does not unbind the next.
+    bindings: u64,
+}
+
+pub(super) struct BoundTo {
+    pub(super) initiator: String,
+    pub(super) version: u16,
+    pub(super) sender: Sender<Command>,
+    number: u64,
+}
+
+/// A service instance.
+pub(super) struct Served {
+    pub(super) id: ServiceInstanceId,
+    /// The identifier as text.
+    pub(super) name: String,
+    pub(super) service: Service,
+    live: Mutex<Live>,
+    /// Somebody bound, unbound, started or stopped.
+    changed: Condvar,
+    /// Of transfer buffers.
+    pub(super) key: ChainKey,
+    /// What waits for radiation, as transactions.
+    pub(super) queued: Mutex<VecDeque<(u32, Started)>>,
+    /// Radiation has something to tell.
+    pub(super) progress: Arc<AtomicBool>,
+    pub(super) forward: Option<(Forward, Arc<Queue>)>,
+    pub(super) returns: Option<Return>,
+    /// Where a UDP source listens.
+    pub(super) source: OnceLock<Option<SocketAddr>>,
+}
+
+impl Served {
+    /// As the configuration says, which was checked.
+    pub(super) fn new(config: &Config, instance: &Instance, id: ServiceInstanceId) -> Option<Self> {
+        let service = instance.service()?;
+        let (machine, forward, returns) = if service == Service::Fcltu {
+            let forward = instance.forward();
+            let fcltu = forward_config(config, &forward);
+            let queue = Arc::new(Queue::new(&fcltu));
+            let provider = Box::new(FcltuProvider::new(fcltu, Arc::clone(&queue)));
+            (Machine::Forward(provider), Some((forward, queue)), None)
+        } else {
+            let returns = instance.returns();
+            let mut provider = ReturnProvider::new(return_config(service, &returns));
+            let status = ReturnProduction::Status(return_status(returns.production));
+            provider.production(status, Now::read(), &mut Vec::new());
+            (Machine::Return(Box::new(provider)), None, Some(returns))
+        };
+        Some(Self {
+            key: ChainKey::of_return(&id),
+            id,
+            name: instance.id.clone(),
+            service,
+            live: Mutex::new(Live { machine, bound: None, starts: 0, bindings: 0 }),
+            changed: Condvar::new(),
+            queued: Mutex::default(),
+            progress: Arc::default(),
+            forward,
+            returns,
+            source: OnceLock::new(),
+        })
+    }
+
+    /// Whether an operator means it.
+    pub(super) fn is_called(&self, wanted: Option<&str>) -> bool {
+        wanted.is_none_or(|wanted| {
+            self.name == wanted || self.name.rsplit('=').next() == Some(wanted)
+        })
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Live> {
+        // Machines do not panic; what one that did left behind is as good as any state.
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sleeps until somebody binds, unbinds, starts or stops, at most so long.
+    pub(super) fn wait<'a>(
+        &self,
+        live: MutexGuard<'a, Live>,
+        at_most: Duration,
+    ) -> MutexGuard<'a, Live> {
+        self.changed.wait_timeout(live, at_most).unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Tells sleepers that something changed.
+    pub(super) fn notify(&self) {
+        self.changed.notify_all();
+    }
+
+    /// Somebody has bound; the number of his binding.
+    pub(super) fn bind(
+        &self,
+        initiator: String,
+        version: u16,
+        sender: Sender<Command>,
+        now: Now,
+    ) -> u64 {
+        let mut live = self.lock();
+        if live.bound.take().is_some() {
+            // The one before has ended and not said so yet.
+            live.machine.unbound(now);
+        }
+        live.bindings += 1;
+        let number = live.bindings;
+        live.machine.bound(version, now);
+        if let Some((_, queue)) = &self.forward {
+            let (waker, progress) = (sender.clone(), Arc::clone(&self.progress));
+            queue.set_waker(move || {
+                progress.store(true, Ordering::Release);
+                // Where the connection is full the association looks by itself; where it has
+                // ended nobody is told.
+                drop(waker.try_send(Command::Progress, 0));
+            });
+        }
+        live.bound = Some(BoundTo { initiator, version, sender, number });
+        drop(live);
+        self.notify();
+        number
+    }
+
+    /// The association of that binding is over.
+    pub(super) fn unbind(&self, number: u64, now: Now) {
+        let mut live = self.lock();
+        if live.bound.as_ref().is_some_and(|bound| bound.number == number) {
+            live.bound = None;
+            live.machine.unbound(now);
+            if let Some((_, queue)) = &self.forward {
+                queue.clear_waker();
+            }
+        }
+        drop(live);
+        self.notify();
+    }
+
+    pub(super) fn queued(&self) -> MutexGuard<'_, VecDeque<(u32, Started)>> {
+        self.queued.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn forward_config(config: &Config, forward: &Forward) -> FcltuConfig {
+    let action = |outcome: &str| match outcome {
+        "completed" => EventAction::Complete,
+        "condition-false" => EventAction::ConditionFalse,
+        _ => EventAction::Fail,
+    };
+    let events: BTreeMap<u16, EventAction> =
+        forward.event.iter().map(|event| (event.id, action(&event.outcome))).collect();
+    FcltuConfig {
+        limits: Limits { octets: forward.buffer, ..Limits::default() },
+        maximum_cltu_length: forward.cltu_max,
+        check_cltu: forward.check,
+        bit_rate: forward.bit_rate,
+        minimum_delay_us: forward.minimum_delay_us,
+        production: forward_status(forward.production),
+        protocol_abort_mode: if forward.continue_after_abort {
+            ProtocolAbortMode::Continue
+        } else {
+            ProtocolAbortMode::Abort
+        },
+        transfer_buffers: forward.blocking,
+        events: (!events.is_empty()).then_some(events),
+        notify_buffer_empty: forward.notify_buffer_empty,
+        return_timeout_s: config.user.as_ref().map_or(60, |user| user.return_timeout_s),
+        ..fcltu::FcltuConfig::default()
+    }
+}
+
+fn forward_status(production: Production) -> CltuProductionStatus {
+    match production {
+        Production::Operational => CltuProductionStatus::Operational,
+        Production::Configured => CltuProductionStatus::Configured,
+        Production::Interrupted => CltuProductionStatus::Interrupted,
+        Production::Halted => CltuProductionStatus::Halted,
+    }
+}
+
+fn return_status(production: Production) -> ReturnProductionStatus {
+    match production {
+        Production::Operational | Production::Configured => ReturnProductionStatus::Running,
+        Production::Interrupted => ReturnProductionStatus::Interrupted,
+        Production::Halted => ReturnProductionStatus::Halted,
+    }
+}
+
+fn return_config(service: Service, returns: &Return) -> ReturnConfig {
+    let channels = || {
+        let mut all: Vec<PermittedChannel> = Vec::new();
+        for channel in returns.channels.iter().map(|text| text.0) {
+            let list = channel.virtual_channel.map(|one| vec![one]);
+            let same = all.iter_mut().find(|known| {
+                (known.spacecraft, known.version) == (channel.spacecraft, channel.version)
+                    && known.virtual_channels.is_some() == list.is_some()
+            });
+            match (same.and_then(|known| known.virtual_channels.as_mut()), list) {
+                (Some(known), Some(list)) => known.extend(list),
+                (_, list) => all.push(PermittedChannel {
+                    spacecraft: channel.spacecraft,
+                    version: channel.version,
+                    virtual_channels: list,
+                }),
+            }
+        }
+        all
+    };
+    let offer = match service {
+        Service::Rcf => Offer::Rcf { channels: channels() },
+        Service::Rocf => Offer::Rocf {
+            channels: channels(),
+            control_words: vec![0, 1, 2],
+            tc_channels: Some((0..64).collect()),
+            updates: vec![UpdateMode::Continuous, UpdateMode::ChangeBased],
+        },
+        Service::Raf | Service::Fcltu => Offer::Raf {
+            permitted: vec![
+                RequestedFrameQuality::Good,
+                RequestedFrameQuality::Erred,
+                RequestedFrameQuality::All,
+            ],
+        },
+    };
+    let generator =
+        returns.generator.clone().unwrap_or(Generator { fecf: false, ..Generator::default() });
+    ReturnConfig {
+        offer,
+        delivery: match returns.delivery {
+            Delivery::Timely => DeliveryMode::TimelyOnline,
+            Delivery::Complete => DeliveryMode::CompleteOnline,
+            Delivery::Offline => DeliveryMode::Offline,
+        },
+        buffer_size: returns.frames_per_buffer,
+        latency_limit_s: returns.latency_s,
+        antenna: AntennaId::Local(Bytes::copy_from_slice(returns.antenna.as_bytes())),
+        trailer: crate::frame::Trailer {
+            fecf: returns.fecf.unwrap_or(generator.fecf),
+            aos_ocf: false,
+        },
+        backlog_octets: returns.backlog,
+        ..ReturnConfig::raf()
+    }
+}

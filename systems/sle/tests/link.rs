@@ -1,0 +1,321 @@
+//! A user and a provider over real sockets, in one process.
+#![allow(clippy::unwrap_used)]
+
+use chronoscope_sle::client::{
+    ClientError, Ending, Fate, Occurrence, Settings, Sink, Transfer, User,
+};
+use chronoscope_sle::config::Config;
+use chronoscope_sle::pdu::{
+    BindDiagnostic, BufferNotification, CltuNotification, CltuProductionStatus,
+    FrameOrNotification, Parameter, ParameterName, PeerAbortDiagnostic, ReportRequest,
+    RequestedFrameQuality, ReturnNotification, ReturnProductionStatus, ReturnStart, Select,
+    UnbindReason,
+};
+use chronoscope_sle::provider::{self, Log, Running};
+use std::net::UdpSocket;
+use std::sync::mpsc;
+use std::time::Duration;
+
+const SOON: Duration = Duration::from_secs(10);
+
+/// A provider of one FCLTU and one RAF instance, and the settings of its user.
+struct Link {
+    provider: Running,
+    config: Config,
+}
+
+impl Link {
+    fn with(more: &str) -> Self {
+        let text = format!(
+            "[provider]\nid = \"STATION\"\npassword = \"station-pw\"\nlisten = [\"127.0.0.1:0\"]\n\
+             [user]\nid = \"MCC\"\npassword = \"centre-pw\"\nreturn_timeout_s = 10\n{more}"
+        );
+        let config = Config::parse(&text).unwrap();
+        let provider = provider::run(&config, Log::new(|said| eprintln!("{said}"))).unwrap();
+        Self { provider, config }
+    }
+
+    fn forward(more: &str) -> Self {
+        Self::with(&format!(
+            "[[instance]]\nid = \"sagr=1.spack=A.fsl-fg=1.cltu=cltu1\"\n[instance.forward]\n{more}"
+        ))
+    }
+
+    fn settings(&self, instance: &str) -> Settings {
+        let mut settings = Settings::of(&self.config, Some(instance)).unwrap();
+        settings.address = self.provider.addresses()[0].to_string();
+        settings
+    }
+
+    fn user(&self, instance: &str) -> User {
+        User::connect(self.settings(instance)).unwrap()
+    }
+
+    fn bound(&self, instance: &str) -> User {
+        let user = self.user(instance);
+        user.bind().unwrap();
+        user
+    }
+}
+
+fn cltu(number: u32) -> Transfer {
+    Transfer { data: number.to_be_bytes().repeat(4).into(), ..Transfer::default() }
+}
+
+#[test]
+fn cltus_are_acknowledged_and_radiated() {
+    let link = Link::forward("");
+    let user = link.user("cltu1");
+    assert_eq!(user.bind().unwrap(), 5);
+    user.start_forward(7).unwrap();
+    for number in 0..2000 {
+        let notify_radiated = number == 1999;
+        let id = user.transfer(Transfer { notify_radiated, ..cltu(number) }).unwrap();
+        assert_eq!(id, 7 + number);
+    }
+    user.drain().unwrap();
+    let told = std::iter::from_fn(|| user.next_occurrence(SOON));
+    let mut radiated = told.filter_map(|one| match one {
+        Occurrence::Notified(notify) => Some(notify),
+        _ => None,
+    });
+    assert!(radiated.any(|notify| notify.notification == CltuNotification::CltuRadiated));
+    assert_eq!(user.statistics().acknowledged, 2000);
+    user.stop().unwrap();
+    user.unbind(UnbindReason::End).unwrap();
+    let fates = user.fates();
+    assert_eq!(fates.len(), 1, "{fates:?}");
+    let all = fates[0];
+    assert_eq!((all.cltus.first, all.cltus.count, all.fate), (7, 2000, Fate::Radiated));
+}
+
+#[test]
+fn parameters_reports_and_events() {
+    let link = Link::forward("[[instance.forward.event]]\nid = 3\noutcome = \"completed\"\n");
+    let user = link.bound("cltu1");
+    let length = user.get_parameter(ParameterName::MAXIMUM_SLDU_LENGTH).unwrap();
+    assert_eq!(length, Parameter::MaximumSlduLength(4096));
+    let unknown = user.get_parameter(ParameterName::LATENCY_LIMIT).unwrap_err();
+    assert_eq!(unknown.to_string(), "GET-PARAMETER refused: unknown parameter");
+    user.schedule(ReportRequest::Immediately).unwrap();
+    let Some(Occurrence::Report(report)) = user.next_occurrence(SOON) else { panic!() };
+    assert_eq!(report.production, CltuProductionStatus::Operational);
+    user.throw_event(3, "x".into()).unwrap();
+    let Some(Occurrence::Notified(notify)) = user.next_occurrence(SOON) else { panic!() };
+    assert_eq!(notify.notification, CltuNotification::ActionListCompleted(0));
+    let wrong = user.throw_event(4, "x".into()).unwrap_err();
+    assert_eq!(wrong.to_string(), "THROW-EVENT refused: no such event");
+    user.unbind(UnbindReason::Suspend).unwrap();
+}
+
+#[test]
+fn a_refused_cltu_is_told_once_and_the_next_goes() {
+    let link = Link::forward("cltu_max = 100\n");
+    let user = link.bound("cltu1");
+    user.start_forward(0).unwrap();
+    user.transfer(cltu(0)).unwrap();
+    let long = Transfer { data: vec![1; 101].into(), ..Transfer::default() };
+    user.transfer(long).unwrap();
+    let told = user.drain().unwrap_err();
+    assert_eq!(told.to_string(), "CLTU 1 refused: CLTU error; the provider expects 1");
+    assert_eq!(user.transfer(cltu(1)).unwrap(), 1);
+    user.drain().unwrap();
+    user.stop().unwrap();
+    user.unbind(UnbindReason::End).unwrap();
+    let statistics = user.statistics();
+    assert_eq!((statistics.acknowledged, statistics.refused), (2, 1));
+}
+
+#[test]
+fn blocked_cltus_go_in_one_invocation() {
+    let link = Link::forward("blocking = true\n");
+    let user = link.bound("cltu1");
+    user.start_forward(0).unwrap();
+    for _ in 0..10 {
+        let buffer = (0..80).map(|number| cltu(number).data).collect();
+        user.transfer_buffer(buffer, BufferNotification::Last).unwrap();
+    }
+    user.drain().unwrap();
+    assert_eq!(user.statistics().acknowledged, 800);
+    user.stop().unwrap();
+    user.unbind(UnbindReason::End).unwrap();
+}
+
+#[test]
+fn an_operator_interrupts_and_resumes() {
+    let link = Link::forward("");
+    let user = link.bound("cltu1");
+    user.start_forward(0).unwrap();
+    assert_eq!(link.provider.order("interrupt cltu1"), "ok");
+    let Some(Occurrence::Notified(notify)) = user.next_occurrence(SOON) else { panic!() };
+    assert_eq!(notify.notification, CltuNotification::ProductionInterrupted);
+    user.transfer(cltu(0)).unwrap();
+    let told = user.drain().unwrap_err().to_string();
+    assert_eq!(told, "CLTU 0 refused: unable to process; the provider expects 0");
+    assert_eq!(link.provider.order("resume"), "ok");
+    let Some(Occurrence::Notified(notify)) = user.next_occurrence(SOON) else { panic!() };
+    assert_eq!(notify.notification, CltuNotification::ProductionOperational);
+    assert!(link.provider.order("halt cltu2").starts_with("error: no instance"));
+    let status = link.provider.order("status");
+    assert!(status.contains("Fcltu Active, MCC bound, version 5"), "{status}");
+}
+
+#[test]
+fn one_binding_at_a_time() {
+    let link = Link::forward("");
+    let first = link.bound("cltu1");
+    let refused = link.user("cltu1").bind().unwrap_err();
+    assert!(matches!(refused, ClientError::BindRefused(BindDiagnostic::AlreadyBound)));
+    first.unbind(UnbindReason::End).unwrap();
+    link.bound("cltu1").unbind(UnbindReason::End).unwrap();
+}
+
+#[test]
+fn an_aborted_user_leaves_the_instance_free() {
+    let link = Link::forward("");
+    for _ in 0..3 {
+        let user = bound_soon(&link);
+        user.start_forward(0).unwrap();
+        user.transfer(cltu(0)).unwrap();
+        user.abort(PeerAbortDiagnostic::OperationalRequirement);
+        assert!(matches!(user.ending(), Some(Ending::Aborted { .. })));
+    }
+    let user = bound_soon(&link);
+    user.start_forward(0).unwrap();
+    user.transfer(cltu(0)).unwrap();
+    user.reset();
+    bound_soon(&link);
+}
+
+/// Binds as soon as the provider has seen the end of the one before.
+fn bound_soon(link: &Link) -> User {
+    for _ in 0..400 {
+        let user = link.user("cltu1");
+        match user.bind() {
+            Ok(_) => return user,
+            Err(ClientError::BindRefused(BindDiagnostic::AlreadyBound)) => {}
+            Err(other) => panic!("{other}"),
+        }
+        chronoscope_clock::sleep(Duration::from_millis(10));
+    }
+    panic!("still bound");
+}
+
+#[test]
+fn every_fate_is_known_when_the_provider_aborts() {
+    let link = Link::forward("bit_rate = 8000\n");
+    let user = link.bound("cltu1");
+    user.start_forward(0).unwrap();
+    for number in 0..50 {
+        user.transfer(Transfer { notify_radiated: true, ..cltu(number) }).unwrap();
+    }
+    assert_eq!(link.provider.order("abort"), "ok");
+    let why = loop {
+        match user.transfer(cltu(0)) {
+            Ok(_) => {}
+            Err(why) => break why,
+        }
+    };
+    assert!(why.to_string().contains("the peer aborted: OperationalRequirement"), "{why}");
+    let handed_over = user.statistics().sent;
+    let fates = user.fates();
+    let known: u64 = fates.iter().map(|one| u64::from(one.cltus.count)).sum();
+    assert_eq!(known, handed_over, "{fates:?}");
+}
+
+const RAF: &str = "[[instance]]\nid = \"sagr=1.spack=A.rsl-fg=1.raf=onlc1\"\n[instance.return]\n";
+
+/// Frames as they came, by a sink.
+fn collecting() -> (Sink, mpsc::Receiver<FrameOrNotification>) {
+    let (to, from) = mpsc::channel();
+    let sink = move |parts: Vec<FrameOrNotification>| {
+        for part in parts {
+            // Whoever has seen enough listens no more.
+            let _ = to.send(part);
+        }
+    };
+    (Box::new(sink), from)
+}
+
+fn all_frames() -> ReturnStart {
+    ReturnStart { start: None, stop: None, select: Select::Frames(RequestedFrameQuality::All) }
+}
+
+#[test]
+fn generated_frames_come_in_order_and_end() {
+    let link = Link::with(&format!(
+        "{RAF}frames_per_buffer = 7\n[instance.return.generator]\noctets = 100\ncount = 5000\n"
+    ));
+    let (sink, frames) = collecting();
+    let user = User::connect_with(link.settings("onlc1"), sink).unwrap();
+    user.bind().unwrap();
+    user.start_return(all_frames()).unwrap();
+    for number in 0..5000u64 {
+        let FrameOrNotification::Frame(frame) = frames.recv_timeout(SOON).unwrap() else {
+            panic!()
+        };
+        assert_eq!(frame.data.len(), 100);
+        // Of one virtual channel: its count is in the fourth octet.
+        assert_eq!(u64::from(frame.data[3]), number % 256);
+        assert_eq!(frame.data_link_continuity, if number == 0 { -1 } else { 0 });
+    }
+    let FrameOrNotification::Notification(last) = frames.recv_timeout(SOON).unwrap() else {
+        panic!()
+    };
+    assert_eq!(last.notification, ReturnNotification::EndOfData);
+    assert_eq!(user.statistics().returned.frames, 5000);
+    let unknown = user.get_parameter(ParameterName::MAXIMUM_SLDU_LENGTH).unwrap_err();
+    assert!(unknown.to_string().contains("unknown parameter"), "{unknown}");
+    user.stop().unwrap();
+    user.unbind(UnbindReason::End).unwrap();
+}
+
+#[test]
+fn datagrams_become_frames_within_the_latency_limit() {
+    let link = Link::with(&format!("{RAF}udp = \"127.0.0.1:0\"\n"));
+    let (sink, frames) = collecting();
+    let user = User::connect_with(link.settings("onlc1"), sink).unwrap();
+    user.bind().unwrap();
+    user.start_return(all_frames()).unwrap();
+    let modem = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let to = link.provider.source("onlc1").unwrap();
+    for octet in 0..3u8 {
+        modem.send_to(&[octet; 50], to).unwrap();
+    }
+    for octet in 0..3u8 {
+        let FrameOrNotification::Frame(frame) = frames.recv_timeout(SOON).unwrap() else {
+            panic!()
+        };
+        assert_eq!(frame.data, vec![octet; 50]);
+    }
+    assert_eq!(link.provider.order("halt onlc1"), "ok");
+    let FrameOrNotification::Notification(told) = frames.recv_timeout(SOON).unwrap() else {
+        panic!()
+    };
+    let halted = ReturnNotification::ProductionStatusChange(ReturnProductionStatus::Halted);
+    assert_eq!(told.notification, halted);
+    user.stop().unwrap();
+    user.unbind(UnbindReason::End).unwrap();
+}
+
+#[test]
+fn credentials_are_wanted_and_given() {
+    for (auth, hash) in [("bind", "sha1"), ("all", "sha1"), ("bind", "sha256"), ("all", "sha256")] {
+        let link = Link::with(&format!(
+            "[security]\nauth = \"{auth}\"\nhash = \"{hash}\"\n\
+             [[instance]]\nid = \"sagr=1.spack=A.fsl-fg=1.cltu=cltu1\"\n"
+        ));
+        let user = link.bound("cltu1");
+        user.start_forward(0).unwrap();
+        for number in 0..100 {
+            user.transfer(cltu(number)).unwrap();
+        }
+        user.drain().unwrap();
+        user.stop().unwrap();
+        user.unbind(UnbindReason::End).unwrap();
+        let mut wrong = link.settings("cltu1");
+        wrong.association.initiator.password = b"another".to_vec();
+        let refused = User::connect(wrong).unwrap().bind().unwrap_err().to_string();
+        assert!(refused.contains("AccessDenied"), "{auth} {hash}: {refused}");
+    }
+}
