@@ -11,6 +11,9 @@ use std::time::Duration;
 /// must not call back into the queue.
 type Waker = Box<dyn Fn() + Send + Sync>;
 
+/// CLTUs that may wait for radiation while it is let sleep.
+const HELD_MAX: usize = 64;
+
 /// A [`Radiation`] that two threads share. A lock is held for tens of nanoseconds at a time; a
 /// sleeping thread is woken once, however much comes before it runs.
 pub struct Queue {
@@ -27,6 +30,8 @@ struct Shared {
     sleeps: bool,
     /// The association was woken and has not looked yet.
     told: bool,
+    /// More comes at once: the radiating thread is let sleep.
+    held: bool,
 }
 
 impl Queue {
@@ -34,7 +39,7 @@ impl Queue {
     #[must_use]
     pub fn new(config: &FcltuConfig) -> Self {
         let radiation = Radiation::new(config);
-        let shared = Shared { radiation, changed: false, sleeps: false, told: false };
+        let shared = Shared { radiation, changed: false, sleeps: false, told: false, held: false };
         Self { shared: Mutex::new(shared), changed: Condvar::new(), waker: Mutex::new(None) }
     }
 
@@ -59,13 +64,39 @@ impl Queue {
     pub fn with<T>(&self, act: impl FnOnce(&mut Radiation) -> T) -> T {
         let mut shared = self.lock();
         let done = act(&mut shared.radiation);
+        self.has_changed(shared);
+        done
+    }
+
+    /// Lets the radiating thread sleep until [`Queue::release`], or until 64 CLTUs or half a buffer
+    /// of them wait: the association has several operations at hand, and waking a thread for each costs more than
+    /// all the rest. For the association's side alone.
+    pub fn hold(&self) {
+        self.lock().held = true;
+    }
+
+    /// Wakes the radiating thread where there is something for it.
+    pub fn release(&self) {
+        let mut shared = self.lock();
+        shared.held = false;
+        if shared.changed {
+            self.has_changed(shared);
+        }
+    }
+
+    /// Wakes the radiating thread, where it sleeps and may be woken.
+    fn has_changed(&self, mut shared: MutexGuard<'_, Shared>) {
         shared.changed = true;
+        let radiation = &shared.radiation;
+        let has_room = radiation.available() >= radiation.limits().octets / 2;
+        if shared.held && has_room && radiation.waiting() < HELD_MAX {
+            return;
+        }
         let wake = std::mem::take(&mut shared.sleeps);
         drop(shared);
         if wake {
             self.changed.notify_one();
         }
-        done
     }
 
     /// Looks at the radiation and changes nothing.
@@ -84,12 +115,7 @@ impl Queue {
             each(notice);
         }
         // Radiation may have waited for that.
-        shared.changed = true;
-        let wake = std::mem::take(&mut shared.sleeps);
-        drop(shared);
-        if wake {
-            self.changed.notify_one();
-        }
+        self.has_changed(shared);
     }
 
     /// What radiation does next; for the radiating thread.

@@ -186,6 +186,12 @@ impl Radiation {
         Ok(())
     }
 
+    /// Bounds of the buffer.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
     /// Octets of the buffer that are free.
     #[must_use]
     pub fn available(&self) -> u32 {
