@@ -82,8 +82,10 @@ impl TransferBuffer {
         }
     }
 
-    /// Forgets what is in it. What was sent stays counted.
+    /// Discards what is in it.
     pub(super) fn clear(&mut self) {
+        let waiting = self.waiting.as_deref().unwrap_or(&[]);
+        self.discarded += Tally::of(&self.filling).frames + Tally::of(waiting).frames;
         self.filling.clear();
         self.waiting = None;
         self.is_due = false;

@@ -51,7 +51,8 @@ pub struct ReturnCounts {
     pub good: u64,
     /// ROCF: frames of the channel that were looked at.
     pub processed: u64,
-    /// Frames discarded because the user, or nobody, took them in time.
+    /// Frames discarded: nobody had started, the connection took nothing, the online frame buffer
+    /// was full, or an association ended with them in its transfer buffer.
     pub discarded: u64,
     /// Frames that came while production was not running.
     pub unproduced: u64,
@@ -366,6 +367,8 @@ impl ReturnProvider {
         let Some(active) = self.active.as_mut().filter(|active| !active.has_ended) else {
             if self.config.delivery == DeliveryMode::CompleteOnline {
                 self.backlog.push(Entry::Frame(frame));
+            } else {
+                self.counts.discarded += 1;
             }
             return;
         };
@@ -375,7 +378,9 @@ impl ReturnProvider {
             }
             active.is_complete = true;
         }
-        if !is_timely {
+        if is_timely {
+            self.counts.discarded += 1;
+        } else {
             self.backlog.push(Entry::Frame(frame));
         }
         self.pump(now, out);
