@@ -24,6 +24,10 @@ const OCTETS_MAX: usize = 8192;
 /// ccsds(4) space-link-extension(3) sle-transfer-services(1) service-instance-attributes(2)`.
 const ATTRIBUTE_ARCS: [u32; 7] = [1, 3, 112, 4, 3, 1, 2];
 
+/// The same where version 1 is proposed. One implementation (`sle` of LibreCube) has them so, and
+/// no book was at hand to confirm it: they are read whatever the version is, as are the others.
+const ATTRIBUTE_ARCS_V1: [u32; 6] = [1, 2, 0, 9, 5, 2];
+
 /// `SleBindInvocation`.
 #[derive(AsnType, Decode, Encode)]
 struct BindInvocation {
@@ -189,7 +193,8 @@ fn bind(tag: u32, octets: &[u8]) -> Decoded {
 fn bind_wire(credentials: Credentials, bind: &Bind) -> Result<BindInvocation, EncodeError> {
     in_range("versionNumber", bind.version, 1, 65_535)?;
     let instance = bind.instance.0.iter().map(|(attribute, value)| {
-        let mut arcs = ATTRIBUTE_ARCS.to_vec();
+        let mut arcs =
+            if bind.version == 1 { ATTRIBUTE_ARCS_V1.to_vec() } else { ATTRIBUTE_ARCS.to_vec() };
         arcs.push(attribute.0.into());
         let identifier = ObjectIdentifier::new_unchecked(arcs.into());
         let value = visible("siAttributeValue", value, 256)?;
@@ -305,7 +310,10 @@ fn attribute(set: SetOf<Attribute>) -> Result<(SiAttribute, String), DecodeError
         return Err(DecodeError::Content { operation, reason });
     };
     let arcs: &[u32] = attribute.identifier.as_ref();
-    let number = arcs.strip_prefix(&ATTRIBUTE_ARCS[..]).filter(|own| own.len() == 1);
+    let own = arcs
+        .strip_prefix(&ATTRIBUTE_ARCS[..])
+        .or_else(|| arcs.strip_prefix(&ATTRIBUTE_ARCS_V1[..]));
+    let number = own.filter(|own| own.len() == 1);
     let number = number.and_then(|own| u16::try_from(own[0]).ok()).ok_or_else(|| {
         let reason = format!("no service instance attribute has the identifier {arcs:?}");
         DecodeError::Content { operation: "BIND invocation", reason }
