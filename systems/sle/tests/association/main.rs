@@ -4,8 +4,10 @@
 #![allow(clippy::unwrap_used)]
 
 mod aborts;
+mod corpus;
 mod credentials;
 mod link;
+mod octets;
 mod operations;
 mod provider_table;
 mod timers;
