@@ -63,13 +63,13 @@ pub struct Slot {
 }
 
 impl Seats {
-    /// `None` when there are `max` already, or half as many (rounded up) of one address: a host
-    /// alone does not lock out the others.
+    /// `None` when there are `max` already, or three quarters (rounded up) of them from this
+    /// address: a host alone does not lock out the others.
     fn take(self: &Arc<Self>, address: IpAddr, max: usize) -> Option<Slot> {
         let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let all: usize = taken.values().sum();
         let own = taken.get(&address).copied().unwrap_or(0);
-        if all >= max || own >= max.div_ceil(2) {
+        if all >= max || own >= max - max / 4 {
             return None;
         }
         taken.insert(address, own + 1);
@@ -121,8 +121,8 @@ impl Accepted {
 
 impl Listener {
     /// Listens at `address` (port 0: any that is free) and gives each connection to `accept`, in
-    /// the listener's thread. There are at most `connections_max`, and half as many of one address
-    /// (at least one); more are reset and counted.
+    /// the listener's thread. There are at most `connections_max`, and from four on, three quarters
+    /// of them from one address; more are reset and counted.
     ///
     /// # Errors
     /// [`ListenerError`]; connections that fail later are counted.

@@ -18,9 +18,9 @@
 //! have to say would wait for each other.
 //!
 //! PEER-ABORT is one octet of urgent data (CCSDS 913.1). What comes in front of it and is not yet
-//! read is thrown away, as the book wants it; who sends it says what was due before (a peer that
-//! knows no urgent data finds one octet more behind the last message), then ends the stream and
-//! waits for its peer to do the same.
+//! read is thrown away, as the book wants it; who sends it first finishes the messages that are
+//! under way (a peer that knows no urgent data finds one octet more behind the last), then ends the
+//! stream and waits for its peer to do the same.
 //!
 //! Limits: Linux, TCP. Names are looked up by whoever connects.
 

@@ -7,16 +7,16 @@ use chronoscope_sle::net::{Given, Listener, ListenerError, SocketOptions, connec
 use crate::peer::{CONTEXT, PATIENCE, Setting, Told, listen, pdu, rest, stream};
 
 #[test]
-fn one_address_has_half_of_the_connections_and_gets_them_back() {
+fn one_address_has_three_quarters_of_the_connections_and_gets_them_back() {
     let (listener, sides) = listen(&Setting { connections_max: 4, ..Setting::default() });
     let mut first = stream(listener.address());
     let _second = stream(listener.address());
-    let one = sides.recv_timeout(PATIENCE).unwrap();
-    let _two = sides.recv_timeout(PATIENCE).unwrap();
-    assert_eq!(listener.connections(), 2);
+    let _third = stream(listener.address());
+    let [one, _two, _three] = [(); 3].map(|()| sides.recv_timeout(PATIENCE).unwrap());
+    assert_eq!(listener.connections(), 3);
 
-    let third = stream(listener.address());
-    assert_eq!(rest(&third).unwrap_err().kind(), std::io::ErrorKind::ConnectionReset);
+    let fourth = stream(listener.address());
+    assert_eq!(rest(&fourth).unwrap_err().kind(), std::io::ErrorKind::ConnectionReset);
     assert_eq!(listener.refused(), 1);
 
     first.write_all(&[&CONTEXT[..], &pdu(b"undisturbed")].concat()).unwrap();
@@ -24,9 +24,18 @@ fn one_address_has_half_of_the_connections_and_gets_them_back() {
     drop(first);
     assert_eq!(one.next(), Told::Closed(None));
     one.driver.join();
-    let _fourth = stream(listener.address());
+    let _fifth = stream(listener.address());
     sides.recv_timeout(PATIENCE).unwrap();
-    assert_eq!((listener.connections(), listener.failed()), (2, 0));
+    assert_eq!((listener.connections(), listener.failed()), (3, 0));
+}
+
+#[test]
+fn few_connections_may_all_be_of_one_address_and_no_more() {
+    let (listener, sides) = listen(&Setting { connections_max: 2, ..Setting::default() });
+    let _both = [stream(listener.address()), stream(listener.address())];
+    let _sides = [(); 2].map(|()| sides.recv_timeout(PATIENCE).unwrap());
+    let third = stream(listener.address());
+    assert_eq!(rest(&third).unwrap_err().kind(), std::io::ErrorKind::ConnectionReset);
 }
 
 #[test]
