@@ -41,6 +41,7 @@ final class Settings {
             // What is done.
             Map.entry("count", "100"), // CLTUs sent, or frames received, that count
             Map.entry("warm", "0"), // the same, before those
+            Map.entry("round", "0"), // of those, so many a "round"; 0: none is told
             Map.entry("length", "1544"), // octets of a CLTU or frame
             Map.entry("window", "64"), // CLTUs without their return, at most
             Map.entry("first", "1"), // first CLTU id

@@ -33,8 +33,11 @@ final class User {
     private final AtomicLong octets = new AtomicLong();
     private final long warm;
     private final long all;
+    private final long round;
     private volatile long startNs;
     private volatile long startCpuNs;
+    private long roundNs; // of the library's thread, and before it starts
+    private long roundCpuNs;
     private volatile long endNs;
     private volatile long endCpuNs;
 
@@ -43,6 +46,7 @@ final class User {
         window = new Semaphore(settings.number("window"));
         warm = settings.number("warm");
         all = warm + settings.number("count");
+        round = settings.number("round");
     }
 
     void run() throws InterruptedException {
@@ -162,11 +166,22 @@ final class User {
             endNs = System.nanoTime();
             endCpuNs = Say.cpuNs();
         }
+        if (round > 0 && now > warm && now <= all && (now - warm) % round == 0) {
+            long ns = System.nanoTime();
+            long cpuNs = Say.cpuNs();
+            Say.event("round", "units", round, "octets", round * length, "elapsed_ns",
+                    ns - roundNs, "cpu_ns", cpuNs - roundCpuNs);
+            roundNs = ns;
+            roundCpuNs = cpuNs;
+        }
     }
 
     private void begin() {
         startNs = System.nanoTime();
         startCpuNs = Say.cpuNs();
+        roundNs = startNs;
+        roundCpuNs = startCpuNs;
+        Say.event("begin");
     }
 
     private void result() {

@@ -1,0 +1,111 @@
+//! Programs that are measured: started where the path wants them, heard by lines of JSON.
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+/// A program that runs; killed when this is dropped.
+pub(crate) struct Process {
+    child: Child,
+    lines: Receiver<String>,
+    name: String,
+}
+
+impl Process {
+    /// Starts `command`; its standard output is heard, its standard error is ours.
+    pub(crate) fn start(name: &str, command: &mut Command) -> Result<Self> {
+        let mut child = command
+            .stdin(Stdio::piped()) // ends with us: ours end then, too
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("starting {name}: {command:?}"))?;
+        let output = child.stdout.take().context("no standard output")?;
+        let (sender, lines) = channel();
+        thread::Builder::new().name(format!("{name}'s output")).spawn(move || {
+            // Until it ends, or nobody listens any longer.
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        })?;
+        Ok(Self { child, lines, name: name.to_owned() })
+    }
+
+    /// The next line.
+    pub(crate) fn line(&mut self, within: Duration) -> Result<String> {
+        match self.lines.recv_timeout(within) {
+            Ok(line) => Ok(line),
+            Err(RecvTimeoutError::Timeout) => {
+                bail!("{} said nothing for {} s", self.name, within.as_secs())
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                bail!("{} ended: {}", self.name, self.child.wait()?)
+            }
+        }
+    }
+
+    /// The next event, as in `{"event": ...}`; one called `failed` is an error.
+    pub(crate) fn event(&mut self, within: Duration) -> Result<Value> {
+        loop {
+            let line = self.line(within)?;
+            // Whatever else a program prints is for people.
+            let Ok(event) = serde_json::from_str::<Value>(&line) else { continue };
+            if event["event"] == "failed" {
+                bail!("{}: {}", self.name, event["why"].as_str().unwrap_or("failed"));
+            }
+            if event["event"].is_string() {
+                return Ok(event);
+            }
+        }
+    }
+
+    /// The next event of this name; others are passed over.
+    pub(crate) fn expect(&mut self, event: &str, within: Duration) -> Result<Value> {
+        loop {
+            let next = self.event(within)?;
+            if next["event"] == event {
+                return Ok(next);
+            }
+        }
+    }
+
+    /// Its process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// CPU time of all its threads so far, also of those of its that ended lately.
+    pub(crate) fn cpu_ns(&self) -> u64 {
+        // The kernel's sum over threads is in ticks of 10 ms; schedstat has nanoseconds, of the
+        // threads that there are.
+        let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id()));
+        let of = |task: fs::DirEntry| {
+            let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
+            text.split(' ').next()?.parse::<u64>().ok()
+        };
+        tasks.into_iter().flatten().flatten().filter_map(of).sum()
+    }
+
+    /// Ends it, at once.
+    pub(crate) fn end(mut self) {
+        self.stop();
+    }
+
+    fn stop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

@@ -1,0 +1,97 @@
+//! Our own programs as the measured ones: this program again, as `provide` and `use`.
+
+use crate::pair::{Reports, Service, Timing, Work};
+use anyhow::Result;
+use std::fmt::Write;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::process::Command;
+
+/// The service instance of the measurements.
+pub(crate) fn instance(service: Service) -> &'static str {
+    match service {
+        Service::Fcltu => "sagr=1.spack=VST-PASS0001.fsl-fg=1.cltu=cltu1",
+        Service::Raf => "sagr=1.spack=VST-PASS0001.rsl-fg=1.raf=onlc1",
+    }
+}
+
+/// The configuration of both, as a file would have it.
+pub(crate) fn config(listen: SocketAddr, work: &Work) -> String {
+    let mut text = String::new();
+    let quickack = match work.delayed_ack {
+        None => String::new(),
+        Some(delayed) => format!("quickack = {}\n", !delayed),
+    };
+    let _ = write!(
+        text,
+        "[transport]\nheartbeat_s = 60\nnodelay = {}\n{quickack}congestion = \"{}\"\n\
+         output_max = 67108864\n\
+         [provider]\nid = \"TESTPROV\"\nlisten = [\"{listen}\"]\n\
+         [user]\nid = \"TESTUSER\"\n\
+         [[instance]]\nid = \"{}\"\nport = \"TESTPORT\"\nversions = [5]\n",
+        !work.nagle,
+        work.congestion,
+        instance(work.service),
+    );
+    let _ = match work.service {
+        Service::Fcltu => write!(
+            text,
+            "[instance.forward]\ncltu_max = {}\nbeyond_standard = {}\nbuffer = 268435456\n\
+             blocking = {}\n",
+            work.octets.max(4096),
+            work.octets > 4096,
+            work.together > 1,
+        ),
+        Service::Raf => write!(
+            text,
+            "[instance.return]\nframes_per_buffer = {}\nbacklog = 16777216\n\
+             [instance.return.generator]\noctets = {}\n",
+            work.together, work.octets,
+        ),
+    };
+    text
+}
+
+/// This program as provider, at any free port of `address`.
+pub(crate) fn provider(address: Ipv4Addr, work: &Work) -> Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["provide", &config(SocketAddr::from((address, 0)), work)]);
+    Ok(command)
+}
+
+/// This program as user of who listens at `to`.
+pub(crate) fn user(to: SocketAddr, work: &Work, timing: Timing) -> Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["use", &config(to, work)]);
+    command.args(["--octets", &work.octets.to_string(), "--window", &work.window.to_string()]);
+    command.args(["--together", &work.together.to_string()]);
+    command.args(["--warm-ms", &timing.warm.as_millis().to_string()]);
+    command.args(["--round-ms", &timing.round.as_millis().to_string()]);
+    command.args(["--rounds", &timing.rounds.to_string()]);
+    let reports = match work.reports {
+        Reports::None => "none",
+        Reports::Last => "last",
+        Reports::Every => "every",
+    };
+    command.args(["--reports", reports]);
+    if work.fresh {
+        command.arg("--fresh");
+    }
+    Ok(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::config;
+    use crate::pair::Work;
+    use chronoscope_sle::config::Config;
+
+    #[test]
+    fn what_is_measured_is_configured_without_a_fault() {
+        let aggregated = Work { together: 80, ..Work::fcltu(1544, 64) };
+        for work in [Work::fcltu(100, 1), Work::fcltu(65_536, 64), aggregated, Work::raf(100, 80)] {
+            let config = Config::parse(&config("127.0.0.1:0".parse().unwrap(), &work)).unwrap();
+            let wrong: Vec<_> = config.check().into_iter().filter(|f| f.is_wrong()).collect();
+            assert!(wrong.is_empty(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! A user and a provider, each ours or the Java peer, that do one piece of work.
+
+use crate::child::Process;
+use crate::measure::{Measured, Round};
+use crate::ours;
+use crate::place::Place;
+use crate::utl::Utl;
+use anyhow::{Context, Result};
+use chronoscope_sle::delay::End;
+use serde_json::Value;
+use std::time::Duration;
+
+/// Whose program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Whose<'a> {
+    Ours,
+    Utl(&'a Utl),
+}
+
+/// Which way the data go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Service {
+    /// CLTUs, each operation confirmed.
+    Fcltu,
+    /// Frames, complete online, unconfirmed.
+    Raf,
+}
+
+/// Which CLTUs are reported as radiated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reports {
+    None,
+    /// Of an invocation with several: the last.
+    Last,
+    Every,
+}
+
+/// What is done. Both sides of a comparison get the same.
+#[derive(Clone, Debug)]
+pub(crate) struct Work {
+    pub(crate) service: Service,
+    /// Of a CLTU, or of a frame.
+    pub(crate) octets: u32,
+    /// Invocations without their return, at most; in [1, 65535].
+    pub(crate) window: u32,
+    /// CLTUs in an invocation, or frames in a transfer buffer.
+    pub(crate) together: u32,
+    pub(crate) reports: Reports,
+    /// Nagle's algorithm, at both ends.
+    pub(crate) nagle: bool,
+    /// `Some(true)`: acknowledgements delayed, `Some(false)`: at once, at both ends.
+    pub(crate) delayed_ack: Option<bool>,
+    pub(crate) congestion: &'static str,
+    /// The application makes each CLTU when it sends it, instead of once before.
+    pub(crate) fresh: bool,
+}
+
+impl Work {
+    /// CLTUs, one an operation, without reports, Nagle off, the kernel's acknowledgements.
+    pub(crate) fn fcltu(octets: u32, window: u32) -> Self {
+        Self {
+            service: Service::Fcltu,
+            octets,
+            window,
+            together: 1,
+            reports: Reports::None,
+            nagle: false,
+            delayed_ack: None,
+            congestion: "cubic",
+            fresh: false,
+        }
+    }
+
+    /// Frames, so many a buffer.
+    pub(crate) fn raf(octets: u32, together: u32) -> Self {
+        Self { service: Service::Raf, together, ..Self::fcltu(octets, 1) }
+    }
+}
+
+/// How long: what does not count, then rounds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timing {
+    pub(crate) warm: Duration,
+    pub(crate) round: Duration,
+    pub(crate) rounds: u32,
+}
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Runs the work between two programs at the ends of `place`.
+///
+/// # Errors
+/// When either program fails or falls silent.
+pub(crate) fn measure(
+    place: &Place,
+    pair: [Whose<'_>; 2],
+    work: &Work,
+    timing: Timing,
+) -> Result<Measured> {
+    measure_during(place, pair, work, timing, |_| Ok(())).map(|(measured, ())| measured)
+}
+
+/// As [`measure`]; `look` is called when the rounds begin, with the process ids of user and
+/// provider.
+///
+/// # Errors
+/// As [`measure`], and what `look` says.
+pub(crate) fn measure_during<T>(
+    place: &Place,
+    [user, provider]: [Whose<'_>; 2],
+    work: &Work,
+    timing: Timing,
+    look: impl FnOnce([u32; 2]) -> Result<T>,
+) -> Result<(Measured, T)> {
+    let (providing, port) = start_provider(place, provider, work)?;
+    let (to, _relay) = place.reach(port)?;
+    let mut using = match user {
+        Whose::Ours => {
+            let mut command = ours::user(to, work, timing)?;
+            place.start(End::Near, "user", &mut command)?
+        }
+        Whose::Utl(utl) => {
+            // It counts units: as many as the time should take.
+            let per_s = expected(work);
+            let units =
+                |time: Duration| per_s * u64::try_from(time.as_millis()).unwrap_or(0) / 1000;
+            let round = units(timing.round).max(1);
+            let settings = [
+                ("host", to.ip().to_string()),
+                ("port", to.port().to_string()),
+                ("length", work.octets.to_string()),
+                ("window", work.window.to_string()),
+                ("radiated", (work.reports == Reports::Every).to_string()),
+                ("warm", units(timing.warm).to_string()),
+                ("round", round.to_string()),
+                ("count", (round * u64::from(timing.rounds)).to_string()),
+                ("instance", ours::instance(work.service).to_owned()),
+            ];
+            place.start(End::Near, "UTL user", &mut utl.command("user", name(work), &settings))?
+        }
+    };
+    let patience = PATIENCE + timing.warm + timing.round * 4;
+    using.expect("begin", patience)?;
+    let mut cpu_ns = providing.cpu_ns();
+    let seen = look([using.id(), providing.id()])?;
+    let mut rounds = Vec::new();
+    for _ in 0..timing.rounds {
+        let event = using.expect("round", patience)?;
+        let now_ns = providing.cpu_ns();
+        rounds.push(round(&event, now_ns.saturating_sub(cpu_ns))?);
+        cpu_ns = now_ns;
+    }
+    using.expect("unbound", patience)?;
+    Ok((Measured(rounds), seen))
+}
+
+fn start_provider(place: &Place, provider: Whose<'_>, work: &Work) -> Result<(Process, u16)> {
+    let mut process = match provider {
+        Whose::Ours => {
+            place.start(End::Far, "provider", &mut ours::provider(place.far_address(), work)?)?
+        }
+        Whose::Utl(utl) => {
+            let settings = [
+                ("port", place.free_port()?.to_string()),
+                ("length", work.octets.to_string()),
+                ("frames", work.together.to_string()),
+                ("radiated", (work.reports == Reports::Every).to_string()),
+                ("instance", ours::instance(work.service).to_owned()),
+            ];
+            let mut command = utl.command("provider", name(work), &settings);
+            place.start(End::Far, "UTL provider", &mut command)?
+        }
+    };
+    let listening = process.expect("listening", PATIENCE)?;
+    let port = listening["port"].as_u64().and_then(|port| u16::try_from(port).ok());
+    Ok((process, port.context("a provider without a port")?))
+}
+
+fn name(work: &Work) -> &'static str {
+    match work.service {
+        Service::Fcltu => "fcltu",
+        Service::Raf => "raf",
+    }
+}
+
+/// Units a second that the Java peer should come to, roughly.
+fn expected(work: &Work) -> u64 {
+    match work.service {
+        Service::Fcltu if work.window == 1 => 2_000,
+        Service::Fcltu => 6_000,
+        Service::Raf => 15_000 * u64::from(work.together.isqrt()),
+    }
+}
+
+fn round(event: &Value, provider_cpu_ns: u64) -> Result<Round> {
+    let number = |key: &str| event[key].as_u64().with_context(|| format!("a round without {key}"));
+    Ok(Round {
+        units: number("units")?,
+        octets: number("octets")?,
+        elapsed_ns: number("elapsed_ns")?.max(1),
+        user_cpu_ns: number("cpu_ns")?,
+        provider_cpu_ns,
+    })
+}

@@ -1,0 +1,133 @@
+//! Where the measured programs run: on loopback, or at the ends of a delayed path.
+
+use anyhow::{Context, Result};
+use chronoscope_clock::monotonic_ns;
+use chronoscope_sle::delay::{Buffers, End, Path, Relay, Wire};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::child::Process;
+
+/// Two ends, and what is between.
+pub(crate) enum Place {
+    /// One machine, no delay.
+    Loopback,
+    /// Packets are delayed, TCP runs end to end.
+    Delayed(Path),
+    /// Octets are delayed between two connections: no namespaces may be made here.
+    Relayed { one_way: Duration, window: usize },
+}
+
+/// The buffers of an end, and of what delay there is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Link {
+    pub(crate) rtt: Duration,
+    /// Octets; `None`: the machine's own.
+    pub(crate) buffers: Option<Buffers>,
+    pub(crate) bits_per_s: u64,
+}
+
+impl Default for Link {
+    /// No delay, and the document's cable.
+    fn default() -> Self {
+        Self { rtt: Duration::ZERO, buffers: None, bits_per_s: 1_000_000_000 }
+    }
+}
+
+impl Place {
+    /// A path with this delay, or the relay with the reason why.
+    pub(crate) fn delayed(link: Link) -> Result<(Self, Option<String>)> {
+        let one_way = link.rtt / 2;
+        match Path::new(Wire { one_way, bits_per_s: Some(link.bits_per_s), ..Wire::default() }) {
+            Ok(path) => {
+                if let Some(buffers) = link.buffers {
+                    path.set_buffers(buffers)?;
+                }
+                Ok((Self::Delayed(path), None))
+            }
+            Err(error) => {
+                let window = link.buffers.map_or(4 << 20, |buffers| buffers.most) as usize;
+                Ok((Self::Relayed { one_way, window }, Some(error.to_string())))
+            }
+        }
+    }
+
+    /// In a word.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Loopback => "loopback",
+            Self::Delayed(_) => "TUN between two network namespaces",
+            Self::Relayed { .. } => "relay between sockets (no end-to-end TCP)",
+        }
+    }
+
+    /// Starts a program at an end.
+    pub(crate) fn start(&self, end: End, name: &str, command: &mut Command) -> Result<Process> {
+        match self {
+            Self::Delayed(path) => path.end(end).run(|| Process::start(name, command))?,
+            _ => Process::start(name, command),
+        }
+    }
+
+    /// The address that whoever listens at the far end takes.
+    pub(crate) fn far_address(&self) -> Ipv4Addr {
+        match self {
+            Self::Delayed(_) => End::Far.address(),
+            _ => Ipv4Addr::LOCALHOST,
+        }
+    }
+
+    /// A port that is free at the far end, for programs that do not say which they got.
+    pub(crate) fn free_port(&self) -> Result<u16> {
+        let free = || -> std::io::Result<u16> {
+            Ok(TcpListener::bind((self.far_address(), 0))?.local_addr()?.port())
+        };
+        Ok(match self {
+            Self::Delayed(path) => path.end(End::Far).run(free)??,
+            _ => free()?,
+        })
+    }
+
+    /// How to reach, from the near end, who listens at this port of the far end. What is returned
+    /// beside the address has to live as long as the connection.
+    pub(crate) fn reach(&self, port: u16) -> Result<(SocketAddr, Option<Relay>)> {
+        let to = SocketAddr::new(IpAddr::V4(self.far_address()), port);
+        match self {
+            Self::Relayed { one_way, window } => {
+                let relay = Relay::new(to, *one_way, *window)?;
+                Ok((relay.address(), Some(relay)))
+            }
+            _ => Ok((to, None)),
+        }
+    }
+
+    /// Round trip as connections see it: the least and the median of 9, in ms.
+    pub(crate) fn round_trip_ms(&self) -> Result<(f64, f64)> {
+        let listen = || TcpListener::bind((self.far_address(), 0));
+        let listener = match self {
+            Self::Delayed(path) => path.end(End::Far).run(listen)??,
+            _ => listen()?,
+        };
+        let to = listener.local_addr()?;
+        let connect = || -> std::io::Result<Vec<u64>> {
+            (0..9)
+                .map(|_| {
+                    let before_ns = monotonic_ns();
+                    TcpStream::connect(to).map(|_| monotonic_ns() - before_ns)
+                })
+                .collect()
+        };
+        let mut took_ns = match self {
+            Self::Delayed(path) => path.end(End::Near).run(connect)??,
+            Self::Loopback => connect()?,
+            // The relay accepts at once: its delay is its setting.
+            Self::Relayed { one_way, .. } => {
+                vec![u64::try_from(2 * one_way.as_nanos()).unwrap_or(u64::MAX); 9]
+            }
+        };
+        took_ns.sort_unstable();
+        let ms = |i: usize| took_ns.get(i).map(|ns| *ns as f64 / 1e6).context("no connection");
+        Ok((ms(0)?, ms(4)?))
+    }
+}

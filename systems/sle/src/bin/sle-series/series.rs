@@ -1,0 +1,136 @@
+//! What all steps work with: settings, peers, progress, and whether to go on.
+
+use crate::measure::Measured;
+use crate::pair::{Timing, Whose, Work, measure};
+use crate::place::Place;
+use crate::published::Published;
+use crate::table::Table;
+use crate::utl::Utl;
+use anyhow::{Result, bail};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// The run of a series.
+pub(crate) struct Series {
+    pub(crate) published: Published,
+    /// Fewer points, shorter rounds.
+    pub(crate) quick: bool,
+    pub(crate) rounds: u32,
+    pub(crate) round: Duration,
+    /// The Java peer, where it can be had.
+    pub(crate) utl: Option<Utl>,
+    /// iperf3's version, where there is one.
+    pub(crate) iperf: Option<String>,
+    /// Set by a signal: what there is is kept, nothing more is begun.
+    pub(crate) stop: Arc<AtomicBool>,
+}
+
+/// What a step found.
+#[derive(Debug, Default)]
+pub(crate) struct Step {
+    pub(crate) number: u8,
+    pub(crate) title: &'static str,
+    /// What was set, and what could not be.
+    pub(crate) settings: Vec<String>,
+    pub(crate) tables: Vec<Table>,
+    /// What it means.
+    pub(crate) words: Vec<String>,
+    /// What limited throughput at points of this step, for the verdict.
+    pub(crate) limits: Vec<crate::verdict::Point>,
+}
+
+impl Step {
+    pub(crate) fn new(number: u8, title: &'static str) -> Self {
+        Self { number, title, ..Self::default() }
+    }
+
+    /// For people.
+    pub(crate) fn text(&self) -> String {
+        let mut text = format!("\n== {}. {}\n", self.number, self.title);
+        for line in &self.settings {
+            text += &format!("   {line}\n");
+        }
+        for table in &self.tables {
+            text += &format!("\n{}", table.text());
+        }
+        if !self.words.is_empty() {
+            text.push('\n');
+        }
+        for line in &self.words {
+            text += &format!("   {line}\n");
+        }
+        text
+    }
+
+    /// For programs.
+    pub(crate) fn json(&self) -> Value {
+        json!({
+            "step": self.number,
+            "title": self.title,
+            "settings": self.settings,
+            "tables": self.tables.iter().map(Table::json).collect::<Vec<_>>(),
+            "words": self.words,
+        })
+    }
+}
+
+impl Series {
+    /// Rounds after a warm-up of this length.
+    pub(crate) fn timing(&self, warm: Duration) -> Timing {
+        Timing { warm, round: self.round, rounds: self.rounds }
+    }
+
+    /// Rounds where nothing has to open its window first.
+    pub(crate) fn near(&self) -> Timing {
+        self.timing(self.round / 2)
+    }
+
+    /// One measurement, said on standard error; `None` where it failed (said too) or where the
+    /// series is to stop.
+    ///
+    /// # Errors
+    /// [`Stopped`] when a signal came.
+    pub(crate) fn take(
+        &self,
+        what: &str,
+        place: &Place,
+        pair: [Whose<'_>; 2],
+        work: &Work,
+        timing: Timing,
+    ) -> Result<Option<Measured>> {
+        self.go_on()?;
+        let measured = measure(place, pair, work, timing);
+        self.go_on()?;
+        Ok(match measured {
+            Ok(measured) => {
+                eprintln!(
+                    "   {what}: {:.1} Mbit/s, {:.0}/s ({})",
+                    measured.mbit_per_s(),
+                    measured.units_per_s(),
+                    measured.spread()
+                );
+                Some(measured)
+            }
+            Err(error) => {
+                eprintln!("   {what}: FAILED: {error:#}");
+                None
+            }
+        })
+    }
+
+    /// # Errors
+    /// [`Stopped`] when a signal came.
+    pub(crate) fn go_on(&self) -> Result<()> {
+        if self.stop.load(Ordering::Relaxed) {
+            bail!(Stopped);
+        }
+        Ok(())
+    }
+}
+
+/// A signal came.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("stopped by a signal")]
+pub(crate) struct Stopped;

@@ -1,0 +1,216 @@
+//! Step 5: how much of the local processing is ASN.1.
+//!
+//! Two ways: the codec alone, timed, times how often it works; and where there is `perf`, the share
+//! of samples in functions of the codec. What the compiler put into other functions the second
+//! misses; what the caches do to it in company the first misses.
+
+use crate::measure::Measured;
+use crate::pair::{Service, Whose, Work, measure_during};
+use crate::place::Place;
+use crate::profile;
+use crate::series::{Series, Step};
+use crate::table::{Cell, Table, number, words};
+use anyhow::{Context, Result};
+use bytes::Bytes;
+use chronoscope_clock::thread_cpu_ns;
+use chronoscope_sle::codec::Codec;
+use chronoscope_sle::pdu::Service as Sle;
+use chronoscope_sle::pdu::{
+    AntennaId, CltuTransferData, CltuTransferDataReturn, FrameOrNotification, FrameQuality,
+    Message, Pdu, Role, TransferData,
+};
+use chronoscope_sle::time::Time;
+use std::hint::black_box;
+use std::time::Duration;
+
+const LOOK: Duration = Duration::from_secs(2);
+const NOW_NS: u64 = 1_700_000_000_000_000_000;
+
+pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
+    step.settings.push(
+        "codec: CPU of encoding or decoding one operation by itself, over CPU of the whole process \
+         for one; profile: samples (cpu-clock, 997 Hz) in the codec's functions"
+            .to_owned(),
+    );
+    let columns = [
+        words("case", "case"),
+        words("side", "side"),
+        number("codec_ns", "codec ns/op", 0),
+        number("process_ns", "process ns/op", 0),
+        number("share_pct", "codec %", 1),
+        number("profile_pct", "profile %", 1),
+        number("published_pct", "published %", 2),
+    ];
+    let mut table = Table::new("ASN.1 in the local processing", &columns);
+    let published = series.published.asn1_share_pct.buffer_with_frames;
+    let cases = [
+        ("RAF 80 × 100 octets", Work::raf(100, 80), Some(published)),
+        ("RAF 1 × 8000 octets", Work::raf(8000, 1), None),
+        ("CLTU 1544 octets, window 64", Work::fcltu(1544, 64), None),
+    ];
+    for (case, work, published) in cases {
+        series.go_on()?;
+        let Some((measured, profiled)) = run(series, case, &work) else { continue };
+        let [user_ns, provider_ns] = costs(&work)?;
+        let operations = match work.service {
+            Service::Raf => f64::from(work.together),
+            Service::Fcltu => 1.0,
+        };
+        let sides = [
+            ("provider", provider_ns, measured.provider_us(), profiled[1]),
+            ("user", user_ns, measured.user_us(), profiled[0]),
+        ];
+        for (side, codec_ns, us, profile_pct) in sides {
+            let process_ns = us * 1e3 * operations;
+            let share = codec_ns / process_ns * 100.0;
+            let published = published.filter(|_| side == "provider");
+            table.row([
+                case.into(),
+                side.into(),
+                codec_ns.into(),
+                process_ns.into(),
+                share.into(),
+                profile_pct.into(),
+                published.into(),
+            ]);
+        }
+    }
+    step.words.push(alone(series, &table)?);
+    step.tables.push(table);
+    Ok(())
+}
+
+/// The work with perf looking at both; `None` where it failed.
+fn run(series: &Series, case: &str, work: &Work) -> Option<(Measured, [Option<f64>; 2])> {
+    let timing = series.near();
+    let timing = crate::pair::Timing { rounds: timing.rounds.max(3), ..timing };
+    // perf would disturb what is measured: it looks at a second run.
+    let pair = [Whose::Ours, Whose::Ours];
+    let measured = series.take(case, &Place::Loopback, pair, work, timing).ok()??;
+    let long = crate::pair::Timing { round: LOOK * 2, rounds: 1, ..timing };
+    let profiled = measure_during(&Place::Loopback, pair, work, long, |pids| {
+        std::thread::scope(|scope| {
+            let looks =
+                pids.map(|pid| scope.spawn(move || profile::share_pct(pid, LOOK, is_codec)));
+            Ok(looks.map(|look| match look.join() {
+                Ok(Ok(percent)) => Some(percent),
+                Ok(Err(error)) => {
+                    eprintln!("   perf: {error:#}");
+                    None
+                }
+                Err(_) => None, // its panic was printed
+            }))
+        })
+    });
+    match profiled {
+        Ok((_, profiled)) => Some((measured, profiled)),
+        Err(error) => {
+            eprintln!("   {case}, profiled: FAILED: {error:#}");
+            Some((measured, [None; 2]))
+        }
+    }
+}
+
+fn is_codec(symbol: &str) -> bool {
+    symbol.contains("chronoscope_sle::codec") || symbol.contains("rasn")
+}
+
+/// CPU of the codec for one operation (a buffer; a CLTU and its return), in ns: user, provider.
+fn costs(work: &Work) -> Result<[f64; 2]> {
+    let octets = work.octets as usize;
+    match work.service {
+        Service::Raf => {
+            let codec = Codec { service: Sle::Raf, version: 5 };
+            let [encode, decode] = cost(codec, Role::Provider, &buffer(work.together, octets))?;
+            Ok([decode, encode])
+        }
+        Service::Fcltu => {
+            let codec = Codec { service: Sle::Fcltu, version: 5 };
+            let data = Bytes::from(vec![0x5a; octets]);
+            let invocation = Pdu::CltuTransferData(CltuTransferData {
+                invoke_id: 1000,
+                cltu: 100_000,
+                earliest: None,
+                latest: None,
+                delay_us: 0,
+                notify_radiated: false,
+                data,
+            });
+            let back = Pdu::CltuTransferDataReturn(CltuTransferDataReturn {
+                invoke_id: 1000,
+                next_cltu: 100_001,
+                buffer_available: 1 << 20,
+                result: Ok(()),
+            });
+            let there = cost(codec, Role::User, &message(invocation))?;
+            let back = cost(codec, Role::Provider, &message(back))?;
+            Ok([there[0] + back[1], there[1] + back[0]])
+        }
+    }
+}
+
+fn message(pdu: Pdu) -> Message {
+    Message { credentials: None, pdu }
+}
+
+fn buffer(frames: u32, octets: usize) -> Message {
+    let data = Bytes::from(vec![0x5a; octets]);
+    let antenna = AntennaId::Local(Bytes::from_static(b"ANTENNA"));
+    let frame = |_| {
+        FrameOrNotification::Frame(TransferData {
+            credentials: None,
+            earth_receive_time: Time::from_utc_ns(NOW_NS),
+            antenna: antenna.clone(),
+            data_link_continuity: 0,
+            quality: Some(FrameQuality::Good),
+            private_annotation: None,
+            data: data.clone(),
+        })
+    };
+    message(Pdu::TransferBuffer((0..frames).map(frame).collect()))
+}
+
+/// CPU of encoding and of decoding it, in ns: the least of 5 runs.
+fn cost(codec: Codec, sender: Role, message: &Message) -> Result<[f64; 2]> {
+    const TIMES: u32 = 3_000;
+    let mut octets = Vec::new();
+    codec.encode(message, &mut octets).context("encoding")?;
+    let encoded = Bytes::from(octets.clone());
+    let mut least = [f64::MAX; 2];
+    for _ in 0..5 {
+        let before_ns = thread_cpu_ns();
+        for _ in 0..TIMES {
+            octets.clear();
+            codec.encode(black_box(message), &mut octets).context("encoding")?;
+            black_box(&octets);
+        }
+        let between_ns = thread_cpu_ns();
+        for _ in 0..TIMES {
+            black_box(codec.decode(sender, black_box(&encoded)).context("decoding")?);
+        }
+        let after_ns = thread_cpu_ns();
+        let each = |ns: u64| ns as f64 / f64::from(TIMES);
+        least[0] = least[0].min(each(between_ns - before_ns));
+        least[1] = least[1].min(each(after_ns - between_ns));
+    }
+    Ok(least)
+}
+
+/// What encoding a transfer buffer costs without its frames: by 1 and 80 frames, the rest of a line.
+fn alone(series: &Series, table: &Table) -> Result<String> {
+    let codec = Codec { service: Sle::Raf, version: 5 };
+    let [one, _] = cost(codec, Role::Provider, &buffer(1, 100))?;
+    let [eighty, _] = cost(codec, Role::Provider, &buffer(80, 100))?;
+    let alone_ns = (one - (eighty - one) / 79.0).max(0.0);
+    let process = table.rows.first().map(|row| row[3].clone());
+    let of = match process {
+        Some(Cell::Number(ns)) => format!("{:.2} %", alone_ns / ns * 100.0),
+        _ => "not measured".to_owned(),
+    };
+    let published = &series.published.asn1_share_pct;
+    Ok(format!(
+        "encoding a buffer of 80 × 100 octets: {eighty:.0} ns, of which {alone_ns:.0} ns without \
+         its frames ({of} of the provider's CPU); published: {} % with, {} % without them",
+        published.buffer_with_frames, published.buffer_invocation_alone
+    ))
+}

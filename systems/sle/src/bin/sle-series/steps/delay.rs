@@ -1,0 +1,183 @@
+//! Step 2: round trips and windows, beside iperf3 on the same path.
+
+use super::{MEASURED, measured_cells, ratio};
+use crate::iperf;
+use crate::measure::Measured;
+use crate::pair::{Whose, Work};
+use crate::place::{Link, Place};
+use crate::series::{Series, Step};
+use crate::table::{Cell, Table, number};
+use crate::verdict::Point;
+use anyhow::Result;
+use chronoscope_sle::delay::Buffers;
+use std::time::Duration;
+
+const CONGESTION: &str = "cubic";
+/// What the document calls windows: 64 kB, 13 MB, 25 MB.
+const WINDOWS: [u32; 3] = [65_536, 13_000_000, 25_000_000];
+/// Operations without their return: more than any window of octets holds.
+const OPERATIONS: u32 = 32_768;
+/// What the document's rates come to at both lengths: 10 kB in flight.
+const FEW: u32 = 10;
+
+pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
+    step.settings.push(format!(
+        "congestion control {CONGESTION}, by TCP_CONGESTION at both ends and for iperf3; buffers by \
+         tcp_rmem and tcp_wmem of both namespaces, twice what is named, because the kernel takes \
+         its bookkeeping out of them; Nagle off; the link is the document's, {} Mbit/s",
+        series.published.setup.link_mbit_per_s
+    ));
+    if series.iperf.is_none() {
+        step.settings.push("without iperf3: its columns are empty".to_owned());
+    }
+    let mut columns = vec![
+        number("window_octets", "TCP buffers", 0),
+        number("rtt_ms", "RTT ms", 1),
+        number("measured_rtt_ms", "connects", 1),
+        number("octets", "octets", 0),
+        number("operations", "operations", 0),
+    ];
+    columns.extend(MEASURED);
+    columns.extend([
+        number("iperf_mbit_per_s", "iperf3", 2),
+        number("of_iperf", "of iperf3", 3),
+        number("published_mbit_per_s", "published", 3),
+        number("published_of_iperf", "of iperf", 3),
+        number("factor", "factor", 1),
+    ]);
+    let mut table = Table::new("One CLTU an invocation over a delay", &columns);
+    let rtts: &[f64] = if series.quick { &[0.1, 100.0] } else { &[0.1, 50.0, 100.0, 200.0, 400.0] };
+    for window in WINDOWS {
+        if series.quick && window == 13_000_000 {
+            continue;
+        }
+        for rtt_ms in rtts {
+            point(series, step, &mut table, window, *rtt_ms)?;
+        }
+    }
+    words(series, step, &table);
+    step.tables.push(table);
+    Ok(())
+}
+
+/// One path: iperf3, then both lengths with as many operations as there is room for, then the
+/// document's few.
+fn point(
+    series: &Series,
+    step: &mut Step,
+    table: &mut Table,
+    window: u32,
+    rtt_ms: f64,
+) -> Result<()> {
+    let link = Link {
+        rtt: Duration::from_secs_f64(rtt_ms / 1e3),
+        buffers: Some(Buffers { first: 2 * 65_536, most: 2 * window }),
+        ..Link::default()
+    };
+    // Below what the path itself needs there is no delay to add.
+    let link = if rtt_ms < 1.0 { Link { rtt: Duration::ZERO, ..link } } else { link };
+    let (place, why_not) = Place::delayed(link)?;
+    if let Some(why_not) = why_not {
+        let line = format!("{}: {why_not}", place.name());
+        if !step.settings.contains(&line) {
+            step.settings.push(line);
+        }
+    }
+    let (_, connects_ms) = place.round_trip_ms()?;
+    // A window opens by doubling once a round trip.
+    let warm = Duration::from_secs_f64((rtt_ms * 0.016).max(0.5));
+    let timing = series.timing(if series.quick { warm / 2 } else { warm });
+    series.go_on()?;
+    let tcp = series.iperf.as_ref().and_then(|_| {
+        match iperf::run(&place, CONGESTION, timing.warm, timing.round * timing.rounds) {
+            Ok(measured) => Some(measured.mbit_per_s()),
+            Err(error) => {
+                eprintln!("   iperf3: FAILED: {error:#}");
+                None
+            }
+        }
+    });
+    if let Some(tcp) = tcp {
+        eprintln!("   iperf3, RTT {rtt_ms} ms, {window} octets: {tcp:.1} Mbit/s");
+    }
+    let mut cases = vec![(1544, OPERATIONS), (1000, OPERATIONS)];
+    if window == WINDOWS[0] && rtt_ms > 1.0 {
+        cases.extend([(1544, FEW), (1000, FEW)]);
+    }
+    for (octets, operations) in cases {
+        let work = Work { congestion: CONGESTION, ..Work::fcltu(octets, operations) };
+        let what = format!("RTT {rtt_ms} ms, {window} octets, {octets} octets × {operations}");
+        let pair = [Whose::Ours, Whose::Ours];
+        let measured = series.take(&what, &place, pair, &work, timing)?;
+        if let Some(measured) = &measured {
+            step.limits.push(Point::new(what, &work, measured, connects_ms, tcp, true));
+        }
+        let published = series.published.rtt(window, rtt_ms, octets);
+        let mbit = measured.as_ref().map(Measured::mbit_per_s);
+        let of_iperf = match octets {
+            _ if published.is_none() || window != WINDOWS[0] => None,
+            1544 => Some(series.published.iperf_ratio.cltu_1544),
+            _ => Some(series.published.iperf_ratio.cltu_1000),
+        };
+        let [a, b, c, d, e] = measured_cells(measured.as_ref());
+        let published = published.map(|row| row.mbit_per_s);
+        let row: [Cell; 5] = [
+            tcp.into(),
+            ratio(mbit, tcp).into(),
+            published.into(),
+            of_iperf.into(),
+            ratio(mbit, published).into(),
+        ];
+        let [v, w, x, y, z] = row;
+        table.row([
+            window.into(),
+            rtt_ms.into(),
+            connects_ms.into(),
+            octets.into(),
+            operations.into(),
+            a,
+            b,
+            c,
+            d,
+            e,
+            v,
+            w,
+            x,
+            y,
+            z,
+        ]);
+    }
+    Ok(())
+}
+
+/// What the document's own rates say about what was in flight, and how ours fall with delay.
+fn words(series: &Series, step: &mut Step, table: &Table) {
+    for octets in [1544, 1000] {
+        if let Some(row) = series.published.rtt(WINDOWS[0], 50.0, octets) {
+            let in_flight = row.cltus_per_s * row.rtt_ms / 1e3;
+            step.words.push(format!(
+                "published, {octets} octets at 50 ms: {:.1} CLTUs ({:.1} kB) a round trip, a sixth \
+                 of the 64 kB that iperf had: not TCP's buffers but about {in_flight:.0} \
+                 operations in flight bounded it",
+                in_flight,
+                in_flight * f64::from(octets) / 1e3
+            ));
+        }
+    }
+    let best = |rtt: f64| {
+        let rows = table.rows.iter().filter(|row| row[1] == rtt.into() && row[3] == 1544u32.into());
+        let rates = rows.filter_map(|row| match (&row[0], &row[5]) {
+            (Cell::Number(window), Cell::Number(mbit)) if *window <= 65_536.0 => Some(*mbit),
+            _ => None,
+        });
+        rates.fold(None, |best: Option<f64>, rate| Some(best.map_or(rate, |b| b.max(rate))))
+    };
+    if let (Some(near), Some(far)) = (best(0.1), best(400.0)) {
+        step.words.push(format!(
+            "64 kB, 1544 octets: 400 ms of round trip make it {:.0} times slower than none; \
+             published {}",
+            near / far,
+            series.published.factors.delay_400_ms
+        ));
+    }
+}

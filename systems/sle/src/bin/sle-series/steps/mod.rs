@@ -1,0 +1,61 @@
+//! The steps of the series, each a table or a few with the document's figures beside.
+
+mod aggregation;
+mod asn1;
+mod confirmed;
+mod delay;
+mod length;
+mod nasa;
+mod verdict;
+
+use crate::measure::Measured;
+use crate::pair::{Whose, Work};
+use crate::place::Place;
+use crate::series::{Series, Step};
+use crate::table::{Cell, Column, number, words};
+use anyhow::Result;
+
+pub(crate) use verdict::verdict;
+
+/// A step: its number, and what takes it.
+pub(crate) type Taken = fn(&Series, &mut Step) -> Result<()>;
+
+/// All of them but the verdict, in order.
+pub(crate) const STEPS: [(u8, &str, Taken); 6] = [
+    (0, "NASA's case: frames in one CLTU against one by one", nasa::take),
+    (1, "Throughput against CLTU length, Nagle, delayed acknowledgement", length::take),
+    (2, "Delay and windows, beside iperf3", delay::take),
+    (3, "Aggregation: several CLTUs in an invocation", aggregation::take),
+    (4, "Confirmed against unconfirmed, frames in a buffer", confirmed::take),
+    (5, "Share of ASN.1 encoding and decoding", asn1::take),
+];
+
+/// Columns of what was measured; `measured_cells` fills them.
+const MEASURED: [Column; 5] = [
+    number("mbit_per_s", "Mbit/s", 2),
+    number("units_per_s", "units/s", 0),
+    words("spread", "spread"),
+    number("user_us", "user µs", 2),
+    number("provider_us", "provider µs", 2),
+];
+
+fn measured_cells(measured: Option<&Measured>) -> [Cell; 5] {
+    let Some(measured) = measured else { return [const { Cell::None }; 5] };
+    [
+        measured.mbit_per_s().into(),
+        measured.units_per_s().into(),
+        measured.spread().into(),
+        measured.user_us().into(),
+        measured.provider_us().into(),
+    ]
+}
+
+/// Ours with ours on loopback.
+fn ours(series: &Series, what: &str, work: &Work) -> Result<Option<Measured>> {
+    series.take(what, &Place::Loopback, [Whose::Ours, Whose::Ours], work, series.near())
+}
+
+/// A ratio, where both are there.
+fn ratio(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    Some(a? / b?)
+}

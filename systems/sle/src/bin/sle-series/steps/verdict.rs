@@ -1,0 +1,40 @@
+//! Step 6: what limits throughput, in words, from what the other steps measured.
+
+use crate::series::{Series, Step};
+
+/// The verdict over all steps that were taken.
+pub(crate) fn verdict(series: &Series, taken: &[Step]) -> Step {
+    let mut step = Step::new(6, "What limits throughput");
+    step.settings.push(
+        "bounds: operations without their return over the round trip; iperf3 on the same path; CPU \
+         of the busier process for a unit (its threads may share it, and so pass the bound)"
+            .to_owned(),
+    );
+    for of in taken {
+        step.words.extend(of.limits.iter().map(crate::verdict::Point::words));
+    }
+    step.words.extend(question(series, taken));
+    step
+}
+
+/// The document's question: whether blocking significantly increases throughput, and why a frame
+/// by itself is slow.
+fn question(series: &Series, taken: &[Step]) -> Vec<String> {
+    let blocked: Vec<String> = taken
+        .iter()
+        .filter(|step| matches!(step.number, 0 | 3))
+        .flat_map(|step| step.words.iter().cloned())
+        .collect();
+    if blocked.is_empty() {
+        return Vec::new();
+    }
+    let mut words = vec![format!(
+        "The document asked whether frames blocked into one buffer carry significantly more (its \
+         case: {} frames of {} octets for {} Mbit/s). Measured here:",
+        series.published.setup.frames_per_cltu,
+        series.published.setup.frame_octets,
+        series.published.setup.target_mbit_per_s
+    )];
+    words.extend(blocked.into_iter().map(|line| format!("  {line}")));
+    words
+}

@@ -1,0 +1,182 @@
+//! The measured programs: a provider, and a user that works in rounds and says what it did in lines
+//! of JSON (`listening`; `begin`, `round`…, `unbound`).
+
+use crate::args::Use;
+use anyhow::{Context, Result, bail};
+use bytes::Bytes;
+use chronoscope_clock::{monotonic_ns, process_cpu_ns, sleep_until};
+use chronoscope_sle::client::{ClientError, Settings, Transfer, User};
+use chronoscope_sle::config::Config;
+use chronoscope_sle::pdu::{
+    BufferNotification, FrameOrNotification, RequestedFrameQuality, ReturnStart, Select, Service,
+    UnbindReason,
+};
+use chronoscope_sle::provider::{self, Log};
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+/// Provides until standard input ends.
+///
+/// # Errors
+/// When the configuration is wrong or a port cannot be had.
+pub(crate) fn provide(config: &str) -> Result<()> {
+    let config = Config::parse(config)?;
+    // Connections come and go as the measurements do: only what is wrong is of interest.
+    let running = provider::run(&config, Log::none())?;
+    let address = *running.addresses().first().context("no address")?;
+    say(&json!({"event": "listening", "port": address.port()}))?;
+    std::io::stdin().read_to_end(&mut Vec::new())?;
+    Ok(())
+}
+
+/// Works in rounds.
+///
+/// # Errors
+/// When the association does not come about, or ends.
+pub(crate) fn work(task: &Use) -> Result<()> {
+    let config = Config::parse(&task.config)?;
+    let mut settings = Settings::of(&config, None)?;
+    settings.window = task.window;
+    let counts = Arc::new(Counts::default());
+    let user = User::connect_with(
+        settings,
+        Box::new({
+            let counts = Arc::clone(&counts);
+            move |parts| counts.add(&parts)
+        }),
+    )?;
+    user.bind()?;
+    if user.service() == Service::Fcltu {
+        user.start_forward(0)?;
+        forward(&user, task)?;
+    } else {
+        let select = Select::Frames(RequestedFrameQuality::All);
+        user.start_return(ReturnStart { start: None, stop: None, select })?;
+        rounds(task, || {
+            (counts.frames.load(Ordering::Relaxed), counts.octets.load(Ordering::Relaxed))
+        })?;
+    }
+    user.stop()?;
+    user.unbind(UnbindReason::End)?;
+    say(&json!({"event": "unbound"}))
+}
+
+/// Frames that came.
+#[derive(Default)]
+struct Counts {
+    frames: AtomicU64,
+    octets: AtomicU64,
+}
+
+impl Counts {
+    fn add(&self, parts: &[FrameOrNotification]) {
+        let (mut frames, mut octets) = (0, 0);
+        for part in parts {
+            if let FrameOrNotification::Frame(frame) = part {
+                frames += 1;
+                octets += frame.data.len() as u64;
+            }
+        }
+        self.frames.fetch_add(frames, Ordering::Relaxed);
+        self.octets.fetch_add(octets, Ordering::Relaxed);
+    }
+}
+
+/// CLTUs as fast as the window lets them go, in a thread of their own; this one takes the rounds.
+fn forward(user: &User, task: &Use) -> Result<()> {
+    let stop = AtomicBool::new(false);
+    let octets = u64::from(task.octets);
+    thread::scope(|scope| {
+        let sender = scope.spawn(|| send(user, task, &stop));
+        let measured = rounds(task, || {
+            let acknowledged = user.statistics().acknowledged;
+            (acknowledged, acknowledged * octets)
+        });
+        stop.store(true, Ordering::Relaxed);
+        sender.join().map_err(|_| anyhow::anyhow!("the sender panicked"))??;
+        measured
+    })?;
+    match user.drain() {
+        Ok(()) | Err(ClientError::CltuRefused { .. }) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn send(user: &User, task: &Use, stop: &AtomicBool) -> Result<()> {
+    let made = || -> Bytes { (0..=255u8).cycle().take(task.octets as usize).collect() };
+    let once = made();
+    let cltu = || if task.fresh { made() } else { once.clone() };
+    let notify = match task.reports.as_str() {
+        "none" => BufferNotification::None,
+        "last" => BufferNotification::Last,
+        "every" => BufferNotification::Every,
+        other => bail!("reports: {other}"),
+    };
+    while !stop.load(Ordering::Relaxed) {
+        let sent = if task.together == 1 {
+            let notify_radiated = notify == BufferNotification::Every;
+            let cltu = Transfer { data: cltu(), notify_radiated, ..Transfer::default() };
+            user.transfer(cltu).map(drop)
+        } else {
+            user.transfer_buffer((0..task.together).map(|_| cltu()).collect(), notify).map(drop)
+        };
+        match sent {
+            // The provider's buffer is full: only what it takes counts.
+            Ok(()) | Err(ClientError::CltuRefused { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Says `begin` after the warm-up, and each round's work; `done` gives units and octets so far.
+fn rounds(task: &Use, done: impl Fn() -> (u64, u64)) -> Result<()> {
+    let mut at_ns = monotonic_ns() + task.warm_ms * 1_000_000;
+    sleep_until(at_ns);
+    let mut last = Sample::take(&done);
+    say(&json!({"event": "begin"}))?;
+    for _ in 0..task.rounds {
+        // A round in which nothing was done would say nothing: it goes on. Who started this
+        // program has no patience without end.
+        let now = loop {
+            at_ns += task.round_ms * 1_000_000;
+            sleep_until(at_ns);
+            let now = Sample::take(&done);
+            if now.units > last.units {
+                break now;
+            }
+        };
+        say(&json!({
+            "event": "round",
+            "units": now.units - last.units,
+            "octets": now.octets - last.octets,
+            "elapsed_ns": now.at_ns - last.at_ns,
+            "cpu_ns": now.cpu_ns - last.cpu_ns,
+        }))?;
+        last = now;
+    }
+    Ok(())
+}
+
+struct Sample {
+    at_ns: u64,
+    cpu_ns: u64,
+    units: u64,
+    octets: u64,
+}
+
+impl Sample {
+    fn take(done: &impl Fn() -> (u64, u64)) -> Self {
+        let (units, octets) = done();
+        Self { at_ns: monotonic_ns(), cpu_ns: process_cpu_ns(), units, octets }
+    }
+}
+
+fn say(event: &Value) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{event}")?;
+    Ok(out.flush()?)
+}

@@ -1,0 +1,53 @@
+//! The series as a program: what it leaves behind, and that a signal keeps what there is.
+#![allow(clippy::unwrap_used)]
+
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// The shortest series of one step, into a folder.
+fn series(out: &Path, step: &str, rounds: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sle-series"));
+    command.args(["--no-peers", "--quick", "--only", step, "--round-ms", "20", "--json"]);
+    command.args(["--rounds", rounds, "--out"]).arg(out);
+    command
+}
+
+#[test]
+fn a_step_is_measured_and_left_as_text_and_json() {
+    let out = tempfile::tempdir().unwrap();
+    let done = series(out.path(), "0", "1").output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let json: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let kept: Value =
+        serde_json::from_slice(&std::fs::read(out.path().join("series.json")).unwrap()).unwrap();
+    assert_eq!(json, kept);
+    assert_eq!(json["version"], 1);
+    let rows = json["steps"][0]["tables"][0]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 14, "7 cases, 2 windows");
+    for row in rows {
+        assert!(row["units_per_s"].as_f64().is_some_and(|rate| rate > 0.0), "{row}");
+    }
+    assert_eq!(json["steps"][1]["step"], 6, "the verdict comes last");
+    let text = std::fs::read_to_string(out.path().join("series.txt")).unwrap();
+    assert!(text.contains("== 0. NASA's case"), "{text}");
+}
+
+#[test]
+fn a_signal_keeps_what_was_measured() {
+    let out = tempfile::tempdir().unwrap();
+    let mut command = series(out.path(), "0,3,4", "50");
+    let mut running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // The first measurement is over when it is told.
+    let mut told = BufReader::new(running.stderr.take().unwrap()).lines();
+    while !told.next().unwrap().unwrap().contains("Mbit/s") {}
+    let pid = nix::unistd::Pid::from_raw(running.id().try_into().unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    let rest = std::thread::spawn(move || told.map_while(Result::ok).collect::<Vec<_>>());
+    let done = running.wait_with_output().unwrap();
+    assert_eq!(done.status.code(), Some(130), "{:?}", rest.join());
+    let json: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(json["steps"].as_array().unwrap().len(), 2, "what was begun, and the verdict");
+    assert!(out.path().join("series.json").exists());
+}
