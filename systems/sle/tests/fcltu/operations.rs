@@ -1,9 +1,11 @@
 //! SCHEDULE-STATUS-REPORT, GET-PARAMETER and THROW-EVENT.
 
 use crate::station::{S, Station, cltu};
+use bytes::Bytes;
+use chronoscope_sle::codec::Codec;
 use chronoscope_sle::pdu::{
-    CltuNotification, CltuProductionStatus, DeliveryMode, Diagnostic, GvcId, Parameter,
-    ParameterName as Name, Pdu, ReportRequest,
+    CltuNotification, CltuProductionStatus, DeliveryMode, Diagnostic, GvcId, Message, Parameter,
+    ParameterName as Name, Pdu, ReportRequest, Role, Service,
 };
 use chronoscope_sle::service::fcltu::{EventAction, FcltuConfig, diagnostic};
 use chronoscope_sle::service::{Action, State};
@@ -152,6 +154,28 @@ fn every_parameter_is_there_from_its_version_on() {
             let expected =
                 if version >= since { Ok(()) } else { Err(diagnostic::PARAMETER_UNKNOWN) };
             assert_eq!(station.parameter(name).map(|_| ()), expected, "{name:?} in {version}");
+        }
+    }
+}
+
+/// What the provider answers in a version, that version can say.
+#[test]
+fn every_answer_has_a_form_in_its_version() {
+    let beyond = FcltuConfig { maximum_cltu_length: 65_536, ..config() };
+    for (config, version) in
+        [clcw(), beyond].into_iter().flat_map(|c| (1..=5).map(move |v| (c.clone(), v)))
+    {
+        let mut station = Station::ready_in(config, version);
+        station.schedule(ReportRequest::Periodically(30));
+        for (name, _) in PARAMETERS {
+            let result = station.parameter(name);
+            let pdu = Pdu::GetParameterReturn { invoke_id: 3, result };
+            let message = Message { credentials: None, pdu };
+            let codec = Codec { service: Service::Fcltu, version };
+            let mut octets = Vec::new();
+            codec.encode(&message, &mut octets).unwrap();
+            let back = codec.decode(Role::Provider, &Bytes::from(octets));
+            assert_eq!(back, Ok(message), "{name:?} in {version}");
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use crate::station::{MS, Station};
 use bytes::Bytes;
-use chronoscope_sle::pdu::{BufferNotification, CltuProductionStatus, Pdu, ReportRequest};
+use chronoscope_sle::codec::Codec;
+use chronoscope_sle::pdu::{
+    BufferNotification, CltuProductionStatus, Message, Pdu, ReportRequest, Role, Service,
+};
 use chronoscope_sle::service::Action;
 use chronoscope_sle::service::fcltu::{
     Cltus, Fate, FcltuConfig, FcltuUser, Limits, NotificationMode, Production, ProtocolAbortMode,
@@ -58,6 +61,14 @@ fn event() -> impl Strategy<Value = Event> {
         3 => any::<bool>().prop_map(|again_from_1| Event::Start { again_from_1 }),
         1 => Just(Event::Report),
     ]
+}
+
+/// What an operation is after it went over a connection.
+fn over(pdu: Pdu, sender: Role) -> Pdu {
+    let codec = Codec { service: Service::Fcltu, version: 5 };
+    let mut octets = Vec::new();
+    codec.encode(&Message { credentials: None, pdu }, &mut octets).unwrap();
+    codec.decode(sender, &Bytes::from(octets)).unwrap().pdu
 }
 
 /// Both sides, with what is on its way between them, and what became of each CLTU in truth.
@@ -165,7 +176,7 @@ impl Link {
 
     fn answer_user(&mut self) {
         let Some(pdu) = self.back.pop_front() else { return };
-        match self.user.pdu(pdu, self.station.now).unwrap() {
+        match self.user.pdu(over(pdu, Role::Provider), self.station.now).unwrap() {
             UserEvent::Refused { cltus, diagnostic, .. } => {
                 self.settle(cltus, Fate::Refused(diagnostic));
             }
@@ -183,7 +194,7 @@ impl Link {
             Event::Forward(count) => {
                 for _ in 0..count {
                     let Some(pdu) = self.forward.pop_front() else { break };
-                    let actions = self.station.pdu(pdu);
+                    let actions = self.station.pdu(over(pdu, Role::User));
                     self.collect(actions);
                 }
             }

@@ -11,6 +11,19 @@
 //!        └── notices, by a waker ─┘
 //! ```
 //!
+//! An association that has several operations at hand calls [`Queue::hold`] before them and
+//! [`Queue::release`] after: otherwise the radiating thread is woken for each CLTU, which costs
+//! more than all the rest.
+//!
+//! Where the book leaves room, or was not at hand in full, this is what is done here:
+//! - diagnostics of TRANSFER-DATA are looked for in the order of their numbers;
+//! - after `sldu expired` and interruptions, CLTUs are refused (`unable to process`) until the user
+//!   has stopped and started again, also when production is operational before that;
+//! - STOP is answered at once; a CLTU that is on the air ends after it, and is told where asked for;
+//! - a return comes before the report that it promises, and `buffer empty` is told once for all
+//!   times that the buffer became empty before the user could be told;
+//! - in version 4, which cannot say that there is no CLCW channel, its parameters are unknown then.
+//!
 //! Production is told of by an operator ([`Production`]): this provider has no receiver of its own
 //! that would see the uplink. Thus `rf-available-required` and `bit-lock-required` are only told
 //! when asked for, and what they mean is the operator's to do.
