@@ -228,6 +228,17 @@ mod tests {
     }
 
     proptest! {
+        /// Whatever the octets are, and also where they are nearly a CLTU.
+        #[test]
+        fn octets_from_outside_are_taken_or_refused(
+            start in prop_oneof![Just(START_SEQUENCE.to_vec()), any::<Vec<u8>>()],
+            blocks: Vec<u8>,
+            end in prop_oneof![Just(TAIL_SEQUENCE.to_vec()), any::<Vec<u8>>()],
+        ) {
+            let octets = [start, blocks, end].concat();
+            prop_assert_eq!(check(&octets).err(), decode(&octets).err());
+        }
+
         #[test]
         fn what_is_made_is_a_cltu_and_the_frame_is_in_it(frame: Vec<u8>) {
             prop_assume!(!frame.is_empty());

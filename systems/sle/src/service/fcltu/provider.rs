@@ -11,6 +11,7 @@ use crate::pdu::{
 };
 use crate::service::{Action, State};
 use crate::time::{Now, Time};
+use bytes::Bytes;
 use std::sync::Arc;
 
 /// The longest cycle of status reports, in seconds.
@@ -257,33 +258,46 @@ impl FcltuProvider {
     ) -> CltuTransferDataReturn {
         let CltuTransferBuffer { invoke_id, notify_radiated, cltus } = invocation;
         let last = cltus.len().wrapping_sub(1);
-        let mut returned = CltuTransferDataReturn {
-            invoke_id,
-            next_cltu: self.expected_cltu,
-            buffer_available: self.queue.look(super::Radiation::available),
-            // Of nothing.
-            result: Err(diagnostic::TRANSFER_CLTU_ERROR),
+        let notifies = |index| match notify_radiated {
+            BufferNotification::None => false,
+            BufferNotification::Last => index == last,
+            BufferNotification::Every => true,
         };
-        for (index, (cltu, data)) in cltus.into_iter().enumerate() {
-            let one = CltuTransferData {
-                invoke_id,
-                cltu,
-                earliest: None,
-                latest: None,
-                delay_us: self.config.minimum_delay_us,
-                notify_radiated: match notify_radiated {
-                    BufferNotification::None => false,
-                    BufferNotification::Last => index == last,
-                    BufferNotification::Every => true,
-                },
-                data,
-            };
-            returned = self.transfer(&one, now);
-            if returned.result.is_err() {
-                break;
+        let single = |(index, (cltu, data)): (usize, (CltuId, Bytes))| CltuTransferData {
+            invoke_id,
+            cltu,
+            earliest: None,
+            latest: None,
+            delay_us: self.config.minimum_delay_us,
+            notify_radiated: notifies(index),
+            data,
+        };
+        let singles: Vec<(CltuTransferData, bool)> = cltus
+            .into_iter()
+            .enumerate()
+            .map(|numbered| {
+                let one = single(numbered);
+                let is_cltu = transfer::is_cltu(&self.config, &one.data);
+                (one, is_cltu)
+            })
+            .collect();
+        let mut next_cltu = self.expected_cltu;
+        // All under one lock: the radiating thread is woken once.
+        let (result, buffer_available) = self.queue.with(|radiation| {
+            // Of no CLTUs.
+            let mut result = Err(diagnostic::TRANSFER_CLTU_ERROR);
+            for (one, is_cltu) in &singles {
+                let sequence = (next_cltu, self.session);
+                result = transfer::take(&self.config, radiation, sequence, (one, *is_cltu), now);
+                if result.is_err() {
+                    break;
+                }
+                next_cltu = next_cltu.wrapping_add(1);
             }
-        }
-        returned
+            (result, radiation.available())
+        });
+        self.expected_cltu = next_cltu;
+        CltuTransferDataReturn { invoke_id, next_cltu, buffer_available, result }
     }
 
     fn schedule(
