@@ -56,7 +56,8 @@ use bytes::Bytes;
 
 use crate::codec::{Codec, EncodeError};
 use crate::pdu::{
-    Diagnostic, InvokeId, Message, Pdu, PeerAbortDiagnostic, Role, Service, UnbindReason,
+    BindReturn, Diagnostic, InvokeId, Message, Pdu, PeerAbortDiagnostic, Role, Service,
+    UnbindReason,
 };
 use crate::time::Now;
 use crate::tml::{FrameError, Output, Tml, TmlFault};
@@ -426,7 +427,11 @@ impl Association {
 
     /// An operation with credentials that are not taken.
     fn unauthenticated(&mut self, pdu: &Pdu, why: &str) -> Option<Event> {
-        let why = format!("{}: {why}", pdu.name());
+        let mut why = format!("{}: {why}", pdu.name());
+        // Nobody vouches for it, but it is the likeliest reason: who is not known is refused so.
+        if let Pdu::BindReturn(BindReturn { result: Err(diagnostic), .. }) = pdu {
+            why.push_str(&format!("; it says {diagnostic:?}"));
+        }
         if matches!(pdu, Pdu::Bind(_) | Pdu::BindReturn(_) | Pdu::Unbind(_)) {
             self.give_up(PeerAbortDiagnostic::AccessDenied, why);
             return None;

@@ -76,6 +76,14 @@ pub enum DecodeError {
         /// How long at most.
         octets_max: usize,
     },
+    /// More frames, notifications or CLTUs at once than any transfer buffer holds.
+    #[error("{parts} parts in one operation, more than {parts_max}")]
+    TooManyParts {
+        /// How many.
+        parts: usize,
+        /// How many at most.
+        parts_max: usize,
+    },
     /// The declaration in the book says otherwise.
     #[error("{operation}: {reason}")]
     Content {

@@ -26,6 +26,10 @@ use bytes::Bytes;
 
 pub use error::{BerFault, DecodeError, EncodeError};
 
+/// Values directly in an operation, at the most: parts of a transfer buffer, whose size is an
+/// `IntPosShort` in all books. What is made of a few octets each is some hundred octets.
+const PARTS_MAX: usize = 65_535;
+
 /// Encodes and decodes the operations of one service in one version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Codec {
@@ -124,9 +128,12 @@ pub fn decode_bind(octets: &Bytes) -> Result<(Option<Bytes>, Bind), DecodeError>
 /// Number of the tag that says which operation it is.
 fn operation_tag(octets: &[u8]) -> Result<u32, DecodeError> {
     const CONTEXT: u8 = 2;
-    let identifier = scan::scan(octets)?;
+    let scan::Scanned { identifier, parts } = scan::scan(octets)?;
     if identifier.class != CONTEXT {
         return Err(DecodeError::NoOperation { octet: octets[0] });
+    }
+    if parts > PARTS_MAX {
+        return Err(DecodeError::TooManyParts { parts, parts_max: PARTS_MAX });
     }
     Ok(identifier.number)
 }

@@ -9,6 +9,15 @@ use super::error::{BerFault, DecodeError};
 /// Values in values. Operations have 8 levels; the rest is for constructed strings.
 pub(super) const DEPTH_MAX: usize = 24;
 
+/// What the walk has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Scanned {
+    /// Of the value.
+    pub(super) identifier: Identifier,
+    /// Values directly in it.
+    pub(super) parts: usize,
+}
+
 /// The identifier octets of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Identifier {
@@ -18,14 +27,15 @@ pub(super) struct Identifier {
     pub(super) number: u32,
 }
 
-/// Walks over all of `octets`, which must be one value, and tells its identifier.
-pub(super) fn scan(octets: &[u8]) -> Result<Identifier, DecodeError> {
+/// Walks over all of `octets`, which must be one value, and tells what it is.
+pub(super) fn scan(octets: &[u8]) -> Result<Scanned, DecodeError> {
     let mut walk = Walk { octets, position: 0 };
     let first = walk.identifier()?;
     walk = Walk { octets, position: 0 };
     // Ends of the constructed values that are open; `None` where end-of-contents closes it.
     let mut open = [Option::<usize>::None; DEPTH_MAX];
     let mut depth = 0;
+    let mut parts = 0;
     loop {
         let within = enclosing_end(&open[..depth], octets.len());
         let start = walk.position;
@@ -36,6 +46,7 @@ pub(super) fn scan(octets: &[u8]) -> Result<Identifier, DecodeError> {
             walk.position += 2;
             depth -= 1;
         } else {
+            parts += usize::from(depth == 1);
             let identifier = walk.identifier()?;
             let length_at = walk.position;
             let end = match walk.length()? {
@@ -70,7 +81,7 @@ pub(super) fn scan(octets: &[u8]) -> Result<Identifier, DecodeError> {
     if walk.position < octets.len() {
         return Err(walk.fault(walk.position, BerFault::TrailingOctets));
     }
-    Ok(first)
+    Ok(Scanned { identifier: first, parts })
 }
 
 /// Where the innermost value of definite length ends.
@@ -143,7 +154,7 @@ impl Walk<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BerFault, DEPTH_MAX, DecodeError, scan};
+    use super::{BerFault, DEPTH_MAX, DecodeError, Scanned, scan};
 
     fn fault(octets: &[u8]) -> (usize, BerFault) {
         match scan(octets) {
@@ -184,18 +195,19 @@ mod tests {
 
     #[test]
     fn all_legal_forms_are_one_value() {
-        let forms: [&[u8]; 6] = [
-            &[0xa2, 0x05, 0x80, 0x00, 0x02, 0x01, 0x03],
-            &[0xa2, 0x81, 0x05, 0x80, 0x00, 0x02, 0x01, 0x03],
-            &[0xa2, 0x8a, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0x80, 0x00, 0x02, 0x01, 0x03],
-            &[0xa2, 0x80, 0x80, 0x00, 0x02, 0x01, 0x03, 0x00, 0x00],
+        let forms: [(usize, &[u8]); 6] = [
+            (2, &[0xa2, 0x05, 0x80, 0x00, 0x02, 0x01, 0x03]),
+            (2, &[0xa2, 0x81, 0x05, 0x80, 0x00, 0x02, 0x01, 0x03]),
+            (2, &[0xa2, 0x8a, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0x80, 0x00, 0x02, 0x01, 0x03]),
+            (2, &[0xa2, 0x80, 0x80, 0x00, 0x02, 0x01, 0x03, 0x00, 0x00]),
             // A constructed octet string of definite length in it, then one of indefinite length.
-            &[0xa2, 0x80, 0x24, 0x04, 0x04, 0x02, 0x61, 0x62, 0x02, 0x01, 0x03, 0x00, 0x00],
-            &[0xa2, 0x80, 0x24, 0x80, 0x04, 0x02, 0x61, 0x62, 0x00, 0x00, 0x00, 0x00],
+            (2, &[0xa2, 0x80, 0x24, 0x04, 0x04, 0x02, 0x61, 0x62, 0x02, 0x01, 0x03, 0x00, 0x00]),
+            (1, &[0xa2, 0x80, 0x24, 0x80, 0x04, 0x02, 0x61, 0x62, 0x00, 0x00, 0x00, 0x00]),
         ];
-        for octets in forms {
-            let identifier = scan(octets).unwrap();
+        for (directly, octets) in forms {
+            let Scanned { identifier, parts } = scan(octets).unwrap();
             assert_eq!((identifier.class, identifier.number), (2, 2), "{octets:02x?}");
+            assert_eq!(parts, directly, "{octets:02x?}");
         }
     }
 }

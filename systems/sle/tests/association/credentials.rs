@@ -149,6 +149,21 @@ fn an_unknown_initiator_is_refused_without_credentials() {
 }
 
 #[test]
+fn a_refusal_without_credentials_is_aborted_and_its_words_are_kept() {
+    let security = security(Level::Bind, Hash::Sha256);
+    let mut provided = Provided::default().level(Level::Bind);
+    provided.instance.initiators = vec!["STRANGER".into()];
+    provided.initiators = vec![identity("STRANGER")];
+    let mut link = Link::with(UserSettings { security, ..settings() }, provided.directory());
+    link.bind();
+    let [Event::Ended(Ending::Aborted { diagnostic, why })] = &link.user_events[..] else {
+        panic!("{:?}", link.user_events);
+    };
+    assert_eq!(*diagnostic, PeerAbortDiagnostic::AccessDenied);
+    assert!(why.ends_with("it says AccessDenied"), "{why}");
+}
+
+#[test]
 fn a_refusal_to_a_known_initiator_is_signed() {
     let mut provided = Provided::default().level(Level::Bind);
     provided.instance.versions = vec![4];

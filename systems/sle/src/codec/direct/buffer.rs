@@ -5,7 +5,7 @@ use super::write::{
     arcs_contents, credentials_fit, integer_len, optional_len, put, put_arcs, put_head,
     put_integer, put_optional, put_time, time_len, value_len,
 };
-use crate::codec::returns::PARTS_MAX;
+use crate::codec::PARTS_MAX;
 use crate::pdu::{
     AntennaId, FrameOrNotification, FrameQuality, LockStatus, LockStatusReport, Message, Pdu,
     ReturnNotification, ReturnProductionStatus, Service, SyncNotify, TransferData,

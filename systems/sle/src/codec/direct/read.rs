@@ -2,104 +2,86 @@
 
 use crate::time::Time;
 use bytes::Bytes;
-use std::ops::Range;
 
-/// Where in a PDU one is, and where what is being read ends.
+/// What is left of a PDU, or of a value in it.
 ///
 /// Every method answers `None` for whatever is not in the usual form: too short, another tag, an
 /// indefinite length, an integer with more octets than it needs.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'a> {
-    octets: &'a Bytes,
-    at: usize,
-    end: usize,
+    /// The PDU, of which data become slices.
+    pdu: &'a Bytes,
+    /// What has not been read: a part of it.
+    rest: &'a [u8],
 }
 
 impl<'a> Reader<'a> {
     /// At the beginning of a PDU.
-    pub(super) fn new(octets: &'a Bytes) -> Self {
-        Self { octets, at: 0, end: octets.len() }
+    pub(super) fn new(pdu: &'a Bytes) -> Self {
+        Self { pdu, rest: pdu }
     }
 
     /// Whether everything has been read.
+    #[inline]
     pub(super) fn is_done(&self) -> bool {
-        self.at == self.end
+        self.rest.is_empty()
     }
 
     /// The next identifier octet, which stays.
+    #[inline]
     pub(super) fn peek(&self) -> Option<u8> {
-        if self.at < self.end { self.octets.get(self.at).copied() } else { None }
+        self.rest.first().copied()
     }
 
+    /// The contents of the next value, which has the identifier octet `tag` and a length in the
+    /// definite form, of up to three octets after the first.
     #[inline]
-    fn octet(&mut self) -> Option<u8> {
-        let octet = self.peek()?;
-        self.at += 1;
-        Some(octet)
-    }
-
-    /// Length octets of the definite form, of up to three octets after the first.
-    #[inline]
-    fn length(&mut self) -> Option<usize> {
-        let first = self.octet()?;
-        match first {
-            0..=0x7f => Some(usize::from(first)),
-            0x81..=0x83 => {
-                let mut length = 0;
-                for _ in 0..first & 0x7f {
-                    length = length << 8 | usize::from(self.octet()?);
-                }
-                Some(length)
+    pub(super) fn contents(&mut self, tag: u8) -> Option<&'a [u8]> {
+        let (length, after) = match *self.rest {
+            [found, short @ 0..=0x7f, ref after @ ..] if found == tag => {
+                (usize::from(short), after)
             }
-            _ => None,
-        }
-    }
-
-    /// Where the contents of the next value are, which has the identifier octet `tag`; reading goes
-    /// on behind it.
-    #[inline]
-    pub(super) fn contents(&mut self, tag: u8) -> Option<Range<usize>> {
-        if self.octet()? != tag {
-            return None;
-        }
-        let length = self.length()?;
-        let start = self.at;
-        let end = start.checked_add(length).filter(|end| *end <= self.end)?;
-        self.at = end;
-        Some(start..end)
+            [found, 0x81, length, ref after @ ..] if found == tag => (usize::from(length), after),
+            [found, 0x82, high, low, ref after @ ..] if found == tag => {
+                (usize::from(high) << 8 | usize::from(low), after)
+            }
+            [found, 0x83, high, middle, low, ref after @ ..] if found == tag => {
+                let high = usize::from(high) << 16;
+                (high | usize::from(middle) << 8 | usize::from(low), after)
+            }
+            _ => return None,
+        };
+        let (contents, rest) = after.split_at_checked(length)?;
+        self.rest = rest;
+        Some(contents)
     }
 
     /// A reader of the contents of the next value.
     #[inline]
     pub(super) fn inside(&mut self, tag: u8) -> Option<Self> {
-        let Range { start, end } = self.contents(tag)?;
-        Some(Self { octets: self.octets, at: start, end })
+        Some(Self { pdu: self.pdu, rest: self.contents(tag)? })
     }
 
-    /// The contents of the next value, `min` to `max` octets.
+    /// The contents of the next value, `min` to `max` octets: shared with the PDU.
     #[inline]
     pub(super) fn string(&mut self, tag: u8, min: usize, max: usize) -> Option<Bytes> {
-        let range = self.contents(tag)?;
-        if (min..=max).contains(&range.len()) { Some(self.octets.slice(range)) } else { None }
-    }
-
-    /// The contents of the next value, looked at.
-    #[inline]
-    fn look(&mut self, tag: u8) -> Option<&'a [u8]> {
-        let range = self.contents(tag)?;
-        self.octets.get(range)
+        let contents = self.contents(tag)?;
+        if contents.len() < min || contents.len() > max {
+            return None;
+        }
+        Some(self.pdu.slice_ref(contents))
     }
 
     /// NULL, under `tag`.
     #[inline]
     pub(super) fn null(&mut self, tag: u8) -> Option<()> {
-        self.look(tag)?.is_empty().then_some(())
+        self.contents(tag)?.is_empty().then_some(())
     }
 
     /// An INTEGER of up to five octets and no redundant one, under `tag`.
     #[inline]
     pub(super) fn integer(&mut self, tag: u8) -> Option<i64> {
-        let octets = self.look(tag)?;
+        let octets = self.contents(tag)?;
         let (&first, rest) = octets.split_first()?;
         if rest.len() > 4 {
             return None;
@@ -133,8 +115,8 @@ impl<'a> Reader<'a> {
     #[inline]
     pub(super) fn time(&mut self) -> Option<Time> {
         match self.peek()? {
-            0x80 => Some(Time::Micro(self.look(0x80)?.try_into().ok()?)),
-            0x81 => Some(Time::Pico(self.look(0x81)?.try_into().ok()?)),
+            0x80 => Some(Time::Micro(self.contents(0x80)?.try_into().ok()?)),
+            0x81 => Some(Time::Pico(self.contents(0x81)?.try_into().ok()?)),
             _ => None,
         }
     }
@@ -156,7 +138,7 @@ impl<'a> Reader<'a> {
     /// Arcs of an OBJECT IDENTIFIER, under `tag`. `None` also for arcs beyond 32 bits and for
     /// leading zeros.
     pub(super) fn arcs(&mut self, tag: u8) -> Option<Vec<u32>> {
-        let octets = self.look(tag)?;
+        let octets = self.contents(tag)?;
         let mut arcs = Vec::with_capacity(octets.len() + 1);
         let mut arc = 0u32;
         let mut begun = false;

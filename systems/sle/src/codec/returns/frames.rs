@@ -1,13 +1,12 @@
 //! The transfer buffer by declaration: for whatever is not in the usual form, and as the measure of
 //! what `direct` does.
 
-use super::PARTS_MAX;
 use super::asn::{AntennaId, PrivateAnnotation, SyncNotifyInvocation};
 use super::convert::{
     annotation_in, annotation_out, antenna_in, antenna_out, notify_in, notify_out,
 };
 use crate::codec::common::{Credentials, WireTime, in_range, read, write};
-use crate::codec::{Codec, DecodeError, EncodeError};
+use crate::codec::{Codec, DecodeError, EncodeError, PARTS_MAX};
 use crate::pdu::{FrameOrNotification, FrameQuality, Message, Pdu, Service, TransferData};
 use bytes::Bytes;
 use rasn::prelude::*;

@@ -24,9 +24,6 @@ use super::{Codec, DecodeError, EncodeError};
 use crate::pdu::{Message, ParameterName, Pdu, Role, Service, Start, Started};
 use bytes::Bytes;
 
-/// Parts of a transfer buffer at the most: its size is an `IntPosShort` in all books.
-pub(super) const PARTS_MAX: usize = 65_535;
-
 /// The operation with this tag.
 pub(super) fn decode(
     codec: Codec,

@@ -534,3 +534,20 @@ fn raf_session_of_another_implementation() {
         assert_eq!(out, from_hex(text));
     }
 }
+
+/// Parts of six octets, each of which would become hundreds.
+#[test]
+fn more_parts_than_any_buffer_holds_are_refused_before_anything_is_made_of_them() {
+    let part = [0xa1, 0x04, 0x80, 0x00, 0x83, 0x00];
+    let codec = Codec { service: Service::Raf, version: 5 };
+    let buffer = |parts: usize| {
+        let mut octets = vec![0xa8, 0x80];
+        octets.extend(part.repeat(parts));
+        octets.extend([0, 0]);
+        codec.decode(Role::Provider, &Bytes::from(octets))
+    };
+    let Ok(Message { pdu: Pdu::TransferBuffer(parts), .. }) = buffer(65_535) else { panic!() };
+    assert_eq!(parts.len(), 65_535);
+    let refused = DecodeError::TooManyParts { parts: 65_536, parts_max: 65_535 };
+    assert_eq!(buffer(65_536), Err(refused));
+}
