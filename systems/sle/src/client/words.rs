@@ -240,6 +240,17 @@ pub fn time(time: Time) -> Value {
     json!(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{us:06}Z"))
 }
 
+/// UTC in nanoseconds since 1970 of a date as [`time`] writes it; parts may be left out from the
+/// end.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn parse_time(text: &str) -> Result<u64, String> {
+    let wrong = || format!("{text:?} is no time like 2026-11-22T08:00:00Z");
+    let date = text.parse().map_err(|_| wrong())?;
+    crate::config::utc_ns(&date).ok_or_else(wrong)
+}
+
 /// Year, month and day of a day since 1970.
 fn civil(days: u64) -> (u64, u64, u64) {
     // Years begin in March, eras of 400 years with the year 0.

@@ -92,7 +92,7 @@ impl Instance {
 /// UTC in nanoseconds since 1970 of a date of TOML; a time without an offset is UTC. `None` before
 /// 1970 and where the date has no day.
 #[must_use]
-pub(super) fn utc_ns(datetime: &Datetime) -> Option<u64> {
+pub(crate) fn utc_ns(datetime: &Datetime) -> Option<u64> {
     let date = datetime.date?;
     let (year, month, day) = (i64::from(date.year), i64::from(date.month), i64::from(date.day));
     // Days since 1970 of a civil date: years begin in March, so that leap days end them.

@@ -29,6 +29,7 @@ mod party;
 
 pub use check::{Finding, Severity};
 pub use identifier::{IdentifierError, format_instance, parse_instance, service_of};
+pub(crate) use instance::utc_ns;
 pub use instance::{
     Delivery, Event, Forward, Generator, GvcIdText, Instance, Notify, Production, Return,
 };

@@ -1,0 +1,84 @@
+//! `report`, `get`, `event`: one question, one answer.
+
+use super::say::Say;
+use super::unbind;
+use anyhow::{anyhow, bail};
+use chronoscope_sle::client::{ClientError, Occurrence, User, words};
+use chronoscope_sle::pdu::{CltuNotification, ReportRequest};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// How long a report, or an event's notification, may take.
+const ANSWER: Duration = Duration::from_secs(30);
+
+pub(crate) fn report(user: &User, say: Say) -> anyhow::Result<bool> {
+    user.schedule(ReportRequest::Immediately)?;
+    loop {
+        match user.next_occurrence(ANSWER) {
+            Some(Occurrence::Report(report)) => {
+                say.result(&words::cltu_report(&report))?;
+                break;
+            }
+            Some(Occurrence::ReturnReport(report)) => {
+                say.result(&words::return_report(&report))?;
+                break;
+            }
+            Some(other) => say.talk(&occurrence(&other).to_string()),
+            None => bail!("no report came"),
+        }
+    }
+    unbind(user, say);
+    Ok(true)
+}
+
+pub(crate) fn get(user: &User, parameter: Option<&str>, say: Say) -> anyhow::Result<bool> {
+    if let Some(name) = parameter {
+        let name = words::parameter_name(name)
+            .ok_or_else(|| anyhow!("no parameter is called {name:?}; a number is taken too"))?;
+        let value = user.get_parameter(name)?;
+        say.result(&words::parameter(&value))?;
+    } else {
+        for name in words::parameter_names().filter_map(words::parameter_name) {
+            match user.get_parameter(name) {
+                Ok(value) => say.result(&words::parameter(&value))?,
+                // Of another service, or a later version.
+                Err(ClientError::Refused { .. }) => {}
+                Err(other) => return Err(other.into()),
+            }
+        }
+    }
+    unbind(user, say);
+    Ok(true)
+}
+
+pub(crate) fn event(user: &User, event: u16, qualifier: &str, say: Say) -> anyhow::Result<bool> {
+    user.throw_event(event, qualifier.as_bytes().to_vec().into())?;
+    let is_done = loop {
+        match user.next_occurrence(ANSWER) {
+            Some(Occurrence::Notified(notify)) => {
+                say.result(&words::async_notify(&notify))?;
+                match notify.notification {
+                    CltuNotification::ActionListCompleted(_) => break true,
+                    CltuNotification::ActionListNotCompleted(_)
+                    | CltuNotification::EventConditionEvFalse(_) => break false,
+                    _ => {}
+                }
+            }
+            Some(other) => say.talk(&occurrence(&other).to_string()),
+            None => bail!("nothing was said of the event"),
+        }
+    };
+    unbind(user, say);
+    Ok(is_done)
+}
+
+/// What happened, as JSON.
+pub(crate) fn occurrence(occurrence: &Occurrence) -> Value {
+    match occurrence {
+        Occurrence::Notified(notify) => words::async_notify(notify),
+        Occurrence::Report(report) => words::cltu_report(report),
+        Occurrence::ReturnReport(report) => words::return_report(report),
+        Occurrence::SyncNotified(notify) => words::sync_notify(notify),
+        Occurrence::Ignored(why) => json!({"event": "ignored", "why": why}),
+    }
+}

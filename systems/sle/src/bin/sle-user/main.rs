@@ -1,0 +1,99 @@
+//! The program `sle-user`: uses FCLTU, RAF, RCF and ROCF.
+
+mod args;
+mod ask;
+mod receive;
+mod say;
+mod send;
+mod terminal;
+
+use anyhow::Context;
+use args::{Args, Command};
+use chronoscope_record as record;
+use chronoscope_sle::client::{Settings, User};
+use chronoscope_sle::config::{Config, Finding};
+use chronoscope_sle::pdu::UnbindReason;
+use clap::Parser;
+use say::Say;
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    match run(&args) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("sle-user: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let config = Config::load(&args.config)
+        .with_context(|| format!("the configuration {}", args.config.display()))?;
+    if args.check {
+        return check(&config);
+    }
+    let Some(command) = &args.command else {
+        anyhow::bail!("nothing to do: send, receive, report, get, event or terminal (--help)");
+    };
+    record::init("SLE user");
+    let interrupt = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
+        // The second one ends the program where the first was not heard.
+        signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&interrupt))?;
+        signal_hook::flag::register(signal, Arc::clone(&interrupt))?;
+    }
+    let mut settings = Settings::of(&config, args.instance.as_deref())
+        .context("--check says what is wrong with the configuration")?;
+    settings.interrupt = interrupt;
+    if let Some(version) = args.proposed {
+        settings.association.version = version;
+    }
+    let say = Say { json: args.json, quiet: args.quiet };
+    let is_whole = match command {
+        Command::Send(send) => send::run(&config, args, send, settings, say)?,
+        Command::Receive(receive) => receive::run(receive, settings, say)?,
+        Command::Report => ask::report(&bound(settings, say)?, say)?,
+        Command::Get { parameter } => ask::get(&bound(settings, say)?, parameter.as_deref(), say)?,
+        Command::Event { event, qualifier } => {
+            ask::event(&bound(settings, say)?, *event, qualifier, say)?
+        }
+        Command::Terminal => terminal::run(&settings, say)?,
+    };
+    Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Connects and binds.
+fn bound(settings: Settings, say: Say) -> anyhow::Result<User> {
+    let user = User::connect(settings)?;
+    let version = user.bind()?;
+    say.talk(&format!("bound, version {version}"));
+    Ok(user)
+}
+
+/// Ends an association as it should be.
+fn unbind(user: &User, say: Say) {
+    match user.unbind(UnbindReason::End) {
+        Ok(()) => say.talk("unbound"),
+        Err(error) => say.fault(&format!("not unbound: {error}")),
+    }
+}
+
+/// Says what is right and wrong; exit code 3 where something is wrong.
+fn check(config: &Config) -> anyhow::Result<ExitCode> {
+    let findings = config.check();
+    let mut out = std::io::stdout().lock();
+    for finding in &findings {
+        writeln!(out, "{finding}")?;
+    }
+    let mut is_wrong = findings.iter().any(Finding::is_wrong);
+    if config.user.is_none() {
+        writeln!(out, "wrong: there is no [user]")?;
+        is_wrong = true;
+    }
+    Ok(if is_wrong { ExitCode::from(3) } else { ExitCode::SUCCESS })
+}

@@ -1,0 +1,268 @@
+//! `terminal`: a link worked by hand, one command a line.
+
+use super::ask::occurrence;
+use super::say::Say;
+use anyhow::{anyhow, bail};
+use chronoscope_sle::client::{Settings, Transfer, User, words};
+use chronoscope_sle::config::GvcIdText;
+use chronoscope_sle::pdu::{
+    ControlWordType, FrameOrNotification, PeerAbortDiagnostic, ReportRequest,
+    RequestedFrameQuality, ReturnStart, Select, Service, UnbindReason, UpdateMode,
+};
+use serde_json::{Value, json};
+use std::io::BufRead;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+const HELP: &str = "\
+bind                  connects and binds
+start [N]             FCLTU: the first CLTU will be N; RCF, ROCF: the channel, as 1.0.0
+send HEX | N OCTETS   one CLTU of these octets, or N CLTUs with a counter
+drain                 waits until all are acknowledged
+event ID [TEXT]       throws an event
+report [EVERY|stop]   a status report now, or one every so many seconds, or no more
+get NAME              a parameter
+wait SECONDS          shows what happens meanwhile
+status                what was done so far
+stop                  stops
+unbind [suspend]      unbinds
+abort                 aborts
+help
+quit                  stops and unbinds where that is to be done";
+
+/// How long it is looked for what a command led to.
+const SETTLE: Duration = Duration::from_millis(100);
+
+struct Terminal<'a> {
+    settings: &'a Settings,
+    say: Say,
+    user: Option<User>,
+    /// Frames that came.
+    frames: Arc<AtomicU64>,
+}
+
+/// Works until `quit` or the end of the input; whether every command was done.
+pub(crate) fn run(settings: &Settings, say: Say) -> anyhow::Result<bool> {
+    let (to, lines) = mpsc::sync_channel(16);
+    std::thread::Builder::new().name("lines".to_owned()).spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            let Ok(line) = line else { return };
+            if to.send(line).is_err() {
+                return;
+            }
+        }
+    })?;
+    say.talk("help names the commands");
+    let mut terminal = Terminal { settings, say, user: None, frames: Arc::default() };
+    let mut is_good = true;
+    loop {
+        match lines.recv_timeout(SETTLE) {
+            Ok(line) if line.trim() == "quit" => break,
+            Ok(line) if line.trim().is_empty() => {}
+            Ok(line) => {
+                let done = terminal.command(line.trim());
+                match done {
+                    Ok(Some(value)) => say.result(&value)?,
+                    Ok(None) => say.result(&json!({"done": line.trim()}))?,
+                    Err(error) => {
+                        is_good = false;
+                        say.result(&json!({"failed": line.trim(), "error": format!("{error:#}")}))?;
+                    }
+                }
+            }
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+            Err(mpsc::RecvTimeoutError::Disconnected) => break,
+        }
+        if settings.interrupt.load(Ordering::Acquire) {
+            break;
+        }
+        terminal.happened(Duration::ZERO)?;
+    }
+    terminal.quit()?;
+    Ok(is_good)
+}
+
+impl Terminal<'_> {
+    fn command(&mut self, line: &str) -> anyhow::Result<Option<Value>> {
+        let mut words = line.split_ascii_whitespace();
+        let (name, rest): (&str, Vec<&str>) = (words.next().unwrap_or(""), words.collect());
+        match (name, rest.as_slice()) {
+            ("help", []) => return Ok(Some(json!({"help": HELP}))),
+            ("bind", []) => return self.bind().map(Some),
+            ("start", rest) => self.start(rest.first().copied())?,
+            ("send", [hex]) => return self.send(&octets(hex)?).map(Some),
+            ("send", [count, length]) => return self.send_many(count, length).map(Some),
+            ("drain", []) => self.user()?.drain()?,
+            ("event", [id, text @ ..]) => {
+                let qualifier = if text.is_empty() { " ".to_owned() } else { text.join(" ") };
+                self.user()?.throw_event(id.parse()?, qualifier.into_bytes().into())?;
+            }
+            ("report", []) => self.user()?.schedule(ReportRequest::Immediately)?,
+            ("report", ["stop"]) => self.user()?.schedule(ReportRequest::Stop)?,
+            ("report", [every]) => {
+                self.user()?.schedule(ReportRequest::Periodically(every.parse()?))?;
+            }
+            ("get", [name]) => {
+                let name = words::parameter_name(name)
+                    .ok_or_else(|| anyhow!("no parameter is called {name:?}"))?;
+                return Ok(Some(words::parameter(&self.user()?.get_parameter(name)?)));
+            }
+            ("wait", [seconds]) => {
+                let seconds: f64 = seconds.parse()?;
+                self.happened(Duration::from_secs_f64(seconds.clamp(0.0, 86_400.0)))?;
+            }
+            ("status", []) => return self.status().map(Some),
+            ("stop", []) => self.user()?.stop()?,
+            ("unbind", []) => self.unbind(UnbindReason::End)?,
+            ("unbind", ["suspend"]) => self.unbind(UnbindReason::Suspend)?,
+            ("abort", []) => {
+                self.user()?.abort(PeerAbortDiagnostic::OperationalRequirement);
+                self.say_fates()?;
+                self.user = None;
+            }
+            _ => bail!("{line:?} is no command; help names them"),
+        }
+        Ok(None)
+    }
+
+    fn user(&self) -> anyhow::Result<&User> {
+        self.user.as_ref().ok_or_else(|| anyhow!("nothing is bound: bind"))
+    }
+
+    fn bind(&mut self) -> anyhow::Result<Value> {
+        if self.user.as_ref().is_some_and(|user| user.ending().is_none()) {
+            bail!("bound already");
+        }
+        let frames = Arc::clone(&self.frames);
+        let count = move |parts: Vec<FrameOrNotification>| {
+            let count =
+                parts.iter().filter(|part| matches!(part, FrameOrNotification::Frame(_))).count();
+            frames.fetch_add(count as u64, Ordering::Relaxed);
+        };
+        let user = User::connect_with(self.settings.clone(), Box::new(count))?;
+        let version = user.bind()?;
+        self.user = Some(user);
+        Ok(json!({"done": "bind", "version": version}))
+    }
+
+    fn start(&self, what: Option<&str>) -> anyhow::Result<()> {
+        let user = self.user()?;
+        let channel = || -> anyhow::Result<_> {
+            let text = what.ok_or_else(|| anyhow!("start SCID.TFVN or SCID.TFVN.VCID"))?;
+            Ok(text.parse::<GvcIdText>().map_err(anyhow::Error::msg)?.0)
+        };
+        let select = match user.service() {
+            Service::Fcltu => {
+                return Ok(user.start_forward(what.map_or(Ok(0), str::parse)?)?);
+            }
+            Service::Raf => Select::Frames(RequestedFrameQuality::All),
+            Service::Rcf => Select::Channel(channel()?),
+            Service::Rocf => Select::Ocf {
+                channel: channel()?,
+                control_word: ControlWordType::All,
+                update: UpdateMode::Continuous,
+            },
+        };
+        Ok(user.start_return(ReturnStart { start: None, stop: None, select })?)
+    }
+
+    fn send(&self, octets: &[u8]) -> anyhow::Result<Value> {
+        let data = octets.to_vec().into();
+        let cltu = self.user()?.transfer(Transfer {
+            data,
+            notify_radiated: true,
+            ..Transfer::default()
+        })?;
+        Ok(json!({"done": "send", "cltu": cltu}))
+    }
+
+    fn send_many(&self, count: &str, length: &str) -> anyhow::Result<Value> {
+        let (count, length): (u32, usize) = (count.parse()?, length.parse()?);
+        let user = self.user()?;
+        let mut last = None;
+        for number in 0..count {
+            let mut data = vec![0; length];
+            let counter = number.to_be_bytes();
+            let shown = length.min(counter.len());
+            data[..shown].copy_from_slice(&counter[..shown]);
+            let notify_radiated = number + 1 == count;
+            let transfer = Transfer { data: data.into(), notify_radiated, ..Transfer::default() };
+            last = Some(user.transfer(transfer)?);
+        }
+        Ok(json!({"done": "send", "last_cltu": last}))
+    }
+
+    fn status(&self) -> anyhow::Result<Value> {
+        let counts = self.user()?.statistics();
+        Ok(json!({
+            "sent": counts.sent,
+            "acknowledged": counts.acknowledged,
+            "refused": counts.refused,
+            "radiated": counts.radiated,
+            "unacknowledged": counts.unacknowledged,
+            "frames": self.frames.load(Ordering::Relaxed),
+            "buffers": counts.returned.buffers,
+            "ending": self.user()?.ending().map(|ending| words::ending(&ending)),
+        }))
+    }
+
+    fn unbind(&mut self, reason: UnbindReason) -> anyhow::Result<()> {
+        self.user()?.unbind(reason)?;
+        self.say_fates()?;
+        self.user = None;
+        Ok(())
+    }
+
+    fn say_fates(&self) -> anyhow::Result<()> {
+        for settled in self.user()?.fates() {
+            self.say.result(&json!({
+                "cltu": settled.cltus.first,
+                "count": settled.cltus.count,
+                "fate": words::fate(settled.fate),
+            }))?;
+        }
+        Ok(())
+    }
+
+    /// Shows what happens within so long, and where the association ended by itself, that.
+    fn happened(&mut self, within: Duration) -> anyhow::Result<()> {
+        let Some(user) = &self.user else { return Ok(()) };
+        let until_ns = chronoscope_clock::monotonic_ns()
+            + u64::try_from(within.as_nanos()).unwrap_or(u64::MAX / 2);
+        loop {
+            let left_ns = until_ns.saturating_sub(chronoscope_clock::monotonic_ns());
+            let Some(happened) = user.next_occurrence(Duration::from_nanos(left_ns)) else { break };
+            self.say.result(&occurrence(&happened))?;
+        }
+        if let Some(ending) = user.ending() {
+            self.say.result(&json!({"ended": words::ending(&ending)}))?;
+            self.say_fates()?;
+            self.user = None;
+        }
+        Ok(())
+    }
+
+    /// Leaves as it should be done, as far as that goes.
+    fn quit(&mut self) -> anyhow::Result<()> {
+        if let Some(user) = &self.user {
+            // Not started: then there is nothing to stop.
+            drop(user.stop());
+            if let Err(error) = user.unbind(UnbindReason::End) {
+                self.say.fault(&format!("not unbound: {error}"));
+            }
+            self.say_fates()?;
+        }
+        Ok(())
+    }
+}
+
+/// Octets from hexadecimal digits.
+fn octets(hex: &str) -> anyhow::Result<Vec<u8>> {
+    let digits = hex.as_bytes();
+    if digits.is_empty() || !digits.len().is_multiple_of(2) || !hex.is_ascii() {
+        bail!("send wants pairs of hexadecimal digits, or N OCTETS");
+    }
+    digits.chunks(2).map(|pair| Ok(u8::from_str_radix(std::str::from_utf8(pair)?, 16)?)).collect()
+}
