@@ -106,10 +106,79 @@ impl Isp1Credentials {
         rasn::ber::decode(octets)
             .map_err(|error| AuthError::Structure { reason: error.kind.to_string() })
     }
+}
+
+/// The longest hash.
+const PROTECTED_MAX: usize = 32;
+
+/// What credentials say, with nothing on the heap: they come with every operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Said {
+    time: [u8; 8],
+    random: i64,
+    protected: Protected,
+}
+
+impl Said {
+    /// Reads the form in which all implementations write it, and otherwise by the declaration.
+    fn read(octets: &[u8]) -> Result<Self, AuthError> {
+        if let Some(said) = Self::read_usual(octets) {
+            return Ok(said);
+        }
+        let declared = Isp1Credentials::read(octets)?;
+        let protected = Protected::new(&declared.protected);
+        Ok(Self { time: *declared.time, random: declared.random, protected })
+    }
+
+    /// `None` where anything is not as DER has it: the declaration says what.
+    fn read_usual(octets: &[u8]) -> Option<Self> {
+        let [0x30, length, 0x04, 8, rest @ ..] = octets else { return None };
+        let (time, rest) = rest.split_first_chunk()?;
+        let [0x02, count @ 1..=4, rest @ ..] = rest else { return None };
+        let (random, rest) = rest.split_at_checked((*count).into())?;
+        let redundant = random.len() > 1 && random[0] == 0 && random[1] < 0x80;
+        let [0x04, count @ 20..=32, rest @ ..] = rest else { return None };
+        if random[0] >= 0x80 || redundant || rest.len() != usize::from(*count) {
+            return None;
+        }
+        if usize::from(*length) + 2 != octets.len() {
+            return None;
+        }
+        let random = random.iter().fold(0, |sum, octet| sum << 8 | i64::from(*octet));
+        Some(Self { time: *time, random, protected: Protected::new(rest) })
+    }
 
     /// When they were made, in nanoseconds since 1970.
     fn utc_ns(&self) -> Result<u64, AuthError> {
-        Time::Micro(*self.time).utc_ns().ok_or(AuthError::Time)
+        Time::Micro(self.time).utc_ns().ok_or(AuthError::Time)
+    }
+}
+
+/// A hash of 20 to 32 octets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Protected {
+    octets: [u8; PROTECTED_MAX],
+    length: usize,
+}
+
+impl Protected {
+    /// Of at most [`PROTECTED_MAX`] octets, as declared.
+    fn new(hash: &[u8]) -> Self {
+        let length = hash.len().min(PROTECTED_MAX);
+        let mut octets = [0; PROTECTED_MAX];
+        octets[..length].copy_from_slice(&hash[..length]);
+        Self { octets, length }
+    }
+
+    fn as_slice(&self) -> &[u8] {
+        &self.octets[..self.length]
+    }
+
+    /// How long this takes does not tell where two values differ.
+    fn equals_in_constant_time(&self, other: &Self) -> bool {
+        let pairs = self.octets.iter().zip(&other.octets);
+        let difference = pairs.fold(0, |sum, (one, other)| sum | (one ^ other));
+        self.length == other.length && difference == 0
     }
 }
 
@@ -135,7 +204,7 @@ impl Credentials {
         der::sequence(&mut octets, |octets| {
             der::value(octets, der::OCTET_STRING, &time);
             der::integer(octets, random);
-            der::value(octets, der::OCTET_STRING, &protected);
+            der::value(octets, der::OCTET_STRING, protected.as_slice());
         });
         octets.into()
     }
@@ -152,24 +221,23 @@ pub fn verify(
     now: Now,
     acceptable_delay_ns: u64,
 ) -> Result<(), AuthError> {
-    let credentials = Isp1Credentials::read(octets)?;
-    let utc_ns = credentials.utc_ns()?;
+    let said = Said::read(octets)?;
+    let utc_ns = said.utc_ns()?;
     if now.utc_ns.abs_diff(utc_ns) > acceptable_delay_ns {
         let age_ns = i128::from(now.utc_ns) - i128::from(utc_ns);
         let age_ns = i64::try_from(age_ns).unwrap_or(i64::MAX);
         return Err(AuthError::Stale { age_ns, acceptable_delay_ns });
     }
     let Peer { user, password, hash } = peer;
-    let expected =
-        protected(*hash, *credentials.time, credentials.random, user.as_bytes(), password);
-    if !equal_in_constant_time(&expected, &credentials.protected) {
+    let expected = protected(*hash, said.time, said.random, user.as_bytes(), password);
+    if !expected.equals_in_constant_time(&said.protected) {
         return Err(AuthError::Wrong { user: user.clone(), hash: *hash });
     }
     Ok(())
 }
 
 /// `theProtected`: the hash of the DER of `HashInput`.
-fn protected(hash: Hash, time: [u8; 8], random: i64, user: &[u8], password: &[u8]) -> Vec<u8> {
+fn protected(hash: Hash, time: [u8; 8], random: i64, user: &[u8], password: &[u8]) -> Protected {
     let mut input = Vec::with_capacity(64 + password.len());
     der::sequence(&mut input, |input| {
         der::value(input, der::OCTET_STRING, &time);
@@ -178,23 +246,18 @@ fn protected(hash: Hash, time: [u8; 8], random: i64, user: &[u8], password: &[u8
         der::value(input, der::OCTET_STRING, password);
     });
     match hash {
-        Hash::Sha1 => sha1::Sha1::digest(&input).to_vec(),
-        Hash::Sha256 => sha2::Sha256::digest(&input).to_vec(),
+        Hash::Sha1 => Protected::new(&sha1::Sha1::digest(&input)),
+        Hash::Sha256 => Protected::new(&sha2::Sha256::digest(&input)),
     }
-}
-
-/// How long this takes does not tell where two values differ.
-fn equal_in_constant_time(one: &[u8], other: &[u8]) -> bool {
-    let difference = one.iter().zip(other).fold(0, |sum, (one, other)| sum | (one ^ other));
-    one.len() == other.len() && difference == 0
 }
 
 /// Remembers which credentials were there, for as long as they would be taken.
 ///
 /// There is one for each peer, over all its associations: what was recorded on one can be replayed
 /// on another. It remembers [`ReplayGuard::ENTRIES_MAX`] (some megabytes); beyond, it gives up the
-/// oldest and then takes none made before the last of those. An honest peer's credentials come in
-/// the order in which they were made, or nearly, and do not notice.
+/// oldest and then takes none made before the last of those. An honest peer's credentials come in the
+/// order in which they were made, or nearly, and do not notice: only an association whose operations
+/// come later than so many newer ones of the same peer's other associations is refused.
 #[derive(Debug)]
 pub struct ReplayGuard {
     acceptable_delay_ns: u64,
@@ -219,8 +282,8 @@ impl ReplayGuard {
     /// # Errors
     /// [`AuthError::Replayed`], [`AuthError::Forgotten`].
     pub fn check(&mut self, octets: &[u8], now: Now) -> Result<(), AuthError> {
-        let credentials = Isp1Credentials::read(octets)?;
-        let utc_ns = credentials.utc_ns()?;
+        let said = Said::read(octets)?;
+        let utc_ns = said.utc_ns()?;
         while let Some((oldest, _)) = self.seen.first()
             && oldest.saturating_add(self.acceptable_delay_ns) < now.utc_ns
         {
@@ -229,8 +292,7 @@ impl ReplayGuard {
         if utc_ns <= self.forgotten_utc_ns {
             return Err(AuthError::Forgotten { entries_max: Self::ENTRIES_MAX });
         }
-        // At least 20 octets, says the declaration.
-        let half = credentials.protected.first_chunk().map_or(0, |half| u128::from_be_bytes(*half));
+        let half = said.protected.octets.first_chunk().map_or(0, |half| u128::from_be_bytes(*half));
         if !self.seen.insert((utc_ns, half)) {
             return Err(AuthError::Replayed);
         }
@@ -249,24 +311,36 @@ mod der {
     pub(super) const VISIBLE_STRING: u8 = 0x1a;
 
     pub(super) fn sequence(out: &mut Vec<u8>, contents: impl FnOnce(&mut Vec<u8>)) {
-        let mut inner = Vec::with_capacity(out.capacity());
-        contents(&mut inner);
-        value(out, 0x30, &inner);
+        out.push(0x30);
+        let start = out.len();
+        contents(out);
+        match u8::try_from(out.len() - start) {
+            Ok(short @ 0..0x80) => out.insert(start, short),
+            _ => {
+                let mut long = Vec::new();
+                length(&mut long, out.len() - start);
+                out.splice(start..start, long);
+            }
+        }
     }
 
     pub(super) fn value(out: &mut Vec<u8>, tag: u8, contents: &[u8]) {
         out.push(tag);
-        match u8::try_from(contents.len()) {
+        length(out, contents.len());
+        out.extend_from_slice(contents);
+    }
+
+    fn length(out: &mut Vec<u8>, length: usize) {
+        match u8::try_from(length) {
             Ok(length @ 0..0x80) => out.push(length),
             _ => {
-                let length = contents.len().to_be_bytes();
+                let length = length.to_be_bytes();
                 let zeros = length.iter().take_while(|octet| **octet == 0).count();
                 let octets = &length[zeros..];
                 out.push(0x80 | u8::try_from(octets.len()).unwrap_or(0)); // at most 8
                 out.extend_from_slice(octets);
             }
         }
-        out.extend_from_slice(contents);
     }
 
     pub(super) fn integer(out: &mut Vec<u8>, number: i64) {

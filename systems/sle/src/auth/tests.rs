@@ -128,6 +128,30 @@ proptest! {
         prop_assert_eq!(verify(&made, &Peer { user, password, hash }, at(utc_ns), 1000), Ok(()));
     }
 
+    /// The quick way in is the declaration's, for credentials and for what is nearly such.
+    #[test]
+    fn what_is_read_the_quick_way_is_as_declared(
+        made in prop::bool::ANY.prop_flat_map(|sha1| {
+            let hash = if sha1 { Hash::Sha1 } else { Hash::Sha256 };
+            (any::<u32>(), any::<[u8; 8]>()).prop_map(move |(random, time)| {
+                Credentials::make(hash, "STATION", b"secret", Time::Micro(time), random)
+            })
+        }),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3),
+    ) {
+        prop_assert!(Said::read_usual(&made).is_some());
+        let mut octets = made.to_vec();
+        for (at, octet) in changes {
+            octets[at.index(made.len())] = octet;
+        }
+        if let Some(said) = Said::read_usual(&octets) {
+            let declared = Isp1Credentials::read(&octets).unwrap();
+            prop_assert_eq!(said.time, *declared.time);
+            prop_assert_eq!(said.random, declared.random);
+            prop_assert_eq!(said.protected.as_slice(), &declared.protected[..]);
+        }
+    }
+
     #[test]
     fn octets_from_anywhere_are_refused_without_a_panic(
         octets in prop::collection::vec(any::<u8>(), 0..300),
