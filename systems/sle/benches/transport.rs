@@ -32,7 +32,7 @@ fn pdus(size: usize) -> usize {
 }
 
 fn in_memory() {
-    println!("in memory      {:>8} {:>12} {:>14}", "octets", "frame ns", "receive ns");
+    println!("in memory      {:>8} {:>12} {:>14}", "octets", "frame CPU ns", "receive CPU ns");
     for size in SIZES {
         let body = vec![7; size];
         let count = pdus(size);
@@ -43,7 +43,7 @@ fn in_memory() {
         while left > 0 {
             // As much as one read of a driver takes.
             let batch = (131_072 / (size + 8)).clamp(1, left);
-            let start = clock::monotonic_ns();
+            let start = clock::thread_cpu_ns();
             for _ in 0..batch {
                 let framed = sender.frame::<()>(now, &mut out, |out| {
                     out.extend_from_slice(&body);
@@ -51,7 +51,7 @@ fn in_memory() {
                 });
                 assert!(framed.is_ok());
             }
-            let framed = clock::monotonic_ns();
+            let framed = clock::thread_cpu_ns();
             receiver.receive(&out, now);
             let mut taken = 0;
             while let Some(pdu) = receiver.next() {
@@ -60,7 +60,7 @@ fn in_memory() {
             }
             assert_eq!(taken, batch);
             frame_ns += framed - start;
-            receive_ns += clock::monotonic_ns() - framed;
+            receive_ns += clock::thread_cpu_ns() - framed;
             left -= batch;
             out.clear();
         }
