@@ -2,8 +2,8 @@
 //! provider, counted by the user. No octets of operations, no sockets.
 //!
 //! `cargo bench -p chronoscope-sle --bench returns`. Frames of 100 octets, 80 a buffer, in batches
-//! of 256. CPU time of this thread, the best of five runs; the hand-over between two threads is
-//! elapsed time. The limit beside it is one copy of a frame's octets.
+//! of 256. CPU time of this thread, the best of five runs. The limit beside it is one copy of a
+//! frame's octets.
 
 use chronoscope_clock as clock;
 use chronoscope_sle::frame::{ReceivedFrame, Trailer};
@@ -13,10 +13,9 @@ use chronoscope_sle::pdu::{
 };
 use chronoscope_sle::service::Action;
 use chronoscope_sle::service::returns::{Offer, ReturnConfig, ReturnProvider, ReturnUser};
-use chronoscope_sle::source::{Feed, Generator, GeneratorSettings, Source, WhenFull};
+use chronoscope_sle::source::{Generator, GeneratorSettings};
 use chronoscope_sle::time::Now;
 use std::hint::black_box;
-use std::sync::mpsc;
 
 const RUNS: usize = 5;
 const FRAMES: usize = 400_000;
@@ -29,7 +28,6 @@ fn main() {
     println!("{:<44} {:>10} {:>14}", "", "ns a frame", "frames/s");
     row("one copy of a frame's octets (the limit)", best(copied));
     row("generator, OCF and FECF", best(generated));
-    row("hand-over from the source's thread, elapsed", best(handed_over));
     let channels = || vec![PermittedChannel { spacecraft: 1, version: 0, virtual_channels: None }];
     let rocf = Offer::Rocf {
         channels: channels(),
@@ -118,24 +116,6 @@ fn generated() -> f64 {
         black_box(&frames);
     }
     each(clock::thread_cpu_ns() - start)
-}
-
-fn handed_over() -> f64 {
-    let (wake, woken) = mpsc::sync_channel(1);
-    let start = clock::monotonic_ns();
-    let feed = Feed::spawn(Source::Generator(generator()), 8192, WhenFull::Wait, move || {
-        let _told_already = wake.try_send(());
-    })
-    .expect("a thread");
-    let mut frames = Vec::with_capacity(BATCH);
-    while !feed.has_ended() {
-        frames.clear();
-        if feed.take(BATCH, &mut frames) == 0 {
-            let _ended = woken.recv();
-        }
-        black_box(&frames);
-    }
-    each(clock::monotonic_ns() - start)
 }
 
 /// ns a frame of the provider's, and of the user's.

@@ -4,12 +4,16 @@
 #[path = "frames/check.rs"]
 mod check;
 
+use chronoscope_sle::frame::ReceivedFrame;
+use chronoscope_sle::pdu::FrameQuality;
 use chronoscope_sle::service::returns::OfflineRange;
 use chronoscope_sle::source::{
-    Feed, FrameFile, FrameFileSettings, Layout, Source, StoreReader, StoreWriter, WhenFull,
+    FileError, FrameFile, FrameFileSettings, Layout, Progress, StoreReader, StoreWriter,
 };
+use chronoscope_sle::time::Now;
 use std::path::Path;
-use std::sync::mpsc;
+
+const NOW: Now = Now { monotonic_ns: 0, utc_ns: 0 };
 
 #[test]
 fn kept_inputs_are_read_or_refused() {
@@ -24,16 +28,17 @@ fn kept_inputs_are_read_or_refused() {
     assert!(read >= 3 && refused >= 5, "{read} read, {refused} refused");
 }
 
-fn all_of(source: Source) -> (Vec<Vec<u8>>, Option<String>) {
-    let (wake, woken) = mpsc::channel();
-    let feed = Feed::spawn(source, 10, WhenFull::Wait, move || wake.send(()).unwrap()).unwrap();
+type Read<'a> = &'a mut dyn FnMut(&mut Vec<ReceivedFrame>) -> Result<Progress, FileError>;
+
+fn all_of(read: Read<'_>) -> (Vec<Vec<u8>>, Option<String>) {
     let mut frames = Vec::new();
-    while !feed.has_ended() {
-        if feed.take(3, &mut frames) == 0 {
-            woken.recv().unwrap();
+    let error = loop {
+        match read(&mut frames) {
+            Ok(Progress::End) => break None,
+            Ok(_) => {}
+            Err(error) => break Some(error.to_string()),
         }
-    }
-    let error = feed.take_error().map(|error| error.to_string());
+    };
     (frames.into_iter().map(|frame| frame.data.to_vec()).collect(), error)
 }
 
@@ -44,7 +49,8 @@ fn a_file_on_disk_becomes_a_store_and_is_read_back() {
     let octets: Vec<u8> = (0..=255).cycle().take(1_000_000).collect();
     std::fs::write(&path, &octets).unwrap();
     let settings = FrameFileSettings { layout: Layout::Fixed(1000), rate: None, repeat: false };
-    let (frames, error) = all_of(Source::File(FrameFile::open(&path, settings).unwrap()));
+    let mut file = FrameFile::open(&path, settings).unwrap();
+    let (frames, error) = all_of(&mut |out| file.read(3, NOW, out));
     assert_eq!((frames.concat() == octets, frames.len(), error), (true, 1000, None));
 
     let store = folder.path().join("store");
@@ -52,15 +58,14 @@ fn a_file_on_disk_becomes_a_store_and_is_read_back() {
     for (number, frame) in frames.iter().enumerate() {
         let received_utc_ns = number as u64;
         let data = frame.clone().into();
-        let quality = chronoscope_sle::pdu::FrameQuality::Good;
-        let annotation = None;
-        let frame =
-            chronoscope_sle::frame::ReceivedFrame { data, received_utc_ns, quality, annotation };
+        let quality = FrameQuality::Good;
+        let frame = ReceivedFrame { data, received_utc_ns, quality, annotation: None };
         writer.write(&frame).unwrap();
     }
     writer.finish().unwrap();
     let range = OfflineRange { start_utc_ns: 100, stop_utc_ns: 199 };
-    let (span, error) = all_of(Source::Store(StoreReader::open(&store, range).unwrap()));
+    let mut reader = StoreReader::open(&store, range).unwrap();
+    let (span, error) = all_of(&mut |out| reader.read(3, out));
     assert_eq!((span == frames[100..200], error), (true, None));
 }
 
@@ -70,7 +75,8 @@ fn a_file_that_is_cut_gives_what_it_has_and_says_so() {
     let path = folder.path().join("frames");
     std::fs::write(&path, [7; 25]).unwrap();
     let settings = FrameFileSettings { layout: Layout::Fixed(10), rate: None, repeat: false };
-    let (frames, error) = all_of(Source::File(FrameFile::open(&path, settings).unwrap()));
+    let mut file = FrameFile::open(&path, settings).unwrap();
+    let (frames, error) = all_of(&mut |out| file.read(3, NOW, out));
     assert_eq!(frames, [[7; 10], [7; 10]]);
     assert_eq!(error.unwrap(), "octet 20: the file ends within the frame that begins here");
     assert!(FrameFile::open(&folder.path().join("none"), settings).is_err());

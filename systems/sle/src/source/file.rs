@@ -62,7 +62,7 @@ pub enum FileError {
         position: u64,
     },
     /// It does not begin as a store does.
-    #[error("octet 0: no store of frames begins so (see docs/sle.md)")]
+    #[error("octet 0: no store of frames begins so (docs/formats/frame-store.md)")]
     NoStore,
     /// A frame quality that does not exist.
     #[error("octet {position}: frame quality {quality}: 0 good, 1 erred, 2 undetermined")]
@@ -81,6 +81,7 @@ pub struct FrameFile<R> {
     layout: Layout,
     repeat: bool,
     pace: Option<Pace>,
+    has_failed: bool,
 }
 
 impl FrameFile<File> {
@@ -102,14 +103,29 @@ impl<R: Read + Seek> FrameFile<R> {
             layout: settings.layout,
             repeat: settings.repeat,
             pace: settings.rate.map(Pace::new),
+            has_failed: false,
         }
     }
 
     /// Appends up to `max` frames that are due.
     ///
     /// # Errors
-    /// [`FileError`]; what was read before is in `out`.
+    /// [`FileError`], once: then it is at its end. What was read before is in `out`.
     pub fn read(
+        &mut self,
+        max: usize,
+        now: Now,
+        out: &mut Vec<ReceivedFrame>,
+    ) -> Result<Progress, FileError> {
+        if self.has_failed {
+            return Ok(Progress::End);
+        }
+        let progress = self.read_due(max, now, out);
+        self.has_failed = progress.is_err();
+        progress
+    }
+
+    fn read_due(
         &mut self,
         max: usize,
         now: Now,
@@ -279,8 +295,11 @@ mod tests {
 
     #[test]
     fn what_is_wrong_has_its_position() {
-        let wrong = |octets, layout| {
-            file(octets, layout, false).read(9, NOW, &mut Vec::new()).unwrap_err().to_string()
+        let wrong = |octets: &[u8], layout| {
+            let mut input = file(octets, layout, false);
+            let error = input.read(9, NOW, &mut Vec::new()).unwrap_err().to_string();
+            assert_eq!(input.read(9, NOW, &mut Vec::new()).unwrap(), Progress::End, "once");
+            error
         };
         let cut = "octet 3: the file ends within the frame that begins here";
         assert_eq!(wrong(b"abcd", Layout::Fixed(3)), cut);

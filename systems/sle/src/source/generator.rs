@@ -138,12 +138,6 @@ impl Generator {
         }
     }
 
-    /// Octets of a frame.
-    #[must_use]
-    pub fn frame_octets(&self) -> usize {
-        self.settings.octets
-    }
-
     fn make(&mut self, frame: &mut [u8]) {
         let (fields, trailer) = frame.split_at_mut(self.template.len());
         fields.copy_from_slice(&self.template);

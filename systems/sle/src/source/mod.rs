@@ -1,16 +1,14 @@
 //! Where a return service's frames come from: a generator, a file, UDP datagrams.
 //!
-//! A source is read in batches by a thread of its own ([`Feed`]), which hands them over to
-//! whoever has the association. Generator and files are without sockets, threads and clocks.
+//! A source is read in batches, by a thread of whoever has the association. Generator and files
+//! are without sockets, threads and clocks.
 
-mod feed;
 mod file;
 mod generator;
 mod pace;
 mod store;
 mod udp;
 
-pub use feed::{Feed, WhenFull};
 pub use file::{FileError, FrameFile, FrameFileSettings, Layout};
 pub use generator::{Generator, GeneratorError, GeneratorSettings};
 pub use store::{StoreReader, StoreWriter};
@@ -31,8 +29,6 @@ pub enum Source {
     Generator(Generator),
     /// Reads frames from a file.
     File(FrameFile<File>),
-    /// Reads frames of a span of time from a store.
-    Store(StoreReader<File>),
     /// Takes frames, one a datagram.
     Udp(UdpSource),
 }
@@ -73,14 +69,7 @@ impl Source {
         match self {
             Self::Generator(generator) => Ok(generator.read(max, now, out)),
             Self::File(file) => Ok(file.read(max, now, out)?),
-            Self::Store(store) => Ok(store.read(max, out)?),
             Self::Udp(socket) => Ok(socket.read(max, out)?),
         }
-    }
-
-    /// Whether it goes on whether or not its frames are taken: a receiver does not wait.
-    #[must_use]
-    pub fn is_live(&self) -> bool {
-        matches!(self, Self::Udp(_))
     }
 }

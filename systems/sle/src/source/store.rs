@@ -1,9 +1,7 @@
 //! A store of received frames with their times, for offline delivery.
 //!
-//! Eight octets `SLEFRM01`, then each frame: UTC in nanoseconds since 1970 (8 octets), quality (1:
-//! 0 good, 1 erred, 2 undetermined), length (4), the frame; numbers big-endian. Frames lie in the
-//! order in which they were written, and are read from the beginning: a span of time costs the
-//! reading of what lies before it.
+//! Its octets are in `docs/formats/frame-store.md`. Frames are read from the beginning: a span of
+//! time costs the reading of what lies before it.
 
 use super::Progress;
 use super::file::{FileError, Octets, array, frame_length};
@@ -67,6 +65,7 @@ pub struct StoreReader<R> {
     octets: Octets<R>,
     range: OfflineRange,
     has_begun: bool,
+    has_failed: bool,
 }
 
 impl StoreReader<File> {
@@ -83,14 +82,27 @@ impl StoreReader<File> {
 impl<R: Read + Seek> StoreReader<R> {
     /// Reads from the beginning of `input`.
     pub fn new(input: R, range: OfflineRange) -> Self {
-        Self { octets: Octets::new(input), range, has_begun: false }
+        Self { octets: Octets::new(input), range, has_begun: false, has_failed: false }
     }
 
     /// Appends up to `max` frames of the span.
     ///
     /// # Errors
-    /// [`FileError`]; what was read before is in `out`.
+    /// [`FileError`], once: then it is at its end. What was read before is in `out`.
     pub fn read(
+        &mut self,
+        max: usize,
+        out: &mut Vec<ReceivedFrame>,
+    ) -> Result<Progress, FileError> {
+        if self.has_failed {
+            return Ok(Progress::End);
+        }
+        let progress = self.read_some(max, out);
+        self.has_failed = progress.is_err();
+        progress
+    }
+
+    fn read_some(
         &mut self,
         max: usize,
         out: &mut Vec<ReceivedFrame>,
