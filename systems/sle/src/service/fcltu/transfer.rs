@@ -53,7 +53,9 @@ pub(super) fn take(
     }
     radiation.take(Queued {
         cltu: invocation.cltu,
-        data: Bytes::clone(&invocation.data),
+        // A copy: a slice would keep all that was received with it, some hundred KiB for a CLTU of
+        // one octet, and the buffer's bound would bound nothing.
+        data: Bytes::copy_from_slice(&invocation.data),
         earliest_utc_ns,
         latest_utc_ns,
         delay_us: invocation.delay_us,
@@ -89,4 +91,33 @@ fn times(
         return Err(diagnostic::TRANSFER_LATE_SLDU);
     }
     Ok((earliest, latest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What waits to be radiated keeps nothing but itself in memory.
+    #[test]
+    fn a_waiting_cltu_does_not_keep_what_came_with_it() {
+        let received = Bytes::from(vec![0x5a; 128 << 10]);
+        let invocation = CltuTransferData {
+            invoke_id: 1,
+            cltu: 1,
+            earliest: None,
+            latest: None,
+            delay_us: 0,
+            notify_radiated: false,
+            data: received.slice(1000..1001),
+        };
+        drop(received);
+        let config = FcltuConfig { minimum_delay_us: 0, ..FcltuConfig::default() };
+        let mut radiation = Radiation::new(&config);
+        let now = Now { monotonic_ns: 0, utc_ns: 1_767_225_600_000_000_000 };
+        radiation.set_status(crate::pdu::CltuProductionStatus::Operational, now);
+        let expected = (1, Time::from_utc_ns(now.utc_ns));
+        take(&config, &mut radiation, expected, (&invocation, true), now).unwrap();
+        assert_eq!(radiation.waiting(), 1);
+        assert!(invocation.data.is_unique(), "nobody else keeps what was received");
+    }
 }
