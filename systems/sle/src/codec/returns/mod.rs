@@ -1,4 +1,4 @@
-//! Operations of RAF, RCF and ROCF.
+//! Operations of RAF, RCF and ROCF; those that FCLTU has too are in `session.rs`.
 //!
 //! What differs between versions on the wire: SET OF in the place of SEQUENCE OF and
 //! `minReportingCycle` from version 5 on, and how GET-PARAMETER says "not started" (`raf.rs`,
@@ -16,12 +16,9 @@ mod status;
 #[cfg(test)]
 pub(super) mod tests;
 
-use super::common::{
-    Acknowledged, Acknowledgement, Credentials, GetParameterInvocation, Outcome, OutcomeReturn,
-    ScheduleInvocation, StopInvocation, read, write,
-};
+use super::common::{Credentials, Outcome, OutcomeReturn, read, write};
 use super::{Codec, DecodeError, EncodeError};
-use crate::pdu::{Message, ParameterName, Pdu, Role, Service, Start, Started};
+use crate::pdu::{Message, Pdu, Role, Service, Start, Started};
 use bytes::Bytes;
 
 /// The operation with this tag.
@@ -33,38 +30,10 @@ pub(super) fn decode(
 ) -> Result<Message, DecodeError> {
     match (sender, tag) {
         (Role::User, 0) => decode_start(codec, octets),
-        (Role::User, 2) => {
-            let stop: StopInvocation = read("STOP", tag, octets)?;
-            let pdu = Pdu::Stop { invoke_id: stop.invoke_id };
-            Ok(Message { credentials: stop.credentials.into(), pdu })
-        }
-        (Role::User, 4) => {
-            let schedule: ScheduleInvocation = read("SCHEDULE-STATUS-REPORT", tag, octets)?;
-            let (invoke_id, request) = (schedule.invoke_id, schedule.request.into());
-            let pdu = Pdu::ScheduleStatusReport { invoke_id, request };
-            Ok(Message { credentials: schedule.credentials.into(), pdu })
-        }
-        (Role::User, 6) => {
-            let get: GetParameterInvocation = read("GET-PARAMETER", tag, octets)?;
-            let (invoke_id, name) = (get.invoke_id, ParameterName(get.parameter));
-            let pdu = Pdu::GetParameter { invoke_id, name };
-            Ok(Message { credentials: get.credentials.into(), pdu })
-        }
         (Role::Provider, 1) => {
             let done: OutcomeReturn = read("START return", tag, octets)?;
             let result = done.result.result()?.map(|()| Started::Return);
             let pdu = Pdu::StartReturn { invoke_id: done.invoke_id, result };
-            Ok(Message { credentials: done.credentials.into(), pdu })
-        }
-        (Role::Provider, 3) => {
-            let done: Acknowledgement = read("STOP return", tag, octets)?;
-            let pdu = Pdu::StopReturn { invoke_id: done.invoke_id, result: done.result.result()? };
-            Ok(Message { credentials: done.credentials.into(), pdu })
-        }
-        (Role::Provider, 5) => {
-            let done: OutcomeReturn = read("SCHEDULE-STATUS-REPORT return", tag, octets)?;
-            let (invoke_id, result) = (done.invoke_id, done.result.result()?);
-            let pdu = Pdu::ScheduleStatusReportReturn { invoke_id, result };
             Ok(Message { credentials: done.credentials.into(), pdu })
         }
         (Role::Provider, 7) => match codec.service {
@@ -109,29 +78,6 @@ pub(super) fn encode(
             };
             let done = OutcomeReturn { credentials, invoke_id: *invoke_id, result };
             write("START return", 1, &done, out)
-        }
-        Pdu::Stop { invoke_id } => {
-            write("STOP", 2, &StopInvocation { credentials, invoke_id: *invoke_id }, out)
-        }
-        Pdu::StopReturn { invoke_id, result } => {
-            let result = Acknowledged::new(*result)?;
-            let done = Acknowledgement { credentials, invoke_id: *invoke_id, result };
-            write("STOP return", 3, &done, out)
-        }
-        Pdu::ScheduleStatusReport { invoke_id, request } => {
-            let request = (*request).into();
-            let schedule = ScheduleInvocation { credentials, invoke_id: *invoke_id, request };
-            write("SCHEDULE-STATUS-REPORT", 4, &schedule, out)
-        }
-        Pdu::ScheduleStatusReportReturn { invoke_id, result } => {
-            let result = (*result).into();
-            let done = OutcomeReturn { credentials, invoke_id: *invoke_id, result };
-            write("SCHEDULE-STATUS-REPORT return", 5, &done, out)
-        }
-        Pdu::GetParameter { invoke_id, name } => {
-            let get =
-                GetParameterInvocation { credentials, invoke_id: *invoke_id, parameter: name.0 };
-            write("GET-PARAMETER", 6, &get, out)
         }
         Pdu::GetParameterReturn { invoke_id, result } => match codec.service {
             Service::Raf => raf::encode_parameter(codec, credentials, *invoke_id, result, out),
