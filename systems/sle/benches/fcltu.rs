@@ -145,18 +145,17 @@ fn two_threads(batch: u32) -> f64 {
     let mut idle_ns = 0;
     let receiving = each(|number| {
         if number % batch == 0 {
-            queue.release();
+            provider.tick(Now::read(), &mut out);
             let until_ns = clock::thread_cpu_ns() + 3000 * u64::from(batch);
             while clock::thread_cpu_ns() < until_ns {}
             idle_ns += 3000 * u64::from(batch);
-            queue.hold();
         }
         let mut taken = false;
         while !taken {
             taken = give(&mut provider, invocation(number, &data), Now::read(), &mut out);
         }
     });
-    queue.release();
+    provider.tick(Now::read(), &mut out);
     queue.with(chronoscope_sle::service::fcltu::Radiation::close);
     let radiating_ns = radiating.join().expect("it does not panic");
     receiving + (radiating_ns as f64 - idle_ns as f64) / f64::from(CLTUS)

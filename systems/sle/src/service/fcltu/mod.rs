@@ -11,9 +11,8 @@
 //!        └── notices, by a waker ─┘
 //! ```
 //!
-//! An association that has several operations at hand calls [`Queue::hold`] before them and
-//! [`Queue::release`] after: otherwise the radiating thread is woken for each CLTU, which costs
-//! more than all the rest.
+//! CLTUs that were taken can be radiated from the provider's next tick on, which is due at once: a
+//! driver ticks after what it has read, and the radiating thread is woken once for all of it.
 //!
 //! Where the book leaves room, or was not at hand in full, this is what is done here:
 //! - diagnostics of TRANSFER-DATA are looked for in the order of their numbers;

@@ -50,6 +50,9 @@ pub struct FcltuProvider {
     /// What the last positive START return named.
     session: Time,
     reporting: Option<Reporting>,
+    /// The radiating thread is let sleep until the next tick, which is due at once: several CLTUs
+    /// come in what is read at a time, and waking a thread for each costs more than all the rest.
+    held: bool,
 }
 
 impl FcltuProvider {
@@ -65,6 +68,7 @@ impl FcltuProvider {
             expected_event: 0,
             session: Time::from_utc_ns(0),
             reporting: None,
+            held: false,
         }
     }
 
@@ -102,6 +106,19 @@ impl FcltuProvider {
         self.state = State::Unbound;
         self.reporting = None;
         self.queue.with(|radiation| radiation.unbound(discard));
+        self.release();
+    }
+
+    fn hold(&mut self) {
+        if !std::mem::replace(&mut self.held, true) {
+            self.queue.hold();
+        }
+    }
+
+    fn release(&mut self) {
+        if std::mem::take(&mut self.held) {
+            self.queue.release();
+        }
     }
 
     /// An operation has come.
@@ -112,12 +129,14 @@ impl FcltuProvider {
         match (self.state, pdu) {
             // First because most are.
             (State::Active, Pdu::CltuTransferData(invocation)) => {
+                self.hold();
                 let returned = self.transfer(&invocation, now);
                 out.push(Action::Send(Pdu::CltuTransferDataReturn(returned)));
             }
             (State::Active, Pdu::CltuTransferBuffer(invocation))
                 if self.config.transfer_buffers =>
             {
+                self.hold();
                 let returned = self.transfer_buffer(invocation, now);
                 out.push(Action::Send(Pdu::CltuTransferDataReturn(returned)));
             }
@@ -168,14 +187,19 @@ impl FcltuProvider {
         });
     }
 
-    /// When [`FcltuProvider::tick`] is next needed, of the monotonic clock in ns.
+    /// When [`FcltuProvider::tick`] is next needed, of the monotonic clock in ns: at once where
+    /// CLTUs were taken.
     #[must_use]
     pub fn due(&self) -> Option<u64> {
+        if self.held {
+            return Some(0);
+        }
         self.reporting.map(|reporting| reporting.next_ns)
     }
 
-    /// Does what is due. Reports that were missed are not made up for.
+    /// Does what is due: CLTUs that were taken can be radiated from then on. Reports that were missed are not made up for.
     pub fn tick(&mut self, now: Now, out: &mut Vec<Action>) {
+        self.release();
         let Some(reporting) = &mut self.reporting else { return };
         if now.monotonic_ns < reporting.next_ns {
             return;

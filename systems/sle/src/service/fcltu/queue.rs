@@ -69,14 +69,13 @@ impl Queue {
     }
 
     /// Lets the radiating thread sleep until [`Queue::release`], or until 64 CLTUs or half a buffer
-    /// of them wait: the association has several operations at hand, and waking a thread for each costs more than
-    /// all the rest. For the association's side alone.
-    pub fn hold(&self) {
+    /// of them wait. For the association's side alone.
+    pub(super) fn hold(&self) {
         self.lock().held = true;
     }
 
     /// Wakes the radiating thread where there is something for it.
-    pub fn release(&self) {
+    pub(super) fn release(&self) {
         let mut shared = self.lock();
         shared.held = false;
         if shared.changed {
