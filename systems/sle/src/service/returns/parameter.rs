@@ -60,11 +60,10 @@ fn of_service(
             ParameterName::PERMITTED_GVCID_SET => {
                 Some(Parameter::PermittedGvcidSet(channels.clone()))
             }
-            // Here it is the other way round: 911.2 has a word for undefined from version 5 on,
-            // and none before.
+            // 911.2 has a word for undefined, but for version 1.
             ParameterName::REQUESTED_GVCID => Some(Parameter::RequestedGvcid(match selected {
                 Some(Select::Channel(channel)) => Some(channel),
-                _ => first(channels).filter(|_| version < NAMED),
+                _ => first(channels).filter(|_| version < 2),
             })),
             _ => None,
         },
