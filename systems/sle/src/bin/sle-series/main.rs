@@ -189,11 +189,22 @@ fn draw(taken: &[Step], out: &Path) -> Result<()> {
         };
         for (window, octets) in [(65_536.0, 1544.0), (13e6, 1544.0), (25e6, 1544.0)] {
             let of = table.only(&[("window_octets", window), ("octets", octets)]);
-            let many = of.only(&[("operations", 32_768.0)]);
             let name = |who: &str| format!("{who}, {:.0} kB", window / 1e3);
-            picture.line(&name("ours"), &many, "rtt_ms", "mbit_per_s", None);
-            picture.line(&name("iperf3"), &many, "rtt_ms", "iperf_mbit_per_s", None);
-            picture.line(&name("published"), &many, "rtt_ms", "published_mbit_per_s", None);
+            picture.line(&name("ours"), &of, "rtt_ms", "mbit_per_s", Some(("bound", "TCP's")));
+            picture.line(
+                &name("iperf3"),
+                &of,
+                "rtt_ms",
+                "iperf_mbit_per_s",
+                Some(("bound", "TCP's")),
+            );
+            picture.line(
+                &name("published"),
+                &of,
+                "rtt_ms",
+                "published_mbit_per_s",
+                Some(("bound", "TCP's")),
+            );
         }
         picture.write(out)?;
     }

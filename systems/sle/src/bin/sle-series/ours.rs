@@ -26,7 +26,7 @@ pub(crate) fn config(listen: SocketAddr, work: &Work) -> String {
         "[transport]\nheartbeat_s = 60\nnodelay = {}\n{quickack}congestion = \"{}\"\n\
          output_max = 67108864\n\
          [provider]\nid = \"TESTPROV\"\nlisten = [\"{listen}\"]\n\
-         [user]\nid = \"TESTUSER\"\n\
+         [user]\nid = \"TESTUSER\"\nreturn_timeout_s = 600\n\
          [[instance]]\nid = \"{}\"\nport = \"TESTPORT\"\nversions = [5]\n",
         !work.nagle,
         work.congestion,

@@ -6,7 +6,7 @@ use crate::measure::Measured;
 use crate::pair::{Whose, Work};
 use crate::place::{Link, Place};
 use crate::series::{Series, Step};
-use crate::table::{Cell, Table, number};
+use crate::table::{Cell, Table, number, words};
 use crate::verdict::Point;
 use anyhow::Result;
 use chronoscope_sle::delay::Buffers;
@@ -15,8 +15,8 @@ use std::time::Duration;
 const CONGESTION: &str = "cubic";
 /// What the document calls windows: 64 kB, 13 MB, 25 MB.
 const WINDOWS: [u32; 3] = [65_536, 13_000_000, 25_000_000];
-/// Operations without their return: more than any window of octets holds.
-const OPERATIONS: u32 = 32_768;
+/// Operations without their return, at most.
+const OPERATIONS_MAX: u32 = 32_768;
 /// What the document's rates come to at both lengths: 10 kB in flight.
 const FEW: u32 = 10;
 
@@ -36,6 +36,7 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
         number("measured_rtt_ms", "connects", 1),
         number("octets", "octets", 0),
         number("operations", "operations", 0),
+        words("bound", "in flight"),
     ];
     columns.extend(MEASURED);
     columns.extend([
@@ -55,7 +56,7 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
             point(series, step, &mut table, window, *rtt_ms)?;
         }
     }
-    words(series, step, &table);
+    say(series, step, &table);
     step.tables.push(table);
     Ok(())
 }
@@ -100,11 +101,14 @@ fn point(
     if let Some(tcp) = tcp {
         eprintln!("   iperf3, RTT {rtt_ms} ms, {window} octets: {tcp:.1} Mbit/s");
     }
-    let mut cases = vec![(1544, OPERATIONS), (1000, OPERATIONS)];
+    // Four windows of octets in operations leave it to TCP, and do not wait for their returns
+    // longer than needed.
+    let many = |octets| window.saturating_mul(4).div_ceil(octets).min(OPERATIONS_MAX);
+    let mut cases = vec![(1544, many(1544), "TCP's"), (1000, many(1000), "TCP's")];
     if window == WINDOWS[0] && rtt_ms > 1.0 {
-        cases.extend([(1544, FEW), (1000, FEW)]);
+        cases.extend([(1544, FEW, "few"), (1000, FEW, "few")]);
     }
-    for (octets, operations) in cases {
+    for (octets, operations, bound) in cases {
         let work = Work { congestion: CONGESTION, ..Work::fcltu(octets, operations) };
         let what = format!("RTT {rtt_ms} ms, {window} octets, {octets} octets × {operations}");
         let pair = [Whose::Ours, Whose::Ours];
@@ -135,6 +139,7 @@ fn point(
             connects_ms.into(),
             octets.into(),
             operations.into(),
+            bound.into(),
             a,
             b,
             c,
@@ -151,7 +156,7 @@ fn point(
 }
 
 /// What the document's own rates say about what was in flight, and how ours fall with delay.
-fn words(series: &Series, step: &mut Step, table: &Table) {
+fn say(series: &Series, step: &mut Step, table: &Table) {
     for octets in [1544, 1000] {
         if let Some(row) = series.published.rtt(WINDOWS[0], 50.0, octets) {
             let in_flight = row.cltus_per_s * row.rtt_ms / 1e3;
@@ -166,7 +171,7 @@ fn words(series: &Series, step: &mut Step, table: &Table) {
     }
     let best = |rtt: f64| {
         let rows = table.rows.iter().filter(|row| row[1] == rtt.into() && row[3] == 1544u32.into());
-        let rates = rows.filter_map(|row| match (&row[0], &row[5]) {
+        let rates = rows.filter_map(|row| match (&row[0], &row[6]) {
             (Cell::Number(window), Cell::Number(mbit)) if *window <= 65_536.0 => Some(*mbit),
             _ => None,
         });
