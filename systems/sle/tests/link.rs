@@ -267,6 +267,12 @@ fn generated_frames_come_in_order_and_end() {
     let unknown = user.get_parameter(ParameterName::MAXIMUM_SLDU_LENGTH).unwrap_err();
     assert!(unknown.to_string().contains("unknown parameter"), "{unknown}");
     user.stop().unwrap();
+    user.start_return(all_frames()).unwrap();
+    let FrameOrNotification::Notification(last) = frames.recv_timeout(SOON).unwrap() else {
+        panic!("no frame is left")
+    };
+    assert_eq!(last.notification, ReturnNotification::EndOfData);
+    user.stop().unwrap();
     user.unbind(UnbindReason::End).unwrap();
 }
 

@@ -7,10 +7,11 @@ use crate::association::{Association, Event};
 use crate::frame::ReceivedFrame;
 use crate::net::{Protocol, Sender};
 use crate::pdu::{
-    CltuId, CltuTransferData, FrameOrNotification, Pdu, PeerAbortDiagnostic, ServiceInstanceId,
+    CltuTransferBuffer, CltuTransferData, FrameOrNotification, Pdu, PeerAbortDiagnostic,
+    ServiceInstanceId,
 };
 use crate::recording::{self, ChainKey, DELIVER_BUFFER, QUEUE_CLTU, RECEIVE_CLTU};
-use crate::service::fcltu;
+use crate::service::fcltu::{self, Radiation};
 use crate::service::returns::ReturnProduction;
 use crate::service::{Action, State};
 use crate::time::Now;
@@ -131,11 +132,10 @@ impl ProviderEnd {
                 bound.recorded(&served, &mut live, invocation, now, &mut self.actions);
             }
             Pdu::CltuTransferBuffer(buffer) if bound.records => {
-                let ids: Vec<CltuId> = buffer.cltus.iter().map(|(id, _)| *id).collect();
-                bound.enqueue_all(&served, &ids);
-                live.machine.pdu(Pdu::CltuTransferBuffer(buffer), now, &mut self.actions);
+                bound.recorded_buffer(&served, &mut live, buffer, now, &mut self.actions);
             }
             other => {
+                live.starts += u64::from(matches!(other, Pdu::Start { .. }));
                 let transaction = recording::class_of(&other)
                     .filter(|_| bound.records)
                     .map(|class| class.start());
@@ -260,7 +260,7 @@ impl Bound {
         let receive = RECEIVE_CLTU.begin_with(&key.cltu(cltu).correlator());
         // Before it is in the queue: radiation may have it at once.
         let waiting = QUEUE_CLTU.start_with(&receive.correlator());
-        served.queued().push_back((cltu, waiting));
+        served.enqueue(cltu, waiting);
         let before = out.len();
         live.machine.pdu(Pdu::CltuTransferData(invocation), now, out);
         let is_taken = matches!(
@@ -273,14 +273,35 @@ impl Bound {
         receive.stop(recording::status(is_taken));
     }
 
-    /// Several CLTUs of one invocation: those that are not taken stay without radiation, and their
-    /// waiting ends ABORTED with the next that is radiated.
-    fn enqueue_all(&self, served: &Served, ids: &[CltuId]) {
-        let Some(key) = self.key else { return };
-        for id in ids {
-            let receive = RECEIVE_CLTU.begin_with(&key.cltu(*id).correlator());
-            let waiting = QUEUE_CLTU.start_with(&receive.correlator());
-            served.queued().push_back((*id, waiting));
+    /// Several CLTUs in one invocation, recorded.
+    fn recorded_buffer(
+        &self,
+        served: &Served,
+        live: &mut Live,
+        buffer: CltuTransferBuffer,
+        now: Now,
+        out: &mut Vec<Action>,
+    ) {
+        let taken_so_far = |live: &Live| match &live.machine {
+            Machine::Forward(provider) => provider.queue().look(Radiation::report).received,
+            Machine::Return(_) => 0,
+        };
+        let count = buffer.cltus.len();
+        if let Some(key) = self.key {
+            for (id, _) in &buffer.cltus {
+                let receive = RECEIVE_CLTU.begin_with(&key.cltu(*id).correlator());
+                served.enqueue(*id, QUEUE_CLTU.start_with(&receive.correlator()));
+            }
+        }
+        let before = taken_so_far(live);
+        live.machine.pdu(Pdu::CltuTransferBuffer(buffer), now, out);
+        let taken = taken_so_far(live).wrapping_sub(before) as usize;
+        if self.key.is_some() {
+            for _ in taken..count {
+                if let Some((_, waiting)) = served.queued().pop_back() {
+                    waiting.discard();
+                }
+            }
         }
     }
 }

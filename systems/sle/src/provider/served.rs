@@ -23,6 +23,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+/// Waiting CLTUs as transactions at most: as many as the recorder has room for.
+const QUEUED_MAX: usize = 65_536;
+
 /// The state machine of an instance.
 #[derive(Debug)]
 pub(super) enum Machine {
@@ -214,6 +217,16 @@ impl Served {
         }
         drop(live);
         self.notify();
+    }
+
+    /// A CLTU waits for radiation, as a transaction. What was discarded with its session stays
+    /// until the next one is radiated; the oldest go where that are too many.
+    pub(super) fn enqueue(&self, cltu: u32, waiting: Started) {
+        let mut queued = self.queued();
+        let oldest = if queued.len() >= QUEUED_MAX { queued.pop_front() } else { None };
+        queued.push_back((cltu, waiting));
+        drop(queued);
+        drop(oldest);
     }
 
     pub(super) fn queued(&self) -> MutexGuard<'_, VecDeque<(u32, Started)>> {
