@@ -4,7 +4,6 @@
 use super::served::{Live, Machine, Served};
 use super::{Log, Shared};
 use crate::association::{Association, Event};
-use crate::frame::ReceivedFrame;
 use crate::net::{Protocol, Sender};
 use crate::pdu::{
     CltuTransferBuffer, CltuTransferData, FrameOrNotification, Pdu, PeerAbortDiagnostic,
@@ -26,8 +25,8 @@ const PROGRESS_NS: u64 = 2_000_000;
 /// What other threads want of an association.
 #[derive(Debug)]
 pub(super) enum Command {
-    /// Frames were received.
-    Frames(Vec<ReceivedFrame>),
+    /// Frames were received: they are in the instance's inbox.
+    Frames,
     /// The connection takes frames again.
     Unblock,
     /// What a machine wanted while another thread had it.
@@ -222,6 +221,13 @@ impl ProviderEnd {
     }
 
     /// Does something with the machine, and what that wants.
+    fn frames(&mut self, now: Now) {
+        let Some(bound) = &self.bound else { return };
+        let served = Arc::clone(&bound.served);
+        served.lock().take_in(now, &mut self.actions);
+        self.act(now);
+    }
+
     fn with(&mut self, now: Now, act: impl FnOnce(&mut Machine, &mut Vec<Action>)) {
         let Some(bound) = &self.bound else { return };
         let served = Arc::clone(&bound.served);
@@ -329,11 +335,7 @@ impl Protocol for ProviderEnd {
 
     fn command(&mut self, command: Command, now: Now) {
         match command {
-            Command::Frames(frames) => self.with(now, |machine, out| {
-                if let Machine::Return(provider) = machine {
-                    provider.frames(frames, now, out);
-                }
-            }),
+            Command::Frames => self.frames(now),
             Command::Unblock => self.with(now, |machine, out| {
                 if let Machine::Return(provider) = machine {
                     provider.block(false, now, out);

@@ -2,7 +2,7 @@
 
 use super::Shared;
 use super::end::Command;
-use super::served::{Live, Machine, Served};
+use super::served::{Machine, Served};
 use super::source::Origin;
 use crate::frame::ReceivedFrame;
 use crate::net::{SendRefused, Sender};
@@ -94,31 +94,35 @@ impl Feed {
 
     fn give(&mut self, served: &Served, frames: Vec<ReceivedFrame>) {
         let octets = frames.iter().map(|frame| frame.data.len() + OVERHEAD).sum();
-        let refused = match sender_of(served) {
+        let mut live = served.lock();
+        live.inbox.extend(frames);
+        let sender = live.bound.as_ref().map(|bound| bound.sender.clone());
+        drop(live);
+        let refused = match &sender {
             // A source that can wait does.
-            Some(sender) if self.origin.waits() => sender.send(Command::Frames(frames), octets),
-            Some(sender) if !self.blocked => sender.try_send(Command::Frames(frames), octets),
-            Some(_) => Err(SendRefused::Full(Command::Frames(frames))),
-            None => Err(SendRefused::Ended(Command::Frames(frames))),
+            Some(sender) if self.origin.waits() => sender.send(Command::Frames, octets),
+            Some(sender) if !self.blocked => sender.try_send(Command::Frames, octets),
+            Some(_) => Err(SendRefused::Full(Command::Frames)),
+            None => Err(SendRefused::Ended(Command::Frames)),
         };
-        let (command, full) = match refused {
+        let is_full = match refused {
             Ok(()) => return,
-            Err(SendRefused::Full(command)) => (command, true),
-            Err(SendRefused::Ended(command)) => (command, false),
+            Err(SendRefused::Full(_)) => true,
+            Err(SendRefused::Ended(_)) => false,
         };
-        let Command::Frames(frames) = command else { return };
         let (now, mut out) = (Now::read(), Vec::new());
         let mut live = served.lock();
-        let Live { machine: Machine::Return(provider), bound, .. } = &mut *live else { return };
-        if full {
-            provider.block(true, now, &mut out);
+        if is_full {
+            if let Machine::Return(provider) = &mut live.machine {
+                provider.block(true, now, &mut out);
+            }
             self.blocked = true;
         }
-        provider.frames(frames, now, &mut out);
-        let sender = bound.as_ref().map(|bound| bound.sender.clone());
+        live.take_in(now, &mut out);
         drop(live);
         if let Some(sender) = sender {
-            // Also where there is nothing to send: the machine's next instant is another now. One that has ended wants nothing any more.
+            // Also where there is nothing to send: the machine's next instant is another now. One
+            // that has ended wants nothing any more.
             drop(sender.send(Command::Actions(out), 0));
         }
     }

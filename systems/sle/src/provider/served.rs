@@ -3,6 +3,7 @@
 
 use super::end::Command;
 use crate::config::{Config, Delivery, Forward, Generator, Instance, Production, Return};
+use crate::frame::ReceivedFrame;
 use crate::net::Sender;
 use crate::pdu::{
     AntennaId, CltuProductionStatus, DeliveryMode, Pdu, PermittedChannel, RequestedFrameQuality,
@@ -82,6 +83,9 @@ pub(super) struct Live {
     pub(super) machine: Machine,
     /// Whoever is bound, and the way to his association.
     pub(super) bound: Option<BoundTo>,
+    /// Frames on their way to the machine, the oldest first. They are not in the commands of an
+    /// association, because one that ends would take them with it.
+    pub(super) inbox: Vec<ReceivedFrame>,
     /// Counts STARTs.
     pub(super) starts: u64,
     /// Counts associations, so that one that ends late does not unbind the next.
@@ -116,6 +120,15 @@ pub(super) struct Served {
     pub(super) source: OnceLock<Option<SocketAddr>>,
 }
 
+impl Live {
+    /// Hands what is on its way to the machine.
+    pub(super) fn take_in(&mut self, now: Now, out: &mut Vec<Action>) {
+        if let Machine::Return(provider) = &mut self.machine {
+            provider.frames(self.inbox.drain(..), now, out);
+        }
+    }
+}
+
 impl Served {
     /// As the configuration says, which was checked.
     pub(super) fn new(config: &Config, instance: &Instance, id: ServiceInstanceId) -> Option<Self> {
@@ -138,7 +151,13 @@ impl Served {
             id,
             name: instance.id.clone(),
             service,
-            live: Mutex::new(Live { machine, bound: None, starts: 0, bindings: 0 }),
+            live: Mutex::new(Live {
+                machine,
+                bound: None,
+                inbox: Vec::new(),
+                starts: 0,
+                bindings: 0,
+            }),
             changed: Condvar::new(),
             queued: Mutex::default(),
             progress: Arc::default(),
