@@ -25,6 +25,7 @@ id = "MCC"
 [[instance]]
 id = "sagr=1.spack=A.fsl-fg=1.cltu=cltu1"
 [instance.forward]
+notify = "every"
 BIT_RATE
 [[instance.forward.event]]
 id = 1
@@ -202,8 +203,11 @@ fn what_is_wrong_is_explained() {
 fn one_command_each() {
     let station = Station::new();
     let sent = station.json(&["-i", "cltu1", "send", "--generate", "3000", "--octets", "100"]);
-    assert_eq!((&sent[0]["fate"], &sent[0]["count"]), (&"radiated".into(), &3000.into()));
-    assert_eq!(sent[1]["acknowledged"], 3000);
+    let (total, fates) = sent.split_last().unwrap();
+    // The link may be given up before the last are told to be radiated.
+    assert!(fates.iter().all(|one| one["fate"] == "radiated" || one["fate"] == "acknowledged"));
+    assert_eq!(fates.iter().map(|one| one["count"].as_u64().unwrap()).sum::<u64>(), 3000);
+    assert_eq!(total["acknowledged"], 3000);
     let report = station.json(&["-i", "cltu1", "report"]);
     assert_eq!((&report[0]["received"], &report[0]["format"]), (&3000.into(), &1.into()));
     let length = station.json(&["-i", "cltu1", "get", "maximum-sldu-length"]);
@@ -349,7 +353,7 @@ fn of_class(all: &[Recorded], application: &str, class: &str) -> Vec<Record> {
 #[test]
 fn a_cltu_is_a_chain_across_both_processes() {
     let station = Station::new();
-    station.json(&["-i", "cltu1", "send", "--generate", "50"]);
+    station.json(&["-i", "cltu1", "send", "--generate", "50", "--until-radiated", "30"]);
     let all = Recorded::all(station.folder.path());
     let of = |application, class| {
         let found = of_class(&all, application, class);

@@ -11,7 +11,6 @@ use crate::pdu::{
 };
 use crate::recording::{self, ChainKey, DELIVER_BUFFER, QUEUE_CLTU, RECEIVE_CLTU};
 use crate::service::fcltu::{self, Radiation};
-use crate::service::returns::ReturnProduction;
 use crate::service::{Action, State};
 use crate::time::Now;
 use crate::tml::{Output, TmlFault};
@@ -25,8 +24,8 @@ const PROGRESS_NS: u64 = 2_000_000;
 /// What other threads want of an association.
 #[derive(Debug)]
 pub(super) enum Command {
-    /// Frames were received: they are in the instance's inbox.
-    Frames,
+    /// Something is in the instance's inbox.
+    Inbox,
     /// The connection takes frames again.
     Unblock,
     /// What a machine wanted while another thread had it.
@@ -35,10 +34,6 @@ pub(super) enum Command {
     EndOfData,
     /// Radiation has something to tell.
     Progress,
-    /// Production of a forward service is different.
-    Forward(fcltu::Production),
-    /// Production of a return service is different.
-    Return(ReturnProduction),
     /// An operator wants it to end.
     Abort,
 }
@@ -221,7 +216,7 @@ impl ProviderEnd {
     }
 
     /// Does something with the machine, and what that wants.
-    fn frames(&mut self, now: Now) {
+    fn take_in(&mut self, now: Now) {
         let Some(bound) = &self.bound else { return };
         let served = Arc::clone(&bound.served);
         served.lock().take_in(now, &mut self.actions);
@@ -335,7 +330,7 @@ impl Protocol for ProviderEnd {
 
     fn command(&mut self, command: Command, now: Now) {
         match command {
-            Command::Frames => self.frames(now),
+            Command::Inbox => self.take_in(now),
             Command::Unblock => self.with(now, |machine, out| {
                 if let Machine::Return(provider) = machine {
                     provider.block(false, now, out);
@@ -351,16 +346,6 @@ impl Protocol for ProviderEnd {
                 }
             }),
             Command::Progress => self.progress(now),
-            Command::Forward(event) => self.with(now, |machine, out| {
-                if let Machine::Forward(provider) = machine {
-                    provider.production(event, now, out);
-                }
-            }),
-            Command::Return(event) => self.with(now, |machine, out| {
-                if let Machine::Return(provider) = machine {
-                    provider.production(event, now, out);
-                }
-            }),
             Command::Abort => {
                 self.association.abort(PeerAbortDiagnostic::OperationalRequirement);
                 self.events(now);

@@ -2,7 +2,7 @@
 
 use super::Shared;
 use super::end::Command;
-use super::served::{Machine, Served};
+use super::served::{Inbound, Machine, Served};
 use super::source::Origin;
 use crate::frame::ReceivedFrame;
 use crate::net::{SendRefused, Sender};
@@ -95,15 +95,15 @@ impl Feed {
     fn give(&mut self, served: &Served, frames: Vec<ReceivedFrame>) {
         let octets = frames.iter().map(|frame| frame.data.len() + OVERHEAD).sum();
         let mut live = served.lock();
-        live.inbox.extend(frames);
+        live.inbox.push(Inbound::Frames(frames));
         let sender = live.bound.as_ref().map(|bound| bound.sender.clone());
         drop(live);
         let refused = match &sender {
             // A source that can wait does.
-            Some(sender) if self.origin.waits() => sender.send(Command::Frames, octets),
-            Some(sender) if !self.blocked => sender.try_send(Command::Frames, octets),
-            Some(_) => Err(SendRefused::Full(Command::Frames)),
-            None => Err(SendRefused::Ended(Command::Frames)),
+            Some(sender) if self.origin.waits() => sender.send(Command::Inbox, octets),
+            Some(sender) if !self.blocked => sender.try_send(Command::Inbox, octets),
+            Some(_) => Err(SendRefused::Full(Command::Inbox)),
+            None => Err(SendRefused::Ended(Command::Inbox)),
         };
         let is_full = match refused {
             Ok(()) => return,
@@ -143,7 +143,7 @@ impl Feed {
     }
 }
 
-fn sender_of(served: &Served) -> Option<Sender<Command>> {
+pub(super) fn sender_of(served: &Served) -> Option<Sender<Command>> {
     served.lock().bound.as_ref().map(|bound| bound.sender.clone())
 }
 

@@ -2,9 +2,9 @@
 
 use super::Shared;
 use super::end::Command;
+use super::feed::sender_of;
 use super::order::{self, HELP, LINE_MAX, Level, Order};
-use super::served::{Machine, Served};
-use crate::net::Sender;
+use super::served::{Inbound, Machine, Served};
 use crate::pdu::{CltuProductionStatus, LockStatus, ReturnProductionStatus};
 use crate::service::fcltu;
 use crate::service::returns::{Locks, ReturnProduction};
@@ -38,19 +38,24 @@ fn obey(shared: &Shared, order: &Order) -> Result<String, String> {
         }
         Order::Production(level, instance) => {
             each(shared, instance.as_deref(), |served| match served.forward {
-                Some(_) => forward(served, fcltu::Production::Status(forward_status(*level))),
-                None => returns(served, ReturnProduction::Status(return_status(*level))),
+                Some(_) => tell(
+                    served,
+                    Inbound::Forward(fcltu::Production::Status(forward_status(*level))),
+                ),
+                None => {
+                    tell(served, Inbound::Return(ReturnProduction::Status(return_status(*level))))
+                }
             })
         }
         Order::Uplink(status, instance) => each(shared, instance.as_deref(), |served| {
             if served.forward.is_some() {
-                forward(served, fcltu::Production::Uplink(*status));
+                tell(served, Inbound::Forward(fcltu::Production::Uplink(*status)));
             }
         }),
         Order::FrameSync(status, instance) => each(shared, instance.as_deref(), |served| {
             if served.returns.is_some() {
                 let locks = Locks { frame_sync: *status, ..Locks::all(LockStatus::InLock) };
-                returns(served, ReturnProduction::Locks(locks));
+                tell(served, Inbound::Return(ReturnProduction::Locks(locks)));
             }
         }),
         Order::OutOfService(out, instance) => each(shared, Some(instance), |served| {
@@ -76,32 +81,19 @@ fn each(shared: &Shared, instance: Option<&str>, act: impl Fn(&Served)) -> Resul
     Ok(String::new())
 }
 
-fn sender_of(served: &Served) -> Option<Sender<Command>> {
-    served.lock().bound.as_ref().map(|bound| bound.sender.clone())
-}
-
-/// Tells a forward machine, in the thread of its association where there is one.
-fn forward(served: &Served, event: fcltu::Production) {
-    if let Some(sender) = sender_of(served)
-        && sender.send(Command::Forward(event), 0).is_ok()
-    {
-        return;
-    }
-    if let Machine::Forward(provider) = &mut served.lock().machine {
+/// Tells a machine, in the thread of its association where there is one.
+fn tell(served: &Served, event: Inbound) {
+    let mut live = served.lock();
+    live.inbox.push(event);
+    let sender = live.bound.as_ref().map(|bound| bound.sender.clone());
+    if sender.is_none() {
         // Nobody is bound to be told anything.
-        provider.production(event, Now::read(), &mut Vec::new());
+        live.take_in(Now::read(), &mut Vec::new());
     }
-}
-
-/// Tells a return machine, likewise.
-fn returns(served: &Served, event: ReturnProduction) {
-    if let Some(sender) = sender_of(served)
-        && sender.send(Command::Return(event), 0).is_ok()
-    {
-        return;
-    }
-    if let Machine::Return(provider) = &mut served.lock().machine {
-        provider.production(event, Now::read(), &mut Vec::new());
+    drop(live);
+    if let Some(sender) = sender {
+        // Where it has ended, its end takes in what is left.
+        drop(sender.send(Command::Inbox, 0));
     }
 }
 

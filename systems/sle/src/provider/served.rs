@@ -83,13 +83,24 @@ pub(super) struct Live {
     pub(super) machine: Machine,
     /// Whoever is bound, and the way to his association.
     pub(super) bound: Option<BoundTo>,
-    /// Frames on their way to the machine, the oldest first. They are not in the commands of an
-    /// association, because one that ends would take them with it.
-    pub(super) inbox: Vec<ReceivedFrame>,
+    /// On its way to the machine, the oldest first. It is not in the commands of an association,
+    /// because one that ends would take it with it.
+    pub(super) inbox: Vec<Inbound>,
     /// Counts STARTs.
     pub(super) starts: u64,
     /// Counts associations, so that one that ends late does not unbind the next.
     bindings: u64,
+}
+
+/// What a machine is told by others than its association.
+#[derive(Debug)]
+pub(super) enum Inbound {
+    /// Frames were received.
+    Frames(Vec<ReceivedFrame>),
+    /// Production of a forward service is different.
+    Forward(fcltu::Production),
+    /// Production of a return service is different.
+    Return(ReturnProduction),
 }
 
 pub(super) struct BoundTo {
@@ -123,8 +134,21 @@ pub(super) struct Served {
 impl Live {
     /// Hands what is on its way to the machine.
     pub(super) fn take_in(&mut self, now: Now, out: &mut Vec<Action>) {
-        if let Machine::Return(provider) = &mut self.machine {
-            provider.frames(self.inbox.drain(..), now, out);
+        for inbound in self.inbox.drain(..) {
+            match (&mut self.machine, inbound) {
+                (Machine::Return(provider), Inbound::Frames(frames)) => {
+                    provider.frames(frames, now, out);
+                }
+                (Machine::Return(provider), Inbound::Return(event)) => {
+                    provider.production(event, now, out);
+                }
+                (Machine::Forward(provider), Inbound::Forward(event)) => {
+                    provider.production(event, now, out);
+                }
+                // Nobody tells a machine of the other kind anything.
+                (Machine::Return(_), Inbound::Forward(_))
+                | (Machine::Forward(_), Inbound::Frames(_) | Inbound::Return(_)) => {}
+            }
         }
     }
 }
@@ -205,6 +229,7 @@ impl Served {
         if live.bound.take().is_some() {
             // The one before has ended and not said so yet.
             live.machine.unbound(now);
+            live.take_in(now, &mut Vec::new());
         }
         live.bindings += 1;
         let number = live.bindings;
@@ -230,6 +255,7 @@ impl Served {
         if live.bound.as_ref().is_some_and(|bound| bound.number == number) {
             live.bound = None;
             live.machine.unbound(now);
+            live.take_in(now, &mut Vec::new());
             if let Some((_, queue)) = &self.forward {
                 queue.clear_waker();
             }
