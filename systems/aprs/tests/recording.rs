@@ -160,6 +160,9 @@ fn a_running_program_records_the_way_to_clients_of_each_class() {
         + &format!("Listen both fullfeed tcp {ip} {port}\nListen udp fullfeed udp {ip} {port}\n");
     let (server, rings) = common::Server::recorded(&directives, folder.path());
     let (mut up, _) = upstream.login();
+    server.wait_for("let in by its uplink", |status| {
+        !status["alarms"].to_string().contains("no_uplink")
+    });
     let socket = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
     socket.set_read_timeout(Some(Duration::from_secs(8))).unwrap();
     let words = format!(" UDP {}", socket.local_addr().unwrap().port());
