@@ -12,6 +12,7 @@ pub mod client;
 pub mod cltu;
 pub mod codec;
 pub mod config;
+pub mod csts;
 pub mod delay;
 pub mod frame;
 pub mod net;

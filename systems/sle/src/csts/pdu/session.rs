@@ -1,0 +1,136 @@
+//! BIND, UNBIND and PEER-ABORT. Source: CCSDS 921.1-B-2, annexes F3.2 and F3.5.
+
+use super::{Embedded, InvokeId, Oid, ProcedureName};
+use std::fmt;
+
+/// A BIND invocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bind {
+    /// Its invoke id.
+    pub invoke_id: InvokeId,
+    /// That of Association Control.
+    pub procedure: ProcedureName,
+    /// Who binds, 3 to 16 characters and no blank.
+    pub initiator: String,
+    /// The responder's port, 1 to 128 characters and no blank.
+    pub responder_port: String,
+    /// The service.
+    pub service_type: Oid,
+    /// The version that is proposed, from 1.
+    pub version: u32,
+    /// Which service instance.
+    pub instance: ServiceInstanceId,
+    /// What a service adds.
+    pub extension: Option<Embedded>,
+}
+
+/// A service instance identifier.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ServiceInstanceId {
+    /// The spacecraft.
+    pub spacecraft: Oid,
+    /// The facility that provides.
+    pub facility: Oid,
+    /// The service.
+    pub service_type: Oid,
+    /// Which of those.
+    pub number: u32,
+}
+
+impl fmt::Display for ServiceInstanceId {
+    /// As `1.3.112.4.7.1/1.3.112.4.6.2/1.3.112.4.4.1.2.4/1`: spacecraft, facility, service, number.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { spacecraft, facility, service_type, number } = self;
+        write!(f, "{spacecraft}/{facility}/{service_type}/{number}")
+    }
+}
+
+/// A BIND return.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BindReturn {
+    /// Whether bound.
+    pub answer: super::Return,
+    /// Who answers, 3 to 16 characters and no blank.
+    pub responder: String,
+}
+
+/// Why an association was aborted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PeerAbortDiagnostic {
+    /// 40: credentials that are wrong.
+    AccessDenied,
+    /// 41: a responder that was not called.
+    UnexpectedResponderId,
+    /// 42: an operator's wish.
+    OperationalRequirement,
+    /// 43: an operation that the state does not allow.
+    ProtocolError,
+    /// 44: the connection.
+    CommunicationsFailure,
+    /// 45: octets that are no operation.
+    EncodingError,
+    /// 46: a return that did not come in time.
+    ReturnTimeout,
+    /// 47: the provision period is over.
+    EndOfServiceProvisionPeriod,
+    /// 48: a return that nobody waits for.
+    UnsolicitedInvokeId,
+    /// 49: the invoke id is that of an operation that is still open.
+    DuplicateInvokeId,
+    /// 50: no such procedure instance.
+    InvalidProcedureName,
+    /// 51: an extension of a type that is not known.
+    UnrecognizedType,
+    /// 70: a forward buffer with more data units than were agreed on.
+    ForwardBufferTooLarge,
+    /// 126.
+    OtherReason,
+    /// Any other octet: from 128 those of the transport (CCSDS 913.1), 200 to 250 a service's own.
+    Other(u8),
+}
+
+impl PeerAbortDiagnostic {
+    /// The octet that stands for it.
+    #[must_use]
+    pub fn octet(self) -> u8 {
+        match self {
+            Self::AccessDenied => 40,
+            Self::UnexpectedResponderId => 41,
+            Self::OperationalRequirement => 42,
+            Self::ProtocolError => 43,
+            Self::CommunicationsFailure => 44,
+            Self::EncodingError => 45,
+            Self::ReturnTimeout => 46,
+            Self::EndOfServiceProvisionPeriod => 47,
+            Self::UnsolicitedInvokeId => 48,
+            Self::DuplicateInvokeId => 49,
+            Self::InvalidProcedureName => 50,
+            Self::UnrecognizedType => 51,
+            Self::ForwardBufferTooLarge => 70,
+            Self::OtherReason => 126,
+            Self::Other(octet) => octet,
+        }
+    }
+
+    /// What an octet stands for.
+    #[must_use]
+    pub fn from_octet(octet: u8) -> Self {
+        match octet {
+            40 => Self::AccessDenied,
+            41 => Self::UnexpectedResponderId,
+            42 => Self::OperationalRequirement,
+            43 => Self::ProtocolError,
+            44 => Self::CommunicationsFailure,
+            45 => Self::EncodingError,
+            46 => Self::ReturnTimeout,
+            47 => Self::EndOfServiceProvisionPeriod,
+            48 => Self::UnsolicitedInvokeId,
+            49 => Self::DuplicateInvokeId,
+            50 => Self::InvalidProcedureName,
+            51 => Self::UnrecognizedType,
+            70 => Self::ForwardBufferTooLarge,
+            126 => Self::OtherReason,
+            other => Self::Other(other),
+        }
+    }
+}
