@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod each;
 mod notifications;
 mod operations;
 mod station;

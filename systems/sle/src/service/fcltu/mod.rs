@@ -34,6 +34,7 @@ mod modem;
 mod provider;
 mod queue;
 mod radiation;
+mod step;
 mod transfer;
 mod user;
 
@@ -43,7 +44,8 @@ pub use fate::{Cltus, Fate, Settled};
 pub use modem::Modem;
 pub use provider::{FcltuProvider, Production};
 pub use queue::Queue;
-pub use radiation::{Limits, Queued, Radiation, Refusal, Step};
+pub use radiation::Radiation;
+pub use step::{Awaited, Discipline, Limits, Queued, RadiationConfig, Refusal, Step};
 pub use user::FcltuUser;
 
 /// Diagnostics of the operations, as CCSDS 912.1 numbers them.

@@ -1,7 +1,7 @@
 //! The buffer between the thread that receives CLTUs and the thread that radiates them.
 
-use super::config::FcltuConfig;
-use super::radiation::{Radiation, Step};
+use super::radiation::Radiation;
+use super::step::{RadiationConfig, Step};
 use crate::time::Now;
 use std::fmt;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -37,7 +37,7 @@ struct Shared {
 impl Queue {
     /// An empty one.
     #[must_use]
-    pub fn new(config: &FcltuConfig) -> Self {
+    pub fn new(config: impl Into<RadiationConfig>) -> Self {
         let radiation = Radiation::new(config);
         let shared = Shared { radiation, changed: false, sleeps: false, told: false, held: false };
         Self { shared: Mutex::new(shared), changed: Condvar::new(), waker: Mutex::new(None) }
@@ -70,12 +70,12 @@ impl Queue {
 
     /// Lets the radiating thread sleep until [`Queue::release`], or until 64 CLTUs or half a buffer
     /// of them wait. For the association's side alone.
-    pub(super) fn hold(&self) {
+    pub(crate) fn hold(&self) {
         self.lock().held = true;
     }
 
     /// Wakes the radiating thread where there is something for it.
-    pub(super) fn release(&self) {
+    pub(crate) fn release(&self) {
         let mut shared = self.lock();
         shared.held = false;
         if shared.changed {
@@ -104,7 +104,7 @@ impl Queue {
     }
 
     /// Takes the notices, from the association's side.
-    pub(super) fn notices(&self, mut each: impl FnMut(crate::pdu::CltuAsyncNotify)) {
+    pub(crate) fn notices(&self, mut each: impl FnMut(crate::pdu::CltuAsyncNotify)) {
         let mut shared = self.lock();
         shared.told = false;
         if !shared.radiation.has_notices() {
@@ -122,8 +122,9 @@ impl Queue {
         let mut shared = self.lock();
         shared.changed = false;
         let step = shared.radiation.next(now);
-        let tell = shared.radiation.has_notices() && !std::mem::replace(&mut shared.told, true);
-        if !shared.radiation.has_notices() {
+        let has_word = shared.radiation.has_word();
+        let tell = has_word && !std::mem::replace(&mut shared.told, true);
+        if !has_word {
             shared.told = false;
         }
         drop(shared);

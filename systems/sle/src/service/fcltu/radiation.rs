@@ -5,73 +5,18 @@
 //! A CLTU is in the buffer until its radiation starts. Radiation is in the order of numbers. A
 //! CLTU that cannot be radiated (too late, interrupted) takes those behind it along: they are
 //! discarded, and no more are taken until the user has stopped and started again, because a
-//! spacecraft must not see telecommands with one missing in between.
+//! spacecraft must not see telecommands with one missing in between. That is [`Discipline::Sequence`];
+//! with [`Discipline::Each`], which is buffered data processing's (CCSDS 921.1), one that is lost is
+//! lost alone, and interruptions only hold the others up.
 
-use super::config::{FcltuConfig, NotificationMode};
+use super::config::NotificationMode;
+use super::step::{Awaited, Discipline, Limits, Queued, RadiationConfig, Refusal, Step};
 use crate::pdu::{
     CltuAsyncNotify, CltuId, CltuLastOk, CltuLastProcessed, CltuNotification, CltuProductionStatus,
     CltuStatus, CltuStatusReport, UplinkStatus,
 };
 use crate::time::{Now, Time};
-use bytes::Bytes;
 use std::collections::VecDeque;
-
-/// Bounds of the buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Octets of CLTUs that it holds.
-    pub octets: u32,
-    /// CLTUs that it holds: short ones cost more than their octets.
-    pub cltus: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { octets: 16 << 20, cltus: 65_536 }
-    }
-}
-
-/// A CLTU that was taken.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Queued {
-    /// Its number.
-    pub cltu: CltuId,
-    /// It.
-    pub data: Bytes,
-    /// Not to be radiated before, UTC in ns since 1970.
-    pub earliest_utc_ns: Option<u64>,
-    /// Not to be radiated after, UTC in ns since 1970.
-    pub latest_utc_ns: Option<u64>,
-    /// Silence after it, µs.
-    pub delay_us: u32,
-    /// Whether its radiation is told.
-    pub notify: bool,
-    /// The time that START's return named. With the service instance and the number it makes a
-    /// name for the CLTU that is the same on both sides.
-    pub session: Time,
-}
-
-/// Why a CLTU was not taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// Production cannot, or an earlier CLTU was not radiated.
-    UnableToProcess,
-    /// No room.
-    UnableToStore,
-}
-
-/// What radiation does next.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// Give this to the modem, and ask again.
-    Radiate(Queued),
-    /// Nothing before that instant of the monotonic clock (ns), unless something changes.
-    Wait(u64),
-    /// Nothing until something changes.
-    Idle,
-    /// Nothing any more.
-    Closed,
-}
 
 /// A CLTU that is being radiated.
 #[derive(Clone, Copy, Debug)]
@@ -93,6 +38,7 @@ pub struct Radiation {
     bit_rate: Option<u64>,
     mode: NotificationMode,
     notify_buffer_empty: bool,
+    discipline: Discipline,
 
     waiting: VecDeque<Queued>,
     octets: u32,
@@ -102,6 +48,10 @@ pub struct Radiation {
 
     status: CltuProductionStatus,
     uplink: UplinkStatus,
+    /// The user was told that production is interrupted or halted, and not that it goes on
+    /// ([`Discipline::Each`]).
+    told_of_stop: bool,
+    awaited: Option<Awaited>,
     /// Between START and STOP.
     active: bool,
     /// No CLTU is taken before the next START.
@@ -125,18 +75,22 @@ pub struct Radiation {
 impl Radiation {
     /// An empty buffer.
     #[must_use]
-    pub fn new(config: &FcltuConfig) -> Self {
+    pub fn new(config: impl Into<RadiationConfig>) -> Self {
+        let config = config.into();
         Self {
             limits: config.limits,
             bit_rate: config.bit_rate,
             mode: config.notification_mode,
             notify_buffer_empty: config.notify_buffer_empty,
+            discipline: config.discipline,
             waiting: VecDeque::new(),
             octets: 0,
             on_air: None,
             silent_until_ns: 0,
             status: config.production,
             uplink: UplinkStatus::NotAvailable,
+            told_of_stop: false,
+            awaited: None,
             active: false,
             blocked: false,
             bound: false,
@@ -164,7 +118,7 @@ impl Radiation {
             CltuProductionStatus::Interrupted => self.mode == NotificationMode::Immediate,
             CltuProductionStatus::Operational | CltuProductionStatus::Configured => false,
         };
-        if unable || self.blocked {
+        if self.discipline == Discipline::Sequence && (unable || self.blocked) {
             return Err(Refusal::UnableToProcess);
         }
         if octets > self.available() as usize || self.waiting.len() >= self.limits.cltus {
@@ -183,7 +137,73 @@ impl Radiation {
         self.octets += u32::try_from(cltu.data.len()).unwrap_or(0);
         self.received = self.received.wrapping_add(1);
         self.waiting.push_back(cltu);
+        if self.discipline == Discipline::Each
+            && self.status == CltuProductionStatus::Interrupted
+            && !self.told_of_stop
+        {
+            // It is the first that is held up.
+            self.told_of_stop = self.bound;
+            self.notice(CltuNotification::ProductionInterrupted);
+        }
         Ok(())
+    }
+
+    /// Throws away the oldest, until there is room for so many octets in so many data units (or
+    /// nothing is left), and says how many that were.
+    pub fn make_room(&mut self, octets: usize, units: usize) -> u32 {
+        let mut thrown = 0;
+        while !self.has_room(octets, units) && self.drop_first() {
+            thrown += 1;
+        }
+        thrown
+    }
+
+    /// Whether so many octets in so many data units have room, whatever production is like.
+    #[must_use]
+    pub fn has_room(&self, octets: usize, units: usize) -> bool {
+        octets <= self.available() as usize && self.waiting.len() + units <= self.limits.cltus
+    }
+
+    /// Throws away the first in the buffer, where there is one.
+    fn drop_first(&mut self) -> bool {
+        let Some(first) = self.waiting.pop_front() else { return false };
+        self.octets -= u32::try_from(first.data.len()).unwrap_or(0);
+        self.discarded += 1;
+        true
+    }
+
+    /// The association wants to be woken for it, once; `None`: for nothing.
+    pub fn wait_for(&mut self, awaited: Option<Awaited>) {
+        self.awaited = awaited;
+    }
+
+    /// Whether there is something that the association waits for: notices, or what it said.
+    #[must_use]
+    pub fn has_word(&self) -> bool {
+        self.has_notices()
+            || match self.awaited {
+                None => false,
+                Some(Awaited::Room { octets, units }) => self.has_room(octets, units),
+                Some(Awaited::Silence) => !self.is_radiating(),
+            }
+    }
+
+    /// Whether one is being radiated.
+    #[must_use]
+    pub fn is_radiating(&self) -> bool {
+        self.on_air.is_some()
+    }
+
+    /// Whether none is taken before the next START.
+    #[must_use]
+    pub fn is_blocked(&self) -> bool {
+        self.blocked
+    }
+
+    /// The buffer is thrown away, and is as after START. What is being radiated is not in it.
+    pub fn reset(&mut self) {
+        self.discard();
+        self.blocked = false;
     }
 
     /// Bounds of the buffer.
@@ -235,6 +255,13 @@ impl Radiation {
 
     /// What is next when nothing is being radiated.
     fn start_next(&mut self, now: Now) -> Step {
+        if self.discipline == Discipline::Each {
+            let is_over =
+                |head: &Queued| head.latest_utc_ns.is_some_and(|latest| latest < now.utc_ns);
+            while self.waiting.front().is_some_and(is_over) {
+                self.drop_first();
+            }
+        }
         let Some(head) = self.waiting.front() else { return Step::Idle };
         let until = |utc_ns: u64| now.monotonic_ns + utc_ns.saturating_sub(now.utc_ns);
         if head.latest_utc_ns.is_some_and(|latest| latest < now.utc_ns) {
@@ -253,6 +280,7 @@ impl Radiation {
         }
         match self.status {
             CltuProductionStatus::Operational => self.start(now),
+            _ if self.discipline == Discipline::Each => expires_ns.map_or(Step::Idle, Step::Wait),
             CltuProductionStatus::Configured => expires_ns.map_or(Step::Idle, Step::Wait),
             CltuProductionStatus::Interrupted | CltuProductionStatus::Halted => {
                 let (cltu, what) = (head.cltu, CltuNotification::ProductionInterrupted);
@@ -345,7 +373,7 @@ impl Radiation {
     }
 
     /// An ASYNC-NOTIFY as things are.
-    pub(super) fn notify(&self, notification: CltuNotification) -> CltuAsyncNotify {
+    pub(crate) fn notify(&self, notification: CltuNotification) -> CltuAsyncNotify {
         CltuAsyncNotify {
             notification,
             last_processed: self.last_processed,
@@ -393,6 +421,14 @@ impl Radiation {
             return;
         }
         self.status = status;
+        match self.discipline {
+            Discipline::Sequence => self.sequence_stopped(status),
+            Discipline::Each => self.each_stopped(status),
+        }
+    }
+
+    /// What a production status means to an uninterrupted sequence.
+    fn sequence_stopped(&mut self, status: CltuProductionStatus) {
         match status {
             CltuProductionStatus::Configured => {}
             CltuProductionStatus::Operational => {
@@ -408,6 +444,31 @@ impl Radiation {
             CltuProductionStatus::Halted => {
                 self.cut();
                 self.block();
+                self.notice(CltuNotification::ProductionHalted);
+            }
+        }
+    }
+
+    /// What it means to those that follow each other by chance.
+    fn each_stopped(&mut self, status: CltuProductionStatus) {
+        let was_told = std::mem::take(&mut self.told_of_stop);
+        match status {
+            CltuProductionStatus::Configured => {}
+            CltuProductionStatus::Operational => {
+                if was_told {
+                    self.notice(CltuNotification::ProductionOperational);
+                }
+            }
+            CltuProductionStatus::Interrupted => {
+                let hit = self.cut() || !self.waiting.is_empty();
+                self.told_of_stop = was_told || hit && self.bound;
+                if hit {
+                    self.notice(CltuNotification::ProductionInterrupted);
+                }
+            }
+            CltuProductionStatus::Halted => {
+                self.cut();
+                self.told_of_stop = self.bound;
                 self.notice(CltuNotification::ProductionHalted);
             }
         }
@@ -430,31 +491,35 @@ impl Radiation {
     }
 
     /// Somebody has bound.
-    pub(super) fn bound(&mut self) {
+    pub fn bound(&mut self) {
         self.bound = true;
+        self.told_of_stop = false;
+        self.awaited = None;
         self.notices.clear();
     }
 
     /// Nobody is bound any more.
-    pub(super) fn unbound(&mut self, discard: bool) {
+    pub(crate) fn unbound(&mut self, discard: bool) {
         if discard {
             self.discard();
         }
         self.bound = false;
+        self.told_of_stop = false;
+        self.awaited = None;
         self.active = false;
         self.blocked = false;
         self.notices.clear();
     }
 
     /// START was accepted, and its return names a time. It may be a microsecond ahead.
-    pub(super) fn started(&mut self, session: Time) {
+    pub(crate) fn started(&mut self, session: Time) {
         self.stamp(session.utc_ns().unwrap_or(0));
         self.active = true;
         self.blocked = false;
     }
 
     /// STOP: what is being radiated is radiated to its end, the rest is not.
-    pub(super) fn stopped(&mut self) {
+    pub(crate) fn stopped(&mut self) {
         self.discard();
         self.active = false;
         self.blocked = false;

@@ -2,7 +2,8 @@
 
 use super::config::FcltuConfig;
 use super::diagnostic;
-use super::radiation::{Queued, Radiation, Refusal};
+use super::radiation::Radiation;
+use super::step::{Queued, Refusal};
 use crate::cltu;
 use crate::pdu::{CltuId, CltuTransferData, Diagnostic};
 use crate::time::{Now, Time};
