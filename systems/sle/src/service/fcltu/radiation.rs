@@ -188,6 +188,13 @@ impl Radiation {
             }
     }
 
+    /// The end of what is being radiated is not told, because whoever asked for it is gone.
+    pub(crate) fn mute(&mut self) {
+        if let Some(on_air) = &mut self.on_air {
+            on_air.notify = false;
+        }
+    }
+
     /// Whether one is being radiated.
     #[must_use]
     pub fn is_radiating(&self) -> bool {
@@ -453,7 +460,8 @@ impl Radiation {
     fn each_stopped(&mut self, status: CltuProductionStatus) {
         let was_told = std::mem::take(&mut self.told_of_stop);
         match status {
-            CltuProductionStatus::Configured => {}
+            // The procedure tells of it: this has no notice.
+            CltuProductionStatus::Configured => self.told_of_stop = self.bound,
             CltuProductionStatus::Operational => {
                 if was_told {
                     self.notice(CltuNotification::ProductionOperational);

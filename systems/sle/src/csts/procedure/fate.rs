@@ -1,0 +1,134 @@
+//! What became of a user's data units, as far as the provider has told.
+//!
+//! Our users number them one after the other, and a provider processes them in that order: what is
+//! known takes two numbers, however many data units there are.
+
+use crate::csts::pdu::{
+    DataUnitId, Diagnostic, LastProcessed, ProcessingNotification, ProcessingStatus,
+};
+use crate::service::fcltu::Cltus;
+
+/// Data units with consecutive numbers (which wrap).
+pub type DataUnits = Cltus;
+
+/// What became of a data unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// The provider did not take it.
+    Refused(Diagnostic),
+    /// Processed: told, or (sequence-controlled, and buffered in complete mode) one behind it was
+    /// told.
+    Processed,
+    /// Buffered in timely mode: one behind it was told to be processed. It was processed before, or
+    /// discarded.
+    Overtaken,
+    /// Taken, and too late to be processed.
+    Expired,
+    /// Its processing was cut short.
+    Interrupted,
+    /// Its turn came when production was interrupted.
+    NotStarted,
+    /// Taken and thrown away, because an earlier one was lost or production stopped.
+    Discarded,
+    /// Taken. Whether it was processed was not told.
+    Acknowledged,
+    /// It was sent. Whether the provider has got it was not told before the end.
+    Unknown,
+    /// It waited in a buffer that was not sent.
+    NotSent,
+}
+
+/// Data units with one fate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settled {
+    /// Which.
+    pub units: DataUnits,
+    /// What became of them.
+    pub fate: Fate,
+}
+
+/// Data units that are with the provider and not known to be processed or lost: from `settled` up
+/// to, and not with, `end`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Open {
+    settled: DataUnitId,
+    end: DataUnitId,
+}
+
+impl Open {
+    pub(super) fn none(first: DataUnitId) -> Self {
+        Self { settled: first, end: first }
+    }
+
+    pub(super) fn count(self) -> u32 {
+        self.end.wrapping_sub(self.settled)
+    }
+
+    /// The provider has got all before `end`.
+    pub(super) fn take(&mut self, end: DataUnitId) {
+        let more = end.wrapping_sub(self.end);
+        if more > u32::MAX / 2 {
+            return; // it was known
+        }
+        if self.count().checked_add(more).is_none_or(|count| count > u32::MAX / 2) {
+            // Nobody asked to be told of them, and numbers begin to wrap.
+            self.settled = self.end;
+        }
+        self.end = end;
+    }
+
+    pub(super) fn settle(&mut self, count: u32, fate: Fate, settled: &mut Vec<Settled>) {
+        if count > 0 {
+            settled.push(Settled { units: DataUnits { first: self.settled, count }, fate });
+            self.settled = self.settled.wrapping_add(count);
+        }
+    }
+
+    /// Those up to, and not with, one of them; `None` where it is none of them.
+    fn before(self, unit: DataUnitId) -> Option<u32> {
+        let before = unit.wrapping_sub(self.settled);
+        (before < self.count()).then_some(before)
+    }
+
+    /// What a notification says. `earlier`: what is known of those before one that was processed.
+    /// `ends`: nothing behind the one that was lost is processed.
+    pub(super) fn notified(
+        &mut self,
+        notification: &ProcessingNotification,
+        earlier: &Fate,
+        ends: bool,
+        settled: &mut Vec<Settled>,
+    ) {
+        if let Some(before) = notification.last_ok.and_then(|last| self.before(last.data_unit)) {
+            if *earlier == Fate::Processed {
+                self.settle(before + 1, Fate::Processed, settled);
+            } else {
+                self.settle(before, earlier.clone(), settled);
+                self.settle(1, Fate::Processed, settled);
+            }
+        }
+        if let Some(last) = &notification.last_processed {
+            self.lost(last, earlier, settled);
+        }
+        if ends {
+            self.settle(self.count(), Fate::Discarded, settled);
+        }
+    }
+
+    /// The one that was processed last, where it was lost.
+    fn lost(&mut self, last: &LastProcessed, earlier: &Fate, settled: &mut Vec<Settled>) {
+        let fate = match &last.status {
+            ProcessingStatus::ProcessingInterrupted(_) => Fate::Interrupted,
+            ProcessingStatus::Expired => Fate::Expired,
+            ProcessingStatus::ProcessingNotStarted => Fate::NotStarted,
+            ProcessingStatus::SuccessfullyProcessed(_)
+            | ProcessingStatus::ProcessingStarted(_)
+            | ProcessingStatus::SequenceControlledOther(_)
+            | ProcessingStatus::Other(_) => return,
+        };
+        if let Some(before) = self.before(last.data_unit) {
+            self.settle(before, earlier.clone(), settled);
+            self.settle(1, fate, settled);
+        }
+    }
+}
