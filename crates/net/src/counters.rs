@@ -1,0 +1,205 @@
+//! Counters of network interfaces, and how far they went.
+
+use serde::{Deserialize, Serialize};
+use std::ops::AddAssign;
+
+/// What one interface, or a host's interfaces together, did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counters {
+    /// Packets that came in.
+    pub in_packets: u64,
+    /// Packets that went out.
+    pub out_packets: u64,
+    /// Octets that came in.
+    pub in_bytes: u64,
+    /// Octets that went out.
+    pub out_bytes: u64,
+    /// Packets that came in broken.
+    pub in_errors: u64,
+    /// Packets that could not go out because of errors.
+    pub out_errors: u64,
+    /// Packets that came in right and were thrown away.
+    pub in_drops: u64,
+    /// Packets that were to go out and were thrown away.
+    pub out_drops: u64,
+}
+
+/// How many values [`Counters`] has.
+const VALUES: usize = 8;
+
+impl Counters {
+    /// The values, in the order of the fields.
+    #[must_use]
+    pub const fn values(&self) -> [u64; VALUES] {
+        [
+            self.in_packets,
+            self.out_packets,
+            self.in_bytes,
+            self.out_bytes,
+            self.in_errors,
+            self.out_errors,
+            self.in_drops,
+            self.out_drops,
+        ]
+    }
+
+    /// From values in the order of the fields.
+    #[must_use]
+    pub const fn from_values(values: [u64; VALUES]) -> Self {
+        let [
+            in_packets,
+            out_packets,
+            in_bytes,
+            out_bytes,
+            in_errors,
+            out_errors,
+            in_drops,
+            out_drops,
+        ] = values;
+        Self {
+            in_packets,
+            out_packets,
+            in_bytes,
+            out_bytes,
+            in_errors,
+            out_errors,
+            in_drops,
+            out_drops,
+        }
+    }
+
+    /// How far the counters went from `earlier` to these.
+    ///
+    /// A 32-bit counter that is lower than before has wrapped once, where less than half its range
+    /// would have been counted so; a 64-bit one never wraps in practice. Any other counter that is
+    /// lower than before, or a host that says it started anew, means that the interface began to
+    /// count again: then what it shows now is what is known to have happened since
+    /// ([`Advance::Restarted`]).
+    #[must_use]
+    pub fn since(&self, earlier: &Self, widths: Widths, started_anew: bool) -> Advance {
+        if started_anew {
+            return Advance::Restarted(*self);
+        }
+        let (now, before) = (self.values(), earlier.values());
+        let mut advance = [0; VALUES];
+        for (index, advance) in advance.iter_mut().enumerate() {
+            *advance = match now[index].checked_sub(before[index]) {
+                Some(advance) => advance,
+                None => match widths.wrapped(index, now[index], before[index]) {
+                    Some(advance) => advance,
+                    None => return Advance::Restarted(*self),
+                },
+            };
+        }
+        Advance::Counted(Self::from_values(advance))
+    }
+}
+
+impl AddAssign for Counters {
+    fn add_assign(&mut self, other: Self) {
+        let other = other.values();
+        let mut values = self.values();
+        values
+            .iter_mut()
+            .zip(other)
+            .for_each(|(value, other)| *value = value.saturating_add(other));
+        *self = Self::from_values(values);
+    }
+}
+
+/// How far counters went between two readings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advance {
+    /// So far.
+    Counted(Counters),
+    /// The interface began to count anew meanwhile, and counted so far since: what was before that
+    /// and after the earlier reading is not known.
+    Restarted(Counters),
+}
+
+/// How wide a host's counters are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Widths {
+    /// All have 64 bits, as those of Linux.
+    Wide,
+    /// Packets and octets have 64 bits, errors and drops 32: IF-MIB with `ifXTable`.
+    WideTraffic,
+    /// All have 32 bits: IF-MIB without `ifXTable`.
+    Narrow,
+}
+
+impl Widths {
+    /// How far a counter went that is lower than before, where it can only have wrapped.
+    fn wrapped(self, index: usize, now: u64, before: u64) -> Option<u64> {
+        const RANGE: u64 = 1 << 32;
+        const TRAFFIC: usize = 4;
+        let narrow = match self {
+            Self::Wide => false,
+            Self::WideTraffic => index >= TRAFFIC,
+            Self::Narrow => true,
+        };
+        // A counter that is reset shows little; one that wrapped has come a short way since.
+        let fits = narrow && before < RANGE && now < RANGE;
+        let advance = (now.checked_add(RANGE)?).checked_sub(before).filter(|_| fits)?;
+        (advance < RANGE / 2).then_some(advance)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn octets(in_bytes: u64) -> Counters {
+        Counters { in_bytes, ..Counters::default() }
+    }
+
+    #[test]
+    fn a_narrow_counter_wraps_and_a_wide_one_does_not() {
+        let (before, now) = (octets((1 << 32) - 10), octets(20));
+        assert_eq!(now.since(&before, Widths::Narrow, false), Advance::Counted(octets(30)));
+        assert_eq!(now.since(&before, Widths::WideTraffic, false), Advance::Restarted(now));
+        assert_eq!(now.since(&before, Widths::Wide, false), Advance::Restarted(now));
+        let drops = |in_drops| Counters { in_drops, ..Counters::default() };
+        assert_eq!(
+            drops(5).since(&drops((1 << 32) - 1), Widths::WideTraffic, false),
+            Advance::Counted(drops(6))
+        );
+    }
+
+    #[test]
+    fn a_reset_is_no_traffic_of_gigabytes() {
+        let (before, now) = (octets(1 << 30), octets(1000));
+        assert_eq!(now.since(&before, Widths::Narrow, false), Advance::Restarted(now));
+        assert_eq!(
+            octets(1 << 31).since(&before, Widths::Narrow, true),
+            Advance::Restarted(octets(1 << 31))
+        );
+    }
+
+    proptest! {
+        /// However far narrow counters went below half their range, it is found.
+        #[test]
+        fn narrow_advances_are_found(
+            before in prop::array::uniform8(0u64..1 << 32),
+            advance in prop::array::uniform8(0u64..1 << 31),
+        ) {
+            let mut now = before;
+            now.iter_mut().zip(advance).for_each(|(now, by)| *now = (*now + by) % (1 << 32));
+            let now = Counters::from_values(now);
+            let found = now.since(&Counters::from_values(before), Widths::Narrow, false);
+            prop_assert_eq!(found, Advance::Counted(Counters::from_values(advance)));
+        }
+
+        /// No counters at all make a difference that panics.
+        #[test]
+        fn any_counters_have_a_difference(
+            before in prop::array::uniform8(any::<u64>()),
+            now in prop::array::uniform8(any::<u64>()),
+        ) {
+            for widths in [Widths::Wide, Widths::WideTraffic, Widths::Narrow] {
+                let _ = Counters::from_values(now).since(&Counters::from_values(before), widths, false);
+            }
+        }
+    }
+}

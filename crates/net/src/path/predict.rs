@@ -1,0 +1,624 @@
+//! Response time of a path from its elements.
+
+use super::Shape;
+use super::element::{Delay, Jitter};
+use super::queue::{UTILISATION_MAX, waiting};
+use super::topology::{Kind, Service, Sizes, Step, Topology, TopologyError, Type};
+use chronoscope_model::{Quantile, nearest_rank};
+use serde::Serialize;
+
+/// Cells of the grids on which delays are added. With the 99th percentiles of all elements on it, a
+/// cell is a thousandth of what varies at all.
+const CELLS: usize = 1024;
+/// Delays above this quantile of an element are put at the end of the grid: the median and the 90th
+/// percentile of the sum do not see how late they were.
+const GRID_SHARE: f64 = 0.99;
+/// Rounds of the iteration that finds an element's own delay; further ones follow noise.
+const ROUNDS: usize = 40;
+/// How often the probes are drawn anew for the error band.
+const DRAWS: usize = 200;
+
+/// One element on a path, and how busy it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Its name; of both hosts at the ends, joined by a comma.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+    /// Name of its type.
+    pub type_name: String,
+    /// What it adds to a round trip when it is idle.
+    pub delay: Delay,
+    /// Who else occupies it.
+    pub service: Option<Service>,
+    /// Share of the time that it is busy with others, on the way of the request and of the reply.
+    pub utilisation: [f64; 2],
+    /// By how much either share may be wrong.
+    pub utilisation_error: f64,
+}
+
+/// What a round trip is expected to take.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Prediction {
+    /// Median, in nanoseconds.
+    pub p50_ns: f64,
+    /// 90th percentile, in nanoseconds.
+    pub p90_ns: f64,
+    /// Where the median is with 95 % confidence, by what the probes and utilisations leave open.
+    pub p50_band_ns: [f64; 2],
+    /// Where the 90th percentile is, likewise.
+    pub p90_band_ns: [f64; 2],
+    /// What each element adds.
+    pub parts: Vec<PartPrediction>,
+}
+
+/// What one element is expected to add to a round trip.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PartPrediction {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+    /// Name of its type.
+    #[serde(rename = "type")]
+    pub type_name: String,
+    /// Median of what it adds, idle, in nanoseconds.
+    pub p50_ns: f64,
+    /// 90th percentile of it, in nanoseconds.
+    pub p90_ns: f64,
+    /// Mean wait for its queues, both ways, in nanoseconds.
+    pub waiting_ns: f64,
+    /// Share of the time that it is busy with others, on the way of the request and of the reply.
+    pub utilisation: [f64; 2],
+}
+
+/// A change to a path: what if.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// The element of this name were of that type.
+    Replace {
+        /// Name of the element.
+        element: String,
+        /// Name of the type.
+        by: String,
+    },
+    /// One more element of this type were on the way.
+    Add {
+        /// Name of the type.
+        type_name: String,
+    },
+    /// Everything were so many times as busy.
+    Load {
+        /// How many times.
+        factor: f64,
+    },
+}
+
+/// The elements between two hosts for requests and replies of `octets`, with `changes` made in
+/// their order. Both hosts come first, as one: half a round trip on one and half on the other.
+///
+/// # Errors
+/// [`TopologyError`]: a name that is not there, or no way.
+pub fn parts(
+    topology: &Topology,
+    from: &str,
+    to: &str,
+    octets: u32,
+    changes: &[Change],
+) -> Result<Vec<Part>, TopologyError> {
+    let mut elements = vec![ends(topology, from, to)?];
+    for step in topology.way(from, to)? {
+        let (name, type_name, utilisation) = match step {
+            Step::Segment(name) => {
+                let segment = &topology.segments[name];
+                (name, &segment.type_name, segment.utilisation)
+            }
+            Step::Joint(name) => {
+                let joint = &topology.joints[name];
+                (name, &joint.type_name, joint.utilisation)
+            }
+        };
+        let types = vec![type_name.clone()];
+        elements.push(Element { name: name.to_owned(), types, utilisation: utilisation.each() });
+    }
+    for change in changes {
+        apply(&mut elements, change, topology)?;
+    }
+    elements.into_iter().map(|element| element.part(topology, octets)).collect()
+}
+
+/// An element on the way, before its delay is looked up.
+struct Element {
+    name: String,
+    /// Its type; of the two ends, each one's.
+    types: Vec<String>,
+    utilisation: [f64; 2],
+}
+
+fn ends(topology: &Topology, from: &str, to: &str) -> Result<Element, TopologyError> {
+    let mut types = vec![topology.host(from)?.type_name.clone()];
+    types.push(topology.host(to)?.type_name.clone());
+    let name = if from == to { from.to_owned() } else { format!("{from}, {to}") };
+    Ok(Element { name, types, utilisation: [0.0; 2] })
+}
+
+fn apply(
+    elements: &mut Vec<Element>,
+    change: &Change,
+    topology: &Topology,
+) -> Result<(), TopologyError> {
+    const BY: &str = "the change";
+    match change {
+        Change::Replace { element, by } => {
+            topology.type_of(BY, by)?;
+            // A host at an end stands with the other one.
+            let ends: Vec<String> = elements[0].name.split(", ").map(str::to_owned).collect();
+            if let Some(end) = ends.iter().position(|end| end == element) {
+                elements[0].types[end] = by.clone();
+                return Ok(());
+            }
+            let known = || {
+                let others = elements[1..].iter().map(|element| element.name.clone());
+                ends.iter().cloned().chain(others).collect()
+            };
+            match elements.iter().position(|candidate| candidate.name == *element) {
+                Some(found) => elements[found].types = vec![by.clone()],
+                None => {
+                    return Err(TopologyError::Unknown {
+                        by: BY.to_owned(),
+                        what: "element",
+                        name: element.clone(),
+                        known: known(),
+                    });
+                }
+            }
+        }
+        Change::Add { type_name } => {
+            topology.type_of(BY, type_name)?;
+            let name = format!("new {type_name}");
+            let types = vec![type_name.clone()];
+            elements.push(Element { name, types, utilisation: [0.0; 2] });
+        }
+        Change::Load { factor } => {
+            for element in elements {
+                element.utilisation = element.utilisation.map(|share| share * factor.max(0.0));
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Element {
+    fn part(self, topology: &Topology, octets: u32) -> Result<Part, TopologyError> {
+        let find = |name: &String| topology.type_of(&self.name, name);
+        let types: Vec<&Type> = self.types.iter().map(find).collect::<Result<_, _>>()?;
+        let mut delays: Vec<Delay> =
+            types.iter().map(|kind| kind.characteristic().delay(octets)).collect();
+        let mut names = self.types.clone();
+        names.dedup();
+        let delay = match (delays.pop(), delays.pop()) {
+            (Some(to), Some(from)) if names.len() > 1 => half_of_each(&from, &to),
+            (Some(delay), _) => delay,
+            (None, _) => Delay { fixed_ns: 0.0, jitter: None },
+        };
+        Ok(Part {
+            name: self.name,
+            kind: types[0].kind,
+            type_name: names.join(", "),
+            delay,
+            service: types[0].service,
+            utilisation: self.utilisation,
+            utilisation_error: 0.0,
+        })
+    }
+}
+
+/// Half of one host's round trip and half of another's. Slow moments of the two are taken to come
+/// together, which is on the safe side.
+fn half_of_each(a: &Delay, b: &Delay) -> Delay {
+    const POINTS: u16 = 200;
+    let at = |delay: &Delay, point: u16| {
+        let jitter = delay.jitter.as_ref().map_or(&[][..], |jitter| &jitter.with_ns);
+        let rank = usize::from(point) * jitter.len() / usize::from(POINTS);
+        jitter.get(rank).copied().unwrap_or(0.0)
+    };
+    let fixed_ns = (a.fixed_ns + b.fixed_ns) / 2.0;
+    if a.jitter.is_none() && b.jitter.is_none() {
+        return Delay { fixed_ns, jitter: None };
+    }
+    let with_ns = (0..POINTS).map(|point| (at(a, point) + at(b, point)) / 2.0).collect();
+    Delay { fixed_ns, jitter: Some(Jitter { with_ns, without_ns: Vec::new() }) }
+}
+
+/// The round trip over `parts`.
+#[must_use]
+pub fn predict(parts: &[Part]) -> Prediction {
+    let cell_ns = cell_ns(parts);
+    let alone: Vec<Alone> = parts.iter().map(|part| Alone::new(part, cell_ns)).collect();
+    let sum = |error: f64| {
+        let mut shape = Shape::none(CELLS);
+        for (part, alone) in parts.iter().zip(&alone) {
+            shape = shape.plus(&alone.shape);
+            for wait in part.waits(error, cell_ns) {
+                shape = shape.plus(&wait);
+            }
+        }
+        let fixed_ns: f64 = alone.iter().map(|alone| alone.fixed_ns).sum();
+        [0.5, 0.9].map(|share| fixed_ns + shape.quantile(share) as f64 * cell_ns)
+    };
+    let [p50_ns, p90_ns] = sum(0.0);
+    let ([least50, least90], [most50, most90]) = (sum(-1.0), sum(1.0));
+    let (probes50, probes90) = (spread(parts, Quantile::P50), spread(parts, Quantile::P90));
+    let band = |value: f64, least: f64, most: f64, [low, high]: [f64; 2]| {
+        // Half a cell is what the grid leaves open.
+        [least.min(value) + low - cell_ns / 2.0, most.max(value) + high + cell_ns / 2.0]
+    };
+    Prediction {
+        p50_ns,
+        p90_ns,
+        p50_band_ns: band(p50_ns, least50, most50, probes50),
+        p90_band_ns: band(p90_ns, least90, most90, probes90),
+        parts: parts.iter().zip(&alone).map(|(part, alone)| alone.said(part, cell_ns)).collect(),
+    }
+}
+
+/// Width of a cell, so that everything that varies has room.
+fn cell_ns(parts: &[Part]) -> f64 {
+    let span = |part: &Part| {
+        let jitter = part.delay.jitter.as_ref();
+        let last = jitter.map_or(0.0, |jitter| at_share(&jitter.with_ns, GRID_SHARE));
+        let waits: f64 = part
+            .queues(1.0)
+            .map(|(service, utilisation)| service.waiting_span_ns(utilisation))
+            .sum();
+        last + waits
+    };
+    let span_ns: f64 = parts.iter().map(span).sum();
+    (span_ns / (CELLS - 1) as f64).max(1.0)
+}
+
+fn at_share(ascending: &[f64], share: f64) -> f64 {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a rank
+    let rank = (ascending.len() as f64 * share).ceil() as usize;
+    ascending.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
+}
+
+/// What one element adds by itself, on the grid.
+struct Alone {
+    fixed_ns: f64,
+    shape: Shape,
+}
+
+impl Alone {
+    fn new(part: &Part, cell_ns: f64) -> Self {
+        let fixed_ns = part.delay.fixed_ns;
+        let Some(jitter) = &part.delay.jitter else {
+            return Self { fixed_ns, shape: Shape::none(CELLS) };
+        };
+        let with = Shape::of(jitter.with_ns.iter().copied(), cell_ns, CELLS);
+        if jitter.without_ns.is_empty() {
+            return Self { fixed_ns, shape: with };
+        }
+        let without = Shape::of(jitter.without_ns.iter().copied(), cell_ns, CELLS);
+        // The shortest of few round trips is a matter of luck. Room below it is made by as much as
+        // the typical one without the element is above its own shortest.
+        let slack = without.quantile(0.5);
+        let with =
+            Shape::of(jitter.with_ns.iter().map(|ns| ns + slack as f64 * cell_ns), cell_ns, CELLS);
+        let shape = with.without(&without, ROUNDS);
+        // The iteration comes near; the median is made right.
+        let made = shape.plus(&without).quantile(0.5) as f64;
+        let missing = with.quantile(0.5) as f64 - made - slack as f64;
+        Self { fixed_ns: fixed_ns + missing * cell_ns, shape }
+    }
+
+    fn said(&self, part: &Part, cell_ns: f64) -> PartPrediction {
+        let at = |share| self.fixed_ns + self.shape.quantile(share) as f64 * cell_ns;
+        PartPrediction {
+            name: part.name.clone(),
+            kind: part.kind,
+            type_name: part.type_name.clone(),
+            p50_ns: at(0.5),
+            p90_ns: at(0.9),
+            waiting_ns: part.queues(0.0).map(|(service, share)| service.waiting_ns(share)).sum(),
+            utilisation: part.utilisation,
+        }
+    }
+}
+
+impl Part {
+    /// The queues in front of it that are not always empty; `error` in `[-1, 1]` is how far the
+    /// utilisation is taken to be wrong.
+    fn queues(&self, error: f64) -> impl Iterator<Item = (Service, f64)> {
+        let service = self.service;
+        let more = error * self.utilisation_error;
+        let shares = self.utilisation.map(|share| (share + more).clamp(0.0, UTILISATION_MAX));
+        shares
+            .into_iter()
+            .filter_map(move |share| Some((service?, share)).filter(|(_, share)| *share > 0.0))
+    }
+
+    fn waits(&self, error: f64, cell_ns: f64) -> Vec<Shape> {
+        let wait = |(service, share): (Service, f64)| waiting(&service.shape(cell_ns), share);
+        self.queues(error).map(wait).collect()
+    }
+}
+
+impl Service {
+    /// Mean service time, in nanoseconds.
+    #[must_use]
+    pub fn mean_ns(&self) -> f64 {
+        (self.packet_us + self.octet_us * self.octets) * 1e3
+    }
+
+    /// Mean square of the service time, in square nanoseconds.
+    fn mean_square(&self) -> f64 {
+        let vary_ns = self.octet_us * self.octets * 1e3;
+        match self.sizes {
+            Sizes::Fixed => self.mean_ns().powi(2),
+            Sizes::Exponential => self.mean_ns().powi(2) + vary_ns.powi(2),
+        }
+    }
+
+    /// Mean wait where so large a share of the time is busy (Pollaczek and Khinchine).
+    #[must_use]
+    pub fn waiting_ns(&self, utilisation: f64) -> f64 {
+        let share = utilisation.clamp(0.0, UTILISATION_MAX);
+        match self.mean_ns() {
+            0.0 => 0.0,
+            mean_ns => share * self.mean_square() / (2.0 * mean_ns * (1.0 - share)),
+        }
+    }
+
+    /// Waits are rarely longer: those of an exponential tail with the same mean.
+    fn waiting_span_ns(&self, utilisation: f64) -> f64 {
+        const NINES: f64 = 4.6; // − ln 0.01
+        let share = utilisation.clamp(0.01, UTILISATION_MAX);
+        (self.waiting_ns(share) / share * NINES).max(self.mean_ns())
+    }
+
+    /// Distribution of service times.
+    fn shape(&self, cell_ns: f64) -> Shape {
+        let packet_ns = self.packet_us * 1e3;
+        let vary_ns = self.octet_us * self.octets * 1e3;
+        match self.sizes {
+            Sizes::Fixed => Shape::of([self.mean_ns()], cell_ns, CELLS),
+            Sizes::Exponential if vary_ns == 0.0 => Shape::of([packet_ns], cell_ns, CELLS),
+            Sizes::Exponential => {
+                // As many equally likely values as there are cells.
+                let value = |n: usize| {
+                    let share = (n as f64 + 0.5) / CELLS as f64;
+                    packet_ns - vary_ns * (1.0 - share).ln()
+                };
+                Shape::of((0..CELLS).map(value), cell_ns, CELLS)
+            }
+        }
+    }
+}
+
+/// How far a quantile of the sum may be off because only so many round trips were probed: probes
+/// are drawn anew from the measured ones (B. Efron's bootstrap, 1979), and the elements' deviations
+/// added; what 95 of 100 are within.
+fn spread(parts: &[Part], quantile: Quantile) -> [f64; 2] {
+    let mut random = Random(0x5eed);
+    let mut deviations = [0.0; DRAWS];
+    for jitter in parts.iter().filter_map(|part| part.delay.jitter.as_ref()) {
+        for deviation in &mut deviations {
+            *deviation += random.deviation(&jitter.with_ns, quantile);
+            *deviation -= random.deviation(&jitter.without_ns, quantile);
+        }
+    }
+    deviations.sort_by(f64::total_cmp);
+    let (low, high) = (DRAWS * 25 / 1000, DRAWS * 975 / 1000 - 1);
+    [deviations[low].min(0.0), deviations[high].max(0.0)]
+}
+
+/// Draws that are the same every time: a prediction is a function of what was measured.
+struct Random(u64);
+
+impl Random {
+    /// How far the quantile of values drawn from `ascending` is from its own.
+    fn deviation(&mut self, ascending: &[f64], quantile: Quantile) -> f64 {
+        let Some(value) = nearest_rank(ascending, quantile) else { return 0.0 };
+        let count = ascending.len() as u64;
+        let mut ranks: Vec<u64> = (0..count).map(|_| self.next() % count).collect();
+        ranks.sort_unstable();
+        let drawn = nearest_rank(&ranks, quantile).and_then(|rank| usize::try_from(rank).ok());
+        drawn.and_then(|rank| ascending.get(rank)).map_or(0.0, |drawn| drawn - value)
+    }
+
+    /// G. Steele, D. Lea, C. Flood: SplitMix64, 2014.
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::element::AtSize;
+    use super::*;
+
+    /// Random delays, in nanoseconds.
+    struct World(Random);
+
+    impl World {
+        fn share(&mut self) -> f64 {
+            (self.0.next() >> 11) as f64 / (1u64 << 53) as f64
+        }
+
+        /// Exponential with this mean.
+        fn random(&mut self, mean_ns: f64) -> f64 {
+            -mean_ns * (1.0 - self.share()).ln()
+        }
+
+        fn hosts(&mut self) -> f64 {
+            400_000.0 + self.random(100_000.0)
+        }
+
+        /// A gateway that mostly takes 4 ms, and now and then 6.
+        fn slow(&mut self) -> f64 {
+            let more = if self.share() < 0.3 { 2e6 } else { 0.0 };
+            4e6 + more + self.random(200_000.0)
+        }
+
+        fn fast(&mut self) -> f64 {
+            1e6 + self.random(500_000.0)
+        }
+
+        fn many(&mut self, count: usize, one: impl Fn(&mut Self) -> f64) -> Vec<u64> {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            (0..count).map(|_| one(self) as u64).collect()
+        }
+    }
+
+    fn network(world: &mut World, probes: usize) -> Topology {
+        let host = world.many(probes, World::hosts);
+        let slow = world.many(probes, |w| w.hosts() + w.slow());
+        let fast = world.many(probes, |w| w.hosts() + w.fast());
+        let without = world.many(probes, World::hosts);
+        let mut topology = Topology::read(
+            r#"
+            [types]
+            wire = { kind = "link" }
+            slow = { kind = "gateway" }
+            fast = { kind = "gateway" }
+            pc = { kind = "host" }
+            [segments]
+            one = { type = "wire" }
+            two = { type = "wire" }
+            three = { type = "wire" }
+            [joints]
+            first = { type = "slow", joins = ["one", "two"] }
+            second = { type = "fast", joins = ["two", "three"] }
+            [hosts]
+            a = { type = "pc", segment = "one" }
+            b = { type = "pc", segment = "three" }
+            "#,
+            None,
+        )
+        .unwrap();
+        let mut measured =
+            |name: &str, at| topology.types.get_mut(name).unwrap().measured = vec![at];
+        measured("pc", AtSize::new(64, host, vec![]));
+        measured("slow", AtSize::new(64, slow, without.clone()));
+        measured("fast", AtSize::new(64, fast, without));
+        topology
+    }
+
+    fn near(found: f64, expected: f64, share: f64) {
+        assert!((found - expected).abs() < share * expected, "{found} for {expected}");
+    }
+
+    /// A path through two gateways that were only ever measured one by one.
+    #[test]
+    fn a_path_is_the_sum_of_its_elements() {
+        let mut world = World(Random(1));
+        let mut measured = world.many(20_000, |w| w.hosts() + w.slow() + w.fast());
+        measured.sort_unstable();
+        for seed in 2..12 {
+            let topology = network(&mut World(Random(seed)), 300);
+            let prediction = predict(&parts(&topology, "a", "b", 64, &[]).unwrap());
+            let true_ns = |q| nearest_rank(&measured, q).unwrap() as f64;
+            near(prediction.p50_ns, true_ns(Quantile::P50), 0.05);
+            near(prediction.p90_ns, true_ns(Quantile::P90), 0.05);
+            assert!(prediction.p50_band_ns[0] <= prediction.p50_ns);
+            assert!(prediction.p90_band_ns[1] >= prediction.p90_ns);
+        }
+    }
+
+    /// Of 100 networks measured anew, the true values are within the band about as often as said.
+    #[test]
+    fn the_band_holds_what_it_says() {
+        let mut world = World(Random(1));
+        let mut measured = world.many(20_000, |w| w.hosts() + w.slow() + w.fast());
+        measured.sort_unstable();
+        let [true50, true90] =
+            [Quantile::P50, Quantile::P90].map(|q| nearest_rank(&measured, q).unwrap() as f64);
+        let mut within = [0; 2];
+        for seed in 100..140 {
+            let topology = network(&mut World(Random(seed)), 200);
+            let found = predict(&parts(&topology, "a", "b", 64, &[]).unwrap());
+            let holds = |[low, high]: [f64; 2], value| u32::from(low <= value && value <= high);
+            within[0] += holds(found.p50_band_ns, true50);
+            within[1] += holds(found.p90_band_ns, true90);
+        }
+        assert!(within[0] >= 34 && within[1] >= 34, "{within:?} of 40");
+    }
+
+    #[test]
+    fn what_if() {
+        let topology = network(&mut World(Random(7)), 300);
+        let median =
+            |changes: &[Change]| predict(&parts(&topology, "a", "b", 64, changes).unwrap()).p50_ns;
+        let now = median(&[]);
+        let replace = Change::Replace { element: "first".into(), by: "fast".into() };
+        assert!(median(&[replace]) < now - 2e6);
+        let add = Change::Add { type_name: "slow".into() };
+        assert!(median(&[add]) > now + 4e6);
+        let unknown = Change::Replace { element: "third".into(), by: "fast".into() };
+        let error = parts(&topology, "a", "b", 64, &[unknown]).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains(r#"element "third", which is not there (there is a, b, one"#),
+            "{error}"
+        );
+    }
+
+    /// The wait of an M/M/1 queue: with utilisation 0.8 its mean is 4 service times, and
+    /// P(W > t) = 0.8 e^(−0.2 t).
+    #[test]
+    fn a_busy_gateway_is_waited_for() {
+        let mut topology = network(&mut World(Random(7)), 300);
+        let service =
+            Service { packet_us: 0.0, octet_us: 1.0, octets: 1000.0, sizes: Sizes::Exponential };
+        let host = topology.types.get_mut("pc").unwrap();
+        host.measured.clear();
+        let gateway = topology.types.get_mut("slow").unwrap();
+        gateway.measured.clear();
+        gateway.service = Some(service);
+        topology.types.get_mut("fast").unwrap().measured.clear();
+        topology.joints.get_mut("first").unwrap().utilisation =
+            super::super::topology::Utilisation::Each([0.4, 0.0]);
+        let at =
+            |factor| predict(&parts(&topology, "a", "b", 64, &[Change::Load { factor }]).unwrap());
+        assert_eq!(at(0.0).p90_ns, 0.0);
+        let busy = at(2.0);
+        near(busy.parts[2].waiting_ns, 4e6, 1e-6);
+        near(busy.p50_ns, 1e6 * 1.6f64.ln() / 0.2, 0.03);
+        near(busy.p90_ns, 1e6 * 8f64.ln() / 0.2, 0.03);
+    }
+
+    /// Two kinds of host: half a round trip on each.
+    #[test]
+    fn hosts_of_two_types() {
+        let mut topology = network(&mut World(Random(7)), 300);
+        let mut entered = |name: &str, delay_us| {
+            let kind = Type {
+                kind: Kind::Host,
+                delay_us: Some(delay_us),
+                rate_bits: None,
+                measured: vec![],
+                service: None,
+            };
+            topology.types.insert(name.to_owned(), kind);
+        };
+        entered("i80286", 90_000.0);
+        entered("i80386", 60_000.0);
+        let change =
+            |element: &str, by: &str| Change::Replace { element: element.into(), by: by.into() };
+        let hosts = |changes: &[Change]| {
+            let found = predict(&parts(&topology, "a", "b", 64, changes).unwrap());
+            (found.parts[0].p50_ns, found.parts[0].type_name.clone())
+        };
+        assert_eq!(hosts(&[change("a", "i80286"), change("b", "i80286")]), (90e6, "i80286".into()));
+        assert_eq!(
+            hosts(&[change("a", "i80286"), change("b", "i80386")]),
+            (75e6, "i80286, i80386".into())
+        );
+    }
+}

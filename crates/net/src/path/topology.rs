@@ -1,0 +1,563 @@
+//! What a network consists of: one TOML file.
+//!
+//! ```toml
+//! [types.pc]              # a host type: a round trip between two programs on one such host
+//! kind = "host"
+//! delay_us = 60_000
+//!
+//! [types.ring]
+//! kind = "link"
+//! rate_bits = 4_000_000
+//!
+//! [types.router]
+//! kind = "gateway"
+//! delay_us = 15_000
+//! service = { packet_us = 2_000, octet_us = 2, octets = 300, sizes = "exponential" }
+//!
+//! [segments.PCR]
+//! type = "ring"
+//!
+//! [segments.LMA]
+//! type = "ring"
+//!
+//! [joints.gw1]            # joins segments: a bridge or a gateway
+//! type = "router"
+//! joins = ["PCR", "LMA"]
+//! utilisation = [0.3, 0.1]
+//!
+//! [hosts.aldev5]
+//! type = "pc"
+//! segment = "PCR"
+//!
+//! [hosts.bile28]
+//! type = "pc"
+//! segment = "LMA"
+//! address = "10.0.2.28"
+//! ```
+
+use super::element::{AtSize, Characteristic, CharacteristicError, Entered};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
+
+/// A network.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Topology {
+    /// What its elements are like, by name of the type.
+    #[serde(default)]
+    pub types: BTreeMap<String, Type>,
+    /// Links that hosts and joints are on.
+    #[serde(default)]
+    pub segments: BTreeMap<String, Segment>,
+    /// Bridges and gateways.
+    #[serde(default)]
+    pub joints: BTreeMap<String, Joint>,
+    /// Hosts.
+    #[serde(default)]
+    pub hosts: BTreeMap<String, Host>,
+}
+
+/// What kind of element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A computer: its delay is a round trip between two programs on it.
+    Host,
+    /// A ring, a bus, a line.
+    Link,
+    /// Joins links without looking further than at addresses.
+    Bridge,
+    /// Joins links by a program.
+    Gateway,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Host => "host",
+            Self::Link => "link",
+            Self::Bridge => "bridge",
+            Self::Gateway => "gateway",
+        })
+    }
+}
+
+/// What elements of one type are like.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Type {
+    /// What they are.
+    pub kind: Kind,
+    /// Entered: added to a round trip whatever its size, in microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_us: Option<f64>,
+    /// Entered: request and reply are passed on as a whole with so many bits a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_bits: Option<f64>,
+    /// Measured, instead of both.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measured: Vec<AtSize>,
+    /// How long other traffic occupies it; without, it is never waited for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<Service>,
+}
+
+/// How long a packet of the other traffic occupies an element.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Service {
+    /// Whatever its size, in microseconds.
+    #[serde(default)]
+    pub packet_us: f64,
+    /// For each octet, in microseconds.
+    #[serde(default)]
+    pub octet_us: f64,
+    /// Mean size of a packet, in octets.
+    pub octets: f64,
+    /// How sizes vary.
+    #[serde(default)]
+    pub sizes: Sizes,
+}
+
+/// How sizes of packets vary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sizes {
+    /// All are as long as the mean: the queue is M/D/1.
+    Fixed,
+    /// They are distributed exponentially.
+    #[default]
+    Exponential,
+}
+
+/// A link that hosts are on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Segment {
+    /// Name of a type of kind link.
+    #[serde(rename = "type")]
+    pub type_name: String,
+    /// How busy it is.
+    #[serde(default)]
+    pub utilisation: Utilisation,
+}
+
+/// A bridge or gateway.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Joint {
+    /// Name of a type of kind bridge or gateway.
+    #[serde(rename = "type")]
+    pub type_name: String,
+    /// Names of the segments that it joins, two or more.
+    pub joins: Vec<String>,
+    /// How busy it is.
+    #[serde(default)]
+    pub utilisation: Utilisation,
+}
+
+/// A host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    /// Name of a type of kind host.
+    #[serde(rename = "type")]
+    pub type_name: String,
+    /// Name of the segment that it is on.
+    pub segment: String,
+    /// Where it is reached, for probes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+}
+
+/// Shares of the time that an element is busy, each in `[0, 1)`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Utilisation {
+    /// Nobody else uses it.
+    #[default]
+    Idle,
+    /// As much in both directions.
+    Both(f64),
+    /// On the way of the request and of the reply between the first and the second it joins.
+    Each([f64; 2]),
+}
+
+impl Utilisation {
+    /// In each direction.
+    #[must_use]
+    pub const fn each(self) -> [f64; 2] {
+        match self {
+            Self::Idle => [0.0; 2],
+            Self::Both(share) => [share; 2],
+            Self::Each(shares) => shares,
+        }
+    }
+}
+
+/// An element on the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step<'a> {
+    /// Over a segment.
+    Segment(&'a str),
+    /// Through a joint.
+    Joint(&'a str),
+}
+
+/// What is wrong with a topology.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum TopologyError {
+    /// It is no TOML, or not as declared; says where.
+    #[error("{0}")]
+    Form(String),
+    /// A name that is not there.
+    #[error("{by} names {what} {name:?}, which is not there{}", listed(.known))]
+    Unknown {
+        /// Who names it.
+        by: String,
+        /// What it should be.
+        what: &'static str,
+        /// The name.
+        name: String,
+        /// Names that are there.
+        known: Vec<String>,
+    },
+    /// An element's type is of another kind.
+    #[error("{by} is of type {name:?}, which is a {kind}")]
+    Kind {
+        /// Whose.
+        by: String,
+        /// The type.
+        name: String,
+        /// Its kind.
+        kind: Kind,
+    },
+    /// A type's characteristic cannot be used.
+    #[error("type {name:?}: {error}")]
+    Characteristic {
+        /// The type.
+        name: String,
+        /// Why.
+        error: CharacteristicError,
+    },
+    /// A type is both entered and measured.
+    #[error("type {0:?} has `measured` beside `delay_us` or `rate_bits`: one of them expected")]
+    Twice(String),
+    /// A joint joins too few segments.
+    #[error("joint {0:?} joins less than two segments")]
+    Alone(String),
+    /// A share of the time is none.
+    #[error("{by}: utilisation {share} is not a share from 0 to 1")]
+    Utilisation {
+        /// Whose.
+        by: String,
+        /// As entered.
+        share: f64,
+    },
+    /// A service time is none.
+    #[error("type {name:?}: service {what} = {value}: a number from 0 expected")]
+    Service {
+        /// The type.
+        name: String,
+        /// Which number.
+        what: &'static str,
+        /// As entered.
+        value: f64,
+    },
+    /// There is no way.
+    #[error("no way leads from {from:?} to {to:?}: their segments {segments:?} are not joined")]
+    NoWay {
+        /// From there.
+        from: String,
+        /// To there.
+        to: String,
+        /// Segments of the two.
+        segments: [String; 2],
+    },
+}
+
+fn listed(names: &[String]) -> String {
+    const MOST: usize = 12;
+    match names {
+        [] => " (there is none)".to_owned(),
+        names if names.len() > MOST => {
+            format!(" ({} and {} more)", names[..MOST].join(", "), names.len() - MOST)
+        }
+        names => format!(" (there is {})", names.join(", ")),
+    }
+}
+
+impl Topology {
+    /// Reads and checks a topology; `measured` are further types, which replace those of the same
+    /// name (a file that probing wrote, without segments, joints and hosts).
+    ///
+    /// # Errors
+    /// [`TopologyError`], the first that is found.
+    pub fn read(text: &str, measured: Option<&str>) -> Result<Self, TopologyError> {
+        let read = |text| toml::from_str(text).map_err(|e| TopologyError::Form(e.to_string()));
+        let mut topology: Self = read(text)?;
+        if let Some(measured) = measured {
+            topology.types.extend(read(measured)?.types);
+        }
+        topology.check()?;
+        Ok(topology)
+    }
+
+    /// Looks whether everything that is named is there and of the right kind.
+    ///
+    /// # Errors
+    /// [`TopologyError`], the first that is found.
+    pub fn check(&self) -> Result<(), TopologyError> {
+        for (name, kind) in &self.types {
+            kind.check(name)?;
+        }
+        for (name, segment) in &self.segments {
+            let by = format!("segment {name:?}");
+            self.of_kind(&by, &segment.type_name, &[Kind::Link])?;
+            check_utilisation(&by, segment.utilisation)?;
+        }
+        for (name, joint) in &self.joints {
+            let by = format!("joint {name:?}");
+            self.of_kind(&by, &joint.type_name, &[Kind::Bridge, Kind::Gateway])?;
+            check_utilisation(&by, joint.utilisation)?;
+            for segment in &joint.joins {
+                find(&self.segments, &by, "segment", segment)?;
+            }
+            if joint.joins.iter().collect::<BTreeSet<_>>().len() < 2 {
+                return Err(TopologyError::Alone(name.clone()));
+            }
+        }
+        for (name, host) in &self.hosts {
+            let by = format!("host {name:?}");
+            self.of_kind(&by, &host.type_name, &[Kind::Host])?;
+            find(&self.segments, &by, "segment", &host.segment)?;
+        }
+        Ok(())
+    }
+
+    /// The type of that name.
+    ///
+    /// # Errors
+    /// [`TopologyError::Unknown`], in which `by` asked for it.
+    pub fn type_of(&self, by: &str, name: &str) -> Result<&Type, TopologyError> {
+        find(&self.types, by, "type", name)
+    }
+
+    fn of_kind(&self, by: &str, name: &str, kinds: &[Kind]) -> Result<(), TopologyError> {
+        let kind = self.type_of(by, name)?.kind;
+        match kinds.contains(&kind) {
+            true => Ok(()),
+            false => Err(TopologyError::Kind { by: by.to_owned(), name: name.to_owned(), kind }),
+        }
+    }
+
+    /// The host of that name.
+    ///
+    /// # Errors
+    /// [`TopologyError::Unknown`].
+    pub fn host(&self, name: &str) -> Result<&Host, TopologyError> {
+        find(&self.hosts, "the question", "host", name)
+    }
+
+    /// The way with the fewest joints between two hosts; the first by name where there are several.
+    /// Nothing lies between a host and itself.
+    ///
+    /// # Errors
+    /// [`TopologyError::Unknown`], [`TopologyError::NoWay`].
+    pub fn way(&self, from: &str, to: &str) -> Result<Vec<Step<'_>>, TopologyError> {
+        let ends = [self.host(from)?, self.host(to)?];
+        if from == to {
+            return Ok(Vec::new());
+        }
+        let [start, end] = ends.map(|host| host.segment.as_str());
+        // How each segment was reached: from which other one, through which joint.
+        let mut reached: BTreeMap<&str, Option<(&str, &str)>> = BTreeMap::from([(start, None)]);
+        let mut next = VecDeque::from([start]);
+        while let Some(segment) = next.pop_front().filter(|segment| *segment != end) {
+            for (name, joint) in &self.joints {
+                if !joint.joins.iter().any(|joined| joined == segment) {
+                    continue;
+                }
+                for further in &joint.joins {
+                    if !reached.contains_key(further.as_str()) {
+                        reached.insert(further, Some((segment, name)));
+                        next.push_back(further);
+                    }
+                }
+            }
+        }
+        if !reached.contains_key(end) {
+            let segments = [start, end].map(str::to_owned);
+            return Err(TopologyError::NoWay {
+                from: from.to_owned(),
+                to: to.to_owned(),
+                segments,
+            });
+        }
+        // Names of the topology, not of the question.
+        let own = |name: &str| self.segments.get_key_value(name).map(|(name, _)| name.as_str());
+        let mut way = Vec::new();
+        let mut at = end;
+        loop {
+            way.extend(own(at).map(Step::Segment));
+            match reached.get(at).copied().flatten() {
+                None => break,
+                Some((before, joint)) => {
+                    way.push(Step::Joint(joint));
+                    at = before;
+                }
+            }
+        }
+        way.reverse();
+        Ok(way)
+    }
+}
+
+impl Type {
+    /// What is known of it.
+    #[must_use]
+    pub fn characteristic(&self) -> Characteristic {
+        if self.measured.is_empty() {
+            let delay_us = self.delay_us.unwrap_or(0.0);
+            Characteristic::Entered(Entered { delay_us, rate_bits: self.rate_bits.unwrap_or(0.0) })
+        } else {
+            Characteristic::Measured { measured: self.measured.clone() }
+        }
+    }
+
+    fn check(&self, name: &str) -> Result<(), TopologyError> {
+        let entered = self.delay_us.is_some() || self.rate_bits.is_some();
+        if entered && !self.measured.is_empty() {
+            return Err(TopologyError::Twice(name.to_owned()));
+        }
+        let check = self.characteristic().check();
+        check.map_err(|error| TopologyError::Characteristic { name: name.to_owned(), error })?;
+        let Some(service) = self.service else { return Ok(()) };
+        let numbers = [
+            ("packet_us", service.packet_us),
+            ("octet_us", service.octet_us),
+            ("octets", service.octets),
+        ];
+        let wrong = numbers.into_iter().find(|(_, n)| !(n.is_finite() && *n >= 0.0));
+        wrong.map_or(Ok(()), |(what, value)| {
+            Err(TopologyError::Service { name: name.to_owned(), what, value })
+        })
+    }
+}
+
+fn find<'a, T>(
+    all: &'a BTreeMap<String, T>,
+    by: &str,
+    what: &'static str,
+    name: &str,
+) -> Result<&'a T, TopologyError> {
+    all.get(name).ok_or_else(|| TopologyError::Unknown {
+        by: by.to_owned(),
+        what,
+        name: name.to_owned(),
+        known: all.keys().cloned().collect(),
+    })
+}
+
+fn check_utilisation(by: &str, utilisation: Utilisation) -> Result<(), TopologyError> {
+    let wrong = utilisation.each().into_iter().find(|share| !(0.0..=1.0).contains(share));
+    let by = || by.to_owned();
+    wrong.map_or(Ok(()), |share| Err(TopologyError::Utilisation { by: by(), share }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The network of the module's documentation, with one ring more.
+    const TEXT: &str = r#"
+        [types]
+        pc = { kind = "host", delay_us = 60_000 }
+        ring = { kind = "link", rate_bits = 4e6 }
+        router = { kind = "gateway", delay_us = 15_000 }
+        bridge = { kind = "bridge" }
+        [segments]
+        PCR = { type = "ring" }
+        LMA = { type = "ring" }
+        LSV = { type = "ring" }
+        far = { type = "ring" }
+        [joints]
+        gw1 = { type = "router", joins = ["PCR", "LMA"], utilisation = 0.3 }
+        gw2 = { type = "router", joins = ["LMA", "LSV"], utilisation = [0.3, 0.1] }
+        br = { type = "bridge", joins = ["PCR", "LMA", "LSV"] }
+        [hosts]
+        a = { type = "pc", segment = "PCR" }
+        b = { type = "pc", segment = "LSV" }
+        c = { type = "pc", segment = "PCR" }
+        d = { type = "pc", segment = "far" }
+    "#;
+
+    #[test]
+    fn the_shortest_way() {
+        let topology = Topology::read(TEXT, None).unwrap();
+        use Step::{Joint, Segment};
+        let way = |from, to| topology.way(from, to).unwrap();
+        assert_eq!(way("a", "b"), [Segment("PCR"), Joint("br"), Segment("LSV")]);
+        assert_eq!(way("b", "a"), [Segment("LSV"), Joint("br"), Segment("PCR")]);
+        assert_eq!(way("a", "c"), [Segment("PCR")]);
+        assert_eq!(way("a", "a"), []);
+        let mut topology = topology.clone();
+        topology.joints.remove("br");
+        let way = topology.way("a", "b").unwrap();
+        let expected = [Segment("PCR"), Joint("gw1"), Segment("LMA"), Joint("gw2"), Segment("LSV")];
+        assert_eq!(way, expected);
+        let error = topology.way("a", "d").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            r#"no way leads from "a" to "d": their segments ["PCR", "far"] are not joined"#
+        );
+        let error = topology.way("a", "z").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            r#"the question names host "z", which is not there (there is a, b, c, d)"#
+        );
+    }
+
+    #[test]
+    fn measured_types_replace_entered_ones() {
+        let measured = "[[types.router.measured]]\noctets = 64\nwith_ns = [5, 6]\nwithout_ns = [1]\n\
+                        [types.router]\nkind = \"gateway\"\n";
+        let read = Topology::read(TEXT, Some(measured));
+        let topology = match read {
+            Ok(topology) => topology,
+            Err(error) => panic!("{error}"),
+        };
+        assert_eq!(topology.types["router"].characteristic().delay(64).fixed_ns, 4.0);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let wrong = |from: &str, to: &str| {
+            let error = Topology::read(&TEXT.replace(from, to), None).unwrap_err();
+            error.to_string()
+        };
+        let said = [
+            (
+                wrong("far = { type = \"ring\"", "far = { type = \"rong\""),
+                r#"segment "far" names type "rong""#,
+            ),
+            (
+                wrong("far = { type = \"ring\"", "far = { type = \"pc\""),
+                r#"segment "far" is of type "pc", which is a host"#,
+            ),
+            (wrong("segment = \"far\"", "segment = \"near\""), r#"host "d" names segment "near""#),
+            (
+                wrong("[\"PCR\", \"LMA\"]", "[\"PCR\", \"PCR\"]"),
+                r#"joint "gw1" joins less than two"#,
+            ),
+            (wrong("0.3,", "3,"), r#"joint "gw2": utilisation 3 is not a share"#),
+            (wrong("delay_us = 15_000", "delay_us = nan"), r#"type "router": delay_us = NaN"#),
+            (wrong("delay_us = 15_000", "latency = 15_000"), "unknown field `latency`"),
+            (wrong("delay_us = 15_000", "service = { octets = -1 }"), "service octets = -1"),
+        ];
+        for (said, expected) in said {
+            assert!(said.contains(expected), "{said}\nexpected: {expected}");
+        }
+    }
+}
