@@ -3,10 +3,20 @@
 //!
 //! Programs in the namespaces speak real TCP and UDP end to end; the elements between them are in
 //! one thread of this process, because a kernel without `netem` has none. [`element`] is what one
-//! element does, [`fabric`] what becomes of a packet on its way; neither has sockets or clocks.
+//! element does, [`fabric`] what becomes of a packet on its way, without sockets and clocks; a
+//! [`Lab`] makes the namespaces and carries the packets. It needs the right to make namespaces and
+//! `/dev/net/tun`.
 //!
 //! Not here: loss, reordering, IPv6.
 
 pub mod element;
 pub mod fabric;
+mod network;
+mod namespace;
 pub mod packet;
+pub mod tun;
+
+pub use element::{Element, Traffic};
+pub use fabric::{Joint, Plan, PlanError};
+pub use namespace::Namespace;
+pub use network::{Carried, Lab, LabError};

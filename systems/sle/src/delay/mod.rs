@@ -20,12 +20,10 @@
 //! Not here: loss, reordering and jitter.
 
 mod line;
-mod namespace;
 mod path;
 mod relay;
-mod tun;
 
 pub use line::{Line, Wire};
-pub use namespace::Namespace;
+pub use chronoscope_lab::Namespace;
 pub use path::{Buffers, Carried, DelayError, End, Path};
 pub use relay::Relay;

@@ -1,9 +1,8 @@
 //! Two network namespaces with a delayed link between them.
 
 use super::line::{Line, Wire};
-use super::namespace::Namespace;
-use super::tun;
 use chronoscope_clock::monotonic_ns;
+use chronoscope_lab::{Namespace, tun};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use std::fs::{self, File};
@@ -15,6 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+const MASK: Ipv4Addr = Ipv4Addr::new(255, 255, 255, 0);
 const MTU: i32 = 1500; // octets, Ethernet's
 const STOP_EVERY: Duration = Duration::from_millis(20); // how long a drop waits at most
 const AT_ONCE: usize = 64; // packets of one direction before the other's turn
@@ -108,7 +108,7 @@ impl Path {
         let end = |end: End| -> Result<(Namespace, File), DelayError> {
             let namespace = Namespace::new().map_err(forbidden("network namespace"))?;
             let device = namespace
-                .run(|| tun::open("delay0", end.address(), MTU))
+                .run(|| tun::open("delay0", end.address(), MASK, MTU))
                 .and_then(|device| device)
                 .map_err(forbidden("TUN device"))?;
             Ok((namespace, device))

@@ -1,6 +1,6 @@
 //! A network namespace that lives as long as somebody holds it.
 
-use super::tun;
+use crate::tun;
 use nix::sched::{CloneFlags, setns, unshare};
 use std::fs::File;
 use std::io;

@@ -9,12 +9,12 @@ use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 
-/// Makes a TUN device in the calling thread's network namespace, with its address in a /24, and
-/// brings it up. Reads and writes of the file are IP packets and do not block.
+/// Makes a TUN device in the calling thread's network namespace, with its address in the network
+/// that `mask` says, and brings it up. Reads and writes of the file are IP packets and do not block.
 ///
 /// # Errors
 /// What the kernel says, with the step that it refused.
-pub(super) fn open(name: &str, address: Ipv4Addr, mtu: i32) -> io::Result<File> {
+pub fn open(name: &str, address: Ipv4Addr, mask: Ipv4Addr, mtu: i32) -> io::Result<File> {
     let file = OpenOptions::new()
         .read(true)
         .write(true)
@@ -29,11 +29,11 @@ pub(super) fn open(name: &str, address: Ipv4Addr, mtu: i32) -> io::Result<File> 
     let mut request = named(name)?;
     request.ifr_ifru.ifru_addr = sockaddr(address);
     ioctl(&socket, libc::SIOCSIFADDR, &mut request).map_err(|e| at("SIOCSIFADDR", &e))?;
-    request.ifr_ifru.ifru_netmask = sockaddr(Ipv4Addr::new(255, 255, 255, 0));
+    request.ifr_ifru.ifru_netmask = sockaddr(mask);
     ioctl(&socket, libc::SIOCSIFNETMASK, &mut request).map_err(|e| at("SIOCSIFNETMASK", &e))?;
     request.ifr_ifru.ifru_mtu = mtu;
     ioctl(&socket, libc::SIOCSIFMTU, &mut request).map_err(|e| at("SIOCSIFMTU", &e))?;
-    // A whole window may stand before the device: packets are dropped by the line only.
+    // A whole window may stand before the device: packets are dropped by elements only.
     request.ifr_ifru.ifru_metric = QUEUE_PACKETS;
     ioctl(&socket, libc::SIOCSIFTXQLEN, &mut request).map_err(|e| at("SIOCSIFTXQLEN", &e))?;
     up(name)?;
@@ -46,7 +46,7 @@ const QUEUE_PACKETS: i32 = 20_000;
 ///
 /// # Errors
 /// What the kernel says.
-pub(super) fn up(name: &str) -> io::Result<()> {
+pub(crate) fn up(name: &str) -> io::Result<()> {
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
     let mut request = named(name)?;
     ioctl(&socket, libc::SIOCGIFFLAGS, &mut request).map_err(|e| at("SIOCGIFFLAGS", &e))?;
