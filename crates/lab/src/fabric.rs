@@ -252,8 +252,7 @@ mod tests {
 
     /// Hosts 0 and 1 on one segment, 2 on another behind a gateway, 3 on one that is not joined.
     fn fabric() -> Fabric {
-        let gateway =
-            Element { bits_per_s: Some(8_000_000), ..delay(5) }; // an octet in a microsecond
+        let gateway = Element { bits_per_s: Some(8_000_000), ..delay(5) }; // an octet in a microsecond
         let joint = Joint { element: gateway, joins: vec![0, 1], address: Some(GATEWAY) };
         Fabric::new(Plan {
             segments: vec![delay(1), delay(2), delay(0)],

@@ -11,8 +11,8 @@
 
 pub mod element;
 pub mod fabric;
-mod network;
 mod namespace;
+mod network;
 pub mod packet;
 pub mod tun;
 

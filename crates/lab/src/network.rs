@@ -41,7 +41,9 @@ pub struct Carried {
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// Namespaces or TUN devices may not be made here.
-    #[error("no network of namespaces ({step}: {source}); it needs root, or CAP_NET_ADMIN and namespaces")]
+    #[error(
+        "no network of namespaces ({step}: {source}); it needs root, or CAP_NET_ADMIN and namespaces"
+    )]
     Forbidden {
         /// What was refused.
         step: &'static str,
