@@ -10,7 +10,7 @@ use chronoscope_lab::{Element, Joint, Lab, Namespace, Plan, Traffic};
 use chronoscope_model::{Quantile, nearest_rank};
 use chronoscope_net::path::element::AtSize;
 use chronoscope_net::path::predict::{parts, predict};
-use chronoscope_net::path::topology::{Topology, Utilisation};
+use chronoscope_net::path::topology::Topology;
 use chronoscope_net::probe::{self, Load, echo};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
@@ -179,6 +179,5 @@ fn topology(samples: &[[Vec<u64>; SIZES.len()]], utilisation: f64) -> Topology {
         topology.types.get_mut(kind).unwrap().measured = at(way);
     }
     topology.check().unwrap();
-    let _ = Utilisation::Idle;
     topology
 }
