@@ -15,7 +15,7 @@ pub(super) type Decoded = Result<(Credentials, Pdu), DecodeError>;
 
 /// Reads a declared type under the operation's tag. `octets` have been walked over: they are one
 /// value and no deeper than allowed.
-pub(super) fn read<T: Decode>(
+pub(crate) fn read<T: Decode>(
     operation: &'static str,
     tag: u32,
     octets: &[u8],
@@ -26,7 +26,7 @@ pub(super) fn read<T: Decode>(
 }
 
 /// Appends a declared type under the operation's tag.
-pub(super) fn write<T: Encode>(
+pub(crate) fn write<T: Encode>(
     operation: &'static str,
     tag: u32,
     value: &T,
@@ -41,7 +41,7 @@ pub(super) fn write<T: Encode>(
 }
 
 /// Refuses what the books do not allow to be sent.
-pub(super) fn in_range(
+pub(crate) fn in_range(
     field: &'static str,
     value: impl TryInto<u64>,
     min: u64,
@@ -55,7 +55,7 @@ pub(super) fn in_range(
 }
 
 /// Text for the wire.
-pub(super) fn visible(
+pub(crate) fn visible(
     field: &'static str,
     text: &str,
     max: u64,
@@ -66,14 +66,14 @@ pub(super) fn visible(
 }
 
 /// Text from the wire.
-pub(super) fn text(visible: VisibleString) -> String {
+pub(crate) fn text(visible: VisibleString) -> String {
     visible.to_string()
 }
 
 /// `Credentials`.
 #[derive(AsnType, Decode, Encode, Clone, Debug, PartialEq, Eq)]
 #[rasn(choice)]
-pub(super) enum Credentials {
+pub(crate) enum Credentials {
     #[rasn(tag(context, 0))]
     Unused(()),
     #[rasn(tag(context, 1), size("8..=256"))]
@@ -82,7 +82,7 @@ pub(super) enum Credentials {
 
 impl Credentials {
     /// For the wire.
-    pub(super) fn new(octets: Option<&Bytes>) -> Result<Self, EncodeError> {
+    pub(crate) fn new(octets: Option<&Bytes>) -> Result<Self, EncodeError> {
         let Some(octets) = octets else { return Ok(Self::Unused(())) };
         in_range("credentials", octets.len(), 8, 256)?;
         Ok(Self::Used(octets.clone().into()))
@@ -101,7 +101,7 @@ impl From<Credentials> for Option<Bytes> {
 /// `Time`.
 #[derive(AsnType, Decode, Encode, Clone, Copy, Debug, PartialEq, Eq)]
 #[rasn(choice)]
-pub(super) enum WireTime {
+pub(crate) enum WireTime {
     #[rasn(tag(context, 0))]
     Ccsds(FixedOctetString<8>),
     #[rasn(tag(context, 1))]
@@ -129,7 +129,7 @@ impl From<WireTime> for Time {
 /// `ConditionalTime`.
 #[derive(AsnType, Decode, Encode, Clone, Copy, Debug, PartialEq, Eq)]
 #[rasn(choice)]
-pub(super) enum ConditionalTime {
+pub(crate) enum ConditionalTime {
     #[rasn(tag(context, 0))]
     Undefined(()),
     #[rasn(tag(explicit(context, 1)))]

@@ -46,6 +46,14 @@ pub enum DecodeError {
         /// Who sent it.
         sender: Role,
     },
+    /// No operation of the CSTS framework has this tag, or the sender's role has none of it.
+    #[error("tag [{tag}] is no operation that the {sender:?} of a CSTS sends")]
+    UnknownFrameworkOperation {
+        /// Its number.
+        tag: u32,
+        /// Who sent it.
+        sender: Role,
+    },
     /// The tag's class is not the context's, so it is of no operation.
     #[error("octet 0x{octet:02x} begins no operation")]
     NoOperation {

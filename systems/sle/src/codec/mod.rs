@@ -14,11 +14,11 @@
 
 mod cltu;
 mod cltu_parameter;
-mod common;
-mod direct;
+pub(crate) mod common;
+pub(crate) mod direct;
 mod error;
 mod returns;
-mod scan;
+pub(crate) mod scan;
 mod session;
 
 use crate::pdu::{Bind, Message, Pdu, Role, Service};
@@ -28,7 +28,7 @@ pub use error::{BerFault, DecodeError, EncodeError};
 
 /// Values directly in an operation, at the most: parts of a transfer buffer, whose size is an
 /// `IntPosShort` in all books. What is made of a few octets each is some hundred octets.
-const PARTS_MAX: usize = 65_535;
+pub(crate) const PARTS_MAX: usize = 65_535;
 
 /// Encodes and decodes the operations of one service in one version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +126,7 @@ pub fn decode_bind(octets: &Bytes) -> Result<(Option<Bytes>, Bind), DecodeError>
 }
 
 /// Number of the tag that says which operation it is.
-fn operation_tag(octets: &[u8]) -> Result<u32, DecodeError> {
+pub(crate) fn operation_tag(octets: &[u8]) -> Result<u32, DecodeError> {
     const CONTEXT: u8 = 2;
     let scan::Scanned { identifier, parts } = scan::scan(octets)?;
     if identifier.class != CONTEXT {

@@ -7,28 +7,28 @@
 use super::error::{BerFault, DecodeError};
 
 /// Values in values. Operations have 8 levels; the rest is for constructed strings.
-pub(super) const DEPTH_MAX: usize = 24;
+pub(crate) const DEPTH_MAX: usize = 24;
 
 /// What the walk has seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Scanned {
+pub(crate) struct Scanned {
     /// Of the value.
-    pub(super) identifier: Identifier,
+    pub(crate) identifier: Identifier,
     /// Values directly in it.
-    pub(super) parts: usize,
+    pub(crate) parts: usize,
 }
 
 /// The identifier octets of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Identifier {
+pub(crate) struct Identifier {
     /// 0 universal, 1 application, 2 context, 3 private.
-    pub(super) class: u8,
-    pub(super) constructed: bool,
-    pub(super) number: u32,
+    pub(crate) class: u8,
+    pub(crate) constructed: bool,
+    pub(crate) number: u32,
 }
 
 /// Walks over all of `octets`, which must be one value, and tells what it is.
-pub(super) fn scan(octets: &[u8]) -> Result<Scanned, DecodeError> {
+pub(crate) fn scan(octets: &[u8]) -> Result<Scanned, DecodeError> {
     let mut walk = Walk { octets, position: 0 };
     let first = walk.identifier()?;
     walk = Walk { octets, position: 0 };

@@ -23,7 +23,7 @@ mod line;
 mod path;
 mod relay;
 
-pub use line::{Line, Wire};
 pub use chronoscope_lab::Namespace;
+pub use line::{Line, Wire};
 pub use path::{Buffers, Carried, DelayError, End, Path};
 pub use relay::Relay;

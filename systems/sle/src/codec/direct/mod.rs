@@ -9,10 +9,10 @@
 
 mod buffer;
 mod cltu;
-mod read;
+pub(crate) mod read;
 #[cfg(test)]
 mod tests;
-mod write;
+pub(crate) mod write;
 
 use super::Codec;
 use crate::pdu::{Message, Pdu, Role, Service};

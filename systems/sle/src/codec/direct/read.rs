@@ -8,7 +8,7 @@ use bytes::Bytes;
 /// Every method answers `None` for whatever is not in the usual form: too short, another tag, an
 /// indefinite length, an integer with more octets than it needs.
 #[derive(Clone, Copy)]
-pub(super) struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     /// The PDU, of which data become slices.
     pdu: &'a Bytes,
     /// What has not been read: a part of it.
@@ -17,26 +17,34 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// At the beginning of a PDU.
-    pub(super) fn new(pdu: &'a Bytes) -> Self {
+    pub(crate) fn new(pdu: &'a Bytes) -> Self {
         Self { pdu, rest: pdu }
     }
 
     /// Whether everything has been read.
     #[inline]
-    pub(super) fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.rest.is_empty()
     }
 
     /// The next identifier octet, which stays.
     #[inline]
-    pub(super) fn peek(&self) -> Option<u8> {
+    pub(crate) fn peek(&self) -> Option<u8> {
         self.rest.first().copied()
+    }
+
+    /// Passes an octet that has to be there: of an identifier of two, the first.
+    #[inline]
+    pub(crate) fn pass(&mut self, octet: u8) -> Option<()> {
+        let (first, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        (*first == octet).then_some(())
     }
 
     /// The contents of the next value, which has the identifier octet `tag` and a length in the
     /// definite form, of up to three octets after the first.
     #[inline]
-    pub(super) fn contents(&mut self, tag: u8) -> Option<&'a [u8]> {
+    pub(crate) fn contents(&mut self, tag: u8) -> Option<&'a [u8]> {
         let (length, after) = match *self.rest {
             [found, short @ 0..=0x7f, ref after @ ..] if found == tag => {
                 (usize::from(short), after)
@@ -58,13 +66,13 @@ impl<'a> Reader<'a> {
 
     /// A reader of the contents of the next value.
     #[inline]
-    pub(super) fn inside(&mut self, tag: u8) -> Option<Self> {
+    pub(crate) fn inside(&mut self, tag: u8) -> Option<Self> {
         Some(Self { pdu: self.pdu, rest: self.contents(tag)? })
     }
 
     /// The contents of the next value, `min` to `max` octets: shared with the PDU.
     #[inline]
-    pub(super) fn string(&mut self, tag: u8, min: usize, max: usize) -> Option<Bytes> {
+    pub(crate) fn string(&mut self, tag: u8, min: usize, max: usize) -> Option<Bytes> {
         let contents = self.contents(tag)?;
         if contents.len() < min || contents.len() > max {
             return None;
@@ -74,13 +82,13 @@ impl<'a> Reader<'a> {
 
     /// NULL, under `tag`.
     #[inline]
-    pub(super) fn null(&mut self, tag: u8) -> Option<()> {
+    pub(crate) fn null(&mut self, tag: u8) -> Option<()> {
         self.contents(tag)?.is_empty().then_some(())
     }
 
     /// An INTEGER of up to five octets and no redundant one, under `tag`.
     #[inline]
-    pub(super) fn integer(&mut self, tag: u8) -> Option<i64> {
+    pub(crate) fn integer(&mut self, tag: u8) -> Option<i64> {
         let octets = self.contents(tag)?;
         let (&first, rest) = octets.split_first()?;
         if rest.len() > 4 {
@@ -97,13 +105,13 @@ impl<'a> Reader<'a> {
 
     /// An INTEGER that is none below zero and fits.
     #[inline]
-    pub(super) fn number<T: TryFrom<i64>>(&mut self) -> Option<T> {
+    pub(crate) fn number<T: TryFrom<i64>>(&mut self) -> Option<T> {
         T::try_from(self.integer(0x02)?).ok()
     }
 
     /// `Credentials`, or another CHOICE of NULL and OCTET STRING, of `min` to `max` octets.
     #[inline]
-    pub(super) fn optional(&mut self, min: usize, max: usize) -> Option<Option<Bytes>> {
+    pub(crate) fn optional(&mut self, min: usize, max: usize) -> Option<Option<Bytes>> {
         match self.peek()? {
             0x80 => self.null(0x80).map(|()| None),
             0x81 => self.string(0x81, min, max).map(Some),
@@ -113,7 +121,7 @@ impl<'a> Reader<'a> {
 
     /// `Time`.
     #[inline]
-    pub(super) fn time(&mut self) -> Option<Time> {
+    pub(crate) fn time(&mut self) -> Option<Time> {
         match self.peek()? {
             0x80 => Some(Time::Micro(self.contents(0x80)?.try_into().ok()?)),
             0x81 => Some(Time::Pico(self.contents(0x81)?.try_into().ok()?)),
@@ -123,7 +131,7 @@ impl<'a> Reader<'a> {
 
     /// `ConditionalTime`.
     #[inline]
-    pub(super) fn conditional_time(&mut self) -> Option<Option<Time>> {
+    pub(crate) fn conditional_time(&mut self) -> Option<Option<Time>> {
         match self.peek()? {
             0x80 => self.null(0x80).map(|()| None),
             0xa1 => {
@@ -137,7 +145,7 @@ impl<'a> Reader<'a> {
 
     /// Arcs of an OBJECT IDENTIFIER, under `tag`. `None` also for arcs beyond 32 bits and for
     /// leading zeros.
-    pub(super) fn arcs(&mut self, tag: u8) -> Option<Vec<u32>> {
+    pub(crate) fn arcs(&mut self, tag: u8) -> Option<Vec<u32>> {
         let octets = self.contents(tag)?;
         let mut arcs = Vec::with_capacity(octets.len() + 1);
         let mut arc = 0u32;

@@ -5,7 +5,7 @@ use bytes::Bytes;
 
 /// Octets of a value with contents of `contents` octets, under an identifier of one octet.
 #[inline]
-pub(super) fn value_len(contents: usize) -> usize {
+pub(crate) fn value_len(contents: usize) -> usize {
     let length = match contents {
         0..=0x7f => 1,
         0x80..=0xff => 2,
@@ -18,7 +18,7 @@ pub(super) fn value_len(contents: usize) -> usize {
 
 /// The identifier octet and the length octets of contents of `contents` octets: below 4 GiB.
 #[inline]
-pub(super) fn put_head(tag: u8, contents: usize, out: &mut Vec<u8>) {
+pub(crate) fn put_head(tag: u8, contents: usize, out: &mut Vec<u8>) {
     let [.., third, second, first, last] = contents.to_be_bytes();
     match contents {
         0..=0x7f => out.extend_from_slice(&[tag, last]),
@@ -31,7 +31,7 @@ pub(super) fn put_head(tag: u8, contents: usize, out: &mut Vec<u8>) {
 
 /// A value.
 #[inline]
-pub(super) fn put(tag: u8, contents: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn put(tag: u8, contents: &[u8], out: &mut Vec<u8>) {
     put_head(tag, contents.len(), out);
     out.extend_from_slice(contents);
 }
@@ -50,26 +50,26 @@ fn integer_contents(value: i64) -> usize {
 
 /// Octets of an INTEGER.
 #[inline]
-pub(super) fn integer_len(value: i64) -> usize {
+pub(crate) fn integer_len(value: i64) -> usize {
     2 + integer_contents(value)
 }
 
 /// An INTEGER of up to 33 bits, under its own tag.
 #[inline]
-pub(super) fn put_integer(value: i64, out: &mut Vec<u8>) {
+pub(crate) fn put_integer(value: i64, out: &mut Vec<u8>) {
     let octets = value.to_be_bytes();
     put(0x02, &octets[8 - integer_contents(value)..], out);
 }
 
 /// Octets of `Credentials` or `privateAnnotation`.
 #[inline]
-pub(super) fn optional_len(octets: Option<&Bytes>) -> usize {
+pub(crate) fn optional_len(octets: Option<&Bytes>) -> usize {
     octets.map_or(2, |octets| value_len(octets.len()))
 }
 
 /// `Credentials` or `privateAnnotation`.
 #[inline]
-pub(super) fn put_optional(octets: Option<&Bytes>, out: &mut Vec<u8>) {
+pub(crate) fn put_optional(octets: Option<&Bytes>, out: &mut Vec<u8>) {
     match octets {
         None => out.extend_from_slice(&[0x80, 0]),
         Some(octets) => put(0x81, octets, out),
@@ -78,7 +78,7 @@ pub(super) fn put_optional(octets: Option<&Bytes>, out: &mut Vec<u8>) {
 
 /// Octets of `Time`.
 #[inline]
-pub(super) fn time_len(time: &Time) -> usize {
+pub(crate) fn time_len(time: &Time) -> usize {
     match time {
         Time::Micro(_) => 10,
         Time::Pico(_) => 12,
@@ -87,7 +87,7 @@ pub(super) fn time_len(time: &Time) -> usize {
 
 /// `Time`.
 #[inline]
-pub(super) fn put_time(time: &Time, out: &mut Vec<u8>) {
+pub(crate) fn put_time(time: &Time, out: &mut Vec<u8>) {
     match time {
         Time::Micro(octets) => put(0x80, octets, out),
         Time::Pico(octets) => put(0x81, octets, out),
@@ -96,13 +96,13 @@ pub(super) fn put_time(time: &Time, out: &mut Vec<u8>) {
 
 /// Octets of `ConditionalTime`.
 #[inline]
-pub(super) fn conditional_time_len(time: Option<&Time>) -> usize {
+pub(crate) fn conditional_time_len(time: Option<&Time>) -> usize {
     time.map_or(2, |time| 2 + time_len(time))
 }
 
 /// `ConditionalTime`.
 #[inline]
-pub(super) fn put_conditional_time(time: Option<&Time>, out: &mut Vec<u8>) {
+pub(crate) fn put_conditional_time(time: Option<&Time>, out: &mut Vec<u8>) {
     match time {
         None => out.extend_from_slice(&[0x80, 0]),
         Some(time) => {
@@ -114,12 +114,12 @@ pub(super) fn put_conditional_time(time: Option<&Time>, out: &mut Vec<u8>) {
 
 /// Whether credentials have a length that the books allow.
 #[inline]
-pub(super) fn credentials_fit(credentials: Option<&Bytes>) -> bool {
+pub(crate) fn credentials_fit(credentials: Option<&Bytes>) -> bool {
     credentials.is_none_or(|octets| (8..=256).contains(&octets.len()))
 }
 
 /// Octets of an object identifier's contents; `None` where the arcs are those of none (X.690 §8.19).
-pub(super) fn arcs_contents(arcs: &[u32]) -> Option<usize> {
+pub(crate) fn arcs_contents(arcs: &[u32]) -> Option<usize> {
     let (&[root, second], rest) = arcs.split_first_chunk()?;
     if root > 2 || root < 2 && second >= 40 {
         return None;
@@ -140,7 +140,7 @@ fn arc_len(arc: u32) -> usize {
 }
 
 /// An object identifier of which [`arcs_contents`] has told the length, under `tag`.
-pub(super) fn put_arcs(tag: u8, arcs: &[u32], out: &mut Vec<u8>) {
+pub(crate) fn put_arcs(tag: u8, arcs: &[u32], out: &mut Vec<u8>) {
     put_head(tag, arcs_contents(arcs).unwrap_or(0), out);
     if let Some((&[root, second], rest)) = arcs.split_first_chunk() {
         put_arc(root * 40 + second, out);

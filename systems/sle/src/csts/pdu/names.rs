@@ -119,6 +119,23 @@ framework! {
     SVC_PRODUCTION_CONFIGURATION_CHANGE = 5 2 2 1;
 }
 
+/// The known one that these are the contents of, without memory of its own.
+pub(crate) fn known_procedure(octets: &[u8]) -> Option<Oid> {
+    const PROCEDURES: [Oid; 10] = [
+        SEQUENCE_CONTROLLED_DATA_PROCESSING,
+        BUFFERED_DATA_PROCESSING,
+        DATA_PROCESSING,
+        ASSOCIATION_CONTROL,
+        INFORMATION_QUERY,
+        NOTIFICATION,
+        THROW_EVENT,
+        CYCLIC_REPORT,
+        UNBUFFERED_DATA_DELIVERY,
+        BUFFERED_DATA_DELIVERY,
+    ];
+    PROCEDURES.into_iter().find(|oid| oid.octets() == octets)
+}
+
 #[cfg(test)]
 mod tests {
     use super::{ALL, SERVICES};

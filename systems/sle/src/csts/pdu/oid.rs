@@ -84,6 +84,33 @@ impl Oid {
         }
     }
 
+    /// The arcs; `None` where one is beyond 32 bits.
+    #[must_use]
+    pub fn arcs(&self) -> Option<Vec<u32>> {
+        let mut arcs = Vec::with_capacity(self.octets().len() + 1);
+        for arc in self.octets().split_inclusive(|octet| octet & 0x80 == 0) {
+            let value = arc.iter().try_fold(0u64, |value, octet| {
+                (value >> 40 == 0).then_some(value << 7 | u64::from(octet & 0x7f))
+            })?;
+            let root = if arcs.is_empty() { (value / 40).min(2) } else { 0 };
+            if arcs.is_empty() {
+                arcs.push(u32::try_from(root).ok()?);
+            }
+            arcs.push(u32::try_from(value - root * 40).ok()?);
+        }
+        Some(arcs)
+    }
+
+    /// Whether no arc is beyond 28 bits, which is all that has been assigned.
+    pub(crate) fn is_short(&self) -> bool {
+        match &self.0 {
+            Octets::Fixed(_) => true,
+            Octets::Shared(octets) => {
+                !octets.windows(4).any(|window| window.iter().all(|octet| octet & 0x80 != 0))
+            }
+        }
+    }
+
     /// This one with arcs behind it.
     #[must_use]
     pub fn child(&self, arcs: &[u32]) -> Self {
@@ -195,6 +222,7 @@ mod tests {
             let oid = Oid::from_arcs(&arcs).unwrap();
             prop_assert_eq!(&oid.to_string().parse::<Oid>().unwrap(), &oid);
             prop_assert_eq!(&Oid::from_octets(oid.octets()).unwrap(), &oid);
+            prop_assert_eq!(oid.arcs().as_ref(), Some(&arcs));
             let text: Vec<_> = arcs.iter().map(ToString::to_string).collect();
             prop_assert_eq!(oid.to_string(), text.join("."));
         }

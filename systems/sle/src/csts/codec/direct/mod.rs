@@ -1,0 +1,44 @@
+//! PROCESS-DATA, its return and the forward buffer, read and written without the declarations.
+//!
+//! As in [`crate::codec`]'s `direct`: read is only the usual form, and whatever else comes is
+//! declined, for the declarations to read or refuse. Usual is: definite lengths, a data unit of
+//! opaque octets in one piece, extended by Data Processing or Sequence-Controlled Data Processing
+//! with nothing further in it, or not at all; a positive return. What is written is octet for octet
+//! what the declarations write. Properties hold both to it
+//! (`tests/csts_codec.rs`).
+
+mod process;
+
+use crate::csts::pdu::{Message, Pdu, Role};
+use bytes::Bytes;
+
+/// First octet of the identifiers [60] to [62], constructed.
+const HIGH_TAG: u8 = 0xbf;
+/// Second octet: PROCESS-DATA invocation.
+const INVOCATION: u8 = 60;
+/// Second octet: PROCESS-DATA return.
+const RETURN: u8 = 61;
+/// Second octet: forward buffer.
+const BUFFER: u8 = 62;
+
+/// Reads a PDU if it is one of the three and in the usual form.
+pub(super) fn decode(sender: Role, octets: &Bytes) -> Option<Message> {
+    match (sender, *octets.first_chunk()?) {
+        (Role::User, [HIGH_TAG, INVOCATION]) => process::read_invocation(octets),
+        (Role::Provider, [HIGH_TAG, RETURN]) => process::read_return(octets),
+        (Role::User, [HIGH_TAG, BUFFER]) => process::read_buffer(octets),
+        _ => None,
+    }
+}
+
+/// Appends a PDU if it is one of the three and everything about it is as it should be; otherwise
+/// `false`, with nothing appended.
+pub(super) fn encode(message: &Message, out: &mut Vec<u8>) -> bool {
+    let credentials = message.credentials.as_ref();
+    match &message.pdu {
+        Pdu::ProcessData(pdu) => process::write_invocation(credentials, pdu, out),
+        Pdu::ProcessDataReturn(pdu) => process::write_return(credentials, pdu, out),
+        Pdu::ForwardBuffer(parts) => credentials.is_none() && process::write_buffer(parts, out),
+        _ => false,
+    }
+}
