@@ -10,7 +10,7 @@ use super::security::Seal;
 use super::{Association, Ending, Event, Part, Provision, SendError, State};
 
 /// How long a provider waits for the initiator to close, in nanoseconds.
-const RELEASE_NS: u64 = 10_000_000_000;
+pub(crate) const RELEASE_NS: u64 = 10_000_000_000;
 
 /// Outcome of a BIND or UNBIND that the state does not allow.
 type Unexpected = Result<Option<Event>, &'static str>;
@@ -262,7 +262,7 @@ impl Association {
 }
 
 /// When a provision period ends, on the monotonic clock as it stands to UTC now.
-fn end_ns(provision: Provision, now: Now) -> u64 {
+pub(crate) fn end_ns(provision: Provision, now: Now) -> u64 {
     let left_ns = provision.end_utc_ns.saturating_sub(now.utc_ns);
     now.monotonic_ns.saturating_add(left_ns)
 }

@@ -40,12 +40,12 @@
 //! * **After UNBIND's return, or a refusal, the initiator closes the connection**; a provider waits
 //!   for that 10 s.
 
-mod bind;
+pub(crate) mod bind;
 pub mod directory;
 mod event;
 mod flow;
 mod invocations;
-mod security;
+pub(crate) mod security;
 mod settings;
 mod state;
 

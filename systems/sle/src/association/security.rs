@@ -15,7 +15,7 @@ use super::settings::{Identity, Level, Security};
 
 /// Why an operation's credentials are not taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum CredentialsError {
+pub(crate) enum CredentialsError {
     #[error("it has no credentials")]
     Missing,
     #[error(transparent)]
@@ -24,15 +24,46 @@ pub(super) enum CredentialsError {
 
 /// What one peer's credentials were, on all its associations with us: what was recorded on one is
 /// not to be replayed on another.
-pub(super) type Guard = Arc<Mutex<ReplayGuard>>;
+pub(crate) type Guard = Arc<Mutex<ReplayGuard>>;
 
-pub(super) fn guard(security: &Security) -> Guard {
+pub(crate) fn guard(security: &Security) -> Guard {
     Arc::new(Mutex::new(ReplayGuard::new(security.acceptable_delay_ns)))
+}
+
+/// What credentials are for: an operation of SLE's, or of CSTS's.
+pub(crate) trait Signed {
+    /// BIND, or its return.
+    fn is_bind(&self) -> bool;
+    /// PEER-ABORT.
+    fn is_abort(&self) -> bool;
+    /// Where the credentials of a buffer's parts are; `None`: the operation is one, and has its own.
+    fn parts(&mut self) -> Option<Parts<'_>>;
+}
+
+/// Credentials of one part after the other.
+pub(crate) type Parts<'a> = Box<dyn Iterator<Item = &'a mut Option<Bytes>> + 'a>;
+
+impl Signed for Pdu {
+    fn is_bind(&self) -> bool {
+        matches!(self, Self::Bind(_) | Self::BindReturn(_))
+    }
+
+    fn is_abort(&self) -> bool {
+        matches!(self, Self::PeerAbort(_))
+    }
+
+    fn parts(&mut self) -> Option<Parts<'_>> {
+        let Self::TransferBuffer(parts) = self else { return None };
+        Some(Box::new(parts.iter_mut().map(|part| match part {
+            FrameOrNotification::Frame(frame) => &mut frame.credentials,
+            FrameOrNotification::Notification(notification) => &mut notification.credentials,
+        })))
+    }
 }
 
 /// Our side and theirs.
 #[derive(Debug)]
-pub(super) struct Seal {
+pub(crate) struct Seal {
     own: Identity,
     peer: Peer,
     security: Security,
@@ -41,7 +72,7 @@ pub(super) struct Seal {
 }
 
 impl Seal {
-    pub(super) fn new(
+    pub(crate) fn new(
         own: Identity,
         peer: Identity,
         security: Security,
@@ -53,18 +84,18 @@ impl Seal {
     }
 
     /// Whether an operation is to carry credentials.
-    fn wanted(&self, pdu: &Pdu) -> bool {
+    fn wanted(&self, pdu: &impl Signed) -> bool {
         match self.security.level {
             Level::None => false,
-            Level::Bind => matches!(pdu, Pdu::Bind(_) | Pdu::BindReturn(_)),
+            Level::Bind => pdu.is_bind(),
             // PEER-ABORT has no place for them.
-            Level::All => !matches!(pdu, Pdu::PeerAbort(_)),
+            Level::All => !pdu.is_abort(),
         }
     }
 
     /// Credentials for an operation of ours. A transfer buffer gets them into its parts, the same
     /// into all: they are one operation's invocation after the other, sent in one PDU.
-    pub(super) fn sign(&mut self, pdu: &mut Pdu, now: Now) -> Option<Bytes> {
+    pub(crate) fn sign(&mut self, pdu: &mut impl Signed, now: Now) -> Option<Bytes> {
         if !self.wanted(pdu) {
             return None;
         }
@@ -72,28 +103,27 @@ impl Seal {
         let time = Time::from_utc_ns(now.utc_ns);
         let random = self.random.next();
         let made = Credentials::make(security.hash, &own.id, &own.password, time, random);
-        let Pdu::TransferBuffer(parts) = pdu else { return Some(made) };
-        for part in parts {
-            *credentials_of(part) = Some(made.clone());
+        let Some(parts) = pdu.parts() else { return Some(made) };
+        for credentials in parts {
+            *credentials = Some(made.clone());
         }
         None
     }
 
     /// Whether an operation of theirs may be taken.
-    pub(super) fn check(
+    pub(crate) fn check(
         &mut self,
-        pdu: &mut Pdu,
+        pdu: &mut impl Signed,
         credentials: Option<&Bytes>,
         now: Now,
     ) -> Result<(), CredentialsError> {
         if !self.wanted(pdu) {
             return Ok(());
         }
-        let Pdu::TransferBuffer(parts) = pdu else { return self.look(credentials, now) };
+        let Some(parts) = pdu.parts() else { return self.look(credentials, now) };
         // Parts of one buffer may share their credentials, which are then looked at once.
         let mut before: Option<Bytes> = None;
-        for part in parts {
-            let credentials = credentials_of(part);
+        for credentials in parts {
             if before.is_none() || *credentials != before {
                 self.look(credentials.as_ref(), now)?;
                 before.clone_from(credentials);
@@ -108,13 +138,6 @@ impl Seal {
         // Nothing can panic with the lock held.
         let mut guard = self.guard.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(guard.check(octets, now)?)
-    }
-}
-
-fn credentials_of(part: &mut FrameOrNotification) -> &mut Option<Bytes> {
-    match part {
-        FrameOrNotification::Frame(frame) => &mut frame.credentials,
-        FrameOrNotification::Notification(notification) => &mut notification.credentials,
     }
 }
 

@@ -3,6 +3,7 @@
 //!
 //! Sources: CCSDS 921.1-B-2 (framework: ASN.1 in annex F), 913.1 (ISP1).
 
+pub mod association;
 pub mod codec;
 pub mod forward_frame;
 pub mod pdu;

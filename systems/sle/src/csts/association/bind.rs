@@ -1,0 +1,271 @@
+//! BIND and UNBIND of both sides, and their timers.
+
+use bytes::Bytes;
+
+use crate::association::State;
+use crate::association::bind::{RELEASE_NS, end_ns};
+use crate::association::security::Seal;
+use crate::codec::DecodeError;
+use crate::csts::codec::decode_bind;
+use crate::csts::pdu::{
+    Bind, BindDiagnostic, BindReturn, Diagnostic, Invocation, InvokeId, Pdu, PeerAbortDiagnostic,
+    ProcedureName, ProcedureRole, Return, names,
+};
+use crate::time::Now;
+
+use super::{Association, Ending, Event, Part, SendError};
+
+impl Association {
+    /// User: invokes BIND.
+    ///
+    /// # Errors
+    /// [`SendError`]: a provider, or not [`State::Unbound`], or the settings have something that
+    /// cannot be encoded.
+    pub fn bind(&mut self, now: Now) -> Result<(), SendError> {
+        self.now = now;
+        let operation = "BIND";
+        let invoke_id = self.invoke_id();
+        let Part::User { settings, session_id } = &mut self.part else {
+            return Err(SendError::NotOurs { operation, role: "provider" });
+        };
+        if self.state != State::Unbound {
+            return Err(SendError::State { operation, state: self.state });
+        }
+        *session_id = invoke_id;
+        let timeout_ns = settings.return_timeout_ns;
+        let bind = Bind {
+            invoke_id,
+            procedure: ProcedureName::association_control(),
+            initiator: settings.initiator.id.clone(),
+            responder_port: settings.responder_port.clone(),
+            service_type: settings.instance.service_type.clone(),
+            version: settings.version,
+            instance: settings.instance.clone(),
+            extension: None,
+        };
+        self.write(Pdu::Bind(bind))?;
+        self.state = State::BindPending;
+        self.until_ns = Some(now.monotonic_ns.saturating_add(timeout_ns));
+        Ok(())
+    }
+
+    /// User: invokes UNBIND, which terminates all procedures. Returns that are open may still come
+    /// before its own.
+    ///
+    /// # Errors
+    /// [`SendError`]: a provider, or not [`State::Bound`].
+    pub fn unbind(&mut self, now: Now) -> Result<(), SendError> {
+        self.now = now;
+        let operation = "UNBIND";
+        let invoke_id = self.invoke_id();
+        let Part::User { settings, session_id } = &mut self.part else {
+            return Err(SendError::NotOurs { operation, role: "provider" });
+        };
+        if self.state != State::Bound {
+            return Err(SendError::State { operation, state: self.state });
+        }
+        *session_id = invoke_id;
+        let timeout_ns = settings.return_timeout_ns;
+        let procedure = ProcedureName::association_control();
+        self.write(Pdu::Unbind(Invocation { invoke_id, procedure, extension: None }))?;
+        self.state = State::UnbindPending;
+        self.until_ns = Some(now.monotonic_ns.saturating_add(timeout_ns));
+        Ok(())
+    }
+
+    /// An operation of the association itself, with right credentials.
+    pub(super) fn session(&mut self, pdu: Pdu) -> Option<Event> {
+        match (pdu, self.state) {
+            (Pdu::PeerAbort(diagnostic), _) => {
+                self.peer_aborted(diagnostic);
+                None
+            }
+            (Pdu::BindReturn(answer), State::BindPending) => self.bind_return(answer),
+            (Pdu::UnbindReturn(answer), State::UnbindPending) => self.unbind_return(&answer),
+            (Pdu::Unbind(unbind), State::Bound) => self.unbind_invocation(&unbind),
+            (pdu, _) => self.not_now(&pdu),
+        }
+    }
+
+    /// Provider: the first PDU.
+    pub(super) fn bind_invocation(&mut self, octets: &Bytes) -> Option<Event> {
+        let (credentials, bind) = match decode_bind(octets) {
+            Ok(first) => first,
+            Err(error) => {
+                let diagnostic = match error {
+                    DecodeError::NotBind { .. } => PeerAbortDiagnostic::ProtocolError,
+                    _ => PeerAbortDiagnostic::EncodingError,
+                };
+                self.give_up(diagnostic, error.to_string());
+                return None;
+            }
+        };
+        if self.is_of_another_procedure("BIND", &bind.procedure) {
+            return None;
+        }
+        let Part::Provider { directory, .. } = &mut self.part else { return None };
+        let invoke_id = bind.invoke_id;
+        let Some((initiator, guard)) = directory.initiator(&bind.initiator) else {
+            let denied = BindDiagnostic::AccessDenied(String::new());
+            return self.refuse(invoke_id, Diagnostic::Bind(denied));
+        };
+        let (own, peer) = (directory.responder().clone(), initiator.identity.clone());
+        let mut seal = Seal::new(own, peer, initiator.security, guard, self.now);
+        let mut pdu = Pdu::Bind(bind);
+        let checked = seal.check(&mut pdu, credentials.as_ref(), self.now);
+        if let Err(error) = checked {
+            return self.unauthenticated(&pdu, &error.to_string());
+        }
+        self.seal = Some(seal);
+        let Pdu::Bind(bind) = pdu else { return None };
+        let utc_ns = self.now.utc_ns;
+        let Part::Provider { directory, binding, provision_ns, .. } = &mut self.part else {
+            return None;
+        };
+        match directory.bind(&bind, utc_ns) {
+            Ok(bound) => {
+                *provision_ns = bound.provision().map(|provision| end_ns(provision, self.now));
+                *binding = Some(bound);
+                self.accept(bind)
+            }
+            Err(diagnostic) => self.refuse(invoke_id, diagnostic),
+        }
+    }
+
+    /// Provider: the positive return of BIND.
+    fn accept(&mut self, bind: Bind) -> Option<Event> {
+        self.state = State::Bound;
+        self.bind_answer(bind.invoke_id, Ok(()));
+        if self.state != State::Bound {
+            return None;
+        }
+        let Bind { instance, service_type, version, initiator, .. } = bind;
+        Some(Event::Bound { instance, service_type, version, initiator })
+    }
+
+    /// Provider: the negative return of BIND.
+    fn refuse(&mut self, invoke_id: InvokeId, diagnostic: Diagnostic) -> Option<Event> {
+        self.release();
+        self.bind_answer(invoke_id, Err(diagnostic.clone()));
+        Some(Event::BindRefused(diagnostic))
+    }
+
+    fn bind_answer(&mut self, invoke_id: InvokeId, result: Result<(), Diagnostic>) {
+        let Part::Provider { directory, .. } = &self.part else { return };
+        let responder = directory.responder().id.clone();
+        let answer = Return { invoke_id, result, extension: None };
+        self.answer(Pdu::BindReturn(BindReturn { answer, responder }));
+    }
+
+    /// Provider: UNBIND.
+    fn unbind_invocation(&mut self, unbind: &Invocation) -> Option<Event> {
+        if self.is_of_another_procedure("UNBIND", &unbind.procedure) {
+            return None;
+        }
+        let invoke_id = unbind.invoke_id;
+        if self.open.operation(invoke_id).is_some() {
+            let why = format!("UNBIND has the invoke id {invoke_id}, which is open");
+            self.give_up(PeerAbortDiagnostic::DuplicateInvokeId, why);
+            return None;
+        }
+        self.answer(Pdu::UnbindReturn(Return { invoke_id, result: Ok(()), extension: None }));
+        if let Part::Provider { parting, provision_ns, .. } = &mut self.part {
+            *parting = true;
+            *provision_ns = None;
+        }
+        if self.state == State::Bound {
+            self.open.clear();
+            self.release();
+        }
+        Some(Event::Unbound)
+    }
+
+    fn release(&mut self) {
+        self.state = State::Released;
+        self.until_ns = Some(self.now.monotonic_ns.saturating_add(RELEASE_NS));
+    }
+
+    fn is_of_another_procedure(&mut self, operation: &str, name: &ProcedureName) -> bool {
+        let right = name.role == ProcedureRole::AssociationControl
+            && name.procedure.is_within(&names::ASSOCIATION_CONTROL);
+        if !right {
+            let why = format!("{operation} of {} {:?}", name.procedure, name.role);
+            self.give_up(PeerAbortDiagnostic::InvalidProcedureName, why);
+        }
+        !right
+    }
+
+    /// User: whether a return is that of BIND or UNBIND; it aborts where it is not.
+    fn is_unsolicited(&mut self, answer: &Return) -> bool {
+        let Part::User { session_id, .. } = &self.part else { return true };
+        let unsolicited = answer.invoke_id != *session_id;
+        if unsolicited {
+            let why = format!("invocation {session_id} waits, and {} came", answer.invoke_id);
+            self.give_up(PeerAbortDiagnostic::UnsolicitedInvokeId, why);
+        }
+        unsolicited
+    }
+
+    /// User: the return of BIND, when it is waited for.
+    fn bind_return(&mut self, answer: BindReturn) -> Option<Event> {
+        let BindReturn { answer, responder } = answer;
+        let Part::User { settings, .. } = &self.part else { return None };
+        if responder != settings.responder.id {
+            let why = format!("{responder} answers, not {}", settings.responder.id);
+            self.give_up(PeerAbortDiagnostic::UnexpectedResponderId, why);
+            return None;
+        }
+        let bound = Event::Bound {
+            instance: settings.instance.clone(),
+            service_type: settings.instance.service_type.clone(),
+            version: settings.version,
+            initiator: settings.initiator.id.clone(),
+        };
+        if self.is_unsolicited(&answer) {
+            return None;
+        }
+        if let Err(diagnostic) = answer.result {
+            self.output.close = true;
+            self.end(Ending::Closed);
+            return Some(Event::BindRefused(diagnostic));
+        }
+        self.state = State::Bound;
+        self.until_ns = None;
+        Some(bound)
+    }
+
+    /// User: the return of UNBIND, when it is waited for.
+    fn unbind_return(&mut self, answer: &Return) -> Option<Event> {
+        if self.is_unsolicited(answer) {
+            return None;
+        }
+        self.output.close = true;
+        self.end(Ending::Closed);
+        Some(Event::Unbound)
+    }
+
+    /// Something of this file did not come in time.
+    pub(super) fn overdue(&mut self) {
+        let operation = match self.state {
+            State::Released => {
+                self.output.close = true;
+                return self.end(Ending::Closed);
+            }
+            State::BindPending => "BIND",
+            _ => "UNBIND",
+        };
+        let why = format!("the return of {operation} did not come in time");
+        self.give_up(PeerAbortDiagnostic::ReturnTimeout, why);
+    }
+
+    /// Looks at the provision period's end, by UTC: that clock may have been set since.
+    pub(super) fn provision(&mut self) {
+        let Part::Provider { binding, provision_ns, .. } = &mut self.part else { return };
+        let provision = binding.as_ref().and_then(super::Binding::provision);
+        *provision_ns = provision.map(|provision| end_ns(provision, self.now));
+        if provision.is_some_and(|provision| provision.end_utc_ns <= self.now.utc_ns) {
+            let why = "the provision period is over".to_owned();
+            self.give_up(PeerAbortDiagnostic::EndOfServiceProvisionPeriod, why);
+        }
+    }
+}

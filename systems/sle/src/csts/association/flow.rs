@@ -1,0 +1,82 @@
+//! Who sends which operation, and which invocation a return belongs to.
+
+use crate::association::security::{Parts, Signed};
+use crate::csts::pdu::{InvokeId, Pdu, ProcessData, ProcessDataExtension, names};
+
+use super::open::Operation;
+
+/// What an operation is to an association.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// BIND, UNBIND, PEER-ABORT: the association's own.
+    Session,
+    /// A user's invocation, which the provider returns.
+    Invocation(InvokeId, Operation),
+    /// A user's invocation, which nobody returns: PROCESS-DATA alone (with its id), or a buffer.
+    Unreturned(Option<InvokeId>),
+    /// A provider's acknowledgement, and whether it is positive: then a return follows.
+    Acknowledgement(InvokeId, bool),
+    /// A provider's return.
+    Return(InvokeId, Operation),
+    /// A provider's invocation, which nobody returns.
+    Unconfirmed,
+}
+
+pub(super) fn flow(pdu: &Pdu) -> Flow {
+    use Operation as O;
+    match pdu {
+        Pdu::Bind(_)
+        | Pdu::BindReturn(_)
+        | Pdu::Unbind(_)
+        | Pdu::UnbindReturn(_)
+        | Pdu::PeerAbort(_) => Flow::Session,
+        Pdu::Start(start) => Flow::Invocation(start.invoke_id, O::Start),
+        Pdu::StartReturn(answer) => Flow::Return(answer.invoke_id, O::Start),
+        Pdu::Stop(stop) => Flow::Invocation(stop.invoke_id, O::Stop),
+        Pdu::StopReturn(answer) => Flow::Return(answer.invoke_id, O::Stop),
+        Pdu::Get(get) => Flow::Invocation(get.invoke_id, O::Get),
+        Pdu::GetReturn(answer) => Flow::Return(answer.invoke_id, O::Get),
+        Pdu::ExecuteDirective(directive) => Flow::Invocation(directive.invoke_id, O::Directive),
+        Pdu::ExecuteDirectiveAcknowledge(answer) => {
+            Flow::Acknowledgement(answer.invoke_id, answer.result.is_ok())
+        }
+        Pdu::ExecuteDirectiveReturn(answer) => Flow::Return(answer.invoke_id, O::Acknowledged),
+        Pdu::ProcessData(data) if is_returned(data) => {
+            Flow::Invocation(data.invoke_id, O::ProcessData)
+        }
+        Pdu::ProcessData(data) => Flow::Unreturned(Some(data.invoke_id)),
+        Pdu::ForwardBuffer(_) => Flow::Unreturned(None),
+        Pdu::ProcessDataReturn(answer) => Flow::Return(answer.invoke_id, O::ProcessData),
+        Pdu::Notify(_) | Pdu::TransferData(_) | Pdu::ReturnBuffer(_) => Flow::Unconfirmed,
+    }
+}
+
+/// Whether PROCESS-DATA is confirmed: of the procedures of the framework that have it, only
+/// Sequence-Controlled Data Processing returns it. One that is derived from it is known by its place
+/// below it, or by the extension that it has inherited.
+fn is_returned(data: &ProcessData) -> bool {
+    matches!(data.extension, ProcessDataExtension::SequenceControlled { .. })
+        || data.procedure.procedure.is_within(&names::SEQUENCE_CONTROLLED_DATA_PROCESSING)
+}
+
+impl Signed for Pdu {
+    fn is_bind(&self) -> bool {
+        matches!(self, Self::Bind(_) | Self::BindReturn(_))
+    }
+
+    fn is_abort(&self) -> bool {
+        matches!(self, Self::PeerAbort(_))
+    }
+
+    fn parts(&mut self) -> Option<Parts<'_>> {
+        match self {
+            Self::ForwardBuffer(parts) => {
+                Some(Box::new(parts.iter_mut().map(|part| &mut part.credentials)))
+            }
+            Self::ReturnBuffer(parts) => {
+                Some(Box::new(parts.iter_mut().map(|part| &mut part.credentials)))
+            }
+            _ => None,
+        }
+    }
+}
