@@ -6,8 +6,8 @@ use bytes::Bytes;
 use chronoscope_sle::auth::{AuthError, Hash, Peer, ReplayGuard, verify};
 use chronoscope_sle::codec::{Codec, decode_bind};
 use chronoscope_sle::pdu::{
-    Bind, CltuTransferData, CltuTransferDataReturn, Pdu, Role, Service, ServiceInstanceId,
-    SiAttribute, Start, Started, UnbindReason,
+    Bind, CltuTransferData, CltuTransferDataReturn, Pdu, RequestedFrameQuality, ReturnStart, Role,
+    Select, Service, ServiceInstanceId, SiAttribute, Start, Started, UnbindReason,
 };
 use chronoscope_sle::time::{Now, Time};
 
@@ -19,6 +19,7 @@ struct Recorded {
 
 /// One recorded session.
 struct Session {
+    service: Service,
     /// `ver=`
     version: u16,
     /// `auth=` and `hash=`
@@ -28,10 +29,13 @@ struct Session {
 
 fn sessions() -> Vec<Session> {
     let mut sessions = Vec::<Session>::new();
-    for line in include_str!("golden/cltu.txt").lines() {
+    let files = [include_str!("golden/cltu.txt"), include_str!("golden/raf.txt")];
+    for line in files.iter().flat_map(|file| file.lines()) {
         if let Some(title) = line.strip_prefix("### ") {
             let version = title.split("ver=").nth(1).unwrap()[..1].parse().unwrap();
-            sessions.push(Session { version, title: title.to_owned(), operations: Vec::new() });
+            let service = if title.starts_with("RAF") { Service::Raf } else { Service::Fcltu };
+            let title = title.to_owned();
+            sessions.push(Session { service, version, title, operations: Vec::new() });
             continue;
         }
         let words: Vec<_> = line.split(' ').collect();
@@ -52,7 +56,7 @@ fn unhex(hex: &str) -> Bytes {
 fn every_operation_is_read_and_written_again_octet_for_octet() {
     let mut count = 0;
     for session in sessions() {
-        let codec = Codec { service: Service::Fcltu, version: session.version };
+        let codec = Codec { service: session.service, version: session.version };
         for Recorded { sender, octets } in &session.operations {
             let message = codec.decode(*sender, octets).unwrap();
             let mut again = b"what is there already".to_vec();
@@ -67,7 +71,7 @@ fn every_operation_is_read_and_written_again_octet_for_octet() {
             count += 1;
         }
     }
-    assert_eq!(count, 30);
+    assert_eq!(count, 38);
 }
 
 #[test]
@@ -121,6 +125,27 @@ fn a_session_says_what_its_peers_said() {
     assert_eq!(said[9], Pdu::UnbindReturn);
 }
 
+#[test]
+fn a_session_of_raf_says_what_its_user_said() {
+    let sessions = sessions();
+    let session = sessions.iter().find(|session| session.service == Service::Raf).unwrap();
+    let codec = Codec { service: Service::Raf, version: session.version };
+    let said = |index: usize| {
+        let Recorded { sender, octets } = &session.operations[index];
+        codec.decode(*sender, octets).unwrap().pdu
+    };
+    let Pdu::Bind(bind) = said(0) else { panic!("{:?}", said(0)) };
+    let attributes = [(52, "abc"), (53, "xyz"), (38, "1"), (22, "onlc1")];
+    let attributes = attributes.map(|(attribute, value)| (SiAttribute(attribute), value.into()));
+    assert_eq!((bind.service, bind.version), (Ok(Service::Raf), 5));
+    assert_eq!(bind.instance, ServiceInstanceId(attributes.to_vec()));
+    let select = Select::Frames(RequestedFrameQuality::All);
+    let start = Start::Return(ReturnStart { start: None, stop: None, select });
+    assert_eq!(said(2), Pdu::Start { invoke_id: 1, start });
+    assert_eq!(said(3), Pdu::StartReturn { invoke_id: 1, result: Ok(Started::Return) });
+    assert_eq!(said(6), Pdu::Unbind(UnbindReason::End));
+}
+
 /// A message of one side is none of the other's.
 #[test]
 fn who_sends_decides_what_it_may_be() {
@@ -146,7 +171,7 @@ fn the_recorded_credentials_are_their_senders() {
         };
         let user = peer("TEST-USER", &[0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff, 0x00]);
         let provider = peer("TEST-PROVIDER", &[0xaa, 0xbb, 0xcc]);
-        let codec = Codec { service: Service::Fcltu, version: session.version };
+        let codec = Codec { service: session.service, version: session.version };
         let mut guard = ReplayGuard::new(1_000_000_000);
         for Recorded { sender, octets } in &session.operations {
             let message = codec.decode(*sender, octets).unwrap();
