@@ -112,7 +112,7 @@ final class Provider {
     }
 
     /** Until the kernel's table has the port: a connection to see would be taken for a user's. */
-    private static void awaitListening(int port) throws IOException, InterruptedException {
+    static void awaitListening(int port) throws IOException, InterruptedException {
         String wanted = String.format(":%04X ", port);
         for (int tries = 0; tries < 60_000; tries++) {
             for (String table : new String[] {"/proc/net/tcp6", "/proc/net/tcp"}) {

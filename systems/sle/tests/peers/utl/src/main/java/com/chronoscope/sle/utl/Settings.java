@@ -6,14 +6,19 @@ import eu.dariolucia.ccsds.sle.utl.config.cltu.CltuServiceInstanceConfiguration;
 import eu.dariolucia.ccsds.sle.utl.config.network.PortMapping;
 import eu.dariolucia.ccsds.sle.utl.config.network.RemotePeer;
 import eu.dariolucia.ccsds.sle.utl.config.raf.RafServiceInstanceConfiguration;
+import eu.dariolucia.ccsds.sle.utl.config.rcf.RcfServiceInstanceConfiguration;
+import eu.dariolucia.ccsds.sle.utl.config.rocf.RocfServiceInstanceConfiguration;
 import eu.dariolucia.ccsds.sle.utl.si.AuthenticationModeEnum;
 import eu.dariolucia.ccsds.sle.utl.si.DeliveryModeEnum;
+import eu.dariolucia.ccsds.sle.utl.si.GVCID;
 import eu.dariolucia.ccsds.sle.utl.si.HashFunctionEnum;
 import eu.dariolucia.ccsds.sle.utl.si.InitiatorRoleEnum;
 import eu.dariolucia.ccsds.sle.utl.si.cltu.CltuNotificationModeEnum;
 import eu.dariolucia.ccsds.sle.utl.si.cltu.CltuPlopInEffectEnum;
 import eu.dariolucia.ccsds.sle.utl.si.cltu.CltuProtocolAbortModeEnum;
 import eu.dariolucia.ccsds.sle.utl.si.raf.RafRequestedFrameQualityEnum;
+import eu.dariolucia.ccsds.sle.utl.si.rocf.RocfControlWordTypeEnum;
+import eu.dariolucia.ccsds.sle.utl.si.rocf.RocfUpdateModeEnum;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -45,6 +50,8 @@ final class Settings {
             Map.entry("length", "1544"), // octets of a CLTU or frame
             Map.entry("window", "64"), // CLTUs without their return, at most
             Map.entry("first", "1"), // first CLTU id
+            Map.entry("spacecraft", "1"), // of RCF and ROCF
+            Map.entry("channel", "0"), // virtual channel of RCF and ROCF
             Map.entry("radiated", "false"), // of each CLTU a report is asked for, or given
             Map.entry("frames", "1"), // of a transfer buffer
             Map.entry("latency", "1"), // seconds
@@ -57,14 +64,20 @@ final class Settings {
 
     private final Map<String, String> values = new TreeMap<>(DEFAULTS);
     final boolean isUser;
+    final String service;
     final boolean isRaf;
 
     Settings(String[] arguments) {
         if (arguments.length < 2) {
-            throw new IllegalArgumentException("usage: user|provider fcltu|raf NAME=VALUE...");
+            throw new IllegalArgumentException(
+                    "usage: user|provider fcltu|raf|rcf|rocf NAME=VALUE...");
         }
         isUser = choice("role", arguments[0], "provider", "user");
-        isRaf = choice("service", arguments[1], "fcltu", "raf");
+        service = arguments[1];
+        if (!List.of("fcltu", "raf", "rcf", "rocf").contains(service)) {
+            throw new IllegalArgumentException("service: " + service);
+        }
+        isRaf = service.equals("raf");
         for (int i = 2; i < arguments.length; i++) {
             String[] pair = arguments[i].split("=", 2);
             if (pair.length != 2 || values.replace(pair[0], pair[1]) == null) {
@@ -100,9 +113,10 @@ final class Settings {
         if (!text("instance").isEmpty()) {
             return text("instance");
         }
-        return isRaf
-                ? "sagr=1.spack=VST-PASS0001.rsl-fg=1.raf=" + (isComplete() ? "onlc1" : "onlt1")
-                : "sagr=1.spack=VST-PASS0001.fsl-fg=1.cltu=cltu1";
+        return service.equals("fcltu")
+                ? "sagr=1.spack=VST-PASS0001.fsl-fg=1.cltu=cltu1"
+                : "sagr=1.spack=VST-PASS0001.rsl-fg=1." + service + "="
+                        + (isComplete() ? "onlc1" : "onlt1");
     }
 
     private boolean isComplete() {
@@ -150,11 +164,54 @@ final class Settings {
         raf.setMinReportingCycle(1);
         raf.setLatencyLimit(number("latency"));
         raf.setTransferBufferSize(number("frames"));
-        raf.setDeliveryMode(isComplete()
-                ? DeliveryModeEnum.COMPLETE_ONLINE : DeliveryModeEnum.TIMELY_ONLINE);
+        raf.setDeliveryMode(delivery());
         raf.setPermittedFrameQuality(List.of(RafRequestedFrameQualityEnum.values()));
         raf.setRequestedFrameQuality(RafRequestedFrameQualityEnum.ALL_FRAMES);
         return raf;
+    }
+
+    RcfServiceInstanceConfiguration rcf() {
+        RcfServiceInstanceConfiguration rcf = new RcfServiceInstanceConfiguration();
+        common(rcf);
+        rcf.setMinReportingCycle(1);
+        rcf.setLatencyLimit(number("latency"));
+        rcf.setTransferBufferSize(number("frames"));
+        rcf.setDeliveryMode(delivery());
+        rcf.setPermittedGvcid(List.of(channel(), master()));
+        rcf.setRequestedGvcid(channel());
+        return rcf;
+    }
+
+    RocfServiceInstanceConfiguration rocf() {
+        RocfServiceInstanceConfiguration rocf = new RocfServiceInstanceConfiguration();
+        common(rocf);
+        rocf.setMinReportingCycle(1);
+        rocf.setLatencyLimit(number("latency"));
+        rocf.setTransferBufferSize(number("frames"));
+        rocf.setDeliveryMode(delivery());
+        rocf.setPermittedGvcid(List.of(channel(), master()));
+        rocf.setPermittedTcVcids(List.of(0, 1));
+        rocf.setPermittedControlWordTypes(List.of(RocfControlWordTypeEnum.values()));
+        rocf.setPermittedUpdateModes(List.of(RocfUpdateModeEnum.values()));
+        rocf.setRequestedGvcid(channel());
+        rocf.setRequestedTcVcid(0);
+        rocf.setRequestedControlWordType(RocfControlWordTypeEnum.CLCW);
+        rocf.setRequestedUpdateMode(RocfUpdateModeEnum.CONTINUOUS);
+        return rocf;
+    }
+
+    /** The virtual channel of RCF and ROCF. */
+    GVCID channel() {
+        return new GVCID(number("spacecraft"), 0, number("channel"));
+    }
+
+    /** Its master channel. */
+    GVCID master() {
+        return new GVCID(number("spacecraft"), 0, null);
+    }
+
+    private DeliveryModeEnum delivery() {
+        return isComplete() ? DeliveryModeEnum.COMPLETE_ONLINE : DeliveryModeEnum.TIMELY_ONLINE;
     }
 
     private void common(ServiceInstanceConfiguration configuration) {
