@@ -116,6 +116,15 @@ enum State {
     Faulty,
 }
 
+/// Length of the message at the beginning of what a [`Tml`] has written, header and all; where there
+/// is less than a header, of what there is.
+pub(crate) fn message_bytes(written: &[u8]) -> usize {
+    match written.first_chunk::<HEADER_BYTES>() {
+        Some([.., a, b, c, d]) => HEADER_BYTES + u32::from_be_bytes([*a, *b, *c, *d]) as usize,
+        None => written.len(),
+    }
+}
+
 /// One side of one connection.
 #[derive(Debug)]
 pub struct Tml {

@@ -83,6 +83,7 @@ impl Settings {
             options: socket_options(config),
             limits: DriverLimits {
                 waiting_bytes_max: transport.output_max as usize,
+                write_each: transport.write_each,
                 ..DriverLimits::default()
             },
             association,

@@ -110,6 +110,8 @@ pub struct Transport {
     /// Octets that may wait for the connection before a sender has to wait, or a provider ends
     /// the association.
     pub output_max: u32,
+    /// Each PDU goes to the kernel in a write of its own, instead of all that piled up in one.
+    pub write_each: bool,
 }
 
 impl Default for Transport {
@@ -128,6 +130,7 @@ impl Default for Transport {
             receive_buffer: None,
             congestion: None,
             output_max: 4 << 20,
+            write_each: false,
         }
     }
 }

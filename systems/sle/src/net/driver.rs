@@ -15,7 +15,7 @@ use super::urgent::at_mark;
 use super::wait::{Interest, Waker, wait};
 use super::{Protocol, Sender, SocketOptions};
 use crate::time::Now;
-use crate::tml::TmlFault;
+use crate::tml::{TmlFault, message_bytes};
 
 /// What bounds a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,9 @@ pub struct DriverLimits {
     pub stall_ns: u64,
     /// Time for what is unsent and for the peer's end, once this side closes; in nanoseconds.
     pub close_ns: u64,
+    /// Each message of ISP1 goes to the kernel in a write of its own, instead of all that piled up
+    /// in one. It costs a system call each.
+    pub write_each: bool,
 }
 
 impl Default for DriverLimits {
@@ -38,6 +41,7 @@ impl Default for DriverLimits {
             read_bytes: 128 << 10,
             stall_ns: 60_000_000_000,
             close_ns: 5_000_000_000,
+            write_each: false,
         }
     }
 }
@@ -95,6 +99,7 @@ impl<P: Protocol> Driver<P> {
             done_bytes: 0,
             pending: Vec::new(),
             sent: 0,
+            message_end: 0,
             progress_ns: now.monotonic_ns,
             buffer: vec![0; limits.read_bytes.max(1)],
         };
@@ -167,6 +172,8 @@ struct Connection<P: Protocol> {
     /// Octets on their way to the kernel, of which the first `sent` are there.
     pending: Vec<u8>,
     sent: usize,
+    /// Where the message ends of which some may be sent; of use where each has its own write.
+    message_end: usize,
     /// When the kernel last took some, or nothing was there to take; monotonic, nanoseconds.
     progress_ns: u64,
     buffer: Vec<u8>,
@@ -268,13 +275,15 @@ impl<P: Protocol> Connection<P> {
             if self.sent == self.pending.len() {
                 self.pending.clear();
                 self.sent = 0;
+                self.message_end = 0;
                 std::mem::swap(&mut self.pending, &mut self.protocol.output().octets);
                 if self.pending.is_empty() {
                     self.progress_ns = now_ns;
                     return Ok(());
                 }
             }
-            match (&self.socket).write(&self.pending[self.sent..]) {
+            let end = if self.limits.write_each { self.message_end() } else { self.pending.len() };
+            match (&self.socket).write(&self.pending[self.sent..end]) {
                 Ok(written) => {
                     count(&self.shared.counting.writes, 1);
                     count(&self.shared.counting.written_bytes, written as u64);
@@ -286,6 +295,15 @@ impl<P: Protocol> Connection<P> {
                 Err(error) => return Err(self.broken(&error)),
             }
         }
+    }
+
+    /// Where in `pending` the message ends that is being written.
+    fn message_end(&mut self) -> usize {
+        if self.sent == self.message_end {
+            let message = message_bytes(&self.pending[self.sent..]);
+            self.message_end = self.pending.len().min(self.sent.saturating_add(message));
+        }
+        self.message_end
     }
 
     /// Whether the protocol, or the peer's silence, ends the connection.

@@ -148,6 +148,7 @@ pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
     let options = socket_options(config);
     let limits = DriverLimits {
         waiting_bytes_max: config.transport.output_max as usize,
+        write_each: config.transport.write_each,
         ..DriverLimits::default()
     };
     for address in &own.listen {

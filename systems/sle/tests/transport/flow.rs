@@ -25,6 +25,24 @@ fn ten_thousand_pdus_at_once_cost_few_calls() {
     assert_eq!(counters.read_bytes, (octets.len() + CONTEXT.len()) as u64);
 }
 
+/// As an application without batching would: the peer sees the same octets.
+#[test]
+fn a_write_for_each_pdu_where_that_is_asked_for() {
+    let limits = DriverLimits { write_each: true, ..DriverLimits::default() };
+    let setting = Setting { echo: true, limits, ..Setting::default() };
+    let (_listener, responder, mut peer) = raw(&setting);
+    let octets: Vec<u8> = (0..1000u32).flat_map(|n| pdu(&n.to_be_bytes())).collect();
+    peer.write_all(&octets).unwrap();
+    let mut back = vec![0; octets.len()];
+    peer.read_exact(&mut back).unwrap();
+    assert!(back == octets, "each comes back, in order");
+    drop(peer);
+    let sender = responder.driver.sender().clone();
+    responder.driver.join(); // the last write is counted after its octets have come
+    let counters = sender.counters();
+    assert_eq!(counters.writes, 1000, "12 octets are never written in part: {counters:?}");
+}
+
 #[test]
 fn one_octet_a_segment() {
     let (listener, sides) = listen(&Setting::default());
