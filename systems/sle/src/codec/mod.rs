@@ -23,6 +23,7 @@ mod session;
 
 use crate::pdu::{Bind, Message, Pdu, Role, Service};
 use bytes::Bytes;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 pub use error::{BerFault, DecodeError, EncodeError};
 
@@ -39,6 +40,16 @@ pub struct Codec {
     pub version: u16,
 }
 
+/// Whether there is no short way.
+static DECLARED_ALONE: AtomicBool = AtomicBool::new(false);
+
+/// From now on all operations of this process are read and written by their ASN.1 declarations
+/// alone, or (`false`) again by the short way where there is one. What is understood and what is
+/// sent stays the same: it is to measure, in whole programs, what the short way saves.
+pub fn use_declarations_alone(alone: bool) {
+    DECLARED_ALONE.store(alone, Relaxed);
+}
+
 impl Codec {
     /// One operation: all of `octets`, which `sender` has sent. Data of the space link in it is a
     /// slice of `octets` where the operation came in its usual form, else a copy.
@@ -49,7 +60,9 @@ impl Codec {
         if !(1..=5).contains(&self.version) {
             return Err(DecodeError::Version { service: self.service, version: self.version });
         }
-        match direct::decode(self, sender, octets) {
+        let short =
+            if DECLARED_ALONE.load(Relaxed) { None } else { direct::decode(self, sender, octets) };
+        match short {
             Some(message) => Ok(message),
             None => self.decode_declared(sender, octets),
         }
@@ -81,7 +94,7 @@ impl Codec {
         if !(1..=5).contains(&self.version) {
             return Err(EncodeError::Version { service: self.service, version: self.version });
         }
-        if direct::encode(self, message, out) {
+        if !DECLARED_ALONE.load(Relaxed) && direct::encode(self, message, out) {
             return Ok(());
         }
         self.encode_declared(message, out)
