@@ -21,6 +21,7 @@
 
 mod line;
 mod path;
+mod priority;
 mod relay;
 
 pub use chronoscope_lab::Namespace;

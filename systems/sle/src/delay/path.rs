@@ -1,6 +1,7 @@
 //! Two network namespaces with a delayed link between them.
 
 use super::line::{Line, Wire};
+use super::priority;
 use chronoscope_clock::monotonic_ns;
 use chronoscope_lab::{Namespace, tun};
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -96,6 +97,7 @@ struct Shared {
     packets: AtomicU64,
     dropped: AtomicU64, // by the lines
     refused: AtomicU64, // by the devices
+    late_ns: AtomicU64, // since somebody asked
 }
 
 impl Path {
@@ -115,6 +117,10 @@ impl Path {
         };
         let (near, near_device) = end(End::Near)?;
         let (far, far_device) = end(End::Far)?;
+        for namespace in [&near, &far] {
+            // What a connection learnt of the path is not to help, or hinder, the next one.
+            set(namespace, "tcp_no_metrics_save", "1")?;
+        }
         let shared = Arc::new(Shared::default());
         let carrier = thread::Builder::new().name("delay".into()).spawn({
             let shared = Arc::clone(&shared);
@@ -142,14 +148,16 @@ impl Path {
             for name in ["tcp_rmem", "tcp_wmem"] {
                 let least = buffers.first.min(4096);
                 let value = format!("{least} {} {}", buffers.first, buffers.most);
-                let write = || fs::write(format!("/proc/sys/net/ipv4/{name}"), &value);
-                self.end(end)
-                    .run(write)
-                    .and_then(|written| written)
-                    .map_err(|source| DelayError::Setting { name, value: value.clone(), source })?;
+                set(self.end(end), name, &value)?;
             }
         }
         Ok(())
+    }
+
+    /// How late a packet left at the most since this was last asked: more than a few milliseconds say
+    /// that the machine had no time for the path, and that what was measured on it is too low.
+    pub fn latest(&self) -> Duration {
+        Duration::from_nanos(self.shared.late_ns.swap(0, Ordering::Relaxed))
     }
 
     /// What it has carried so far.
@@ -173,8 +181,16 @@ impl Drop for Path {
     }
 }
 
+/// Writes a setting of TCP.
+fn set(namespace: &Namespace, name: &'static str, value: &str) -> Result<(), DelayError> {
+    let write = || fs::write(format!("/proc/sys/net/ipv4/{name}"), value);
+    let written = namespace.run(write).and_then(|written| written);
+    written.map_err(|source| DelayError::Setting { name, value: value.to_owned(), source })
+}
+
 /// Carries packets until it is to stop.
 fn carry(devices: [File; 2], wire: Wire, shared: &Shared) {
+    priority::raise();
     let mut lines = [Line::new(wire), Line::new(wire)];
     while !shared.stop.load(Ordering::Relaxed) {
         let mut more = false;
@@ -208,8 +224,10 @@ fn deliver(line: &mut Line, mut device: &File, shared: &Shared) -> usize {
     let now_ns = monotonic_ns();
     let mut carried = 0;
     while carried < AT_ONCE {
+        let due_ns = line.due_ns().unwrap_or(now_ns);
         let Some(packet) = line.pop(now_ns) else { break };
         carried += 1;
+        shared.late_ns.fetch_max(now_ns.saturating_sub(due_ns), Ordering::Relaxed);
         // A device takes a whole packet or none; one that it refuses is lost, as on any link.
         if device.write(&packet).is_err() {
             shared.refused.fetch_add(1, Ordering::Relaxed);
