@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -38,16 +39,41 @@ fn a_step_is_measured_and_left_as_text_and_json() {
 fn a_signal_keeps_what_was_measured() {
     let out = tempfile::tempdir().unwrap();
     let mut command = series(out.path(), "0,3,4", "50");
+    command.process_group(0);
     let mut running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // The first measurement is over when it is told.
+    // A measurement is over when it is told.
     let mut told = BufReader::new(running.stderr.take().unwrap()).lines();
-    while !told.next().unwrap().unwrap().contains("Mbit/s") {}
-    let pid = nix::unistd::Pid::from_raw(running.id().try_into().unwrap());
-    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    for _ in 0..2 {
+        while !told.next().unwrap().unwrap().contains("Mbit/s") {}
+    }
+    // As a terminal sends it: to the measured programs, too.
+    let group = nix::unistd::Pid::from_raw(running.id().try_into().unwrap());
+    nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGINT).unwrap();
     let rest = std::thread::spawn(move || told.map_while(Result::ok).collect::<Vec<_>>());
     let done = running.wait_with_output().unwrap();
     assert_eq!(done.status.code(), Some(130), "{:?}", rest.join());
     let json: Value = serde_json::from_slice(&done.stdout).unwrap();
     assert_eq!(json["steps"].as_array().unwrap().len(), 2, "what was begun, and the verdict");
+    let rows = json["steps"][0]["tables"][0]["rows"].as_array().unwrap();
+    assert!((2..14).contains(&rows.len()), "rows that were measured, and no others: {rows:?}");
+    let text = std::fs::read_to_string(out.path().join("series.md")).unwrap();
+    assert!(text.contains("| 7 CLTUs, one by one |") || text.contains("| one CLTU of 7 frames |"));
     assert!(out.path().join("series.json").exists());
+}
+
+/// Both programs record: what is said of a point comes from their chains.
+#[test]
+fn the_verdict_is_from_chains() {
+    let out = tempfile::tempdir().unwrap();
+    let done = series(out.path(), "4", "1").output().unwrap();
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{told}");
+    assert!(!told.contains("FAILED"), "{told}");
+    let json: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let words = json["steps"][1]["words"].as_array().unwrap();
+    assert_eq!(words.len(), 3, "1, 4 and 80 frames a buffer: {words:?}");
+    for point in words {
+        let point = point.as_str().unwrap();
+        assert!(point.contains("Limited by ") && point.contains("A buffer's "), "{point}");
+    }
 }

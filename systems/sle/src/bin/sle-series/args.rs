@@ -24,13 +24,13 @@ pub(crate) struct Arguments {
     /// Rounds of a measurement; the median counts, the spread is shown.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) rounds: u32,
-    /// Length of a round in ms, instead of 1500 (400 with --quick).
+    /// Length of a round in ms, instead of 1000 (400 with --quick).
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(10..=600_000))]
     pub(crate) round_ms: Option<u64>,
     /// Without the Java peer and iperf3.
     #[arg(long)]
     pub(crate) no_peers: bool,
-    /// Where series.txt, series.json and the pictures go.
+    /// Where series.txt, series.md, series.json and the pictures go.
     #[arg(long, default_value = "out/sle-series", value_name = "FOLDER")]
     pub(crate) out: PathBuf,
     /// Prints JSON on standard output instead of tables.
@@ -46,6 +46,8 @@ pub(crate) enum Part {
     Provide {
         /// Its configuration, as a file would have it.
         config: String,
+        #[command(flatten)]
+        api: Api,
     },
     /// A user that works in rounds.
     #[command(hide = true)]
@@ -73,4 +75,17 @@ pub(crate) struct Use {
     pub(crate) rounds: u32,
     #[arg(long)]
     pub(crate) fresh: bool,
+    #[command(flatten)]
+    pub(crate) api: Api,
+}
+
+/// What is switched in a measured program besides its configuration.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct Api {
+    /// Operations are read and written by the ASN.1 declarations alone.
+    #[arg(long)]
+    pub(crate) declared: bool,
+    /// All threads of the program share this CPU.
+    #[arg(long)]
+    pub(crate) cpu: Option<usize>,
 }

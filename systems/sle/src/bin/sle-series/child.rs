@@ -16,6 +16,28 @@ pub(crate) struct Process {
     name: String,
 }
 
+/// What a process had of the CPUs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cpu {
+    pub(crate) used_ns: u64,
+    /// Ready, while somebody else computed.
+    pub(crate) waited_ns: u64,
+}
+
+impl Cpu {
+    fn plus(self, other: Self) -> Self {
+        Self { used_ns: self.used_ns + other.used_ns, waited_ns: self.waited_ns + other.waited_ns }
+    }
+
+    /// Since an earlier look; nothing where threads have ended in between.
+    pub(crate) fn since(self, earlier: Self) -> Self {
+        Self {
+            used_ns: self.used_ns.saturating_sub(earlier.used_ns),
+            waited_ns: self.waited_ns.saturating_sub(earlier.waited_ns),
+        }
+    }
+}
+
 impl Process {
     /// Starts `command`; its standard output is heard, its standard error is ours.
     pub(crate) fn start(name: &str, command: &mut Command) -> Result<Self> {
@@ -80,16 +102,18 @@ impl Process {
         self.child.id()
     }
 
-    /// CPU time of all its threads so far, also of those of its that ended lately.
-    pub(crate) fn cpu_ns(&self) -> u64 {
+    /// CPU time of all its threads so far, and how long they were ready and had no CPU; of those that
+    /// there are.
+    pub(crate) fn cpu(&self) -> Cpu {
         // The kernel's sum over threads is in ticks of 10 ms; schedstat has nanoseconds, of the
         // threads that there are.
         let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id()));
         let of = |task: fs::DirEntry| {
             let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
-            text.split(' ').next()?.parse::<u64>().ok()
+            let mut numbers = text.split(' ').map(str::parse::<u64>);
+            Some(Cpu { used_ns: numbers.next()?.ok()?, waited_ns: numbers.next()?.ok()? })
         };
-        tasks.into_iter().flatten().flatten().filter_map(of).sum()
+        tasks.into_iter().flatten().flatten().filter_map(of).fold(Cpu::default(), Cpu::plus)
     }
 
     /// Ends it, at once.

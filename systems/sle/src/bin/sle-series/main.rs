@@ -1,6 +1,7 @@
 //! `sle-series`: what the CSTS prototyping measured, measured here, its figures beside.
 
 mod args;
+mod chains;
 mod child;
 mod iperf;
 mod measure;
@@ -35,7 +36,7 @@ use std::time::Duration;
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = match &arguments.part {
-        Some(Part::Provide { config }) => worker::provide(config).map_err(failed),
+        Some(Part::Provide { config, api }) => worker::provide(config, *api).map_err(failed),
         Some(Part::Use(task)) => worker::work(task).map_err(failed),
         None => run(&arguments),
     };
@@ -73,7 +74,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         round: Duration::from_millis(arguments.round_ms.unwrap_or(if arguments.quick {
             400
         } else {
-            1500
+            1000
         })),
         utl: peers
             .then(utl::Utl::find)
@@ -86,6 +87,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     fs::create_dir_all(&arguments.out)
         .with_context(|| format!("folder {}", arguments.out.display()))?;
     let machine = machine(&series);
+    warn(&machine);
     let mut taken = Vec::new();
     let mut ended = Ok(());
     for (number, title, take) in steps::STEPS {
@@ -128,6 +130,8 @@ fn keep(
         "steps": steps().map(Step::json).collect::<Vec<_>>(),
     });
     let json = serde_json::to_string_pretty(&json)?;
+    let pages: String = steps().map(Step::markdown).collect();
+    fs::write(out.join("series.md"), format!("{}\n{pages}", describe(machine)))?;
     fs::write(out.join("series.txt"), &text)?;
     fs::write(out.join("series.json"), &json)?;
     draw(taken, out)?;
@@ -148,6 +152,21 @@ fn machine(series: &Series) -> Value {
         "iperf": series.iperf,
         "java_peer": series.utl.as_ref().map(|_| "UTL 1.0.6"),
     })
+}
+
+/// Says what makes figures worthless, before time is spent on them.
+fn warn(machine: &Value) {
+    let load: f64 = machine["load"].as_str().and_then(|load| load.parse().ok()).unwrap_or(0.0);
+    if load > 0.5 {
+        eprintln!(
+            "sle-series: others compute here (load {load}): figures will be too low and spread"
+        );
+    }
+    if cfg!(debug_assertions) {
+        eprintln!(
+            "sle-series: a debug build: run it with cargo run --release for figures that count"
+        );
+    }
 }
 
 fn describe(machine: &Value) -> String {

@@ -12,6 +12,10 @@ pub(crate) struct Round {
     pub(crate) user_cpu_ns: u64,
     /// Of the provider's.
     pub(crate) provider_cpu_ns: u64,
+    /// How long the user's threads were ready and had no CPU.
+    pub(crate) user_waited_ns: u64,
+    /// The provider's.
+    pub(crate) provider_waited_ns: u64,
 }
 
 impl Round {
@@ -61,6 +65,16 @@ impl Measured {
         self.median(|round| round.provider_cpu_ns as f64 / 1e3 / round.units.max(1) as f64)
     }
 
+    /// Median share of the time in which the user's and the provider's process computed or waited for
+    /// a CPU; the sum over their threads, so that it may be above 1.
+    pub(crate) fn busy(&self) -> [f64; 2] {
+        let share = |ns: u64, round: &Round| ns as f64 / round.elapsed_ns as f64;
+        [
+            self.median(|round| share(round.user_cpu_ns + round.user_waited_ns, round)),
+            self.median(|round| share(round.provider_cpu_ns + round.provider_waited_ns, round)),
+        ]
+    }
+
     /// Nearest rank, as everywhere.
     fn median(&self, of: impl Fn(&Round) -> f64) -> f64 {
         let sorted = self.sorted(of);
@@ -86,6 +100,8 @@ mod tests {
             elapsed_ns: 2_000_000_000,
             user_cpu_ns: 1_000_000_000,
             provider_cpu_ns: 500_000_000,
+            user_waited_ns: 500_000_000,
+            provider_waited_ns: 0,
         };
         let measured = Measured(vec![round(2200), round(1000), round(2000)]);
         assert_eq!(measured.units_per_s(), 1000.0);
@@ -93,5 +109,6 @@ mod tests {
         assert_eq!(measured.spread(), "-50 +10 %");
         assert_eq!(measured.user_us(), 500.0);
         assert_eq!(measured.provider_us(), 250.0);
+        assert_eq!(measured.busy(), [0.75, 0.25]);
     }
 }

@@ -24,12 +24,13 @@ pub(crate) fn config(listen: SocketAddr, work: &Work) -> String {
     let _ = write!(
         text,
         "[transport]\nheartbeat_s = 60\nnodelay = {}\n{quickack}congestion = \"{}\"\n\
-         output_max = 67108864\n\
+         output_max = 67108864\nwrite_each = {}\n\
          [provider]\nid = \"TESTPROV\"\nlisten = [\"{listen}\"]\n\
          [user]\nid = \"TESTUSER\"\nreturn_timeout_s = 600\n\
          [[instance]]\nid = \"{}\"\nport = \"TESTPORT\"\nversions = [5]\n",
         !work.nagle,
         work.congestion,
+        work.write_each,
         instance(work.service),
     );
     let _ = match work.service {
@@ -55,6 +56,7 @@ pub(crate) fn config(listen: SocketAddr, work: &Work) -> String {
 pub(crate) fn provider(address: Ipv4Addr, work: &Work) -> Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["provide", &config(SocketAddr::from((address, 0)), work)]);
+    switches(&mut command, work, 1);
     Ok(command)
 }
 
@@ -76,7 +78,27 @@ pub(crate) fn user(to: SocketAddr, work: &Work, timing: Timing) -> Result<Comman
     if work.fresh {
         command.arg("--fresh");
     }
+    switches(&mut command, work, 0);
     Ok(command)
+}
+
+/// What both are told alike; `cpu` is whose turn it is where a program has one to itself.
+fn switches(command: &mut Command, work: &Work, cpu: usize) {
+    if work.declared {
+        command.arg("--declared");
+    }
+    if work.one_cpu {
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        command.args(["--cpu", &(cpu % cpus).to_string()]);
+    }
+    match &work.record {
+        None => command.env("CHRONOSCOPE_RECORD", "off"),
+        // Slots for what is under way over the longest delay.
+        Some(folder) => command
+            .env("CHRONOSCOPE_RECORD", "on")
+            .env("CHRONOSCOPE_DIR", folder)
+            .env("CHRONOSCOPE_SLOTS", "131072"),
+    };
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! A user and a provider, each ours or the Java peer, that do one piece of work.
 
-use crate::child::Process;
+use crate::chains::{Chains, Recorded};
+use crate::child::{Cpu, Process};
 use crate::measure::{Measured, Round};
 use crate::ours;
 use crate::place::Place;
@@ -8,6 +9,7 @@ use crate::utl::Utl;
 use anyhow::{Context, Result};
 use chronoscope_sle::delay::End;
 use serde_json::Value;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Whose program.
@@ -53,6 +55,14 @@ pub(crate) struct Work {
     pub(crate) congestion: &'static str,
     /// The application makes each CLTU when it sends it, instead of once before.
     pub(crate) fresh: bool,
+    /// Operations are read and written by the ASN.1 declarations alone.
+    pub(crate) declared: bool,
+    /// Each PDU leaves in a write of its own.
+    pub(crate) write_each: bool,
+    /// The threads of a program share one CPU.
+    pub(crate) one_cpu: bool,
+    /// Both programs record their transactions, into this folder; otherwise not at all.
+    pub(crate) record: Option<PathBuf>,
 }
 
 impl Work {
@@ -68,6 +78,10 @@ impl Work {
             delayed_ack: None,
             congestion: "cubic",
             fresh: false,
+            declared: false,
+            write_each: false,
+            one_cpu: false,
+            record: None,
         }
     }
 
@@ -97,21 +111,44 @@ pub(crate) fn measure(
     work: &Work,
     timing: Timing,
 ) -> Result<Measured> {
-    measure_during(place, pair, work, timing, |_| Ok(())).map(|(measured, ())| measured)
+    measure_during(place, pair, work, timing, |_| Ok(()), || Ok(())).map(|(measured, ..)| measured)
+}
+
+/// As [`measure`], ours with ours, for one round, recorded: with the chains of what was under way
+/// at its end.
+///
+/// # Errors
+/// As [`measure`]; when there is no folder for rings, or they cannot be read.
+pub(crate) fn record(place: &Place, work: &Work, timing: Timing) -> Result<Recorded> {
+    let folder = rings()?;
+    let work = Work { record: Some(folder.path().to_owned()), ..work.clone() };
+    let timing = Timing { rounds: 1, ..timing };
+    let pair = [Whose::Ours, Whose::Ours];
+    let read = || Chains::read(folder.path(), work.service);
+    let (measured, (), chains) = measure_during(place, pair, &work, timing, |_| Ok(()), read)?;
+    Ok(Recorded { measured, chains })
+}
+
+/// A folder in memory, where there is one.
+fn rings() -> Result<tempfile::TempDir> {
+    let mut named = tempfile::Builder::new();
+    named.prefix("sle-series-");
+    named.tempdir_in("/dev/shm").or_else(|_| named.tempdir()).context("a folder for rings")
 }
 
 /// As [`measure`]; `look` is called when the rounds begin, with the process ids of user and
-/// provider.
+/// provider, and `after` when they are over and both still work.
 ///
 /// # Errors
-/// As [`measure`], and what `look` says.
-pub(crate) fn measure_during<T>(
+/// As [`measure`], and what `look` and `after` say.
+pub(crate) fn measure_during<T, U>(
     place: &Place,
     [user, provider]: [Whose<'_>; 2],
     work: &Work,
     timing: Timing,
     look: impl FnOnce([u32; 2]) -> Result<T>,
-) -> Result<(Measured, T)> {
+    after: impl FnOnce() -> Result<U>,
+) -> Result<(Measured, T, U)> {
     let (providing, port) = start_provider(place, provider, work)?;
     let (to, _relay) = place.reach(port)?;
     let mut using = match user {
@@ -141,17 +178,18 @@ pub(crate) fn measure_during<T>(
     };
     let patience = PATIENCE + timing.warm + timing.round * 4;
     using.expect("begin", patience)?;
-    let mut cpu_ns = providing.cpu_ns();
+    let mut before = [using.cpu(), providing.cpu()];
     let seen = look([using.id(), providing.id()])?;
     let mut rounds = Vec::new();
     for _ in 0..timing.rounds {
         let event = using.expect("round", patience)?;
-        let now_ns = providing.cpu_ns();
-        rounds.push(round(&event, now_ns.saturating_sub(cpu_ns))?);
-        cpu_ns = now_ns;
+        let now = [using.cpu(), providing.cpu()];
+        rounds.push(round(&event, [now[0].since(before[0]), now[1].since(before[1])])?);
+        before = now;
     }
+    let left = after()?;
     using.expect("unbound", patience)?;
-    Ok((Measured(rounds), seen))
+    Ok((Measured(rounds), seen, left))
 }
 
 fn start_provider(place: &Place, provider: Whose<'_>, work: &Work) -> Result<(Process, u16)> {
@@ -192,13 +230,15 @@ fn expected(work: &Work) -> u64 {
     }
 }
 
-fn round(event: &Value, provider_cpu_ns: u64) -> Result<Round> {
+fn round(event: &Value, [user, provider]: [Cpu; 2]) -> Result<Round> {
     let number = |key: &str| event[key].as_u64().with_context(|| format!("a round without {key}"));
     Ok(Round {
         units: number("units")?,
         octets: number("octets")?,
         elapsed_ns: number("elapsed_ns")?.max(1),
         user_cpu_ns: number("cpu_ns")?,
-        provider_cpu_ns,
+        provider_cpu_ns: provider.used_ns,
+        user_waited_ns: user.waited_ns,
+        provider_waited_ns: provider.waited_ns,
     })
 }

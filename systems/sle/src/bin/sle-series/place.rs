@@ -62,6 +62,17 @@ impl Place {
         }
     }
 
+    /// How late a packet left at the most since this was last asked, and packets that were dropped
+    /// so far; none where no packets are carried.
+    pub(crate) fn troubles(&self) -> Option<(f64, u64)> {
+        match self {
+            Self::Delayed(path) => {
+                Some((path.latest().as_secs_f64() * 1e3, path.carried().dropped))
+            }
+            _ => None,
+        }
+    }
+
     /// Starts a program at an end.
     pub(crate) fn start(&self, end: End, name: &str, command: &mut Command) -> Result<Process> {
         match self {

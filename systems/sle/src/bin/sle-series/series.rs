@@ -1,11 +1,12 @@
 //! What all steps work with: settings, peers, progress, and whether to go on.
 
 use crate::measure::Measured;
-use crate::pair::{Timing, Whose, Work, measure};
+use crate::pair::{Timing, Whose, Work, measure, record};
 use crate::place::Place;
 use crate::published::Published;
 use crate::table::Table;
 use crate::utl::Utl;
+use crate::verdict::Point;
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -38,7 +39,7 @@ pub(crate) struct Step {
     /// What it means.
     pub(crate) words: Vec<String>,
     /// What limited throughput at points of this step, for the verdict.
-    pub(crate) limits: Vec<crate::verdict::Point>,
+    pub(crate) limits: Vec<Point>,
 }
 
 impl Step {
@@ -62,6 +63,16 @@ impl Step {
             text += &format!("   {line}\n");
         }
         text
+    }
+
+    /// For a page in Markdown.
+    pub(crate) fn markdown(&self) -> String {
+        let list =
+            |lines: &[String]| lines.iter().map(|line| format!("* {}\n", line.trim())).collect();
+        let tables = self.tables.iter().map(Table::markdown);
+        let parts = std::iter::once(list(&self.settings)).chain(tables).chain([list(&self.words)]);
+        let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+        format!("\n### {}. {}\n\n{}", self.number, self.title, parts.join("\n"))
     }
 
     /// For programs.
@@ -118,6 +129,36 @@ impl Series {
                 None
             }
         })
+    }
+
+    /// The same work once more, with the recorder on: what limits there, for the verdict. `rtt_ms`
+    /// is as connections see it, `tcp_mbit_per_s` iperf3's on the same path.
+    ///
+    /// # Errors
+    /// [`Stopped`] when a signal came.
+    pub(crate) fn point(
+        &self,
+        what: String,
+        place: &Place,
+        work: &Work,
+        measured: &Measured,
+        timing: Timing,
+        [rtt_ms, tcp_mbit_per_s]: [Option<f64>; 2],
+    ) -> Result<Point> {
+        self.go_on()?;
+        let recorded = record(place, work, timing);
+        self.go_on()?;
+        let recorded =
+            recorded.inspect_err(|error| eprintln!("   {what}, recorded: FAILED: {error:#}")).ok();
+        let point = Point {
+            what,
+            work: work.clone(),
+            mbit_per_s: measured.mbit_per_s(),
+            rtt_ms,
+            tcp_mbit_per_s,
+            recorded,
+        };
+        Ok(point)
     }
 
     /// # Errors

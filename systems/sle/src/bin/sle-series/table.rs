@@ -111,6 +111,19 @@ impl Table {
         text
     }
 
+    /// For a page in Markdown: the same, as a table of it.
+    pub(crate) fn markdown(&self) -> String {
+        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let mut text = format!("{}\n\n", self.title);
+        text += &line(self.columns.iter().map(|column| column.head.to_owned()).collect());
+        text += &line(self.columns.iter().map(|_| "---".to_owned()).collect());
+        for row in &self.rows {
+            let cells = row.iter().zip(&self.columns);
+            text += &line(cells.map(|(cell, column)| shown(cell, column)).collect());
+        }
+        text
+    }
+
     /// For programs: one object a row; what is not there is left out.
     pub(crate) fn json(&self) -> Value {
         let rows: Vec<Value> = self
@@ -205,6 +218,15 @@ mod tests {
         assert_eq!(
             example().text(),
             "rates\n   who          Mbit/s  n\n   ours        1,234.6  –\n   the slides      0.8  7\n"
+        );
+    }
+
+    #[test]
+    fn the_same_in_markdown() {
+        assert_eq!(
+            example().markdown(),
+            "rates\n\n| who | Mbit/s | n |\n| --- | --- | --- |\n| ours | 1,234.6 | – |\n\
+             | the slides | 0.8 | 7 |\n"
         );
     }
 

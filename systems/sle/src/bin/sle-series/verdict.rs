@@ -1,144 +1,265 @@
-//! What limits throughput at a point, from what was measured there.
+//! What limits throughput at a point, from the chains that the recorder wrote there.
 
+use crate::chains::Recorded;
 use crate::measure::Measured;
-use crate::pair::Work;
+use crate::pair::{Service, Work};
 use crate::table::grouped;
 
-/// A measured point, with what bounds it.
+/// From this share of the time on, computing or waiting for a CPU, a process is busy.
+const BUSY: f64 = 0.7;
+/// From this share of the window on, it is full: between a return and the next operation there is
+/// always a moment.
+const FULL: f64 = 0.8;
+
+/// A measured point, with what was recorded there.
 #[derive(Clone, Debug)]
 pub(crate) struct Point {
     /// In words: where it was measured.
     pub(crate) what: String,
-    /// Of user data.
+    pub(crate) work: Work,
+    /// Of user data, without the recorder.
     pub(crate) mbit_per_s: f64,
-    /// The bounds, the tightest first.
-    pub(crate) bounds: Vec<Bound>,
+    /// As connections see it; none on loopback.
+    pub(crate) rtt_ms: Option<f64>,
+    /// iperf3's on the same path, where there is.
+    pub(crate) tcp_mbit_per_s: Option<f64>,
+    /// The same work again, recorded; none where that failed.
+    pub(crate) recorded: Option<Recorded>,
 }
 
-/// A bound of throughput.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Bound {
-    pub(crate) by: By,
-    pub(crate) mbit_per_s: f64,
-}
-
-/// What bounds.
+/// What limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
-    /// Operations without their return, per round trip: confirmation, and propagation with it.
+    /// The way there and back, for as many operations as may be without their return.
+    Propagation,
+    /// What TCP lets onto the path: operations wait before it.
+    Window,
+    /// Waiting for returns, though nobody is busy and nothing is far.
     Acknowledgement,
-    /// What TCP carries on the same path with the same buffers, by iperf3.
-    Tcp,
-    /// CPU of the busier process for each operation.
+    /// CPU for each operation.
     Operation,
+    /// None of these.
+    Unexplained,
 }
 
 impl By {
     fn words(self) -> &'static str {
         match self {
-            Self::Acknowledgement => "the window of unacknowledged operations over the round trip",
-            Self::Tcp => "TCP: its window over the round trip, or the path",
-            Self::Operation => "the cost of each operation",
+            Self::Propagation => {
+                "propagation: the operations that may be without their return are on their way"
+            }
+            Self::Window => {
+                "the window: operations wait before TCP, for its window over the round trip or for \
+                 the path's rate"
+            }
+            Self::Acknowledgement => "acknowledgement: the user waits for returns",
+            Self::Operation => {
+                "the cost of each operation: a process computes, or waits for a CPU, all the time"
+            }
+            Self::Unexplained => {
+                "none of propagation, window, acknowledgement and cost: nothing is far, full or busy"
+            }
         }
     }
 }
 
 impl Point {
-    /// `rtt_ms`: as connections saw it; `tcp_mbit_per_s`: iperf3's on the same path, where there is.
-    pub(crate) fn new(
-        what: String,
-        work: &Work,
-        measured: &Measured,
-        rtt_ms: f64,
-        tcp_mbit_per_s: Option<f64>,
-        is_confirmed: bool,
-    ) -> Self {
-        let bits = f64::from(work.octets) * 8.0;
-        let mut bounds = Vec::new();
-        if is_confirmed && rtt_ms > 0.0 {
-            let in_flight = f64::from(work.window) * f64::from(work.together) * bits;
-            let mbit_per_s = in_flight / rtt_ms / 1e3;
-            bounds.push(Bound { by: By::Acknowledgement, mbit_per_s });
-        }
-        if let Some(mbit_per_s) = tcp_mbit_per_s {
-            bounds.push(Bound { by: By::Tcp, mbit_per_s });
-        }
-        // CPU of all threads of the busier process: one that has threads to share its work may
-        // pass this bound.
-        let us = measured.user_us().max(measured.provider_us());
-        if us > 0.0 {
-            bounds.push(Bound { by: By::Operation, mbit_per_s: bits / us });
-        }
-        bounds.sort_by(|a, b| a.mbit_per_s.total_cmp(&b.mbit_per_s));
-        Self { what, mbit_per_s: measured.mbit_per_s(), bounds }
+    /// What limits; none where nothing was recorded.
+    pub(crate) fn by(&self) -> Option<By> {
+        let Recorded { measured, chains } = self.recorded.as_ref()?;
+        let propagation_us = self.propagation_us();
+        let waits_us = chains.there_us - propagation_us / 2.0;
+        let is_full = self.under_way()? >= FULL * self.most_under_way();
+        let is_confirmed = self.work.service == Service::Fcltu;
+        Some(if is_confirmed && is_full && propagation_us > chains.total_us / 2.0 {
+            By::Propagation
+        } else if busy(measured) >= BUSY {
+            By::Operation
+        } else if self.rtt_ms.is_some() && waits_us > chains.total_us / 2.0 {
+            By::Window
+        } else if is_confirmed && is_full {
+            By::Acknowledgement
+        } else {
+            By::Unexplained
+        })
+    }
+
+    fn propagation_us(&self) -> f64 {
+        self.rtt_ms.unwrap_or(0.0) * 1e3
+    }
+
+    /// CLTUs under way on average, by Little's law: their rate times their time.
+    fn under_way(&self) -> Option<f64> {
+        let Recorded { measured, chains } = self.recorded.as_ref()?;
+        Some(measured.units_per_s() * chains.total_us / 1e6)
+    }
+
+    fn most_under_way(&self) -> f64 {
+        f64::from(self.work.window) * f64::from(self.work.together)
     }
 
     /// What limits here, in words.
     pub(crate) fn words(&self) -> String {
-        let Some(tightest) = self.bounds.first() else {
-            return format!("{}: {} Mbit/s", self.what, grouped(self.mbit_per_s, 1));
+        let rate = grouped(self.mbit_per_s, 1);
+        let (Some(by), Some(recorded)) = (self.by(), &self.recorded) else {
+            return format!("{}: {rate} Mbit/s; not recorded, so nothing is said", self.what);
         };
-        let others: Vec<String> = self.bounds[1..]
-            .iter()
-            .map(|bound| {
-                format!("{} would allow {}", bound.by.words(), grouped(bound.mbit_per_s, 0))
-            })
-            .collect();
-        let reached = self.mbit_per_s / tightest.mbit_per_s;
-        let mut text = format!(
-            "{}: {} Mbit/s. Limited by {} ({} Mbit/s; reached {:.2} of it)",
-            self.what,
-            grouped(self.mbit_per_s, 1),
-            tightest.by.words(),
-            grouped(tightest.mbit_per_s, 1),
-            reached
+        let mut text = format!("{}: {rate} Mbit/s. Limited by {}. ", self.what, by.words());
+        text += &match self.work.service {
+            Service::Fcltu => self.way_of_a_cltu(recorded),
+            Service::Raf => way_of_a_buffer(recorded),
+        };
+        let [user, provider] = recorded.measured.busy();
+        let [used_user, used_provider] = used(&recorded.measured);
+        text += &format!(
+            ". Computing: user {used_user:.2}, provider {used_provider:.2} of a CPU, and with waiting \
+             for one {user:.2} and {provider:.2}"
         );
-        if !others.is_empty() {
-            text += &format!("; {}", others.join(", "));
+        if let Some(tcp) = self.tcp_mbit_per_s {
+            text += &format!(". iperf3 on this path: {} Mbit/s", grouped(tcp, 1));
         }
-        if reached < 0.5 {
-            text += "; less than half of the bound: waiting that none of these explains";
+        text += &format!(
+            ". Recorded at {} Mbit/s, {} chains",
+            grouped(recorded.measured.mbit_per_s(), 1),
+            grouped(recorded.chains.count as f64, 0)
+        );
+        if recorded.chains.dropped > 0 {
+            text += &format!(", {} transactions dropped", recorded.chains.dropped);
         }
         text
+    }
+
+    fn way_of_a_cltu(&self, Recorded { chains, .. }: &Recorded) -> String {
+        let far = self.rtt_ms.map(|ms| format!(" ({} of both are propagation)", time(ms * 1e3)));
+        let far = far.unwrap_or_default();
+        format!(
+            "A CLTU's {} from send to return: {} there, {} at the provider, {} back{far}, {} \
+             acknowledging; {} in the queue and {} radiated beside. {} of {} CLTUs were under way",
+            time(chains.total_us),
+            time(chains.there_us),
+            time(chains.receive_us),
+            time(chains.back_us),
+            time(chains.acknowledge_us),
+            time(chains.queue_us),
+            time(chains.radiate_us),
+            grouped(self.under_way().unwrap_or(0.0).min(self.most_under_way()), 0),
+            grouped(self.most_under_way(), 0)
+        )
+    }
+}
+
+fn way_of_a_buffer(Recorded { chains, .. }: &Recorded) -> String {
+    format!(
+        "A buffer's {} from its first frame's receipt until the program has it: {} until it is \
+         handed over, {} there, {} at the user",
+        time(chains.total_us),
+        time(chains.fill_us),
+        time(chains.there_us),
+        time(chains.receive_us)
+    )
+}
+
+/// Share of the time in which the busier process computes or waits for a CPU: above 1 where its
+/// threads share the work.
+fn busy(measured: &Measured) -> f64 {
+    let [user, provider] = measured.busy();
+    user.max(provider)
+}
+
+/// CPUs that user and provider used.
+fn used(measured: &Measured) -> [f64; 2] {
+    [measured.user_us(), measured.provider_us()].map(|us| us * measured.units_per_s() / 1e6)
+}
+
+/// A duration with its unit.
+fn time(us: f64) -> String {
+    match us.abs() {
+        us_abs if us_abs < 1000.0 => format!("{us:.1} µs"),
+        us_abs if us_abs < 1e6 => format!("{:.1} ms", us / 1e3),
+        _ => format!("{:.2} s", us / 1e6),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{By, Point};
+    use crate::chains::{Chains, Recorded};
     use crate::measure::{Measured, Round};
     use crate::pair::Work;
 
-    fn measured(units: u64, octets: u64, user_cpu_ns: u64) -> Measured {
-        Measured(vec![Round {
+    /// One second in which so many units were done, with so much CPU for each on either side.
+    fn point(
+        work: Work,
+        units: u64,
+        cpu_us: u64,
+        rtt_ms: impl Into<Option<f64>>,
+        chains: Chains,
+    ) -> Point {
+        let measured = Measured(vec![Round {
             units,
-            octets,
+            octets: units * u64::from(work.octets),
             elapsed_ns: 1_000_000_000,
-            user_cpu_ns,
-            provider_cpu_ns: 1,
-        }])
+            user_cpu_ns: units * cpu_us * 1000,
+            provider_cpu_ns: units * cpu_us * 1000,
+            ..Round::default()
+        }]);
+        Point {
+            what: "here".to_owned(),
+            work,
+            mbit_per_s: measured.mbit_per_s(),
+            rtt_ms: rtt_ms.into(),
+            tcp_mbit_per_s: None,
+            recorded: Some(Recorded { measured, chains }),
+        }
     }
 
-    /// 10 CLTUs of 1544 octets every 100 ms are 1.2352 Mbit/s, whatever TCP and CPU could do.
+    fn way(total_us: f64, there_us: f64, back_us: f64) -> Chains {
+        Chains { count: 1, total_us, there_us, back_us, ..Chains::default() }
+    }
+
+    /// 10 CLTUs every 101 ms, of which 100 are the round trip.
     #[test]
-    fn ten_in_flight_over_a_tenth_of_a_second() {
-        let work = Work::fcltu(1544, 10);
-        let measured = measured(97, 97 * 1544, 97 * 5_000);
-        let point = Point::new("here".into(), &work, &measured, 100.0, Some(5.2), true);
-        assert_eq!(point.bounds[0].by, By::Acknowledgement);
-        assert!((point.bounds[0].mbit_per_s - 1.2352).abs() < 1e-9);
-        assert_eq!(point.bounds[1].by, By::Tcp);
-        assert!((point.bounds[2].mbit_per_s - 2470.4).abs() < 1e-6);
-        assert!(point.words().contains("reached 0.97 of it"), "{}", point.words());
+    fn few_operations_over_a_long_way() {
+        let point = point(Work::fcltu(1544, 10), 99, 50, 100.0, way(101_000.0, 50_500.0, 50_500.0));
+        assert_eq!(point.by(), Some(By::Propagation));
+        let words = point.words();
+        assert!(words.contains("A CLTU's 101.0 ms from send to return"), "{words}");
+        assert!(words.contains("10 of 10 CLTUs were under way"), "{words}");
+    }
+
+    /// 170 CLTUs under way, 240 of 340 ms before the wire.
+    #[test]
+    fn many_operations_before_a_small_window() {
+        let chains = way(340_000.0, 290_000.0, 50_000.0);
+        assert_eq!(point(Work::fcltu(1544, 170), 500, 8, 100.0, chains).by(), Some(By::Window));
+    }
+
+    /// The same, but the provider computes all the time: it would be no faster without the window.
+    #[test]
+    fn many_operations_before_a_busy_process() {
+        let chains = way(600_000.0, 550_000.0, 50_000.0);
+        let work = Work::fcltu(1544, 60_000);
+        assert_eq!(point(work, 90_000, 10, 100.0, chains).by(), Some(By::Operation));
+    }
+
+    /// One at a time, 25 µs each, 5 µs of CPU on either side.
+    #[test]
+    fn one_at_a_time_near() {
+        let chains = way(25.0, 12.0, 12.0);
+        let point = point(Work::fcltu(1544, 1), 38_000, 5, None, chains);
+        assert_eq!(point.by(), Some(By::Acknowledgement));
     }
 
     #[test]
-    fn unconfirmed_without_delay_it_is_the_cpu() {
-        let work = Work::raf(100, 80);
-        let measured = measured(1_000_000, 100_000_000, 900_000_000);
-        let point = Point::new("there".into(), &work, &measured, 0.1, None, false);
-        assert_eq!(point.bounds.len(), 1);
-        assert_eq!(point.bounds[0].by, By::Operation);
-        assert!((point.mbit_per_s / point.bounds[0].mbit_per_s - 0.9).abs() < 1e-9);
+    fn frames_are_limited_by_whoever_computes() {
+        let point = point(Work::raf(100, 80), 1_000_000, 1, None, way(900.0, 100.0, 0.0));
+        assert_eq!(point.by(), Some(By::Operation));
+        let point = point_without_record();
+        assert_eq!(point.by(), None);
+        assert!(point.words().contains("not recorded"));
+    }
+
+    fn point_without_record() -> Point {
+        Point { recorded: None, ..point(Work::raf(100, 80), 1, 1, None, Chains::default()) }
     }
 }

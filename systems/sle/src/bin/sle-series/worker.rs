@@ -1,17 +1,20 @@
 //! The measured programs: a provider, and a user that works in rounds and says what it did in lines
 //! of JSON (`listening`; `begin`, `round`…, `unbound`).
 
-use crate::args::Use;
+use crate::args::{Api, Use};
 use anyhow::{Context, Result, bail};
 use bytes::Bytes;
 use chronoscope_clock::{monotonic_ns, process_cpu_ns, sleep_until};
 use chronoscope_sle::client::{ClientError, Settings, Transfer, User};
+use chronoscope_sle::codec;
 use chronoscope_sle::config::Config;
 use chronoscope_sle::pdu::{
     BufferNotification, FrameOrNotification, RequestedFrameQuality, ReturnStart, Select, Service,
     UnbindReason,
 };
 use chronoscope_sle::provider::{self, Log};
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::unistd::Pid;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -22,7 +25,8 @@ use std::thread;
 ///
 /// # Errors
 /// When the configuration is wrong or a port cannot be had.
-pub(crate) fn provide(config: &str) -> Result<()> {
+pub(crate) fn provide(config: &str, api: Api) -> Result<()> {
+    switch(api)?;
     let config = Config::parse(config)?;
     // Connections come and go as the measurements do: only what is wrong is of interest.
     let running = provider::run(&config, Log::none())?;
@@ -37,6 +41,7 @@ pub(crate) fn provide(config: &str) -> Result<()> {
 /// # Errors
 /// When the association does not come about, or ends.
 pub(crate) fn work(task: &Use) -> Result<()> {
+    switch(task.api)?;
     let config = Config::parse(&task.config)?;
     let mut settings = Settings::of(&config, None)?;
     settings.window = task.window;
@@ -62,6 +67,17 @@ pub(crate) fn work(task: &Use) -> Result<()> {
     user.stop()?;
     user.unbind(UnbindReason::End)?;
     say(&json!({"event": "unbound"}))
+}
+
+/// Before there is a second thread: threads inherit the CPU.
+fn switch(api: Api) -> Result<()> {
+    codec::use_declarations_alone(api.declared);
+    if let Some(cpu) = api.cpu {
+        let mut one = CpuSet::new();
+        one.set(cpu)?;
+        sched_setaffinity(Pid::from_raw(0), &one).with_context(|| format!("CPU {cpu}"))?;
+    }
+    Ok(())
 }
 
 /// Frames that came.

@@ -1,12 +1,11 @@
 //! Step 3: N CLTUs in one invocation, acknowledged by one return.
 
-use super::{MEASURED, measured_cells, ratio};
+use super::{MEASURED, filled, measured_cells, ratio};
 use crate::measure::Measured;
 use crate::pair::{Whose, Work};
 use crate::place::{Link, Place};
 use crate::series::{Series, Step};
 use crate::table::{Table, number, words};
-use crate::verdict::Point;
 use anyhow::Result;
 use std::time::Duration;
 
@@ -24,7 +23,7 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
         number("of_single", "× N = 1", 2),
     ];
     columns.extend(MEASURED);
-    let mut table = Table::new("CLTUs in an invocation", &columns);
+    let table = Table::new("CLTUs in an invocation", &columns);
     let all: &[u32] = if series.quick { &[1, 8, 80] } else { &[1, 2, 4, 7, 8, 10, 16, 20, 40, 80] };
     let delay = Duration::from_millis(100);
     let (far, why_not) = Place::delayed(Link { rtt: delay, ..Link::default() })?;
@@ -37,37 +36,39 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
     if !series.quick {
         cases.insert(1, ("loopback", &Place::Loopback, 220, 64));
     }
-    for (path, place, octets, window) in cases {
-        let (rtt_ms, _) = place.round_trip_ms()?;
-        let mut single = None;
-        for together in all {
-            let work = Work { together: *together, ..Work::fcltu(octets, window) };
-            let what = format!("{path}, {octets} octets, window {window}, N = {together}");
-            let timing = match path {
-                "loopback" => series.near(),
-                _ => series.timing(Duration::from_secs(2)),
-            };
-            let pair = [Whose::Ours, Whose::Ours];
-            let measured = series.take(&what, place, pair, &work, timing)?;
-            let rate = measured.as_ref().map(Measured::units_per_s);
-            single = single.or(rate);
-            if let Some(measured) = measured.as_ref().filter(|_| matches!(together, 1 | 80)) {
-                let rtt_ms = if path == "loopback" { 0.0 } else { rtt_ms };
-                step.limits.push(Point::new(what, &work, measured, rtt_ms, None, true));
-            }
-            let [a, b, c, d, e] = measured_cells(measured.as_ref());
-            let of_single = ratio(rate, single);
-            let row = [path.into(), octets.into(), window.into(), (*together).into()];
-            let [k, l, m, n] = row;
-            table.row([k, l, m, n, of_single.into(), a, b, c, d, e]);
-            if let Some(factor) = of_single.filter(|_| *together == 80) {
-                step.words.push(format!(
+    filled(step, table, |step, table| {
+        for (path, place, octets, window) in cases {
+            let (rtt_ms, _) = place.round_trip_ms()?;
+            let mut single = None;
+            for together in all {
+                let work = Work { together: *together, ..Work::fcltu(octets, window) };
+                let what = format!("{path}, {octets} octets, window {window}, N = {together}");
+                let timing = match path {
+                    "loopback" => series.near(),
+                    _ => series.timing(Duration::from_secs(2)),
+                };
+                let pair = [Whose::Ours, Whose::Ours];
+                let measured = series.take(&what, place, pair, &work, timing)?;
+                let rate = measured.as_ref().map(Measured::units_per_s);
+                single = single.or(rate);
+                if let Some(measured) = measured.as_ref().filter(|_| matches!(together, 1 | 80)) {
+                    let beside = [(path != "loopback").then_some(rtt_ms), None];
+                    let point = series.point(what, place, &work, measured, timing, beside)?;
+                    step.limits.push(point);
+                }
+                let [a, b, c, d, e] = measured_cells(measured.as_ref());
+                let of_single = ratio(rate, single);
+                let row = [path.into(), octets.into(), window.into(), (*together).into()];
+                let [k, l, m, n] = row;
+                table.row([k, l, m, n, of_single.into(), a, b, c, d, e]);
+                if let Some(factor) = of_single.filter(|_| *together == 80) {
+                    step.words.push(format!(
                     "{path}, {octets} octets, window {window}: 80 together carry {factor:.1} times \
                      as much as one by one"
                 ));
+                }
             }
         }
-    }
-    step.tables.push(table);
-    Ok(())
+        Ok(())
+    })
 }

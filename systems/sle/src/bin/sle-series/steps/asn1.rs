@@ -4,6 +4,7 @@
 //! of samples in functions of the codec. What the compiler put into other functions the second
 //! misses; what the caches do to it in company the first misses.
 
+use super::filled;
 use crate::measure::Measured;
 use crate::pair::{Service, Whose, Work, measure_during};
 use crate::place::Place;
@@ -41,43 +42,44 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
         number("profile_pct", "profile %", 1),
         number("published_pct", "published %", 2),
     ];
-    let mut table = Table::new("ASN.1 in the local processing", &columns);
+    let table = Table::new("ASN.1 in the local processing", &columns);
     let published = series.published.asn1_share_pct.buffer_with_frames;
     let cases = [
         ("RAF 80 × 100 octets", Work::raf(100, 80), Some(published)),
         ("RAF 1 × 8000 octets", Work::raf(8000, 1), None),
         ("CLTU 1544 octets, window 64", Work::fcltu(1544, 64), None),
     ];
-    for (case, work, published) in cases {
-        series.go_on()?;
-        let Some((measured, profiled)) = run(series, case, &work) else { continue };
-        let [user_ns, provider_ns] = costs(&work)?;
-        let operations = match work.service {
-            Service::Raf => f64::from(work.together),
-            Service::Fcltu => 1.0,
-        };
-        let sides = [
-            ("provider", provider_ns, measured.provider_us(), profiled[1]),
-            ("user", user_ns, measured.user_us(), profiled[0]),
-        ];
-        for (side, codec_ns, us, profile_pct) in sides {
-            let process_ns = us * 1e3 * operations;
-            let share = codec_ns / process_ns * 100.0;
-            let published = published.filter(|_| side == "provider");
-            table.row([
-                case.into(),
-                side.into(),
-                codec_ns.into(),
-                process_ns.into(),
-                share.into(),
-                profile_pct.into(),
-                published.into(),
-            ]);
+    filled(step, table, |step, table| {
+        for (case, work, published) in cases {
+            series.go_on()?;
+            let Some((measured, profiled)) = run(series, case, &work) else { continue };
+            let [user_ns, provider_ns] = costs(&work)?;
+            let operations = match work.service {
+                Service::Raf => f64::from(work.together),
+                Service::Fcltu => 1.0,
+            };
+            let sides = [
+                ("provider", provider_ns, measured.provider_us(), profiled[1]),
+                ("user", user_ns, measured.user_us(), profiled[0]),
+            ];
+            for (side, codec_ns, us, profile_pct) in sides {
+                let process_ns = us * 1e3 * operations;
+                let share = codec_ns / process_ns * 100.0;
+                let published = published.filter(|_| side == "provider");
+                table.row([
+                    case.into(),
+                    side.into(),
+                    codec_ns.into(),
+                    process_ns.into(),
+                    share.into(),
+                    profile_pct.into(),
+                    published.into(),
+                ]);
+            }
         }
-    }
-    step.words.push(alone(series, &table)?);
-    step.tables.push(table);
-    Ok(())
+        step.words.push(alone(series, table)?);
+        Ok(())
+    })
 }
 
 /// The work with perf looking at both; `None` where it failed.
@@ -88,7 +90,7 @@ fn run(series: &Series, case: &str, work: &Work) -> Option<(Measured, [Option<f6
     let pair = [Whose::Ours, Whose::Ours];
     let measured = series.take(case, &Place::Loopback, pair, work, timing).ok()??;
     let long = crate::pair::Timing { round: LOOK * 2, rounds: 1, ..timing };
-    let profiled = measure_during(&Place::Loopback, pair, work, long, |pids| {
+    let look = |pids: [u32; 2]| {
         std::thread::scope(|scope| {
             let looks =
                 pids.map(|pid| scope.spawn(move || profile::share_pct(pid, LOOK, is_codec)));
@@ -101,9 +103,10 @@ fn run(series: &Series, case: &str, work: &Work) -> Option<(Measured, [Option<f6
                 Err(_) => None, // its panic was printed
             }))
         })
-    });
+    };
+    let profiled = measure_during(&Place::Loopback, pair, work, long, look, || Ok(()));
     match profiled {
-        Ok((_, profiled)) => Some((measured, profiled)),
+        Ok((_, profiled, ())) => Some((measured, profiled)),
         Err(error) => {
             eprintln!("   {case}, profiled: FAILED: {error:#}");
             Some((measured, [None; 2]))

@@ -1,12 +1,11 @@
 //! Step 4: what confirmation costs, and what frames in a buffer gain.
 
-use super::{MEASURED, measured_cells, ours, ratio};
+use super::{MEASURED, filled, measured_cells, ours, ratio};
 use crate::measure::Measured;
 use crate::pair::{Whose, Work};
 use crate::place::Place;
 use crate::series::{Series, Step};
 use crate::table::{Table, grouped, number, words};
-use crate::verdict::Point;
 use anyhow::Result;
 
 pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
@@ -25,41 +24,43 @@ fn confirmation(series: &Series, step: &mut Step) -> Result<()> {
     columns.push(number("window", "window", 0));
     columns.extend(MEASURED);
     columns.push(number("published_mbit_per_s", "published", 2));
-    let mut table =
-        Table::new("Confirmed (CLTU) against unconfirmed (RAF, 1 frame/buffer)", &columns);
-    for row in &series.published.confirmed {
-        let raf = ours(series, &format!("RAF {} octets", row.octets), &Work::raf(row.octets, 1))?;
-        let mut factors = Vec::new();
-        for window in [1, 64] {
-            let work = Work::fcltu(row.octets, window);
-            let what = format!("CLTU {} octets, window {window}", row.octets);
-            let cltu = ours(series, &what, &work)?;
-            let raf = raf.as_ref().map(Measured::mbit_per_s);
-            if let Some(more) = ratio(raf, cltu.as_ref().map(Measured::mbit_per_s)) {
-                factors.push(format!("{:+.0} % over window {window}", (more - 1.0) * 100.0));
+    let table = Table::new("Confirmed (CLTU) against unconfirmed (RAF, 1 frame/buffer)", &columns);
+    filled(step, table, |step, table| {
+        for row in &series.published.confirmed {
+            let raf =
+                ours(series, &format!("RAF {} octets", row.octets), &Work::raf(row.octets, 1))?;
+            let mut factors = Vec::new();
+            for window in [1, 64] {
+                let work = Work::fcltu(row.octets, window);
+                let what = format!("CLTU {} octets, window {window}", row.octets);
+                let cltu = ours(series, &what, &work)?;
+                let raf = raf.as_ref().map(Measured::mbit_per_s);
+                if let Some(more) = ratio(raf, cltu.as_ref().map(Measured::mbit_per_s)) {
+                    factors.push(format!("{:+.0} % over window {window}", (more - 1.0) * 100.0));
+                }
+                let [a, b, c, d, e] = measured_cells(cltu.as_ref());
+                let row =
+                    ["CLTU".into(), row.octets.into(), window.into(), row.cltu_mbit_per_s.into()];
+                let [k, l, m, z] = row;
+                table.row([k, l, m, a, b, c, d, e, z]);
             }
-            let [a, b, c, d, e] = measured_cells(cltu.as_ref());
-            let row = ["CLTU".into(), row.octets.into(), window.into(), row.cltu_mbit_per_s.into()];
-            let [k, l, m, z] = row;
-            table.row([k, l, m, a, b, c, d, e, z]);
+            let [a, b, c, d, e] = measured_cells(raf.as_ref());
+            let cells = ["RAF".into(), row.octets.into(), row.raf_mbit_per_s.into()];
+            let [k, l, z] = cells;
+            table.row([k, l, crate::table::Cell::None, a, b, c, d, e, z]);
+            let factors_published = &series.published.factors;
+            let published = match row.octets {
+                8000 => factors_published.raf_over_cltu_8000_pct,
+                _ => factors_published.raf_over_cltu_2000_pct,
+            };
+            step.words.push(format!(
+                "{} octets: unconfirmed {}; published +{published:.0} %",
+                row.octets,
+                factors.join(", ")
+            ));
         }
-        let [a, b, c, d, e] = measured_cells(raf.as_ref());
-        let cells = ["RAF".into(), row.octets.into(), row.raf_mbit_per_s.into()];
-        let [k, l, z] = cells;
-        table.row([k, l, crate::table::Cell::None, a, b, c, d, e, z]);
-        let factors_published = &series.published.factors;
-        let published = match row.octets {
-            8000 => factors_published.raf_over_cltu_8000_pct,
-            _ => factors_published.raf_over_cltu_2000_pct,
-        };
-        step.words.push(format!(
-            "{} octets: unconfirmed {}; published +{published:.0} %",
-            row.octets,
-            factors.join(", ")
-        ));
-    }
-    step.tables.push(table);
-    Ok(())
+        Ok(())
+    })
 }
 
 fn buffers(series: &Series, step: &mut Step) -> Result<()> {
@@ -72,64 +73,67 @@ fn buffers(series: &Series, step: &mut Step) -> Result<()> {
         number("published_frames_per_s", "frames/s", 0),
         number("factor", "factor", 0),
     ]);
-    let mut table = Table::new("RAF: 8000 octets a buffer, in more and smaller frames", &columns);
-    let mut four = None;
-    for (i, octets) in raf.frame_octets.iter().enumerate() {
-        let together = raf.frames_per_buffer[i];
-        if series.quick && !matches!(together, 1 | 4 | 80) {
-            continue;
+    let table = Table::new("RAF: 8000 octets a buffer, in more and smaller frames", &columns);
+    filled(step, table, |step, table| {
+        let mut four = None;
+        for (i, octets) in raf.frame_octets.iter().enumerate() {
+            let together = raf.frames_per_buffer[i];
+            if series.quick && !matches!(together, 1 | 4 | 80) {
+                continue;
+            }
+            let work = Work::raf(*octets, together);
+            let measured = ours(series, &format!("RAF {together} × {octets} octets"), &work)?;
+            let rate = measured.as_ref().map(Measured::units_per_s);
+            if together == 4 {
+                four = measured.as_ref().map(Measured::mbit_per_s);
+            }
+            if let Some(measured) = &measured {
+                let what = format!("RAF {together} × {octets} octets, loopback");
+                let (near, timing) = (&Place::Loopback, series.near());
+                let point = series.point(what, near, &work, measured, timing, [None, None])?;
+                step.limits.push(point);
+            }
+            if together == 80
+                && let Some(rate) = rate
+            {
+                step.words.push(format!(
+                    "80 × 100 octets: {} frames/s; published {}; our aim: 1,000,000",
+                    grouped(rate, 0),
+                    grouped(raf.frames_per_s[i], 0)
+                ));
+            }
+            let [a, b, c, d, e] = measured_cells(measured.as_ref());
+            let published = raf.frames_per_s[i];
+            let cells = [
+                rate.map(|rate| 1e6 / rate).into(),
+                raf.mbit_per_s[i].into(),
+                published.into(),
+                rate.map(|rate| rate / published).into(),
+            ];
+            let [w, x, y, z] = cells;
+            table.row([(*octets).into(), together.into(), a, b, c, d, e, w, x, y, z]);
         }
-        let work = Work::raf(*octets, together);
-        let measured = ours(series, &format!("RAF {together} × {octets} octets"), &work)?;
-        let rate = measured.as_ref().map(Measured::units_per_s);
-        if together == 4 {
-            four = measured.as_ref().map(Measured::mbit_per_s);
-        }
-        if let Some(measured) = &measured {
-            let what = format!("RAF {together} × {octets} octets, loopback");
-            step.limits.push(Point::new(what, &work, measured, 0.0, None, false));
-        }
-        if together == 80
-            && let Some(rate) = rate
-        {
+        let single = ours(series, "RAF 1 × 2000 octets", &Work::raf(2000, 1))?;
+        let whole = ours(series, "RAF 80 × 100 octets as one frame", &Work::raf(8000, 1))?;
+        let single = single.as_ref().map(Measured::mbit_per_s);
+        if let Some(factor) = ratio(four, single) {
             step.words.push(format!(
-                "80 × 100 octets: {} frames/s; published {}; our aim: 1,000,000",
-                grouped(rate, 0),
-                grouped(raf.frames_per_s[i], 0)
-            ));
-        }
-        let [a, b, c, d, e] = measured_cells(measured.as_ref());
-        let published = raf.frames_per_s[i];
-        let cells = [
-            rate.map(|rate| 1e6 / rate).into(),
-            raf.mbit_per_s[i].into(),
-            published.into(),
-            rate.map(|rate| rate / published).into(),
-        ];
-        let [w, x, y, z] = cells;
-        table.row([(*octets).into(), together.into(), a, b, c, d, e, w, x, y, z]);
-    }
-    let single = ours(series, "RAF 1 × 2000 octets", &Work::raf(2000, 1))?;
-    let whole = ours(series, "RAF 80 × 100 octets as one frame", &Work::raf(8000, 1))?;
-    let single = single.as_ref().map(Measured::mbit_per_s);
-    if let Some(factor) = ratio(four, single) {
-        step.words.push(format!(
             "4 × 2000 octets a buffer carry {factor:.2} times as much as 1 × 2000; published {} \
              ({} over {} Mbit/s)",
             series.published.factors.four_2000_in_buffer,
             raf.mbit_per_s[2],
             raf.single_2000_mbit_per_s
         ));
-    }
-    if let Some(whole) = whole {
-        step.words.push(format!(
+        }
+        if let Some(whole) = whole {
+            step.words.push(format!(
             "80 × 100 octets concatenated and handed over as one frame: {} Mbit/s; published {}",
             grouped(whole.mbit_per_s(), 0),
             raf.concatenated_80x100_mbit_per_s
         ));
-    }
-    step.tables.push(table);
-    Ok(())
+        }
+        Ok(())
+    })
 }
 
 fn java(series: &Series, step: &mut Step) -> Result<()> {
@@ -141,8 +145,7 @@ fn java(series: &Series, step: &mut Step) -> Result<()> {
     columns.push(number("octets", "octets", 0));
     columns.push(number("together", "frames/buffer", 0));
     columns.extend(MEASURED);
-    let mut table =
-        Table::new("RAF beside the Java peer (UTL 1.0.6), version 5, loopback", &columns);
+    let table = Table::new("RAF beside the Java peer (UTL 1.0.6), version 5, loopback", &columns);
     let utl = Whose::Utl(utl);
     let pairs = [
         ("ours", "ours", [Whose::Ours, Whose::Ours]),
@@ -155,17 +158,18 @@ fn java(series: &Series, step: &mut Step) -> Result<()> {
     } else {
         &[(1115, 1), (1115, 4), (1115, 10), (1115, 80), (100, 80)]
     };
-    for (octets, together) in cases {
-        for (user, provider, pair) in pairs {
-            let work = Work::raf(*octets, *together);
-            let what = format!("{provider} → {user}, {together} × {octets} octets");
-            let measured = series.take(&what, &Place::Loopback, pair, &work, series.near())?;
-            let [a, b, c, d, e] = measured_cells(measured.as_ref());
-            let row = [user.into(), provider.into(), (*octets).into(), (*together).into()];
-            let [k, l, m, n] = row;
-            table.row([k, l, m, n, a, b, c, d, e]);
+    filled(step, table, |_, table| {
+        for (octets, together) in cases {
+            for (user, provider, pair) in pairs {
+                let work = Work::raf(*octets, *together);
+                let what = format!("{provider} → {user}, {together} × {octets} octets");
+                let measured = series.take(&what, &Place::Loopback, pair, &work, series.near())?;
+                let [a, b, c, d, e] = measured_cells(measured.as_ref());
+                let row = [user.into(), provider.into(), (*octets).into(), (*together).into()];
+                let [k, l, m, n] = row;
+                table.row([k, l, m, n, a, b, c, d, e]);
+            }
         }
-    }
-    step.tables.push(table);
-    Ok(())
+        Ok(())
+    })
 }

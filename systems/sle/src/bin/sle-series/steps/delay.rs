@@ -1,13 +1,12 @@
 //! Step 2: round trips and windows, beside iperf3 on the same path.
 
-use super::{MEASURED, measured_cells, ratio};
+use super::{MEASURED, filled, measured_cells, ratio};
 use crate::iperf;
 use crate::measure::Measured;
 use crate::pair::{Whose, Work};
 use crate::place::{Link, Place};
 use crate::series::{Series, Step};
 use crate::table::{Cell, Table, number, words};
-use crate::verdict::Point;
 use anyhow::Result;
 use chronoscope_sle::delay::Buffers;
 use std::time::Duration;
@@ -15,8 +14,9 @@ use std::time::Duration;
 const CONGESTION: &str = "cubic";
 /// What the document calls windows: 64 kB, 13 MB, 25 MB.
 const WINDOWS: [u32; 3] = [65_536, 13_000_000, 25_000_000];
-/// Operations without their return, at most.
-const OPERATIONS_MAX: u32 = 32_768;
+/// Operations without their return, at most: invoke ids have 16 bits. Where TCP's buffers hold 25 MB,
+/// 32,768 operations of 1544 octets were in them, and it ran dry now and then.
+const OPERATIONS_MAX: u32 = 60_000;
 /// What the document's rates come to at both lengths: 10 kB in flight.
 const FEW: u32 = 10;
 
@@ -27,6 +27,11 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
          its bookkeeping out of them; Nagle off; the link is the document's, {} Mbit/s",
         series.published.setup.link_mbit_per_s
     ));
+    step.settings.push(
+        "late: how long after its time a packet left the delay at the most; more than some ms say that \
+         the machine had no CPU for the path, and that the row is too low"
+            .to_owned(),
+    );
     if series.iperf.is_none() {
         step.settings.push("without iperf3: its columns are empty".to_owned());
     }
@@ -40,25 +45,42 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
     ];
     columns.extend(MEASURED);
     columns.extend([
+        number("late_ms", "late ms", 1),
+        number("dropped", "dropped", 0),
         number("iperf_mbit_per_s", "iperf3", 2),
         number("of_iperf", "of iperf3", 3),
         number("published_mbit_per_s", "published", 3),
         number("published_of_iperf", "of iperf", 3),
         number("factor", "factor", 1),
     ]);
-    let mut table = Table::new("One CLTU an invocation over a delay", &columns);
+    let table = Table::new("One CLTU an invocation over a delay", &columns);
     let rtts: &[f64] = if series.quick { &[0.1, 100.0] } else { &[0.1, 50.0, 100.0, 200.0, 400.0] };
-    for window in WINDOWS {
-        if series.quick && window == 13_000_000 {
-            continue;
+    filled(step, table, |step, table| {
+        for window in WINDOWS {
+            if series.quick && window == 13_000_000 {
+                continue;
+            }
+            for rtt_ms in rtts {
+                point(series, step, table, window, *rtt_ms)?;
+            }
         }
-        for rtt_ms in rtts {
-            point(series, step, &mut table, window, *rtt_ms)?;
-        }
-    }
-    say(series, step, &table);
-    step.tables.push(table);
-    Ok(())
+        say(series, step, table);
+        Ok(())
+    })
+}
+
+/// How late packets were, in ms, and how many were dropped, since before.
+fn troubles(before: Option<(f64, u64)>, after: Option<(f64, u64)>) -> (Option<f64>, Option<f64>) {
+    let dropped = before.zip(after).map(|((_, before), (_, after))| (after - before) as f64);
+    (after.map(|(late_ms, _)| late_ms), dropped)
+}
+
+/// How long until what counts: a window opens by doubling once a round trip from 10 segments on, if
+/// the congestion control does not turn careful before; twice that, in the whole seconds that iperf3
+/// knows, so that both have the same time.
+fn warm_up(window: u32, rtt_ms: f64) -> Duration {
+    let doublings = (f64::from(window) / 14_480.0).log2().max(1.0);
+    Duration::from_secs_f64((2.0 * doublings * rtt_ms / 1e3 + 0.25).ceil())
 }
 
 /// One path: iperf3, then both lengths with as many operations as there is room for, then the
@@ -85,9 +107,7 @@ fn point(
         }
     }
     let (_, connects_ms) = place.round_trip_ms()?;
-    // A window opens by doubling once a round trip.
-    let warm = Duration::from_secs_f64((rtt_ms * 0.016).max(0.5));
-    let timing = series.timing(if series.quick { warm / 2 } else { warm });
+    let timing = series.timing(warm_up(window, rtt_ms));
     series.go_on()?;
     let tcp = series.iperf.as_ref().and_then(|_| {
         match iperf::run(&place, CONGESTION, timing.warm, timing.round * timing.rounds) {
@@ -112,9 +132,13 @@ fn point(
         let work = Work { congestion: CONGESTION, ..Work::fcltu(octets, operations) };
         let what = format!("RTT {rtt_ms} ms, {window} octets, {octets} octets × {operations}");
         let pair = [Whose::Ours, Whose::Ours];
+        let before = place.troubles();
         let measured = series.take(&what, &place, pair, &work, timing)?;
-        if let Some(measured) = &measured {
-            step.limits.push(Point::new(what, &work, measured, connects_ms, tcp, true));
+        let (late_ms, dropped) = troubles(before, place.troubles());
+        if let Some(measured) = measured.as_ref().filter(|_| octets == 1544) {
+            let beside = [Some(connects_ms), tcp];
+            let point = series.point(what, &place, &work, measured, timing, beside)?;
+            step.limits.push(point);
         }
         let published = series.published.rtt(window, rtt_ms, octets);
         let mbit = measured.as_ref().map(Measured::mbit_per_s);
@@ -145,6 +169,8 @@ fn point(
             c,
             d,
             e,
+            late_ms.into(),
+            dropped.into(),
             v,
             w,
             x,

@@ -1,12 +1,12 @@
 //! Step 1: throughput against the length of a CLTU; optimisations; Nagle; the Java peer.
 
-use super::{MEASURED, measured_cells, ours, ratio};
+use super::optimisations;
+use super::{MEASURED, filled, measured_cells, ours, ratio};
 use crate::measure::Measured;
 use crate::pair::{Whose, Work};
 use crate::place::{Link, Place};
 use crate::series::{Series, Step};
 use crate::table::{Table, grouped, number, words};
-use crate::verdict::Point;
 use anyhow::Result;
 
 const LENGTHS: [u32; 11] = [100, 220, 500, 1000, 1544, 2000, 4096, 8000, 16_000, 32_000, 65_536];
@@ -19,14 +19,8 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
          maximum-sldu-length ends at 4096"
             .to_owned(),
     );
-    step.settings.push(
-        "ours against the slides' variants: application optimised = CLTUs made once before (else \
-         made anew, and copied, for each operation). The slides' optimised API has no switch here: \
-         invocations that pile up leave in one write, and hot operations are encoded without \
-         intermediate objects, always"
-            .to_owned(),
-    );
     lengths(series, step)?;
+    optimisations::take(series, step)?;
     nagle(series, step)?;
     java(series, step)
 }
@@ -39,59 +33,65 @@ fn lengths(series: &Series, step: &mut Step) -> Result<()> {
         number("us_per_cltu", "µs/CLTU", 2),
     ];
     columns.extend(MEASURED);
-    let mut table = Table::new("Throughput against CLTU length, loopback", &columns);
-    let mut times = Vec::new();
-    let lengths: &[u32] = if series.quick { &QUICK } else { &LENGTHS };
-    let mut variants = vec![(WINDOW, false), (1, false)];
-    if !series.quick {
-        variants.push((WINDOW, true));
-    }
-    for (window, fresh) in variants {
-        for octets in lengths {
-            let work = Work { fresh, ..Work::fcltu(*octets, window) };
-            let application = if fresh { "CLTUs made anew" } else { "optimised" };
-            let what = format!("{octets} octets, window {window}, {application}");
-            let measured = ours(series, &what, &work)?;
-            let us = measured.as_ref().map(|m| 1e6 / m.units_per_s());
-            if let (Some(us), WINDOW, false) = (us, window, fresh) {
-                times.push((f64::from(*octets), us));
-            }
-            if let Some(measured) = &measured
-                && matches!(octets, 1544 | 8000)
-            {
-                let what = format!("loopback, {octets} octets, window {window}");
-                let rtt_ms = 0.0; // a window there is CPU, not propagation
-                step.limits.push(Point::new(what, &work, measured, rtt_ms, None, true));
-            }
-            let [a, b, c, d, e] = measured_cells(measured.as_ref());
-            let row = [(*octets).into(), window.into(), application.into(), us.into()];
-            let [k, l, m, n] = row;
-            table.row([k, l, m, n, a, b, c, d, e]);
+    let table = Table::new("Throughput against CLTU length, loopback", &columns);
+    filled(step, table, |step, table| {
+        let (mut times, mut cpus) = (Vec::new(), Vec::new());
+        let lengths: &[u32] = if series.quick { &QUICK } else { &LENGTHS };
+        let mut variants = vec![(WINDOW, false), (1, false)];
+        if !series.quick {
+            variants.push((WINDOW, true));
         }
-    }
-    step.words.extend(constant(&times));
-    let rate = |application: &str| {
-        let rows = table.series("octets", "units_per_s", Some(("application", application)));
-        rows.iter().filter(|(octets, _)| *octets == 1544.0).map(|(_, rate)| *rate).next()
-    };
-    if let Some(gain) = ratio(rate("optimised"), rate("CLTUs made anew")) {
-        let [least, most] = series.published.factors.api_optimised_pct;
-        step.words.push(format!(
-            "1544 octets: CLTUs made once carry {:+.0} % over CLTUs made anew; published for the \
-             optimised API alone: {least} to {most} %",
-            (gain - 1.0) * 100.0
-        ));
-    }
-    step.tables.push(table);
-    Ok(())
+        for (window, fresh) in variants {
+            for octets in lengths {
+                let work = Work { fresh, ..Work::fcltu(*octets, window) };
+                let application = if fresh { "CLTUs made anew" } else { "optimised" };
+                let what = format!("{octets} octets, window {window}, {application}");
+                let measured = ours(series, &what, &work)?;
+                let us = measured.as_ref().map(|m| 1e6 / m.units_per_s());
+                if let (Some(us), WINDOW, false) = (us, window, fresh) {
+                    times.push((f64::from(*octets), us));
+                    cpus.extend(
+                        measured
+                            .as_ref()
+                            .map(|m| (f64::from(*octets), m.user_us() + m.provider_us())),
+                    );
+                }
+                if let Some(measured) = &measured
+                    && matches!(octets, 1544 | 8000)
+                {
+                    let what = format!("loopback, {octets} octets, window {window}");
+                    let (near, timing) = (&Place::Loopback, series.near());
+                    let point = series.point(what, near, &work, measured, timing, [None, None])?;
+                    step.limits.push(point);
+                }
+                let [a, b, c, d, e] = measured_cells(measured.as_ref());
+                let row = [(*octets).into(), window.into(), application.into(), us.into()];
+                let [k, l, m, n] = row;
+                table.row([k, l, m, n, a, b, c, d, e]);
+            }
+        }
+        step.words.extend(constant("time", &times));
+        step.words.extend(constant("CPU of both processes", &cpus));
+        let rate = |application: &str| {
+            let rows = table.series("octets", "units_per_s", Some(("application", application)));
+            rows.iter().filter(|(octets, _)| *octets == 1544.0).map(|(_, rate)| *rate).next()
+        };
+        if let Some(gain) = ratio(rate("optimised"), rate("CLTUs made anew")) {
+            step.words.push(format!(
+                "1544 octets: CLTUs made once carry {:+.0} % over CLTUs made anew",
+                (gain - 1.0) * 100.0
+            ));
+        }
+        Ok(())
+    })
 }
 
 /// Whether the time for a CLTU depends on its length: least squares of time = a + b · octets.
-fn constant(times: &[(f64, f64)]) -> Option<String> {
+fn constant(what: &str, times: &[(f64, f64)]) -> Option<String> {
     let (a, b) = line(times)?;
     let doubles = if b > 0.0 { a / b } else { f64::INFINITY };
     Some(format!(
-        "time per CLTU (window {WINDOW}) = {a:.2} µs + {:.3} ns an octet: {}; published: constant \
+        "{what} per CLTU (window {WINDOW}) = {a:.2} µs + {:.3} ns an octet: {}; published: constant \
          processing time, data rate linear in the length",
         b * 1e3,
         if doubles > 4096.0 {
@@ -140,49 +140,52 @@ fn nagle(series: &Series, step: &mut Step) -> Result<()> {
         place.name(),
         series.published.factors.nagle_and_delayed_ack
     );
-    let mut table = Table::new(title, &columns);
-    let mut worst: Option<(f64, String)> = None;
-    let cases: &[(u32, u32)] = if series.quick {
-        &[(1544, 2)]
-    } else {
-        &[(100, 1), (100, 10), (1544, 1), (1544, 2), (1544, 10), (1544, 64), (8000, 1)]
-    };
-    for (octets, window) in cases {
-        let mut off = None;
-        for (nagle, delayed) in [(false, false), (true, false), (false, true), (true, true)] {
-            let work = Work { nagle, delayed_ack: Some(delayed), ..Work::fcltu(*octets, *window) };
-            let on = |is: bool| if is { "on" } else { "off" };
-            let what = format!(
-                "{octets} octets, window {window}, Nagle {}, delayed ack {}",
-                on(nagle),
-                on(delayed)
-            );
-            let pair = [Whose::Ours, Whose::Ours];
-            let measured = series.take(&what, &place, pair, &work, series.near())?;
-            let rate = measured.as_ref().map(Measured::units_per_s);
-            if !nagle && !delayed {
-                off = rate;
+    let table = Table::new(title, &columns);
+    filled(step, table, |step, table| {
+        let mut worst: Option<(f64, String)> = None;
+        let cases: &[(u32, u32)] = if series.quick {
+            &[(1544, 2)]
+        } else {
+            &[(100, 1), (100, 10), (1544, 1), (1544, 2), (1544, 10), (1544, 64), (8000, 1)]
+        };
+        for (octets, window) in cases {
+            let mut off = None;
+            for (nagle, delayed) in [(false, false), (true, false), (false, true), (true, true)] {
+                let work =
+                    Work { nagle, delayed_ack: Some(delayed), ..Work::fcltu(*octets, *window) };
+                let on = |is: bool| if is { "on" } else { "off" };
+                let what = format!(
+                    "{octets} octets, window {window}, Nagle {}, delayed ack {}",
+                    on(nagle),
+                    on(delayed)
+                );
+                let pair = [Whose::Ours, Whose::Ours];
+                let measured = series.take(&what, &place, pair, &work, series.near())?;
+                let rate = measured.as_ref().map(Measured::units_per_s);
+                if !nagle && !delayed {
+                    off = rate;
+                }
+                let slower = ratio(off, rate);
+                if let Some(slower) = slower.filter(|_| nagle && delayed)
+                    && worst.as_ref().is_none_or(|(worst, _)| slower > *worst)
+                {
+                    worst = Some((slower, format!("{octets} octets, window {window}")));
+                }
+                let [a, b, c, d, e] = measured_cells(measured.as_ref());
+                let row =
+                    [(*octets).into(), (*window).into(), on(nagle).into(), on(delayed).into()];
+                let [k, l, m, n] = row;
+                table.row([k, l, m, n, slower.into(), a, b, c, d, e]);
             }
-            let slower = ratio(off, rate);
-            if let Some(slower) = slower.filter(|_| nagle && delayed)
-                && worst.as_ref().is_none_or(|(worst, _)| slower > *worst)
-            {
-                worst = Some((slower, format!("{octets} octets, window {window}")));
-            }
-            let [a, b, c, d, e] = measured_cells(measured.as_ref());
-            let row = [(*octets).into(), (*window).into(), on(nagle).into(), on(delayed).into()];
-            let [k, l, m, n] = row;
-            table.row([k, l, m, n, slower.into(), a, b, c, d, e]);
         }
-    }
-    if let Some((slower, at)) = worst {
-        step.words.push(format!(
-            "both on: at most {slower:.2} times slower ({at}); published {}",
-            series.published.factors.nagle_and_delayed_ack
-        ));
-    }
-    step.tables.push(table);
-    Ok(())
+        if let Some((slower, at)) = worst {
+            step.words.push(format!(
+                "both on: at most {slower:.2} times slower ({at}); published {}",
+                series.published.factors.nagle_and_delayed_ack
+            ));
+        }
+        Ok(())
+    })
 }
 
 /// The Java peer with itself, and with ours at the other end, in the same run.
@@ -195,27 +198,28 @@ fn java(series: &Series, step: &mut Step) -> Result<()> {
     columns.push(number("octets", "octets", 0));
     columns.push(number("window", "window", 0));
     columns.extend(MEASURED);
-    let mut table = Table::new("Beside the Java peer (UTL 1.0.6), version 5, loopback", &columns);
+    let table = Table::new("Beside the Java peer (UTL 1.0.6), version 5, loopback", &columns);
     let utl = Whose::Utl(utl);
     let pairs = [[Whose::Ours, Whose::Ours], [utl, utl], [utl, Whose::Ours], [Whose::Ours, utl]];
     let windows: &[u32] = if series.quick { &[64] } else { &[1, 64, 1000] };
-    for window in windows {
-        for pair in pairs {
-            let name = |whose: Whose<'_>| match whose {
-                Whose::Ours => "ours",
-                Whose::Utl(_) => "UTL",
-            };
-            let work = Work::fcltu(1544, *window);
-            let what = format!("{} → {}, window {window}", name(pair[0]), name(pair[1]));
-            let measured = series.take(&what, &Place::Loopback, pair, &work, series.near())?;
-            let [a, b, c, d, e] = measured_cells(measured.as_ref());
-            let row = [name(pair[0]).into(), name(pair[1]).into(), 1544u32.into()];
-            let [k, l, m] = row;
-            table.row([k, l, m, (*window).into(), a, b, c, d, e]);
+    filled(step, table, |_, table| {
+        for window in windows {
+            for pair in pairs {
+                let name = |whose: Whose<'_>| match whose {
+                    Whose::Ours => "ours",
+                    Whose::Utl(_) => "UTL",
+                };
+                let work = Work::fcltu(1544, *window);
+                let what = format!("{} → {}, window {window}", name(pair[0]), name(pair[1]));
+                let measured = series.take(&what, &Place::Loopback, pair, &work, series.near())?;
+                let [a, b, c, d, e] = measured_cells(measured.as_ref());
+                let row = [name(pair[0]).into(), name(pair[1]).into(), 1544u32.into()];
+                let [k, l, m] = row;
+                table.row([k, l, m, (*window).into(), a, b, c, d, e]);
+            }
         }
-    }
-    step.tables.push(table);
-    Ok(())
+        Ok(())
+    })
 }
 
 #[cfg(test)]

@@ -6,13 +6,14 @@ mod confirmed;
 mod delay;
 mod length;
 mod nasa;
+mod optimisations;
 mod verdict;
 
 use crate::measure::Measured;
 use crate::pair::{Whose, Work};
 use crate::place::Place;
 use crate::series::{Series, Step};
-use crate::table::{Cell, Column, number, words};
+use crate::table::{Cell, Column, Table, number, words};
 use anyhow::Result;
 
 pub(crate) use verdict::verdict;
@@ -48,6 +49,18 @@ fn measured_cells(measured: Option<&Measured>) -> [Cell; 5] {
         measured.user_us().into(),
         measured.provider_us().into(),
     ]
+}
+
+/// Fills a table and gives it to the step, also where a signal ended the filling: what was measured
+/// is kept.
+fn filled(
+    step: &mut Step,
+    mut table: Table,
+    fill: impl FnOnce(&mut Step, &mut Table) -> Result<()>,
+) -> Result<()> {
+    let done = fill(step, &mut table);
+    step.tables.push(table);
+    done
 }
 
 /// Ours with ours on loopback.

@@ -1,6 +1,6 @@
 //! Step 0: 7 frames of 220 octets, in one CLTU, in one invocation, or one by one.
 
-use super::{MEASURED, measured_cells, ours};
+use super::{MEASURED, filled, measured_cells, ours};
 use crate::pair::{Reports, Work};
 use crate::series::{Series, Step};
 use crate::table::{Cell, Table, grouped, number, words};
@@ -38,28 +38,29 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
         number("of_target", "of target", 1),
     ];
     columns.extend(MEASURED);
-    let mut table = Table::new("Frames through FCLTU", &columns);
-    for window in [1, 64] {
-        for (case, work, reports, frames_per_unit) in cases {
-            let work = Work { window, reports, ..work.clone() };
-            let said = match reports {
-                Reports::None => "none",
-                Reports::Last => "one for all",
-                Reports::Every => "one per CLTU",
-            };
-            let measured = ours(series, &format!("{case}, {said}, window {window}"), &work)?;
-            let rate = measured.as_ref().map(|m| m.units_per_s() * f64::from(frames_per_unit));
-            let target = measured.as_ref().map(|m| m.mbit_per_s() / setup.target_mbit_per_s);
-            let [a, b, c, d, e] = measured_cells(measured.as_ref());
-            let row: [Cell; 5] =
-                [case.into(), said.into(), window.into(), rate.into(), target.into()];
-            let [k, l, m, n, o] = row;
-            table.row([k, l, m, n, o, a, b, c, d, e]);
+    let table = Table::new("Frames through FCLTU", &columns);
+    filled(step, table, |step, table| {
+        for window in [1, 64] {
+            for (case, work, reports, frames_per_unit) in cases {
+                let work = Work { window, reports, ..work.clone() };
+                let said = match reports {
+                    Reports::None => "none",
+                    Reports::Last => "one for all",
+                    Reports::Every => "one per CLTU",
+                };
+                let measured = ours(series, &format!("{case}, {said}, window {window}"), &work)?;
+                let rate = measured.as_ref().map(|m| m.units_per_s() * f64::from(frames_per_unit));
+                let target = measured.as_ref().map(|m| m.mbit_per_s() / setup.target_mbit_per_s);
+                let [a, b, c, d, e] = measured_cells(measured.as_ref());
+                let row: [Cell; 5] =
+                    [case.into(), said.into(), window.into(), rate.into(), target.into()];
+                let [k, l, m, n, o] = row;
+                table.row([k, l, m, n, o, a, b, c, d, e]);
+            }
         }
-    }
-    say(&table, step);
-    step.tables.push(table);
-    Ok(())
+        say(table, step);
+        Ok(())
+    })
 }
 
 /// What one frame costs one by one, and what blocking saves.

@@ -6,8 +6,9 @@ use crate::series::{Series, Step};
 pub(crate) fn verdict(series: &Series, taken: &[Step]) -> Step {
     let mut step = Step::new(6, "What limits throughput");
     step.settings.push(
-        "bounds: operations without their return over the round trip; iperf3 on the same path; CPU \
-         of the busier process for a unit (its threads may share it, and so pass the bound)"
+        "from the recorder's chains (user send, provider receive, queue, radiate, acknowledge; of a \
+         buffer: deliver, receive) of each point's work, done once more for one round with the \
+         recorder on; medians. The rate named first is without it"
             .to_owned(),
     );
     for of in taken {
