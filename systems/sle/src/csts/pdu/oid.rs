@@ -222,7 +222,7 @@ mod tests {
             let oid = Oid::from_arcs(&arcs).unwrap();
             prop_assert_eq!(&oid.to_string().parse::<Oid>().unwrap(), &oid);
             prop_assert_eq!(&Oid::from_octets(oid.octets()).unwrap(), &oid);
-            prop_assert_eq!(oid.arcs().as_ref(), Some(&arcs));
+            prop_assert_eq!(oid.arcs(), Some(arcs.clone()));
             let text: Vec<_> = arcs.iter().map(ToString::to_string).collect();
             prop_assert_eq!(oid.to_string(), text.join("."));
         }
