@@ -1,5 +1,10 @@
 //! Octets of operations, put together by hand from the ASN.1 of CCSDS 921.1-B-2, annex F, tag by tag:
-//! no other implementation's.
+//! no implementation of the framework was to be had.
+//!
+//! An encoder of its own lineage (pycrate 0.8.1, from PyPI) was given the types of BIND, PROCESS-DATA,
+//! their returns and the forward buffer, and wrote the same octets, with one difference: left to
+//! itself it tags what is in an `EMBEDDED PDV` explicitly. X.680 §36.5 tags it automatically, so
+//! implicitly, as does `BerEmbeddedPdv` of jasn1 1.11.3, on which the agencies' implementation stands.
 
 use bytes::Bytes;
 use chronoscope_sle::csts::codec::{decode, decode_declared, encode};
