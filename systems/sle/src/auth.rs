@@ -253,11 +253,11 @@ fn protected(hash: Hash, time: [u8; 8], random: i64, user: &[u8], password: &[u8
 
 /// Remembers which credentials were there, for as long as they would be taken.
 ///
-/// There is one for each peer, over all its associations: what was recorded on one can be replayed
-/// on another. It remembers [`ReplayGuard::ENTRIES_MAX`] (some megabytes); beyond, it gives up the
-/// oldest and then takes none made before the last of those. An honest peer's credentials come in the
-/// order in which they were made, or nearly, and do not notice: only an association whose operations
-/// come later than so many newer ones of the same peer's other associations is refused.
+/// It remembers [`ReplayGuard::ENTRIES_MAX`] (some megabytes); beyond, it gives up the oldest and
+/// then takes none made before the last of those. The credentials of one honest association come in
+/// the order in which they were made, or nearly, and do not notice. Those of a peer's several
+/// associations come in no order of their own: each association has a guard, and the peer another,
+/// which has the last word on a BIND alone (`association`).
 #[derive(Debug)]
 pub struct ReplayGuard {
     acceptable_delay_ns: u64,

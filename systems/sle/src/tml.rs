@@ -174,6 +174,11 @@ impl Tml {
         }
     }
 
+    /// Takes longer or shorter PDUs from now on, beginning with the next.
+    pub fn set_pdu_bytes_max(&mut self, octets: u32) {
+        self.pdu_bytes_max = octets;
+    }
+
     /// Takes what came. [`next`](Self::next) is to be called until it has no more before the next
     /// octets are taken: what it leaves behind is less than one message.
     pub fn receive(&mut self, octets: &[u8], now: Now) {

@@ -142,6 +142,9 @@ impl Association {
     /// Provider: the positive return of BIND.
     fn accept(&mut self, bind: Bind) -> Option<Event> {
         self.state = State::Bound;
+        if let Part::Provider(provider) = &self.part {
+            self.tml.set_pdu_bytes_max(provider.directory.limits().1);
+        }
         let result = Ok(bind.version);
         self.answer(Pdu::BindReturn(BindReturn { responder: self.responder(), result }));
         if self.state != State::Bound {

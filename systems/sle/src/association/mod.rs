@@ -72,6 +72,10 @@ use flow::{Flow, Told, flow};
 use invocations::{Invocations, OpenIds, Operation};
 use security::{Seal, guard};
 
+/// Longest BIND that is taken, in octets. By the books' ranges one has some hundreds; other legal
+/// BER (lengths of many octets, strings in pieces) makes it longer.
+pub const BIND_BYTES_MAX: u32 = 16 << 10;
+
 /// One side of one association, on one connection.
 #[derive(Debug)]
 pub struct Association {
@@ -137,8 +141,9 @@ impl Association {
     /// The side that was connected to.
     #[must_use]
     pub fn provider(directory: Arc<Directory>, now: Now) -> Self {
+        // BIND is taken from anybody, and so bounded more narrowly than what follows.
         let (heartbeat, pdu_bytes_max) = directory.limits();
-        let tml = Tml::responder(heartbeat, pdu_bytes_max, now);
+        let tml = Tml::responder(heartbeat, pdu_bytes_max.min(BIND_BYTES_MAX), now);
         // Until BIND says which.
         let codec = Codec { service: Service::Raf, version: 5 };
         let (open, told) = (OpenIds::default(), Told::default());

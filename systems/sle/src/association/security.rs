@@ -23,7 +23,7 @@ pub(crate) enum CredentialsError {
 }
 
 /// What one peer's credentials were, on all its associations with us: what was recorded on one is
-/// not to be replayed on another.
+/// not to be replayed on another, and above all not to make a new one.
 pub(crate) type Guard = Arc<Mutex<ReplayGuard>>;
 
 pub(crate) fn guard(security: &Security) -> Guard {
@@ -67,7 +67,11 @@ pub(crate) struct Seal {
     own: Identity,
     peer: Peer,
     security: Security,
+    /// Of the peer.
     guard: Guard,
+    /// Of this association alone. The peer's other associations may push its memory out of the
+    /// peer's, and its operations are to be taken all the same.
+    own_guard: ReplayGuard,
     /// Of the last operation of theirs that was taken on this association.
     last: Option<Bytes>,
     random: Random,
@@ -82,7 +86,8 @@ impl Seal {
         now: Now,
     ) -> Self {
         let peer = Peer { user: peer.id, password: peer.password, hash: security.hash };
-        Self { own, peer, security, guard, last: None, random: Random::new(now) }
+        let own_guard = ReplayGuard::new(security.acceptable_delay_ns);
+        Self { own, peer, security, guard, own_guard, last: None, random: Random::new(now) }
     }
 
     /// Whether an operation is to carry credentials.
@@ -145,8 +150,16 @@ impl Seal {
         if self.last.as_ref() == Some(octets) {
             return Ok(());
         }
+        self.own_guard.check(octets, now)?;
         // Nothing can panic with the lock held.
-        self.guard.lock().unwrap_or_else(PoisonError::into_inner).check(octets, now)?;
+        let checked = self.guard.lock().unwrap_or_else(PoisonError::into_inner).check(octets, now);
+        match checked {
+            // Whether another association of the peer had them is not known any more; this one had
+            // not. As above: they are of use to nobody who is not in this connection already. To
+            // make one he needs a BIND's, which are the first.
+            Err(AuthError::Forgotten { .. }) if self.last.is_some() => {}
+            checked => checked?,
+        }
         // A copy: as a slice they would keep what was received with them.
         self.last = Some(Bytes::copy_from_slice(octets));
         Ok(())

@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use chronoscope_sle::association::{Ending, Event, Identity, Level, Security, State, UserSettings};
-use chronoscope_sle::auth::{Credentials, Hash};
+use chronoscope_sle::association::{
+    BIND_BYTES_MAX, Ending, Event, Identity, Level, Security, State, UserSettings,
+};
+use chronoscope_sle::auth::{Credentials, Hash, ReplayGuard};
 use chronoscope_sle::pdu::{
-    AntennaId, BindDiagnostic, BindReturn, FrameOrNotification, FrameQuality, Message, Parameter,
-    Pdu, PeerAbortDiagnostic, ReturnNotification, Service, SyncNotify, TransferData, UnbindReason,
+    AntennaId, Bind, BindDiagnostic, BindReturn, FrameOrNotification, FrameQuality, Message,
+    Parameter, Pdu, PeerAbortDiagnostic, ReturnNotification, Service, ServiceInstanceId,
+    SyncNotify, TransferData, UnbindReason,
 };
 use chronoscope_sle::time::{Now, Time};
 
@@ -386,4 +389,68 @@ fn a_transfer_buffer_with_one_part_that_is_not_right_is_ignored() {
         let ignored = matches!(alone.events[1..], [Event::Ignored { .. }]);
         assert_eq!((got, ignored), (taken, !taken), "{parts:?}");
     }
+}
+
+/// A peer whose one association sends so much that the memory of what it sent before is given up
+/// loses nothing on its other, whose operations come later than that.
+#[test]
+fn an_association_that_lags_behind_the_peers_others_is_heard() {
+    let mut provided = Provided::default().level(Level::All);
+    let busy_instance = provided.instance.clone();
+    provided.instance.id = crate::link::other_instance();
+    let mut directory = provided.directory();
+    Arc::get_mut(&mut directory).unwrap().add_instance(busy_instance).unwrap();
+    let bind_to = |instance: &ServiceInstanceId, random: u32| {
+        let mut alone = Alone::provider(Arc::clone(&directory));
+        let credentials = signed(&identity(USER), Hash::Sha256, alone.now, random);
+        alone.say_signed(credentials, Pdu::Bind(Bind { instance: instance.clone(), ..bind() }));
+        assert!(matches!(alone.events.pop(), Some(Event::Bound { .. })), "{:?}", alone.events);
+        alone
+    };
+    let mut busy = bind_to(&crate::link::cltu_instance(), 1);
+    let mut lagging = bind_to(&crate::link::other_instance(), 2);
+    let made = lagging.now;
+    let late = signed(&identity(USER), Hash::Sha256, made, 3);
+    let late_bind = signed(&identity(USER), Hash::Sha256, made, 4);
+    for number in 0..=u32::try_from(ReplayGuard::ENTRIES_MAX).unwrap() {
+        let id = u16::try_from(number % 50_000).unwrap();
+        busy.now.utc_ns = made.utc_ns + 1000 + u64::from(number) * 1000;
+        let credentials = signed(&identity(USER), Hash::Sha256, busy.now, 5);
+        busy.say_signed(credentials, get(id));
+        assert!(matches!(busy.events.pop(), Some(Event::Pdu(_))), "{number}: {:?}", busy.events);
+        let result = Ok(Parameter::ReturnTimeoutPeriod(60));
+        let answer = Pdu::GetParameterReturn { invoke_id: id, result };
+        busy.association.send(answer, busy.now).unwrap();
+        busy.association.output().octets.clear();
+    }
+    lagging.say_signed(late.clone(), get(1));
+    assert!(matches!(lagging.events.pop(), Some(Event::Pdu(_))), "{:?}", lagging.events);
+    let later = signed(&identity(USER), Hash::Sha256, lagging.now, 6);
+    lagging.say_signed(later, get(2));
+    assert!(matches!(lagging.events.pop(), Some(Event::Pdu(_))), "{:?}", lagging.events);
+    lagging.say_signed(late, get(3));
+    assert!(matches!(lagging.events.pop(), Some(Event::Ignored { .. })), "it was there before");
+    // Of a new association nobody can tell any more whether its BIND is a replay.
+    let mut stranger = Alone::provider(directory);
+    stranger.say_signed(late_bind, Pdu::Bind(bind()));
+    assert_eq!(aborted(&stranger), PeerAbortDiagnostic::AccessDenied);
+}
+
+/// Whoever has not bound yet makes no provider keep more than a BIND can be.
+#[test]
+fn before_bind_no_long_pdu_is_taken() {
+    let long = BIND_BYTES_MAX + 1;
+    let header = |octets: u32| [&[1, 0, 0, 0][..], &octets.to_be_bytes()].concat();
+    let mut alone = Alone::provider(Provided::default().directory());
+    alone.octets(&header(long));
+    let [Event::Ended(Ending::Transport(fault))] = &alone.events[..] else {
+        panic!("{:?}", alone.events)
+    };
+    assert_eq!(fault.diagnostic(), 129);
+    assert_eq!(alone.output.urgent, Some(129));
+    let mut alone = Alone::bound();
+    alone.octets(&header(long));
+    assert!(alone.events.is_empty(), "as the directory has it: {:?}", alone.events);
+    alone.octets(&vec![0; long as usize]);
+    assert_eq!(aborted(&alone), PeerAbortDiagnostic::EncodingError);
 }
