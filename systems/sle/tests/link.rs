@@ -7,7 +7,7 @@ use chronoscope_sle::client::{
 use chronoscope_sle::config::Config;
 use chronoscope_sle::pdu::{
     BindDiagnostic, BufferNotification, CltuNotification, CltuProductionStatus,
-    FrameOrNotification, Parameter, ParameterName, PeerAbortDiagnostic, ReportRequest,
+    FrameOrNotification, GvcId, Parameter, ParameterName, PeerAbortDiagnostic, ReportRequest,
     RequestedFrameQuality, ReturnNotification, ReturnProductionStatus, ReturnStart, Select,
     UnbindReason,
 };
@@ -26,13 +26,23 @@ struct Link {
 
 impl Link {
     fn with(more: &str) -> Self {
+        Self::try_with(more).unwrap()
+    }
+
+    /// `None` where the provider cannot run.
+    fn try_with(more: &str) -> Option<Self> {
         let text = format!(
             "[provider]\nid = \"STATION\"\npassword = \"station-pw\"\nlisten = [\"127.0.0.1:0\"]\n\
              [user]\nid = \"MCC\"\npassword = \"centre-pw\"\nreturn_timeout_s = 10\n{more}"
         );
         let config = Config::parse(&text).unwrap();
-        let provider = provider::run(&config, Log::new(|said| eprintln!("{said}"))).unwrap();
-        Self { provider, config }
+        match provider::run(&config, Log::new(|said| eprintln!("{said}"))) {
+            Ok(provider) => Some(Self { provider, config }),
+            Err(error) => {
+                eprintln!("{error}");
+                None
+            }
+        }
     }
 
     fn forward(more: &str) -> Self {
@@ -323,5 +333,53 @@ fn credentials_are_wanted_and_given() {
         wrong.association.initiator.password = b"another".to_vec();
         let refused = User::connect(wrong).unwrap().bind().unwrap_err().to_string();
         assert!(refused.contains("AccessDenied"), "{auth} {hash}: {refused}");
+    }
+}
+
+/// As RAF and RCF of one antenna: every frame goes to both, whichever of them is bound.
+#[test]
+fn instances_share_a_udp_source() {
+    // A port that was free a moment ago; another program may have taken it, then another is tried.
+    let link = (0..10).find_map(|_| {
+        let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let of = |id: &str, more: &str| {
+            format!(
+                "[[instance]]\nid = \"sagr=1.spack=A.rsl-fg=1.{id}\"\n[instance.return]\n\
+                 udp = \"{port}\"\n{more}\n"
+            )
+        };
+        let both = of("raf=onlc1", "") + &of("rcf=onlc2", "channels = [\"0.0.7\"]");
+        Link::try_with(&both)
+    });
+    let link = link.expect("one of ten ports is free");
+    let start = |instance: &str, select: Select| {
+        let (sink, frames) = collecting();
+        let user = User::connect_with(link.settings(instance), sink).unwrap();
+        user.bind().unwrap();
+        user.start_return(ReturnStart { start: None, stop: None, select }).unwrap();
+        (user, frames)
+    };
+    let (raf, of_raf) = start("onlc1", Select::Frames(RequestedFrameQuality::All));
+    let channel = GvcId { spacecraft: 0, version: 0, virtual_channel: Some(7) };
+    let (rcf, of_rcf) = start("onlc2", Select::Channel(channel));
+    let modem = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let to = link.provider.source("onlc1").unwrap();
+    assert_eq!(link.provider.source("onlc2").unwrap(), to);
+    // The virtual channel is in bits 12 to 14 of a TM frame.
+    for channel in [7u8, 1, 7] {
+        let mut frame = [channel; 50];
+        frame[..2].copy_from_slice(&[0, channel << 1]);
+        modem.send_to(&frame, to).unwrap();
+    }
+    let channel_of = |part| match part {
+        FrameOrNotification::Frame(frame) => frame.data[49],
+        other => panic!("{other:?}"),
+    };
+    let next = |frames: &mpsc::Receiver<_>| channel_of(frames.recv_timeout(SOON).unwrap());
+    assert_eq!([next(&of_raf), next(&of_raf), next(&of_raf)], [7, 1, 7]);
+    assert_eq!([next(&of_rcf), next(&of_rcf)], [7, 7]);
+    for user in [raf, rcf] {
+        user.stop().unwrap();
+        user.unbind(UnbindReason::End).unwrap();
     }
 }

@@ -234,9 +234,9 @@ impl User {
         }
     }
 
-    /// Aborts, and waits until that was said.
+    /// Aborts, ahead of all that waits to be sent, and waits until the association is over.
     pub fn abort(&self, diagnostic: PeerAbortDiagnostic) {
-        if self.command(Command::Abort(diagnostic)).is_err() {
+        if self.driver.sender().send_first(Command::Abort(diagnostic)).is_err() {
             return; // over already
         }
         let mut state = self.shared.lock();

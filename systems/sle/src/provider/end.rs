@@ -2,8 +2,9 @@
 //! instance that was bound, and what that wants goes back.
 
 use super::served::{Live, Machine, Served};
+use super::strangers::Stranger;
 use super::{Log, Shared};
-use crate::association::{Association, Event};
+use crate::association::{Association, Ending, Event};
 use crate::net::{Protocol, Sender};
 use crate::pdu::{
     CltuTransferBuffer, CltuTransferData, FrameOrNotification, Pdu, PeerAbortDiagnostic,
@@ -30,8 +31,6 @@ pub(super) enum Command {
     Unblock,
     /// What a machine wanted while another thread had it.
     Actions(Vec<Action>),
-    /// Nothing more comes of what START asked for.
-    EndOfData,
     /// Radiation has something to tell.
     Progress,
     /// An operator wants it to end.
@@ -45,6 +44,8 @@ pub(super) struct ProviderEnd {
     /// The way to this end for other threads.
     sender: Sender<Command>,
     peer: String,
+    /// Until somebody binds.
+    stranger: Option<Stranger>,
     bound: Option<Bound>,
     actions: Vec<Action>,
     now: Now,
@@ -63,11 +64,20 @@ impl ProviderEnd {
     pub(super) fn new(
         association: Association,
         shared: Arc<Shared>,
-        sender: Sender<Command>,
+        (sender, stranger): (Sender<Command>, Stranger),
         peer: String,
         now: Now,
     ) -> Self {
-        Self { association, shared, sender, peer, bound: None, actions: Vec::new(), now }
+        Self {
+            association,
+            shared,
+            sender,
+            peer,
+            stranger: Some(stranger),
+            bound: None,
+            actions: Vec::new(),
+            now,
+        }
     }
 
     fn log(&self) -> &Log {
@@ -83,13 +93,19 @@ impl ProviderEnd {
                     self.bind(&instance, version, initiator, now);
                 }
                 Event::BindRefused(why) => {
-                    self.log().say(&format!("{}: BIND refused: {why:?}", self.peer));
+                    self.say_of_stranger(&format!("BIND refused: {why:?}"), now);
                 }
                 Event::Ignored { why } => {
                     self.log().say(&format!("{}: ignored: {why}", self.peer));
                 }
                 Event::Unbound(reason) => self.unbind(&format!("UNBIND, {reason:?}"), now),
-                Event::Ended(ending) => self.unbind(&format!("{ending:?}"), now),
+                Event::Ended(ending) => {
+                    // Those who were refused and went were told of already.
+                    if ending != Ending::Closed {
+                        self.say_of_stranger(&format!("never bound: {ending:?}"), now);
+                    }
+                    self.unbind(&format!("{ending:?}"), now);
+                }
             }
         }
     }
@@ -101,6 +117,7 @@ impl ProviderEnd {
             return self.association.abort(PeerAbortDiagnostic::OtherReason);
         };
         let served = Arc::clone(served);
+        self.stranger = None;
         let what =
             format!("{}: {initiator} bound to {}, version {version}", self.peer, served.name);
         self.log().say(&what);
@@ -109,6 +126,13 @@ impl ProviderEnd {
         let annotates = served.returns.as_ref().is_some_and(|returns| returns.annotate);
         let records = recording::is_on();
         self.bound = Some(Bound { served, number, key: None, records, annotates });
+    }
+
+    /// Something about somebody who has not bound.
+    fn say_of_stranger(&self, text: &str, now: Now) {
+        if let Some(stranger) = &self.stranger {
+            stranger.say(&format!("{}: {text}", self.peer), now);
+        }
     }
 
     fn unbind(&mut self, how: &str, now: Now) {
@@ -340,11 +364,6 @@ impl Protocol for ProviderEnd {
                 self.actions.extend(actions);
                 self.act(now);
             }
-            Command::EndOfData => self.with(now, |machine, out| {
-                if let Machine::Return(provider) = machine {
-                    provider.end_of_data(now, out);
-                }
-            }),
             Command::Progress => self.progress(now),
             Command::Abort => {
                 self.association.abort(PeerAbortDiagnostic::OperationalRequirement);

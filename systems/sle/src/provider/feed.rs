@@ -11,6 +11,7 @@ use crate::service::State;
 use crate::source::Progress;
 use crate::time::Now;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -21,9 +22,17 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Octets of an operation beside a frame, about.
 const OVERHEAD: usize = 64;
 
-/// A source, and how its frames are let in.
+/// A source, and the instances that its frames go to.
 pub(super) struct Feed {
     origin: Origin,
+    /// One, but of a UDP port that several instances share.
+    outlets: Vec<Outlet>,
+    trouble: Trouble,
+}
+
+/// An instance, and how frames are let into it.
+struct Outlet {
+    served: Arc<Served>,
     annotates: bool,
     /// What START was last told that there is no more of.
     ended: Option<u64>,
@@ -31,49 +40,83 @@ pub(super) struct Feed {
     blocked: bool,
 }
 
+/// Return instances by their sources: those that name the same UDP port share it, as the services
+/// of one antenna do; any other source is of one instance.
+pub(super) fn fed_together(all: &[Arc<Served>]) -> Vec<Vec<Arc<Served>>> {
+    let mut groups: Vec<Vec<Arc<Served>>> = Vec::new();
+    let port = |served: &Served| {
+        let address = served.returns.as_ref().and_then(|returns| returns.udp);
+        // Port 0 is another one each time.
+        address.filter(|address| address.port() != 0)
+    };
+    for served in all.iter().filter(|served| served.returns.is_some()) {
+        let own = port(served);
+        let same = |group: &&mut Vec<Arc<Served>>| {
+            own.is_some() && group.first().is_some_and(|first| port(first) == own)
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(Arc::clone(served)),
+            None => groups.push(vec![Arc::clone(served)]),
+        }
+    }
+    groups
+}
+
 impl Feed {
-    /// Opens what the configuration names.
-    pub(super) fn open(served: &Served) -> io::Result<Self> {
-        let returns = served.returns.clone().unwrap_or_default();
+    /// Opens what the configuration names. Of several instances all are fed from the same UDP port.
+    pub(super) fn open(served: Vec<Arc<Served>>) -> io::Result<Self> {
+        let returns = served.first().and_then(|first| first.returns.clone()).unwrap_or_default();
         let origin = Origin::open(&returns)?;
-        // Set once: an instance has one feed.
-        let _ = served.source.set(origin.address());
-        let annotates = returns.annotate && recording::is_on();
-        Ok(Self { origin, annotates, ended: None, blocked: false })
+        let outlets = served.into_iter().map(|served| Outlet::new(served, &origin)).collect();
+        Ok(Self { origin, outlets, trouble: Trouble::default() })
     }
 
     /// Feeds until the provider ends.
-    pub(super) fn run(mut self, served: &Served, shared: &Shared) {
+    pub(super) fn run(mut self, shared: &Shared) {
+        let name = self.outlets.first().map_or("", |outlet| &outlet.served.name).to_owned();
         while !shared.stops.load(Ordering::Acquire) {
-            if let Err(error) = self.turn(served) {
-                shared.log.say(&format!("{}: source: {error}", served.name));
-                chronoscope_clock::sleep(LOOK);
+            let said = match self.turn() {
+                Ok(false) => None,
+                Ok(true) => self.trouble.is_over(),
+                Err(error) => {
+                    let said = self.trouble.failed(&error);
+                    chronoscope_clock::sleep(LOOK);
+                    said
+                }
+            };
+            if let Some(said) = said {
+                shared.log.say(&format!("{name}: source: {said}"));
             }
         }
     }
 
-    fn turn(&mut self, served: &Served) -> io::Result<()> {
-        if self.blocked {
-            self.unblock(served);
+    /// Reads once, where anything is wanted; whether it did.
+    fn turn(&mut self) -> io::Result<bool> {
+        for outlet in &mut self.outlets {
+            outlet.unblock();
         }
-        let live = served.lock();
+        let Some(first) = self.outlets.first_mut() else { return Ok(false) };
+        let live = first.served.lock();
         let number = live.starts;
-        let Machine::Return(provider) = &live.machine else { return Ok(()) };
+        let Machine::Return(provider) = &live.machine else { return Ok(false) };
         let range = provider.offline();
         let is_active = provider.state() == State::Active;
-        if self.ended == Some(number) || self.origin.waits() && !is_active {
-            drop(served.wait(live, LOOK));
-            return Ok(());
+        if first.ended == Some(number) || self.origin.waits() && !is_active {
+            drop(first.served.wait(live, LOOK));
+            return Ok(false);
         }
         drop(live);
         let mut frames = Vec::new();
         // UDP waits in there, and whoever is bound may be another afterwards.
         let progress = self.origin.read(BATCH, range, &mut frames)?;
-        if !frames.is_empty() {
-            if self.annotates {
-                annotate(&mut frames);
+        let waits = self.origin.waits();
+        if !frames.is_empty()
+            && let [first, others @ ..] = &mut self.outlets[..]
+        {
+            for other in others {
+                other.frames(frames.clone(), waits);
             }
-            self.give(served, frames);
+            first.frames(frames, waits);
         }
         match progress {
             Progress::More => {}
@@ -82,25 +125,43 @@ impl Feed {
                 chronoscope_clock::sleep(Duration::from_nanos(left_ns).min(LOOK));
             }
             Progress::End => {
-                self.ended = Some(number);
-                if let Some(sender) = sender_of(served) {
-                    // One that has ended needs no end of data.
-                    drop(sender.send(Command::EndOfData, 0));
+                for outlet in &mut self.outlets {
+                    outlet.ended = Some(number);
+                    outlet.give(Inbound::EndOfData, 0, waits);
                 }
             }
         }
-        Ok(())
+        Ok(true)
+    }
+}
+
+impl Outlet {
+    fn new(served: Arc<Served>, origin: &Origin) -> Self {
+        // Set once: an instance has one feed.
+        let _ = served.source.set(origin.address());
+        let annotates =
+            served.returns.as_ref().is_some_and(|returns| returns.annotate) && recording::is_on();
+        Self { served, annotates, ended: None, blocked: false }
     }
 
-    fn give(&mut self, served: &Served, frames: Vec<ReceivedFrame>) {
+    fn frames(&mut self, mut frames: Vec<ReceivedFrame>, waits: bool) {
+        if self.annotates {
+            annotate(&mut frames);
+        }
         let octets = frames.iter().map(|frame| frame.data.len() + OVERHEAD).sum();
-        let mut live = served.lock();
-        live.inbox.push(Inbound::Frames(frames));
+        self.give(Inbound::Frames(frames), octets, waits);
+    }
+
+    /// Gives something to the machine. A source that can wait waits for the connection. Any other
+    /// never does, however stuck the user is: the machine keeps or discards what does not fit, as
+    /// the delivery mode says.
+    fn give(&mut self, inbound: Inbound, octets: usize, waits: bool) {
+        let mut live = self.served.lock();
+        live.inbox.push(inbound);
         let sender = live.bound.as_ref().map(|bound| bound.sender.clone());
         drop(live);
         let refused = match &sender {
-            // A source that can wait does.
-            Some(sender) if self.origin.waits() => sender.send(Command::Inbox, octets),
+            Some(sender) if waits => sender.send(Command::Inbox, octets),
             Some(sender) if !self.blocked => sender.try_send(Command::Inbox, octets),
             Some(_) => Err(SendRefused::Full(Command::Inbox)),
             None => Err(SendRefused::Ended(Command::Inbox)),
@@ -111,7 +172,7 @@ impl Feed {
             Err(SendRefused::Ended(_)) => false,
         };
         let (now, mut out) = (Now::read(), Vec::new());
-        let mut live = served.lock();
+        let mut live = self.served.lock();
         if is_full {
             if let Machine::Return(provider) = &mut live.machine {
                 provider.block(true, now, &mut out);
@@ -120,19 +181,24 @@ impl Feed {
         }
         live.take_in(now, &mut out);
         drop(live);
-        if let Some(sender) = sender {
-            // Also where there is nothing to send: the machine's next instant is another now. One
-            // that has ended wants nothing any more.
-            drop(sender.send(Command::Actions(out), 0));
+        if let Some(sender) = sender
+            && !out.is_empty()
+        {
+            // Hardly anything: a machine that is blocked holds its buffers back. One that has ended
+            // wants nothing any more.
+            drop(sender.send_first(Command::Actions(out)));
         }
     }
 
     /// Tries whether the connection takes frames again.
-    fn unblock(&mut self, served: &Served) {
-        let refused = match sender_of(served) {
+    fn unblock(&mut self) {
+        if !self.blocked {
+            return;
+        }
+        let refused = match sender_of(&self.served) {
             None => {
                 // Nobody: a machine that nobody is bound to holds nothing back.
-                if let Machine::Return(provider) = &mut served.lock().machine {
+                if let Machine::Return(provider) = &mut self.served.lock().machine {
                     provider.block(false, Now::read(), &mut Vec::new());
                 }
                 Ok(())
@@ -140,6 +206,31 @@ impl Feed {
             Some(sender) => sender.try_send(Command::Unblock, 0),
         };
         self.blocked = matches!(refused, Err(SendRefused::Full(_)));
+    }
+}
+
+/// What is said of a source that fails time and again: the first time, then each time that it has
+/// failed twice as often, and when it is well again.
+#[derive(Debug, Default)]
+struct Trouble {
+    times: u64,
+}
+
+impl Trouble {
+    fn failed(&mut self, error: &io::Error) -> Option<String> {
+        self.times += 1;
+        self.times.is_power_of_two().then(|| match self.times {
+            1 => format!("{error}"),
+            times => format!("{error} ({times} times so far)"),
+        })
+    }
+
+    fn is_over(&mut self) -> Option<String> {
+        match std::mem::take(&mut self.times) {
+            0 => None,
+            1 => Some("well again".to_owned()),
+            times => Some(format!("well again, after it failed {times} times")),
+        }
     }
 }
 
@@ -152,5 +243,24 @@ fn annotate(frames: &mut [ReceivedFrame]) {
     for frame in frames {
         let transaction = DELIVER_FRAME.begin();
         frame.annotation = Some(recording::annotation(&transaction));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Trouble;
+    use std::io;
+
+    #[test]
+    fn a_source_that_fails_says_so_ever_less_often() {
+        let mut trouble = Trouble::default();
+        let mut say = || trouble.failed(&io::Error::other("no network"));
+        let said: Vec<_> = (0..1000).filter_map(|_| say()).collect();
+        assert_eq!(said.len(), 10, "{said:?}");
+        assert_eq!(said[..2], ["no network", "no network (2 times so far)"]);
+        assert_eq!(trouble.is_over().unwrap(), "well again, after it failed 1000 times");
+        assert_eq!(trouble.is_over(), None);
+        assert_eq!(trouble.failed(&io::Error::other("gone")).unwrap(), "gone");
+        assert_eq!(trouble.is_over().unwrap(), "well again");
     }
 }

@@ -17,6 +17,7 @@ pub mod order;
 mod radiate;
 mod served;
 mod source;
+mod strangers;
 
 use crate::association::{Association, Directory, DirectoryError, Identity, Initiator, Provision};
 use crate::association::{Hash, Instance as Provided, Level, Security};
@@ -33,6 +34,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use strangers::Strangers;
 
 /// Where a provider's words go, from whichever thread.
 #[derive(Clone)]
@@ -95,6 +97,7 @@ struct Shared {
     log: Log,
     served: Vec<Arc<Served>>,
     directory: Arc<Directory>,
+    strangers: Arc<Strangers>,
     stops: AtomicBool,
 }
 
@@ -130,6 +133,7 @@ pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
         served.extend(Served::new(config, instance, id).map(Arc::new));
     }
     let shared = Arc::new(Shared {
+        strangers: Strangers::new(own.connections, log.clone()),
         log,
         served,
         directory: Arc::new(directory(config)?),
@@ -145,6 +149,9 @@ pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
     for served in &shared.served {
         running.work(served)?;
     }
+    for together in feed::fed_together(&shared.served) {
+        running.feed(together)?;
+    }
     let options = socket_options(config);
     let limits = DriverLimits {
         waiting_bytes_max: config.transport.output_max as usize,
@@ -159,10 +166,11 @@ pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
             let of_end = Arc::clone(&shared);
             let who = peer.clone();
             let driven = accepted.drive(&name, limits, move |sender| {
-                ProviderEnd::new(association, of_end, sender.clone(), who, Now::read())
+                let stranger = of_end.strangers.admit(sender.clone());
+                ProviderEnd::new(association, of_end, (sender.clone(), stranger), who, Now::read())
             });
             if let Err(error) = driven {
-                shared.log.say(&format!("{peer}: no thread: {error}"));
+                shared.strangers.say(&format!("{peer}: no thread: {error}"), Now::read());
             }
         };
         let listener = Listener::start(*address, &options, own.connections, accept)?;
@@ -179,30 +187,30 @@ pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
 }
 
 impl Running {
-    /// Starts what an instance needs besides associations.
+    /// Starts the radiation of a forward instance.
     fn work(&self, served: &Arc<Served>) -> Result<(), ProviderError> {
-        let failed = |what: &str, error| ProviderError::Io {
-            what: format!("{}: {what}", served.name),
-            error,
+        let Some((forward, queue)) = served.forward.clone() else { return Ok(()) };
+        let modem = match forward.modem {
+            Some(to) => Modem::udp(to).map_err(|error| failed(served, "modem", error))?,
+            None => Modem::Discard,
         };
-        let (served, log) = (Arc::clone(served), self.shared.log.clone());
-        let builder = std::thread::Builder::new();
-        let thread = if let Some((forward, queue)) = served.forward.clone() {
-            let modem = match forward.modem {
-                Some(to) => Modem::udp(to).map_err(|error| failed("modem", error))?,
-                None => Modem::Discard,
-            };
-            let radiating = Arc::clone(&served);
-            builder
-                .name("sle-radiation".to_owned())
-                .spawn(move || radiate::run(&radiating, &queue, &modem, &log))
-        } else {
-            let feed = feed::Feed::open(&served).map_err(|error| failed("source", error))?;
-            let shared = Arc::clone(&self.shared);
-            let fed = Arc::clone(&served);
-            builder.name("sle-source".to_owned()).spawn(move || feed.run(&fed, &shared))
-        };
-        lock(&self.threads).push(thread.map_err(|error| failed("thread", error))?);
+        let (radiating, log) = (Arc::clone(served), self.shared.log.clone());
+        let thread = std::thread::Builder::new()
+            .name("sle-radiation".to_owned())
+            .spawn(move || radiate::run(&radiating, &queue, &modem, &log));
+        lock(&self.threads).push(thread.map_err(|error| failed(served, "thread", error))?);
+        Ok(())
+    }
+
+    /// Starts the source of return instances: one, or those that have the same.
+    fn feed(&self, together: Vec<Arc<Served>>) -> Result<(), ProviderError> {
+        let Some(first) = together.first().cloned() else { return Ok(()) };
+        let feed = feed::Feed::open(together).map_err(|error| failed(&first, "source", error))?;
+        let shared = Arc::clone(&self.shared);
+        let thread = std::thread::Builder::new()
+            .name("sle-source".to_owned())
+            .spawn(move || feed.run(&shared));
+        lock(&self.threads).push(thread.map_err(|error| failed(&first, "thread", error))?);
         Ok(())
     }
 
@@ -253,8 +261,8 @@ impl Running {
         let mut senders = Vec::new();
         for served in &self.shared.served {
             if let Some(bound) = &served.lock().bound {
-                // One that has ended needs no abort.
-                drop(bound.sender.try_send(Command::Abort, 0));
+                // Whatever waits to be sent. One that has ended needs no abort.
+                drop(bound.sender.send_first(Command::Abort));
                 senders.push(bound.sender.clone());
             }
             if let Some((_, queue)) = &served.forward {
@@ -283,6 +291,11 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// What of an instance is not to be had.
+fn failed(served: &Served, what: &str, error: std::io::Error) -> ProviderError {
+    ProviderError::Io { what: format!("{}: {what}", served.name), error }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

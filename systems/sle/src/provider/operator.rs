@@ -64,8 +64,8 @@ fn obey(shared: &Shared, order: &Order) -> Result<String, String> {
         }),
         Order::Abort(instance) => each(shared, instance.as_deref(), |served| {
             if let Some(sender) = sender_of(served) {
-                // One that has ended needs none.
-                drop(sender.send(Command::Abort, 0));
+                // Ahead of all that a stuck user leaves lying. One that has ended needs none.
+                drop(sender.send_first(Command::Abort));
             }
         }),
     }
@@ -92,8 +92,9 @@ fn tell(served: &Served, event: Inbound) {
     }
     drop(live);
     if let Some(sender) = sender {
-        // Where it has ended, its end takes in what is left.
-        drop(sender.send(Command::Inbox, 0));
+        // A stuck user does not hold up the operator. Where it has ended, its end takes in what is
+        // left.
+        drop(sender.send_first(Command::Inbox));
     }
 }
 

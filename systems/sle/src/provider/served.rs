@@ -97,6 +97,8 @@ pub(super) struct Live {
 pub(super) enum Inbound {
     /// Frames were received.
     Frames(Vec<ReceivedFrame>),
+    /// Nothing more comes of what START asked for.
+    EndOfData,
     /// Production of a forward service is different.
     Forward(fcltu::Production),
     /// Production of a return service is different.
@@ -139,6 +141,7 @@ impl Live {
                 (Machine::Return(provider), Inbound::Frames(frames)) => {
                     provider.frames(frames, now, out);
                 }
+                (Machine::Return(provider), Inbound::EndOfData) => provider.end_of_data(now, out),
                 (Machine::Return(provider), Inbound::Return(event)) => {
                     provider.production(event, now, out);
                 }
@@ -147,7 +150,10 @@ impl Live {
                 }
                 // Nobody tells a machine of the other kind anything.
                 (Machine::Return(_), Inbound::Forward(_))
-                | (Machine::Forward(_), Inbound::Frames(_) | Inbound::Return(_)) => {}
+                | (
+                    Machine::Forward(_),
+                    Inbound::Frames(_) | Inbound::EndOfData | Inbound::Return(_),
+                ) => {}
             }
         }
     }
