@@ -121,7 +121,9 @@ fn who_says_nothing_or_ever_so_slowly_has_until_the_startup_time() {
     });
     assert_eq!(silent.end(), (vec![], End::Reset));
     assert_eq!(polite.end(), (vec![], End::Reset));
-    assert_eq!(dripping.end(), (vec![], End::Reset));
+    // Of a reset whoever comes first is told, reader or writer; for the other it is an end.
+    let (_, end) = dripping.end();
+    assert!(end == End::Reset || end == End::Closed, "{end:?}");
     drip.join().unwrap();
     neighbour.noticed_nothing();
 }

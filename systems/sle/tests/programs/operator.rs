@@ -1,0 +1,87 @@
+//! An operator's orders, by the control port and by standard input.
+
+use crate::station::{Station, until};
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+use std::sync::mpsc;
+use std::time::Duration;
+
+#[test]
+fn an_operator_works_the_production() {
+    let station = Station::new();
+    assert_eq!(station.order("interrupt cltu1"), "ok");
+    let refused = station.user(&["-i", "cltu1", "send", "--generate", "1"]);
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(said.contains("START refused: unable to comply"), "{said}");
+    assert!(station.order("status").contains("production Interrupted"));
+    assert_eq!(station.order("resume"), "ok");
+    station.json(&["-i", "cltu1", "send", "--generate", "1"]);
+    assert_eq!(station.order("out-of-service cltu1"), "ok");
+    let refused = station.user(&["-i", "cltu1", "send", "--generate", "1"]);
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(said.contains("BIND refused: OutOfService"), "{said}");
+    assert!(station.order("nonsense").starts_with("error: "));
+}
+
+/// The same by standard input, as `--operate` has it.
+#[test]
+fn orders_by_standard_input_are_obeyed_and_answered() {
+    let mut station = Station::of(&Station::new().instances, &["--operate"]);
+    let mut orders = station.child.stdin.take().unwrap();
+    let mut order = |line: &str| {
+        writeln!(orders, "{line}").unwrap();
+        let mut answer = Vec::new();
+        loop {
+            let said = station.lines.next().unwrap().unwrap();
+            let is_last = said == "ok" || said.starts_with("error: ");
+            answer.push(said);
+            if is_last {
+                return answer;
+            }
+        }
+    };
+    assert_eq!(order("status").len(), 4, "three instances");
+    assert_eq!(order("halt cltu1"), ["ok"]);
+    assert!(order("status")[0].contains("production Halted"));
+    assert_eq!(order("nonsense"), ["error: \"nonsense\" is no order; help names them"]);
+    assert_eq!(order("halt nobody"), ["error: no instance is called \"nobody\""]);
+    assert_eq!(order("resume"), ["ok"]);
+    assert_eq!(order("quit"), ["ok"]);
+    assert_eq!(station.child.wait().unwrap().code(), Some(0));
+}
+
+/// What an operator does to an association that is at work, and what its user sees of it.
+#[test]
+fn orders_reach_the_users_who_are_bound() {
+    let station = Station::new();
+    let mut terminal = station.command(&["-i", "cltu1", "--json", "terminal"]);
+    let mut user = terminal.stdin(Stdio::piped()).spawn().unwrap();
+    let mut says = user.stdin.take().unwrap();
+    let (tell, said) = mpsc::channel();
+    let results = BufReader::new(user.stdout.take().unwrap()).lines();
+    std::thread::spawn(move || results.map_while(Result::ok).try_for_each(|line| tell.send(line)));
+    let heard = |wanted: &str| {
+        loop {
+            let line = said.recv_timeout(Duration::from_secs(30)).unwrap();
+            if line.contains(wanted) {
+                return line;
+            }
+        }
+    };
+    says.write_all(b"bind\nstart 0\nsend 0102030405060708\ndrain\nstatus\n").unwrap();
+    heard("\"acknowledged\":1");
+    assert_eq!(station.order("halt cltu1"), "ok");
+    says.write_all(b"wait 5\n").unwrap();
+    heard("production-halted");
+    assert_eq!(station.order("uplink nominal cltu1"), "ok");
+    assert_eq!(station.order("resume cltu1"), "ok");
+    says.write_all(b"wait 5\n").unwrap();
+    let said = heard("production-operational");
+    assert!(said.contains("nominal"), "{said}");
+    assert_eq!(station.order("abort cltu1"), "ok");
+    says.write_all(b"wait 5\nstatus\nquit\n").unwrap();
+    heard("OperationalRequirement");
+    drop(says);
+    user.wait().unwrap();
+    until(|| station.status("cltu1").contains("nobody bound"));
+}
