@@ -202,7 +202,7 @@ impl User {
         match self.driver.sender().send(Command::Send(pdu), octets) {
             Ok(()) => Ok(()),
             // Its fate is unknown, and said to be.
-            Err(SendRefused::Ended(_) | SendRefused::Full(_)) => Err(ended(&self.shared.lock())),
+            Err(SendRefused::Ended(_) | SendRefused::Full(_)) => Err(self.over()),
         }
     }
 

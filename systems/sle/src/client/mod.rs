@@ -234,7 +234,8 @@ impl User {
         }
     }
 
-    /// Aborts, ahead of all that waits to be sent, and waits until the association is over.
+    /// Aborts, ahead of all that waits to be sent, and waits until the association is over and the
+    /// peer was told; for a second at most where he takes nothing.
     pub fn abort(&self, diagnostic: PeerAbortDiagnostic) {
         if self.driver.sender().send_first(Command::Abort(diagnostic)).is_err() {
             return; // over already
@@ -242,6 +243,13 @@ impl User {
         let mut state = self.shared.lock();
         while !matches!(state.phase, Phase::Ended(_)) {
             state = self.shared.wait(state, INTERRUPT);
+        }
+        drop(state);
+        for _ in 0..200 {
+            if self.driver.sender().finished() {
+                return;
+            }
+            chronoscope_clock::sleep(Duration::from_millis(5));
         }
     }
 
@@ -300,8 +308,20 @@ impl User {
     fn command(&self, command: Command) -> Result<(), ClientError> {
         match self.driver.sender().send(command, 0) {
             Ok(()) => Ok(()),
-            Err(SendRefused::Ended(_) | SendRefused::Full(_)) => Err(ended(&self.shared.lock())),
+            Err(SendRefused::Ended(_) | SendRefused::Full(_)) => Err(self.over()),
         }
+    }
+
+    /// That the connection takes nothing any more, once it is known how the association ended and
+    /// what became of its CLTUs: the connection's thread says that a moment later.
+    fn over(&self) -> ClientError {
+        let mut state = self.shared.lock();
+        while !matches!(state.phase, Phase::Ended(_) | Phase::Refused(_))
+            && !self.driver.is_finished()
+        {
+            state = self.shared.wait(state, INTERRUPT);
+        }
+        ended(&state)
     }
 
     /// Waits for a change, unless interrupted.

@@ -154,6 +154,7 @@ struct EndOfCommands<C>(Arc<Shared<C>>);
 impl<C> Drop for EndOfCommands<C> {
     fn drop(&mut self) {
         self.0.end();
+        self.0.finish();
     }
 }
 

@@ -78,6 +78,8 @@ struct State<C> {
     /// Threads that wait for room.
     blocked: usize,
     ended: bool,
+    /// Nothing of the connection is left.
+    finished: bool,
     /// Somebody wants the connection broken.
     reset: bool,
 }
@@ -92,6 +94,7 @@ impl<C> Shared<C> {
             asleep: false,
             blocked: 0,
             ended: false,
+            finished: false,
             reset: false,
         };
         Self {
@@ -155,6 +158,11 @@ impl<C> Shared<C> {
         state.asleep = false;
         self.room.notify_all();
         (std::mem::take(&mut state.first), std::mem::take(&mut state.queue))
+    }
+
+    /// Driver: it is done, and goes.
+    pub(super) fn finish(&self) {
+        self.lock().finished = true;
     }
 
     /// Driver, after its end: whether to break the connection.
@@ -259,6 +267,13 @@ impl<C> Sender<C> {
     #[must_use]
     pub fn ended(&self) -> bool {
         self.0.lock().ended
+    }
+
+    /// Whether nothing of the connection is left: what was to be said last was said, and the peer
+    /// has ended it too, or has had its time.
+    #[must_use]
+    pub fn finished(&self) -> bool {
+        self.0.lock().finished
     }
 
     /// Octets that wait to be sent: commands, and what the kernel has not taken. Of output as it

@@ -276,7 +276,7 @@ impl Running {
         }
         // Until the peers have been told, for a while.
         for _ in 0..200 {
-            if senders.iter().all(crate::net::Sender::ended) {
+            if senders.iter().all(crate::net::Sender::finished) {
                 return;
             }
             chronoscope_clock::sleep(Duration::from_millis(5));

@@ -77,6 +77,7 @@ pub(crate) fn cltu(number: u32) -> Transfer {
 }
 
 /// Waits until something is so.
+#[track_caller]
 pub(crate) fn until(mut is_so: impl FnMut() -> bool) {
     let end_ns = clock::monotonic_ns() + u64::try_from(PATIENCE.as_nanos()).unwrap();
     while !is_so() {

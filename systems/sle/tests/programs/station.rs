@@ -162,11 +162,6 @@ impl Station {
         words.find(|one| *one == word).unwrap();
         words.next().unwrap().parse().unwrap()
     }
-
-    /// Whether an instance has received a CLTU, or a frame.
-    pub(crate) fn has_received(&self, instance: &str) -> bool {
-        self.count(instance, "received") > 0
-    }
 }
 
 impl Drop for Station {
@@ -188,6 +183,7 @@ pub(crate) fn signal(child: &Child, name: &str) {
 }
 
 /// Waits until something is so.
+#[track_caller]
 pub(crate) fn until(mut is_so: impl FnMut() -> bool) {
     for _ in 0..2000 {
         if is_so() {
