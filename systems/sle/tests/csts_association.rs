@@ -5,6 +5,8 @@
 mod credentials;
 #[path = "csts_association/link.rs"]
 mod link;
+#[path = "csts_association/octets.rs"]
+mod octets;
 #[path = "csts_association/provider_table.rs"]
 mod provider_table;
 #[path = "csts_association/user_table.rs"]
