@@ -23,6 +23,7 @@ use args::{Arguments, Part};
 use chronoscope_clock::monotonic_ns;
 use clap::Parser;
 use pictures::Picture;
+use plotters::chart::SeriesLabelPosition;
 use published::Published;
 use serde_json::{Value, json};
 use series::{Series, Step, Stopped};
@@ -193,9 +194,13 @@ fn draw(taken: &[Step], out: &Path) -> Result<()> {
             title: "FCLTU: throughput against CLTU length, loopback".to_owned(),
             x: "octets of a CLTU",
             y: "Mbit/s",
+            legend: SeriesLabelPosition::LowerRight,
             lines: Vec::new(),
         };
-        picture.line("ours", table, "octets", "mbit_per_s", Some(("application", "optimised")));
+        for window in [64.0, 1.0] {
+            let (of, name) = (table.only(&[("window", window)]), format!("ours, window {window}"));
+            picture.line(&name, &of, "octets", "mbit_per_s", Some(("application", "optimised")));
+        }
         picture.write(out)?;
     }
     if let Some(table) = titled("One CLTU an invocation over a delay") {
@@ -204,11 +209,12 @@ fn draw(taken: &[Step], out: &Path) -> Result<()> {
             title: "FCLTU: throughput against round trip".to_owned(),
             x: "RTT in ms",
             y: "Mbit/s",
+            legend: SeriesLabelPosition::LowerLeft,
             lines: Vec::new(),
         };
-        for (window, octets) in [(65_536.0, 1544.0), (13e6, 1544.0), (25e6, 1544.0)] {
-            let of = table.only(&[("window_octets", window), ("octets", octets)]);
-            let name = |who: &str| format!("{who}, {:.0} kB", window / 1e3);
+        for (window, named) in [(65_536.0, "64 kB"), (13e6, "13 MB"), (25e6, "25 MB")] {
+            let of = table.only(&[("window_octets", window), ("octets", 1544.0)]);
+            let name = |who: &str| format!("{who}, {named}");
             picture.line(&name("ours"), &of, "rtt_ms", "mbit_per_s", Some(("bound", "TCP's")));
             picture.line(
                 &name("iperf3"),
@@ -233,6 +239,7 @@ fn draw(taken: &[Step], out: &Path) -> Result<()> {
             title: "RAF: 8000 octets a buffer, frames/s".to_owned(),
             x: "frames per buffer",
             y: "frames/s",
+            legend: SeriesLabelPosition::LowerRight,
             lines: Vec::new(),
         };
         picture.line("ours", table, "together", "units_per_s", None);

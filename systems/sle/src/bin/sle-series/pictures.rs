@@ -27,6 +27,8 @@ pub(crate) struct Picture {
     pub(crate) title: String,
     pub(crate) x: &'static str,
     pub(crate) y: &'static str,
+    /// Where there are no points.
+    pub(crate) legend: SeriesLabelPosition,
     /// Each with its points, x ascending.
     pub(crate) lines: Vec<(String, Vec<(f64, f64)>)>,
 }
@@ -108,7 +110,7 @@ impl Picture {
         }
         chart
             .configure_series_labels()
-            .position(SeriesLabelPosition::LowerRight)
+            .position(self.legend.clone())
             .background_style(WHITE.mix(0.85))
             .border_style(MESH)
             .label_font(("sans-serif", 14).into_font().color(&INK))
@@ -120,7 +122,7 @@ impl Picture {
 
 #[cfg(test)]
 mod tests {
-    use super::Picture;
+    use super::{Picture, SeriesLabelPosition};
 
     #[test]
     fn a_picture_is_written_twice() {
@@ -130,6 +132,7 @@ mod tests {
             title: "Rates".to_owned(),
             x: "octets",
             y: "Mbit/s",
+            legend: SeriesLabelPosition::LowerRight,
             lines: vec![("ours".to_owned(), vec![(100.0, 1.0), (1000.0, 10.0), (2000.0, 0.0)])],
         };
         picture.write(folder.path()).unwrap();
