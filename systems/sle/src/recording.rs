@@ -20,6 +20,12 @@
 //! | `deliverFrame` | provider | – | only where frames are annotated: as `deliverBuffer` | |
 //! | `receiveFrame` | user | `deliverFrame` | likewise; its parent came with the frame | |
 //!
+//! | `processData` | user | – | a frame (CSTS) handed over for sending | sequence-controlled: its return; buffered: with the connection |
+//! | `receiveProcessData` | provider | `processData` | its octets are an operation | taken |
+//! | `queueProcessData` | provider | `receiveProcessData` | taken into the queue | its turn |
+//! | `radiateProcessData` | provider | `queueProcessData` | its turn | radiated |
+//! | `acknowledgeProcessData` | user | `processData` | sequence-controlled: its return's octets are one | its fate is known |
+//!
 //! Operations that are confirmed and carry no data (`bind`, `unbind`, `start`, `stop`,
 //! `scheduleStatusReport`, `getParameter`, `throwEvent`) are one transaction on each side, not
 //! joined: nothing in them is known to both and used once.
@@ -42,6 +48,11 @@ pub(crate) static DELIVER_BUFFER: Class = class!("deliverBuffer");
 pub(crate) static RECEIVE_BUFFER: Class = class!("receiveBuffer");
 pub(crate) static DELIVER_FRAME: Class = class!("deliverFrame");
 pub(crate) static RECEIVE_FRAME: Class = class!("receiveFrame");
+pub(crate) static PROCESS_DATA: Class = class!("processData");
+pub(crate) static RECEIVE_PROCESS_DATA: Class = class!("receiveProcessData");
+pub(crate) static QUEUE_PROCESS_DATA: Class = class!("queueProcessData");
+pub(crate) static RADIATE_PROCESS_DATA: Class = class!("radiateProcessData");
+pub(crate) static ACKNOWLEDGE_PROCESS_DATA: Class = class!("acknowledgeProcessData");
 static BIND: Class = class!("bind");
 static UNBIND: Class = class!("unbind");
 static START: Class = class!("start");
@@ -80,6 +91,19 @@ impl ChainKey {
         Self::from_hash(hash)
     }
 
+    /// Of the frames of the Forward Frame service since a START, by that START's invoke id: our
+    /// users begin these ids at another number in each association.
+    pub(crate) fn of_frames(
+        instance: &crate::csts::pdu::ServiceInstanceId,
+        session: crate::csts::pdu::InvokeId,
+    ) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(instance.to_string());
+        hash.update([0]);
+        hash.update(session.to_be_bytes());
+        Self::from_hash(hash)
+    }
+
     /// Of the transfer buffers of an instance.
     pub(crate) fn of_return(instance: &ServiceInstanceId) -> Self {
         Self::from_hash(Self::instance_hash(instance))
@@ -103,7 +127,7 @@ impl ChainKey {
         Self { high: half(0), low: half(8) }
     }
 
-    /// The root of a CLTU's chain.
+    /// The root of a CLTU's, or a frame's, chain.
     pub(crate) fn cltu(self, cltu: CltuId) -> ChainRoot {
         self.root(u64::from(cltu))
     }

@@ -252,6 +252,11 @@ impl Tml {
     /// Does what is due: the context message, a heartbeat.
     ///
     /// # Errors
+    /// Nobody has listened until now: the peer's silence counts from here.
+    pub fn not_listening(&mut self, now: Now) {
+        self.heard_ns = self.heard_ns.max(now.monotonic_ns);
+    }
+
     /// The peer took too long with its first PDU, or is dead. There is nothing more then.
     pub fn tick(&mut self, now: Now, out: &mut Vec<u8>) -> Result<(), TmlFault> {
         self.announce(now, out);

@@ -25,6 +25,7 @@
 
 mod call;
 mod end;
+pub mod frames;
 mod settings;
 mod state;
 pub mod words;

@@ -94,7 +94,7 @@ impl Config {
             self.check_peer(&mut about, peer);
         }
         about.line = None;
-        about.wrong_if(self.instance.is_empty(), || {
+        about.wrong_if(self.instance.is_empty() && self.forward_frame.is_empty(), || {
             "there is no [[instance]]: nobody could bind to anything".to_owned()
         });
         let mut ids = HashSet::new();
@@ -104,6 +104,7 @@ impl Config {
             about.wrong_if(!ids.insert(id), || format!("instance {id:?} is there twice"));
             self.check_instance(&mut about, instance.get_ref());
         }
+        self.check_forward_frames(&mut found);
         found
     }
 

@@ -23,11 +23,13 @@
 //! itself, or the books, is found by [`Config::check`], all of it at once and in words.
 
 mod check;
+mod frames;
 mod identifier;
 mod instance;
 mod party;
 
 pub use check::{Finding, Severity};
+pub use frames::{ForwardFrame, Mode, Procedure};
 pub use identifier::{IdentifierError, format_instance, parse_instance, service_of};
 pub(crate) use instance::utc_ns;
 pub use instance::{
@@ -59,6 +61,9 @@ pub struct Config {
     /// Service instances.
     #[serde(default)]
     pub instance: Vec<Spanned<Instance>>,
+    /// Instances of the Forward Frame service (CSTS).
+    #[serde(default)]
+    pub forward_frame: Vec<Spanned<ForwardFrame>>,
     /// The text, for lines of findings.
     #[serde(skip)]
     text: String,
@@ -169,8 +174,13 @@ impl Config {
     /// Who provides an instance, as the user expects it to answer.
     #[must_use]
     pub fn responder_of(&self, instance: &Instance) -> Option<String> {
+        self.responder_or_own(instance.responder.as_ref())
+    }
+
+    /// Who answers, where nothing is said the provider of this file, or the only peer.
+    pub(crate) fn responder_or_own(&self, said: Option<&String>) -> Option<String> {
         let of_file = || Some(self.provider.as_ref()?.id.clone());
-        instance.responder.clone().or_else(of_file).or_else(|| {
+        said.cloned().or_else(of_file).or_else(|| {
             let mut others = self.peer.iter().map(|peer| peer.get_ref().id.clone());
             others.next().filter(|_| self.peer.len() == 1)
         })
@@ -179,8 +189,13 @@ impl Config {
     /// Who may bind to an instance.
     #[must_use]
     pub fn initiators_of(&self, instance: &Instance) -> Vec<String> {
-        if !instance.initiators.is_empty() {
-            return instance.initiators.clone();
+        self.initiators_or_all(&instance.initiators)
+    }
+
+    /// Who may bind, where nobody is named everybody.
+    pub(crate) fn initiators_or_all(&self, named: &[String]) -> Vec<String> {
+        if !named.is_empty() {
+            return named.to_vec();
         }
         let own = self.user.iter().map(|user| user.id.clone());
         let mut all: Vec<String> =

@@ -146,6 +146,10 @@ pub struct Provider {
     pub password: Secret,
     /// Where it listens; port 0: any free one, which it prints.
     pub listen: Vec<SocketAddr>,
+    /// Where it listens for CSTS (`[[forward_frame]]`), likewise. A port of its own: SLE
+    /// and CSTS have one transport, and nothing in it says which of the two a connection is of.
+    #[serde(default)]
+    pub listen_csts: Vec<SocketAddr>,
     /// Connections at a time.
     #[serde(default = "connections")]
     pub connections: usize,
@@ -168,6 +172,8 @@ pub struct User {
     pub password: Secret,
     /// Where instances are that do not say it themselves, `host:port`.
     pub address: Option<String>,
+    /// Where instances of CSTS are that do not say it themselves, `host:port`.
+    pub address_csts: Option<String>,
     /// How long to wait for a return, in seconds.
     #[serde(default = "return_timeout")]
     pub return_timeout_s: u16,

@@ -234,7 +234,8 @@ impl<P: Protocol> Connection<P> {
             Some(0)
         };
         let interest = Interest {
-            read: unsent <= self.limits.waiting_bytes_max.saturating_mul(2),
+            read: self.protocol.reads()
+                && unsent <= self.limits.waiting_bytes_max.saturating_mul(2),
             write: unsent > 0,
         };
         count(&self.shared.counting.waits, 1);

@@ -59,6 +59,11 @@ pub trait Protocol: Send + 'static {
     fn due(&self) -> Option<u64>;
     /// Does what is due.
     fn tick(&mut self, now: Now);
+    /// Whether octets are wanted. While they are not, nothing is read, so that the peer has to wait;
+    /// its abort is still heard.
+    fn reads(&self) -> bool {
+        true
+    }
     /// What is to be sent and done.
     fn output(&mut self) -> &mut Output;
 }

@@ -285,15 +285,15 @@ impl Bound {
         let receive = RECEIVE_CLTU.begin_with(&key.cltu(cltu).correlator());
         // Before it is in the queue: radiation may have it at once.
         let waiting = QUEUE_CLTU.start_with(&receive.correlator());
-        served.enqueue(cltu, waiting);
+        served.waiting.push(cltu, waiting);
         let before = out.len();
         live.machine.pdu(Pdu::CltuTransferData(invocation), now, out);
         let is_taken = matches!(
             out.get(before),
             Some(Action::Send(Pdu::CltuTransferDataReturn(returned))) if returned.result.is_ok()
         );
-        if !is_taken && let Some((_, waiting)) = served.queued().pop_back() {
-            waiting.discard();
+        if !is_taken {
+            served.waiting.take_back();
         }
         receive.stop(recording::status(is_taken));
     }
@@ -315,7 +315,7 @@ impl Bound {
         if let Some(key) = self.key {
             for (id, _) in &buffer.cltus {
                 let receive = RECEIVE_CLTU.begin_with(&key.cltu(*id).correlator());
-                served.enqueue(*id, QUEUE_CLTU.start_with(&receive.correlator()));
+                served.waiting.push(*id, QUEUE_CLTU.start_with(&receive.correlator()));
             }
         }
         let before = taken_so_far(live);
@@ -323,9 +323,7 @@ impl Bound {
         let taken = taken_so_far(live).wrapping_sub(before) as usize;
         if self.key.is_some() {
             for _ in taken..count {
-                if let Some((_, waiting)) = served.queued().pop_back() {
-                    waiting.discard();
-                }
+                served.waiting.take_back();
             }
         }
     }

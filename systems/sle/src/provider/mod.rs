@@ -12,6 +12,7 @@
 
 mod end;
 mod feed;
+mod frames;
 mod operator;
 pub mod order;
 mod radiate;
@@ -22,11 +23,14 @@ mod strangers;
 use crate::association::{Association, Directory, DirectoryError, Identity, Initiator, Provision};
 use crate::association::{Hash, Instance as Provided, Level, Security};
 use crate::config::{AuthLevel, Config, Finding, HashName, Party};
+use crate::csts;
 use crate::net::{DriverLimits, Listener, ListenerError, SocketOptions};
+use crate::recording::{RADIATE_CLTU, RADIATE_PROCESS_DATA};
 use crate::service::fcltu::Modem;
 use crate::time::Now;
 use crate::tml::HeartbeatLimits;
 use end::{Command, ProviderEnd};
+use frames::{FrameEnd, FrameServed};
 use served::Served;
 use std::fmt;
 use std::net::SocketAddr;
@@ -75,6 +79,9 @@ pub enum ProviderError {
     /// Two things are called the same.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
+    /// Two things of CSTS are called the same.
+    #[error(transparent)]
+    FrameDirectory(#[from] csts::association::DirectoryError),
     /// A port is not to be had.
     #[error(transparent)]
     Listener(#[from] ListenerError),
@@ -98,6 +105,9 @@ struct Shared {
     served: Vec<Arc<Served>>,
     directory: Arc<Directory>,
     strangers: Arc<Strangers>,
+    /// Of the Forward Frame service.
+    frames: Vec<Arc<FrameServed>>,
+    frame_directory: Arc<csts::association::Directory>,
     stops: AtomicBool,
 }
 
@@ -105,6 +115,7 @@ struct Shared {
 pub struct Running {
     shared: Arc<Shared>,
     addresses: Vec<SocketAddr>,
+    addresses_csts: Vec<SocketAddr>,
     listeners: Mutex<Vec<Listener>>,
     control: Mutex<Option<operator::Control>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -132,16 +143,20 @@ pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
         let Ok(id) = instance.identifier() else { continue };
         served.extend(Served::new(config, instance, id).map(Arc::new));
     }
+    let frames = config.forward_frame.iter().map(toml::Spanned::get_ref);
     let shared = Arc::new(Shared {
         strangers: Strangers::new(own.connections, log.clone()),
         log,
         served,
         directory: Arc::new(directory(config)?),
+        frames: frames.filter_map(FrameServed::new).map(Arc::new).collect(),
+        frame_directory: Arc::new(frame_directory(config)?),
         stops: AtomicBool::new(false),
     });
     let mut running = Running {
         shared: Arc::clone(&shared),
         addresses: Vec::new(),
+        addresses_csts: Vec::new(),
         listeners: Mutex::default(),
         control: Mutex::default(),
         threads: Mutex::default(),
@@ -151,6 +166,9 @@ pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
     }
     for together in feed::fed_together(&shared.served) {
         running.feed(together)?;
+    }
+    for served in &shared.frames {
+        running.radiate(served)?;
     }
     let options = socket_options(config);
     let limits = DriverLimits {
@@ -177,6 +195,26 @@ pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
         running.addresses.push(listener.address());
         lock(&running.listeners).push(listener);
     }
+    for address in &own.listen_csts {
+        let shared = Arc::clone(&shared);
+        let accept = move |accepted: crate::net::Accepted| {
+            let (peer, name) =
+                (accepted.peer.to_string(), format!("csts-{}", accepted.peer.port()));
+            let directory = Arc::clone(&shared.frame_directory);
+            let association = csts::association::Association::provider(directory, Now::read());
+            let of_end = Arc::clone(&shared);
+            let who = peer.clone();
+            let driven = accepted.drive(&name, limits, move |sender| {
+                FrameEnd::new(association, of_end, sender.clone(), who, Now::read())
+            });
+            if let Err(error) = driven {
+                shared.log.say(&format!("{peer}: no thread: {error}"));
+            }
+        };
+        let listener = Listener::start(*address, &options, own.connections, accept)?;
+        running.addresses_csts.push(listener.address());
+        lock(&running.listeners).push(listener);
+    }
     if let Some(address) = own.control {
         let control = operator::Control::start(address, Arc::clone(&shared));
         let what = || format!("control at {address}");
@@ -195,9 +233,12 @@ impl Running {
             None => Modem::Discard,
         };
         let (radiating, log) = (Arc::clone(served), self.shared.log.clone());
-        let thread = std::thread::Builder::new()
-            .name("sle-radiation".to_owned())
-            .spawn(move || radiate::run(&radiating, &queue, &modem, &log));
+        let thread =
+            std::thread::Builder::new().name("sle-radiation".to_owned()).spawn(move || {
+                let (name, waiting) = (&radiating.name, &radiating.waiting);
+                let whose = radiate::Radiated { name, waiting, class: &RADIATE_CLTU };
+                radiate::run(&whose, &queue, &modem, &log);
+            });
         lock(&self.threads).push(thread.map_err(|error| failed(served, "thread", error))?);
         Ok(())
     }
@@ -212,6 +253,33 @@ impl Running {
             .spawn(move || feed.run(&shared));
         lock(&self.threads).push(thread.map_err(|error| failed(&first, "thread", error))?);
         Ok(())
+    }
+
+    /// Starts the radiation of an instance of the Forward Frame service.
+    fn radiate(&self, served: &Arc<FrameServed>) -> Result<(), ProviderError> {
+        let failed = |what: &str, error| ProviderError::Io {
+            what: format!("{}: {what}", served.name),
+            error,
+        };
+        let modem = match served.modem {
+            Some(to) => Modem::udp(to).map_err(|error| failed("modem", error))?,
+            None => Modem::Discard,
+        };
+        let (radiating, log) = (Arc::clone(served), self.shared.log.clone());
+        let thread =
+            std::thread::Builder::new().name("csts-radiation".to_owned()).spawn(move || {
+                let (name, waiting) = (&radiating.name, &radiating.waiting);
+                let whose = radiate::Radiated { name, waiting, class: &RADIATE_PROCESS_DATA };
+                radiate::run(&whose, &radiating.queue, &modem, &log);
+            });
+        lock(&self.threads).push(thread.map_err(|error| failed("thread", error))?);
+        Ok(())
+    }
+
+    /// Where it listens for CSTS, likewise.
+    #[must_use]
+    pub fn addresses_csts(&self) -> Vec<SocketAddr> {
+        self.addresses_csts.clone()
     }
 
     /// Where it listens, in the order of the configuration.
@@ -270,20 +338,28 @@ impl Running {
             }
             served.notify();
         }
+        let mut frame_senders = Vec::new();
+        for served in &self.shared.frames {
+            if let Some(bound) = &served.lock().bound {
+                drop(bound.sender.try_send(frames::Command::Abort, 0));
+                frame_senders.push(bound.sender.clone());
+            }
+            served.queue.with(crate::service::fcltu::Radiation::close);
+        }
         for thread in lock(&self.threads).drain(..) {
             // A panic of a source was said where it happened.
             let _ = thread.join();
         }
         // Until the peers have been told, for a while.
         for _ in 0..200 {
-            if senders.iter().all(crate::net::Sender::finished) {
+            let is_over = senders.iter().all(crate::net::Sender::finished);
+            if is_over && frame_senders.iter().all(crate::net::Sender::finished) {
                 return;
             }
             chronoscope_clock::sleep(Duration::from_millis(5));
         }
-        for sender in senders {
-            sender.reset();
-        }
+        senders.iter().for_each(crate::net::Sender::reset);
+        frame_senders.iter().for_each(crate::net::Sender::reset);
     }
 }
 
@@ -336,20 +412,60 @@ pub(crate) fn security(config: &Config, party: &Party) -> Security {
     }
 }
 
-/// Who may bind to what.
-fn directory(config: &Config) -> Result<Directory, ProviderError> {
-    let own = config.provider.as_ref().ok_or(ProviderError::NoProvider)?;
+/// What is accepted of heartbeats.
+fn heartbeat_limits(config: &Config) -> HeartbeatLimits {
     let transport = &config.transport;
     let [interval_from, interval_to] = transport.heartbeat_range_s;
     let [factor_from, factor_to] = transport.dead_factor_range;
+    HeartbeatLimits {
+        interval_s: interval_from..=interval_to,
+        dead_factor: factor_from..=factor_to,
+        none_allowed: transport.without_heartbeats,
+        establishment_ns: u64::from(transport.startup_s) * 1_000_000_000,
+    }
+}
+
+/// Who may bind to what of CSTS.
+fn frame_directory(config: &Config) -> Result<csts::association::Directory, ProviderError> {
+    let own = config.provider.as_ref().ok_or(ProviderError::NoProvider)?;
+    let own = identity(&own.id, own.password.octets());
+    let mut directory = csts::association::Directory::new(own)
+        .heartbeat(heartbeat_limits(config))
+        .pdu_bytes_max(config.transport.pdu_max);
+    let mut known = Vec::new();
+    for instance in config.forward_frame.iter().map(toml::Spanned::get_ref) {
+        let Some(id) = instance.identifier() else { continue };
+        let initiators = config.initiators_or_all(&instance.initiators);
+        for name in &initiators {
+            if let Some(party) = config.party(name).filter(|_| !known.contains(name)) {
+                directory.add_initiator(Initiator {
+                    identity: identity(&party.id, party.password.octets()),
+                    security: security(config, &party),
+                })?;
+                known.push(name.clone());
+            }
+        }
+        let (from, until) = instance.period_utc_ns();
+        directory.add_instance(csts::association::Instance {
+            id,
+            versions: vec![csts::forward_frame::VERSION],
+            initiators,
+            provision: (from.is_some() || until.is_some()).then(|| Provision {
+                start_utc_ns: from.unwrap_or(0),
+                end_utc_ns: until.unwrap_or(u64::MAX),
+            }),
+            responder_port: Some(instance.port.clone()),
+        })?;
+    }
+    Ok(directory)
+}
+
+/// Who may bind to what.
+fn directory(config: &Config) -> Result<Directory, ProviderError> {
+    let own = config.provider.as_ref().ok_or(ProviderError::NoProvider)?;
     let mut directory = Directory::new(identity(&own.id, own.password.octets()))
-        .heartbeat(HeartbeatLimits {
-            interval_s: interval_from..=interval_to,
-            dead_factor: factor_from..=factor_to,
-            none_allowed: transport.without_heartbeats,
-            establishment_ns: u64::from(transport.startup_s) * 1_000_000_000,
-        })
-        .pdu_bytes_max(transport.pdu_max);
+        .heartbeat(heartbeat_limits(config))
+        .pdu_bytes_max(config.transport.pdu_max);
     let mut known = Vec::new();
     for instance in config.instance.iter().map(toml::Spanned::get_ref) {
         let (Ok(id), Some(service)) = (instance.identifier(), instance.service()) else { continue };

@@ -3,6 +3,7 @@
 use super::Shared;
 use super::end::Command;
 use super::feed::sender_of;
+use super::frames::FrameServed;
 use super::order::{self, HELP, LINE_MAX, Level, Order};
 use super::served::{Inbound, Machine, Served};
 use crate::pdu::{CltuProductionStatus, LockStatus, ReturnProductionStatus};
@@ -37,6 +38,14 @@ fn obey(shared: &Shared, order: &Order) -> Result<String, String> {
             Ok(String::new())
         }
         Order::Production(level, instance) => {
+            let mut is_meant = false;
+            for frames in shared.frames.iter().filter(|one| is_frames(one, instance.as_deref())) {
+                is_meant = true;
+                frames.tell(fcltu::Production::Status(forward_status(*level)));
+            }
+            if is_meant && !shared.served.iter().any(|one| one.is_called(instance.as_deref())) {
+                return Ok(String::new());
+            }
             each(shared, instance.as_deref(), |served| match served.forward {
                 Some(_) => tell(
                     served,
@@ -62,6 +71,7 @@ fn obey(shared: &Shared, order: &Order) -> Result<String, String> {
             // The directory was made of the same instances.
             let _ = shared.directory.set_out_of_service(&served.id, *out);
         }),
+        Order::Abort(instance) if abort_frames(shared, instance.as_deref()) => Ok(String::new()),
         Order::Abort(instance) => each(shared, instance.as_deref(), |served| {
             if let Some(sender) = sender_of(served) {
                 // Ahead of all that a stuck user leaves lying. One that has ended needs none.
@@ -69,6 +79,25 @@ fn obey(shared: &Shared, order: &Order) -> Result<String, String> {
             }
         }),
     }
+}
+
+/// Whether an operator means an instance of the Forward Frame service.
+fn is_frames(served: &FrameServed, wanted: Option<&str>) -> bool {
+    wanted.is_none_or(|wanted| served.name == wanted)
+}
+
+/// Aborts associations of the Forward Frame service; whether none of SLE is meant.
+fn abort_frames(shared: &Shared, wanted: Option<&str>) -> bool {
+    let mut is_meant = false;
+    for served in shared.frames.iter().filter(|one| is_frames(one, wanted)) {
+        is_meant = true;
+        let sender = served.lock().bound.as_ref().map(|bound| bound.sender.clone());
+        if let Some(sender) = sender {
+            // One that has ended needs none.
+            drop(sender.send(super::frames::Command::Abort, 0));
+        }
+    }
+    is_meant && !shared.served.iter().any(|one| one.is_called(wanted))
 }
 
 /// Does something to the instances that are meant; there has to be one.
@@ -146,6 +175,9 @@ fn status(shared: &Shared) -> String {
         };
         // Into a string nothing fails.
         let _ = writeln!(text, "{} {:?} {state:?}, {who}, {counts}", served.name, served.service);
+    }
+    for served in &shared.frames {
+        let _ = writeln!(text, "{}", served.status());
     }
     text.truncate(text.trim_end().len());
     text

@@ -1,17 +1,74 @@
 //! The thread that radiates an instance's CLTUs, each in its time.
 
 use super::Log;
-use super::served::Served;
 use crate::pdu::{CltuId, CltuStatus};
-use crate::recording::{self, RADIATE_CLTU};
-use crate::service::fcltu::{Modem, Queue, Queued, Step};
+use crate::recording;
+use crate::service::fcltu::{Modem, Queue, Step};
 use crate::time::Now;
-use chronoscope_record::{Started, Status};
-use std::sync::Arc;
+use chronoscope_record::{Class, Started, Status};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+/// Waiting data units as transactions at most: as many as the recorder has room for.
+const WAITING_MAX: usize = 65_536;
+
+/// What waits for radiation, as transactions.
+#[derive(Debug, Default)]
+pub(super) struct Waiting(Mutex<VecDeque<(CltuId, Started)>>);
+
+impl Waiting {
+    /// One more. What was discarded with its session stays until the next one is radiated; the
+    /// oldest go where that are too many.
+    pub(super) fn push(&self, unit: CltuId, waiting: Started) {
+        let mut queued = self.lock();
+        let oldest = if queued.len() >= WAITING_MAX { queued.pop_front() } else { None };
+        queued.push_back((unit, waiting));
+        drop(queued);
+        drop(oldest);
+    }
+
+    /// The last one was not taken after all.
+    pub(super) fn take_back(&self) {
+        let last = self.lock().pop_back();
+        if let Some((_, waiting)) = last {
+            waiting.discard();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<(CltuId, Started)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A data unit's waiting ends, and its radiation begins. Those before it that were discarded
+    /// end with it, ABORTED.
+    fn begin(&self, unit: CltuId, class: &Class) -> Option<Started> {
+        let mut queued = self.lock();
+        while let Some((id, waiting)) = queued.pop_front() {
+            if id == unit {
+                drop(queued);
+                let radiate = class.start_with(&waiting.correlator());
+                waiting.stop(Status::Good);
+                return Some(radiate);
+            }
+            drop(waiting);
+        }
+        None
+    }
+}
+
+/// Whose data units are radiated, and how that is recorded.
+pub(super) struct Radiated<'a> {
+    /// The instance.
+    pub(super) name: &'a str,
+    /// What waits.
+    pub(super) waiting: &'a Waiting,
+    /// The class of a radiation.
+    pub(super) class: &'static Class,
+}
+
 /// Radiates until the queue is closed.
-pub(super) fn run(served: &Served, queue: &Arc<Queue>, modem: &Modem, log: &Log) {
+pub(super) fn run(whose: &Radiated<'_>, queue: &Arc<Queue>, modem: &Modem, log: &Log) {
     let records = recording::is_on();
     let mut on_air: Option<(CltuId, Started)> = None;
     let mut refused = 0u64;
@@ -28,14 +85,15 @@ pub(super) fn run(served: &Served, queue: &Arc<Queue>, modem: &Modem, log: &Log)
         }
         match step {
             Step::Radiate(cltu) => {
-                let transaction = records.then(|| begin(served, &cltu)).flatten();
+                let transaction =
+                    records.then(|| whose.waiting.begin(cltu.cltu, whose.class)).flatten();
                 if let Err(error) = modem.radiate(&cltu.data) {
                     refused += 1;
                     // Once each power of two: a modem that is not there refuses all.
                     if refused.is_power_of_two() {
                         log.say(&format!(
-                            "{}: the modem did not take CLTU {} ({refused} so far): {error}",
-                            served.name, cltu.cltu
+                            "{}: the modem did not take data unit {} ({refused} so far): {error}",
+                            whose.name, cltu.cltu
                         ));
                     }
                 }
@@ -46,22 +104,6 @@ pub(super) fn run(served: &Served, queue: &Arc<Queue>, modem: &Modem, log: &Log)
             Step::Closed => return,
         }
     }
-}
-
-/// A CLTU's waiting ends, and its radiation begins. Those before it that were discarded end with
-/// it, ABORTED.
-fn begin(served: &Served, cltu: &Queued) -> Option<Started> {
-    let mut queued = served.queued();
-    while let Some((id, waiting)) = queued.pop_front() {
-        if id == cltu.cltu {
-            drop(queued);
-            let radiate = RADIATE_CLTU.start_with(&waiting.correlator());
-            waiting.stop(Status::Good);
-            return Some(radiate);
-        }
-        drop(waiting);
-    }
-    None
 }
 
 /// How the radiation of a CLTU ended.

@@ -2,6 +2,7 @@
 //! whoever is bound to it now.
 
 use super::end::Command;
+use super::radiate::Waiting;
 use crate::config::{Config, Delivery, Forward, Generator, Instance, Production, Return};
 use crate::frame::ReceivedFrame;
 use crate::net::Sender;
@@ -17,15 +18,11 @@ use crate::service::returns::{Offer, ReturnConfig, ReturnProduction, ReturnProvi
 use crate::service::{Action, State};
 use crate::time::Now;
 use bytes::Bytes;
-use chronoscope_record::Started;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
-
-/// Waiting CLTUs as transactions at most: as many as the recorder has room for.
-const QUEUED_MAX: usize = 65_536;
 
 /// The state machine of an instance.
 #[derive(Debug)]
@@ -124,7 +121,7 @@ pub(super) struct Served {
     /// Of transfer buffers.
     pub(super) key: ChainKey,
     /// What waits for radiation, as transactions.
-    pub(super) queued: Mutex<VecDeque<(u32, Started)>>,
+    pub(super) waiting: Waiting,
     /// Radiation has something to tell.
     pub(super) progress: Arc<AtomicBool>,
     pub(super) forward: Option<(Forward, Arc<Queue>)>,
@@ -189,7 +186,7 @@ impl Served {
                 bindings: 0,
             }),
             changed: Condvar::new(),
-            queued: Mutex::default(),
+            waiting: Waiting::default(),
             progress: Arc::default(),
             forward,
             returns,
@@ -268,20 +265,6 @@ impl Served {
         }
         drop(live);
         self.notify();
-    }
-
-    /// A CLTU waits for radiation, as a transaction. What was discarded with its session stays
-    /// until the next one is radiated; the oldest go where that are too many.
-    pub(super) fn enqueue(&self, cltu: u32, waiting: Started) {
-        let mut queued = self.queued();
-        let oldest = if queued.len() >= QUEUED_MAX { queued.pop_front() } else { None };
-        queued.push_back((cltu, waiting));
-        drop(queued);
-        drop(oldest);
-    }
-
-    pub(super) fn queued(&self) -> MutexGuard<'_, VecDeque<(u32, Started)>> {
-        self.queued.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -11,7 +11,8 @@ use chronoscope_sle::csts::pdu::{
     Return, SequenceControlledDiagnostic,
 };
 use chronoscope_sle::csts::procedure::{
-    Blocking, DataUnits, Fate, Kind, ProcessingUser, Settled, Unit, UseError, UserEvent, UserState,
+    Blocking, DataUnits, Fate, Kind, ProcessingUser, Reports, Settled, Unit, UseError, UserEvent,
+    UserState,
 };
 use chronoscope_sle::time::{Now, Time};
 
@@ -26,7 +27,7 @@ fn blocks_of(units: usize, mode: DataTransferMode) -> ProcessingUser {
     started(ProcessingUser::new(
         buffered_name(),
         ProcedureName::secondary(INFORMATION_QUERY, 1),
-        Kind::Buffered { mode, blocking },
+        Kind::Buffered { mode, blocking, reports: Reports::None },
         100,
     ))
 }
@@ -256,4 +257,36 @@ fn unbound_nothing_can_be_done() {
         blocks_of(1, DataTransferMode::Complete).reset(1),
         Err(UseError::NotOfProcedure("reset"))
     );
+}
+
+#[test]
+fn the_last_of_each_buffer_is_told_where_that_was_agreed() {
+    for (reports, told) in [
+        (Reports::None, [false, false]),
+        (Reports::Last, [false, true]),
+        (Reports::Every, [true, true]),
+    ] {
+        let blocking = Blocking { units: 2, octets: 1000, wait_ns: 0 };
+        let mode = DataTransferMode::Complete;
+        let query = ProcedureName::secondary(INFORMATION_QUERY, 1);
+        let kind = Kind::Buffered { mode, blocking, reports };
+        let mut user = started(ProcessingUser::new(buffered_name(), query, kind, 100));
+        user.process(unit(), NOW).unwrap();
+        let Ok((2, Some(Pdu::ForwardBuffer(parts)))) = user.process(unit(), NOW) else { panic!() };
+        let asked: Vec<bool> = parts
+            .iter()
+            .map(|part| {
+                matches!(
+                    part.operation.extension,
+                    ProcessDataExtension::DataProcessing { report: true, .. }
+                )
+            })
+            .collect();
+        assert_eq!(asked, told);
+        assert_eq!(user.is_drained(), reports == Reports::None);
+        let ok = ProcessingStatus::SuccessfullyProcessed(Time::from_utc_ns(NOW.utc_ns));
+        let name = P_DP_DATA_PROCESSING_COMPLETED;
+        user.pdu(self::told(buffered_name(), name, Some((2, ok)), Some(2))).unwrap();
+        assert!(user.is_drained());
+    }
 }

@@ -74,6 +74,9 @@ fn announce(running: &Running) -> anyhow::Result<()> {
     for address in running.addresses() {
         writeln!(out, "listening {address}")?;
     }
+    for address in running.addresses_csts() {
+        writeln!(out, "listening-csts {address}")?;
+    }
     if let Some(address) = running.control() {
         writeln!(out, "control {address}")?;
     }

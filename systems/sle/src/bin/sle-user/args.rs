@@ -3,7 +3,7 @@
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use std::path::PathBuf;
 
-/// Uses FCLTU, RAF, RCF and ROCF.
+/// Uses FCLTU, RAF, RCF and ROCF, and the Forward Frame service of CSTS.
 ///
 /// Results go to standard output, with --json one object a line (stable within its "format": 1);
 /// progress and talk go to standard error. Ctrl-C ends what is going on, keeps and says what was
@@ -47,6 +47,8 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Send CLTUs, and say what became of each
     Send(Send),
+    /// Send frames by the Forward Frame service (CSTS), and say what became of each
+    Frames(Frames),
     /// Receive frames
     Receive(Receive),
     /// Ask for a status report
@@ -110,6 +112,46 @@ pub(crate) struct Send {
     /// Wait until all are radiated, so many seconds at most (notify = "last" or "every")
     #[arg(long, value_name = "SECONDS")]
     pub(crate) until_radiated: Option<u32>,
+}
+
+/// `frames`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Frames {
+    /// Frames out of a file, cut into pieces of --octets
+    #[arg(long, value_name = "FILE", conflicts_with = "generate")]
+    pub(crate) file: Option<PathBuf>,
+
+    /// So many frames with a counter in them
+    #[arg(long, value_name = "N", required_unless_present = "file")]
+    pub(crate) generate: Option<u64>,
+
+    /// Octets of a frame
+    #[arg(long, value_name = "N", default_value_t = 1115)]
+    pub(crate) octets: usize,
+
+    /// Frames a second; as fast as it goes when nothing is said
+    #[arg(long, value_name = "N")]
+    pub(crate) rate: Option<u32>,
+
+    /// Buffered: frames in a forward buffer
+    #[arg(long, value_name = "N")]
+    pub(crate) blocked: Option<usize>,
+
+    /// Sequence-controlled: frames that may be unacknowledged
+    #[arg(long, value_name = "N")]
+    pub(crate) window: Option<usize>,
+
+    /// Number of the first frame
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) first: u32,
+
+    /// How long to wait for the completion of the last frame, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    pub(crate) drain_s: u32,
+
+    /// Say the instance's parameters first
+    #[arg(long)]
+    pub(crate) get: bool,
 }
 
 /// `receive`.

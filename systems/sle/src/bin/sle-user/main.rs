@@ -2,6 +2,7 @@
 
 mod args;
 mod ask;
+mod frames;
 mod receive;
 mod say;
 mod send;
@@ -10,6 +11,7 @@ mod terminal;
 use anyhow::Context;
 use args::{Args, Command};
 use chronoscope_record as record;
+use chronoscope_sle::client::frames::FrameSettings;
 use chronoscope_sle::client::{Settings, User};
 use chronoscope_sle::config::{Config, Finding};
 use chronoscope_sle::pdu::UnbindReason;
@@ -38,7 +40,9 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return check(&config);
     }
     let Some(command) = &args.command else {
-        anyhow::bail!("nothing to do: send, receive, report, get, event or terminal (--help)");
+        anyhow::bail!(
+            "nothing to do: send, frames, receive, report, get, event or terminal (--help)"
+        );
     };
     record::init("SLE user");
     let interrupt = Arc::new(AtomicBool::new(false));
@@ -47,15 +51,24 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
         signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&interrupt))?;
         signal_hook::flag::register(signal, Arc::clone(&interrupt))?;
     }
+    let say = Say { json: args.json, quiet: args.quiet };
+    if let Command::Frames(frames) = command {
+        let mut settings = FrameSettings::of(&config, args.instance.as_deref())
+            .context("--check says what is wrong with the configuration")?;
+        settings.interrupt = interrupt;
+        let is_whole = frames::run(frames, settings, say)?;
+        return Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
     let mut settings = Settings::of(&config, args.instance.as_deref())
         .context("--check says what is wrong with the configuration")?;
     settings.interrupt = interrupt;
     if let Some(version) = args.proposed {
         settings.association.version = version;
     }
-    let say = Say { json: args.json, quiet: args.quiet };
     let is_whole = match command {
         Command::Send(send) => send::run(&config, args, send, settings, say)?,
+        // Done above.
+        Command::Frames(_) => false,
         Command::Receive(receive) => receive::run(receive, settings, say)?,
         Command::Report => ask::report(&bound(settings, say)?, say)?,
         Command::Get { parameter } => ask::get(&bound(settings, say)?, parameter.as_deref(), say)?,

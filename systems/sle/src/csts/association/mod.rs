@@ -264,6 +264,12 @@ impl Association {
         [self.tml.due(), self.until_ns, part].into_iter().flatten().min()
     }
 
+    /// Nobody has listened until now, because what came had no room: the peer's silence counts from
+    /// here.
+    pub fn not_listening(&mut self, now: Now) {
+        self.tml.not_listening(now);
+    }
+
     /// Does what is due: heartbeats, and what happens when something did not come in time.
     pub fn tick(&mut self, now: Now) {
         self.now = now;

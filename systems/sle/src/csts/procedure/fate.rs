@@ -85,7 +85,7 @@ impl Open {
     }
 
     /// Those up to, and not with, one of them; `None` where it is none of them.
-    fn before(self, unit: DataUnitId) -> Option<u32> {
+    pub(super) fn before(self, unit: DataUnitId) -> Option<u32> {
         let before = unit.wrapping_sub(self.settled);
         (before < self.count()).then_some(before)
     }

@@ -30,6 +30,8 @@ pub enum Kind {
         mode: DataTransferMode,
         /// When a forward buffer is sent.
         blocking: Blocking,
+        /// Whose completion is asked to be told, besides those that say so themselves.
+        reports: Reports,
     },
     /// Sequence-Controlled Data Processing.
     SequenceControlled {
@@ -185,6 +187,8 @@ pub struct ProcessingUser {
     next_unit: DataUnitId,
     expected: Option<DataUnitId>,
     open: Open,
+    /// The last one whose completion was asked to be told at the end of a buffer.
+    awaited: Option<DataUnitId>,
     /// The buffer that is being filled, its octets, and when its first came.
     buffer: Vec<Part<ProcessData>>,
     buffer_octets: usize,
@@ -214,6 +218,7 @@ impl ProcessingUser {
             next_unit: 0,
             expected: None,
             open: Open::none(0),
+            awaited: None,
             buffer: Vec::new(),
             buffer_octets: 0,
             buffer_since_ns: 0,
@@ -278,6 +283,13 @@ impl ProcessingUser {
     #[must_use]
     pub fn open(&self) -> u32 {
         self.open.count()
+    }
+
+    /// Whether nothing more is to be told of what was sent: no return, and no completion.
+    #[must_use]
+    pub fn is_drained(&self) -> bool {
+        let is_open = |unit: DataUnitId| self.open.before(unit).is_some();
+        self.sent.is_empty() && !self.awaited.is_some_and(is_open)
     }
 
     /// The number that the next data unit will have.
@@ -375,7 +387,8 @@ impl ProcessingUser {
                 self.sent.push_back((invocation.invoke_id, number));
                 Ok((number, Some(Pdu::ProcessData(invocation))))
             }
-            Kind::Buffered { blocking, .. } => {
+            Kind::Buffered { blocking, reports, .. } => {
+                let report = report || reports == Reports::Every;
                 let extension = ProcessDataExtension::DataProcessing { report, extension: None };
                 let invocation = self.invocation(unit.data, extension);
                 if self.buffer.is_empty() {
@@ -385,7 +398,7 @@ impl ProcessingUser {
                 self.buffer_octets += octets;
                 let is_full =
                     self.buffer.len() >= blocking.units || self.buffer_octets >= blocking.octets;
-                Ok((number, is_full.then(|| self.flush(false)).flatten()))
+                Ok((number, is_full.then(|| self.flush(reports == Reports::Last)).flatten()))
             }
         }
     }
@@ -413,12 +426,30 @@ impl ProcessingUser {
         let room = self.buffer.len();
         let mut parts = std::mem::replace(&mut self.buffer, Vec::with_capacity(room));
         self.buffer_octets = 0;
-        let end = parts.last()?.operation.data_unit.wrapping_add(1);
-        self.open.take(end);
+        let last = &parts.last()?.operation;
+        if let ProcessDataExtension::DataProcessing { report: true, .. } = last.extension {
+            self.awaited = Some(last.data_unit);
+        }
+        self.open.take(last.data_unit.wrapping_add(1));
         match parts.len() {
             1 => parts.pop().map(|part| Pdu::ProcessData(part.operation)),
             _ => Some(Pdu::ForwardBuffer(parts)),
         }
+    }
+
+    /// As [`Self::flush`], because its time has come; whether it is told is as agreed.
+    pub fn flush_due(&mut self) -> Option<Pdu> {
+        let reports = match self.kind {
+            Kind::Buffered { reports, .. } => reports,
+            Kind::SequenceControlled { .. } => Reports::None,
+        };
+        self.flush(reports == Reports::Last)
+    }
+
+    /// Whether each data unit is returned.
+    #[must_use]
+    pub fn is_confirmed(&self) -> bool {
+        matches!(self.kind, Kind::SequenceControlled { .. })
     }
 
     /// Data units that wait in the buffer.
@@ -517,6 +548,7 @@ impl ProcessingUser {
 
     fn restart(&mut self, first: DataUnitId) {
         self.open = Open::none(first);
+        self.awaited = None;
         self.next_unit = first;
         self.expected = None;
         if self.state != UserState::StopPending {

@@ -1,0 +1,225 @@
+//! `frames`: frames of the Forward Frame service, as fast as it goes or paced, and what became of
+//! each.
+
+use super::args::Frames;
+use super::say::Say;
+use anyhow::{Context, bail};
+use bytes::Bytes;
+use chronoscope_clock as clock;
+use chronoscope_sle::client::frames::{Fate, FrameError, FrameSettings, FrameUser};
+use chronoscope_sle::csts::pdu::{
+    Diagnostic, ListOf, QualifiedValue, SequenceControlledDiagnostic,
+};
+use chronoscope_sle::csts::procedure::{Kind, value};
+use serde_json::json;
+use std::path::Path;
+use std::time::Duration;
+
+/// How often progress is told.
+const PROGRESS_NS: u64 = 1_000_000_000;
+/// How long it is waited where the provider's queue is full.
+const FULL: Duration = Duration::from_millis(5);
+
+/// Where frames come from.
+enum Source {
+    File { data: Bytes, octets: usize },
+    Counter { count: u64, octets: usize },
+}
+
+impl Source {
+    fn open(frames: &Frames) -> anyhow::Result<Self> {
+        let octets = frames.octets;
+        if let Some(path) = &frames.file {
+            let data = read(path)?;
+            if octets == 0 || data.is_empty() {
+                bail!("{}: there is nothing to send", path.display());
+            }
+            return Ok(Self::File { data, octets });
+        }
+        if octets < 8 {
+            bail!("--octets {octets}: at least 8, for the counter");
+        }
+        Ok(Self::Counter { count: frames.generate.unwrap_or(0), octets })
+    }
+
+    fn count(&self) -> u64 {
+        match self {
+            Self::File { data, octets } => data.len().div_ceil(*octets) as u64,
+            Self::Counter { count, .. } => *count,
+        }
+    }
+
+    fn frame(&self, index: u64) -> Bytes {
+        match self {
+            Self::File { data, octets } => {
+                let from = usize::try_from(index).unwrap_or(usize::MAX).saturating_mul(*octets);
+                let from = from.min(data.len());
+                data.slice(from..data.len().min(from + octets))
+            }
+            Self::Counter { octets, .. } => {
+                let mut frame = vec![0; *octets];
+                frame[..8].copy_from_slice(&index.to_be_bytes());
+                frame.into()
+            }
+        }
+    }
+}
+
+fn read(path: &Path) -> anyhow::Result<Bytes> {
+    Ok(std::fs::read(path).with_context(|| path.display().to_string())?.into())
+}
+
+pub(crate) fn run(frames: &Frames, mut settings: FrameSettings, say: Say) -> anyhow::Result<bool> {
+    let source = Source::open(frames)?;
+    match &mut settings.kind {
+        Kind::Buffered { blocking, .. } => {
+            blocking.units = frames.blocked.unwrap_or(blocking.units).max(1);
+        }
+        Kind::SequenceControlled { window } => *window = frames.window.unwrap_or(*window).max(1),
+    }
+    let user = FrameUser::connect(settings)?;
+    user.bind()?;
+    say.talk("bound");
+    if frames.get {
+        parameters(&user, say)?;
+    }
+    user.start(frames.first)?;
+    let start_ns = clock::monotonic_ns();
+    let drained = Duration::from_secs(u64::from(frames.drain_s));
+    let sending = Sending { frames, source: &source, user: &user, say, start_ns };
+    let ended = sending.all(drained);
+    let answered_ns = clock::monotonic_ns() - start_ns;
+    if let Err(error) = &ended {
+        say.fault(&error.to_string());
+    }
+    if user.ending().is_none() {
+        // Interrupted or not: what was sent is to be told of.
+        for (what, done) in [("stopped", user.stop()), ("unbound", user.unbind())] {
+            match done {
+                Ok(()) => say.talk(what),
+                Err(error) => say.fault(&format!("not {what}: {error}")),
+            }
+        }
+    }
+    sending.summary(answered_ns)?;
+    Ok(ended.is_ok())
+}
+
+/// The parameters of the instance, one a line.
+fn parameters(user: &FrameUser, say: Say) -> anyhow::Result<()> {
+    for parameter in user.get(ListOf::Default)? {
+        let values: Vec<_> = parameter
+            .values
+            .iter()
+            .map(|one| match one {
+                QualifiedValue::Valid(embedded) => json!(value::number(&embedded.value)),
+                other => json!(format!("{other:?}")),
+            })
+            .collect();
+        say.result(&json!({ "parameter": parameter.name.id.to_string(), "values": values }))?;
+    }
+    Ok(())
+}
+
+struct Sending<'a> {
+    frames: &'a Frames,
+    source: &'a Source,
+    user: &'a FrameUser,
+    say: Say,
+    start_ns: u64,
+}
+
+impl Sending<'_> {
+    /// Hands over everything, and waits for what is told of it. What a full queue refused goes
+    /// again.
+    fn all(&self, drained: Duration) -> Result<(), FrameError> {
+        let (mut next, mut told_ns) = (0, self.start_ns);
+        loop {
+            let ended = self.from(&mut next, &mut told_ns).and_then(|()| self.user.drain(drained));
+            match ended {
+                Err(FrameError::FrameRefused {
+                    diagnostic:
+                        Diagnostic::SequenceControlled(SequenceControlledDiagnostic::UnableToStore),
+                    expected,
+                    ..
+                }) => {
+                    next = u64::from(expected.wrapping_sub(self.frames.first));
+                    clock::sleep(FULL);
+                }
+                other => return other,
+            }
+        }
+    }
+
+    fn from(&self, next: &mut u64, told_ns: &mut u64) -> Result<(), FrameError> {
+        while *next < self.source.count() {
+            self.pace(*next);
+            self.user.process(self.source.frame(*next))?;
+            *next += 1;
+            self.progress(told_ns);
+        }
+        Ok(())
+    }
+
+    /// Waits until a frame's turn comes.
+    fn pace(&self, index: u64) {
+        let Some(rate) = self.frames.rate.filter(|rate| *rate > 0) else { return };
+        let due_ns = self.start_ns + index * 1_000_000_000 / u64::from(rate);
+        let now_ns = clock::monotonic_ns();
+        if due_ns > now_ns {
+            clock::sleep(Duration::from_nanos(due_ns - now_ns));
+        }
+    }
+
+    fn progress(&self, told_ns: &mut u64) {
+        let now_ns = clock::monotonic_ns();
+        if now_ns - *told_ns >= PROGRESS_NS {
+            *told_ns = now_ns;
+            let counts = self.user.statistics();
+            let (sent, done) = (counts.sent, counts.acknowledged.max(counts.processed));
+            self.say.talk(&format!("{sent} sent, {done} acknowledged or processed"));
+        }
+    }
+
+    /// What became of everything.
+    fn summary(&self, answered_ns: u64) -> anyhow::Result<()> {
+        let counts = self.user.statistics();
+        let mut unknown = 0;
+        for settled in self.user.fates() {
+            let (fate, diagnostic) = match &settled.fate {
+                Fate::Refused(diagnostic) => ("refused", Some(format!("{diagnostic:?}"))),
+                Fate::Processed => ("processed", None),
+                Fate::Overtaken => ("overtaken", None),
+                Fate::Expired => ("expired", None),
+                Fate::Interrupted => ("interrupted", None),
+                Fate::NotStarted => ("not-started", None),
+                Fate::Discarded => ("discarded", None),
+                Fate::Acknowledged => ("acknowledged", None),
+                Fate::Unknown => ("unknown", None),
+                Fate::NotSent => ("not-sent", None),
+            };
+            unknown += u64::from(settled.units.count) * u64::from(settled.fate == Fate::Unknown);
+            self.say.result(&json!({
+                "frame": settled.units.first,
+                "count": settled.units.count,
+                "fate": fate,
+                "diagnostic": diagnostic,
+            }))?;
+        }
+        #[allow(clippy::cast_precision_loss)] // for people
+        let (seconds, sent, octets) =
+            (answered_ns as f64 / 1e9, counts.sent as f64, counts.sent_octets as f64);
+        self.say.result(&json!({
+            "sent": counts.sent,
+            "buffers": counts.buffers,
+            "acknowledged": counts.acknowledged,
+            "refused": counts.refused,
+            "processed": counts.processed,
+            "unknown": unknown,
+            "seconds": seconds,
+            "frames_per_s": sent / seconds,
+            "mbit_per_s": octets * 8.0 / seconds / 1e6,
+            "ending": self.user.ending().map(|ending| format!("{ending:?}")),
+        }))
+    }
+}

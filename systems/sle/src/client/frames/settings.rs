@@ -1,0 +1,88 @@
+//! What a user needs to know before it connects.
+
+use crate::client::SettingsError;
+use crate::config::Config;
+use crate::csts::association::UserSettings;
+use crate::csts::pdu::InvokeId;
+use crate::csts::procedure::Kind;
+use crate::net::{DriverLimits, SocketOptions};
+use crate::provider::{identity, security, socket_options};
+use crate::tml::Heartbeat;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// What a user needs to know.
+#[derive(Clone, Debug)]
+pub struct FrameSettings {
+    /// Where the provider is, `host:port`.
+    pub address: String,
+    /// What its socket is told.
+    pub options: SocketOptions,
+    /// What bounds its connection.
+    pub limits: DriverLimits,
+    /// What it binds to, and how.
+    pub association: UserSettings,
+    /// The procedure, and how it is used.
+    pub kind: Kind,
+    /// Where invoke ids begin: another one for each association, so that names of frames in the
+    /// recorder's chains are no other association's.
+    pub first_invoke: InvokeId,
+    /// Set, calls that wait return [`Interrupted`](super::FrameError::Interrupted).
+    pub interrupt: Arc<AtomicBool>,
+}
+
+impl FrameSettings {
+    /// As a configuration says, for the instance that is called so; the first where nothing is
+    /// asked for.
+    ///
+    /// # Errors
+    /// [`SettingsError`].
+    pub fn of(config: &Config, instance: Option<&str>) -> Result<Self, SettingsError> {
+        let own = config.user.as_ref().ok_or(SettingsError::NoUser)?;
+        let found = config.find_forward_frame(instance);
+        let found =
+            found.ok_or_else(|| SettingsError::NoInstance(instance.unwrap_or("").into()))?;
+        let wrong = |why: &str| SettingsError::Instance {
+            instance: found.name.clone(),
+            why: why.to_owned(),
+        };
+        let id = found.identifier().ok_or_else(|| wrong("its id is none"))?;
+        let address =
+            config.address_of_csts(found).ok_or_else(|| wrong("nobody says where it is"))?;
+        let responder = config.responder_or_own(found.responder.as_ref());
+        let responder = responder.and_then(|name| config.party(&name));
+        let responder = responder.ok_or_else(|| wrong("nobody says who answers"))?;
+        let transport = &config.transport;
+        let association = UserSettings {
+            initiator: identity(&own.id, own.password.octets()),
+            responder: identity(&responder.id, responder.password.octets()),
+            responder_port: found.port.clone(),
+            security: security(config, &responder),
+            heartbeat: Heartbeat {
+                interval_s: transport.heartbeat_s,
+                dead_factor: transport.dead_factor,
+            },
+            pdu_bytes_max: transport.pdu_max,
+            return_timeout_ns: u64::from(own.return_timeout_s) * 1_000_000_000,
+            ..UserSettings::new(id)
+        };
+        let mut first = [0; 4];
+        // Without randomness ids begin at 0, which only makes names alike.
+        let _ = getrandom::fill(&mut first);
+        Ok(Self {
+            address,
+            options: socket_options(config),
+            limits: DriverLimits {
+                waiting_bytes_max: transport.output_max as usize,
+                // A provider whose queue is full reads nothing, as long as that takes. That it is
+                // there its heartbeats say.
+                stall_ns: u64::MAX / 2,
+                ..DriverLimits::default()
+            },
+            association,
+            kind: found.used(own.window),
+            first_invoke: u32::from_be_bytes(first),
+            interrupt: Arc::default(),
+        })
+    }
+}

@@ -1,0 +1,333 @@
+//! Instances of the Forward Frame service (CSTS): `[[forward_frame]]`.
+
+use super::instance::{Notify, Production, utc_ns};
+use super::{Config, Finding, Severity};
+use crate::csts::forward_frame::{ForwardFrameConfig, ProcedureConfig};
+use crate::csts::pdu::{DataTransferMode, Oid, ServiceInstanceId};
+use crate::csts::procedure::{Blocking, Kind, Reports};
+use crate::pdu::CltuProductionStatus;
+use crate::service::fcltu::Limits;
+use serde::Deserialize;
+use std::net::SocketAddr;
+use toml::value::Datetime;
+
+/// Which procedure is the prime one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Procedure {
+    /// Several frames go in a buffer, and none is returned.
+    #[default]
+    Buffered,
+    /// Each is returned, and follows the one before.
+    SequenceControlled,
+}
+
+/// What the buffered procedure does when its queue is full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Whoever sends has to wait.
+    #[default]
+    Complete,
+    /// The oldest are discarded.
+    Timely,
+}
+
+/// `[[forward_frame]]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ForwardFrame {
+    /// What it is called here, as `ff1`.
+    pub name: String,
+    /// Its identifier: object identifiers of spacecraft, facility and service, and a number, as
+    /// `1.3.112.4.7.1/1.3.112.4.6.1/1.3.112.4.4.1.2.3/1`.
+    pub id: String,
+    /// Responder port identifier.
+    #[serde(default = "port")]
+    pub port: String,
+    /// Where a user finds it; else where `[user]` says, or the first of `listen_csts`.
+    pub address: Option<String>,
+    /// Who answers, where more than one provider is known.
+    pub responder: Option<String>,
+    /// Who may bind; empty: every peer.
+    #[serde(default)]
+    pub initiators: Vec<String>,
+    /// Provision period: not before.
+    pub from: Option<Datetime>,
+    /// Provision period: not after.
+    pub until: Option<Datetime>,
+    /// The prime procedure.
+    #[serde(default)]
+    pub procedure: Procedure,
+    /// Buffered: what becomes of frames when the queue is full.
+    #[serde(default)]
+    pub mode: Mode,
+    /// Buffered: frames of a forward buffer at most.
+    #[serde(default = "buffer_frames")]
+    pub forward_buffer_max: u32,
+    /// Buffered, timely: frames that wait longer are discarded, ms; 0: they are not.
+    #[serde(default)]
+    pub latency_limit_ms: u32,
+    /// Octets of a frame, from and to; the same twice for frames of fixed length.
+    #[serde(default = "frame_octets")]
+    pub frame_octets: [usize; 2],
+    /// Octets of frames that may wait for radiation.
+    #[serde(default = "queue_octets")]
+    pub queue: u32,
+    /// Frames that may wait for radiation.
+    #[serde(default = "queue_frames")]
+    pub queue_frames: usize,
+    /// Bits a second that are radiated; none: as fast as it goes.
+    pub bit_rate: Option<u64>,
+    /// Where radiated frames go, one a datagram; none: they are discarded.
+    pub modem: Option<SocketAddr>,
+    /// Whether production goes on for a user who aborted.
+    #[serde(default)]
+    pub continue_after_abort: bool,
+    /// Production status at start.
+    #[serde(default)]
+    pub production: Production,
+    /// User: frames that it puts into a forward buffer.
+    #[serde(default = "buffer_frames")]
+    pub blocked: u32,
+    /// User: a forward buffer goes with so many octets of frames at the latest.
+    #[serde(default = "blocked_octets")]
+    pub blocked_octets: usize,
+    /// User: how long the first frame of a forward buffer waits for others at most, ms.
+    #[serde(default = "blocked_ms")]
+    pub blocked_ms: u32,
+    /// User: of which frames' completion it asks to be told; `last`: of the last of each buffer.
+    #[serde(default)]
+    pub notify: Notify,
+}
+
+fn port() -> String {
+    "PORT".to_owned()
+}
+
+fn buffer_frames() -> u32 {
+    80
+}
+
+fn frame_octets() -> [usize; 2] {
+    [1, 65_536]
+}
+
+fn queue_octets() -> u32 {
+    8 << 20
+}
+
+fn queue_frames() -> usize {
+    65_536
+}
+
+fn blocked_octets() -> usize {
+    1 << 20
+}
+
+fn blocked_ms() -> u32 {
+    10
+}
+
+impl ForwardFrame {
+    /// Its identifier, taken apart; `None` where it is none.
+    #[must_use]
+    pub fn identifier(&self) -> Option<ServiceInstanceId> {
+        let parts: Vec<&str> = self.id.split('/').collect();
+        let [spacecraft, facility, service_type, number] = parts[..] else { return None };
+        let oid = |text: &str| text.parse::<Oid>().ok();
+        Some(ServiceInstanceId {
+            spacecraft: oid(spacecraft)?,
+            facility: oid(facility)?,
+            service_type: oid(service_type)?,
+            number: number.parse().ok()?,
+        })
+    }
+
+    /// The provision period, UTC in nanoseconds since 1970: from, until.
+    #[must_use]
+    pub fn period_utc_ns(&self) -> (Option<u64>, Option<u64>) {
+        (self.from.as_ref().and_then(utc_ns), self.until.as_ref().and_then(utc_ns))
+    }
+
+    fn transfer_mode(&self) -> DataTransferMode {
+        match self.mode {
+            Mode::Complete => DataTransferMode::Complete,
+            Mode::Timely => DataTransferMode::Timely,
+        }
+    }
+
+    /// What its provider is told.
+    #[must_use]
+    pub fn provided(&self) -> ForwardFrameConfig {
+        ForwardFrameConfig {
+            procedure: match self.procedure {
+                Procedure::Buffered => ProcedureConfig::Buffered {
+                    mode: self.transfer_mode(),
+                    forward_buffer_max: self.forward_buffer_max,
+                    latency_limit_ms: self.latency_limit_ms,
+                },
+                Procedure::SequenceControlled => ProcedureConfig::SequenceControlled,
+            },
+            limits: Limits { octets: self.queue, cltus: self.queue_frames },
+            frame_octets: self.frame_octets[0]..=self.frame_octets[1],
+            bit_rate: self.bit_rate,
+            production: match self.production {
+                Production::Operational => CltuProductionStatus::Operational,
+                Production::Configured => CltuProductionStatus::Configured,
+                Production::Interrupted => CltuProductionStatus::Interrupted,
+                Production::Halted => CltuProductionStatus::Halted,
+            },
+            discard_after_abort: !self.continue_after_abort,
+        }
+    }
+
+    /// How its user works, with a window of so many PROCESS-DATA invocations.
+    #[must_use]
+    pub fn used(&self, window: usize) -> Kind {
+        match self.procedure {
+            Procedure::Buffered => Kind::Buffered {
+                mode: self.transfer_mode(),
+                blocking: Blocking {
+                    units: self.blocked.max(1) as usize,
+                    octets: self.blocked_octets,
+                    wait_ns: u64::from(self.blocked_ms) * 1_000_000,
+                },
+                reports: match self.notify {
+                    Notify::None => Reports::None,
+                    Notify::Last => Reports::Last,
+                    Notify::Every => Reports::Every,
+                },
+            },
+            Procedure::SequenceControlled => Kind::SequenceControlled { window },
+        }
+    }
+}
+
+impl Config {
+    /// The instance of the Forward Frame service that is called so; the first where nothing is
+    /// asked for.
+    #[must_use]
+    pub fn find_forward_frame(&self, wanted: Option<&str>) -> Option<&ForwardFrame> {
+        let mut all = self.forward_frame.iter().map(toml::Spanned::get_ref);
+        match wanted {
+            None => all.next(),
+            Some(wanted) => all.find(|one| one.name == wanted || one.id == wanted),
+        }
+    }
+
+    /// What is to be said about the instances of the Forward Frame service.
+    pub(super) fn check_forward_frames(&self, found: &mut Vec<Finding>) {
+        let mut names = std::collections::HashSet::new();
+        for spanned in &self.forward_frame {
+            let (one, line) = (spanned.get_ref(), self.line(spanned.span().start));
+            let before = found.len();
+            let mut wrong = |is_wrong: bool, says: String| {
+                if is_wrong {
+                    found.push(Finding { severity: Severity::Wrong, line: Some(line), says });
+                }
+            };
+            let name = &one.name;
+            let twice = !names.insert(one.name.as_str()) || !names.insert(one.id.as_str());
+            wrong(twice, format!("forward_frame {name:?}: its name or id is there twice"));
+            wrong(
+                one.identifier().is_none(),
+                format!(
+                    "forward_frame {name:?}: id = {:?}: spacecraft/facility/service/number, the \
+                     first three object identifiers",
+                    one.id
+                ),
+            );
+            let [from, to] = one.frame_octets;
+            wrong(
+                from == 0 || from > to || to > 1 << 20,
+                format!("forward_frame {name:?}: frame_octets = [{from}, {to}]: from 1 to 1048576"),
+            );
+            wrong(
+                (one.queue as usize) < to || one.queue_frames == 0,
+                format!("forward_frame {name:?}: the queue has no room for a frame of {to} octets"),
+            );
+            wrong(
+                one.forward_buffer_max == 0 || one.blocked == 0,
+                format!("forward_frame {name:?}: a forward buffer has at least one frame"),
+            );
+            wrong(
+                one.blocked > one.forward_buffer_max,
+                format!(
+                    "forward_frame {name:?}: blocked = {} is more than forward_buffer_max = {}: \
+                     the provider would abort",
+                    one.blocked, one.forward_buffer_max
+                ),
+            );
+            let provides = self.provider.as_ref();
+            wrong(
+                provides.is_some_and(|own| own.listen_csts.is_empty()),
+                format!("forward_frame {name:?}: provider.listen_csts says no port for it"),
+            );
+            let initiators = self.initiators_or_all(&one.initiators);
+            wrong(
+                provides.is_some() && initiators.iter().any(|id| self.party(id).is_none()),
+                format!("forward_frame {name:?}: an initiator has no [[peer]] table"),
+            );
+            wrong(
+                self.user.is_some() && self.address_of_csts(one).is_none(),
+                format!("forward_frame {name:?}: nobody says where it is"),
+            );
+            let responder = self.responder_or_own(one.responder.as_ref());
+            wrong(
+                self.user.is_some() && responder.and_then(|id| self.party(&id)).is_none(),
+                format!("forward_frame {name:?}: nobody says who answers"),
+            );
+            if found.len() == before {
+                let says = format!("forward_frame {name:?}: {:?}", one.procedure);
+                found.push(Finding { severity: Severity::Right, line: Some(line), says });
+            }
+        }
+    }
+
+    /// Where a user connects to for an instance of CSTS.
+    #[must_use]
+    pub fn address_of_csts(&self, instance: &ForwardFrame) -> Option<String> {
+        let of_user = || self.user.as_ref()?.address_csts.clone();
+        let own = || Some(self.provider.as_ref()?.listen_csts.first()?.to_string());
+        instance.address.clone().or_else(of_user).or_else(own)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "[provider]\nid = \"STATION\"\nlisten = [\"127.0.0.1:0\"]\n\
+        listen_csts = [\"127.0.0.1:0\"]\n[user]\nid = \"MCC\"\n[[forward_frame]]\n\
+        name = \"ff1\"\nid = \"1.3.112.4.7.1/1.3.112.4.6.1/1.3.112.4.4.1.2.3/1\"\n";
+
+    #[test]
+    fn an_instance_with_nothing_but_its_names_is_right() {
+        let config = Config::parse(TEXT).unwrap();
+        let wrong: Vec<_> = config.check().into_iter().filter(Finding::is_wrong).collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
+        let one = config.find_forward_frame(Some("ff1")).unwrap();
+        assert_eq!(one.identifier().unwrap().to_string(), one.id);
+        assert_eq!(config.address_of_csts(one).unwrap(), "127.0.0.1:0");
+        assert!(config.find_forward_frame(Some("ff2")).is_none());
+    }
+
+    #[test]
+    fn what_is_wrong_with_one_is_said_with_its_line() {
+        for (more, said) in [
+            ("blocked = 81", "blocked = 81 is more than forward_buffer_max = 80"),
+            ("frame_octets = [9, 8]", "frame_octets = [9, 8]: from 1 to 1048576"),
+            ("queue = 100", "the queue has no room for a frame of 65536 octets"),
+            ("initiators = [\"NOBODY\"]", "an initiator has no [[peer]] table"),
+        ] {
+            let config = Config::parse(&format!("{TEXT}{more}\n")).unwrap();
+            let all: Vec<String> = config.check().iter().map(ToString::to_string).collect();
+            let found =
+                all.iter().any(|one| one.starts_with("wrong: line 7: ") && one.contains(said));
+            assert!(found, "{said}: {all:?}");
+        }
+        let config = Config::parse(&TEXT.replace("/1\"", "\"")).unwrap();
+        assert!(config.check().iter().any(|f| f.is_wrong() && f.says.contains("spacecraft/")));
+    }
+}
