@@ -6,7 +6,7 @@ use chronoscope_sle::csts::pdu::*;
 
 use crate::link::*;
 
-/// What a user of this level sends, as the provider of it takes it: BIND, START, a buffer.
+/// What a user of this level sends, as the provider of it takes it: BIND, a buffer, START.
 fn sent(level: Level) -> (Alone, Vec<Message>) {
     let mut alone = Alone::provider(directory(level, None));
     let mut user = Association::user(settings(level), alone.now);
@@ -17,8 +17,8 @@ fn sent(level: Level) -> (Alone, Vec<Message>) {
     alone.octets(&std::mem::take(&mut user.output().octets));
     user.receive(&std::mem::take(&mut alone.output.octets), alone.now);
     assert!(matches!(user.next_event(), Some(Event::Bound { .. })), "{:?}", alone.events);
-    user.send(start(5), alone.now).unwrap();
     user.send(buffer(&[6, 7]), alone.now).unwrap();
+    user.send(start(5), alone.now).unwrap();
     let octets = std::mem::take(&mut user.output().octets);
     alone.octets(&octets);
     alone.send(Pdu::StartReturn(answer(5)));
@@ -31,7 +31,7 @@ fn all_operations_carry_them_and_each_part_of_a_buffer() {
     for level in [Level::None, Level::Bind, Level::All] {
         let (alone, returned) = sent(level);
         let signed = level == Level::All;
-        let [Event::Bound { .. }, Event::Pdu(started), Event::Pdu(Pdu::ForwardBuffer(parts))] =
+        let [Event::Bound { .. }, Event::Pdu(Pdu::ForwardBuffer(parts)), Event::Pdu(started)] =
             &alone.events[..]
         else {
             panic!("{:?}", alone.events);
@@ -58,7 +58,7 @@ fn bind_without_credentials_is_aborted() {
 #[test]
 fn an_operation_with_wrong_credentials_is_ignored_and_a_buffer_wholly() {
     let (mut alone, _) = sent(Level::All);
-    let signed = match &alone.events[2] {
+    let signed = match &alone.events[1] {
         Event::Pdu(pdu) => pdu.clone(),
         other => panic!("{other:?}"),
     };
@@ -66,7 +66,7 @@ fn an_operation_with_wrong_credentials_is_ignored_and_a_buffer_wholly() {
     alone.say(start(9));
     assert!(matches!(alone.events[..], [Event::Ignored { .. }]));
     assert_eq!(alone.association.waiting(), 0);
-    // What was signed once, again.
+    // What was signed once, again; the last of all would be taken as the same.
     alone.say(signed.clone());
     assert!(matches!(alone.events[1..], [Event::Ignored { .. }]), "a replay");
     let Pdu::ForwardBuffer(mut parts) = signed else { panic!() };
