@@ -6,10 +6,10 @@ use chronoscope_sle::client::{
 };
 use chronoscope_sle::config::Config;
 use chronoscope_sle::pdu::{
-    BindDiagnostic, BufferNotification, CltuNotification, CltuProductionStatus,
+    BindDiagnostic, BufferNotification, CltuNotification, CltuProductionStatus, ControlWordType,
     FrameOrNotification, GvcId, Parameter, ParameterName, PeerAbortDiagnostic, ReportRequest,
     RequestedFrameQuality, ReturnNotification, ReturnProductionStatus, ReturnStart, Select,
-    UnbindReason,
+    UnbindReason, UpdateMode,
 };
 use chronoscope_sle::provider::{self, Log, Running};
 use std::net::UdpSocket;
@@ -168,6 +168,73 @@ fn an_operator_interrupts_and_resumes() {
     assert!(link.provider.order("halt cltu2").starts_with("error: no instance"));
     let status = link.provider.order("status");
     assert!(status.contains("Fcltu Active, MCC bound, version 5"), "{status}");
+}
+
+#[test]
+fn an_event_sets_production_and_the_interruption_waits_for_a_cltu() {
+    let link = Link::forward(
+        "notification = \"deferred\"\n\
+         [[instance.forward.event]]\nid = 1\nproduction = \"interrupted\"\n",
+    );
+    let user = link.bound("cltu1");
+    let mode = user.get_parameter(ParameterName::NOTIFICATION_MODE).unwrap();
+    assert_eq!(mode, Parameter::NotificationModeImmediate(false));
+    user.start_forward(0).unwrap();
+    user.throw_event(1, "x".into()).unwrap();
+    let Some(Occurrence::Notified(notify)) = user.next_occurrence(SOON) else { panic!() };
+    assert_eq!(notify.notification, CltuNotification::ActionListCompleted(0), "and nothing before");
+    assert_eq!(notify.production, CltuProductionStatus::Interrupted);
+    user.transfer(cltu(0)).unwrap();
+    let told = std::iter::from_fn(|| user.next_occurrence(SOON));
+    let mut told = told.filter_map(|one| match one {
+        Occurrence::Notified(notify) => Some(notify.notification),
+        _ => None,
+    });
+    assert_eq!(told.next(), Some(CltuNotification::ProductionInterrupted));
+}
+
+#[test]
+fn production_that_is_over_is_not_started() {
+    let link = Link::forward("production_until = 2020-01-01T00:00:00Z\n");
+    let refused = link.bound("cltu1").start_forward(0).unwrap_err();
+    assert_eq!(refused.to_string(), "START refused: production time expired");
+}
+
+#[test]
+fn only_what_is_permitted_may_be_asked_for() {
+    let link = Link::with(&format!("{RAF}udp = \"127.0.0.1:0\"\nqualities = [\"good\"]\n"));
+    let user = link.bound("onlc1");
+    let permitted = user.get_parameter(ParameterName::PERMITTED_FRAME_QUALITY).unwrap();
+    let good = RequestedFrameQuality::Good;
+    assert_eq!(permitted, Parameter::PermittedFrameQuality(vec![good]));
+    assert!(user.start_return(all_frames()).is_err());
+    let select = Select::Frames(good);
+    user.start_return(ReturnStart { start: None, stop: None, select }).unwrap();
+
+    let link = Link::with(
+        "[[instance]]\nid = \"sagr=1.spack=A.rsl-fg=1.rocf=onlc1\"\n[instance.return]\n\
+         udp = \"127.0.0.1:0\"\nchannels = [\"1.0.0\"]\ncontrol_words = [\"clcw\"]\n\
+         tc_channels = [3]\nupdate_modes = [\"change-based\"]\n",
+    );
+    let user = link.bound("onlc1");
+    let of = |name| user.get_parameter(name).unwrap();
+    let words = of(ParameterName::PERMITTED_CONTROL_WORD_TYPE_SET);
+    assert_eq!(words, Parameter::PermittedControlWordTypeSet(vec![1]));
+    let channels = of(ParameterName::PERMITTED_TC_VCID_SET);
+    assert_eq!(channels, Parameter::PermittedTcVcidSet(Some(vec![3])));
+    let modes = of(ParameterName::PERMITTED_UPDATE_MODE_SET);
+    assert_eq!(modes, Parameter::PermittedUpdateModeSet(vec![UpdateMode::ChangeBased]));
+    let channel = GvcId { spacecraft: 1, version: 0, virtual_channel: Some(0) };
+    for (tc_channel, update, is_permitted) in [
+        (4, UpdateMode::ChangeBased, false),
+        (3, UpdateMode::Continuous, false),
+        (3, UpdateMode::ChangeBased, true),
+    ] {
+        let control_word = ControlWordType::Clcw(Some(tc_channel));
+        let select = Select::Ocf { channel, control_word, update };
+        let started = user.start_return(ReturnStart { start: None, stop: None, select });
+        assert_eq!(started.is_ok(), is_permitted, "{select:?}: {started:?}");
+    }
 }
 
 #[test]

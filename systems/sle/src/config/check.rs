@@ -349,6 +349,51 @@ fn check_forward(about: &mut About<'_>, forward: &Forward) {
         about.wrong_if(!known.contains(&event.outcome.as_str()), || {
             format!("event {}: outcome is one of {known:?}, not {:?}", event.id, event.outcome)
         });
+        about.wrong_if(event.production.is_some() && event.outcome != "completed", || {
+            format!(
+                "event {} sets production, and is completed then: its outcome cannot be {:?}",
+                event.id, event.outcome
+            )
+        });
+    }
+    check_production_time(about, forward);
+}
+
+fn check_production_time(about: &mut About<'_>, forward: &Forward) {
+    let times = [&forward.production_from, &forward.production_until];
+    let ns = times.map(|at| at.as_ref().map(utc_ns));
+    for (name, at) in ["production_from", "production_until"].iter().zip(ns) {
+        about.wrong_if(at == Some(None), || {
+            format!("forward.{name}: a date from 1970 on, as 2026-11-22T08:00:00Z")
+        });
+    }
+    if let [Some(Some(from)), Some(Some(until))] = ns {
+        about.wrong_if(from >= until, || {
+            "forward.production_from is not before forward.production_until".to_owned()
+        });
+    }
+}
+
+/// What of a return service may be asked for.
+fn check_offer(about: &mut About<'_>, service: Service, returns: &Return) {
+    let lists = [
+        ("qualities", Service::Raf, returns.qualities.as_ref().map(Vec::len)),
+        ("control_words", Service::Rocf, returns.control_words.as_ref().map(Vec::len)),
+        ("update_modes", Service::Rocf, returns.update_modes.as_ref().map(Vec::len)),
+        // Empty, it says something.
+        ("tc_channels", Service::Rocf, returns.tc_channels.as_ref().map(|_| 1)),
+    ];
+    for (name, of, length) in lists {
+        about.wrong_if(length == Some(0), || {
+            format!("return.{name} is empty: nothing could be asked for; leave it out for all")
+        });
+        about.wrong_if(length.is_some() && of != service, || {
+            format!("return.{name} is a matter of {of:?}, and this is {service:?}")
+        });
+    }
+    let tc_channels = returns.tc_channels.iter().flatten();
+    for wrong in tc_channels.filter(|channel| **channel > 63) {
+        about.add(Severity::Wrong, format!("return.tc_channels: {wrong} is not in [0, 63]"));
     }
 }
 
@@ -377,6 +422,7 @@ fn check_return(about: &mut About<'_>, service: Service, returns: &Return, provi
     about.doubtful_if(provides && service != Service::Raf && returns.channels.is_empty(), || {
         "return.channels is empty: no channel may be asked for".to_owned()
     });
+    check_offer(about, service, returns);
     if let Some(generator) = &returns.generator {
         // Header, and what else is asked for.
         let least = 6 + if generator.ocf { 4 } else { 0 } + if generator.fecf { 2 } else { 0 };
@@ -443,6 +489,35 @@ mod tests {
         ] {
             assert!(all.contains(part), "{part} in\n{all}");
         }
+    }
+
+    #[test]
+    fn what_production_does_has_to_make_sense() {
+        let forward = "[instance.forward]\nproduction_from = 2026-11-22T09:00:00Z\n\
+            production_until = 2026-11-22T08:00:00Z\n[[instance.forward.event]]\nid = 1\n\
+            outcome = \"condition-false\"\nproduction = \"halted\"\n\
+            [[instance.forward.event]]\nid = 2\nproduction = \"interrupted\"\n";
+        let all = wrong(&format!("{GOOD}{forward}"));
+        assert_eq!(all.len(), 2, "{all:?}");
+        assert!(all[0].contains("event 1 sets production"), "{}", all[0]);
+        assert!(all[1].contains("production_from is not before"), "{}", all[1]);
+    }
+
+    #[test]
+    fn what_may_be_asked_for_is_of_a_service() {
+        let of = |service: &str, keys: &str| {
+            let instance = format!("[[instance]]\nid = \"sagr=1.spack=2.rsl-fg=1.{service}=a\"\n");
+            let common = "[instance.return]\nudp = \"127.0.0.1:0\"\nchannels = [\"1.0\"]\n";
+            wrong(&format!("{GOOD}{instance}{common}{keys}")).join("\n")
+        };
+        let rocf = "control_words = [\"clcw\", \"not-clcw\"]\nupdate_modes = [\"change-based\"]\n\
+            tc_channels = []\n";
+        assert_eq!(of("rocf", rocf), "");
+        assert_eq!(of("raf", "qualities = [\"good\"]\n"), "");
+        let no_matter = of("raf", rocf);
+        assert!(no_matter.contains("return.tc_channels is a matter of Rocf, and this is Raf"));
+        assert!(of("raf", "qualities = []\n").contains("return.qualities is empty"));
+        assert!(of("rocf", "tc_channels = [64]\n").contains("64 is not in [0, 63]"));
     }
 
     #[test]

@@ -140,6 +140,17 @@ pub enum Production {
     Halted,
 }
 
+/// When a user is told that production is interrupted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Notification {
+    /// When it is.
+    #[default]
+    Immediate,
+    /// When a CLTU is hit by it.
+    Deferred,
+}
+
 /// `[instance.forward]`: an FCLTU instance's provider, and what its user sends.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -166,6 +177,12 @@ pub struct Forward {
     pub continue_after_abort: bool,
     /// Production status at start.
     pub production: Production,
+    /// When production begins: nothing is radiated before.
+    pub production_from: Option<Datetime>,
+    /// When production ends: nothing is radiated after, and no START accepted.
+    pub production_until: Option<Datetime>,
+    /// When a user is told of an interruption.
+    pub notification: Notification,
     /// Of which CLTUs a user asks to be told.
     pub notify: Notify,
     /// Whether the provider tells that its buffer has become empty, as the book wants it.
@@ -186,6 +203,9 @@ impl Default for Forward {
             event: Vec::new(),
             continue_after_abort: false,
             production: Production::Operational,
+            production_from: None,
+            production_until: None,
+            notification: Notification::Immediate,
             notify: Notify::None,
             notify_buffer_empty: true,
         }
@@ -199,7 +219,14 @@ pub struct Event {
     /// Its number, in [1, 65535].
     pub id: u16,
     /// What comes of it: `completed`, `not-completed`, `condition-false`.
+    #[serde(default = "completed")]
     pub outcome: String,
+    /// What it makes of production first; then it is completed.
+    pub production: Option<Production>,
+}
+
+fn completed() -> String {
+    "completed".to_owned()
 }
 
 /// Delivery mode.
@@ -213,6 +240,41 @@ pub enum Delivery {
     Complete,
     /// From a store.
     Offline,
+}
+
+/// Which frames of RAF may be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Quality {
+    /// Good ones.
+    Good,
+    /// Erred ones.
+    Erred,
+    /// All.
+    All,
+}
+
+/// Which operational control fields of ROCF may be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[repr(u8)]
+pub enum ControlWord {
+    /// All.
+    All = 0,
+    /// Command link control words.
+    Clcw = 1,
+    /// All but those.
+    NotClcw = 2,
+}
+
+/// Which update modes of ROCF may be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Update {
+    /// Every field is delivered.
+    Continuous,
+    /// Only what is another than before.
+    ChangeBased,
 }
 
 /// `[instance.return]`: an instance of RAF, RCF or ROCF.
@@ -240,6 +302,15 @@ pub struct Return {
     /// Spacecraft, version and virtual channel that may be asked for (RCF, ROCF), as `SCID.TFVN`
     /// for the master channel or `SCID.TFVN.VCID`.
     pub channels: Vec<GvcIdText>,
+    /// RAF: which frames may be asked for; none said: good, erred and all.
+    pub qualities: Option<Vec<Quality>>,
+    /// ROCF: which control words may be asked for; none said: all three.
+    pub control_words: Option<Vec<ControlWord>>,
+    /// ROCF: CLCWs of which virtual channels of telecommand may be asked for, each in [0, 63];
+    /// none said: of each of them; an empty list: of none in particular.
+    pub tc_channels: Option<Vec<u8>>,
+    /// ROCF: which update modes may be asked for; none said: both.
+    pub update_modes: Option<Vec<Update>>,
     /// Name of the antenna.
     pub antenna: String,
     /// Puts the correlator of our recorder into each frame's private annotation.
@@ -266,6 +337,10 @@ impl Default for Return {
             rate: None,
             repeat: false,
             channels: Vec::new(),
+            qualities: None,
+            control_words: None,
+            tc_channels: None,
+            update_modes: None,
             antenna: "ANTENNA".to_owned(),
             annotate: false,
             production: Production::Operational,

@@ -33,7 +33,8 @@ pub use frames::{ForwardFrame, Mode, Procedure};
 pub use identifier::{IdentifierError, format_instance, parse_instance, service_of};
 pub(crate) use instance::utc_ns;
 pub use instance::{
-    Delivery, Event, Forward, Generator, GvcIdText, Instance, Notify, Production, Return,
+    ControlWord, Delivery, Event, Forward, Generator, GvcIdText, Instance, Notification, Notify,
+    Production, Quality, Return, Update,
 };
 pub use party::{AuthLevel, HashName, Party, Peer, Provider, Secret, Security, Transport, User};
 

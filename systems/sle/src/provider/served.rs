@@ -3,7 +3,10 @@
 
 use super::end::Command;
 use super::radiate::Waiting;
-use crate::config::{Config, Delivery, Forward, Generator, Instance, Production, Return};
+use crate::config::{
+    Config, Delivery, Event, Forward, Generator, Instance, Notification, Production, Quality,
+    Return, Update, utc_ns,
+};
 use crate::frame::ReceivedFrame;
 use crate::net::Sender;
 use crate::pdu::{
@@ -12,7 +15,8 @@ use crate::pdu::{
 };
 use crate::recording::ChainKey;
 use crate::service::fcltu::{
-    self, EventAction, FcltuConfig, FcltuProvider, Limits, ProtocolAbortMode, Queue,
+    self, EventAction, FcltuConfig, FcltuProvider, Limits, NotificationMode, ProtocolAbortMode,
+    Queue,
 };
 use crate::service::returns::{Offer, ReturnConfig, ReturnProduction, ReturnProvider};
 use crate::service::{Action, State};
@@ -269,13 +273,14 @@ impl Served {
 }
 
 fn forward_config(config: &Config, forward: &Forward) -> FcltuConfig {
-    let action = |outcome: &str| match outcome {
-        "completed" => EventAction::Complete,
-        "condition-false" => EventAction::ConditionFalse,
-        _ => EventAction::Fail,
+    let action = |event: &Event| match (event.production, event.outcome.as_str()) {
+        (Some(production), _) => EventAction::SetProduction(forward_status(production)),
+        (None, "completed") => EventAction::Complete,
+        (None, "condition-false") => EventAction::ConditionFalse,
+        (None, _) => EventAction::Fail,
     };
     let events: BTreeMap<u16, EventAction> =
-        forward.event.iter().map(|event| (event.id, action(&event.outcome))).collect();
+        forward.event.iter().map(|event| (event.id, action(event))).collect();
     FcltuConfig {
         limits: Limits { octets: forward.buffer, ..Limits::default() },
         maximum_cltu_length: forward.cltu_max,
@@ -283,6 +288,12 @@ fn forward_config(config: &Config, forward: &Forward) -> FcltuConfig {
         bit_rate: forward.bit_rate,
         minimum_delay_us: forward.minimum_delay_us,
         production: forward_status(forward.production),
+        production_start_utc_ns: forward.production_from.as_ref().and_then(utc_ns),
+        production_stop_utc_ns: forward.production_until.as_ref().and_then(utc_ns),
+        notification_mode: match forward.notification {
+            Notification::Immediate => NotificationMode::Immediate,
+            Notification::Deferred => NotificationMode::Deferred,
+        },
         protocol_abort_mode: if forward.continue_after_abort {
             ProtocolAbortMode::Continue
         } else {
@@ -333,22 +344,7 @@ fn return_config(service: Service, returns: &Return) -> ReturnConfig {
         }
         all
     };
-    let offer = match service {
-        Service::Rcf => Offer::Rcf { channels: channels() },
-        Service::Rocf => Offer::Rocf {
-            channels: channels(),
-            control_words: vec![0, 1, 2],
-            tc_channels: Some((0..64).collect()),
-            updates: vec![UpdateMode::Continuous, UpdateMode::ChangeBased],
-        },
-        Service::Raf | Service::Fcltu => Offer::Raf {
-            permitted: vec![
-                RequestedFrameQuality::Good,
-                RequestedFrameQuality::Erred,
-                RequestedFrameQuality::All,
-            ],
-        },
-    };
+    let offer = offer(service, returns, channels);
     let generator =
         returns.generator.clone().unwrap_or(Generator { fecf: false, ..Generator::default() });
     ReturnConfig {
@@ -367,5 +363,58 @@ fn return_config(service: Service, returns: &Return) -> ReturnConfig {
         },
         backlog_octets: returns.backlog,
         ..ReturnConfig::raf()
+    }
+}
+
+/// What may be asked for; all where nothing is said.
+fn offer(
+    service: Service,
+    returns: &Return,
+    channels: impl FnOnce() -> Vec<PermittedChannel>,
+) -> Offer {
+    match service {
+        Service::Rcf => Offer::Rcf { channels: channels() },
+        Service::Rocf => Offer::Rocf {
+            channels: channels(),
+            control_words: returns.control_words.as_ref().map_or_else(
+                || vec![0, 1, 2],
+                |words| words.iter().map(|word| *word as u8).collect(),
+            ),
+            tc_channels: match &returns.tc_channels {
+                None => Some((0..64).collect()),
+                Some(list) => Some(list.clone()).filter(|list| !list.is_empty()),
+            },
+            updates: returns.update_modes.as_ref().map_or_else(
+                || vec![UpdateMode::Continuous, UpdateMode::ChangeBased],
+                |modes| modes.iter().map(|mode| update_mode(*mode)).collect(),
+            ),
+        },
+        Service::Raf | Service::Fcltu => Offer::Raf {
+            permitted: returns.qualities.as_ref().map_or_else(
+                || {
+                    vec![
+                        RequestedFrameQuality::Good,
+                        RequestedFrameQuality::Erred,
+                        RequestedFrameQuality::All,
+                    ]
+                },
+                |qualities| qualities.iter().map(|quality| frame_quality(*quality)).collect(),
+            ),
+        },
+    }
+}
+
+fn update_mode(mode: Update) -> UpdateMode {
+    match mode {
+        Update::Continuous => UpdateMode::Continuous,
+        Update::ChangeBased => UpdateMode::ChangeBased,
+    }
+}
+
+fn frame_quality(quality: Quality) -> RequestedFrameQuality {
+    match quality {
+        Quality::Good => RequestedFrameQuality::Good,
+        Quality::Erred => RequestedFrameQuality::Erred,
+        Quality::All => RequestedFrameQuality::All,
     }
 }
