@@ -90,6 +90,7 @@ impl Chains {
         let chains = match service {
             Service::Fcltu => Self::of_cltus(found.values()),
             Service::Raf => Self::of_buffers(found.values()),
+            Service::Frames | Service::Sequence => bail!("only chains of SLE are read"),
         };
         if chains.count == 0 {
             bail!("no chain is whole: of {} found, {dropped} transactions dropped", found.len());

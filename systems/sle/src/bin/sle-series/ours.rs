@@ -11,6 +11,7 @@ pub(crate) fn instance(service: Service) -> &'static str {
     match service {
         Service::Fcltu => "sagr=1.spack=VST-PASS0001.fsl-fg=1.cltu=cltu1",
         Service::Raf => "sagr=1.spack=VST-PASS0001.rsl-fg=1.raf=onlc1",
+        Service::Frames | Service::Sequence => "1.3.112.4.7.1/1.3.112.4.6.1/1.3.112.4.4.1.2.3/1",
     }
 }
 
@@ -25,14 +26,33 @@ pub(crate) fn config(listen: SocketAddr, work: &Work) -> String {
         text,
         "[transport]\nheartbeat_s = 60\nnodelay = {}\n{quickack}congestion = \"{}\"\n\
          output_max = 67108864\nwrite_each = {}\n\
-         [provider]\nid = \"TESTPROV\"\nlisten = [\"{listen}\"]\n\
-         [user]\nid = \"TESTUSER\"\nreturn_timeout_s = 600\n\
-         [[instance]]\nid = \"{}\"\nport = \"TESTPORT\"\nversions = [5]\n",
+         [provider]\nid = \"TESTPROV\"\nlisten = [\"{}\"]\n",
         !work.nagle,
         work.congestion,
         work.write_each,
-        instance(work.service),
+        // Of frames only the other port is used.
+        if is_csts(work) { SocketAddr::from((listen.ip(), 0)) } else { listen },
     );
+    if is_csts(work) {
+        let _ = writeln!(text, "listen_csts = [\"{listen}\"]");
+    }
+    text.push_str("[user]\nid = \"TESTUSER\"\nreturn_timeout_s = 600\n");
+    let _ = if is_csts(work) {
+        write!(
+            text,
+            "[[forward_frame]]\nname = \"ff1\"\nid = \"{}\"\nport = \"TESTPORT\"\nblocked = {}\n\
+             queue = 268435456\nprocedure = \"{}\"\n",
+            instance(work.service),
+            work.together,
+            if work.service == Service::Frames { "buffered" } else { "sequence-controlled" },
+        )
+    } else {
+        write!(
+            text,
+            "[[instance]]\nid = \"{}\"\nport = \"TESTPORT\"\nversions = [5]\n",
+            instance(work.service),
+        )
+    };
     let _ = match work.service {
         Service::Fcltu => write!(
             text,
@@ -48,8 +68,13 @@ pub(crate) fn config(listen: SocketAddr, work: &Work) -> String {
              [instance.return.generator]\noctets = {}\n",
             work.together, work.octets,
         ),
+        Service::Frames | Service::Sequence => Ok(()),
     };
     text
+}
+
+fn is_csts(work: &Work) -> bool {
+    matches!(work.service, Service::Frames | Service::Sequence)
 }
 
 /// This program as provider, at any free port of `address`.
@@ -110,7 +135,9 @@ mod tests {
     #[test]
     fn what_is_measured_is_configured_without_a_fault() {
         let aggregated = Work { together: 80, ..Work::fcltu(1544, 64) };
-        for work in [Work::fcltu(100, 1), Work::fcltu(65_536, 64), aggregated, Work::raf(100, 80)] {
+        let frames = [Work::frames(100, 80), Work::sequence(8000, 64)];
+        let cltus = [Work::fcltu(100, 1), Work::fcltu(65_536, 64), aggregated];
+        for work in cltus.into_iter().chain(frames).chain([Work::raf(100, 80)]) {
             let config = Config::parse(&config("127.0.0.1:0".parse().unwrap(), &work)).unwrap();
             let wrong: Vec<_> = config.check().into_iter().filter(|f| f.is_wrong()).collect();
             assert!(wrong.is_empty(), "{wrong:?}");

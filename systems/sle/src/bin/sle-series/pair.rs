@@ -26,6 +26,10 @@ pub(crate) enum Service {
     Fcltu,
     /// Frames, complete online, unconfirmed.
     Raf,
+    /// Forward frames (CSTS), Buffered Data Processing, complete, unconfirmed.
+    Frames,
+    /// Forward frames (CSTS), Sequence-Controlled Data Processing, each confirmed.
+    Sequence,
 }
 
 /// Which CLTUs are reported as radiated.
@@ -83,6 +87,16 @@ impl Work {
             one_cpu: false,
             record: None,
         }
+    }
+
+    /// Forward frames, so many a forward buffer.
+    pub(crate) fn frames(octets: u32, together: u32) -> Self {
+        Self { service: Service::Frames, together, ..Self::fcltu(octets, 1) }
+    }
+
+    /// Forward frames, each returned.
+    pub(crate) fn sequence(octets: u32, window: u32) -> Self {
+        Self { service: Service::Sequence, ..Self::fcltu(octets, window) }
     }
 
     /// Frames, so many a buffer.
@@ -218,6 +232,8 @@ fn name(work: &Work) -> &'static str {
     match work.service {
         Service::Fcltu => "fcltu",
         Service::Raf => "raf",
+        // The Java peer has no CSTS, and nobody asks it.
+        Service::Frames | Service::Sequence => "none",
     }
 }
 
@@ -226,6 +242,7 @@ fn expected(work: &Work) -> u64 {
     match work.service {
         Service::Fcltu if work.window == 1 => 2_000,
         Service::Fcltu => 6_000,
+        Service::Frames | Service::Sequence => 0,
         Service::Raf => 15_000 * u64::from(work.together.isqrt()),
     }
 }

@@ -108,6 +108,8 @@ impl Point {
         text += &match self.work.service {
             Service::Fcltu => self.way_of_a_cltu(recorded),
             Service::Raf => way_of_a_buffer(recorded),
+            // Their chains are not read, so nothing of them is recorded here.
+            Service::Frames | Service::Sequence => String::new(),
         };
         let [user, provider] = recorded.measured.busy();
         let [used_user, used_provider] = used(&recorded.measured);

@@ -5,9 +5,11 @@ use crate::args::{Api, Use};
 use anyhow::{Context, Result, bail};
 use bytes::Bytes;
 use chronoscope_clock::{monotonic_ns, process_cpu_ns, sleep_until};
+use chronoscope_sle::client::frames::{FrameError, FrameSettings, FrameUser, Unit};
 use chronoscope_sle::client::{ClientError, Settings, Transfer, User};
 use chronoscope_sle::codec;
 use chronoscope_sle::config::Config;
+use chronoscope_sle::csts::procedure::Kind;
 use chronoscope_sle::pdu::{
     BufferNotification, FrameOrNotification, RequestedFrameQuality, ReturnStart, Select, Service,
     UnbindReason,
@@ -20,6 +22,7 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
+use std::time::Duration;
 
 /// Provides until standard input ends.
 ///
@@ -30,7 +33,8 @@ pub(crate) fn provide(config: &str, api: Api) -> Result<()> {
     let config = Config::parse(config)?;
     // Connections come and go as the measurements do: only what is wrong is of interest.
     let running = provider::run(&config, Log::none())?;
-    let address = *running.addresses().first().context("no address")?;
+    let csts = running.addresses_csts().first().copied();
+    let address = csts.or(running.addresses().first().copied()).context("no address")?;
     say(&json!({"event": "listening", "port": address.port()}))?;
     std::io::stdin().read_to_end(&mut Vec::new())?;
     Ok(())
@@ -43,6 +47,9 @@ pub(crate) fn provide(config: &str, api: Api) -> Result<()> {
 pub(crate) fn work(task: &Use) -> Result<()> {
     switch(task.api)?;
     let config = Config::parse(&task.config)?;
+    if !config.forward_frame.is_empty() {
+        return frames(&config, task);
+    }
     let mut settings = Settings::of(&config, None)?;
     settings.window = task.window;
     let counts = Arc::new(Counts::default());
@@ -99,6 +106,58 @@ impl Counts {
         self.frames.fetch_add(frames, Ordering::Relaxed);
         self.octets.fetch_add(octets, Ordering::Relaxed);
     }
+}
+
+/// Frames of which the completion of one is asked to be told: the count of what is processed is as
+/// fine as that.
+const TOLD_EVERY: u64 = 80;
+
+/// Frames of the Forward Frame service, as fast as they are taken.
+fn frames(config: &Config, task: &Use) -> Result<()> {
+    let mut settings = FrameSettings::of(config, None)?;
+    let is_confirmed = match &mut settings.kind {
+        Kind::SequenceControlled { window } => {
+            *window = task.window;
+            true
+        }
+        Kind::Buffered { .. } => false,
+    };
+    let user = FrameUser::connect(settings)?;
+    user.bind()?;
+    user.start(0)?;
+    let (stop, octets) = (AtomicBool::new(false), u64::from(task.octets));
+    thread::scope(|scope| {
+        let sender = scope.spawn(|| -> Result<()> {
+            let data: Bytes = (0..=255u8).cycle().take(task.octets as usize).collect();
+            let mut sent = 0;
+            while !stop.load(Ordering::Relaxed) {
+                sent += 1;
+                let report = !is_confirmed && sent % TOLD_EVERY == 0;
+                let unit = Unit { data: data.clone(), report, ..Unit::default() };
+                match user.process_unit(&unit) {
+                    // The provider's queue is full: only what it takes counts.
+                    Ok(_) | Err(FrameError::FrameRefused { .. }) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            Ok(())
+        });
+        let measured = rounds(task, || {
+            let counts = user.statistics();
+            let done = if is_confirmed { counts.acknowledged } else { counts.processed };
+            (done, done * octets)
+        });
+        stop.store(true, Ordering::Relaxed);
+        sender.join().map_err(|_| anyhow::anyhow!("the sender panicked"))??;
+        measured
+    })?;
+    match user.drain(Duration::from_secs(60)) {
+        Ok(()) | Err(FrameError::FrameRefused { .. }) => {}
+        Err(error) => return Err(error.into()),
+    }
+    user.stop()?;
+    user.unbind()?;
+    say(&json!({"event": "unbound"}))
 }
 
 /// CLTUs as fast as the window lets them go, in a thread of their own; this one takes the rounds.

@@ -70,5 +70,6 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
             }
         }
         Ok(())
-    })
+    })?;
+    super::frames::outcome(series, step)
 }

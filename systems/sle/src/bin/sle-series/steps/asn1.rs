@@ -56,7 +56,7 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
             let [user_ns, provider_ns] = costs(&work)?;
             let operations = match work.service {
                 Service::Raf => f64::from(work.together),
-                Service::Fcltu => 1.0,
+                Service::Fcltu | Service::Frames | Service::Sequence => 1.0,
             };
             let sides = [
                 ("provider", provider_ns, measured.provider_us(), profiled[1]),
@@ -126,6 +126,9 @@ fn costs(work: &Work) -> Result<[f64; 2]> {
             let codec = Codec { service: Sle::Raf, version: 5 };
             let [encode, decode] = cost(codec, Role::Provider, &buffer(work.together, octets))?;
             Ok([decode, encode])
+        }
+        Service::Frames | Service::Sequence => {
+            anyhow::bail!("the share of ASN.1 is taken of SLE's operations")
         }
         Service::Fcltu => {
             let codec = Codec { service: Sle::Fcltu, version: 5 };

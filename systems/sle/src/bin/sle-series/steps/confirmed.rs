@@ -15,6 +15,7 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
             .to_owned(),
     );
     confirmation(series, step)?;
+    super::frames::confirmation(series, step)?;
     buffers(series, step)?;
     java(series, step)
 }

@@ -4,6 +4,7 @@ mod aggregation;
 mod asn1;
 mod confirmed;
 mod delay;
+mod frames;
 mod length;
 mod nasa;
 mod optimisations;
