@@ -246,12 +246,7 @@ impl User {
             state = self.shared.wait(state, INTERRUPT);
         }
         drop(state);
-        for _ in 0..200 {
-            if self.driver.sender().finished() {
-                return;
-            }
-            chronoscope_clock::sleep(Duration::from_millis(5));
-        }
+        self.driver.sender().wait_finished();
     }
 
     /// Breaks the connection as a crash would.

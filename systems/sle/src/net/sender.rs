@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::wait::Waker;
 
@@ -274,6 +275,17 @@ impl<C> Sender<C> {
     #[must_use]
     pub fn finished(&self) -> bool {
         self.0.lock().finished
+    }
+
+    /// Waits until nothing of the connection is left; for a second at most, as the peer may take
+    /// nothing.
+    pub fn wait_finished(&self) {
+        for _ in 0..200 {
+            if self.finished() {
+                return;
+            }
+            chronoscope_clock::sleep(Duration::from_millis(5));
+        }
     }
 
     /// Octets that wait to be sent: commands, and what the kernel has not taken. Of output as it

@@ -3,10 +3,11 @@
 //! wants goes back.
 
 use super::radiate::Waiting;
+use super::strangers::Stranger;
 use super::{Log, Shared};
 use crate::association::State as Link;
 use crate::config::ForwardFrame;
-use crate::csts::association::{Association, Event};
+use crate::csts::association::{Association, Ending, Event};
 use crate::csts::forward_frame::ForwardFrameProvider;
 use crate::csts::pdu::{DataUnitId, Pdu, PeerAbortDiagnostic, ProcessData, ServiceInstanceId};
 use crate::csts::procedure::{Action, State};
@@ -103,7 +104,7 @@ impl FrameServed {
         drop(live);
         if let Some(sender) = sender {
             // Where it has ended, its end takes in what is left.
-            drop(sender.send(Command::Inbox, 0));
+            drop(sender.send_first(Command::Inbox));
         }
     }
 
@@ -165,6 +166,8 @@ pub(super) struct FrameEnd {
     /// The way to this end for other threads.
     sender: Sender<Command>,
     peer: String,
+    /// Until it has bound.
+    stranger: Option<Stranger>,
     bound: Option<Bound>,
     actions: Vec<Action>,
     suspended: bool,
@@ -183,12 +186,12 @@ impl FrameEnd {
     pub(super) fn new(
         association: Association,
         shared: Arc<Shared>,
-        sender: Sender<Command>,
+        (sender, stranger): (Sender<Command>, Stranger),
         peer: String,
         now: Now,
     ) -> Self {
-        let (bound, actions) = (None, Vec::new());
-        Self { association, shared, sender, peer, bound, actions, suspended: false, now }
+        let (bound, actions, stranger) = (None, Vec::new(), Some(stranger));
+        Self { association, shared, sender, peer, stranger, bound, actions, suspended: false, now }
     }
 
     fn log(&self) -> &Log {
@@ -203,13 +206,19 @@ impl FrameEnd {
                 Event::Pdu(pdu) => self.pdu(pdu, now),
                 Event::Bound { instance, initiator, .. } => self.bind(&instance, initiator, now),
                 Event::BindRefused(why) => {
-                    self.log().say(&format!("{}: BIND refused: {why:?}", self.peer));
+                    self.say_of_stranger(&format!("BIND refused: {why:?}"), now);
                 }
                 Event::Ignored { why } => {
                     self.log().say(&format!("{}: ignored: {why}", self.peer));
                 }
                 Event::Unbound => self.unbind("UNBIND", now),
-                Event::Ended(ending) => self.unbind(&format!("{ending:?}"), now),
+                Event::Ended(ending) => {
+                    // Those who were refused and went were told of already.
+                    if ending != Ending::Closed {
+                        self.say_of_stranger(&format!("never bound: {ending:?}"), now);
+                    }
+                    self.unbind(&format!("{ending:?}"), now);
+                }
             }
         }
     }
@@ -220,10 +229,18 @@ impl FrameEnd {
             // The directory was made of the same instances.
             return self.association.abort(PeerAbortDiagnostic::OtherReason);
         };
+        self.stranger = None;
         self.log().say(&format!("{}: {initiator} bound to {}", self.peer, served.name));
         recording::bind().stop(Status::Good);
         let number = served.bind(initiator, self.sender.clone(), now);
         self.bound = Some(Bound { served, number, key: None, records: recording::is_on() });
+    }
+
+    /// Something about somebody who has not bound.
+    fn say_of_stranger(&self, text: &str, now: Now) {
+        if let Some(stranger) = &self.stranger {
+            stranger.say(&format!("{}: {text}", self.peer), now);
+        }
     }
 
     fn unbind(&mut self, how: &str, now: Now) {

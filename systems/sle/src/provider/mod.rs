@@ -184,7 +184,8 @@ pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
             let of_end = Arc::clone(&shared);
             let who = peer.clone();
             let driven = accepted.drive(&name, limits, move |sender| {
-                let stranger = of_end.strangers.admit(sender.clone());
+                let resets = sender.clone();
+                let stranger = of_end.strangers.admit(move || resets.reset());
                 ProviderEnd::new(association, of_end, (sender.clone(), stranger), who, Now::read())
             });
             if let Err(error) = driven {
@@ -205,10 +206,12 @@ pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
             let of_end = Arc::clone(&shared);
             let who = peer.clone();
             let driven = accepted.drive(&name, limits, move |sender| {
-                FrameEnd::new(association, of_end, sender.clone(), who, Now::read())
+                let resets = sender.clone();
+                let stranger = of_end.strangers.admit(move || resets.reset());
+                FrameEnd::new(association, of_end, (sender.clone(), stranger), who, Now::read())
             });
             if let Err(error) = driven {
-                shared.log.say(&format!("{peer}: no thread: {error}"));
+                shared.strangers.say(&format!("{peer}: no thread: {error}"), Now::read());
             }
         };
         let listener = Listener::start(*address, &options, own.connections, accept)?;
@@ -341,7 +344,7 @@ impl Running {
         let mut frame_senders = Vec::new();
         for served in &self.shared.frames {
             if let Some(bound) = &served.lock().bound {
-                drop(bound.sender.try_send(frames::Command::Abort, 0));
+                drop(bound.sender.send_first(frames::Command::Abort));
                 frame_senders.push(bound.sender.clone());
             }
             served.queue.with(crate::service::fcltu::Radiation::close);

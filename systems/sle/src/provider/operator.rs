@@ -94,7 +94,7 @@ fn abort_frames(shared: &Shared, wanted: Option<&str>) -> bool {
         let sender = served.lock().bound.as_ref().map(|bound| bound.sender.clone());
         if let Some(sender) = sender {
             // One that has ended needs none.
-            drop(sender.send(super::frames::Command::Abort, 0));
+            drop(sender.send_first(super::frames::Command::Abort));
         }
     }
     is_meant && !shared.served.iter().any(|one| one.is_called(wanted))

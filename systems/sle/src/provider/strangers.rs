@@ -8,8 +8,6 @@
 //! What is said of strangers is bounded too: a line for each would fill a disk.
 
 use super::Log;
-use super::end::Command;
-use crate::net::Sender;
 use crate::time::Now;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,7 +26,7 @@ pub(super) struct Strangers {
 #[derive(Default)]
 struct State {
     /// The oldest first.
-    waiting: VecDeque<(u64, Sender<Command>)>,
+    waiting: VecDeque<(u64, Reset)>,
     /// Counts all that there were.
     number: u64,
     /// Lines that may be said now, and the monotonic clock when that was so.
@@ -36,6 +34,9 @@ struct State {
     lines_ns: u64,
     unsaid: u64,
 }
+
+/// Resets a connection.
+type Reset = Box<dyn FnOnce() + Send>;
 
 /// One of them; no more when dropped.
 pub(super) struct Stranger {
@@ -55,17 +56,18 @@ impl Strangers {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes somebody in, in the place of the oldest where there are too many.
-    pub(super) fn admit(self: &Arc<Self>, sender: Sender<Command>) -> Stranger {
+    /// Takes somebody in, in the place of the oldest where there are too many; `reset` resets his
+    /// connection.
+    pub(super) fn admit(self: &Arc<Self>, reset: impl FnOnce() + Send + 'static) -> Stranger {
         let mut state = self.lock();
         state.number += 1;
         let number = state.number;
-        state.waiting.push_back((number, sender));
+        state.waiting.push_back((number, Box::new(reset)));
         let displaced =
             if state.waiting.len() > self.max { state.waiting.pop_front() } else { None };
         drop(state);
-        if let Some((_, sender)) = displaced {
-            sender.reset();
+        if let Some((_, reset)) = displaced {
+            reset();
         }
         Stranger { all: Arc::clone(self), number }
     }

@@ -1,9 +1,11 @@
 //! Peers by the thousand, and peers that want a provider to keep much: its memory, measured, and
 //! those who work meanwhile.
 
-use crate::peer::{CONTEXT, End, FORWARD, Peer, RETURN, framed, get};
+use crate::peer::{CONTEXT, End, FORWARD, PATIENCE, Peer, RETURN, framed, get};
 use crate::station::{Neighbour, Station, until};
+use bytes::Bytes;
 use chronoscope_sle::association::BIND_BYTES_MAX;
+use chronoscope_sle::client::frames::{FrameSettings, FrameUser};
 use chronoscope_sle::config::Config;
 use chronoscope_sle::pdu::Pdu;
 use std::fs;
@@ -84,6 +86,31 @@ fn who_connects_and_says_nothing_holds_nobody_up() {
     }
     // The oldest were reset to make room.
     assert_eq!(silent[0].end(), (vec![], End::Reset));
+    neighbour.noticed_nothing();
+}
+
+/// Those who come to the port of CSTS are bounded together with the others, and so are their PDUs.
+#[test]
+fn strangers_of_csts_hold_nobody_up() {
+    let station = Station::new();
+    let neighbour = Neighbour::start(&station);
+    let address = station.running.addresses_csts()[0];
+    let mut silent: Vec<Peer> = (0..20).map(|_| Peer::user(address)).collect();
+    assert_eq!(silent[0].end(), (vec![], End::Reset));
+    let mut settings = FrameSettings::of(&station.config, Some("ff1")).unwrap();
+    settings.address = address.to_string();
+    let user = FrameUser::connect(settings).unwrap();
+    user.bind().unwrap();
+    let mut long = Peer::silent(address);
+    let announced = framed(&vec![0x30; BIND_BYTES_MAX as usize + 1]);
+    long.octets(&[&CONTEXT[..], &announced[..8]].concat());
+    assert_eq!(long.end(), (vec![], End::Abort(129)));
+    // Who has bound is held to no such length.
+    user.start(0).unwrap();
+    user.process(Bytes::from(vec![1; 2 * BIND_BYTES_MAX as usize])).unwrap();
+    user.drain(PATIENCE).unwrap();
+    user.stop().unwrap();
+    user.unbind().unwrap();
     neighbour.noticed_nothing();
 }
 

@@ -25,8 +25,10 @@ impl Station {
         let of_return = if of_return.is_empty() { generator } else { of_return };
         let text = format!(
             "[provider]\nid = \"STATION\"\npassword = \"station-pw\"\nlisten = [\"127.0.0.1:0\"]\n\
+             listen_csts = [\"127.0.0.1:0\"]\n\
              [user]\nid = \"MCC\"\npassword = \"centre-pw\"\nreturn_timeout_s = 30\n{more}\n\
              [[instance]]\nid = \"{FORWARD}good\"\n[[instance]]\nid = \"{FORWARD}cltu1\"\n\
+             [[forward_frame]]\nname = \"ff1\"\nid = \"1.3.112.4.7.1/1.3.112.4.6.1/1.3.112.4.4.1.2.3/1\"\n\
              [[instance]]\nid = \"{RETURN}onlc1\"\n[instance.return]\n{of_return}\n"
         );
         let config = Config::parse(&text).unwrap();
@@ -104,8 +106,12 @@ impl Neighbour {
         user.start_forward(0).unwrap();
         let stops = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
-            while !stops.load(Ordering::Relaxed) {
+            // Once at least, also where those who do their worst are done at once.
+            loop {
                 user.transfer(cltu(0)).unwrap();
+                if stops.load(Ordering::Relaxed) {
+                    break;
+                }
                 clock::sleep(Duration::from_millis(1));
             }
             user.drain().unwrap();

@@ -398,15 +398,18 @@ impl FrameUser {
         }
     }
 
-    /// Aborts, and waits until that was said.
+    /// Aborts, ahead of all that waits to be sent, and waits until the association is over and the
+    /// peer was told; for a second at most where he takes nothing.
     pub fn abort(&self, diagnostic: PeerAbortDiagnostic) {
-        if self.command(Command::Abort(diagnostic)).is_err() {
+        if self.driver.sender().send_first(Command::Abort(diagnostic)).is_err() {
             return; // over already
         }
         let mut state = self.shared.lock();
         while !matches!(state.phase, Phase::Ended(_)) {
             state = self.shared.wait(state, INTERRUPT);
         }
+        drop(state);
+        self.driver.sender().wait_finished();
     }
 
     /// How the association ended, once it has.

@@ -135,6 +135,9 @@ impl Association {
     /// Provider: the positive return of BIND.
     fn accept(&mut self, bind: Bind) -> Option<Event> {
         self.state = State::Bound;
+        if let Part::Provider { directory, .. } = &self.part {
+            self.tml.set_pdu_bytes_max(directory.limits().1);
+        }
         self.bind_answer(bind.invoke_id, Ok(()));
         if self.state != State::Bound {
             return None;

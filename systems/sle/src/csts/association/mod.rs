@@ -35,8 +35,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::association::State;
 use crate::association::security::{Seal, guard};
+use crate::association::{BIND_BYTES_MAX, State};
 use crate::codec::EncodeError;
 use crate::csts::codec::{decode, encode};
 use crate::csts::pdu::{BindReturn, InvokeId, Message, Pdu, PeerAbortDiagnostic, Role};
@@ -107,8 +107,9 @@ impl Association {
     /// The side that was connected to.
     #[must_use]
     pub fn provider(directory: Arc<Directory>, now: Now) -> Self {
+        // BIND is taken from anybody, and so bounded more narrowly than what follows.
         let (heartbeat, pdu_bytes_max) = directory.limits();
-        let tml = Tml::responder(heartbeat, pdu_bytes_max, now);
+        let tml = Tml::responder(heartbeat, pdu_bytes_max.min(BIND_BYTES_MAX), now);
         let part = Part::Provider { directory, binding: None, parting: false, provision_ns: None };
         Self::new(part, tml, None, Open::new(u64::MAX), now)
     }
