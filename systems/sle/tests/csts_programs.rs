@@ -41,6 +41,7 @@ impl Station {
             instance("ff1", 1, "notify = \"last\""),
             instance("ff2", 2, "procedure = \"sequence-controlled\""),
             instance("ff3", 3, "mode = \"timely\"\nnotify = \"last\""),
+            instance("ff4", 4, ""),
         ]
         .concat();
         // An SLE port is not needed, and has to be named.
@@ -166,6 +167,18 @@ fn frames_in_buffers_are_processed_and_told() {
         "{}",
         station.status("ff1")
     );
+}
+
+/// The last frame's completion is asked for, also where it is the one that fills its buffer.
+#[test]
+fn the_last_frame_tells_of_all_before_it() {
+    let station = Station::new("");
+    for count in [160, 150, 1] {
+        let generate = count.to_string();
+        let sent = station.json(&["-i", "ff4", "frames", "--generate", &generate]);
+        let (of, summary) = fates(sent);
+        assert_eq!(of("processed"), count, "{summary}");
+    }
 }
 
 #[test]

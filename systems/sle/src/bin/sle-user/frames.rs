@@ -6,7 +6,7 @@ use super::say::Say;
 use anyhow::{Context, bail};
 use bytes::Bytes;
 use chronoscope_clock as clock;
-use chronoscope_sle::client::frames::{Fate, FrameError, FrameSettings, FrameUser};
+use chronoscope_sle::client::frames::{Fate, FrameError, FrameSettings, FrameUser, Unit};
 use chronoscope_sle::csts::pdu::{
     Diagnostic, ListOf, QualifiedValue, SequenceControlledDiagnostic,
 };
@@ -77,6 +77,7 @@ pub(crate) fn run(frames: &Frames, mut settings: FrameSettings, say: Say) -> any
         }
         Kind::SequenceControlled { window } => *window = frames.window.unwrap_or(*window).max(1),
     }
+    let is_told = matches!(settings.kind, Kind::SequenceControlled { .. });
     let user = FrameUser::connect(settings)?;
     user.bind()?;
     say.talk("bound");
@@ -86,7 +87,7 @@ pub(crate) fn run(frames: &Frames, mut settings: FrameSettings, say: Say) -> any
     user.start(frames.first)?;
     let start_ns = clock::monotonic_ns();
     let drained = Duration::from_secs(u64::from(frames.drain_s));
-    let sending = Sending { frames, source: &source, user: &user, say, start_ns };
+    let sending = Sending { frames, source: &source, user: &user, say, start_ns, is_told };
     let ended = sending.all(drained);
     let answered_ns = clock::monotonic_ns() - start_ns;
     if let Err(error) = &ended {
@@ -127,6 +128,8 @@ struct Sending<'a> {
     user: &'a FrameUser,
     say: Say,
     start_ns: u64,
+    /// What becomes of each frame is told without being asked for.
+    is_told: bool,
 }
 
 impl Sending<'_> {
@@ -154,7 +157,10 @@ impl Sending<'_> {
     fn from(&self, next: &mut u64, told_ns: &mut u64) -> Result<(), FrameError> {
         while *next < self.source.count() {
             self.pace(*next);
-            self.user.process(self.source.frame(*next))?;
+            // Of the last one it is asked, as it tells of all before it.
+            let report = !self.is_told && *next + 1 == self.source.count();
+            let data = self.source.frame(*next);
+            self.user.process_unit(&Unit { data, report, ..Unit::default() })?;
             *next += 1;
             self.progress(told_ns);
         }

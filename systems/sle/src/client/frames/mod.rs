@@ -308,7 +308,9 @@ impl FrameUser {
     }
 
     /// Sends what waits in a forward buffer, and waits until everything that is to be told was:
-    /// returns, and the completion of the last frame, which is asked for.
+    /// returns, and completions. That of the last frame is asked for where it still waits; one that
+    /// filled its buffer has gone, and tells only if that was asked for with it
+    /// ([`Unit::report`]).
     ///
     /// # Errors
     /// As [`Self::process`]; [`FrameError::TimedOut`].
