@@ -1,10 +1,10 @@
 //! CCSDS space link extension (SLE): user and provider of FCLTU, RAF, RCF and ROCF, versions 2 to
-//! 5, over ISP1.
+//! 5, over ISP1; in [`csts`] the Forward Frame service by CSTS, over the same.
 //!
 //! Protocol and services are without sockets, threads and clocks: octets and instants go in, octets
 //! and events come out.
 //!
-//! Sources: CCSDS 911.1 (RAF), 911.2 (RCF), 911.5 (ROCF), 912.1 (FCLTU), 913.1 (ISP1).
+//! Sources: CCSDS 911.1 (RAF), 911.2 (RCF), 911.5 (ROCF), 912.1 (FCLTU), 913.1 (ISP1), 921.1 (CSTS).
 
 pub mod association;
 pub mod auth;
