@@ -9,4 +9,5 @@
 pub mod counters;
 pub mod path;
 pub mod probe;
+pub mod scan;
 pub mod table;
