@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         Command::Classes(args) => commands::classes(&args),
         Command::Export(args) => commands::export(&args),
         Command::Import(args) => commands::import(&args),
+        Command::Net(command) => commands::net(&command),
     };
     match done {
         Ok(exit) => exit.into(),

@@ -8,6 +8,7 @@ mod export;
 mod export_otlp;
 mod import;
 mod live;
+mod net;
 mod serve;
 
 pub(crate) use agent::agent;
@@ -17,4 +18,5 @@ pub(crate) use classes::classes;
 pub(crate) use export::export;
 pub(crate) use import::import;
 pub(crate) use live::{context, live};
+pub(crate) use net::net;
 pub(crate) use serve::serve;

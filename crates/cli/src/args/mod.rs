@@ -1,5 +1,7 @@
 //! The command line: every flag with its documentation.
 
+pub(crate) mod net;
+
 use crate::environment;
 use crate::exit;
 use crate::text::{parse_duration, parse_size};
@@ -42,6 +44,9 @@ pub(crate) enum Command {
     Export(Export),
     /// Read transactions from XML, CSV or Parquet files into a store that nobody writes meanwhile
     Import(Import),
+    /// Load and response time of a network: who loads it, and how long any path takes
+    #[command(subcommand)]
+    Net(net::Net),
 }
 
 /// Where stored transactions are.
