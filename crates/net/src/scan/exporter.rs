@@ -86,7 +86,7 @@ fn device_and_value(rest: &str) -> Option<(&str, u64)> {
     // A value may be followed by a time.
     let value: f64 = value.split_ascii_whitespace().next()?.parse().ok()?;
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked
-    (value >= 0.0 && value < 1.8e19).then_some((device, value as u64))
+    (0.0..1.8e19).contains(&value).then_some((device, value as u64))
 }
 
 #[cfg(test)]
