@@ -9,5 +9,6 @@
 pub mod counters;
 pub mod path;
 pub mod probe;
+pub mod rows;
 pub mod scan;
 pub mod table;

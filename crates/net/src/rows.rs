@@ -1,0 +1,326 @@
+//! What was measured, as transactions: how it gets into a store and out of it.
+//!
+//! ```
+//! use chronoscope_net::rows::RoundTrip;
+//!
+//! RoundTrip {
+//!     from: "console".into(),
+//!     to: "magnet-7".into(),
+//!     by: "udp".into(),
+//!     first: false,
+//!     octets: 64,
+//!     start_ns: 1_700_000_000_000_000_000,
+//!     took_ns: Some(180_000),
+//! }
+//! .record(); // whoever collects this host's rings stores it
+//! # if let Some(ring) = chronoscope_record::ring_path() { std::fs::remove_file(ring)?; }
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! A row is a transaction of the application [`APPLICATION`], the root of a chain of its own, with
+//! the times that were measured:
+//!
+//! | class | elapsed | status | context |
+//! |---|---|---|---|
+//! | [`SCAN_HOST`] | until the host had answered, or was no longer waited for | good; aborted: no answer; failed: not understood | `host`, `by`; how far the counters went: `interval_ns`, `in_p`, `out_p`, `in_b`, `out_b` (packets, octets), `in_e`, `out_e`, `in_d`, `out_d` (errors, drops), where not 0; `restarted`; `why` |
+//! | [`ROUND_TRIP`] | the round trip; 0 where it was lost | good; aborted: lost | `from`, `to`, `by`, `octets`, `first` |
+//! | [`TRANSFER`] | the transfer | good; aborted: it broke off | `from`, `to`, `octets` |
+//!
+//! Limits: a ring has [`chronoscope_model::context::MAX_BYTES`] for a row's context. So keys are
+//! short, names have at most [`NAME_MAX`] octets ([`row_name`]), and numbers are exact up to 2^53.
+
+use crate::counters::Counters;
+use crate::table::Observation;
+use chronoscope_model::{ClassId, ClassName, Status, Transaction};
+use chronoscope_record::{Class, Parent, Started};
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+/// The application of all rows here.
+pub const APPLICATION: &str = "chronoscope net";
+/// Class of [`ScanRow`].
+pub const SCAN_HOST: &str = "scanHost";
+/// Class of [`RoundTrip`].
+pub const ROUND_TRIP: &str = "roundTrip";
+/// Class of [`Transfer`].
+pub const TRANSFER: &str = "transfer";
+
+/// Most octets of a host's name in a row.
+pub const NAME_MAX: usize = 60;
+/// Most octets of what a row was measured by.
+pub const BY_MAX: usize = 12;
+/// Most octets of why a host was not understood.
+pub const WHY_MAX: usize = 120;
+
+/// Keys of the values of [`Counters`], in the order of its fields.
+const COUNTERS: [&str; 8] = ["in_p", "out_p", "in_b", "out_b", "in_e", "out_e", "in_d", "out_d"];
+
+/// What one scan learned of one host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScanRow {
+    /// The host, as who scans calls it.
+    pub host: String,
+    /// What was asked: `snmp`, `exporter`, `agent`; at most [`BY_MAX`] octets are kept.
+    pub by: String,
+    /// When it was asked: UTC, nanoseconds since 1970.
+    pub start_ns: i64,
+    /// Until it had answered, or was no longer waited for, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// What it said.
+    pub outcome: Outcome,
+}
+
+/// What a host said in a scan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// How far its counters went since the scan before.
+    Counted {
+        /// Time between the two readings, in nanoseconds.
+        interval_ns: u64,
+        /// How far they went; with `restarted` at least so far.
+        advance: Counters,
+        /// It began to count anew meanwhile.
+        restarted: bool,
+    },
+    /// Counters, and none from before to compare them with.
+    First,
+    /// Nothing in time.
+    NoAnswer,
+    /// Something that tells no counters, and why; at most [`WHY_MAX`] octets of that are kept.
+    NotUnderstood(String),
+}
+
+/// One request and its answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoundTrip {
+    /// The host that asked.
+    pub from: String,
+    /// The host that answered.
+    pub to: String,
+    /// What carried it: `udp`, `tcp`, `connect`, `http`, `dns`, `snmp`, `icmp`, `exec`; at most
+    /// [`BY_MAX`] octets are kept.
+    pub by: String,
+    /// It was the first one, and may have had to activate what answers.
+    pub first: bool,
+    /// Size of the request, in octets of payload.
+    pub octets: u64,
+    /// When it was sent: UTC, nanoseconds since 1970.
+    pub start_ns: i64,
+    /// How long it took, in nanoseconds; `None` where no answer came.
+    pub took_ns: Option<u64>,
+}
+
+/// One bulk transfer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// The host that sent.
+    pub from: String,
+    /// The host that received.
+    pub to: String,
+    /// What was received, in octets of payload.
+    pub octets: u64,
+    /// When it began: UTC, nanoseconds since 1970.
+    pub start_ns: i64,
+    /// How long it took, in nanoseconds.
+    pub took_ns: u64,
+    /// It went to its end, and did not break off before.
+    pub complete: bool,
+}
+
+impl ScanRow {
+    /// Writes it into this process's ring.
+    pub fn record(&self) {
+        static CLASS: OnceLock<&Class> = OnceLock::new();
+        let mut row = Row::new(&CLASS, SCAN_HOST);
+        row.name("host", &self.host);
+        row.word("by", &self.by, BY_MAX);
+        let status = match &self.outcome {
+            Outcome::Counted { interval_ns, advance, restarted } => {
+                row.number("interval_ns", *interval_ns);
+                for (key, value) in COUNTERS.into_iter().zip(advance.values()) {
+                    row.number_unless_zero(key, value);
+                }
+                row.number_unless_zero("restarted", u64::from(*restarted));
+                Status::Good
+            }
+            Outcome::First => Status::Good,
+            Outcome::NoAnswer => Status::Aborted,
+            Outcome::NotUnderstood(why) => {
+                row.word("why", why, WHY_MAX);
+                Status::Failed
+            }
+        };
+        row.end(status, self.start_ns, self.elapsed_ns);
+    }
+
+    /// What a transaction says; `None` where it is of another class, or was not written here.
+    #[must_use]
+    pub fn from_transaction(transaction: &Transaction) -> Option<Self> {
+        let row = Stored::of(transaction, SCAN_HOST)?;
+        let outcome = match (transaction.status, row.number("interval_ns")) {
+            (Status::Good, Some(interval_ns)) => Outcome::Counted {
+                interval_ns,
+                advance: Counters::from_values(COUNTERS.map(|key| row.number(key).unwrap_or(0))),
+                restarted: row.number("restarted").is_some(),
+            },
+            (Status::Good, None) => Outcome::First,
+            (Status::Failed, _) => Outcome::NotUnderstood(row.word("why").unwrap_or_default()),
+            _ => Outcome::NoAnswer,
+        };
+        Some(Self {
+            host: row.word("host")?,
+            by: row.word("by")?,
+            start_ns: transaction.start_ns,
+            elapsed_ns: transaction.elapsed_ns,
+            outcome,
+        })
+    }
+
+    /// What was counted, for the tables; `None` where nothing was.
+    #[must_use]
+    pub fn observation(&self) -> Option<Observation> {
+        let Outcome::Counted { interval_ns, advance, restarted } = self.outcome else {
+            return None;
+        };
+        let end_ns = self.start_ns.saturating_add_unsigned(self.elapsed_ns);
+        Some(Observation {
+            host: self.host.clone(),
+            start_ns: end_ns.saturating_sub_unsigned(interval_ns),
+            interval_ns,
+            counters: advance,
+            restarted,
+        })
+    }
+}
+
+impl RoundTrip {
+    /// Writes it into this process's ring.
+    pub fn record(&self) {
+        static CLASS: OnceLock<&Class> = OnceLock::new();
+        let mut row = Row::new(&CLASS, ROUND_TRIP);
+        row.name("from", &self.from);
+        row.name("to", &self.to);
+        row.word("by", &self.by, BY_MAX);
+        row.number("octets", self.octets);
+        row.number_unless_zero("first", u64::from(self.first));
+        let status = if self.took_ns.is_some() { Status::Good } else { Status::Aborted };
+        row.end(status, self.start_ns, self.took_ns.unwrap_or(0));
+    }
+
+    /// What a transaction says; `None` where it is of another class, or was not written here.
+    #[must_use]
+    pub fn from_transaction(transaction: &Transaction) -> Option<Self> {
+        let row = Stored::of(transaction, ROUND_TRIP)?;
+        Some(Self {
+            from: row.word("from")?,
+            to: row.word("to")?,
+            by: row.word("by")?,
+            first: row.number("first").is_some(),
+            octets: row.number("octets")?,
+            start_ns: transaction.start_ns,
+            took_ns: (transaction.status == Status::Good).then_some(transaction.elapsed_ns),
+        })
+    }
+}
+
+impl Transfer {
+    /// Writes it into this process's ring.
+    pub fn record(&self) {
+        static CLASS: OnceLock<&Class> = OnceLock::new();
+        let mut row = Row::new(&CLASS, TRANSFER);
+        row.name("from", &self.from);
+        row.name("to", &self.to);
+        row.number("octets", self.octets);
+        let status = if self.complete { Status::Good } else { Status::Aborted };
+        row.end(status, self.start_ns, self.took_ns);
+    }
+
+    /// What a transaction says; `None` where it is of another class, or was not written here.
+    #[must_use]
+    pub fn from_transaction(transaction: &Transaction) -> Option<Self> {
+        let row = Stored::of(transaction, TRANSFER)?;
+        Some(Self {
+            from: row.word("from")?,
+            to: row.word("to")?,
+            octets: row.number("octets")?,
+            start_ns: transaction.start_ns,
+            took_ns: transaction.elapsed_ns,
+            complete: transaction.status == Status::Good,
+        })
+    }
+}
+
+/// A host's name as rows have it: one that is longer than [`NAME_MAX`] octets keeps its beginning,
+/// and ends in `~` and a hash of the whole, so that two of them stay two.
+#[must_use]
+pub fn row_name(name: &str) -> Cow<'_, str> {
+    if name.len() <= NAME_MAX {
+        return Cow::Borrowed(name);
+    }
+    let tail = format!("~{:016x}", ClassId::of(APPLICATION, name).0);
+    let kept = name.floor_char_boundary(NAME_MAX - tail.len());
+    Cow::Owned(format!("{}{tail}", &name[..kept]))
+}
+
+/// A row that is being written.
+struct Row(Started);
+
+impl Row {
+    fn new(class: &OnceLock<&'static Class>, name: &str) -> Self {
+        let class = class.get_or_init(|| Class::named(Some(APPLICATION), name, false));
+        Self(class.start_under(Parent::Nobody))
+    }
+
+    fn name(&mut self, key: &str, name: &str) {
+        let kept = row_name(name);
+        if kept != name {
+            self.0.context_was_cut();
+        }
+        self.0.property(key, &kept);
+    }
+
+    fn word(&mut self, key: &str, word: &str, octets_max: usize) {
+        let kept = &word[..word.floor_char_boundary(octets_max)];
+        if kept.len() < word.len() {
+            self.0.context_was_cut();
+        }
+        self.0.property(key, kept);
+    }
+
+    fn number(&mut self, key: &str, value: u64) {
+        self.0.metric(key, value as f64);
+    }
+
+    fn number_unless_zero(&mut self, key: &str, value: u64) {
+        if value > 0 {
+            self.number(key, value);
+        }
+    }
+
+    fn end(self, status: Status, start_ns: i64, elapsed_ns: u64) {
+        self.0.report(status, elapsed_ns, start_ns.saturating_add_unsigned(elapsed_ns));
+    }
+}
+
+/// A row that was stored.
+struct Stored<'a>(&'a Transaction);
+
+impl<'a> Stored<'a> {
+    fn of(transaction: &'a Transaction, class: &str) -> Option<Self> {
+        let ClassName { application, class: own } = &transaction.class;
+        (application == APPLICATION && own == class).then_some(Self(transaction))
+    }
+
+    fn word(&self, key: &str) -> Option<String> {
+        let mut all = self.0.properties.iter();
+        all.find(|(own, _)| own == key).map(|(_, word)| word.clone())
+    }
+
+    /// A whole number; what is none, or below 0, is as if it were not there.
+    fn number(&self, key: &str) -> Option<u64> {
+        let (_, value) = self.0.metrics.iter().find(|(own, _)| own == key)?;
+        // Saturates, also where it is infinite.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        (*value >= 0.0).then_some(*value as u64)
+    }
+}
