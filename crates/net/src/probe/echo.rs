@@ -1,23 +1,57 @@
-//! Our own request and reply over UDP: a datagram that comes back as it was, marked as a reply.
+//! Our own request and reply: octets that come back as they were, marked as a reply.
 //!
 //! Octets: `CHRq` in a request and `CHRr` in its reply, then a number that tells requests apart
 //! (eight octets, big-endian), then any octets up to the size asked for. A reply is never longer
 //! than its request and never answered, so that no two servers can be made to talk to each other,
-//! and nobody is sent more than he was said to have sent.
+//! and nobody is sent more than he was said to have sent. Over UDP that is one datagram; over TCP
+//! the same octets stand after their count (four octets, big-endian), any number of requests on
+//! one connection. The page of the format: `docs/formats/echo.md`.
 
-use chronoscope_clock as clock;
+use super::deadline::{Came, Deadline, Loss, loss_of};
+use super::stream::{Connection, Waits};
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
-const REQUEST: &[u8; 4] = b"CHRq";
-const REPLY: &[u8; 4] = b"CHRr";
+/// What a request begins with.
+pub const REQUEST: &[u8; 4] = b"CHRq";
+/// What a reply begins with.
+pub const REPLY: &[u8; 4] = b"CHRr";
 const HEADER: usize = REQUEST.len() + 8;
 
 /// Largest request, in octets: what a UDP datagram can have over IPv4.
 pub const OCTETS_MAX: usize = 65_507;
 /// Smallest request, in octets.
 pub const OCTETS_MIN: usize = HEADER;
+/// Octets of the count that stands before a request or reply over TCP.
+pub const COUNT_OCTETS: usize = 4;
+
+/// A count over TCP that is none of a request or reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a count of {octets} octets: expected {OCTETS_MIN} to {OCTETS_MAX}")]
+pub struct CountError {
+    /// The count.
+    pub octets: u32,
+}
+
+/// How many octets follow, over TCP.
+///
+/// # Errors
+/// When it is not in [[`OCTETS_MIN`], [`OCTETS_MAX`]].
+pub fn count(octets: [u8; COUNT_OCTETS]) -> Result<usize, CountError> {
+    let octets = u32::from_be_bytes(octets);
+    let count = usize::try_from(octets).unwrap_or(usize::MAX);
+    if (OCTETS_MIN..=OCTETS_MAX).contains(&count) { Ok(count) } else { Err(CountError { octets }) }
+}
+
+/// Makes the reply of a request, in its place; `false` and untouched when it is no request.
+pub fn reply(octets: &mut [u8]) -> bool {
+    let is_request = octets.len() >= HEADER && octets.starts_with(REQUEST);
+    if is_request {
+        octets[..REPLY.len()].copy_from_slice(REPLY);
+    }
+    is_request
+}
 
 /// Answers one datagram, if it is a request; whether it was. An error of sending is that of the
 /// network towards one client, and concerns nobody else.
@@ -26,24 +60,18 @@ pub const OCTETS_MIN: usize = HEADER;
 /// When nothing can be received.
 pub fn answer(socket: &UdpSocket, buffer: &mut [u8]) -> io::Result<bool> {
     let (len, from) = socket.recv_from(buffer)?;
-    let Some(datagram) = buffer[..len].get_mut(..).filter(|d| d.len() >= HEADER) else {
-        return Ok(false);
-    };
-    if !datagram.starts_with(REQUEST) {
-        return Ok(false);
-    }
-    datagram[..REPLY.len()].copy_from_slice(REPLY);
-    Ok(socket.send_to(datagram, from).is_ok())
+    let datagram = &mut buffer[..len];
+    Ok(reply(datagram) && socket.send_to(datagram, from).is_ok())
 }
 
-/// A client of one server.
+/// A client of one server, by datagrams.
 #[derive(Debug)]
 pub struct Client {
     socket: UdpSocket,
     timeout: Duration,
-    request: Vec<u8>,
+    waits: Waits,
+    requests: Requests,
     reply: Vec<u8>,
-    number: u64,
 }
 
 impl Client {
@@ -58,12 +86,10 @@ impl Client {
         timeout: Duration,
     ) -> io::Result<Self> {
         socket.connect(server)?;
-        let octets = octets.clamp(OCTETS_MIN, OCTETS_MAX);
-        let mut request = vec![0; octets];
-        request[..REQUEST.len()].copy_from_slice(REQUEST);
-        // Replies to others' requests, and to our earlier ones, are told by their number.
-        let number = u64::from(std::process::id()) << 32;
-        Ok(Self { socket, timeout, request, reply: vec![0; octets], number })
+        let requests = Requests::new(octets, 0);
+        // One more, so that a longer datagram is not taken for one that was cut.
+        let reply = vec![0; requests.octets.len() + 1];
+        Ok(Self { socket, timeout, waits: Waits::default(), requests, reply })
     }
 
     /// One round trip; `false` when no reply came in time. A port that nobody listens on, as far as
@@ -72,45 +98,121 @@ impl Client {
     /// # Errors
     /// What the kernel says.
     pub fn ask(&mut self) -> io::Result<bool> {
-        self.number += 1;
-        let number = self.number.to_be_bytes();
-        self.request[REQUEST.len()..HEADER].copy_from_slice(&number);
-        let until_ns = clock::monotonic_ns() + u64::try_from(self.timeout.as_nanos()).unwrap_or(0);
-        match self.socket.send(&self.request) {
-            Ok(_) => {}
-            Err(error) if error.kind() == ErrorKind::ConnectionRefused => return Ok(false),
-            Err(error) => return Err(error),
+        Ok(self.came()?.is_ok())
+    }
+
+    pub(crate) fn came(&mut self) -> io::Result<Came> {
+        match self.there_and_back(Deadline::after(self.timeout)) {
+            Ok(()) => Ok(Ok(())),
+            Err(error) => Ok(Err(loss_of(error)?)),
         }
+    }
+
+    fn there_and_back(&mut self, deadline: Deadline) -> io::Result<()> {
+        self.socket.send(self.requests.next())?;
         loop {
-            let left_ns = until_ns.saturating_sub(clock::monotonic_ns());
-            if left_ns == 0 {
-                return Ok(false);
+            if let Some(left) = self.waits.until(deadline)? {
+                self.socket.set_read_timeout(Some(left))?;
             }
-            self.socket.set_read_timeout(Some(Duration::from_nanos(left_ns.max(1000))))?;
             match self.socket.recv(&mut self.reply) {
-                Ok(len) if is_reply(&self.reply[..len], &self.request) => return Ok(true),
+                Ok(len) if self.requests.is_reply(&self.reply[..len]) => return Ok(()),
+                // To another request, or nobody's.
                 Ok(_) => {}
-                Err(error) => match error.kind() {
-                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::ConnectionRefused => {
-                        return Ok(false);
-                    }
-                    ErrorKind::Interrupted => {}
-                    _ => return Err(error),
-                },
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
             }
         }
     }
 }
 
-fn is_reply(reply: &[u8], request: &[u8]) -> bool {
-    let mark = REQUEST.len();
-    reply.len() == request.len() && reply.starts_with(REPLY) && reply[mark..] == request[mark..]
+/// Requests of one size, each with another number.
+#[derive(Debug)]
+struct Requests {
+    /// The count over TCP, if any, and the request.
+    octets: Vec<u8>,
+    /// Where the request begins.
+    from: usize,
+    number: u64,
+}
+
+impl Requests {
+    /// With so many octets before each that hold its count.
+    fn new(octets: usize, before: usize) -> Self {
+        let size = octets.clamp(OCTETS_MIN, OCTETS_MAX);
+        let mut octets = vec![0; before + size];
+        if before == COUNT_OCTETS {
+            let count = u32::try_from(size).unwrap_or(u32::MAX);
+            octets[..before].copy_from_slice(&count.to_be_bytes());
+        }
+        octets[before..][..REQUEST.len()].copy_from_slice(REQUEST);
+        // Replies to others' requests, and to our earlier ones, are told by their number.
+        Self { octets, from: before, number: u64::from(std::process::id()) << 32 }
+    }
+
+    /// The next one, with its count.
+    fn next(&mut self) -> &[u8] {
+        self.number += 1;
+        let number = self.from + REQUEST.len();
+        self.octets[number..][..8].copy_from_slice(&self.number.to_be_bytes());
+        &self.octets
+    }
+
+    fn is_reply(&self, reply: &[u8]) -> bool {
+        let request = &self.octets[self.from..];
+        let mark = REQUEST.len();
+        reply.len() == request.len() && reply.starts_with(REPLY) && reply[mark..] == request[mark..]
+    }
+}
+
+/// The same over one connection, which stays open.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    connection: Connection,
+    requests: Requests,
+    reply: Vec<u8>,
+}
+
+impl Stream {
+    /// Over `connection`, with requests of `octets` as in [`Client::new`].
+    pub(crate) fn new(connection: Connection, octets: usize) -> Self {
+        let requests = Requests::new(octets, COUNT_OCTETS);
+        let reply = vec![0; requests.octets.len()];
+        Self { connection, requests, reply }
+    }
+
+    /// One round trip. After a loss the connection is of no more use: what comes later on it would
+    /// be taken for the reply to another request.
+    pub(crate) fn came(&mut self, deadline: Deadline) -> io::Result<Came> {
+        match self.there_and_back(deadline) {
+            Ok(came) => Ok(came),
+            Err(error) => Ok(Err(loss_of(error)?)),
+        }
+    }
+
+    fn there_and_back(&mut self, deadline: Deadline) -> io::Result<Came> {
+        self.connection.write_all(self.requests.next(), deadline)?;
+        let mut have = 0;
+        while have < self.reply.len() {
+            have += self.connection.read(&mut self.reply[have..], deadline)?;
+            // Who says another count might never send what is waited for.
+            let said = have.min(COUNT_OCTETS);
+            if self.reply[..said] != self.requests.octets[..said] {
+                return Ok(Err(Loss::Wrong("another count of octets than was sent".to_owned())));
+            }
+        }
+        if !self.requests.is_reply(&self.reply[COUNT_OCTETS..]) {
+            let what = "not the octets that were sent, marked as a reply";
+            return Ok(Err(Loss::Wrong(what.to_owned())));
+        }
+        Ok(Ok(()))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::Ipv4Addr;
+    use std::io::{Read, Write};
+    use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
     fn socket() -> UdpSocket {
         UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap()
@@ -140,12 +242,68 @@ mod tests {
         let server = socket();
         let address = server.local_addr().unwrap();
         let mut client = Client::new(socket(), address, 64, Duration::from_millis(20)).unwrap();
-        assert!(!client.ask().unwrap());
+        assert_eq!(client.came().unwrap(), Err(Loss::Late));
         // The answer to the first comes late, and is not taken for one to the second.
         let mut buffer = vec![0; 2048];
         assert!(answer(&server, &mut buffer).unwrap());
-        assert!(!client.ask().unwrap());
+        assert_eq!(client.came().unwrap(), Err(Loss::Late));
         drop(server);
-        assert!(!client.ask().unwrap(), "nobody listens there");
+        assert_eq!(client.came().unwrap(), Err(Loss::Refused));
+    }
+
+    /// What a client over TCP makes of a server that answers its request with `octets` of it.
+    fn answered(with: impl FnOnce(&[u8], &mut TcpStream) + Send + 'static) -> Came {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let serve = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = vec![0; COUNT_OCTETS + 40];
+            stream.read_exact(&mut request).unwrap();
+            with(&request, &mut stream);
+            stream
+        });
+        let deadline = Deadline::after(Duration::from_secs(5));
+        let mut client = Stream::new(Connection::open(address, deadline).unwrap(), 40);
+        let came = client.came(deadline).unwrap();
+        drop(serve.join().unwrap());
+        came
+    }
+
+    #[test]
+    fn the_same_octets_go_over_a_connection() {
+        let came = answered(|request, stream| {
+            assert_eq!(count(request[..4].try_into().unwrap()), Ok(40));
+            let mut back = request.to_vec();
+            assert!(reply(&mut back[4..]));
+            let (one, two) = back.split_at(9);
+            stream.write_all(one).unwrap();
+            stream.write_all(two).unwrap();
+        });
+        assert_eq!(came, Ok(()));
+    }
+
+    #[test]
+    fn what_comes_back_otherwise_is_told_apart() {
+        let half = answered(|request, stream| {
+            stream.write_all(&request[..20]).unwrap();
+            stream.shutdown(std::net::Shutdown::Both).unwrap();
+        });
+        assert_eq!(half, Err(Loss::Closed));
+        let unmarked = answered(|request, stream| stream.write_all(request).unwrap());
+        assert!(matches!(unmarked, Err(Loss::Wrong(_))), "{unmarked:?}");
+        let short = answered(|_, stream| stream.write_all(b"HTTP/1.1").unwrap());
+        assert!(matches!(short, Err(Loss::Wrong(_))), "{short:?}");
+    }
+
+    #[test]
+    fn counts_out_of_range_are_refused() {
+        for octets in [0_u32, 11, 65_508, u32::MAX] {
+            let error = count(octets.to_be_bytes()).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!("a count of {octets} octets: expected 12 to 65507")
+            );
+        }
+        assert_eq!([12_u32, 65_507].map(|n| count(n.to_be_bytes())), [Ok(12), Ok(65_507)]);
     }
 }

@@ -1,0 +1,130 @@
+//! Until when a reply is waited for, and what a round trip without one died of.
+
+use chronoscope_clock as clock;
+use std::fmt;
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::time::Duration;
+
+/// Why a round trip is lost.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Loss {
+    /// No reply came in time.
+    Late,
+    /// Nobody listens there, says the host.
+    Refused,
+    /// The network says that there is no way to the host.
+    Unreachable,
+    /// The connection was closed before the reply was whole.
+    Closed,
+    /// A whole reply came that says it was not done, in its words.
+    Denied(String),
+    /// What came is no reply: what is wrong, and at which octet where that can be said.
+    Wrong(String),
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Late => f.write_str("no reply in time"),
+            Self::Refused => f.write_str("refused: nobody listens there"),
+            Self::Unreachable => f.write_str("unreachable, says the network"),
+            Self::Closed => f.write_str("closed before the reply was whole"),
+            Self::Denied(what) => write!(f, "answered with {what}"),
+            Self::Wrong(what) => write!(f, "no reply that can be understood: {what}"),
+        }
+    }
+}
+
+/// What one asking ends with: the reply came whole, or why not. Errors of this host are not in it.
+pub(crate) type Came = Result<(), Loss>;
+
+/// What `error` of a socket says about the peer.
+///
+/// # Errors
+/// The same, when it is one of this host.
+pub(crate) fn loss_of(error: io::Error) -> io::Result<Loss> {
+    match error.kind() {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => Ok(Loss::Late),
+        ErrorKind::ConnectionRefused => Ok(Loss::Refused),
+        ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable | ErrorKind::NetworkDown => {
+            Ok(Loss::Unreachable)
+        }
+        ErrorKind::ConnectionReset
+        | ErrorKind::ConnectionAborted
+        | ErrorKind::BrokenPipe
+        | ErrorKind::NotConnected
+        | ErrorKind::UnexpectedEof => Ok(Loss::Closed),
+        _ => Err(error),
+    }
+}
+
+/// Until when something is waited for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline(u64);
+
+impl Deadline {
+    /// So much later than now.
+    pub(crate) fn after(timeout: Duration) -> Self {
+        let ns = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
+        Self(clock::monotonic_ns().saturating_add(ns))
+    }
+
+    /// What is left of it; `None` when it has passed. Never zero, which sockets take for "for ever".
+    pub(crate) fn left(self) -> Option<Duration> {
+        let left_ns = self.0.saturating_sub(clock::monotonic_ns());
+        (left_ns > 0).then(|| Duration::from_nanos(left_ns.max(1000)))
+    }
+}
+
+/// The address of `host`. A name is looked up by a thread of its own, as the system's resolver may
+/// take much longer than anybody wants to wait.
+///
+/// # Errors
+/// [`ErrorKind::NotFound`] when there is no such name, or nobody knew it in time.
+pub(crate) fn resolve(host: &str, port: u16, deadline: Deadline) -> io::Result<SocketAddr> {
+    if let Ok(address) = host.parse() {
+        return Ok(SocketAddr::new(address, port));
+    }
+    let unknown = |why: String| io::Error::new(ErrorKind::NotFound, why);
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let name = host.to_owned();
+    std::thread::Builder::new().name("resolve".to_owned()).spawn(move || {
+        let found = (name.as_str(), port).to_socket_addrs().map(|mut all| all.next());
+        // Nobody waits for it any more: then there is nobody to be told.
+        let _ = sender.send(found);
+    })?;
+    let left = deadline.left().unwrap_or_default();
+    match receiver.recv_timeout(left) {
+        Ok(Ok(Some(address))) => Ok(address),
+        Ok(Ok(None)) => Err(unknown(format!("{host} has no address"))),
+        Ok(Err(error)) => Err(unknown(format!("{host} has no known address: {error}"))),
+        Err(_) => Err(unknown(format!("{host}: no name server knew it within {left:.1?}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_needs_no_name_server_and_a_name_may_have_none() {
+        let soon = Deadline::after(Duration::from_millis(300));
+        assert_eq!(resolve("::1", 7, soon).unwrap(), "[::1]:7".parse().unwrap());
+        let error = resolve("no-such-host.invalid", 7, soon).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert!(error.to_string().starts_with("no-such-host.invalid"), "{error}");
+    }
+
+    #[test]
+    fn errors_of_the_peer_are_losses_and_those_of_this_host_are_not() {
+        let of = |kind: ErrorKind| loss_of(io::Error::from(kind));
+        assert_eq!(of(ErrorKind::ConnectionReset).unwrap(), Loss::Closed);
+        assert_eq!(of(ErrorKind::WouldBlock).unwrap(), Loss::Late);
+        assert_eq!(of(ErrorKind::NetworkUnreachable).unwrap(), Loss::Unreachable);
+        assert_eq!(
+            of(ErrorKind::PermissionDenied).unwrap_err().kind(),
+            ErrorKind::PermissionDenied
+        );
+    }
+}

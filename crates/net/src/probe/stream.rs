@@ -1,0 +1,90 @@
+//! A connection that is kept, read and written until a deadline; and the making of one.
+
+use super::deadline::{Came, Deadline, loss_of};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// How much longer than asked for a socket may wait. Setting what it waits for costs a system call
+/// in the middle of a round trip; the kernel's own steps are of this size.
+const SLACK: Duration = Duration::from_millis(1);
+
+/// What a socket waits for at most, as it was last set.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Waits(Option<Duration>);
+
+impl Waits {
+    /// What it has to be set to for `deadline`; `None` when it is right as it is.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TimedOut`] when the deadline has passed.
+    pub(crate) fn until(&mut self, deadline: Deadline) -> io::Result<Option<Duration>> {
+        let left = deadline.left().ok_or(ErrorKind::TimedOut)?;
+        let is_right = self.0.is_some_and(|set| left <= set && set - left <= SLACK);
+        if is_right {
+            return Ok(None);
+        }
+        self.0 = Some(left);
+        Ok(Some(left))
+    }
+}
+
+/// A connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    stream: TcpStream,
+    reads: Waits,
+    writes: Waits,
+}
+
+impl Connection {
+    /// Connects; every request leaves at once.
+    pub(crate) fn open(address: SocketAddr, deadline: Deadline) -> io::Result<Self> {
+        let left = deadline.left().ok_or(ErrorKind::TimedOut)?;
+        let stream = TcpStream::connect_timeout(&address, left)?;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream, reads: Waits::default(), writes: Waits::default() })
+    }
+
+    /// Writes all of `octets`.
+    pub(crate) fn write_all(&mut self, octets: &[u8], deadline: Deadline) -> io::Result<()> {
+        let mut rest = octets;
+        while !rest.is_empty() {
+            if let Some(left) = self.writes.until(deadline)? {
+                self.stream.set_write_timeout(Some(left))?;
+            }
+            match self.stream.write(rest) {
+                Ok(0) => return Err(ErrorKind::BrokenPipe.into()),
+                Ok(written) => rest = &rest[written..],
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what there is, at least one octet.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnexpectedEof`] when the other side has closed.
+    pub(crate) fn read(&mut self, into: &mut [u8], deadline: Deadline) -> io::Result<usize> {
+        loop {
+            if let Some(left) = self.reads.until(deadline)? {
+                self.stream.set_read_timeout(Some(left))?;
+            }
+            match self.stream.read(into) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                other => return other,
+            }
+        }
+    }
+}
+
+/// Makes a connection and closes it again.
+pub(crate) fn connect(address: SocketAddr, deadline: Deadline) -> io::Result<Came> {
+    match Connection::open(address, deadline) {
+        Ok(_) => Ok(Ok(())),
+        Err(error) => Ok(Err(loss_of(error)?)),
+    }
+}
