@@ -1,11 +1,12 @@
 //! Load and response time of a whole network: who loads it, and how long any path takes.
 //!
 //! [`counters`] are what hosts count; [`table`] makes the three tables of activity from them;
-//! [`probe`] measures round trips; [`path`] predicts those between any two hosts from what the
-//! elements between them are like.
+//! [`probe`] measures round trips, and [`answer`] is the server that replies; [`path`] predicts
+//! those between any two hosts from what the elements between them are like.
 //!
 //! Source: J. Navratil, *Time and Load Measuring in the SPS/LEP Control System*, CERN 1990.
 
+pub mod answer;
 pub mod counters;
 pub mod path;
 pub mod probe;

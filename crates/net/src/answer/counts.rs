@@ -1,0 +1,99 @@
+//! What a server has done, and what it would not do.
+
+use super::server::Options;
+use chronoscope_clock as clock;
+use serde::Serialize;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// What was asked of a server so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Replies over UDP.
+    pub datagrams: u64,
+    /// Datagrams that were no requests, or whose reply the system did not take.
+    pub refused_datagrams: u64,
+    /// Replies over TCP.
+    pub frames: u64,
+    /// Connections that were let in.
+    pub connections: u64,
+    /// Connections too many: all in all, or of one address.
+    pub turned_away: u64,
+    /// Connections that were closed because of what came over them.
+    pub refused_frames: u64,
+    /// Connections that were closed because their peer sent or read nothing for too long.
+    pub cut: u64,
+}
+
+/// What the threads of a server share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) options: Options,
+    pub(super) stop: AtomicBool,
+    pub(super) datagrams: AtomicU64,
+    pub(super) refused_datagrams: AtomicU64,
+    pub(super) frames: AtomicU64,
+    pub(super) connections: AtomicU64,
+    pub(super) turned_away: AtomicU64,
+    pub(super) refused_frames: AtomicU64,
+    pub(super) cut: AtomicU64,
+    /// When the last request came, on the monotonic clock.
+    asked_ns: AtomicU64,
+}
+
+/// One more.
+pub(super) fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+impl Shared {
+    pub(super) fn new(options: Options) -> Self {
+        Self {
+            options,
+            stop: AtomicBool::new(false),
+            datagrams: AtomicU64::new(0),
+            refused_datagrams: AtomicU64::new(0),
+            frames: AtomicU64::new(0),
+            connections: AtomicU64::new(0),
+            turned_away: AtomicU64::new(0),
+            refused_frames: AtomicU64::new(0),
+            cut: AtomicU64::new(0),
+            asked_ns: AtomicU64::new(clock::monotonic_ns()),
+        }
+    }
+
+    /// A request has come: what has to be done for each is done.
+    pub(super) fn asked(&self) {
+        self.asked_ns.store(clock::monotonic_ns(), Ordering::Relaxed);
+        let work_ns = u64::try_from(self.options.work.as_nanos()).unwrap_or(u64::MAX);
+        if work_ns > 0 {
+            let until_ns = clock::thread_cpu_ns().saturating_add(work_ns);
+            while clock::thread_cpu_ns() < until_ns && !self.is_stopped() {
+                std::hint::spin_loop();
+            }
+        }
+    }
+
+    /// For how long nobody has asked for anything.
+    pub(super) fn idle(&self) -> Duration {
+        let asked_ns = self.asked_ns.load(Ordering::Relaxed);
+        Duration::from_nanos(clock::monotonic_ns().saturating_sub(asked_ns))
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Counts {
+            datagrams: read(&self.datagrams),
+            refused_datagrams: read(&self.refused_datagrams),
+            frames: read(&self.frames),
+            connections: read(&self.connections),
+            turned_away: read(&self.turned_away),
+            refused_frames: read(&self.refused_frames),
+            cut: read(&self.cut),
+        }
+    }
+}

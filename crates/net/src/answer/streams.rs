@@ -1,0 +1,190 @@
+//! Connections: who is let in, how long they may dawdle, and what they are answered.
+
+use super::counts::{Shared, count};
+use super::frame::{self, Frame, PREFIX};
+use std::collections::HashMap;
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, TcpListener};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{sleep, timeout};
+
+/// Connections at a time. Each takes as much as its largest frame had, at most 64 KiB.
+pub const CONNECTIONS_MAX: usize = 512;
+/// Of them, from one address, so that no peer alone can keep the others out.
+pub const OF_ONE_MAX: usize = 128;
+/// From the connection to its first frame.
+const FIRST_WITHIN: Duration = Duration::from_secs(10);
+/// From one frame to the next.
+const NEXT_WITHIN: Duration = Duration::from_secs(60);
+/// From a frame's first octet to its last, and for its reply to be taken.
+const FRAME_WITHIN: Duration = Duration::from_secs(10);
+/// Octets of a frame for which there is room before more have come.
+const ROOM: usize = 2048;
+/// After a failed accept (no file descriptor left).
+const RETRY_AFTER: Duration = Duration::from_millis(100);
+/// How long a stop waits at most.
+const STOP_EVERY: Duration = Duration::from_millis(100);
+/// How long what is served may take to end once the server is to stop.
+const STOP_WITHIN: Duration = Duration::from_secs(1);
+
+/// Begins to answer.
+pub(super) fn serve(listener: TcpListener, shared: Arc<Shared>) -> io::Result<JoinHandle<()>> {
+    listener.set_nonblocking(true)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let listener = {
+        let _inside = runtime.enter();
+        tokio::net::TcpListener::from_std(listener)?
+    };
+    thread::Builder::new().name("answer tcp".into()).spawn(move || {
+        runtime.block_on(accept(listener, shared));
+        runtime.shutdown_timeout(STOP_WITHIN);
+    })
+}
+
+async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
+    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let peers = Arc::new(Peers::default());
+    while !shared.is_stopped() {
+        let (stream, from) = match timeout(STOP_EVERY, listener.accept()).await {
+            Ok(Ok(came)) => came,
+            Ok(Err(_)) => {
+                sleep(RETRY_AFTER).await;
+                continue;
+            }
+            Err(_) => continue,
+        };
+        // A connection too many is closed by being dropped.
+        let place = room.clone().try_acquire_owned().ok().zip(peers.enter(from.ip()));
+        let Some(place) = place else {
+            count(&shared.turned_away);
+            continue;
+        };
+        count(&shared.connections);
+        let connection =
+            Connection { stream, buffer: Vec::new(), shared: shared.clone(), _place: place };
+        tokio::spawn(connection.run());
+    }
+}
+
+/// How many connections each address has.
+#[derive(Debug, Default)]
+struct Peers(Mutex<HashMap<IpAddr, usize>>);
+
+/// One of them.
+#[derive(Debug)]
+struct Peer {
+    peers: Arc<Peers>,
+    address: IpAddr,
+}
+
+impl Peers {
+    fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Peer> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = all.entry(address).or_default();
+        (*count < OF_ONE_MAX).then(|| {
+            *count += 1;
+            Peer { peers: Arc::clone(self), address }
+        })
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let mut all = self.peers.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = all.get_mut(&self.address) {
+            *count -= 1;
+            if *count == 0 {
+                all.remove(&self.address);
+            }
+        }
+    }
+}
+
+/// One peer.
+struct Connection {
+    stream: TcpStream,
+    /// The frame that is read or answered, with its length before it.
+    buffer: Vec<u8>,
+    shared: Arc<Shared>,
+    _place: (OwnedSemaphorePermit, Peer),
+}
+
+/// How a connection ended.
+enum End {
+    /// By its peer, or by the network.
+    Closed,
+    /// It was too slow.
+    Slow,
+    /// It sent what is no request.
+    Refused,
+}
+
+impl From<io::Error> for End {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::TimedOut => Self::Slow,
+            _ => Self::Closed,
+        }
+    }
+}
+
+impl Connection {
+    async fn run(mut self) {
+        // Requests are small and awaited. Without it they are only slower.
+        let _ = self.stream.set_nodelay(true);
+        let mut within = FIRST_WITHIN;
+        let end = loop {
+            if let Err(end) = self.answer(within).await {
+                break end;
+            }
+            within = NEXT_WITHIN;
+        };
+        match end {
+            End::Closed => {}
+            End::Slow => count(&self.shared.cut),
+            End::Refused => count(&self.shared.refused_frames),
+        }
+    }
+
+    /// Answers the next frame.
+    async fn answer(&mut self, within: Duration) -> Result<(), End> {
+        self.buffer.resize(PREFIX, 0);
+        // Silence between frames is cut, but it is no trouble.
+        match timeout(within, self.stream.read_exact(&mut self.buffer[..1])).await {
+            Err(_) => return Err(End::Slow),
+            Ok(read) => read?,
+        };
+        timeout(FRAME_WITHIN, self.read()).await.map_err(|_| End::Slow)??;
+        match frame::read(&mut self.buffer[PREFIX..]) {
+            Ok(Frame::Echo(_)) => {
+                self.shared.asked();
+                let written = timeout(FRAME_WITHIN, self.stream.write_all(&self.buffer)).await;
+                written.map_err(|_| End::Slow)??;
+                count(&self.shared.frames);
+                Ok(())
+            }
+            Err(_) => Err(End::Refused),
+        }
+    }
+
+    /// Reads a frame whose first octet is there. Room is made for what comes, not for what was
+    /// promised.
+    async fn read(&mut self) -> Result<(), End> {
+        self.stream.read_exact(&mut self.buffer[1..PREFIX]).await?;
+        let prefix = self.buffer.first_chunk().copied().unwrap_or_default();
+        let length = frame::length(prefix).map_err(|_| End::Refused)?;
+        let (mut have, end) = (PREFIX, PREFIX + length);
+        while have < end {
+            let next = end.min((2 * have).max(ROOM));
+            self.buffer.resize(next, 0);
+            self.stream.read_exact(&mut self.buffer[have..next]).await?;
+            have = next;
+        }
+        Ok(())
+    }
+}
