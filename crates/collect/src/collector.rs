@@ -26,6 +26,8 @@ pub struct Options {
     pub tell_every: Duration,
     /// Whether rings of dead processes are removed once their rows are durable. Default: yes.
     pub remove_rings: bool,
+    /// Only programs that call themselves so; `None` takes all. Default: all.
+    pub application: Option<String>,
 }
 
 impl Options {
@@ -33,7 +35,8 @@ impl Options {
     pub fn new(ring_dir: PathBuf, data_dir: PathBuf) -> Self {
         let store = chronoscope_store::Options::default();
         let (sync_every, tell_every) = (Duration::from_millis(25), Duration::from_secs(1));
-        Self { ring_dir, data_dir, store, sync_every, tell_every, remove_rings: true }
+        let (remove_rings, application) = (true, None);
+        Self { ring_dir, data_dir, store, sync_every, tell_every, remove_rings, application }
     }
 }
 
@@ -88,6 +91,7 @@ impl Collector {
             sync_every: self.options.sync_every,
             tell_every: self.options.tell_every,
             remove_rings: self.options.remove_rings,
+            application: self.options.application.clone(),
         };
         let add = |status: &mut Status| status.agents = self.ingest.agents();
         intake::run(&Sink::Store(self.store.clone()), &rings, stop, &add, tell, || ())

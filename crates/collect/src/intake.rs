@@ -41,6 +41,8 @@ pub(crate) struct Rings {
     pub(crate) tell_every: Duration,
     /// Whether rings of dead processes are removed once their rows are durable.
     pub(crate) remove_rings: bool,
+    /// Only programs that call themselves so.
+    pub(crate) application: Option<String>,
 }
 
 /// Reads rings into `sink` until `stop` is set; then to their end, and syncs. `add` completes a
@@ -100,7 +102,7 @@ impl<'a> Intake<'a> {
             options,
             add,
             keeping,
-            sources: Sources::new(options.ring_dir.clone()),
+            sources: Sources::new(options.ring_dir.clone(), options.application.clone()),
             batch: Batch::default(),
             gone: Vec::new(),
             pause: PAUSE.0,
@@ -117,6 +119,9 @@ impl<'a> Intake<'a> {
     /// Cursors of rings that somebody removed while no collector was at work.
     fn forget_lost_rings(&mut self) {
         self.sources.look(self.sink);
+        if self.options.application.is_some() {
+            return; // the others may be there all the same
+        }
         let there = self.sources.processes();
         let known = self.sink.ledger().cursors.into_keys();
         self.gone.extend(known.filter(|process| !there.contains(process)));

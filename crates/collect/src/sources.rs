@@ -34,6 +34,10 @@ struct Source {
 #[derive(Debug)]
 pub(crate) struct Sources {
     folder: PathBuf,
+    /// Only programs that call themselves so.
+    application: Option<String>,
+    /// Rings of others.
+    passed_over: BTreeSet<PathBuf>,
     sources: BTreeMap<PathBuf, Source>,
     failed: BTreeMap<PathBuf, String>,
 }
@@ -58,8 +62,10 @@ pub(crate) struct PassNotes {
 }
 
 impl Sources {
-    pub(crate) fn new(folder: PathBuf) -> Self {
-        Self { folder, sources: BTreeMap::new(), failed: BTreeMap::new() }
+    /// Those in `folder`, of programs that call themselves `application`, if one is given.
+    pub(crate) fn new(folder: PathBuf, application: Option<String>) -> Self {
+        let (sources, failed) = (BTreeMap::new(), BTreeMap::new());
+        Self { folder, application, passed_over: BTreeSet::new(), sources, failed }
     }
 
     /// Looks for rings that are new. One that cannot be opened is tried again at every look: its
@@ -67,11 +73,15 @@ impl Sources {
     pub(crate) fn look(&mut self, sink: &Sink) {
         let found: BTreeSet<PathBuf> = find_rings(&self.folder).into_iter().collect();
         self.failed.retain(|path, _| found.contains(path));
+        self.passed_over.retain(|path| found.contains(path));
         for path in found {
-            if self.sources.contains_key(&path) {
+            if self.sources.contains_key(&path) || self.passed_over.contains(&path) {
                 continue;
             }
             match Source::open(&path, sink) {
+                Ok(source) if !source.is_of(self.application.as_deref()) => {
+                    self.passed_over.insert(path);
+                }
                 Ok(source) => {
                     self.failed.remove(&path);
                     self.sources.insert(path, source);
@@ -190,6 +200,11 @@ impl Source {
             process,
             error: None,
         })
+    }
+
+    /// Whether its program is the one that is wanted.
+    fn is_of(&self, application: Option<&str>) -> bool {
+        application.is_none_or(|wanted| self.ring.process().application == wanted)
     }
 
     fn drain(

@@ -65,6 +65,7 @@ pub use clocks::{CLOCK_HOSTS_MAX, ClockReading, ClockTable};
 pub use error::{Damage, StoreError};
 pub use keep::Maintained;
 pub use keys::{KEYS_MAX, Keys};
+pub use lock::writer;
 pub use minute::{Kind, MINUTE_NS, Minute, Slot};
 pub use notes::{Ledger, Positions, StreamEnd, StreamId};
 pub use options::Options;

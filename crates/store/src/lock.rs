@@ -4,6 +4,10 @@ use crate::{StoreError, layout};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::Path;
+use std::time::Duration;
+
+/// How long asking who writes may take.
+const ASKED_WITHIN: Duration = Duration::from_millis(10);
 
 /// The right to write a store, for as long as it lives. The kernel takes it back when the process
 /// ends, however it ends.
@@ -23,7 +27,13 @@ impl Lock {
             .truncate(false)
             .open(&path)
             .map_err(StoreError::io("open", &path))?;
-        match file.try_lock() {
+        let mut taken = file.try_lock();
+        if matches!(taken, Err(TryLockError::WouldBlock)) {
+            // Perhaps somebody only asks who writes here ([`writer`]).
+            chronoscope_clock::sleep(ASKED_WITHIN);
+            taken = file.try_lock();
+        }
+        match taken {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
@@ -41,6 +51,29 @@ impl Lock {
     }
 }
 
+/// Who writes the store or the spool in `dir`, in words: `process 1234`; `None` where nobody does,
+/// there is none, or it cannot be told.
+pub fn writer(dir: &Path) -> Option<String> {
+    let mut file = File::open(layout::lock(dir)).ok()?;
+    // A shared lock is refused while the writer has its own, and gone with the file.
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => {}
+        Ok(()) => {
+            let _ = file.unlock(); // closing it does the same
+            return None;
+        }
+        Err(TryLockError::Error(_)) => return None,
+    }
+    let mut holder = String::new();
+    // As in `Lock::take`: a courtesy.
+    let _ = (&mut file).take(200).read_to_string(&mut holder);
+    Some(if holder.is_empty() {
+        "process of unknown number".to_owned()
+    } else {
+        holder.trim().to_owned()
+    })
+}
+
 impl Drop for Lock {
     /// Closing alone would leave the lock to a child process that another thread is just starting:
     /// between `fork` and `exec` it has every descriptor.
@@ -52,8 +85,19 @@ impl Drop for Lock {
 
 #[cfg(test)]
 mod tests {
-    use super::Lock;
+    use super::{Lock, writer};
     use crate::StoreError;
+
+    #[test]
+    fn who_writes_is_known_while_he_does() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(writer(dir.path()), None);
+        let lock = Lock::take(dir.path()).unwrap();
+        assert_eq!(writer(dir.path()), Some(format!("process {}", std::process::id())));
+        drop(lock);
+        assert_eq!(writer(dir.path()), None);
+        drop(Lock::take(dir.path()).unwrap());
+    }
 
     #[test]
     fn a_child_being_started_does_not_keep_the_lock() {

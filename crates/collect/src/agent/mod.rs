@@ -113,6 +113,7 @@ impl Agent {
             sync_every: options.sync_every,
             tell_every: options.tell_every,
             remove_rings: true,
+            application: None,
         };
         let shared = Arc::new(Shared::default());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -1,6 +1,8 @@
 //! `chronoscope net`: load and response time of a network.
 
 mod answer;
+#[allow(dead_code)] // until the first command records something
+mod keep;
 
 use crate::args::net::Net;
 use crate::exit::Exit;
