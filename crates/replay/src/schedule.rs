@@ -1,0 +1,394 @@
+//! Who runs next and when time moves: pure code, no clock, no socket.
+//!
+//! A process is granted the run when it has something to read, when its timeout is due or when
+//! something happened that it may wait for. Time moves only when nobody has anything and every
+//! octet that was sent has been shown to its reader, who then waited again (read it or left it
+//! unread on purpose).
+//!
+//! Order: serial mode grants one process at a time, the next after the one that ran last, round
+//! and round in the order in which processes were announced; timeouts of an instant come before
+//! its inputs.
+
+use crate::wire::{Endpoint, Event, FOREVER, Token, Waits};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A process taking part, by the order in which it was announced. Its slot in the page.
+pub type Ordinal = usize;
+
+/// How inputs of one instant run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// One process at a time, in fixed order: deterministic.
+    Serial,
+    /// All that have something to do at the instant.
+    Parallel,
+}
+
+/// What has to be done next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Grant the run to these, each with what must have arrived before it looks.
+    Run(Vec<(Ordinal, Vec<Token>)>),
+    /// Wait for a process that runs, or that was announced and has not said hello.
+    Await,
+    /// Deliver the next input: it is due and nobody has anything left to do.
+    Input,
+    /// Move the clock to this monotonic time, in ns, which is later than now.
+    Advance(i64),
+    /// Nobody waits for a time and no input is left.
+    Idle,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Announced,
+    Running,
+    Waiting,
+    Gone,
+}
+
+#[derive(Clone, Debug)]
+struct Participant {
+    state: State,
+    until_ns: i64,
+    waits: Waits,
+    /// Something happened that it has not been granted for.
+    ready: bool,
+    /// Tokens that its next grant carries, besides those of streams.
+    arrived: Vec<Token>,
+}
+
+/// One direction of a stream.
+#[derive(Clone, Debug, Default)]
+struct Flow {
+    sent: u64,
+    received: u64,
+    ended: bool,
+    /// Sent or ended since its reader was last granted.
+    unshown: bool,
+    readers: BTreeSet<Ordinal>,
+}
+
+type Link = (Endpoint, Endpoint);
+
+/// The coordinator's state.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    mode: Mode,
+    now_ns: i64,
+    last: Ordinal,
+    participants: Vec<Participant>,
+    flows: BTreeMap<Link, Flow>,
+    listeners: BTreeMap<Endpoint, BTreeSet<Ordinal>>,
+    receivers: BTreeMap<Endpoint, BTreeSet<Ordinal>>,
+    outside: BTreeSet<Endpoint>,
+    strangers: BTreeSet<Endpoint>,
+}
+
+impl Schedule {
+    /// Nobody takes part yet; `now_ns` is the monotonic clock's first value.
+    #[must_use]
+    pub fn new(mode: Mode, now_ns: i64) -> Self {
+        Self {
+            mode,
+            now_ns,
+            last: 0,
+            participants: Vec::new(),
+            flows: BTreeMap::new(),
+            listeners: BTreeMap::new(),
+            receivers: BTreeMap::new(),
+            outside: BTreeSet::new(),
+            strangers: BTreeSet::new(),
+        }
+    }
+
+    /// The monotonic clock, ns.
+    #[must_use]
+    pub fn now_ns(&self) -> i64 {
+        self.now_ns
+    }
+
+    /// Addresses that were sent to and that nobody taking part owns.
+    #[must_use]
+    pub fn strangers(&self) -> &BTreeSet<Endpoint> {
+        &self.strangers
+    }
+
+    /// Where processes take connections or datagrams.
+    #[must_use]
+    pub fn takes_input_at(&self, at: Endpoint) -> bool {
+        !owners(&self.listeners, at).is_empty() || !owners(&self.receivers, at).is_empty()
+    }
+
+    /// A process that will say hello. A child inherits its parent's connections.
+    pub fn announce(&mut self, parent: Option<Ordinal>) -> Ordinal {
+        let ordinal = self.participants.len();
+        self.participants.push(Participant {
+            state: State::Announced,
+            until_ns: FOREVER,
+            waits: Waits::default(),
+            ready: false,
+            arrived: Vec::new(),
+        });
+        if let Some(parent) = parent {
+            let flows = self.flows.values_mut().map(|flow| &mut flow.readers);
+            let sockets = self.listeners.values_mut().chain(self.receivers.values_mut());
+            for owners in flows.chain(sockets).filter(|owners| owners.contains(&parent)) {
+                owners.insert(ordinal);
+            }
+        }
+        ordinal
+    }
+
+    /// It said hello and waits for its first grant.
+    pub fn hello(&mut self, who: Ordinal) {
+        let participant = &mut self.participants[who];
+        (participant.state, participant.ready) = (State::Waiting, true);
+    }
+
+    /// It executes another program, which will say hello in its place.
+    pub fn exec(&mut self, who: Ordinal) {
+        self.participants[who].state = State::Announced;
+    }
+
+    /// Something happened to it that no token tells (a signal, a dead child).
+    pub fn wake(&mut self, who: Ordinal) {
+        if self.participants[who].state != State::Gone {
+            self.participants[who].ready = true;
+        }
+    }
+
+    /// Every thread of it waits until `until_ns` (monotonic) or for what `waits` says.
+    pub fn quiescent(&mut self, who: Ordinal, until_ns: i64, waits: Waits) {
+        let participant = &mut self.participants[who];
+        if participant.state != State::Gone {
+            participant.state = State::Waiting;
+            (participant.until_ns, participant.waits) = (until_ns, waits);
+        }
+    }
+
+    /// It died or ended: its connections end, its relatives look.
+    pub fn gone(&mut self, who: Ordinal) {
+        self.participants[who].state = State::Gone;
+        self.participants[who].ready = false;
+        let links: Vec<Link> =
+            self.flows.iter().filter(|(_, f)| f.readers.contains(&who)).map(|(l, _)| *l).collect();
+        for (from, to) in links {
+            self.close(who, to, from);
+        }
+        for owners in self.listeners.values_mut().chain(self.receivers.values_mut()) {
+            owners.remove(&who);
+        }
+        self.wake_others(who, Waits::OTHERS);
+    }
+
+    /// An endpoint of the player: what goes there is no stranger's.
+    pub fn outside(&mut self, endpoint: Endpoint) {
+        self.outside.insert(endpoint);
+    }
+
+    /// What `who` did, or the player (`None`).
+    pub fn token(&mut self, who: Option<Ordinal>, token: Token) {
+        let Token { event, count, from, to } = token;
+        match event {
+            Event::Sent => {
+                let flow = self.flows.entry((from, to)).or_default();
+                flow.sent += count;
+                flow.unshown = true;
+                self.show((from, to));
+            }
+            Event::Received => self.received(who, (from, to), count),
+            Event::Datagram => self.datagram(token),
+            Event::Listen => self.own(who, from, true),
+            Event::Bound => self.own(who, from, false),
+            Event::Connect => self.connect(who, token),
+            Event::Accepted => {
+                if let Some(who) = who {
+                    self.flows.entry((to, from)).or_default().readers.insert(who);
+                }
+            }
+            Event::Closed => match who {
+                Some(who) => self.close(who, from, to),
+                None => self.end((from, to)),
+            },
+            Event::Local | Event::Kill | Event::Wake => {
+                self.wake_others(who.unwrap_or(usize::MAX), Waits::OTHERS);
+            }
+        }
+    }
+
+    /// What is next, when the next input is due at `input_ns` (monotonic).
+    pub fn next(&mut self, input_ns: Option<i64>) -> Step {
+        let busy =
+            self.participants.iter().any(|p| matches!(p.state, State::Announced | State::Running));
+        if busy && self.mode == Mode::Serial {
+            return Step::Await;
+        }
+        let ready = self.ready();
+        if !ready.is_empty() {
+            let some = if self.mode == Mode::Serial { &ready[..1] } else { &ready[..] };
+            return Step::Run(some.iter().map(|who| (*who, self.grant(*who))).collect());
+        }
+        if busy {
+            return Step::Await;
+        }
+        let waiting = self.participants.iter().filter(|p| p.state == State::Waiting);
+        let timeout_ns = waiting.map(|p| p.until_ns).filter(|until| *until != FOREVER).min();
+        match [timeout_ns, input_ns].into_iter().flatten().min() {
+            None => Step::Idle,
+            Some(at) if at <= self.now_ns => Step::Input,
+            Some(at) => Step::Advance(at),
+        }
+    }
+
+    /// Time moves to `now_ns`; the caller got it from [`Step::Advance`], or stops before it.
+    pub fn advance(&mut self, now_ns: i64) {
+        self.now_ns = self.now_ns.max(now_ns);
+    }
+
+    /// Octets that were sent and not yet shown to a reader taking part.
+    #[must_use]
+    pub fn unshown(&self) -> u64 {
+        let flows = self.flows.values().filter(|flow| flow.unshown && !flow.readers.is_empty());
+        flows.map(|flow| flow.sent.saturating_sub(flow.received)).sum()
+    }
+
+    /// Those to grant, the next after the last one first.
+    fn ready(&self) -> Vec<Ordinal> {
+        let count = self.participants.len();
+        let order = (1..=count).map(|step| (self.last + step) % count);
+        order
+            .filter(|who| {
+                let p = &self.participants[*who];
+                p.state == State::Waiting && (p.ready || p.until_ns <= self.now_ns)
+            })
+            .collect()
+    }
+
+    fn grant(&mut self, who: Ordinal) -> Vec<Token> {
+        let participant = &mut self.participants[who];
+        (participant.state, participant.ready) = (State::Running, false);
+        let mut tokens = std::mem::take(&mut participant.arrived);
+        self.last = who;
+        let listeners = &self.listeners;
+        for (link, flow) in self.flows.iter_mut().filter(|(_, flow)| flow.unshown) {
+            let unaccepted = flow.readers.is_empty() && owners(listeners, link.1).contains(&who);
+            if flow.readers.contains(&who) || unaccepted {
+                flow.unshown = false;
+                let event = if flow.ended { Event::Closed } else { Event::Sent };
+                let count = flow.sent.saturating_sub(flow.received);
+                tokens.push(Token { event, count, from: link.0, to: link.1 });
+            }
+        }
+        tokens
+    }
+
+    /// Wakes the readers of a link; without any, those who could accept it.
+    fn show(&mut self, link: Link) {
+        let mut who = self.flows[&link].readers.clone();
+        if who.is_empty() {
+            who = owners(&self.listeners, link.1);
+        }
+        if who.is_empty() && !self.outside.contains(&link.1) {
+            self.strangers.insert(link.1);
+        }
+        who.into_iter().for_each(|who| self.wake(who));
+    }
+
+    fn received(&mut self, who: Option<Ordinal>, link: Link, count: u64) {
+        let flow = self.flows.entry(link).or_default();
+        flow.received += count;
+        flow.readers.extend(who);
+        let writers = self.flows.get(&(link.1, link.0)).map(|back| back.readers.clone());
+        for writer in writers.unwrap_or_default() {
+            if self.participants[writer].waits.has(Waits::ROOM) {
+                self.wake(writer);
+            }
+        }
+    }
+
+    fn datagram(&mut self, token: Token) {
+        let mut who = owners(&self.receivers, token.to);
+        if token
+            .to
+            .address
+            .to_ipv4_mapped()
+            .is_some_and(|v4| v4.is_multicast() || v4.is_broadcast())
+            || token.to.address.is_multicast()
+        {
+            let port = self.receivers.iter().filter(|(at, _)| at.port == token.to.port);
+            who = port.flat_map(|(_, owners)| owners.iter().copied()).collect();
+        }
+        if who.is_empty() && !self.outside.contains(&token.to) {
+            self.strangers.insert(token.to);
+        }
+        for who in who {
+            self.arrive(who, token);
+        }
+    }
+
+    fn connect(&mut self, who: Option<Ordinal>, token: Token) {
+        if let Some(who) = who {
+            self.flows.entry((token.to, token.from)).or_default().readers.insert(who);
+        }
+        let listeners = owners(&self.listeners, token.to);
+        if listeners.is_empty() && !self.outside.contains(&token.to) {
+            self.strangers.insert(token.to);
+        }
+        for listener in listeners {
+            self.arrive(listener, token);
+        }
+    }
+
+    fn own(&mut self, who: Option<Ordinal>, at: Endpoint, stream: bool) {
+        let table = if stream { &mut self.listeners } else { &mut self.receivers };
+        table.entry(at).or_default().extend(who);
+    }
+
+    /// `who` closes its end `local` of a connection with `peer`; or stops listening.
+    fn close(&mut self, who: Ordinal, local: Endpoint, peer: Endpoint) {
+        if let Some(flow) = self.flows.get_mut(&(peer, local)) {
+            flow.readers.remove(&who);
+            if !flow.readers.is_empty() {
+                return;
+            }
+        }
+        self.end((local, peer));
+        let over = |link: &Link| self.flows.get(link).is_none_or(|f| f.readers.is_empty());
+        if over(&(local, peer)) && over(&(peer, local)) {
+            self.flows.remove(&(local, peer));
+            self.flows.remove(&(peer, local));
+        }
+    }
+
+    fn end(&mut self, link: Link) {
+        if let Some(flow) = self.flows.get_mut(&link) {
+            (flow.ended, flow.unshown) = (true, true);
+            flow.readers.clone().into_iter().for_each(|who| self.wake(who));
+        }
+    }
+
+    fn arrive(&mut self, who: Ordinal, token: Token) {
+        self.wake(who);
+        self.participants[who].arrived.push(token);
+    }
+
+    fn wake_others(&mut self, who: Ordinal, waits: Waits) {
+        for (other, participant) in self.participants.iter_mut().enumerate() {
+            let may = participant.state != State::Waiting || participant.waits.has(waits);
+            if other != who && may && participant.state != State::Gone {
+                participant.ready = true;
+            }
+        }
+    }
+}
+
+/// Who owns the exact address, or any address of its port.
+fn owners(table: &BTreeMap<Endpoint, BTreeSet<Ordinal>>, at: Endpoint) -> BTreeSet<Ordinal> {
+    let any = Endpoint { address: std::net::Ipv6Addr::UNSPECIFIED, port: at.port };
+    let found = table.get(&at).into_iter().chain(table.get(&any));
+    found.flatten().copied().collect()
+}
+
+#[cfg(test)]
+mod tests;
