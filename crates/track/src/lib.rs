@@ -1,0 +1,19 @@
+//! What a version of a program costs, and what moved between two versions.
+//!
+//! * [`callgrind`] reads profiles that Valgrind's Callgrind wrote: exact instruction counts by
+//!   function, by call and by source line.
+//!
+//! ```
+//! use chronoscope_track::callgrind::{self, Limits};
+//! let text = "events: Ir\nfl=main.c\nfn=main\n3 10\ncfn=work\ncalls=2 8\n4 90\nfn=work\n8 90\n";
+//! let profile = callgrind::read(text.as_bytes(), Limits::default())?;
+//! assert_eq!(profile.total("Ir"), Some(100));
+//! # Ok::<(), callgrind::ReadError>(())
+//! ```
+//!
+//! Limits: Linux; what is counted is user space. Costs are those of one run on one machine:
+//! instruction counts repeat to parts per million, times do not.
+//!
+//! Not here: making a system run (that is a replay), and keeping what was measured.
+
+pub mod callgrind;
