@@ -26,6 +26,8 @@ pub struct Counters {
 
 /// How many values [`Counters`] has.
 const VALUES: usize = 8;
+/// Which of them are octets.
+const OCTETS: [usize; 2] = [2, 3];
 
 impl Counters {
     /// The values, in the order of the fields.
@@ -71,27 +73,35 @@ impl Counters {
     /// How far the counters went from `earlier` to these.
     ///
     /// A 32-bit counter that is lower than before has wrapped once, where less than half its range
-    /// would have been counted so; a 64-bit one never wraps in practice. Any other counter that is
-    /// lower than before, or a host that says it started anew, means that the interface began to
-    /// count again: then what it shows now is what is known to have happened since
-    /// ([`Advance::Restarted`]).
+    /// would have been counted so; a 64-bit one never wraps in practice. Otherwise octets that are
+    /// fewer than before mean that the interface began to count again: then what it shows now is
+    /// what is known to have happened since ([`Advance::Restarted`]). Of another counter that is
+    /// lower while octets went on (net-snmp works packets out, and may be wrong) nothing is known.
+    ///
+    /// A host that says it started anew may mean only the program that answers (net-snmp's counters
+    /// are the kernel's, and go on): where no counter is lower than before, their difference is what
+    /// has happened at least, whether they went on or began anew.
     #[must_use]
     pub fn since(&self, earlier: &Self, widths: Widths, started_anew: bool) -> Advance {
-        if started_anew {
-            return Advance::Restarted(*self);
-        }
         let (now, before) = (self.values(), earlier.values());
         let mut advance = [0; VALUES];
+        let mut fell = [false; VALUES];
         for (index, advance) in advance.iter_mut().enumerate() {
-            *advance = match now[index].checked_sub(before[index]) {
-                Some(advance) => advance,
-                None => match widths.wrapped(index, now[index], before[index]) {
-                    Some(advance) => advance,
-                    None => return Advance::Restarted(*self),
-                },
-            };
+            let went = now[index].checked_sub(before[index]);
+            let wrapped = || widths.wrapped(index, now[index], before[index]);
+            let went = went.or_else(|| if started_anew { None } else { wrapped() });
+            fell[index] = went.is_none();
+            *advance = went.unwrap_or(0);
         }
-        Advance::Counted(Self::from_values(advance))
+        // Where octets went on, the interface did, and one of the others is counted wrongly.
+        if OCTETS.into_iter().any(|index| fell[index]) {
+            return Advance::Restarted(*self);
+        }
+        let advance = Self::from_values(advance);
+        match started_anew || fell.contains(&true) {
+            true => Advance::Restarted(advance),
+            false => Advance::Counted(advance),
+        }
     }
 }
 
@@ -112,8 +122,8 @@ impl AddAssign for Counters {
 pub enum Advance {
     /// So far.
     Counted(Counters),
-    /// The interface began to count anew meanwhile, and counted so far since: what was before that
-    /// and after the earlier reading is not known.
+    /// The interface began to count anew meanwhile, and counted at least so far: what was before
+    /// that and after the earlier reading is not known.
     Restarted(Counters),
 }
 
@@ -171,10 +181,26 @@ mod tests {
     fn a_reset_is_no_traffic_of_gigabytes() {
         let (before, now) = (octets(1 << 30), octets(1000));
         assert_eq!(now.since(&before, Widths::Narrow, false), Advance::Restarted(now));
-        assert_eq!(
-            octets(1 << 31).since(&before, Widths::Narrow, true),
-            Advance::Restarted(octets(1 << 31))
-        );
+    }
+
+    /// <https://github.com/net-snmp/net-snmp/issues/1079>
+    #[test]
+    fn packets_that_go_back_alone_are_not_counted() {
+        let before = Counters { in_packets: 900, ..octets(1000) };
+        let now = Counters { in_packets: 899, out_packets: 3, ..octets(1500) };
+        let known = Counters { out_packets: 3, ..octets(500) };
+        assert_eq!(now.since(&before, Widths::Wide, false), Advance::Restarted(known));
+    }
+
+    /// Either its counters went on, or they began at 0 and are beyond the earlier ones already.
+    #[test]
+    fn an_agent_that_started_anew_has_counted_the_difference_at_least() {
+        let before = octets(1 << 40);
+        let now = octets((1 << 40) + 500);
+        assert_eq!(now.since(&before, Widths::Wide, true), Advance::Restarted(octets(500)));
+        assert_eq!(octets(7).since(&before, Widths::Wide, true), Advance::Restarted(octets(7)));
+        let high = octets((1 << 32) - 1);
+        assert_eq!(octets(7).since(&high, Widths::Narrow, true), Advance::Restarted(octets(7)));
     }
 
     proptest! {

@@ -1,10 +1,12 @@
-//! Counters of many hosts: which hosts ([`hosts`]), what they say ([`proc_net`], [`exporter`]), and
+//! Counters of many hosts: which hosts ([`hosts`]), what they say ([`snmp`],
+//! [`exporter`], [`proc_net`]), and
 //! how far it went since they were asked before ([`readings`]).
 
 pub mod exporter;
 pub mod hosts;
 pub mod proc_net;
 pub mod readings;
+pub mod snmp;
 
 use crate::counters::{Counters, Widths};
 

@@ -1,8 +1,13 @@
 //! What hosts said before, and how far they went since.
 
 use super::{Reading, is_loopback};
-use crate::counters::{Advance, Counters};
+use crate::counters::{Advance, Counters, Widths};
 use std::collections::HashMap;
+
+/// 800 Gbit/s: no interface of a host is faster.
+const OCTETS_PER_NS_MAX: u64 = 100;
+const UP_ERROR_NS: u64 = 3_000_000_000;
+const UP_RANGE_NS: u64 = (1 << 32) * 10_000_000;
 
 /// How far a host went between two readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +43,9 @@ impl Readings {
 
 fn step(before: &Reading, now: &Reading) -> Option<Step> {
     let interval_ns = now.at_ns.checked_sub(before.at_ns).filter(|ns| *ns > 0)?;
-    let host_restarted = matches!((before.up_ns, now.up_ns), (Some(b), Some(n)) if n < b);
+    let host_restarted = started_anew(before, now, interval_ns);
+    let octets_max = interval_ns.saturating_mul(OCTETS_PER_NS_MAX);
+    let traffic = |counters: &Counters| counters.in_bytes.max(counters.out_bytes);
     let earlier: HashMap<&str, &Counters> =
         before.interfaces.iter().map(|i| (i.name.as_str(), &i.counters)).collect();
     let (mut counters, mut restarted) = (Counters::default(), host_restarted);
@@ -48,20 +55,50 @@ fn step(before: &Reading, now: &Reading) -> Option<Step> {
         let earlier = earlier.get(interface.name.as_str()).copied().unwrap_or(&zero);
         match interface.counters.since(earlier, now.widths, host_restarted) {
             Advance::Counted(advance) => counters += advance,
+            // More than any wire carries: it went back, but not to nothing, and what it did since
+            // is not known.
+            Advance::Restarted(since) if traffic(&since) > octets_max => restarted = true,
             Advance::Restarted(since) => {
                 counters += since;
                 restarted = true;
             }
         }
     }
+    restarted |= drop_packets_without_octets(&mut counters);
     Some(Step { interval_ns, counters, restarted })
+}
+
+/// A packet has an octet at least. For its first seconds net-snmp shows no packets that came in,
+/// and then all since the host started.
+fn drop_packets_without_octets(counters: &mut Counters) -> bool {
+    let (packets_in, packets_out) = (counters.in_packets, counters.out_packets);
+    if packets_in > counters.in_bytes {
+        counters.in_packets = 0;
+    }
+    if packets_out > counters.out_bytes {
+        counters.out_packets = 0;
+    }
+    (packets_in, packets_out) != (counters.in_packets, counters.out_packets)
+}
+
+/// Whether the host has been up for less than it should. What it says of its time may come from a
+/// clock that is set (`node_exporter`), runs at another rate or shows whole seconds.
+fn started_anew(before: &Reading, now: &Reading, interval_ns: u64) -> bool {
+    let (Some(before_ns), Some(now_ns)) = (before.up_ns, now.up_ns) else { return false };
+    let expected_ns = before_ns.saturating_add(interval_ns);
+    let allowed_ns = UP_ERROR_NS.saturating_add(interval_ns / 100);
+    let is_less = |expected_ns: u64| now_ns.saturating_add(allowed_ns) < expected_ns;
+    // sysUpTime has 32 bits, in hundredths of a second: 497 days.
+    let wrapped = now.widths != Widths::Wide
+        && expected_ns.saturating_add(allowed_ns) >= UP_RANGE_NS
+        && !is_less(expected_ns.saturating_sub(UP_RANGE_NS));
+    is_less(expected_ns) && !wrapped
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::Interface;
     use super::*;
-    use crate::counters::Widths;
 
     fn reading(at_s: u64, up_s: u64, octets: &[(&str, u64)]) -> Reading {
         let interface = |(name, in_bytes): &(&str, u64)| Interface {
@@ -96,9 +133,57 @@ mod tests {
         readings.take("a", reading(0, 900, &[("eth0", 1_000_000)]));
         let step = readings.take("a", reading(1, 901, &[("eth0", 300)])).unwrap();
         assert_eq!((step.counters.in_bytes, step.restarted), (300, true));
-        // More than before, and yet anew: the host says for how long it is up.
+        // More than before, and yet anew: the host says for how long it is up. It may be only the
+        // program that answers.
         let step = readings.take("a", reading(2, 1, &[("eth0", 400)])).unwrap();
-        assert_eq!((step.counters.in_bytes, step.restarted), (400, true));
+        assert_eq!((step.counters.in_bytes, step.restarted), (100, true));
+        // Up for longer than before, and yet not for as long as it should.
+        let step = readings.take("a", reading(102, 50, &[("eth0", 450)])).unwrap();
+        assert_eq!((step.counters.in_bytes, step.restarted), (50, true));
+    }
+
+    #[test]
+    fn a_host_that_is_up_for_long_has_not_begun_anew() {
+        let mut readings = Readings::default();
+        let range_s = UP_RANGE_NS / 1_000_000_000;
+        let narrow = |at_s, up_s, octets| Reading {
+            widths: Widths::WideTraffic,
+            ..reading(at_s, up_s, &[("eth0", octets)])
+        };
+        readings.take("a", narrow(0, range_s - 3, 100));
+        let step = readings.take("a", narrow(10, 7, 150)).unwrap();
+        assert_eq!((step.counters.in_bytes, step.restarted), (50, false));
+        // A clock that was set back by a second while the host was asked.
+        let step = readings.take("a", narrow(11, 7, 160)).unwrap();
+        assert_eq!((step.counters.in_bytes, step.restarted), (10, false));
+        readings.take("b", narrow(0, range_s / 2, 100));
+        assert!(readings.take("b", narrow(10, 7, 150)).unwrap().restarted);
+    }
+
+    #[test]
+    fn packets_of_which_nothing_was_told_before() {
+        let mut readings = Readings::default();
+        let with = |at_s, in_packets, in_bytes| {
+            let mut reading = reading(at_s, at_s, &[("eth0", in_bytes)]);
+            reading.interfaces[0].counters.in_packets = in_packets;
+            reading
+        };
+        readings.take("a", with(1, 0, 1_000_000));
+        let step = readings.take("a", with(2, 9_000, 1_000_600)).unwrap();
+        assert_eq!((step.counters.in_packets, step.counters.in_bytes), (0, 600));
+        assert!(step.restarted);
+        let step = readings.take("a", with(3, 9_010, 1_001_200)).unwrap();
+        assert_eq!((step.counters.in_packets, step.restarted), (10, false));
+    }
+
+    /// A counter that goes back a little says nothing of what was counted.
+    #[test]
+    fn who_lies_loads_no_network() {
+        let mut readings = Readings::default();
+        readings.take("a", reading(0, 900, &[("eth0", 1 << 50), ("eth1", 5)]));
+        let step =
+            readings.take("a", reading(1, 901, &[("eth0", (1 << 50) - 9), ("eth1", 7)])).unwrap();
+        assert_eq!((step.counters.in_bytes, step.restarted), (2, true));
     }
 
     #[test]

@@ -1,0 +1,149 @@
+//! Which objects of IF-MIB are asked for, and the table that the answers make.
+
+use super::super::{INTERFACES_MAX, Interface};
+use super::message::{Bound, Oid, SnmpError, Value};
+use crate::counters::{Counters, Widths};
+use std::collections::{BTreeMap, HashSet};
+
+/// sysUpTime.0 (RFC 3418).
+pub(super) const UP_TIME: [u32; 9] = [1, 3, 6, 1, 2, 1, 1, 3, 0];
+
+/// What a column counts; several add to one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    Name,
+    InPackets,
+    OutPackets,
+    InBytes,
+    OutBytes,
+    InErrors,
+    OutErrors,
+    InDrops,
+    OutDrops,
+}
+
+/// A column: its object without the interface's index.
+pub(super) type Column = (&'static [u32], What);
+
+/// ifTable (RFC 2863).
+macro_rules! if_table {
+    ($column:literal) => {
+        &[1, 3, 6, 1, 2, 1, 2, 2, 1, $column]
+    };
+}
+
+/// ifXTable (RFC 2863).
+macro_rules! if_x_table {
+    ($column:literal) => {
+        &[1, 3, 6, 1, 2, 1, 31, 1, 1, 1, $column]
+    };
+}
+
+/// With 64 bits for traffic. The first column says which interfaces there are.
+pub(super) const WIDE: [Column; 13] = [
+    (if_x_table!(6), What::InBytes),
+    (if_x_table!(1), What::Name),
+    (if_x_table!(10), What::OutBytes),
+    (if_x_table!(7), What::InPackets),
+    (if_x_table!(8), What::InPackets),
+    (if_x_table!(9), What::InPackets),
+    (if_x_table!(11), What::OutPackets),
+    (if_x_table!(12), What::OutPackets),
+    (if_x_table!(13), What::OutPackets),
+    (if_table!(13), What::InDrops),
+    (if_table!(14), What::InErrors),
+    (if_table!(19), What::OutDrops),
+    (if_table!(20), What::OutErrors),
+];
+
+/// For agents without ifXTable.
+pub(super) const NARROW: [Column; 11] = [
+    (if_table!(10), What::InBytes),
+    (if_table!(2), What::Name),
+    (if_table!(16), What::OutBytes),
+    (if_table!(11), What::InPackets),
+    (if_table!(12), What::InPackets),
+    (if_table!(17), What::OutPackets),
+    (if_table!(18), What::OutPackets),
+    (if_table!(13), What::InDrops),
+    (if_table!(14), What::InErrors),
+    (if_table!(19), What::OutDrops),
+    (if_table!(20), What::OutErrors),
+];
+
+/// What was answered so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rows {
+    rows: BTreeMap<Vec<u32>, (String, Counters)>,
+    octets: bool,
+    packets: bool,
+}
+
+impl Rows {
+    /// Takes a value of a column. A name that is no text is shown as far as it is one.
+    pub(super) fn take(
+        &mut self,
+        index: &[u32],
+        what: What,
+        bound: &Bound,
+    ) -> Result<(), SnmpError> {
+        if self.rows.len() >= INTERFACES_MAX && !self.rows.contains_key(index) {
+            return Err(SnmpError::TooMany(INTERFACES_MAX));
+        }
+        self.octets |= what == What::InBytes;
+        self.packets |= what == What::InPackets;
+        let (name, counters) = self.rows.entry(index.to_vec()).or_default();
+        let target = match what {
+            What::Name => {
+                if let Value::Text(text) = &bound.value {
+                    let text = String::from_utf8_lossy(text);
+                    *name = text.chars().filter(|c| !c.is_control()).take(64).collect();
+                }
+                return Ok(());
+            }
+            What::InPackets => &mut counters.in_packets,
+            What::OutPackets => &mut counters.out_packets,
+            What::InBytes => &mut counters.in_bytes,
+            What::OutBytes => &mut counters.out_bytes,
+            What::InErrors => &mut counters.in_errors,
+            What::OutErrors => &mut counters.out_errors,
+            What::InDrops => &mut counters.in_drops,
+            What::OutDrops => &mut counters.out_drops,
+        };
+        if let Value::Number(number) = bound.value {
+            *target = target.saturating_add(number);
+        }
+        Ok(())
+    }
+
+    /// The interfaces, each with a name of its own: one without a name is called by its index, and
+    /// one that has another's name (`ifDescr` need not differ) has the index after it.
+    pub(super) fn interfaces(self) -> Vec<Interface> {
+        let mut names = HashSet::new();
+        let interface = |(index, (name, counters)): (Vec<u32>, (String, Counters))| {
+            let index: Vec<String> = index.iter().map(u32::to_string).collect();
+            let index = index.join(".");
+            let name = if name.is_empty() { index.clone() } else { name };
+            let name = if names.contains(&name) { format!("{name}#{index}") } else { name };
+            names.insert(name.clone());
+            Interface { name, counters }
+        };
+        self.rows.into_iter().map(interface).collect()
+    }
+
+    /// Whether there is any with both octets and packets. Agents without ifXTable may have the
+    /// other columns, as they are of ifTable, and those with a part of it may lack the packets.
+    pub(super) fn have_traffic(&self) -> bool {
+        self.octets && self.packets
+    }
+}
+
+/// The index of an interface in an object of this column; `None`: it is of another column.
+pub(super) fn index<'a>(object: &'a Oid, column: &Column) -> Option<&'a [u32]> {
+    object.strip_prefix(column.0).filter(|index| !index.is_empty() && index.len() <= 8)
+}
+
+/// How wide the counters of a table are.
+pub(super) fn widths(columns: &[Column]) -> Widths {
+    if columns.len() == WIDE.len() { Widths::WideTraffic } else { Widths::Narrow }
+}

@@ -1,0 +1,14 @@
+//! Interface counters by SNMP: IF-MIB (RFC 2863) in versions 2c (RFC 1901, 3416) and 3 with the
+//! user-based security model (RFC 3412, 3414, 3826, 7860).
+//!
+//! A [`Session`] is one host's part without sockets and clocks: it says what to ask, and is given
+//! what came. Octets come from outside: what they may make it ask or remember is bounded.
+
+mod columns;
+mod message;
+mod session;
+mod usm;
+
+pub use message::{OCTETS_MAX, SnmpError};
+pub use session::{Progress, Session};
+pub use usm::Passwords;
