@@ -1,7 +1,7 @@
 //! What a version of a program costs, and what moved between two versions.
 //!
 //! * [`callgrind`] reads profiles that Valgrind's Callgrind wrote: exact instruction counts by
-//!   function, by call and by source line.
+//!   function, by call and by source line; [`callgrind::diff`] says what moved between two.
 //!
 //! ```
 //! use chronoscope_track::callgrind::{self, Limits};

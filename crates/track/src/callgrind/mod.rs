@@ -7,12 +7,17 @@
 //! Kept are costs by function, source file and line, and by call. Not kept: instruction addresses
 //! (costs of one line are summed) and jumps, which are read and checked.
 
+pub mod diff;
+mod graph;
+mod names;
 mod position;
 mod profile;
 mod read;
 mod set;
 mod write;
 
+pub use graph::{Cycle, Edge, Graph, GraphError, Node, Place};
+pub use names::plain;
 pub use profile::{
     Call, Callable, Costs, Discrepancy, FunctionId, NameId, Names, Part, Profile, Site,
 };

@@ -1,0 +1,118 @@
+//! A function that is gone because its callers now have its code in them.
+//!
+//! Callgrind books the cost of inlined code on the caller, at the lines of the source it was
+//! written on. So the lines of a function that is gone are looked for in those that called it:
+//! what those spend there more than before is what moved.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::matching::Matching;
+use crate::callgrind::graph::{Graph, Place};
+
+/// A function whose code moved into (or, seen backwards, out of) others.
+pub(super) struct Move {
+    /// The function that is on one side only: its index there.
+    pub(super) function: usize,
+    /// Those that have its lines on the other side: index there, and what they spend on them more.
+    pub(super) into: Vec<(usize, u64)>,
+}
+
+/// How much of its own cost must be found again. Inlined code is optimised together with what is
+/// around it, so it may be much less than all.
+const FOUND_MIN: f64 = 0.3;
+
+/// Lines that an edit between the versions may have moved a function by.
+const SHIFT_MAX: u32 = 32;
+
+/// Functions of `here` without a pair, whose lines functions of `there` have.
+/// `pair` says for a function of `here` which one it is `there`.
+pub(super) fn moves(
+    here: &Graph,
+    there: &Graph,
+    pair: &dyn Fn(usize) -> Option<usize>,
+    floor: u64,
+) -> Vec<Move> {
+    let callers = here.callers();
+    let mut claimed = BTreeSet::<(usize, Place)>::new();
+    let mut found = Vec::new();
+    let mut gone: Vec<usize> = (0..here.nodes.len())
+        .filter(|index| pair(*index).is_none() && here.nodes[*index].own > floor)
+        .collect();
+    gone.sort_by_key(|index| std::cmp::Reverse(here.nodes[*index].own));
+    for function in gone {
+        let spans = spans(&here.nodes[function].lines);
+        let mut into = Vec::new();
+        for caller in surviving_callers(function, &callers, pair) {
+            let Some(other) = pair(caller) else { continue };
+            let was = &here.nodes[caller].lines;
+            let mut more = 0;
+            for (place, cost) in &there.nodes[other].lines {
+                let within = spans.get(&place.0).is_some_and(|span| span.contains(&place.1));
+                if within && !claimed.contains(&(other, place.clone())) {
+                    let gain = cost.saturating_sub(was.get(place).copied().unwrap_or(0));
+                    if gain > 0 {
+                        more += gain;
+                        claimed.insert((other, place.clone()));
+                    }
+                }
+            }
+            if more > 0 {
+                into.push((other, more));
+            }
+        }
+        let moved: u64 = into.iter().map(|(_, more)| more).sum();
+        if moved as f64 >= FOUND_MIN * here.nodes[function].own as f64 {
+            into.sort_by_key(|(_, more)| std::cmp::Reverse(*more));
+            found.push(Move { function, into });
+        }
+    }
+    found
+}
+
+/// The lines of each file between the first and the last that cost something.
+fn spans(lines: &BTreeMap<Place, u64>) -> BTreeMap<Arc<str>, std::ops::RangeInclusive<u32>> {
+    let mut spans = BTreeMap::<Arc<str>, (u32, u32)>::new();
+    for (file, line) in lines.keys() {
+        let span = spans.entry(file.clone()).or_insert((*line, *line));
+        *span = (span.0.min(*line), span.1.max(*line));
+    }
+    let wide = |(first, last): (u32, u32)| {
+        first.saturating_sub(SHIFT_MAX)..=last.saturating_add(SHIFT_MAX)
+    };
+    spans.into_iter().map(|(file, span)| (file, wide(span))).collect()
+}
+
+/// Those that called it and are on both sides, through callers that are gone with it.
+fn surviving_callers(
+    function: usize,
+    callers: &[Vec<usize>],
+    pair: &dyn Fn(usize) -> Option<usize>,
+) -> Vec<usize> {
+    let (mut seen, mut surviving) = (BTreeSet::from([function]), Vec::new());
+    let mut open = vec![function];
+    while let Some(next) = open.pop() {
+        for caller in &callers[next] {
+            if seen.insert(*caller) {
+                if pair(*caller).is_some() {
+                    surviving.push(*caller);
+                } else {
+                    open.push(*caller);
+                }
+            }
+        }
+    }
+    surviving
+}
+
+/// Both directions: functions that were inlined, and that no longer are.
+pub(super) fn both(
+    before: &Graph,
+    after: &Graph,
+    matching: &Matching,
+    floor: u64,
+) -> [Vec<Move>; 2] {
+    let inlined = moves(before, after, &|index| Some(matching.after[index]?.0), floor);
+    let out_of_line = moves(after, before, &|index| matching.before[index], floor);
+    [inlined, out_of_line]
+}
