@@ -5,8 +5,34 @@
 //! they sent; the coordinator wakes those that have something to read, and when nobody has
 //! anything it moves the clock to the next timeout or input.
 //!
-//! * [`wire`]: the octets between coordinator and process.
+//! ```no_run
+//! use chronoscope_replay::coordinator::{Coordinator, Settings};
+//! use chronoscope_replay::{player::Player, process::Program};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut replay = Coordinator::new("/tmp/replay".as_ref(), Settings::default())?;
+//! let command = vec!["/bin/sleep".into(), "86400".into()];
+//! let folder = "/tmp".into();
+//! replay.start(&Program { name: "day".into(), command, folder, ..Program::default() })?;
+//! let outcome = replay.run(&mut Player::none());
+//! assert_eq!(outcome.elapsed.as_secs(), 86400); // after a few milliseconds
+//! # Ok(()) }
+//! ```
+//!
+//! * [`coordinator`]: starts the processes, owns their clock; what came of it.
 //! * [`schedule`]: who runs next and when time moves, as pure code.
+//! * [`wire`], [`page`]: the octets between coordinator and process.
+//! * [`preload`]: lets programs take part that know nothing of it.
+//! * [`counters`]: what each process executed.
+//!
+//! Limits: Linux; whole system calls of foreign programs are seen on x86-64 from Linux 5.11,
+//! elsewhere only what they call in libc. Static programs and those that read the processor's
+//! time stamp counter for the time cannot take part. `docs/replay.md` names the rest.
 
+pub mod coordinator;
+pub mod counters;
+pub mod page;
+pub mod player;
+pub mod preload;
+pub mod process;
 pub mod schedule;
 pub mod wire;

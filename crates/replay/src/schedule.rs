@@ -83,6 +83,8 @@ pub struct Schedule {
     receivers: BTreeMap<Endpoint, BTreeSet<Ordinal>>,
     outside: BTreeSet<Endpoint>,
     strangers: BTreeSet<Endpoint>,
+    /// Who spoke to them.
+    callers: BTreeSet<Ordinal>,
 }
 
 impl Schedule {
@@ -99,6 +101,7 @@ impl Schedule {
             receivers: BTreeMap::new(),
             outside: BTreeSet::new(),
             strangers: BTreeSet::new(),
+            callers: BTreeSet::new(),
         }
     }
 
@@ -151,6 +154,25 @@ impl Schedule {
         self.participants[who].state = State::Announced;
     }
 
+    /// It could not execute the other program and runs on.
+    pub fn resume(&mut self, who: Ordinal) {
+        self.participants[who].state = State::Running;
+    }
+
+    /// The next process that spoke to a stranger and waits for what others can touch runs, to look
+    /// for an answer.
+    pub fn grant_stranger_caller(&mut self) -> Option<Ordinal> {
+        let count = self.participants.len();
+        let mut order = (1..=count).map(|step| (self.last + step) % count);
+        let who = order.find(|who| {
+            let p = &self.participants[*who];
+            p.state == State::Waiting && p.waits.has(Waits::OTHERS) && self.callers.contains(who)
+        })?;
+        self.participants[who].state = State::Running;
+        self.last = who;
+        Some(who)
+    }
+
     /// Something happened to it that no token tells (a signal, a dead child).
     pub fn wake(&mut self, who: Ordinal) {
         if self.participants[who].state != State::Gone {
@@ -195,10 +217,10 @@ impl Schedule {
                 let flow = self.flows.entry((from, to)).or_default();
                 flow.sent += count;
                 flow.unshown = true;
-                self.show((from, to));
+                self.show(who, (from, to));
             }
             Event::Received => self.received(who, (from, to), count),
-            Event::Datagram => self.datagram(token),
+            Event::Datagram => self.datagram(who, token),
             Event::Listen => self.own(who, from, true),
             Event::Bound => self.own(who, from, false),
             Event::Connect => self.connect(who, token),
@@ -208,7 +230,8 @@ impl Schedule {
                 }
             }
             Event::Closed => match who {
-                Some(who) => self.close(who, from, to),
+                Some(who) if count == 0 => self.close(who, from, to),
+                Some(_) => self.end((from, to)),
                 None => self.end((from, to)),
             },
             Event::Local | Event::Kill | Event::Wake => {
@@ -284,15 +307,22 @@ impl Schedule {
     }
 
     /// Wakes the readers of a link; without any, those who could accept it.
-    fn show(&mut self, link: Link) {
+    fn show(&mut self, from: Option<Ordinal>, link: Link) {
         let mut who = self.flows[&link].readers.clone();
         if who.is_empty() {
             who = owners(&self.listeners, link.1);
         }
-        if who.is_empty() && !self.outside.contains(&link.1) {
-            self.strangers.insert(link.1);
+        if who.is_empty() {
+            self.stranger(from, link.1);
         }
         who.into_iter().for_each(|who| self.wake(who));
+    }
+
+    fn stranger(&mut self, caller: Option<Ordinal>, at: Endpoint) {
+        if !self.outside.contains(&at) {
+            self.strangers.insert(at);
+            self.callers.extend(caller);
+        }
     }
 
     fn received(&mut self, who: Option<Ordinal>, link: Link, count: u64) {
@@ -307,7 +337,7 @@ impl Schedule {
         }
     }
 
-    fn datagram(&mut self, token: Token) {
+    fn datagram(&mut self, from: Option<Ordinal>, token: Token) {
         let mut who = owners(&self.receivers, token.to);
         if token
             .to
@@ -319,8 +349,8 @@ impl Schedule {
             let port = self.receivers.iter().filter(|(at, _)| at.port == token.to.port);
             who = port.flat_map(|(_, owners)| owners.iter().copied()).collect();
         }
-        if who.is_empty() && !self.outside.contains(&token.to) {
-            self.strangers.insert(token.to);
+        if who.is_empty() {
+            self.stranger(from, token.to);
         }
         for who in who {
             self.arrive(who, token);
@@ -332,8 +362,8 @@ impl Schedule {
             self.flows.entry((token.to, token.from)).or_default().readers.insert(who);
         }
         let listeners = owners(&self.listeners, token.to);
-        if listeners.is_empty() && !self.outside.contains(&token.to) {
-            self.strangers.insert(token.to);
+        if listeners.is_empty() {
+            self.stranger(who, token.to);
         }
         for listener in listeners {
             self.arrive(listener, token);

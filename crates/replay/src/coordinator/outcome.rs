@@ -1,0 +1,118 @@
+//! What a replay leaves behind, complete or not.
+
+use crate::counters::Counts;
+use crate::page::Activity;
+use std::time::Duration;
+
+/// Result of a replay. What was measured until a failure is in it.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Why it ended early; `None` for a complete replay.
+    pub failure: Option<Failure>,
+    /// Every process that took part, in the order of announcement.
+    pub processes: Vec<ProcessOutcome>,
+    /// Virtual time that passed.
+    pub elapsed: Duration,
+    /// Real time that passed.
+    pub real: Duration,
+    /// Times that a process was granted the run.
+    pub grants: u64,
+    /// Times that the clock moved.
+    pub moves: u64,
+    /// Inputs delivered.
+    pub inputs: u64,
+    /// Addresses that were sent to and that nobody taking part owns.
+    pub strangers: Vec<String>,
+    /// What processes asked for that cannot be virtual, and other things worth knowing.
+    pub remarks: Vec<String>,
+}
+
+/// One process of a replay.
+#[derive(Clone, Debug, Default)]
+pub struct ProcessOutcome {
+    /// Name given, or for children their command line.
+    pub name: String,
+    /// The kernel's number; 0 when it never said hello.
+    pub pid: i32,
+    /// How it ended, for those that the coordinator started.
+    pub exit: Option<String>,
+    /// What it executed, where the machine counts.
+    pub counts: Option<Counts>,
+    /// What the library counted in it.
+    pub activity: Activity,
+    /// Times that it was granted the run.
+    pub grants: u64,
+}
+
+/// Why a replay ended early.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// It runs and runs, reading a clock that stands still while it does.
+    #[error(
+        "{name} (pid {pid}) spins: it read the clock {reads} times in {real:?} without waiting, and the clock stands while it runs"
+    )]
+    Spins {
+        /// Process.
+        name: String,
+        /// Its number.
+        pid: i32,
+        /// Reads since it was granted the run.
+        reads: u64,
+        /// Real time since then.
+        real: Duration,
+    },
+    /// It runs and does not come to wait.
+    #[error(
+        "{name} (pid {pid}) never became quiescent: it ran for {real:?} of real time without waiting"
+    )]
+    NeverQuiescent {
+        /// Process.
+        name: String,
+        /// Its number.
+        pid: i32,
+        /// Real time since it was granted the run.
+        real: Duration,
+    },
+    /// It never said hello.
+    #[error("{name} (pid {pid}) does not take part: no hello in {real:?}; a static program cannot")]
+    NoHello {
+        /// Process.
+        name: String,
+        /// Its number.
+        pid: i32,
+        /// Real time waited.
+        real: Duration,
+    },
+    /// It ended before it took part.
+    #[error("{name} (pid {pid}) ended before it took part: {exit}")]
+    EndedEarly {
+        /// Process.
+        name: String,
+        /// Its number.
+        pid: i32,
+        /// How.
+        exit: String,
+    },
+    /// A packet of it cannot be read.
+    #[error("packet of {name} (pid {pid}): {error}")]
+    Wire {
+        /// Process.
+        name: String,
+        /// Its number.
+        pid: i32,
+        /// What is wrong.
+        error: crate::wire::WireError,
+    },
+    /// More processes than a page has slots.
+    #[error("more than {} processes in one replay", crate::page::SLOTS)]
+    TooMany,
+    /// The coordinator itself failed.
+    #[error("coordinator: {0}")]
+    Io(String),
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::Io(error.to_string())
+    }
+}
