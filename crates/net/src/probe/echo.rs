@@ -180,6 +180,11 @@ impl Stream {
         Self { connection, requests, reply }
     }
 
+    /// Whether it is open, and nothing came that was not asked for.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.connection.is_quiet()
+    }
+
     /// One round trip. After a loss the connection is of no more use: what comes later on it would
     /// be taken for the reply to another request.
     pub(crate) fn came(&mut self, deadline: Deadline) -> io::Result<Came> {

@@ -6,13 +6,23 @@
 //! hardware and software take when nothing else happens, and quantiles say what usually does.
 
 mod deadline;
+mod dns;
 pub mod echo;
+mod exec;
+mod http;
+mod icmp;
+mod judge;
 mod prober;
+pub mod rounds;
 mod series;
+mod snmp;
 mod stream;
 mod target;
+mod timer;
 
 pub use deadline::Loss;
+pub use judge::judge;
 pub use prober::{Asking, Prober};
 pub use series::{Load, Series, Summary, run};
 pub use target::{Peer, Target, TargetError};
+pub use timer::Timer;

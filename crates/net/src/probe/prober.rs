@@ -1,8 +1,8 @@
 //! One client of one target, of whatever kind.
 
-use super::deadline::{Came, Deadline, Loss, resolve};
+use super::deadline::{Came, Deadline, Loss, loss_of, resolve};
 use super::stream::{self, Connection};
-use super::{Target, echo};
+use super::{Peer, Target, dns, echo, exec, http, icmp, snmp};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
@@ -41,6 +41,11 @@ enum Client {
     Udp(Box<echo::Client>),
     Tcp(Box<echo::Stream>),
     Connect(SocketAddr),
+    Http(Box<http::Client>),
+    Dns(Box<dns::Client>),
+    Snmp(Box<snmp::Client>),
+    Icmp(Box<icmp::Client>),
+    Exec(Box<exec::Client>),
 }
 
 impl Prober {
@@ -69,6 +74,45 @@ impl Prober {
         self.loss.as_ref()
     }
 
+    /// What the last round trip took as the target's own program has measured it, in nanoseconds,
+    /// where it is asked through one that does.
+    #[must_use]
+    pub fn reported_ns(&self) -> Option<u64> {
+        match &self.client {
+            Some(Client::Exec(client)) => client.reported_ns(),
+            _ => None,
+        }
+    }
+
+    /// Starts the program of an `exec` target, which is no part of any round trip; the first to be
+    /// asked does it else. Does nothing for the other kinds.
+    ///
+    /// # Errors
+    /// When it cannot be started, or does not get ready.
+    pub fn prepare(&mut self) -> io::Result<()> {
+        if let (Target::Exec(line), None) = (&self.target, &self.client) {
+            let words = exec::words(line)
+                .map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))?;
+            self.client = Some(Client::Exec(Box::new(exec::Client::start(&words)?)));
+        }
+        Ok(())
+    }
+
+    /// Octets of one request's payload: what its size was asked to be, or what the kind has.
+    #[must_use]
+    pub fn octets(&self) -> usize {
+        match &self.target {
+            Target::Udp(_) | Target::Tcp(_) => {
+                self.asking.octets.clamp(echo::OCTETS_MIN, echo::OCTETS_MAX)
+            }
+            Target::Connect(_) | Target::Exec(_) => 0,
+            Target::Http(peer, path) => http::request(peer, path).len(),
+            Target::Dns(_, name) => dns::query(name).map_or(0, |query| query.len()),
+            Target::Snmp(_, community) => snmp::octets(community),
+            Target::Icmp(_) => icmp::octets(self.asking.octets),
+        }
+    }
+
     /// One round trip, never repeated; `false` when it is lost: [`Self::loss`] says why.
     ///
     /// # Errors
@@ -80,56 +124,97 @@ impl Prober {
     }
 
     fn came(&mut self) -> io::Result<Came> {
+        self.prepare()?;
         let deadline = Deadline::after(self.asking.timeout);
+        if self.client.as_ref().is_some_and(|client| !client.is_usable()) {
+            self.client = None;
+        }
         let client = match &mut self.client {
             Some(client) => client,
             none => match Client::open(&self.target, self.asking, deadline)? {
                 Ok(client) => {
-                    self.connections += u64::from(matches!(client, Client::Tcp(_)));
+                    self.connections += u64::from(self.target.keeps_connection());
                     none.insert(client)
                 }
                 Err(loss) => return Ok(Err(loss)),
             },
         };
-        match client {
-            Client::Udp(client) => client.came(),
-            Client::Connect(address) => {
-                let came = stream::connect(*address, deadline)?;
-                self.connections += u64::from(came.is_ok());
-                Ok(came)
-            }
-            Client::Tcp(client) => {
-                let came = client.came(deadline)?;
-                if came.is_err() {
-                    self.client = None;
-                }
-                Ok(came)
-            }
+        let (came, stays) = client.came(deadline)?;
+        if matches!(client, Client::Connect(_)) {
+            self.connections += u64::from(came.is_ok());
         }
+        if !stays {
+            self.client = None;
+        }
+        Ok(came)
     }
 }
 
 impl Client {
     /// Makes ready what stays: the address, the socket, the connection.
     fn open(target: &Target, asking: Asking, deadline: Deadline) -> io::Result<Result<Self, Loss>> {
+        let Asking { octets, timeout } = asking;
+        let address = |peer: &Peer| resolve(&peer.host, peer.port, deadline);
         Ok(Ok(match target {
             Target::Udp(peer) => {
-                let server = resolve(&peer.host, peer.port, deadline)?;
-                let socket = udp_socket(server)?;
-                let client = echo::Client::new(socket, server, asking.octets, asking.timeout)?;
+                let server = address(peer)?;
+                let client = echo::Client::new(udp_socket(server)?, server, octets, timeout)?;
                 Self::Udp(Box::new(client))
             }
-            Target::Tcp(peer) => {
-                let server = resolve(&peer.host, peer.port, deadline)?;
-                match Connection::open(server, deadline) {
-                    Ok(connection) => {
-                        Self::Tcp(Box::new(echo::Stream::new(connection, asking.octets)))
-                    }
-                    Err(error) => return Ok(Err(super::deadline::loss_of(error)?)),
+            Target::Tcp(peer) => match Connection::open(address(peer)?, deadline) {
+                Ok(connection) => Self::Tcp(Box::new(echo::Stream::new(connection, octets))),
+                Err(error) => return Ok(Err(loss_of(error)?)),
+            },
+            Target::Http(peer, path) => match Connection::open(address(peer)?, deadline) {
+                Ok(connection) => {
+                    let request = http::request(peer, path);
+                    Self::Http(Box::new(http::Client::new(connection, request)))
                 }
+                Err(error) => return Ok(Err(loss_of(error)?)),
+            },
+            Target::Connect(peer) => Self::Connect(address(peer)?),
+            Target::Dns(peer, name) => {
+                let query = dns::query(name)
+                    .map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))?;
+                Self::Dns(Box::new(dns::Client::new(connected(address(peer)?)?, query)))
             }
-            Target::Connect(peer) => Self::Connect(resolve(&peer.host, peer.port, deadline)?),
+            Target::Snmp(peer, community) => {
+                Self::Snmp(Box::new(snmp::Client::new(connected(address(peer)?)?, community)))
+            }
+            Target::Icmp(host) => {
+                let host = resolve(host, 0, deadline)?.ip();
+                Self::Icmp(Box::new(icmp::Client::open(host, octets)?))
+            }
+            Target::Exec(_) => unreachable!("prepared before"),
         }))
+    }
+
+    /// Whether another request may be sent by it.
+    fn is_usable(&self) -> bool {
+        match self {
+            Self::Tcp(client) => client.is_fresh(),
+            Self::Http(client) => client.is_fresh(),
+            _ => true,
+        }
+    }
+
+    /// One request and its reply; and whether the client is of use after it.
+    fn came(&mut self, deadline: Deadline) -> io::Result<(Came, bool)> {
+        let came = match self {
+            Self::Udp(client) => client.came()?,
+            Self::Connect(address) => stream::connect(*address, deadline)?,
+            Self::Dns(client) => client.came(deadline)?,
+            Self::Snmp(client) => client.came(deadline)?,
+            Self::Icmp(client) => client.came(deadline)?,
+            Self::Exec(client) => client.came(deadline)?,
+            Self::Http(client) => return client.came(deadline),
+            Self::Tcp(client) => {
+                let came = client.came(deadline)?;
+                let stays = came.is_ok();
+                return Ok((came, stays));
+            }
+        };
+        Ok((came, true))
     }
 }
 
@@ -139,4 +224,11 @@ fn udp_socket(peer: SocketAddr) -> io::Result<UdpSocket> {
         SocketAddr::V4(_) => UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)),
         SocketAddr::V6(_) => UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)),
     }
+}
+
+/// A socket that takes datagrams from `peer` only.
+fn connected(peer: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = udp_socket(peer)?;
+    socket.connect(peer)?;
+    Ok(socket)
 }

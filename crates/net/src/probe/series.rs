@@ -103,7 +103,7 @@ pub fn run(load: &Load, mut ask: impl FnMut(u32) -> io::Result<bool>) -> io::Res
     Ok(series)
 }
 
-fn nanoseconds(duration: Duration) -> u64 {
+pub(super) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 

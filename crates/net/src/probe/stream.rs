@@ -1,7 +1,9 @@
 //! A connection that is kept, read and written until a deadline; and the making of one.
 
 use super::deadline::{Came, Deadline, loss_of};
-use std::io::{self, ErrorKind, Read, Write};
+use socket2::SockRef;
+use std::io::{self, Cursor, ErrorKind, Read, Write};
+use std::mem::MaybeUninit;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -32,28 +34,44 @@ impl Waits {
 /// A connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    stream: TcpStream,
+    stream: Stream,
     reads: Waits,
     writes: Waits,
 }
 
+/// What carries it.
+#[derive(Debug)]
+enum Stream {
+    Tcp(TcpStream),
+    /// All that a peer ever sends, who closes then; what is written to it is gone.
+    Octets(Cursor<Vec<u8>>),
+}
+
 impl Connection {
+    /// To a peer that sends only these octets.
+    pub(crate) fn of(octets: Vec<u8>) -> Self {
+        let stream = Stream::Octets(Cursor::new(octets));
+        Self { stream, reads: Waits::default(), writes: Waits::default() }
+    }
+
     /// Connects; every request leaves at once.
     pub(crate) fn open(address: SocketAddr, deadline: Deadline) -> io::Result<Self> {
         let left = deadline.left().ok_or(ErrorKind::TimedOut)?;
         let stream = TcpStream::connect_timeout(&address, left)?;
         stream.set_nodelay(true)?;
+        let stream = Stream::Tcp(stream);
         Ok(Self { stream, reads: Waits::default(), writes: Waits::default() })
     }
 
     /// Writes all of `octets`.
     pub(crate) fn write_all(&mut self, octets: &[u8], deadline: Deadline) -> io::Result<()> {
+        let Stream::Tcp(stream) = &mut self.stream else { return Ok(()) };
         let mut rest = octets;
         while !rest.is_empty() {
             if let Some(left) = self.writes.until(deadline)? {
-                self.stream.set_write_timeout(Some(left))?;
+                stream.set_write_timeout(Some(left))?;
             }
-            match self.stream.write(rest) {
+            match stream.write(rest) {
                 Ok(0) => return Err(ErrorKind::BrokenPipe.into()),
                 Ok(written) => rest = &rest[written..],
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -69,15 +87,30 @@ impl Connection {
     /// [`ErrorKind::UnexpectedEof`] when the other side has closed.
     pub(crate) fn read(&mut self, into: &mut [u8], deadline: Deadline) -> io::Result<usize> {
         loop {
-            if let Some(left) = self.reads.until(deadline)? {
-                self.stream.set_read_timeout(Some(left))?;
-            }
-            match self.stream.read(into) {
+            let read = match &mut self.stream {
+                Stream::Octets(octets) => octets.read(into),
+                Stream::Tcp(stream) => {
+                    if let Some(left) = self.reads.until(deadline)? {
+                        stream.set_read_timeout(Some(left))?;
+                    }
+                    stream.read(into)
+                }
+            };
+            match read {
                 Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 other => return other,
             }
         }
+    }
+
+    /// Whether it is open as far as is known here, and nothing waits to be read.
+    pub(crate) fn is_quiet(&self) -> bool {
+        let Stream::Tcp(stream) = &self.stream else { return false };
+        let flags = libc::MSG_PEEK | libc::MSG_DONTWAIT;
+        let mut octet = [MaybeUninit::uninit()];
+        let peeked = SockRef::from(stream).recv_with_flags(&mut octet, flags);
+        peeked.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is asked, in words: `udp:HOST:PORT`, `tcp:HOST:PORT`, `connect:HOST:PORT`.
+//! What is asked, in words: `udp:HOST:PORT`, `http://HOST/PATH`, `dns:SERVER/NAME` and the like.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,6 +12,17 @@ pub enum Target {
     Tcp(Peer),
     /// Only the making of a TCP connection, each time a new one.
     Connect(Peer),
+    /// GET of a path over HTTP/1.1, on a kept connection.
+    Http(Peer, String),
+    /// Query of a name's IPv4 address, by UDP.
+    Dns(Peer, String),
+    /// Get of `sysUpTime.0` by SNMP version 2c, with a community.
+    Snmp(Peer, String),
+    /// ICMP echo of a host.
+    Icmp(String),
+    /// A program with its arguments, which asks in our place (its protocol:
+    /// `docs/net-rtt.md`). Only for a command line: whoever writes it runs programs here.
+    Exec(String),
 }
 
 /// A host, by name or address, and its port.
@@ -35,6 +46,10 @@ pub struct TargetError {
 
 /// Longest host name, in octets (RFC 1035 §2.3.4).
 const NAME_OCTETS_MAX: usize = 255;
+/// Longest path of a GET, in octets.
+const PATH_OCTETS_MAX: usize = 2048;
+/// Longest community, in octets.
+const COMMUNITY_OCTETS_MAX: usize = 64;
 
 impl Target {
     /// The kind, as it is stored and shown.
@@ -44,14 +59,35 @@ impl Target {
             Self::Udp(_) => "udp",
             Self::Tcp(_) => "tcp",
             Self::Connect(_) => "connect",
+            Self::Http(..) => "http",
+            Self::Dns(..) => "dns",
+            Self::Snmp(..) => "snmp",
+            Self::Icmp(_) => "icmp",
+            Self::Exec(_) => "exec",
         }
     }
 
-    /// The host that is asked, as it was written.
+    /// Whether a connection is kept from one request to the next.
+    #[must_use]
+    pub const fn keeps_connection(&self) -> bool {
+        matches!(self, Self::Tcp(_) | Self::Http(..))
+    }
+
+    /// The host that is asked, as it was written; of a program its file name.
     #[must_use]
     pub fn host(&self) -> &str {
         match self {
-            Self::Udp(peer) | Self::Tcp(peer) | Self::Connect(peer) => &peer.host,
+            Self::Udp(peer)
+            | Self::Tcp(peer)
+            | Self::Connect(peer)
+            | Self::Http(peer, _)
+            | Self::Dns(peer, _)
+            | Self::Snmp(peer, _) => &peer.host,
+            Self::Icmp(host) => host,
+            Self::Exec(line) => {
+                let program = line.split_whitespace().next().unwrap_or(line);
+                program.rsplit('/').next().unwrap_or(program)
+            }
         }
     }
 }
@@ -66,6 +102,14 @@ impl FromStr for Target {
             "udp" => rest.parse().map(Self::Udp),
             "tcp" => rest.parse().map(Self::Tcp),
             "connect" => rest.parse().map(Self::Connect),
+            "http" => http(rest),
+            "dns" => dns(rest),
+            "snmp" => snmp(rest),
+            "icmp" => host(rest).map(Self::Icmp),
+            "exec" => super::exec::words(rest).map(|_| Self::Exec(rest.trim().to_owned())),
+            "https" => Err("TLS is not spoken: connect:HOST:443 measures its connection, and \
+                            exec:PROGRAM whatever a program can ask"
+                .to_owned()),
             _ => Err(kinds()),
         }
         .map_err(wrong)
@@ -73,7 +117,63 @@ impl FromStr for Target {
 }
 
 fn kinds() -> String {
-    "expected udp:HOST:PORT, tcp:HOST:PORT or connect:HOST:PORT".to_owned()
+    "expected udp:HOST:PORT, tcp:HOST:PORT, connect:HOST:PORT, http://HOST/PATH, dns:SERVER/NAME, \
+     snmp:HOST?community=WORD, icmp:HOST or exec:PROGRAM"
+        .to_owned()
+}
+
+/// A host with or without its port.
+fn peer_or(text: &str, port: u16) -> Result<Peer, String> {
+    let has_port = text.rsplit_once(':').is_some_and(|(_, rest)| !rest.contains(']'));
+    if has_port { text.parse() } else { Ok(Peer { host: host(text)?, port }) }
+}
+
+fn http(rest: &str) -> Result<Target, String> {
+    let rest = rest.strip_prefix("//").ok_or("expected http://HOST/PATH")?;
+    let at = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(at);
+    let path = path.split_once('#').map_or(path, |(path, _)| path);
+    if path.len() > PATH_OCTETS_MAX || !path.bytes().all(|octet| octet.is_ascii_graphic()) {
+        return Err(format!("its path has other than 0 to {PATH_OCTETS_MAX} printable octets"));
+    }
+    let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+    Ok(Target::Http(peer_or(authority, 80)?, path))
+}
+
+fn dns(rest: &str) -> Result<Target, String> {
+    let (server, name) = rest.split_once('/').ok_or("its name is missing: dns:SERVER/NAME")?;
+    let is_printable = name.bytes().all(|octet| octet.is_ascii_graphic());
+    if !is_printable {
+        return Err("its name has other than printable octets".to_owned());
+    }
+    super::dns::query(name)?;
+    Ok(Target::Dns(peer_or(server, 53)?, name.to_owned()))
+}
+
+fn snmp(rest: &str) -> Result<Target, String> {
+    let (agent, community) = match rest.split_once('?') {
+        None => (rest, "public"),
+        Some((agent, options)) => {
+            let community = options.strip_prefix("community=");
+            (agent, community.ok_or("expected snmp:HOST?community=WORD")?)
+        }
+    };
+    let is_word = (1..=COMMUNITY_OCTETS_MAX).contains(&community.len())
+        && community.bytes().all(|octet| octet.is_ascii_graphic());
+    if !is_word {
+        let most = COMMUNITY_OCTETS_MAX;
+        return Err(format!("its community has other than 1 to {most} printable octets"));
+    }
+    Ok(Target::Snmp(peer_or(agent, 161)?, community.to_owned()))
+}
+
+/// A host, IPv6 in brackets or not.
+fn host(text: &str) -> Result<String, String> {
+    let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    if inner.is_none() && text.parse::<std::net::Ipv6Addr>().is_ok() {
+        return Ok(text.to_owned());
+    }
+    host_of(inner.unwrap_or(text), inner.is_some())
 }
 
 impl FromStr for Peer {
@@ -122,11 +222,16 @@ impl fmt::Display for Peer {
 }
 
 impl fmt::Display for Target {
+    /// As it is read again, except that a community is not shown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Udp(peer) | Self::Tcp(peer) | Self::Connect(peer) => {
+            Self::Udp(peer) | Self::Tcp(peer) | Self::Connect(peer) | Self::Snmp(peer, _) => {
                 write!(f, "{}:{peer}", self.by())
             }
+            Self::Http(peer, path) => write!(f, "http://{peer}{path}"),
+            Self::Dns(peer, name) => write!(f, "dns:{peer}/{name}"),
+            Self::Icmp(host) => write!(f, "icmp:{host}"),
+            Self::Exec(line) => write!(f, "exec:{line}"),
         }
     }
 }
@@ -140,6 +245,24 @@ mod tests {
         for text in ["udp:host:9", "tcp:10.0.0.1:65535", "connect:[::1]:80", "udp:a.b-c_d:1"] {
             assert_eq!(text.parse::<Target>().unwrap().to_string(), text);
         }
+        for (text, whole) in [
+            ("http://host", "http://host:80/"),
+            ("http://[::1]:8080?a=b#c", "http://[::1]:8080/?a=b"),
+            ("http://[::1]/x/y", "http://[::1]:80/x/y"),
+            ("dns:10.0.0.1/a.example", "dns:10.0.0.1:53/a.example"),
+            ("dns:[::1]:5353/a.example", "dns:[::1]:5353/a.example"),
+            ("snmp:host", "snmp:host:161"),
+            ("snmp:host:1161?community=secret", "snmp:host:1161"),
+            ("icmp:::1", "icmp:::1"),
+            ("icmp:host", "icmp:host"),
+            ("exec: /opt/bin/ask 'a b' c", "exec:/opt/bin/ask 'a b' c"),
+        ] {
+            let target: Target = text.parse().unwrap();
+            assert_eq!(target.to_string(), whole);
+        }
+        let target: Target = "snmp:host?community=secret".parse().unwrap();
+        assert!(matches!(target, Target::Snmp(_, community) if community == "secret"));
+        assert_eq!("exec:/opt/bin/ask x".parse::<Target>().unwrap().host(), "ask");
         let target: Target = "tcp:[fe80::1]:7".parse().unwrap();
         assert_eq!((target.by(), target.host()), ("tcp", "fe80::1"));
     }
@@ -147,10 +270,7 @@ mod tests {
     #[test]
     fn what_is_no_target_is_said() {
         let said = |text: &str| text.parse::<Target>().unwrap_err().to_string();
-        assert_eq!(
-            said("host"),
-            "\"host\" is no target: expected udp:HOST:PORT, tcp:HOST:PORT or connect:HOST:PORT"
-        );
+        assert!(said("host").starts_with("\"host\" is no target: expected udp:HOST:PORT, tcp:"));
         assert!(said("ftp:host:21").contains("expected udp:"));
         assert!(said("udp:host").contains("port is missing"));
         for port in ["0", "65536", "x", "", "-1", "+"] {
@@ -160,6 +280,17 @@ mod tests {
         assert!(said("udp:::1:9").contains("in brackets"));
         assert!(said("udp:[host]:9").contains("in brackets"));
         assert!(said("udp:a b:9").contains("no host name"));
+        assert!(said("https://host/").contains("connect:HOST:443"));
+        assert!(said("http:host").contains("http://HOST"));
+        assert!(said("http:///x").contains("host is missing"));
+        assert!(said("http://host/a b").contains("printable"));
+        assert!(said("http://host/a\r\nX: y").contains("printable"));
+        assert!(said("dns:host").contains("name is missing"));
+        assert!(said("dns:host/a..b").contains("octets"));
+        assert!(said("snmp:host?v=3").contains("community=WORD"));
+        assert!(said("snmp:host?community=").contains("1 to 64"));
+        assert!(said("icmp:").contains("host is missing"));
+        assert!(said("exec:").contains("program is missing"));
         assert!(said("udp:[::1]9").contains("port is missing"));
         assert!(said(&format!("udp:{}:9", "a".repeat(256))).contains("no host name"));
     }
