@@ -1,7 +1,8 @@
 //! The permanent server over real sockets.
 #![allow(clippy::unwrap_used)]
 
-use chronoscope_net::answer::{OF_ONE_MAX, Options, Server};
+use chronoscope_net::answer::ask::{Bulk, Probe};
+use chronoscope_net::answer::{CallError, Caller, OF_ONE_MAX, Options, Server, Token, frame};
 use chronoscope_net::probe::echo;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
@@ -130,5 +131,127 @@ fn a_reader_that_never_reads_harms_nobody() {
     assert_echoes(&mut connect(&server), 64, 2);
     drop(deaf);
     assert_echoes(&mut connect(&server), 64, 3);
+    server.stop();
+}
+
+fn with_token() -> Server {
+    let token = Some(Token::new("a secret"));
+    Server::start(Options { token, ..Options::new((Ipv4Addr::LOCALHOST, 0).into()) }).unwrap()
+}
+
+fn caller(server: &Server, token: Option<&str>) -> Caller {
+    Caller { server: server.address(), token: token.map(Token::new) }
+}
+
+const SOME: Bulk = Bulk { octets: 5_000_001, at_most_ms: 20_000 };
+
+#[test]
+fn bulk_data_goes_both_ways() {
+    let server = server();
+    let caller = caller(&server, None);
+    for moved in [caller.send(SOME).unwrap(), caller.receive(SOME).unwrap()] {
+        assert_eq!(moved.octets, SOME.octets);
+        assert!(moved.bits_per_s() > 0.0);
+        assert!(moved.here.thread_ns > 0 && moved.there.thread_ns > 0, "{moved:?}");
+    }
+    let hasty = Bulk { octets: 100_000_000_000, at_most_ms: 30 };
+    for moved in [caller.send(hasty).unwrap(), caller.receive(hasty).unwrap()] {
+        assert!(moved.octets > 0 && moved.octets < hasty.octets);
+    }
+    assert_eq!(server.stop().asks, 4);
+}
+
+#[test]
+fn who_does_not_know_the_token_gets_echo_and_nothing_else() {
+    let server = with_token();
+    assert!(caller(&server, Some("a secret")).send(SOME).is_ok());
+    let why = |token| match caller(&server, token).receive(SOME).unwrap_err() {
+        CallError::Refused { why, .. } => why,
+        other => panic!("{other}"),
+    };
+    assert_eq!(why(None), "a token is needed");
+    assert_eq!(why(Some("another secret")), "the token is wrong");
+    assert_echoes(&mut connect(&server), 64, 1);
+    let counts = server.stop();
+    assert_eq!((counts.asks, counts.refused_asks, counts.frames), (1, 2, 1));
+}
+
+#[test]
+fn a_proof_is_good_for_one_question() {
+    let server = with_token();
+    let json = br#"{"version":1,"ask":{"sink":{"octets":0,"at_most_ms":1}}}"#;
+    let mut stream = connect(&server);
+    let mut said = |octets: &[u8]| {
+        stream.write_all(octets).unwrap();
+        let mut prefix = [0; 4];
+        stream.read_exact(&mut prefix).unwrap();
+        let mut frame = vec![0; frame::length(prefix).unwrap()];
+        stream.read_exact(&mut frame).unwrap();
+        frame
+    };
+    let number = frame::number(&said(&frame::frame(&[b"CHRh"]))).unwrap();
+    let proof = Token::new("a secret").prove(&number, json);
+    let asked = frame::frame(&[b"CHRa", &proof, json]);
+    let first = String::from_utf8(said(&asked)).unwrap();
+    assert!(first.contains("octets = 0: 1 to"), "it was read: {first}");
+    let again = String::from_utf8(said(&asked)).unwrap();
+    assert!(again.contains("begin with CHRh"), "{again}");
+    said(&frame::frame(&[b"CHRh"]));
+    let replayed = String::from_utf8(said(&asked)).unwrap();
+    assert!(replayed.contains("the token is wrong"), "{replayed}");
+}
+
+fn probe(target: String) -> Probe {
+    Probe { target, octets: 64, count: 10, every_us: 1000, timeout_ms: 2000 }
+}
+
+#[test]
+fn round_trips_are_measured_from_there() {
+    let (server, other) = (with_token(), self::server());
+    let caller = caller(&server, Some("a secret"));
+    for kind in ["udp", "tcp", "connect"] {
+        let measured = caller.probe(&probe(format!("{kind}:{}", other.address()))).unwrap();
+        assert!(measured.first_ns.is_some() && measured.steady.len() == 10, "{measured:?}");
+        assert!(measured.steady.iter().all(|(_, took_ns)| took_ns.is_some()), "{measured:?}");
+    }
+    let counts = other.stop();
+    assert_eq!((counts.datagrams, counts.frames), (11, 11));
+    let nobody = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
+    let lost = caller.probe(&probe(format!("udp:{nobody}"))).unwrap();
+    assert!(lost.first_ns.is_none() && lost.loss.unwrap().contains("nobody listens"));
+    for target in ["exec:/bin/true", "udp:nobody", "http://127.0.0.1/"] {
+        let error = caller.probe(&probe(target.to_owned())).unwrap_err();
+        assert!(matches!(error, CallError::Refused { .. }), "{target}: {error}");
+    }
+    let error = caller.probe(&probe("udp:no-such-host.invalid:9".to_owned())).unwrap_err();
+    assert!(error.to_string().contains("no-such-host.invalid"), "{error}");
+}
+
+#[test]
+fn who_asks_and_never_reads_is_cut_and_others_are_served() {
+    let server = server();
+    let json = br#"{"version":1,"ask":{"source":{"octets":100000000000,"at_most_ms":30000}}}"#;
+    let deaf: Vec<TcpStream> = (0..4)
+        .map(|_| {
+            let mut stream = connect(&server);
+            stream.write_all(&frame::frame(&[b"CHRh"])).unwrap();
+            stream.read_exact(&mut [0; 40]).unwrap();
+            stream.write_all(&frame::frame(&[b"CHRa", &[0; 32], json])).unwrap();
+            stream.read_exact(&mut [0; 4]).unwrap();
+            stream
+        })
+        .collect();
+    let error = caller(&server, None).send(SOME).unwrap_err();
+    assert!(error.to_string().contains("come again"), "{error}");
+    assert_echoes(&mut connect(&server), 64, 1);
+    // They are cut after three seconds; then there is room again.
+    let mut tries = 0;
+    while server.counts().cut < 4 {
+        tries += 1;
+        assert!(tries < 300, "{:?}", server.counts());
+        chronoscope_clock::sleep(Duration::from_millis(100));
+    }
+    assert!(caller(&server, None).send(SOME).is_ok());
+    drop(deaf);
     server.stop();
 }

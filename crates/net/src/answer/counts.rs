@@ -15,6 +15,10 @@ pub struct Counts {
     pub refused_datagrams: u64,
     /// Replies over TCP.
     pub frames: u64,
+    /// Bulk transfers and series of round trips that were done for others.
+    pub asks: u64,
+    /// What was asked and refused: without the token, beyond the limits, too much at a time.
+    pub refused_asks: u64,
     /// Connections that were let in.
     pub connections: u64,
     /// Connections too many: all in all, or of one address.
@@ -33,6 +37,8 @@ pub(super) struct Shared {
     pub(super) datagrams: AtomicU64,
     pub(super) refused_datagrams: AtomicU64,
     pub(super) frames: AtomicU64,
+    pub(super) asks: AtomicU64,
+    pub(super) refused_asks: AtomicU64,
     pub(super) connections: AtomicU64,
     pub(super) turned_away: AtomicU64,
     pub(super) refused_frames: AtomicU64,
@@ -54,6 +60,8 @@ impl Shared {
             datagrams: AtomicU64::new(0),
             refused_datagrams: AtomicU64::new(0),
             frames: AtomicU64::new(0),
+            asks: AtomicU64::new(0),
+            refused_asks: AtomicU64::new(0),
             connections: AtomicU64::new(0),
             turned_away: AtomicU64::new(0),
             refused_frames: AtomicU64::new(0),
@@ -64,7 +72,7 @@ impl Shared {
 
     /// A request has come: what has to be done for each is done.
     pub(super) fn asked(&self) {
-        self.asked_ns.store(clock::monotonic_ns(), Ordering::Relaxed);
+        self.touch();
         let work_ns = u64::try_from(self.options.work.as_nanos()).unwrap_or(u64::MAX);
         if work_ns > 0 {
             let until_ns = clock::thread_cpu_ns().saturating_add(work_ns);
@@ -72,6 +80,11 @@ impl Shared {
                 std::hint::spin_loop();
             }
         }
+    }
+
+    /// Somebody needs the server now.
+    pub(super) fn touch(&self) {
+        self.asked_ns.store(clock::monotonic_ns(), Ordering::Relaxed);
     }
 
     /// For how long nobody has asked for anything.
@@ -90,6 +103,8 @@ impl Shared {
             datagrams: read(&self.datagrams),
             refused_datagrams: read(&self.refused_datagrams),
             frames: read(&self.frames),
+            asks: read(&self.asks),
+            refused_asks: read(&self.refused_asks),
             connections: read(&self.connections),
             turned_away: read(&self.turned_away),
             refused_frames: read(&self.refused_frames),

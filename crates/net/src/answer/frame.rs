@@ -1,6 +1,7 @@
 //! Frames over TCP: the length of what follows (four octets, big-endian), then that many octets,
 //! the first four of which say what they are (docs/formats/answer.md).
 
+use super::token::{NONCE, PROOF};
 use crate::probe::echo;
 
 /// Octets of the length before a frame.
@@ -15,7 +16,25 @@ pub const OCTETS_MIN: usize = 4;
 pub enum Frame<'a> {
     /// A request of [`echo`], as it comes over UDP; it was turned into its reply already.
     Echo(&'a [u8]),
+    /// It wants a number that is used once: something will be asked.
+    Hello,
+    /// It asks.
+    Ask {
+        /// That it knows the server's token; zeros where there is none.
+        proof: [u8; PROOF],
+        /// For what, in JSON.
+        json: &'a [u8],
+    },
 }
+
+/// What a client begins with that will ask.
+pub const HELLO: &[u8; 4] = b"CHRh";
+/// What the number that is used once begins with.
+pub const NUMBER: &[u8; 4] = b"CHRn";
+/// What a question begins with: then a proof, then JSON.
+pub const ASK: &[u8; 4] = b"CHRa";
+/// What the answer to it begins with: then JSON.
+pub const ANSWER: &[u8; 4] = b"CHRb";
 
 /// Octets that are no frame of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,10 +46,16 @@ pub enum FrameError {
         octets: u32,
     },
     /// Nothing begins so.
-    #[error("a frame that begins with {mark:02x?}: CHRq expected")]
+    #[error("a frame that begins with {mark:02x?}: CHRq, CHRh or CHRa expected")]
     Mark {
         /// Its first octets.
         mark: [u8; 4],
+    },
+    /// It goes on behind what it may have.
+    #[error("a frame of {octets} octets is too long for what it says it is")]
+    Long {
+        /// Its length.
+        octets: usize,
     },
     /// It ends before what it has to have.
     #[error("a frame of {octets} octets is too short for what it says it is")]
@@ -67,10 +92,30 @@ pub fn read(frame: &mut [u8]) -> Result<Frame<'_>, FrameError> {
         return Err(FrameError::Short { octets });
     };
     match &mark {
+        HELLO if octets == HELLO.len() => Ok(Frame::Hello),
+        HELLO => Err(FrameError::Long { octets }),
+        ASK => match frame[ASK.len()..].split_first_chunk() {
+            Some((proof, json)) => Ok(Frame::Ask { proof: *proof, json }),
+            None => Err(FrameError::Short { octets }),
+        },
         b"CHRq" if echo::reply(frame) => Ok(Frame::Echo(frame)),
         b"CHRq" => Err(FrameError::Short { octets }),
         _ => Err(FrameError::Mark { mark }),
     }
+}
+
+/// A whole frame of these parts, with its length before it.
+#[must_use]
+pub fn frame(parts: &[&[u8]]) -> Vec<u8> {
+    let mut octets = prefix(parts.iter().map(|part| part.len()).sum()).to_vec();
+    parts.iter().for_each(|part| octets.extend_from_slice(part));
+    octets
+}
+
+/// The number in the answer to [`HELLO`], without its length.
+#[must_use]
+pub fn number(frame: &[u8]) -> Option<[u8; NONCE]> {
+    frame.strip_prefix(NUMBER)?.try_into().ok()
 }
 
 #[cfg(test)]
@@ -81,6 +126,18 @@ mod tests {
     fn an_echo_is_turned() {
         let mut frame = *b"CHRq\0\0\0\0\0\0\0\x07and more";
         assert_eq!(read(&mut frame), Ok(Frame::Echo(b"CHRr\0\0\0\0\0\0\0\x07and more")));
+    }
+
+    #[test]
+    fn a_question_has_a_proof_before_it() {
+        let mut octets = frame(&[ASK, &[7; PROOF], b"{}"]);
+        assert_eq!(octets.first_chunk().copied().map(length), Some(Ok(38)));
+        assert_eq!(read(&mut octets[4..]), Ok(Frame::Ask { proof: [7; PROOF], json: b"{}" }));
+        assert_eq!(read(&mut octets[4..20]), Err(FrameError::Short { octets: 16 }));
+        assert_eq!(read(&mut b"CHRh".to_vec()), Ok(Frame::Hello));
+        assert_eq!(read(&mut b"CHRhi".to_vec()), Err(FrameError::Long { octets: 5 }));
+        let given = frame(&[NUMBER, &[9; NONCE]]);
+        assert_eq!((number(&given[4..]), number(&given[4..35])), (Some([9; NONCE]), None));
     }
 
     #[test]

@@ -11,17 +11,30 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Who knows its token ([`Token`]; programs on its own host, where it has none) may ask for more
+//! ([`ask`], by a [`Caller`]): to take or send bulk data, and to measure round trips to other hosts.
+//!
 //! Limits: [`CONNECTIONS_MAX`] connections, [`OF_ONE_MAX`] from one address; the others are closed
 //! at once. Who sends nothing or reads nothing is cut. Whatever happened is counted ([`Counts`]).
 //!
-//! Not here: TLS.
+//! Not here: TLS. Nothing secret is sent; the token itself never is.
 
+pub mod ask;
+mod client;
 mod counts;
+mod cpu;
 mod datagrams;
+pub mod demand;
 pub mod frame;
+mod serve_ask;
 mod server;
 mod streams;
+mod token;
+mod wire;
 
+pub use client::{CallError, Caller, Transferred};
 pub use counts::Counts;
+pub use cpu::{Cpu, Meter};
 pub use server::{AnswerError, Options, Server, Sockets};
 pub use streams::{CONNECTIONS_MAX, OF_ONE_MAX};
+pub use token::{NONCE, PROOF, Token};

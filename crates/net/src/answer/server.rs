@@ -1,6 +1,7 @@
 //! Starting and stopping.
 
 use super::counts::{Counts, Shared};
+use super::token::Token;
 use super::{datagrams, streams};
 use std::io;
 use std::net::{SocketAddr, TcpListener, UdpSocket};
@@ -17,15 +18,17 @@ const PORT_TRIES: u32 = 32;
 pub struct Options {
     /// Address and port; port 0 lets the kernel choose.
     pub listen: SocketAddr,
-    /// What each reply costs in CPU time, before it is sent: to see how a slow host looks.
+    /// What has to be known to ask for more than echo; without, only programs on this host may.
+    pub token: Option<Token>,
+    /// What each reply, and each piece of bulk data, costs in CPU time, before it is sent: to see how a slow host looks.
     pub work: Duration,
 }
 
 impl Options {
-    /// Replies at once.
+    /// Replies at once, without a token.
     #[must_use]
     pub const fn new(listen: SocketAddr) -> Self {
-        Self { listen, work: Duration::ZERO }
+        Self { listen, token: None, work: Duration::ZERO }
     }
 }
 

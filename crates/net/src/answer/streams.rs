@@ -1,7 +1,11 @@
 //! Connections: who is let in, how long they may dawdle, and what they are answered.
 
+use super::ask::Ask;
+use super::ask::Reply;
 use super::counts::{Shared, count};
 use super::frame::{self, Frame, PREFIX};
+use super::serve_ask;
+use super::token::NONCE;
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, TcpListener};
@@ -49,6 +53,7 @@ pub(super) fn serve(listener: TcpListener, shared: Arc<Shared>) -> io::Result<Jo
 async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
     let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let peers = Arc::new(Peers::default());
+    let asks = Arc::new(Semaphore::new(serve_ask::AT_A_TIME));
     while !shared.is_stopped() {
         let (stream, from) = match timeout(STOP_EVERY, listener.accept()).await {
             Ok(Ok(came)) => came,
@@ -65,8 +70,15 @@ async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
             continue;
         };
         count(&shared.connections);
-        let connection =
-            Connection { stream, buffer: Vec::new(), shared: shared.clone(), _place: place };
+        let connection = Connection {
+            stream,
+            peer: from.ip(),
+            buffer: Vec::new(),
+            nonce: None,
+            shared: shared.clone(),
+            asks: asks.clone(),
+            place,
+        };
         tokio::spawn(connection.run());
     }
 }
@@ -108,10 +120,23 @@ impl Drop for Peer {
 /// One peer.
 struct Connection {
     stream: TcpStream,
+    peer: IpAddr,
     /// The frame that is read or answered, with its length before it.
     buffer: Vec<u8>,
+    /// What the peer got to prove itself with, once.
+    nonce: Option<[u8; NONCE]>,
     shared: Arc<Shared>,
-    _place: (OwnedSemaphorePermit, Peer),
+    /// Room for what is asked.
+    asks: Arc<Semaphore>,
+    place: (OwnedSemaphorePermit, Peer),
+}
+
+/// What comes after a frame.
+enum Next {
+    /// Another frame.
+    Frame,
+    /// What was asked, in a thread of its own; then the connection is closed.
+    Ask(Ask, OwnedSemaphorePermit),
 }
 
 /// How a connection ended.
@@ -139,10 +164,11 @@ impl Connection {
         let _ = self.stream.set_nodelay(true);
         let mut within = FIRST_WITHIN;
         let end = loop {
-            if let Err(end) = self.answer(within).await {
-                break end;
+            match self.answer(within).await {
+                Ok(Next::Frame) => within = NEXT_WITHIN,
+                Ok(Next::Ask(ask, permit)) => return self.serve(ask, permit),
+                Err(end) => break end,
             }
-            within = NEXT_WITHIN;
         };
         match end {
             End::Closed => {}
@@ -152,9 +178,8 @@ impl Connection {
     }
 
     /// Answers the next frame.
-    async fn answer(&mut self, within: Duration) -> Result<(), End> {
+    async fn answer(&mut self, within: Duration) -> Result<Next, End> {
         self.buffer.resize(PREFIX, 0);
-        // Silence between frames is cut, but it is no trouble.
         match timeout(within, self.stream.read_exact(&mut self.buffer[..1])).await {
             Err(_) => return Err(End::Slow),
             Ok(read) => read?,
@@ -166,10 +191,47 @@ impl Connection {
                 let written = timeout(FRAME_WITHIN, self.stream.write_all(&self.buffer)).await;
                 written.map_err(|_| End::Slow)??;
                 count(&self.shared.frames);
-                Ok(())
+                Ok(Next::Frame)
+            }
+            Ok(Frame::Hello) => {
+                let mut nonce = [0; NONCE];
+                getrandom::fill(&mut nonce).map_err(|_| End::Closed)?;
+                self.nonce = Some(nonce);
+                self.say(&frame::frame(&[frame::NUMBER, &nonce])).await?;
+                Ok(Next::Frame)
+            }
+            Ok(Frame::Ask { proof, json }) => {
+                let (nonce, room) = (self.nonce.take(), self.asks.clone().try_acquire_owned());
+                let ask = serve_ask::admit(&self.shared, self.peer, nonce, &proof, json);
+                let busy = || "too much is asked of it at a time: come again".to_owned();
+                match ask.and_then(|ask| Ok((ask, room.map_err(|_| busy())?))) {
+                    Ok((ask, permit)) => Ok(Next::Ask(ask, permit)),
+                    Err(why) => {
+                        count(&self.shared.refused_asks);
+                        self.say(&serve_ask::answer(&Reply::Refused(why))).await?;
+                        Ok(Next::Frame)
+                    }
+                }
             }
             Err(_) => Err(End::Refused),
         }
+    }
+
+    async fn say(&mut self, octets: &[u8]) -> Result<(), End> {
+        let written = timeout(FRAME_WITHIN, self.stream.write_all(octets)).await;
+        Ok(written.map_err(|_| End::Slow)??)
+    }
+
+    /// Does what was asked, in a thread of its own: it blocks.
+    fn serve(self, ask: Ask, permit: OwnedSemaphorePermit) {
+        let Self { stream, shared, place, .. } = self;
+        let Ok(stream) = stream.into_std() else { return };
+        tokio::task::spawn_blocking(move || {
+            shared.asked();
+            serve_ask::serve(stream, &ask, &shared);
+            shared.asked();
+            drop((permit, place));
+        });
     }
 
     /// Reads a frame whose first octet is there. Room is made for what comes, not for what was

@@ -1,0 +1,285 @@
+//! What may be asked of a server besides echo, in JSON (docs/formats/answer.md).
+
+use super::cpu::Cpu;
+use crate::probe::{Load, Series, Target};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Version of what is asked.
+pub const VERSION: u32 = 1;
+/// Longest question, in octets of JSON.
+pub const ASK_OCTETS_MAX: usize = 4096;
+/// Longest bulk transfer, in octets.
+pub const BULK_OCTETS_MAX: u64 = 100_000_000_000;
+/// And in time.
+pub const BULK_TIME_MAX: Duration = Duration::from_secs(30);
+/// Most steady round trips of one series.
+pub const PROBE_COUNT_MAX: u32 = 1000;
+/// Shortest time from one of them to the next: a server is not made a weapon.
+pub const PROBE_EVERY_MIN: Duration = Duration::from_millis(1);
+/// Largest request of a series, in octets.
+pub const PROBE_OCTETS_MAX: usize = 8192;
+/// Longest wait for one reply of a series.
+pub const PROBE_TIMEOUT_MAX: Duration = Duration::from_secs(2);
+/// Longest series.
+pub const PROBE_TIME_MAX: Duration = Duration::from_secs(20);
+
+/// What is asked, with its version.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// [`VERSION`].
+    pub version: u32,
+    /// It.
+    pub ask: Ask,
+}
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ask {
+    /// Take what I send.
+    Sink(Bulk),
+    /// Send me so much.
+    Source(Bulk),
+    /// Measure round trips from your host to another.
+    Probe(Probe),
+}
+
+/// A bulk transfer: the first of both limits ends it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bulk {
+    /// Octets, at most [`BULK_OCTETS_MAX`].
+    pub octets: u64,
+    /// Milliseconds, at most [`BULK_TIME_MAX`].
+    pub at_most_ms: u64,
+}
+
+/// A series of round trips.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Probe {
+    /// `udp:HOST:PORT`, `tcp:HOST:PORT` or `connect:HOST:PORT`.
+    pub target: String,
+    /// Size of a request, at most [`PROBE_OCTETS_MAX`].
+    pub octets: usize,
+    /// Steady round trips, at most [`PROBE_COUNT_MAX`].
+    pub count: u32,
+    /// Microseconds from one to the next, at least [`PROBE_EVERY_MIN`].
+    pub every_us: u64,
+    /// Milliseconds after which a reply is lost, at most [`PROBE_TIMEOUT_MAX`].
+    pub timeout_ms: u64,
+}
+
+/// What a server says to what it was asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// The transfer begins.
+    Go,
+    /// No, and why.
+    Refused(String),
+    /// The transfer is over.
+    Moved(Moved),
+    /// The series.
+    Measured(Measured),
+}
+
+/// A bulk transfer as one end saw it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Moved {
+    /// Octets that it sent or received.
+    pub octets: u64,
+    /// From the first to the last of them, in nanoseconds.
+    pub took_ns: u64,
+    /// What it cost.
+    pub cpu: Cpu,
+}
+
+/// A series as it travels.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Measured {
+    /// As [`Series::start_ns`], by the clock of who measured.
+    pub start_ns: i64,
+    /// As [`Series::first_ns`].
+    pub first_ns: Option<u64>,
+    /// As [`Series::steady`].
+    pub steady: Vec<(i64, Option<u64>)>,
+    /// As [`Series::duration_ns`].
+    pub duration_ns: u64,
+    /// What the last lost round trip died of.
+    #[serde(default)]
+    pub loss: Option<String>,
+}
+
+impl From<Measured> for Series {
+    fn from(measured: Measured) -> Self {
+        Self {
+            start_ns: measured.start_ns,
+            first_ns: measured.first_ns,
+            steady: measured.steady,
+            duration_ns: measured.duration_ns,
+        }
+    }
+}
+
+/// What cannot be asked.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum AskError {
+    /// It is no JSON, or not what is expected.
+    #[error("this cannot be understood: {0}")]
+    Json(String),
+    /// A later version.
+    #[error("version {version}: {VERSION} expected")]
+    Version {
+        /// As it was said.
+        version: u32,
+    },
+    /// It is too long.
+    #[error("a question of {octets} octets: at most {ASK_OCTETS_MAX} expected")]
+    Long {
+        /// Its length.
+        octets: usize,
+    },
+    /// A number beyond what the server does for anybody.
+    #[error("{what} = {value}: {least} to {most} expected")]
+    Limit {
+        /// Which.
+        what: &'static str,
+        /// As it was said.
+        value: u64,
+        /// Least that is possible.
+        least: u64,
+        /// Most.
+        most: u64,
+    },
+    /// The target is none, or of a kind that is not asked for others.
+    #[error("{0}")]
+    Target(String),
+}
+
+/// Reads a question and looks at its limits.
+///
+/// # Errors
+/// [`AskError`].
+pub fn read(json: &[u8]) -> Result<Ask, AskError> {
+    if json.len() > ASK_OCTETS_MAX {
+        return Err(AskError::Long { octets: json.len() });
+    }
+    let asked: Asked =
+        serde_json::from_slice(json).map_err(|error| AskError::Json(error.to_string()))?;
+    if asked.version != VERSION {
+        return Err(AskError::Version { version: asked.version });
+    }
+    match &asked.ask {
+        Ask::Sink(bulk) | Ask::Source(bulk) => {
+            within("octets", bulk.octets, 1, BULK_OCTETS_MAX)?;
+            within("at_most_ms", bulk.at_most_ms, 1, milliseconds(BULK_TIME_MAX))?;
+        }
+        Ask::Probe(probe) => {
+            probe.target()?;
+            let octets_min = crate::probe::echo::OCTETS_MIN as u64;
+            within("octets", probe.octets as u64, octets_min, PROBE_OCTETS_MAX as u64)?;
+            within("count", u64::from(probe.count), 0, u64::from(PROBE_COUNT_MAX))?;
+            let every_min = milliseconds(PROBE_EVERY_MIN) * 1000;
+            within("every_us", probe.every_us, every_min, milliseconds(PROBE_TIME_MAX) * 1000)?;
+            within("timeout_ms", probe.timeout_ms, 1, milliseconds(PROBE_TIMEOUT_MAX))?;
+        }
+    }
+    Ok(asked.ask)
+}
+
+fn within(what: &'static str, value: u64, least: u64, most: u64) -> Result<(), AskError> {
+    let is_within = (least..=most).contains(&value);
+    is_within.then_some(()).ok_or(AskError::Limit { what, value, least, most })
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Probe {
+    /// What is probed. Only kinds that ask little of anybody are asked for others: no programs are
+    /// started, no pages fetched.
+    ///
+    /// # Errors
+    /// [`AskError::Target`].
+    pub fn target(&self) -> Result<Target, AskError> {
+        let target: Target =
+            self.target.parse().map_err(|error| AskError::Target(format!("{error}")))?;
+        match target {
+            Target::Udp(_) | Target::Tcp(_) | Target::Connect(_) => Ok(target),
+            #[allow(unreachable_patterns)]
+            _ => Err(AskError::Target(format!(
+                "{:?} is not asked for others: udp, tcp or connect expected",
+                self.target
+            ))),
+        }
+    }
+
+    /// As much as that.
+    #[must_use]
+    pub fn load(&self) -> Load {
+        Load {
+            count: self.count,
+            every: Duration::from_micros(self.every_us),
+            timeout: self.timeout(),
+            at_most: PROBE_TIME_MAX,
+        }
+    }
+
+    /// After which a reply is lost.
+    #[must_use]
+    pub fn timeout(&self) -> Duration {
+        Duration::from_millis(self.timeout_ms)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(json: &str) -> String {
+        read(json.as_bytes()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let json = br#"{"version":1,"ask":{"source":{"octets":25000000,"at_most_ms":2000}}}"#;
+        assert_eq!(read(json).unwrap(), Ask::Source(Bulk { octets: 25_000_000, at_most_ms: 2000 }));
+        let probe = Probe {
+            target: "udp:10.0.0.7:4711".to_owned(),
+            octets: 64,
+            count: 20,
+            every_us: 2000,
+            timeout_ms: 1000,
+        };
+        let asked = Asked { version: VERSION, ask: Ask::Probe(probe) };
+        assert_eq!(read(&serde_json::to_vec(&asked).unwrap()).unwrap(), asked.ask);
+    }
+
+    #[test]
+    fn limits_are_named() {
+        assert_eq!(
+            said(r#"{"version":1,"ask":{"sink":{"octets":0,"at_most_ms":2000}}}"#),
+            "octets = 0: 1 to 100000000000 expected"
+        );
+        assert_eq!(
+            said(r#"{"version":1,"ask":{"sink":{"octets":1,"at_most_ms":30001}}}"#),
+            "at_most_ms = 30001: 1 to 30000 expected"
+        );
+        let probe = |target: &str, count: u32, every_us: u64| {
+            said(&format!(
+                r#"{{"version":1,"ask":{{"probe":{{"target":"{target}","octets":64,"count":{count},"every_us":{every_us},"timeout_ms":9}}}}}}"#
+            ))
+        };
+        assert_eq!(probe("udp:a:1", 1001, 1000), "count = 1001: 0 to 1000 expected");
+        assert_eq!(probe("udp:a:1", 1, 999), "every_us = 999: 1000 to 20000000 expected");
+        assert!(probe("exec:/bin/sh", 1, 1000).contains("expected"));
+        assert!(probe("http://a/", 1, 1000).contains("expected"));
+        assert_eq!(
+            said(r#"{"version":2,"ask":{"sink":{"octets":1,"at_most_ms":1}}}"#),
+            "version 2: 1 expected"
+        );
+        assert!(said("{").starts_with("this cannot be understood: EOF"));
+        assert_eq!(said(&" ".repeat(4097)), "a question of 4097 octets: at most 4096 expected");
+    }
+}
