@@ -44,4 +44,4 @@ pub use names::{ClassName, Names, ProcessName};
 pub use quantile::{Quantile, QuantileError, nearest_rank};
 pub use record::{Flags, NO_PROCESS_CPU, Record};
 pub use status::{Status, UnknownStatus};
-pub use transaction::Transaction;
+pub use transaction::{Excerpt, Transaction};

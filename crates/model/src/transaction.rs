@@ -85,3 +85,61 @@ impl Transaction {
         transaction
     }
 }
+
+/// Some of a transaction: its times, how it ended, and what was said about it. What a question about
+/// one class needs, and can be read without the other columns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Excerpt<'a> {
+    /// When it started: UTC, nanoseconds since 1970.
+    pub start_ns: i64,
+    /// How long it took, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// How it ended.
+    pub status: Status,
+    /// ARM properties: key and value.
+    pub properties: Vec<(&'a str, &'a str)>,
+    /// ARM metrics: key and value.
+    pub metrics: Vec<(&'a str, f64)>,
+}
+
+impl<'a> Excerpt<'a> {
+    /// Of a transaction with all its columns.
+    pub fn of(transaction: &'a Transaction) -> Self {
+        let properties = transaction.properties.iter();
+        let metrics = transaction.metrics.iter();
+        Self {
+            start_ns: transaction.start_ns,
+            elapsed_ns: transaction.elapsed_ns,
+            status: transaction.status,
+            properties: properties.map(|(key, word)| (key.as_str(), word.as_str())).collect(),
+            metrics: metrics.map(|(key, value)| (key.as_str(), *value)).collect(),
+        }
+    }
+
+    /// Of a record and its context.
+    pub fn of_record(record: &Record, context: &'a [u8]) -> Self {
+        let mut excerpt = Self {
+            start_ns: record.start_ns,
+            elapsed_ns: record.elapsed_ns,
+            status: record.status(),
+            ..Self::default()
+        };
+        for entry in context::entries(context) {
+            match entry {
+                Entry::Property(key, word) => excerpt.properties.push((key, word)),
+                Entry::Metric(key, value) => excerpt.metrics.push((key, value)),
+            }
+        }
+        excerpt
+    }
+
+    /// The word under a key.
+    pub fn word(&self, key: &str) -> Option<&'a str> {
+        self.properties.iter().find(|(own, _)| *own == key).map(|(_, word)| *word)
+    }
+
+    /// The number under a key.
+    pub fn number(&self, key: &str) -> Option<f64> {
+        self.metrics.iter().find(|(own, _)| *own == key).map(|(_, value)| *value)
+    }
+}

@@ -7,6 +7,7 @@
 //!
 //! Source: J. Navratil, *Time and Load Measuring in the SPS/LEP Control System*, CERN 1990.
 
+pub mod activity;
 pub mod answer;
 pub mod counters;
 pub mod matrix;

@@ -31,7 +31,7 @@
 
 use crate::counters::Counters;
 use crate::table::Observation;
-use chronoscope_model::{ClassId, ClassName, Status, Transaction};
+use chronoscope_model::{ClassId, Excerpt, Status, Transaction};
 use chronoscope_record::{Class, Parent, Started};
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -156,22 +156,30 @@ impl ScanRow {
     /// What a transaction says; `None` where it is of another class, or was not written here.
     #[must_use]
     pub fn from_transaction(transaction: &Transaction) -> Option<Self> {
-        let row = Stored::of(transaction, SCAN_HOST)?;
-        let outcome = match (transaction.status, row.number("interval_ns")) {
+        is_of(transaction, SCAN_HOST).then(|| Self::from_excerpt(&Excerpt::of(transaction)))?
+    }
+
+    /// What a transaction of its class says; `None` where it was not written here.
+    #[must_use]
+    pub fn from_excerpt(row: &Excerpt<'_>) -> Option<Self> {
+        let value = |key| whole(row, key).unwrap_or(0);
+        let outcome = match (row.status, whole(row, "interval_ns")) {
             (Status::Good, Some(interval_ns)) => Outcome::Counted {
                 interval_ns,
-                advance: Counters::from_values(COUNTERS.map(|key| row.number(key).unwrap_or(0))),
+                advance: Counters::from_values(COUNTERS.map(value)),
                 restarted: row.number("restarted").is_some(),
             },
             (Status::Good, None) => Outcome::First,
-            (Status::Failed, _) => Outcome::NotUnderstood(row.word("why").unwrap_or_default()),
+            (Status::Failed, _) => {
+                Outcome::NotUnderstood(row.word("why").unwrap_or_default().to_owned())
+            }
             _ => Outcome::NoAnswer,
         };
         Some(Self {
-            host: row.word("host")?,
-            by: row.word("by")?,
-            start_ns: transaction.start_ns,
-            elapsed_ns: transaction.elapsed_ns,
+            host: row.word("host")?.to_owned(),
+            by: row.word("by")?.to_owned(),
+            start_ns: row.start_ns,
+            elapsed_ns: row.elapsed_ns,
             outcome,
         })
     }
@@ -210,15 +218,20 @@ impl RoundTrip {
     /// What a transaction says; `None` where it is of another class, or was not written here.
     #[must_use]
     pub fn from_transaction(transaction: &Transaction) -> Option<Self> {
-        let row = Stored::of(transaction, ROUND_TRIP)?;
+        is_of(transaction, ROUND_TRIP).then(|| Self::from_excerpt(&Excerpt::of(transaction)))?
+    }
+
+    /// What a transaction of its class says; `None` where it was not written here.
+    #[must_use]
+    pub fn from_excerpt(row: &Excerpt<'_>) -> Option<Self> {
         Some(Self {
-            from: row.word("from")?,
-            to: row.word("to")?,
-            by: row.word("by")?,
+            from: row.word("from")?.to_owned(),
+            to: row.word("to")?.to_owned(),
+            by: row.word("by")?.to_owned(),
             first: row.number("first").is_some(),
-            octets: row.number("octets")?,
-            start_ns: transaction.start_ns,
-            took_ns: (transaction.status == Status::Good).then_some(transaction.elapsed_ns),
+            octets: whole(row, "octets")?,
+            start_ns: row.start_ns,
+            took_ns: (row.status == Status::Good).then_some(row.elapsed_ns),
         })
     }
 }
@@ -238,14 +251,19 @@ impl Transfer {
     /// What a transaction says; `None` where it is of another class, or was not written here.
     #[must_use]
     pub fn from_transaction(transaction: &Transaction) -> Option<Self> {
-        let row = Stored::of(transaction, TRANSFER)?;
+        is_of(transaction, TRANSFER).then(|| Self::from_excerpt(&Excerpt::of(transaction)))?
+    }
+
+    /// What a transaction of its class says; `None` where it was not written here.
+    #[must_use]
+    pub fn from_excerpt(row: &Excerpt<'_>) -> Option<Self> {
         Some(Self {
-            from: row.word("from")?,
-            to: row.word("to")?,
-            octets: row.number("octets")?,
-            start_ns: transaction.start_ns,
-            took_ns: transaction.elapsed_ns,
-            complete: transaction.status == Status::Good,
+            from: row.word("from")?.to_owned(),
+            to: row.word("to")?.to_owned(),
+            octets: whole(row, "octets")?,
+            start_ns: row.start_ns,
+            took_ns: row.elapsed_ns,
+            complete: row.status == Status::Good,
         })
     }
 }
@@ -302,25 +320,14 @@ impl Row {
     }
 }
 
-/// A row that was stored.
-struct Stored<'a>(&'a Transaction);
+fn is_of(transaction: &Transaction, class: &str) -> bool {
+    transaction.class.application == APPLICATION && transaction.class.class == class
+}
 
-impl<'a> Stored<'a> {
-    fn of(transaction: &'a Transaction, class: &str) -> Option<Self> {
-        let ClassName { application, class: own } = &transaction.class;
-        (application == APPLICATION && own == class).then_some(Self(transaction))
-    }
-
-    fn word(&self, key: &str) -> Option<String> {
-        let mut all = self.0.properties.iter();
-        all.find(|(own, _)| own == key).map(|(_, word)| word.clone())
-    }
-
-    /// A whole number; what is none, or below 0, is as if it were not there.
-    fn number(&self, key: &str) -> Option<u64> {
-        let (_, value) = self.0.metrics.iter().find(|(own, _)| own == key)?;
-        // Saturates, also where it is infinite.
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        (*value >= 0.0).then_some(*value as u64)
-    }
+/// A whole number; what is below 0, or no number, is as if it were not there.
+fn whole(row: &Excerpt<'_>, key: &str) -> Option<u64> {
+    let value = row.number(key)?;
+    // Saturates, also where it is infinite.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    (value >= 0.0).then_some(value as u64)
 }

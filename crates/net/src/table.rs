@@ -109,48 +109,73 @@ pub struct Overview {
     pub actual_speed: f64,
 }
 
+/// What hosts did, added up as it comes.
+#[derive(Clone, Debug, Default)]
+pub struct Sums {
+    hosts: BTreeMap<String, Sum>,
+    total: Counters,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Sum {
+    measured_ns: u64,
+    counters: Counters,
+    restarts: u32,
+}
+
+impl Sums {
+    /// Adds an interval of a host.
+    pub fn add(&mut self, observation: &Observation) {
+        if !self.hosts.contains_key(&observation.host) {
+            self.hosts.insert(observation.host.clone(), Sum::default());
+        }
+        let Some(sum) = self.hosts.get_mut(&observation.host) else { return };
+        sum.measured_ns = sum.measured_ns.saturating_add(observation.interval_ns);
+        sum.counters += observation.counters;
+        sum.restarts = sum.restarts.saturating_add(u32::from(observation.restarted));
+        self.total += observation.counters;
+    }
+
+    /// All hosts so far.
+    #[must_use]
+    pub fn overview(&self) -> Overview {
+        let line = |(host, sum): (&String, &Sum)| Line {
+            host: host.clone(),
+            measured_ns: sum.measured_ns,
+            counters: sum.counters,
+            share_percent: Measure::COUNTED
+                .map(|measure| percent(measure.of(&sum.counters), measure.of(&self.total))),
+            speed: speed(&sum.counters, sum.measured_ns),
+            restarts: sum.restarts,
+        };
+        let lines: Vec<Line> = self.hosts.iter().map(line).collect();
+        let speed: f64 = lines.iter().map(|line| line.speed).sum();
+        let measured_ns = lines.iter().map(|line| line.measured_ns).max().unwrap_or(0);
+        Overview { lines, total: self.total, measured_ns, speed, actual_speed: speed / 2.0 }
+    }
+}
+
 impl Overview {
     /// From what was observed; several intervals of a host are added.
     #[must_use]
     pub fn new<'a>(observations: impl IntoIterator<Item = &'a Observation>) -> Self {
-        #[derive(Default)]
-        struct Sum {
-            measured_ns: u64,
-            counters: Counters,
-            restarts: u32,
-        }
-        let mut hosts: BTreeMap<&str, Sum> = BTreeMap::new();
-        let mut total = Counters::default();
-        for observation in observations {
-            let sum = hosts.entry(&observation.host).or_default();
-            sum.measured_ns = sum.measured_ns.saturating_add(observation.interval_ns);
-            sum.counters += observation.counters;
-            sum.restarts += u32::from(observation.restarted);
-            total += observation.counters;
-        }
-        let line = |(host, sum): (&str, Sum)| Line {
-            host: host.to_owned(),
-            measured_ns: sum.measured_ns,
-            counters: sum.counters,
-            share_percent: Measure::COUNTED
-                .map(|measure| percent(measure.of(&sum.counters), measure.of(&total))),
-            speed: speed(&sum.counters, sum.measured_ns),
-            restarts: sum.restarts,
-        };
-        let lines: Vec<Line> = hosts.into_iter().map(line).collect();
-        let speed: f64 = lines.iter().map(|line| line.speed).sum();
-        let measured_ns = lines.iter().map(|line| line.measured_ns).max().unwrap_or(0);
-        Self { lines, total, measured_ns, speed, actual_speed: speed / 2.0 }
+        let mut sums = Sums::default();
+        observations.into_iter().for_each(|observation| sums.add(observation));
+        sums.overview()
+    }
+
+    /// The share of a host's line in a measure, in percent; `None` where nobody did anything.
+    #[must_use]
+    pub fn share_percent(&self, line: &Line, measure: Measure) -> Option<f64> {
+        percent(measure.of(&line.counters), measure.of(&self.total))
     }
 
     /// The most active hosts, the second table: those with a share of at least `threshold_percent`
     /// in any of `measures`, by name.
     pub fn active(&self, threshold_percent: f64, measures: &[Measure]) -> Vec<&Line> {
-        let share = |line: &Line, measure: Measure| {
-            percent(measure.of(&line.counters), measure.of(&self.total))
-        };
         let active = |line: &&Line| {
-            measures.iter().any(|m| share(line, *m).is_some_and(|share| share >= threshold_percent))
+            let shares = measures.iter().filter_map(|measure| self.share_percent(line, *measure));
+            shares.into_iter().any(|share| share >= threshold_percent)
         };
         self.lines.iter().filter(active).collect()
     }
@@ -172,6 +197,30 @@ pub struct Picture {
 pub const INTERVALS_MAX: usize = 100_000;
 
 impl Picture {
+    /// Without hosts.
+    pub(crate) const fn empty() -> Self {
+        Self { starts_ns: Vec::new(), interval_ns: 0, hosts: Vec::new() }
+    }
+
+    /// Shares of values that hosts have in intervals.
+    pub(crate) fn of_values(
+        starts_ns: Vec<i64>,
+        interval_ns: u64,
+        values: Vec<(String, Vec<Option<u64>>)>,
+    ) -> Self {
+        let mut totals = vec![0u64; starts_ns.len()];
+        for (_, values) in &values {
+            for (total, value) in totals.iter_mut().zip(values) {
+                *total = total.saturating_add(value.unwrap_or(0));
+            }
+        }
+        let share = |(value, total): (Option<u64>, &u64)| percent(value?, *total);
+        let shares =
+            |values: Vec<Option<u64>>| values.into_iter().zip(&totals).map(share).collect();
+        let hosts = values.into_iter().map(|(host, values)| (host, shares(values)));
+        Self { hosts: hosts.collect(), starts_ns, interval_ns }
+    }
+
     /// Shares of `measure` in intervals of `interval_ns` over `range_ns`. An observation belongs to
     /// the interval in which its middle is. Beyond [`INTERVALS_MAX`] intervals the range is cut.
     #[must_use]

@@ -22,7 +22,7 @@
 use crate::ask::{self, Answer, ClassStatistics, Limits, Point, Question};
 use crate::clickhouse::{Cluster, Remote};
 use crate::{Damage, Snapshot, StoreError};
-use chronoscope_model::{ChainId, ClassName, Transaction};
+use chronoscope_model::{ChainId, ClassName, Excerpt, Transaction};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
@@ -140,6 +140,26 @@ impl Source {
     /// As [`View::locate`].
     pub fn locate(&self, point: &Point) -> Result<Option<ChainId>, StoreError> {
         self.with(|view| view.locate(point))
+    }
+
+    /// Gives the rows of a class that started in `start_ns` (UTC, nanoseconds since 1970) to
+    /// `each`, in no order that holds everywhere ([`ask::excerpts`]); and what could not be read.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the rows cannot be read, perhaps after some were given out.
+    pub fn excerpts(
+        &self,
+        class: &ClassName,
+        start_ns: &Range<i64>,
+        each: &mut (dyn FnMut(&Excerpt<'_>) + Send),
+    ) -> Result<Vec<Damage>, StoreError> {
+        match self {
+            Self::Files(dir) => ask::excerpts(dir, class, start_ns, each),
+            Self::ClickHouse(cluster) => {
+                Remote::new(cluster.clone()).excerpts(class, start_ns, each)?;
+                Ok(Vec::new())
+            }
+        }
     }
 
     /// The classes that are known, ascending.

@@ -4,10 +4,11 @@
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // helpers of tests
 
 mod cluster;
+mod support;
 mod world;
 
 use chronoscope_chain::PartStatistics;
-use chronoscope_model::{Batch, ChainId, Histogram, Names, Quantile, TransactionId};
+use chronoscope_model::{Batch, ChainId, ClassName, Histogram, Names, Quantile, TransactionId};
 use chronoscope_store::ask::{Answer, Level, Limits, Point, Question};
 use chronoscope_store::clickhouse::{Cluster, Sink, TableOptions};
 use chronoscope_store::source::Source;
@@ -48,6 +49,7 @@ fn two_shards() {
     let Some(mut servers) = Servers::start(2) else { return };
     answers_are_those_of_files(&servers);
     chains_and_classes_are_those_of_files(&servers);
+    excerpts_are_those_of_files(&servers);
     a_batch_is_taken_once(&servers);
     names_are_found_again(&servers);
     tables_belong_to_their_shard(&servers);
@@ -121,6 +123,29 @@ fn answers_are_those_of_files(servers: &Servers) {
         }
         assert!(used > 4000, "{used}");
         assert_eq!(remote.names().unwrap(), local.names().unwrap());
+    }
+}
+
+/// What rows of a class say, with properties and metrics.
+fn excerpts_are_those_of_files(servers: &Servers) {
+    let mut chains = support::Chains::default();
+    let batch = chains.batch(100, 200);
+    sink(servers, "excerpts").insert(&batch, &chains.names, 1).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let store = support::open(dir.path(), chronoscope_store::Options::default(), 100);
+    support::append(&store, &chains, &batch, 100);
+    let class = ClassName { application: "CWP".into(), class: "TargetView_redraw".into() };
+    let at = 100 * MINUTE_NS;
+    for (range, count) in [(i64::MIN..i64::MAX, 200), (at + 10_000_000..at + 20_000_000, 10)] {
+        let rows = |source: &Source| {
+            let mut rows = Vec::new();
+            source.excerpts(&class, &range, &mut |row| rows.push(format!("{row:?}"))).unwrap();
+            rows.sort();
+            rows
+        };
+        let expected = rows(&Source::Files(dir.path().to_owned()));
+        assert_eq!(expected.len(), count);
+        assert_eq!(rows(&Source::open(&servers.url("excerpts")).unwrap()), expected);
     }
 }
 

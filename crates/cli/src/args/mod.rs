@@ -116,6 +116,9 @@ pub(crate) struct Serve {
     /// and write
     #[arg(long, requires = "listen")]
     pub(crate) insecure: bool,
+    /// Record what this host's interfaces count, so often, for `chronoscope net table`
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) interfaces: Option<Duration>,
     /// How long a minute stays open for late records before it is sealed
     #[arg(long, value_name = "TIME", default_value = "2min", value_parser = parse_duration)]
     pub(crate) wait_late: Duration,
@@ -154,6 +157,9 @@ pub(crate) struct Agent {
     /// Folder of the rings [default: $CHRONOSCOPE_DIR, else /dev/shm/chronoscope-UID]
     #[arg(long, value_name = "DIR")]
     pub(crate) rings: Option<PathBuf>,
+    /// Record what this host's interfaces count, so often, for `chronoscope net table`
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) interfaces: Option<Duration>,
     /// Folder of the rows that are not delivered yet [default: `spool` in $CHRONOSCOPE_DATA, else
     /// in ~/.local/share/chronoscope]
     #[arg(long, value_name = "DIR")]

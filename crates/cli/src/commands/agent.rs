@@ -1,5 +1,6 @@
 //! `chronoscope agent`: rings in, rows to a collector, until stopped.
 
+use super::interfaces::Interfaces;
 use crate::args;
 use crate::environment;
 use crate::exit::Exit;
@@ -26,6 +27,8 @@ pub(crate) fn agent(args: &args::Agent) -> Result<Exit> {
         AgentOptions { spool, ..AgentOptions::new(ring_dir.clone(), spool_dir.clone(), target) };
     let agent = Agent::new(options)
         .with_context(|| format!("cannot keep rows in {}", spool_dir.display()))?;
+    let _interfaces =
+        args.interfaces.map(|every| Interfaces::start(every, &ring_dir)).transpose()?;
     if !args.quiet {
         let spool_dir = spool_dir.display();
         eprintln!("delivering {} to {} by {spool_dir}", ring_dir.display(), args.to);

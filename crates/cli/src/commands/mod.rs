@@ -7,6 +7,7 @@ mod classes;
 mod export;
 mod export_otlp;
 mod import;
+mod interfaces;
 mod live;
 mod net;
 mod serve;

@@ -1,5 +1,6 @@
 //! `chronoscope serve`: rings in, durable files out, until stopped.
 
+use super::interfaces::Interfaces;
 use crate::args::Serve;
 use crate::environment;
 use crate::exit::Exit;
@@ -31,6 +32,8 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
     options.store.keep_bytes = args.keep_size;
     let collector = Collector::new(options)
         .with_context(|| format!("cannot store into {}", data_dir.display()))?;
+    let _interfaces =
+        args.interfaces.map(|every| Interfaces::start(every, &ring_dir)).transpose()?;
     if !args.quiet {
         eprintln!("collecting {} into {}", ring_dir.display(), data_dir.display());
     }
@@ -70,6 +73,10 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
 /// Stands before a cluster: what agents and others send goes to its shards, and questions are
 /// answered from them. Nothing is kept here, so that any number of these may stand side by side.
 fn serve_cluster(args: &Serve, cluster: Cluster, interrupt: &Interrupt) -> Result<Exit> {
+    anyhow::ensure!(
+        args.interfaces.is_none(),
+        "--interfaces before a cluster is the agent's: chronoscope agent --interfaces"
+    );
     let address = args.listen.context(
         "before a cluster, --listen ADDRESS:PORT is needed: rows come from agents (chronoscope \
          agent collects the rings of this host, too)",

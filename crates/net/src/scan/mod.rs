@@ -1,9 +1,9 @@
-//! Counters of many hosts: which hosts ([`hosts`]), what they say ([`snmp`],
-//! [`exporter`], [`proc_net`]), and
-//! how far it went since they were asked before ([`readings`]).
+//! Counters of many hosts: which hosts ([`hosts`]), what they say ([`snmp`], [`exporter`],
+//! [`proc_net`], [`own`]), and how far it went since they were asked before ([`readings`]).
 
 pub mod exporter;
 pub mod hosts;
+pub mod own;
 pub mod proc_net;
 pub mod readings;
 pub mod snmp;

@@ -1,6 +1,6 @@
 //! Questions to a cluster: which rows are needed is decided there, what they say here.
 
-use super::fetch::fetch_chain;
+use super::fetch::{each_excerpt, excerpts_of, fetch_chain};
 use super::insert::top;
 use super::rows::Answered;
 use super::{ClickHouseError, Cluster, Node, shard_of};
@@ -11,8 +11,8 @@ use crate::{Minute, StoreError};
 use arrow_array::types::{UInt8Type, UInt16Type};
 use chronoscope_chain::ROW_BYTES;
 use chronoscope_model::{
-    Batch, ChainId, ClassId, ClassName, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId, Record,
-    Transaction, TransactionId,
+    Batch, ChainId, ClassId, ClassName, Excerpt, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId,
+    Record, Transaction, TransactionId,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::ops::{Range, RangeInclusive};
@@ -152,6 +152,39 @@ impl Remote {
         start_ns: &Range<i64>,
     ) -> Result<BTreeMap<ClassName, ClassStatistics>, ClickHouseError> {
         super::fetch::classes(&self.cluster, start_ns)
+    }
+
+    /// Gives the rows of a class that started in a range to `each`, as [`crate::ask::excerpts`]
+    /// does; those of several shards between each other.
+    ///
+    /// # Errors
+    /// [`ClickHouseError`], perhaps after some rows were given out.
+    pub fn excerpts(
+        &self,
+        class: &ClassName,
+        start_ns: &Range<i64>,
+        each: &mut (dyn FnMut(&Excerpt<'_>) + Send),
+    ) -> Result<(), ClickHouseError> {
+        let reach = i64::try_from(REACH.as_nanos()).unwrap_or(i64::MAX);
+        let first = Minute::of(start_ns.start.saturating_sub(reach)).0;
+        let minutes = first..=Minute::of(start_ns.end.saturating_sub(1)).0;
+        let sql = excerpts_of(
+            &format!(
+                "application = {} AND class = {}",
+                quoted(&class.application),
+                quoted(&class.class)
+            ),
+            &between("minute", &minutes),
+            start_ns,
+        );
+        let each = std::sync::Mutex::new(each);
+        let all = self.cluster.on_all(|_, node| {
+            node.query(&sql, |batch| {
+                let mut each = each.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                each_excerpt(&Answered { node, batch }, &mut **each)
+            })
+        });
+        all.map(drop)
     }
 
     /// The chain of a duration, as [`crate::ask::locate`] finds it.

@@ -9,20 +9,23 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt8Type, UInt16Type, UInt32Type};
 use chronoscope_model::{
-    ChainId, ClassName, Flags, Histogram, ProcessName, SUB_BUCKETS, Status, Transaction,
+    ChainId, ClassName, Excerpt, Flags, Histogram, ProcessName, SUB_BUCKETS, Status, Transaction,
     TransactionId,
 };
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
-/// All columns of a transaction in words.
+/// The column of what a transaction says, as lists.
+const CONTEXT: &str = "CAST(mapKeys(properties), 'Array(String)') AS property_keys, \
+    mapValues(properties) AS property_values, \
+    CAST(mapKeys(metrics), 'Array(String)') AS metric_keys, mapValues(metrics) AS metric_values";
+
+/// All columns of a transaction in words, but [`CONTEXT`].
 const ALL: &str = "application, class, host, process, thread, \
     toUnixTimestamp64Nano(start) AS start_ns, elapsed_ns, cpu_ns, process_cpu_ns, status, id, \
     parent, flags, level, path, ifNull(root_application, '') AS root_application_text, \
     toUnixTimestamp64Nano(root_start) AS root_start_ns, ifNull(root_host, '') AS root_host_text, \
-    root_process, CAST(mapKeys(properties), 'Array(String)') AS property_keys, \
-    mapValues(properties) AS property_values, \
-    CAST(mapKeys(metrics), 'Array(String)') AS metric_keys, mapValues(metrics) AS metric_values";
+    root_process";
 
 /// The transactions of a chain on its shard, by start.
 pub(super) fn fetch_chain(
@@ -33,7 +36,7 @@ pub(super) fn fetch_chain(
     let near = minutes.map_or(String::new(), |m| format!(" AND {}", between("minute", &m)));
     let (high, low) = (id.high(), id.low());
     let sql = format!(
-        "SELECT {ALL} FROM transactions WHERE chain_high = {high} AND chain_low = {low}{near}"
+        "SELECT {ALL}, {CONTEXT} FROM transactions WHERE chain_high = {high} AND chain_low = {low}{near}"
     );
     let mut found = Vec::new();
     node.query(&sql, |batch| {
@@ -93,12 +96,52 @@ fn transaction(
         path: text("path")?,
         root_start_ns: Some(rows.times("root_start_ns")?[row]).filter(|_| !foreign),
         root_process: root.filter(|_| !foreign),
-        properties: pairs(rows, row, ["property_keys", "property_values"], |values, index| {
-            Some(values.as_string_opt::<i32>()?.value(index).to_owned())
-        })?,
-        metrics: pairs(rows, row, ["metric_keys", "metric_values"], |values, index| {
-            Some(values.as_primitive_opt::<Float64Type>()?.value(index))
-        })?,
+        properties: properties(rows, row)?,
+        metrics: metrics(rows, row)?,
+    })
+}
+
+/// The query for what rows of a class say.
+pub(super) fn excerpts_of(class: &str, minutes: &str, start_ns: &Range<i64>) -> String {
+    let Range { start, end } = start_ns;
+    format!(
+        "SELECT toUnixTimestamp64Nano(start) AS start_ns, elapsed_ns, status, {CONTEXT} \
+         FROM transactions WHERE {minutes} AND {class} \
+         AND toUnixTimestamp64Nano(start) >= {start} AND toUnixTimestamp64Nano(start) < {end}"
+    )
+}
+
+/// Gives out the rows of an answer.
+pub(super) fn each_excerpt(
+    rows: &Answered<'_>,
+    each: &mut dyn FnMut(&Excerpt<'_>),
+) -> Result<(), ClickHouseError> {
+    let (starts, elapsed) = (rows.times("start_ns")?, rows.times("elapsed_ns")?);
+    let statuses = rows.texts("status")?;
+    for row in 0..rows.batch.num_rows() {
+        let properties = properties(rows, row)?;
+        let metrics = metrics(rows, row)?;
+        let words = properties.iter().map(|(key, word)| (key.as_str(), word.as_str()));
+        each(&Excerpt {
+            start_ns: starts[row],
+            elapsed_ns: elapsed[row].cast_unsigned(),
+            status: statuses.value(row).parse().unwrap_or(Status::Unknown),
+            properties: words.collect(),
+            metrics: metrics.iter().map(|(key, value)| (key.as_str(), *value)).collect(),
+        });
+    }
+    Ok(())
+}
+
+fn properties(rows: &Answered<'_>, row: usize) -> Result<Vec<(String, String)>, ClickHouseError> {
+    pairs(rows, row, ["property_keys", "property_values"], |values, index| {
+        Some(values.as_string_opt::<i32>()?.value(index).to_owned())
+    })
+}
+
+fn metrics(rows: &Answered<'_>, row: usize) -> Result<Vec<(String, f64)>, ClickHouseError> {
+    pairs(rows, row, ["metric_keys", "metric_values"], |values, index| {
+        Some(values.as_primitive_opt::<Float64Type>()?.value(index))
     })
 }
 

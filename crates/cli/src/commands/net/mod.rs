@@ -3,6 +3,12 @@
 mod answer;
 #[allow(dead_code)] // until the first command records something
 mod keep;
+#[allow(dead_code)] // round trips and transfers: until somebody asks for them
+mod stored;
+mod table;
+#[cfg(test)]
+mod table_tests;
+mod table_text;
 
 use crate::args::net::Net;
 use crate::exit::Exit;
@@ -12,5 +18,6 @@ use anyhow::Result;
 pub(crate) fn net(command: &Net) -> Result<Exit> {
     match command {
         Net::Answer(args) => answer::answer(args),
+        Net::Table(args) => table::table(args),
     }
 }

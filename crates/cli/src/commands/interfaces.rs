@@ -1,0 +1,77 @@
+//! `--interfaces` of `serve` and `agent`: what this host's interfaces count, as rows like others'.
+
+use anyhow::{Context, Result, ensure};
+use chronoscope_clock as clock;
+use chronoscope_net::rows::APPLICATION;
+use chronoscope_net::scan::own::OwnHost;
+use chronoscope_record::read;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How often interfaces may be read.
+const EVERY_MIN: Duration = Duration::from_millis(10);
+/// How soon the thread sees that it is to end.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// The thread that reads them; it ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Interfaces {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Interfaces {
+    /// Reads the interfaces every so often from now on. The rows go into this process's ring, which
+    /// is to be one of those in `ring_dir`.
+    ///
+    /// # Errors
+    /// When it is not, or nothing is recorded.
+    pub(crate) fn start(every: Duration, ring_dir: &Path) -> Result<Self> {
+        ensure!(every >= EVERY_MIN, "--interfaces: at most every {EVERY_MIN:?}");
+        let own = read::default_folder();
+        ensure!(
+            own == ring_dir,
+            "--interfaces records into {}, which is not collected here: set CHRONOSCOPE_DIR={} \
+             instead of --rings",
+            own.display(),
+            ring_dir.display()
+        );
+        chronoscope_record::init(APPLICATION);
+        chronoscope_record::ring_path().context(
+            "--interfaces needs the recorder, which CHRONOSCOPE_RECORD has switched off",
+        )?;
+        let mut host = OwnHost::new().context("--interfaces: this host has no name")?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = stop.clone();
+        let thread = std::thread::Builder::new().name("interfaces".to_owned());
+        let thread = thread.spawn(move || watch(&mut host, every, &flag))?;
+        Ok(Self { stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for Interfaces {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join(); // a panic there was printed there
+        }
+    }
+}
+
+fn watch(host: &mut OwnHost, every: Duration, stop: &AtomicBool) {
+    let every_ns = u64::try_from(every.as_nanos()).unwrap_or(u64::MAX);
+    let mut due_ns = clock::monotonic_ns();
+    while !stop.load(Ordering::Relaxed) {
+        let now_ns = clock::monotonic_ns();
+        if now_ns < due_ns {
+            clock::sleep(LOOK_EVERY.min(Duration::from_nanos(due_ns - now_ns)));
+            continue;
+        }
+        host.look().record();
+        // What was missed, on a host that was held up, is not made up for.
+        due_ns = due_ns.saturating_add(every_ns).max(now_ns);
+    }
+}

@@ -1,0 +1,65 @@
+//! Rows that `chronoscope net` recorded, out of any store.
+
+use anyhow::{Context, Result};
+use chronoscope_model::{ClassName, Excerpt};
+use chronoscope_net::rows::{
+    APPLICATION, ROUND_TRIP, RoundTrip, SCAN_HOST, ScanRow, TRANSFER, Transfer,
+};
+use chronoscope_store::source::Source;
+use std::ops::Range;
+
+/// Gives what scans learned in `range` (UTC, nanoseconds since 1970) to `each`, in about the order
+/// of time.
+///
+/// # Errors
+/// When the store cannot be read.
+pub(crate) fn scans(
+    source: &Source,
+    range: &Range<i64>,
+    each: &mut (dyn FnMut(ScanRow) + Send),
+) -> Result<()> {
+    rows(source, SCAN_HOST, range, &mut |row| ScanRow::from_excerpt(row).map(&mut *each))
+}
+
+/// As [`scans`], round trips.
+pub(crate) fn round_trips(
+    source: &Source,
+    range: &Range<i64>,
+    each: &mut (dyn FnMut(RoundTrip) + Send),
+) -> Result<()> {
+    rows(source, ROUND_TRIP, range, &mut |row| RoundTrip::from_excerpt(row).map(&mut *each))
+}
+
+/// As [`scans`], bulk transfers.
+pub(crate) fn transfers(
+    source: &Source,
+    range: &Range<i64>,
+    each: &mut (dyn FnMut(Transfer) + Send),
+) -> Result<()> {
+    rows(source, TRANSFER, range, &mut |row| Transfer::from_excerpt(row).map(&mut *each))
+}
+
+/// Rows of a class; those that `each` makes nothing of are counted and told.
+fn rows(
+    source: &Source,
+    class: &str,
+    range: &Range<i64>,
+    each: &mut (dyn FnMut(&Excerpt<'_>) -> Option<()> + Send),
+) -> Result<()> {
+    let class = ClassName { application: APPLICATION.to_owned(), class: class.to_owned() };
+    let mut strange = 0_u64;
+    let mut take = |row: &Excerpt<'_>| strange += u64::from(each(row).is_none());
+    let damage = source.excerpts(&class, range, &mut take).with_context(|| {
+        format!(
+            "cannot read {source} (chronoscope net scan and net rtt fill it; --data DIR or --store \
+             URL name another)"
+        )
+    })?;
+    for damage in damage {
+        eprintln!("damaged: {damage}");
+    }
+    if strange > 0 {
+        eprintln!("{strange} rows of {class} say nothing of the kind and were left out");
+    }
+    Ok(())
+}

@@ -1,0 +1,191 @@
+//! `chronoscope net table`: who loads the network.
+
+use super::stored;
+use super::table_text as words;
+use crate::args::net::{Direction, Table};
+use crate::exit::Exit;
+use crate::screen::show;
+use crate::times::Zone;
+use anyhow::{Result, anyhow, ensure};
+use chronoscope_formats::json::document;
+use chronoscope_net::activity::{Activity, Host};
+use chronoscope_net::table::{Line, Measure, Overview, Picture};
+use serde_json::{Value, json};
+use std::ops::Range;
+
+/// Everything that the tables show.
+pub(super) struct Tables {
+    pub(super) overview: Overview,
+    pub(super) picture: Picture,
+    /// Hosts that did not tell anything, some time or now.
+    pub(super) silent: Vec<(String, Host)>,
+    pub(super) measure: Direction,
+    pub(super) threshold_percent: f64,
+}
+
+impl Tables {
+    /// The measured values of which the table of the most active hosts has columns.
+    pub(super) fn columns(&self) -> &'static [Measure] {
+        columns(self.measure)
+    }
+
+    /// The most active hosts.
+    pub(super) fn active(&self) -> Vec<&Line> {
+        self.overview.active(self.threshold_percent, self.columns())
+    }
+}
+
+/// Runs the command.
+pub(crate) fn table(args: &Table) -> Result<Exit> {
+    ensure!(
+        (0.0..=100.0).contains(&args.threshold),
+        "--threshold {}: a share in percent is from 0 to 100",
+        args.threshold
+    );
+    let zone = Zone::new(args.utc);
+    let range = range(args, &zone)?;
+    let interval_ns = args.interval.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+    let mut activity = Activity::new(over_time(args.measure), range.start, interval_ns);
+    let source = args.data.source()?;
+    stored::scans(&source, &range, &mut |row| activity.add(&row))?;
+    if activity.left_out() > 0 {
+        eprintln!("{} rows of too many hosts were left out", activity.left_out());
+    }
+    let intervals_max = if args.json || args.csv { usize::MAX } else { words::INTERVALS };
+    let tables = Tables {
+        overview: activity.overview(),
+        picture: activity.picture(intervals_max),
+        silent: silent(&activity),
+        measure: args.measure,
+        threshold_percent: args.threshold,
+    };
+    if activity.rows() == 0 {
+        let (from, until) = (zone.instant(range.start), zone.instant(range.end));
+        eprintln!(
+            "no scan in {source} from {from} to {until}: chronoscope net scan makes them, --from \
+             and --until say another time"
+        );
+        return Ok(Exit::Nothing);
+    }
+    if args.json {
+        show(&format!("{:#}\n", document("activity", json(&tables))))?;
+    } else if args.csv {
+        show(&csv(args, &tables))?;
+    } else {
+        show(&words::page(args, &tables, &zone))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn range(args: &Table, zone: &Zone) -> Result<Range<i64>> {
+    let now_ns = chronoscope_clock::utc_now_ns();
+    let parse = |text: &str| zone.parse(text, now_ns).map_err(|error| anyhow!(error));
+    let until_ns = args.until.as_deref().map_or(Ok(now_ns), parse)?;
+    let range = parse(&args.from)?..until_ns;
+    ensure!(range.start < range.end, "--from lies behind --until");
+    Ok(range)
+}
+
+/// Hosts that are silent now, or were for some time.
+pub(super) fn silent(activity: &Activity) -> Vec<(String, Host)> {
+    let silent = activity.hosts().filter(|(_, host)| host.silent_count > 0);
+    silent.map(|(name, host)| (name.to_owned(), host.clone())).collect()
+}
+
+/// The measured values that are shown side by side.
+const fn columns(measure: Direction) -> &'static [Measure] {
+    match measure {
+        Direction::Packets => &[Measure::InPackets, Measure::OutPackets],
+        Direction::Bytes => &[Measure::InBytes, Measure::OutBytes],
+        Direction::InPackets => &[Measure::InPackets],
+        Direction::OutPackets => &[Measure::OutPackets],
+        Direction::InBytes => &[Measure::InBytes],
+        Direction::OutBytes => &[Measure::OutBytes],
+    }
+}
+
+/// The one whose shares are shown over time.
+pub(super) const fn over_time(measure: Direction) -> Measure {
+    match measure {
+        Direction::Packets => Measure::Packets,
+        Direction::Bytes => Measure::Bytes,
+        Direction::InPackets => Measure::InPackets,
+        Direction::OutPackets => Measure::OutPackets,
+        Direction::InBytes => Measure::InBytes,
+        Direction::OutBytes => Measure::OutBytes,
+    }
+}
+
+fn json(tables: &Tables) -> Value {
+    let active: Vec<&str> = tables.active().iter().map(|line| line.host.as_str()).collect();
+    let silent: Vec<Value> = tables
+        .silent
+        .iter()
+        .map(|(name, host)| {
+            json!({
+                "host": name,
+                "answered_ns": host.answered_ns,
+                "silent_since_ns": host.silent_since_ns,
+                "silent_count": host.silent_count,
+                "why": host.why,
+            })
+        })
+        .collect();
+    let columns: Vec<_> = tables.columns().iter().map(|measure| json!(measure)).collect();
+    json!({
+        "overview": tables.overview,
+        "active": { "threshold_percent": tables.threshold_percent, "measures": columns, "hosts": active },
+        "over_time": { "measure": over_time(tables.measure), "picture": tables.picture },
+        "silent": silent,
+    })
+}
+
+/// The table that is asked for: all hosts, the most active of them, or activity over time.
+fn csv(args: &Table, tables: &Tables) -> String {
+    if args.over_time {
+        return csv_over_time(&tables.picture);
+    }
+    let lines: Vec<&Line> =
+        if args.active { tables.active() } else { tables.overview.lines.iter().collect() };
+    let mut text = String::from(
+        "host,measured_s,in_packets,in_packets_percent,out_packets,out_packets_percent,in_bytes,\
+         in_bytes_percent,out_bytes,out_bytes_percent,bytes_per_s,in_errors,out_errors,in_drops,\
+         out_drops,restarts\n",
+    );
+    for line in lines {
+        let counters = &line.counters;
+        let mut fields = vec![field(&line.host), (line.measured_ns as f64 / 1e9).to_string()];
+        for (measure, share) in Measure::COUNTED.iter().zip(line.share_percent) {
+            fields.push(measure.of(counters).to_string());
+            fields.push(share.map_or(String::new(), |share| share.to_string()));
+        }
+        fields.push(line.speed.to_string());
+        fields.extend(counters.values()[4..].iter().map(u64::to_string));
+        fields.push(line.restarts.to_string());
+        text += &fields.join(",");
+        text.push('\n');
+    }
+    text
+}
+
+fn csv_over_time(picture: &Picture) -> String {
+    let mut text = String::from("start_ns,interval_ns,host,percent\n");
+    for (host, shares) in &picture.hosts {
+        for (start_ns, share) in picture.starts_ns.iter().zip(shares) {
+            if let Some(share) = share {
+                let (host, interval_ns) = (field(host), picture.interval_ns);
+                text += &format!("{start_ns},{interval_ns},{host},{share}\n");
+            }
+        }
+    }
+    text
+}
+
+/// A word as a field of CSV (RFC 4180).
+fn field(word: &str) -> String {
+    if word.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", word.replace('"', "\"\""))
+    } else {
+        word.to_owned()
+    }
+}
