@@ -2,6 +2,8 @@
 //!
 //! * [`callgrind`] reads profiles that Valgrind's Callgrind wrote: exact instruction counts by
 //!   function, by call and by source line; [`callgrind::diff`] says what moved between two.
+//! * [`counters`] runs a program and counts what it costs, by the processor's counters or, without
+//!   them, by Callgrind.
 //!
 //! ```
 //! use chronoscope_track::callgrind::{self, Limits};
@@ -17,3 +19,4 @@
 //! Not here: making a system run (that is a replay), and keeping what was measured.
 
 pub mod callgrind;
+pub mod counters;

@@ -61,6 +61,11 @@ impl Program {
         self.folder.path().join("profile")
     }
 
+    /// The executable.
+    pub(crate) fn executable(&self) -> PathBuf {
+        self.folder.path().join("program")
+    }
+
     /// Runs the program under Callgrind.
     pub(crate) fn profile(&self, flags: &[&str]) -> Profile {
         let mut valgrind = Command::new("valgrind");

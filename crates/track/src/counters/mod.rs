@@ -1,0 +1,279 @@
+//! What a program costs: instructions, branches, cycles, and what the kernel counts.
+//!
+//! Counters of the processor where there are any ([`Method::best`] says), Callgrind's exact count
+//! of instructions where not: in containers, and on virtual machines that hide them. Address space
+//! randomisation is off, the environment fixed, the first run only warms up. Runs whose counters
+//! contradict each other are discarded, repeated and counted.
+//!
+//! Syscalls and allocations are counted by Callgrind only: there they are exact and free. Beside
+//! hardware counters they would need a tracer, which slows the program, or privileges.
+
+mod calibrate;
+mod check;
+mod perf;
+mod program;
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::callgrind::{self, Graph, GraphError, Limits, Profile, SetError};
+pub use calibrate::{Calibration, calibrate};
+pub use check::Corruption;
+pub use perf::{Counter, Reading};
+pub use program::{Program, RunError, Usage};
+
+/// How instructions are counted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// By the processor.
+    Hardware,
+    /// By Callgrind, because the processor's counters cannot be had.
+    Callgrind {
+        /// Why not: what the system said.
+        because: String,
+    },
+}
+
+impl Method {
+    /// The best that this machine has, found out by trying.
+    pub fn best() -> Method {
+        match calibrate::calibrate() {
+            Ok(_) => Method::Hardware,
+            Err(error) => Method::Callgrind { because: error.to_string() },
+        }
+    }
+}
+
+/// What was counted in one run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Counts {
+    /// By the processor, in user space, of the program, its threads, and its children that ended.
+    Hardware {
+        /// Instructions.
+        instructions: Reading,
+        /// Branches.
+        branches: Reading,
+        /// Cycles.
+        cycles: Reading,
+    },
+    /// By Callgrind, of the program and its children.
+    Callgrind {
+        /// Instructions.
+        instructions: u64,
+        /// Calls of `malloc` and its kin.
+        allocations: u64,
+        /// System calls.
+        syscalls: u64,
+    },
+}
+
+/// One run of a program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Run {
+    /// What the kernel says, of a run that nothing slows down.
+    pub usage: Usage,
+    /// What was counted.
+    pub counts: Counts,
+}
+
+impl Run {
+    /// Instructions as they were counted.
+    pub fn instructions(&self) -> u64 {
+        match &self.counts {
+            Counts::Hardware { instructions, .. } => instructions.count,
+            Counts::Callgrind { instructions, .. } => *instructions,
+        }
+    }
+
+    /// Instructions without what interrupts add: minus branches where the processor counted, see
+    /// [`Calibration`]; as they are under Callgrind, which no interrupt reaches.
+    pub fn corrected(&self) -> u64 {
+        match &self.counts {
+            Counts::Hardware { instructions, branches, .. } => {
+                instructions.count.saturating_sub(branches.count)
+            }
+            Counts::Callgrind { instructions, .. } => *instructions,
+        }
+    }
+}
+
+/// How often to run, and what to believe.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Runs that are wanted.
+    pub runs: usize,
+    /// Runs before them that only fill caches.
+    pub warm_ups: usize,
+    /// How far instructions by branches may be from the usual, as a part of it: 1e-5 for a program
+    /// that does the same each time, more for one with threads.
+    pub tolerance: f64,
+    /// Runs that may be discarded before it is given up.
+    pub discards_max: usize,
+}
+
+impl Default for Plan {
+    fn default() -> Plan {
+        Plan { runs: 1, warm_ups: 1, tolerance: 1e-5, discards_max: 5 }
+    }
+}
+
+/// Runs of one program.
+#[derive(Clone, Debug, Serialize)]
+pub struct Series {
+    /// How they were counted.
+    pub method: Method,
+    /// Those that can be believed.
+    pub runs: Vec<Run>,
+    /// Those that cannot, and why.
+    pub discarded: Vec<(Run, Corruption)>,
+}
+
+/// Why there is no series.
+#[derive(Debug, thiserror::Error)]
+pub enum CountError {
+    /// The program did not run to its end.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Too many runs had counters that contradict each other.
+    #[error("{discarded} runs were discarded, the last because {last}; {kept} were kept")]
+    Corrupted {
+        /// How many.
+        discarded: usize,
+        /// Why the last one was.
+        last: Corruption,
+        /// How many can be believed.
+        kept: usize,
+    },
+    /// There is no folder for Callgrind's profiles.
+    #[error("a folder for profiles: {0}")]
+    Folder(#[source] io::Error),
+    /// Callgrind's profile is none.
+    #[error(transparent)]
+    Profile(#[from] SetError),
+    /// Callgrind's profile does not have what was asked for.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+    /// Callgrind left no profile.
+    #[error("Callgrind left no profile of {0}: a static program, or one that changed its folder")]
+    NoProfile(PathBuf),
+}
+
+/// Runs a program as often as the plan says.
+///
+/// # Errors
+/// [`CountError`] when it does not run to its end, or its counts cannot be believed.
+pub fn measure(program: &Program, method: &Method, plan: &Plan) -> Result<Series, CountError> {
+    let mut series = Series { method: method.clone(), runs: Vec::new(), discarded: Vec::new() };
+    for _ in 0..plan.warm_ups {
+        program::run(program, &[])?;
+    }
+    loop {
+        while series.runs.len() < plan.runs {
+            let run = one(program, method)?;
+            match check::alone(&run) {
+                Some(why) => series.discard(run, why, plan)?,
+                None => series.runs.push(run),
+            }
+        }
+        let found = check::together(&series.runs, plan.tolerance);
+        if found.iter().all(Option::is_none) {
+            return Ok(series);
+        }
+        for (run, why) in std::mem::take(&mut series.runs).into_iter().zip(found) {
+            match why {
+                Some(why) => series.discard(run, why, plan)?,
+                None => series.runs.push(run),
+            }
+        }
+    }
+}
+
+impl Series {
+    fn discard(&mut self, run: Run, why: Corruption, plan: &Plan) -> Result<(), CountError> {
+        let (discarded, kept) = (self.discarded.len() + 1, self.runs.len());
+        if discarded > plan.discards_max {
+            return Err(CountError::Corrupted { discarded, last: why, kept });
+        }
+        self.discarded.push((run, why));
+        Ok(())
+    }
+}
+
+fn one(program: &Program, method: &Method) -> Result<Run, CountError> {
+    match method {
+        Method::Hardware => {
+            let (usage, readings) = program::run(program, &perf::HARDWARE)?;
+            let [instructions, branches, cycles] = readings[..] else {
+                unreachable!("as many readings as counters");
+            };
+            Ok(Run { usage, counts: Counts::Hardware { instructions, branches, cycles } })
+        }
+        Method::Callgrind { .. } => {
+            // Once as it is, since under Valgrind times and faults are Valgrind's.
+            let (usage, _) = program::run(program, &[])?;
+            let profile = profile(program)?;
+            let counts = Counts::Callgrind {
+                instructions: profile.total("Ir").unwrap_or(0),
+                allocations: allocations(&profile)?,
+                syscalls: profile.total("sysCount").unwrap_or(0),
+            };
+            Ok(Run { usage, counts })
+        }
+    }
+}
+
+/// Counts events that the kernel has on any machine, for one run.
+///
+/// # Errors
+/// [`RunError`] when it does not run to its end, or the counter cannot be had.
+pub fn count(program: &Program, counter: Counter) -> Result<(Usage, Reading), RunError> {
+    let (usage, readings) = program::run(program, &[counter])?;
+    Ok((usage, readings[0]))
+}
+
+/// Runs a program and its children once under Callgrind, their profiles summed. It takes some
+/// fifty times as long; the program's limit is stretched by that.
+///
+/// # Errors
+/// [`CountError`] when it does not run to its end there, or leaves no profile.
+pub fn profile(program: &Program) -> Result<Profile, CountError> {
+    let folder = tempfile::tempdir().map_err(CountError::Folder)?;
+    let mut file = OsString::from("--callgrind-out-file=");
+    file.push(folder.path());
+    file.push("/profile.%p");
+    let flags = ["--tool=callgrind", "-q", "--trace-children=yes", "--fair-sched=yes"];
+    let mut arguments: Vec<OsString> = flags.map(OsString::from).into();
+    arguments.extend(["--collect-systime=usec".into(), file]);
+    let mut under = program.under("valgrind", arguments);
+    under.limit = program.limit.saturating_mul(50);
+    program::run(&under, &[])?;
+    let mut sum = Profile::default();
+    let entries = std::fs::read_dir(folder.path()).map_err(CountError::Folder)?;
+    for entry in entries {
+        let path = entry.map_err(CountError::Folder)?.path();
+        let file = File::open(&path).map_err(CountError::Folder)?;
+        let profile = callgrind::read(BufReader::new(file), Limits::default())
+            .map_err(|source| SetError::Read { path: path.clone(), source })?;
+        sum.add(&profile).ok_or(SetError::Overflow { path })?;
+    }
+    if sum.parts.is_empty() {
+        return Err(CountError::NoProfile(program.path.clone()));
+    }
+    Ok(sum)
+}
+
+/// Calls of the functions that give memory. Those that a program has within itself, statically
+/// linked, have their own names and are not known.
+fn allocations(profile: &Profile) -> Result<u64, GraphError> {
+    const GIVE: [&str; 6] =
+        ["malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc", "memalign"];
+    let graph = Graph::of(profile, "Ir")?;
+    let given = graph.nodes.iter().filter(|node| GIVE.contains(&&*node.name));
+    Ok(given.map(|node| node.calls).sum())
+}
