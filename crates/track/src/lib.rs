@@ -2,6 +2,7 @@
 //!
 //! * [`callgrind`] reads profiles that Valgrind's Callgrind wrote: exact instruction counts by
 //!   function, by call and by source line; [`callgrind::diff`] says what moved between two.
+//! * [`compare`] gives verdicts on pairs and histories, with how often they are wrong.
 //! * [`counters`] runs a program and counts what it costs, by the processor's counters or, without
 //!   them, by Callgrind.
 //!
@@ -19,4 +20,5 @@
 //! Not here: making a system run (that is a replay), and keeping what was measured.
 
 pub mod callgrind;
+pub mod compare;
 pub mod counters;
