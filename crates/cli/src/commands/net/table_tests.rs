@@ -189,7 +189,7 @@ fn many_hosts_and_large_numbers_fit_a_terminal() {
     let mut rows = Vec::new();
     for scan in 1..=20 {
         for host in 0..300 {
-            let value = u64::MAX / 70_000 >> (host % 40);
+            let value = (u64::MAX / 70_000) >> (host % 40);
             let advance = Counters::from_values([value, value, value, value, 0, 0, 0, 0]);
             rows.push(counted(&format!("magnet-{host:03}"), scan, 1, advance));
         }
