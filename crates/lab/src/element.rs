@@ -95,6 +95,18 @@ impl Lane {
         Some(self.last_ns)
     }
 
+    /// It is another element from now on; what has entered leaves as it would have.
+    pub fn change(&mut self, now_ns: u64, element: Element) {
+        self.serve_others(now_ns);
+        self.element = element;
+        let busy = self.other_ns().is_some_and(|(_, apart_ns)| apart_ns.is_finite());
+        self.next_other_ns = match busy {
+            true if self.next_other_ns.is_finite() => self.next_other_ns,
+            true => now_ns as f64,
+            false => f64::INFINITY,
+        };
+    }
+
     /// A packet that entered has left.
     pub fn leave(&mut self, octets: usize) {
         self.waiting_octets = self.waiting_octets.saturating_sub(octets);
@@ -182,6 +194,27 @@ mod tests {
         assert_eq!(lane.enter(0, 1250), Some(15 * MS));
         assert_eq!(lane.enter(0, 1250), Some(25 * MS));
         assert_eq!(lane.enter(100 * MS, 1250), Some(115 * MS), "an idle element owes nothing");
+    }
+
+    #[test]
+    fn a_changed_element_is_another_from_then_on() {
+        let delay = |ms| Element { delay: Duration::from_millis(ms), ..Element::default() };
+        let mut lane = Lane::new(delay(5), 1);
+        assert_eq!(lane.enter(0, 100), Some(5 * MS));
+        lane.change(10 * MS, delay(7));
+        assert_eq!(lane.enter(10 * MS, 100), Some(17 * MS));
+        // Busy from then on: someone waits.
+        let traffic = Some(Traffic { utilisation: 0.9, octets: 12_500.0 });
+        let busy = Element { bits_per_s: Some(1_000_000), traffic, ..delay(0) };
+        lane.change(20 * MS, busy);
+        let later = 20_000 * MS;
+        assert!(
+            (1..=100).any(|n| lane.enter(later + n * 1000 * MS, 0) != Some(later + n * 1000 * MS))
+        );
+        // And not from then on.
+        let last = lane.enter(200_000 * MS, 0).unwrap();
+        lane.change(last, delay(1));
+        assert_eq!(lane.enter(last + 900_000 * MS, 100), Some(last + 900_001 * MS));
     }
 
     #[test]

@@ -151,6 +151,18 @@ impl Fabric {
         }
     }
 
+    /// A joint does something else from now on; whether there is such a joint.
+    pub fn change_joint(&mut self, now_ns: u64, joint: usize, element: Element) -> bool {
+        let Some(planned) = self.plan.joints.get_mut(joint) else { return false };
+        planned.element = element;
+        for (id, lane) in &mut self.lanes {
+            if matches!(id, LaneId::Joint { joint: of, .. } if *of == joint) {
+                lane.change(now_ns, element);
+            }
+        }
+        true
+    }
+
     /// When the next packet leaves an element.
     #[must_use]
     pub fn due_ns(&self) -> Option<u64> {
@@ -277,6 +289,16 @@ mod tests {
         assert_eq!((host, arrived[8], fabric.due_ns()), (2, 8, Some(10 * MS)));
         assert!(fabric.arrived(10 * MS).is_some());
         assert_eq!((fabric.due_ns(), fabric.lost()), (None, 0));
+    }
+
+    #[test]
+    fn a_gateway_that_changes() {
+        let mut fabric = fabric();
+        fabric.send(0, 0, packet(0, 2, 9, 1000));
+        assert!(fabric.change_joint(MS, 0, delay(20)));
+        assert!(!fabric.change_joint(MS, 1, delay(20)));
+        assert!(fabric.arrived(9 * MS).is_none(), "it enters at 1 ms, after the change");
+        assert!(fabric.arrived(23 * MS).is_some());
     }
 
     #[test]

@@ -14,9 +14,11 @@ pub mod fabric;
 mod namespace;
 mod network;
 pub mod packet;
+mod priority;
 pub mod tun;
 
 pub use element::{Element, Traffic};
 pub use fabric::{Joint, Plan, PlanError};
 pub use namespace::Namespace;
 pub use network::{Carried, Lab, LabError};
+pub use priority::run_first;

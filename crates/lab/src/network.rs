@@ -1,5 +1,6 @@
 //! Namespaces with the elements between them.
 
+use crate::element::Element;
 use crate::fabric::{Fabric, Plan, PlanError};
 use crate::namespace::Namespace;
 use crate::tun;
@@ -10,8 +11,8 @@ use nix::sys::time::TimeSpec;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::Ipv4Addr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -61,6 +62,7 @@ struct Shared {
     packets: AtomicU64,
     refused: AtomicU64, // by the devices
     lost: AtomicU64,    // by the fabric
+    changes: Mutex<Vec<(usize, Element)>>,
 }
 
 impl Lab {
@@ -91,6 +93,13 @@ impl Lab {
     #[must_use]
     pub fn hosts(&self) -> &[Namespace] {
         &self.hosts
+    }
+
+    /// A joint, by its index in the plan, does something else from now on, within some 20 ms. One
+    /// that is not there changes nothing.
+    pub fn change_joint(&self, joint: usize, element: Element) {
+        let mut changes = self.shared.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        changes.push((joint, element));
     }
 
     /// What it has carried so far.
@@ -132,10 +141,13 @@ impl Carrier {
     }
 
     fn run(mut self) {
+        // Where it may not, packets are as late as the machine is busy.
+        let _ = crate::priority::run_first();
         // Where the kernel refuses, timers are as late as it likes: 50 µs.
         let _ = nix::sys::prctl::set_timerslack(1);
         let mut events = vec![EpollEvent::empty(); 256];
         while !self.shared.stop.load(Ordering::Relaxed) {
+            self.change();
             let count = self.ready.wait(&mut events, EpollTimeout::ZERO).unwrap_or(0);
             for event in &events[..count] {
                 self.fetch(usize::try_from(event.data()).unwrap_or(usize::MAX));
@@ -144,6 +156,15 @@ impl Carrier {
             if count == 0 {
                 self.wait();
             }
+        }
+    }
+
+    /// Does what was asked of joints.
+    fn change(&mut self) {
+        // Whoever asks holds it for a moment only; what is missed now is done in the next round.
+        let Ok(mut changes) = self.shared.changes.try_lock() else { return };
+        for (joint, element) in changes.drain(..) {
+            self.fabric.change_joint(monotonic_ns(), joint, element);
         }
     }
 
