@@ -12,10 +12,19 @@
 //!   └ half of A's own round trip              half of B's ┘
 //! ```
 
+pub mod around;
+pub mod characterise;
+pub mod discover;
 pub mod element;
+pub mod interval;
 pub mod predict;
 pub mod queue;
+mod random;
+pub mod sampling;
 mod shape;
 pub mod topology;
+pub mod trace;
+pub mod utilisation;
+pub mod watch;
 
 pub use shape::Shape;

@@ -2,7 +2,9 @@
 
 use super::Shape;
 use super::element::{Delay, Jitter};
+use super::interval::ranks;
 use super::queue::{UTILISATION_MAX, waiting};
+use super::random::Random;
 use super::topology::{Kind, Service, Sizes, Step, Topology, TopologyError, Type};
 use chronoscope_model::{Quantile, nearest_rank};
 use serde::Serialize;
@@ -50,6 +52,41 @@ pub struct Prediction {
     pub p90_band_ns: [f64; 2],
     /// What each element adds.
     pub parts: Vec<PartPrediction>,
+    /// What all of them add: `fixed_ns`, and cells of `cell_ns` on top.
+    #[serde(skip)]
+    total: Total,
+}
+
+/// The distribution of the sum.
+#[derive(Clone, Debug, PartialEq)]
+struct Total {
+    fixed_ns: f64,
+    shape: Shape,
+    cell_ns: f64,
+}
+
+impl Total {
+    fn quantile(&self, share: f64) -> f64 {
+        self.fixed_ns + self.shape.quantile(share) as f64 * self.cell_ns
+    }
+}
+
+impl Prediction {
+    /// Where median and 90th percentile of `count` measured round trips are with 95 % confidence:
+    /// so few of them are off by chance, too, and that comes on top of what the prediction itself
+    /// leaves open (independent: as the root of squares). Round trips have to be apart by more than
+    /// the queues' memory.
+    #[must_use]
+    pub fn bands_of_ns(&self, count: usize) -> [[f64; 2]; 2] {
+        let each = [(0.5, self.p50_ns, self.p50_band_ns), (0.9, self.p90_ns, self.p90_band_ns)];
+        each.map(|(share, value, [low, high])| {
+            let (least, most) = ranks(count, share, 0.025);
+            let at =
+                |rank: usize| self.total.quantile((rank as f64 / count.max(1) as f64).min(1.0));
+            let by_chance = [value - at(least.unwrap_or(0)), at(most) - value];
+            [value - (value - low).hypot(by_chance[0]), value + (high - value).hypot(by_chance[1])]
+        })
+    }
 }
 
 /// What one element is expected to add to a round trip.
@@ -107,20 +144,7 @@ pub fn parts(
     changes: &[Change],
 ) -> Result<Vec<Part>, TopologyError> {
     let mut elements = vec![ends(topology, from, to)?];
-    for step in topology.way(from, to)? {
-        let (name, type_name, utilisation) = match step {
-            Step::Segment(name) => {
-                let segment = &topology.segments[name];
-                (name, &segment.type_name, segment.utilisation)
-            }
-            Step::Joint(name) => {
-                let joint = &topology.joints[name];
-                (name, &joint.type_name, joint.utilisation)
-            }
-        };
-        let types = vec![type_name.clone()];
-        elements.push(Element { name: name.to_owned(), types, utilisation: utilisation.each() });
-    }
+    elements.extend(topology.way(from, to)?.iter().map(|step| Element::on_the_way(topology, step)));
     for change in changes {
         apply(&mut elements, change, topology)?;
     }
@@ -133,13 +157,14 @@ struct Element {
     /// Its type; of the two ends, each one's.
     types: Vec<String>,
     utilisation: [f64; 2],
+    utilisation_error: f64,
 }
 
 fn ends(topology: &Topology, from: &str, to: &str) -> Result<Element, TopologyError> {
     let mut types = vec![topology.host(from)?.type_name.clone()];
     types.push(topology.host(to)?.type_name.clone());
     let name = if from == to { from.to_owned() } else { format!("{from}, {to}") };
-    Ok(Element { name, types, utilisation: [0.0; 2] })
+    Ok(Element { name, types, utilisation: [0.0; 2], utilisation_error: 0.0 })
 }
 
 fn apply(
@@ -177,11 +202,13 @@ fn apply(
             topology.type_of(BY, type_name)?;
             let name = format!("new {type_name}");
             let types = vec![type_name.clone()];
-            elements.push(Element { name, types, utilisation: [0.0; 2] });
+            let utilisation = [0.0; 2];
+            elements.push(Element { name, types, utilisation, utilisation_error: 0.0 });
         }
         Change::Load { factor } => {
             for element in elements {
                 element.utilisation = element.utilisation.map(|share| share * factor.max(0.0));
+                element.utilisation_error *= factor.max(0.0);
             }
         }
     }
@@ -189,6 +216,21 @@ fn apply(
 }
 
 impl Element {
+    fn on_the_way(topology: &Topology, step: &Step<'_>) -> Self {
+        let (name, type_name, utilisation, utilisation_error) = match step {
+            Step::Segment(name) => {
+                let segment = &topology.segments[*name];
+                (name, &segment.type_name, segment.utilisation, segment.utilisation_error)
+            }
+            Step::Joint(name) => {
+                let joint = &topology.joints[*name];
+                (name, &joint.type_name, joint.utilisation, joint.utilisation_error)
+            }
+        };
+        let (name, types) = ((*name).to_owned(), vec![type_name.clone()]);
+        Self { name, types, utilisation: utilisation.each(), utilisation_error }
+    }
+
     fn part(self, topology: &Topology, octets: u32) -> Result<Part, TopologyError> {
         let find = |name: &String| topology.type_of(&self.name, name);
         let types: Vec<&Type> = self.types.iter().map(find).collect::<Result<_, _>>()?;
@@ -208,7 +250,7 @@ impl Element {
             delay,
             service: types[0].service,
             utilisation: self.utilisation,
-            utilisation_error: 0.0,
+            utilisation_error: self.utilisation_error,
         })
     }
 }
@@ -235,30 +277,38 @@ fn half_of_each(a: &Delay, b: &Delay) -> Delay {
 pub fn predict(parts: &[Part]) -> Prediction {
     let cell_ns = cell_ns(parts);
     let alone: Vec<Alone> = parts.iter().map(|part| Alone::new(part, cell_ns)).collect();
-    let sum = |error: f64| {
+    let total = |error| Total::new(parts, &alone, error, cell_ns);
+    let (middle, least, most) = (total(0.0), total(-1.0), total(1.0));
+    let band = |share, quantile| {
+        let value = middle.quantile(share);
+        let [low, high] = spread(parts, quantile);
+        // Half a cell is what the grid leaves open.
+        let below = (value - least.quantile(share)).max(0.0).hypot(low) + cell_ns / 2.0;
+        let above = (most.quantile(share) - value).max(0.0).hypot(high) + cell_ns / 2.0;
+        [value - below, value + above]
+    };
+    Prediction {
+        p50_ns: middle.quantile(0.5),
+        p90_ns: middle.quantile(0.9),
+        p50_band_ns: band(0.5, Quantile::P50),
+        p90_band_ns: band(0.9, Quantile::P90),
+        parts: parts.iter().zip(&alone).map(|(part, alone)| alone.said(part, cell_ns)).collect(),
+        total: middle,
+    }
+}
+
+impl Total {
+    /// `error` in `[-1, 1]` is how far utilisations are taken to be wrong.
+    fn new(parts: &[Part], alone: &[Alone], error: f64, cell_ns: f64) -> Self {
         let mut shape = Shape::none(CELLS);
-        for (part, alone) in parts.iter().zip(&alone) {
+        for (part, alone) in parts.iter().zip(alone) {
             shape = shape.plus(&alone.shape);
             for wait in part.waits(error, cell_ns) {
                 shape = shape.plus(&wait);
             }
         }
-        let fixed_ns: f64 = alone.iter().map(|alone| alone.fixed_ns).sum();
-        [0.5, 0.9].map(|share| fixed_ns + shape.quantile(share) as f64 * cell_ns)
-    };
-    let [p50_ns, p90_ns] = sum(0.0);
-    let ([least50, least90], [most50, most90]) = (sum(-1.0), sum(1.0));
-    let (probes50, probes90) = (spread(parts, Quantile::P50), spread(parts, Quantile::P90));
-    let band = |value: f64, least: f64, most: f64, [low, high]: [f64; 2]| {
-        // Half a cell is what the grid leaves open.
-        [least.min(value) + low - cell_ns / 2.0, most.max(value) + high + cell_ns / 2.0]
-    };
-    Prediction {
-        p50_ns,
-        p90_ns,
-        p50_band_ns: band(p50_ns, least50, most50, probes50),
-        p90_band_ns: band(p90_ns, least90, most90, probes90),
-        parts: parts.iter().zip(&alone).map(|(part, alone)| alone.said(part, cell_ns)).collect(),
+        let fixed_ns = alone.iter().map(|alone| alone.fixed_ns).sum();
+        Self { fixed_ns, shape, cell_ns }
     }
 }
 
@@ -400,12 +450,13 @@ impl Service {
 /// are drawn anew from the measured ones (B. Efron's bootstrap, 1979), and the elements' deviations
 /// added; what 95 of 100 are within.
 fn spread(parts: &[Part], quantile: Quantile) -> [f64; 2] {
+    // The same draws every time: a prediction is a function of what was measured.
     let mut random = Random(0x5eed);
     let mut deviations = [0.0; DRAWS];
     for jitter in parts.iter().filter_map(|part| part.delay.jitter.as_ref()) {
         for deviation in &mut deviations {
-            *deviation += random.deviation(&jitter.with_ns, quantile);
-            *deviation -= random.deviation(&jitter.without_ns, quantile);
+            *deviation += self::deviation(&mut random, &jitter.with_ns, quantile);
+            *deviation -= self::deviation(&mut random, &jitter.without_ns, quantile);
         }
     }
     deviations.sort_by(f64::total_cmp);
@@ -413,28 +464,14 @@ fn spread(parts: &[Part], quantile: Quantile) -> [f64; 2] {
     [deviations[low].min(0.0), deviations[high].max(0.0)]
 }
 
-/// Draws that are the same every time: a prediction is a function of what was measured.
-struct Random(u64);
-
-impl Random {
-    /// How far the quantile of values drawn from `ascending` is from its own.
-    fn deviation(&mut self, ascending: &[f64], quantile: Quantile) -> f64 {
-        let Some(value) = nearest_rank(ascending, quantile) else { return 0.0 };
-        let count = ascending.len() as u64;
-        let mut ranks: Vec<u64> = (0..count).map(|_| self.next() % count).collect();
-        ranks.sort_unstable();
-        let drawn = nearest_rank(&ranks, quantile).and_then(|rank| usize::try_from(rank).ok());
-        drawn.and_then(|rank| ascending.get(rank)).map_or(0.0, |drawn| drawn - value)
-    }
-
-    /// G. Steele, D. Lea, C. Flood: SplitMix64, 2014.
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
+/// How far the quantile of values drawn from `ascending` is from its own.
+fn deviation(random: &mut Random, ascending: &[f64], quantile: Quantile) -> f64 {
+    let Some(value) = nearest_rank(ascending, quantile) else { return 0.0 };
+    let count = ascending.len() as u64;
+    let mut ranks: Vec<u64> = (0..count).map(|_| random.next() % count).collect();
+    ranks.sort_unstable();
+    let drawn = nearest_rank(&ranks, quantile).and_then(|rank| usize::try_from(rank).ok());
+    drawn.and_then(|rank| ascending.get(rank)).map_or(0.0, |drawn| drawn - value)
 }
 
 #[cfg(test)]
@@ -447,12 +484,11 @@ mod tests {
 
     impl World {
         fn share(&mut self) -> f64 {
-            (self.0.next() >> 11) as f64 / (1u64 << 53) as f64
+            self.0.share()
         }
 
-        /// Exponential with this mean.
         fn random(&mut self, mean_ns: f64) -> f64 {
-            -mean_ns * (1.0 - self.share()).ln()
+            self.0.exponential(mean_ns)
         }
 
         fn hosts(&mut self) -> f64 {
@@ -547,6 +583,28 @@ mod tests {
             within[1] += holds(found.p90_band_ns, true90);
         }
         assert!(within[0] >= 34 && within[1] >= 34, "{within:?} of 40");
+    }
+
+    /// Of 60 series of 80 round trips, most are within the band that is said for 80.
+    #[test]
+    fn the_band_of_a_sample_holds_what_it_says() {
+        let mut world = World(Random(5));
+        let found = predict(&parts(&network(&mut world, 300), "a", "b", 64, &[]).unwrap());
+        let bands = found.bands_of_ns(80);
+        let mut within = [0; 2];
+        for _ in 0..60 {
+            let mut series = world.many(80, |w| w.hosts() + w.slow() + w.fast());
+            series.sort_unstable();
+            for (index, quantile) in [Quantile::P50, Quantile::P90].into_iter().enumerate() {
+                let value = nearest_rank(&series, quantile).unwrap() as f64;
+                let [low, high] = bands[index];
+                within[index] += u32::from(low <= value && value <= high);
+            }
+        }
+        assert!(within.iter().all(|count| *count >= 54), "{within:?} of 60");
+        // Many more come nearer: the band of the whole population is the narrowest.
+        assert!(found.bands_of_ns(100_000)[0][0] > bands[0][0]);
+        assert!(found.bands_of_ns(100_000)[0][0] <= found.p50_band_ns[0]);
     }
 
     #[test]

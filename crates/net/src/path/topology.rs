@@ -23,7 +23,8 @@
 //! [joints.gw1]            # joins segments: a bridge or a gateway
 //! type = "router"
 //! joins = ["PCR", "LMA"]
-//! utilisation = [0.3, 0.1]
+//! utilisation = [0.3, 0.1] # entered; or by what scanned hosts counted, of which `net scan` asks:
+//! # scanned = ["gw1"]
 //!
 //! [hosts.aldev5]
 //! type = "pc"
@@ -32,7 +33,7 @@
 //! [hosts.bile28]
 //! type = "pc"
 //! segment = "LMA"
-//! address = "10.0.2.28"
+//! address = "10.0.2.28:7007" # where `net answer` is reached, for probes
 //! ```
 
 use super::element::{AtSize, Characteristic, CharacteristicError, Entered};
@@ -139,8 +140,14 @@ pub struct Segment {
     #[serde(rename = "type")]
     pub type_name: String,
     /// How busy it is.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Utilisation::is_idle")]
     pub utilisation: Utilisation,
+    /// By how much the share may be wrong, with 95 % confidence.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub utilisation_error: f64,
+    /// Hosts whose scanned counters say how busy it is ([`utilisation`](super::utilisation)).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scanned: Vec<String>,
 }
 
 /// A bridge or gateway.
@@ -153,8 +160,14 @@ pub struct Joint {
     /// Names of the segments that it joins, two or more.
     pub joins: Vec<String>,
     /// How busy it is.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Utilisation::is_idle")]
     pub utilisation: Utilisation,
+    /// By how much the share may be wrong, with 95 % confidence.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub utilisation_error: f64,
+    /// Hosts whose scanned counters say how busy it is ([`utilisation`](super::utilisation)).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scanned: Vec<String>,
 }
 
 /// A host.
@@ -166,7 +179,7 @@ pub struct Host {
     pub type_name: String,
     /// Name of the segment that it is on.
     pub segment: String,
-    /// Where it is reached, for probes.
+    /// Where `chronoscope net answer` is reached there, for probes: `ADDRESS:PORT`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
 }
@@ -185,6 +198,12 @@ pub enum Utilisation {
 }
 
 impl Utilisation {
+    /// Whether nobody else uses it.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.each() == [0.0; 2]
+    }
+
     /// In each direction.
     #[must_use]
     pub const fn each(self) -> [f64; 2] {
@@ -211,6 +230,22 @@ pub enum TopologyError {
     /// It is no TOML, or not as declared; says where.
     #[error("{0}")]
     Form(String),
+    /// Something else, at a line of the file.
+    #[error("line {line}: {error}")]
+    Line {
+        /// From 1.
+        line: usize,
+        /// What.
+        error: Box<TopologyError>,
+    },
+    /// An error of a utilisation is none.
+    #[error("{by}: utilisation_error = {error}: a number from 0 expected")]
+    Error {
+        /// Whose.
+        by: String,
+        /// As entered.
+        error: f64,
+    },
     /// A name that is not there.
     #[error("{by} names {what} {name:?}, which is not there{}", listed(.known))]
     Unknown {
@@ -297,11 +332,30 @@ impl Topology {
     pub fn read(text: &str, measured: Option<&str>) -> Result<Self, TopologyError> {
         let read = |text| toml::from_str(text).map_err(|e| TopologyError::Form(e.to_string()));
         let mut topology: Self = read(text)?;
-        if let Some(measured) = measured {
-            topology.types.extend(read(measured)?.types);
-        }
-        topology.check()?;
-        Ok(topology)
+        let measured_types =
+            measured.map(read).transpose()?.map_or_else(BTreeMap::new, |m| m.types);
+        let found = topology.types_check().and_then(|()| {
+            topology.types.extend(measured_types);
+            topology.check_all()
+        });
+        found.map(|()| topology).map_err(|wrong| {
+            let files = [Some(text), measured];
+            let line =
+                files.into_iter().flatten().find_map(|file| line(file, wrong.table, &wrong.name));
+            let error = wrong.error;
+            match line {
+                Some(line) => TopologyError::Line { line, error },
+                None => *error,
+            }
+        })
+    }
+
+    /// As [`read`](Self::read) reads it.
+    ///
+    /// # Errors
+    /// [`TopologyError::Form`]: something in it that TOML cannot say.
+    pub fn written(&self) -> Result<String, TopologyError> {
+        toml::to_string(self).map_err(|error| TopologyError::Form(error.to_string()))
     }
 
     /// Looks whether everything that is named is there and of the right kind.
@@ -309,31 +363,58 @@ impl Topology {
     /// # Errors
     /// [`TopologyError`], the first that is found.
     pub fn check(&self) -> Result<(), TopologyError> {
-        for (name, kind) in &self.types {
-            kind.check(name)?;
-        }
+        self.check_all().map_err(|wrong| *wrong.error)
+    }
+
+    fn types_check(&self) -> Result<(), Wrong> {
+        self.types.iter().try_for_each(|(name, kind)| {
+            kind.check(name).map_err(|error| Wrong {
+                table: "types",
+                name: name.clone(),
+                error: Box::new(error),
+            })
+        })
+    }
+
+    fn check_all(&self) -> Result<(), Wrong> {
+        self.types_check()?;
+        let wrong = |table, name: &String| {
+            let name = name.clone();
+            move |error| Wrong { table, name, error: Box::new(error) }
+        };
         for (name, segment) in &self.segments {
-            let by = format!("segment {name:?}");
-            self.of_kind(&by, &segment.type_name, &[Kind::Link])?;
-            check_utilisation(&by, segment.utilisation)?;
+            self.check_segment(name, segment).map_err(wrong("segments", name))?;
         }
         for (name, joint) in &self.joints {
-            let by = format!("joint {name:?}");
-            self.of_kind(&by, &joint.type_name, &[Kind::Bridge, Kind::Gateway])?;
-            check_utilisation(&by, joint.utilisation)?;
-            for segment in &joint.joins {
-                find(&self.segments, &by, "segment", segment)?;
-            }
-            if joint.joins.iter().collect::<BTreeSet<_>>().len() < 2 {
-                return Err(TopologyError::Alone(name.clone()));
-            }
+            self.check_joint(name, joint).map_err(wrong("joints", name))?;
         }
         for (name, host) in &self.hosts {
             let by = format!("host {name:?}");
-            self.of_kind(&by, &host.type_name, &[Kind::Host])?;
-            find(&self.segments, &by, "segment", &host.segment)?;
+            let checked = self.of_kind(&by, &host.type_name, &[Kind::Host]);
+            let checked = checked
+                .and_then(|()| find(&self.segments, &by, "segment", &host.segment).map(|_| ()));
+            checked.map_err(wrong("hosts", name))?;
         }
         Ok(())
+    }
+
+    fn check_segment(&self, name: &str, segment: &Segment) -> Result<(), TopologyError> {
+        let by = format!("segment {name:?}");
+        self.of_kind(&by, &segment.type_name, &[Kind::Link])?;
+        check_utilisation(&by, segment.utilisation, segment.utilisation_error)
+    }
+
+    fn check_joint(&self, name: &str, joint: &Joint) -> Result<(), TopologyError> {
+        let by = format!("joint {name:?}");
+        self.of_kind(&by, &joint.type_name, &[Kind::Bridge, Kind::Gateway])?;
+        check_utilisation(&by, joint.utilisation, joint.utilisation_error)?;
+        for segment in &joint.joins {
+            find(&self.segments, &by, "segment", segment)?;
+        }
+        match joint.joins.iter().collect::<BTreeSet<_>>().len() < 2 {
+            true => Err(TopologyError::Alone(name.to_owned())),
+            false => Ok(()),
+        }
     }
 
     /// The type of that name.
@@ -460,10 +541,33 @@ fn find<'a, T>(
     })
 }
 
-fn check_utilisation(by: &str, utilisation: Utilisation) -> Result<(), TopologyError> {
-    let wrong = utilisation.each().into_iter().find(|share| !(0.0..=1.0).contains(share));
+fn check_utilisation(by: &str, share: Utilisation, error: f64) -> Result<(), TopologyError> {
     let by = || by.to_owned();
+    if !(error.is_finite() && error >= 0.0) {
+        return Err(TopologyError::Error { by: by(), error });
+    }
+    let wrong = share.each().into_iter().find(|share| !(0.0..=1.0).contains(share));
     wrong.map_or(Ok(()), |share| Err(TopologyError::Utilisation { by: by(), share }))
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
+}
+
+/// What is wrong, and with which entry of which table.
+struct Wrong {
+    table: &'static str,
+    name: String,
+    error: Box<TopologyError>,
+}
+
+/// The line, from 1, on which an entry of a table begins.
+fn line(text: &str, table: &str, name: &str) -> Option<usize> {
+    let document = toml::de::DeTable::parse(text).ok()?;
+    let entries = document.get_ref().get(table)?.get_ref().as_table()?;
+    let (key, _) = entries.get_key_value(name)?;
+    Some(text.get(..key.span().start)?.matches('\n').count() + 1)
 }
 
 #[cfg(test)]
@@ -540,7 +644,7 @@ mod tests {
         let said = [
             (
                 wrong("far = { type = \"ring\"", "far = { type = \"rong\""),
-                r#"segment "far" names type "rong""#,
+                r#"line 11: segment "far" names type "rong""#,
             ),
             (
                 wrong("far = { type = \"ring\"", "far = { type = \"pc\""),
@@ -555,6 +659,7 @@ mod tests {
             (wrong("delay_us = 15_000", "delay_us = nan"), r#"type "router": delay_us = NaN"#),
             (wrong("delay_us = 15_000", "latency = 15_000"), "unknown field `latency`"),
             (wrong("delay_us = 15_000", "service = { octets = -1 }"), "service octets = -1"),
+            (wrong("[0.3, 0.1]", "0.3, utilisation_error = -1"), "utilisation_error = -1"),
         ];
         for (said, expected) in said {
             assert!(said.contains(expected), "{said}\nexpected: {expected}");
