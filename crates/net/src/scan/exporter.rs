@@ -40,6 +40,9 @@ pub enum ExporterError {
         /// It.
         text: String,
     },
+    /// More interfaces than any host has.
+    #[error("more than {0} interfaces")]
+    TooMany(usize),
     /// There is no counter of an interface in it.
     #[error("no node_network_… metric: not a node_exporter, or one without its netdev collector")]
     Nothing,
@@ -64,15 +67,16 @@ pub fn read(text: &str) -> Result<Exported, ExporterError> {
         let Some((metric, rest)) = line.split_once('{') else { continue };
         let Some(index) = METRICS.iter().position(|name| *name == metric) else { continue };
         let (device, value) = device_and_value(rest).ok_or_else(refuse)?;
-        if devices.len() < INTERFACES_MAX || devices.contains_key(device) {
-            devices.entry(device).or_default()[index] = value;
+        if devices.len() >= INTERFACES_MAX && !devices.contains_key(device) {
+            return Err(ExporterError::TooMany(INTERFACES_MAX));
         }
+        devices.entry(device).or_default()[index] = value;
     }
     if devices.is_empty() {
         return Err(ExporterError::Nothing);
     }
     let interface = |(name, values): (&str, _)| Interface {
-        name: name.to_owned(),
+        name: name.chars().filter(|c| !c.is_control()).take(64).collect(),
         counters: Counters::from_values(values),
     };
     Ok(Exported { interfaces: devices.into_iter().map(interface).collect(), boot_s })
@@ -120,6 +124,9 @@ node_cpu_seconds_total{cpu="0",mode="idle"} nonsense
         let wrong = read("node_network_receive_bytes_total{device=\"eth0\"} -1\n").unwrap_err();
         assert!(wrong.to_string().starts_with("line 1: \"node_network_receive"), "{wrong}");
         assert_eq!(read("<html>"), Err(ExporterError::Nothing));
+        let line = |n| format!("node_network_receive_bytes_total{{device=\"eth{n}\"}} 1\n");
+        let many: String = (0..5000).map(line).collect();
+        assert_eq!(read(&many), Err(ExporterError::TooMany(4096)));
     }
 
     proptest! {

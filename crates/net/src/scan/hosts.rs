@@ -86,17 +86,28 @@ pub struct HostsError {
     pub reason: String,
 }
 
+/// The community of hosts whose line has none.
+pub const COMMUNITY: &str = "public";
+
 /// Reads a list.
 ///
 /// # Errors
 /// [`HostsError`]: the first line that cannot be used.
 pub fn read(text: &str) -> Result<Vec<Target>, HostsError> {
+    read_with(text, COMMUNITY)
+}
+
+/// Reads a list; `community` is that of hosts whose line has none.
+///
+/// # Errors
+/// [`HostsError`]: the first line that cannot be used.
+pub fn read_with(text: &str, community: &str) -> Result<Vec<Target>, HostsError> {
     let mut targets = Vec::new();
     let mut names = HashSet::new();
     for (number, line) in (1..).zip(text.lines()) {
         let refuse = |reason| HostsError { line: number, reason };
         let line = line.split('#').next().unwrap_or_default();
-        for target in line_targets(line).map_err(refuse)? {
+        for target in line_targets(line, community).map_err(refuse)? {
             if !names.insert(target.name.clone()) {
                 let name = target.name;
                 return Err(refuse(format!("{name:?} is there a second time")));
@@ -111,11 +122,11 @@ pub fn read(text: &str) -> Result<Vec<Target>, HostsError> {
 }
 
 /// Hosts of a line: none where it is empty, many where it is a network.
-fn line_targets(line: &str) -> Result<Vec<Target>, String> {
+fn line_targets(line: &str, community: &str) -> Result<Vec<Target>, String> {
     let mut words = line.split_ascii_whitespace().peekable();
     let Some(address) = words.next() else { return Ok(Vec::new()) };
     let name = words.next_if(|word| !word.contains('='));
-    let by = by(words)?;
+    let by = by(words, community)?;
     if !address.contains('/') {
         let name = name.unwrap_or(address).to_owned();
         return Ok(vec![Target { name, address: address.to_owned(), by }]);
@@ -136,7 +147,7 @@ fn line_targets(line: &str) -> Result<Vec<Target>, String> {
 }
 
 /// What the keys of a line say.
-fn by<'a>(words: impl Iterator<Item = &'a str>) -> Result<By, String> {
+fn by<'a>(words: impl Iterator<Item = &'a str>, community: &str) -> Result<By, String> {
     let mut keys = Keys::default();
     for word in words {
         let (key, value) =
@@ -154,7 +165,7 @@ fn by<'a>(words: impl Iterator<Item = &'a str>) -> Result<By, String> {
             return Err(format!("{key} is given twice"));
         }
     }
-    keys.by()
+    keys.by(community)
 }
 
 #[derive(Default)]
@@ -168,7 +179,7 @@ struct Keys<'a> {
 }
 
 impl Keys<'_> {
-    fn by(&self) -> Result<By, String> {
+    fn by(&self, community: &str) -> Result<By, String> {
         let by = self.by.unwrap_or("snmp");
         let given = [
             ("port", self.port, &["snmp", "snmp3", "node_exporter"][..]),
@@ -185,7 +196,7 @@ impl Keys<'_> {
         match by {
             "snmp" => Ok(By::Snmp {
                 port: self.port(161)?,
-                community: Secret(self.community.unwrap_or("public").to_owned()),
+                community: Secret(self.community.unwrap_or(community).to_owned()),
             }),
             "snmp3" => self.snmp3(),
             "agent" => Ok(By::Agent),
@@ -222,6 +233,12 @@ impl Keys<'_> {
     }
 }
 
+/// Whether a text is a network instead of a list's name.
+#[must_use]
+pub fn is_network(text: &str) -> bool {
+    text.parse::<Ipv4Net>().is_ok()
+}
+
 /// A password has eight octets at least (RFC 3414, 11.2).
 fn password(key: &str, word: &str) -> Result<Secret, String> {
     match word.len() {
@@ -253,6 +270,13 @@ mod tests {
         ));
         assert_eq!((found[3].address.as_str(), &found[3].by), ("aldev5", &By::Agent));
         assert_eq!((found[4].name.as_str(), found[9].name.as_str()), ("10.1.0.1", "10.1.0.6"));
+        let word = |target: &Target| match &target.by {
+            By::Snmp { community, .. } => community.0.clone(),
+            other => panic!("{other:?}"),
+        };
+        let given = read_with(text, "secret").unwrap();
+        assert_eq!((word(&given[0]), word(&given[4])), ("control".to_owned(), "secret".to_owned()));
+        assert_eq!(word(&found[4]), COMMUNITY);
         let shown = format!("{found:?}");
         assert!(!shown.contains("password") && !shown.contains("control"), "{shown}");
     }

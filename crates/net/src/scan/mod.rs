@@ -1,11 +1,13 @@
 //! Counters of many hosts: which hosts ([`hosts`]), what they say ([`snmp`], [`exporter`],
-//! [`proc_net`], [`own`]), and how far it went since they were asked before ([`readings`]).
+//! [`proc_net`], [`own`]), how far it went since they were asked before ([`readings`]), and all of
+//! them asked at once ([`scanner`]).
 
 pub mod exporter;
 pub mod hosts;
 pub mod own;
 pub mod proc_net;
 pub mod readings;
+pub mod scanner;
 pub mod snmp;
 
 use crate::counters::{Counters, Widths};

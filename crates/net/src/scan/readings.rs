@@ -10,7 +10,7 @@ const UP_ERROR_NS: u64 = 3_000_000_000;
 const UP_RANGE_NS: u64 = (1 << 32) * 10_000_000;
 
 /// How far a host went between two readings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Between the two, in nanoseconds.
     pub interval_ns: u64,
@@ -18,6 +18,8 @@ pub struct Step {
     pub counters: Counters,
     /// It, or one of its interfaces, began to count anew: the counters are at least so much.
     pub restarted: bool,
+    /// Each interface by its name, without loopback.
+    pub interfaces: Vec<(String, Counters)>,
 }
 
 /// The last reading of each host.
@@ -49,23 +51,25 @@ fn step(before: &Reading, now: &Reading) -> Option<Step> {
     let earlier: HashMap<&str, &Counters> =
         before.interfaces.iter().map(|i| (i.name.as_str(), &i.counters)).collect();
     let (mut counters, mut restarted) = (Counters::default(), host_restarted);
+    let mut interfaces = Vec::new();
     for interface in now.interfaces.iter().filter(|interface| !is_loopback(&interface.name)) {
         // An interface that was not there has counted from nothing since.
         let zero = Counters::default();
         let earlier = earlier.get(interface.name.as_str()).copied().unwrap_or(&zero);
-        match interface.counters.since(earlier, now.widths, host_restarted) {
-            Advance::Counted(advance) => counters += advance,
-            // More than any wire carries: it went back, but not to nothing, and what it did since
-            // is not known.
-            Advance::Restarted(since) if traffic(&since) > octets_max => restarted = true,
+        let mut went = match interface.counters.since(earlier, now.widths, host_restarted) {
+            Advance::Counted(advance) => advance,
             Advance::Restarted(since) => {
-                counters += since;
                 restarted = true;
+                // More than any wire carries: it went back, but not to nothing, and what it did
+                // since is not known.
+                if traffic(&since) > octets_max { Counters::default() } else { since }
             }
-        }
+        };
+        restarted |= drop_packets_without_octets(&mut went);
+        counters += went;
+        interfaces.push((interface.name.clone(), went));
     }
-    restarted |= drop_packets_without_octets(&mut counters);
-    Some(Step { interval_ns, counters, restarted })
+    Some(Step { interval_ns, counters, restarted, interfaces })
 }
 
 /// A packet has an octet at least. For its first seconds net-snmp shows no packets that came in,
