@@ -6,8 +6,10 @@ mod agent;
 use agent::{answer, if_mib, next, read, respond, tlv};
 use chronoscope_net::counters::{Counters, Widths};
 use chronoscope_net::scan::Reading;
-use chronoscope_net::scan::snmp::{Progress, Session, SnmpError};
+use chronoscope_net::scan::hosts::Auth;
+use chronoscope_net::scan::snmp::{Passwords, Progress, Session, SnmpError};
 use proptest::prelude::*;
+use std::path::Path;
 
 const VALUES: [u64; 8] = [1000, 2000, 1 << 40, 1 << 50, 5, 6, 7, 8];
 
@@ -207,4 +209,36 @@ proptest! {
         octets.truncate(cut.index(octets.len() * 4).max(1));
         let _ = session.answer(&octets, 2);
     }
+}
+
+/// What is kept for the fuzz target of that name: whatever comes is read or refused, and what
+/// becomes of a datagram is the first word of its name.
+#[test]
+fn the_corpus_snmp_answer() {
+    let closed = Passwords::new(Some((Auth::Sha1, "long-password")), Some("other-password"));
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/snmp_answer");
+    let mut count = 0;
+    for entry in std::fs::read_dir(corpus).unwrap() {
+        let entry = entry.unwrap();
+        let data = std::fs::read(entry.path()).unwrap();
+        let mut session = match data[0] % 3 {
+            0 => Session::v2c("public", 0),
+            1 => Session::v3("open", Passwords::new(None, None), 0, 1),
+            _ => Session::v3("closed", closed.clone(), 0, 1),
+        };
+        session.start(1).unwrap();
+        let became = match session.answer(&data[1..], 2) {
+            Ok(Progress::Done(_)) => "done",
+            Ok(Progress::Ask(_)) => "asks",
+            Ok(Progress::Ignored(_)) => "passed",
+            Err(_) => "refused",
+        };
+        let name = entry.file_name().into_string().unwrap();
+        assert!(name.starts_with(became), "{name} is {became}");
+        for now_ns in 3..8 {
+            let _ = session.answer(&data[1..], now_ns);
+        }
+        count += 1;
+    }
+    assert!(count > 15, "{count} kept");
 }
