@@ -41,6 +41,13 @@ pub(crate) fn token(file: Option<&Path>) -> Result<Option<Token>> {
     Token::new(&text).with_context(|| place).map(Some)
 }
 
+/// What this host is called.
+pub(crate) fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name = name.trim();
+    if name.is_empty() { "localhost".to_owned() } else { name.to_owned() }
+}
+
 /// Whether stdout is a terminal that may be repainted.
 pub(crate) fn stdout_is_terminal() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|t| t != "dumb")

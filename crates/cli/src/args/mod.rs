@@ -167,6 +167,9 @@ pub(crate) struct Agent {
     /// Drop the oldest of them when they take more than this: 500M, 20G
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size)]
     pub(crate) spool_size: u64,
+    /// Also reply to probes there, as `chronoscope net answer` does, and with the same token
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) answer: Option<SocketAddr>,
     /// Stop after this time
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) duration: Option<Duration>,

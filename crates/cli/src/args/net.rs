@@ -1,9 +1,11 @@
 //! The command line of `chronoscope net`.
 
 use super::Data;
-use crate::text::parse_duration;
+use crate::text::{parse_duration, parse_size};
+use chronoscope_net::probe::Peer;
 use clap::{Args, Subcommand, ValueEnum};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Load and response time of a network.
@@ -13,6 +15,10 @@ pub(crate) enum Net {
     Answer(Answer),
     /// Who loads the network: all hosts, the most active, and activity over time, from scans
     Table(Table),
+    /// Speed of bulk transfer to another host and back, and what limits the path to it
+    Bulk(Bulk),
+    /// Round trips between all pairs of hosts that answer
+    Matrix(Matrix),
 }
 
 #[derive(Debug, Args)]
@@ -21,6 +27,21 @@ pub(crate) struct Answer {
     /// said on stderr (with --json on stdout)
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
+    /// Who shows the token in this file may ask for bulk data and probes of other hosts [default:
+    /// $CHRONOSCOPE_TOKEN, if any]; without a token, only programs on this host may. Echo is for
+    /// everybody
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Keep the port, and start the answering process when the first request comes; it ends when
+    /// none came for --idle. Thus the first request has the activation in it
+    #[arg(long)]
+    pub(crate) on_demand: bool,
+    /// With --on-demand: how long the started process stays without a request
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
+    pub(crate) idle: Duration,
+    /// The process that --on-demand started: it has the port already
+    #[arg(long, hide = true, conflicts_with = "on_demand")]
+    pub(crate) activated: bool,
     /// Let every reply cost so much CPU time first: to see how a slow host looks, and for tests
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration)]
     pub(crate) work: Duration,
@@ -102,4 +123,121 @@ pub(crate) enum Bars {
     Blocks,
     /// The letter, for those who see no blocks
     X,
+}
+
+/// Which ways bulk data goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Ways {
+    /// To the other host
+    To,
+    /// From it
+    From,
+    /// One after the other
+    Both,
+}
+
+/// Measures bulk transfer and says what limits the path: link, gateway or host.
+///
+/// Round trips of two sizes are measured between the hosts, and on each host with itself; then bulk
+/// data is sent each way, with what it costs the processors at both ends. With a topology the parts
+/// of its gateways are known, too; without one, links and gateways are not told apart.
+/// Takes some five seconds. Transfers are recorded.
+#[derive(Debug, Args)]
+pub(crate) struct Bulk {
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// The other host, where `chronoscope net answer` listens
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) to: Peer,
+    /// Most octets each way
+    #[arg(long, value_name = "SIZE", default_value = "25M", value_parser = parse_size)]
+    pub(crate) octets: u64,
+    /// Most seconds each way, up to 30
+    #[arg(long, value_name = "SECONDS", default_value_t = 2.0)]
+    pub(crate) seconds: f64,
+    /// Which ways
+    #[arg(long, value_enum, default_value = "both")]
+    pub(crate) direction: Ways,
+    /// Sizes of the round trips, in octets: a small and a large one
+    #[arg(long, value_name = "OCTETS", num_args = 2, default_values_t = [64, 1400])]
+    pub(crate) sizes: Vec<u32>,
+    /// Round trips of each size
+    #[arg(long, value_name = "N", default_value_t = 20,
+        value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) count: u32,
+    /// The network's topology, with the types of its elements (docs/formats/topology.md)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) topology: Option<PathBuf>,
+    /// Types that were measured, instead of those in the topology
+    #[arg(long, value_name = "FILE", requires = "topology")]
+    pub(crate) measured: Option<PathBuf>,
+    /// What this host is called, in the topology and in what is recorded [default: its host name]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) from_name: Option<String>,
+    /// What the other host is called there [default: as in --to, without the port]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) to_name: Option<String>,
+    /// Show the token in this file [default: $CHRONOSCOPE_TOKEN, if any]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Print JSON (version 1) instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What a matrix shows of each pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shown {
+    /// Median of the steady round trips
+    Median,
+    /// The shortest
+    Best,
+    /// The first
+    First,
+    /// All three, one matrix each
+    All,
+}
+
+/// Lets every host probe every other one, and prints the round trips as a matrix.
+///
+/// Each host runs `chronoscope net answer` (or `chronoscope agent --answer`), and is told which
+/// others to probe. A host is in one pair at a time. On the diagonal is each host with itself: the
+/// reference of that type of machine. Round trips are recorded.
+#[derive(Debug, Args)]
+pub(crate) struct Matrix {
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// Hosts, each where it answers
+    #[arg(value_name = "HOST:PORT", required_unless_present = "hosts")]
+    pub(crate) to: Vec<String>,
+    /// A file with them: `HOST:PORT [NAME]` a line
+    #[arg(long, value_name = "FILE", conflicts_with = "to")]
+    pub(crate) hosts: Option<PathBuf>,
+    /// Size of a request, in octets
+    #[arg(long, value_name = "OCTETS", default_value_t = 64,
+        value_parser = clap::value_parser!(u32).range(12..=8192))]
+    pub(crate) size: u32,
+    /// Steady round trips of each pair
+    #[arg(long, value_name = "N", default_value_t = 20,
+        value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) count: u32,
+    /// From one to the next of a pair, at least 1ms
+    #[arg(long, value_name = "TIME", default_value = "2ms", value_parser = parse_duration)]
+    pub(crate) every: Duration,
+    /// A later reply is lost; at most 2s
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = parse_duration)]
+    pub(crate) timeout: Duration,
+    /// Pairs that are measured at the same time
+    #[arg(long, value_name = "N", default_value_t = 8,
+        value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) at_once: u32,
+    /// What is shown of each pair
+    #[arg(long, value_enum, default_value = "median")]
+    pub(crate) show: Shown,
+    /// Show the token in this file to all hosts [default: $CHRONOSCOPE_TOKEN, if any]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Print JSON (version 1) instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
 }

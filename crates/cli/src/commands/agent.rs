@@ -1,6 +1,7 @@
 //! `chronoscope agent`: rings in, rows to a collector, until stopped.
 
 use super::interfaces::Interfaces;
+use super::net;
 use crate::args;
 use crate::environment;
 use crate::exit::Exit;
@@ -19,6 +20,7 @@ pub(crate) fn agent(args: &args::Agent) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
     let token = environment::token(args.token_file.as_deref())?;
     let token = token.as_ref().map(chronoscope_server::Token::secret);
+    let answering = args.answer.map(|listen| net::answer::start(listen, token)).transpose()?;
     let target = Target::new(&args.to, args.ca.as_deref(), token, args.insecure)?;
     let ring_dir = args.rings.clone().unwrap_or_else(read::default_folder);
     let spool_dir = args.spool.clone().unwrap_or_else(|| environment::data_dir().join("spool"));
@@ -45,6 +47,9 @@ pub(crate) fn agent(args: &args::Agent) -> Result<Exit> {
             interrupt.flag().store(true, Ordering::Relaxed);
         }
     })?;
+    if let Some(server) = answering {
+        server.stop();
+    }
     if !args.quiet {
         progress("");
         eprintln!("{}", line(&last));

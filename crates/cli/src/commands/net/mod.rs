@@ -1,8 +1,9 @@
 //! `chronoscope net`: load and response time of a network.
 
-mod answer;
-#[allow(dead_code)] // until the first command records something
+pub(crate) mod answer;
+mod bulk;
 mod keep;
+mod matrix;
 #[allow(dead_code)] // round trips and transfers: until somebody asks for them
 mod stored;
 mod table;
@@ -19,5 +20,7 @@ pub(crate) fn net(command: &Net) -> Result<Exit> {
     match command {
         Net::Answer(args) => answer::answer(args),
         Net::Table(args) => table::table(args),
+        Net::Bulk(args) => bulk::bulk(args),
+        Net::Matrix(args) => matrix::matrix(args),
     }
 }
