@@ -3,6 +3,7 @@
 use super::Data;
 use crate::text::{parse_duration, parse_size};
 use chronoscope_net::probe::Peer;
+use chronoscope_net::scan::hosts;
 use clap::{Args, Subcommand, ValueEnum};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -19,6 +20,37 @@ pub(crate) enum Net {
     Bulk(Bulk),
     /// Round trips between all pairs of hosts that answer
     Matrix(Matrix),
+    /// Counters of all hosts of a list or network, again and again, into the store
+    Scan(Scan),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Scan {
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// Who is asked: a file with one host a line (docs/net-scan.md), - for stdin, or a network as
+    /// 10.1.0.0/24, all of whose hosts are asked by SNMP
+    #[arg(long, value_name = "FILE|CIDR")]
+    pub(crate) hosts: String,
+    /// From the beginning of one scan to that of the next
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
+    pub(crate) every: Duration,
+    /// Stop after this many scans; one before them is the reading that the first is compared with
+    /// [default: until stopped]
+    #[arg(long, value_name = "N")]
+    pub(crate) count: Option<u64>,
+    /// How long each host has; who says nothing by then is listed as silent
+    #[arg(long, value_name = "TIME", default_value = "400ms", value_parser = parse_duration)]
+    pub(crate) timeout: Duration,
+    /// SNMP community of hosts for which the list has none
+    #[arg(long, value_name = "WORD", default_value = hosts::COMMUNITY)]
+    pub(crate) community: String,
+    /// List each interface below its host
+    #[arg(long)]
+    pub(crate) interfaces: bool,
+    /// Print each scan as a line of JSON (version 1) instead of the list at the end
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@ pub(crate) mod answer;
 mod bulk;
 mod keep;
 mod matrix;
+mod scan;
 #[allow(dead_code)] // round trips and transfers: until somebody asks for them
 mod stored;
 mod table;
@@ -22,5 +23,6 @@ pub(crate) fn net(command: &Net) -> Result<Exit> {
         Net::Table(args) => table::table(args),
         Net::Bulk(args) => bulk::bulk(args),
         Net::Matrix(args) => matrix::matrix(args),
+        Net::Scan(args) => scan::scan(args),
     }
 }
