@@ -2,7 +2,7 @@
 
 use super::Data;
 use crate::text::{parse_duration, parse_size};
-use chronoscope_net::probe::Peer;
+use chronoscope_net::probe::{Peer, Target};
 use chronoscope_net::scan::hosts;
 use clap::{Args, Subcommand, ValueEnum};
 use std::net::SocketAddr;
@@ -22,6 +22,8 @@ pub(crate) enum Net {
     Matrix(Matrix),
     /// Counters of all hosts of a list or network, again and again, into the store
     Scan(Scan),
+    /// Round-trip response time of servers: the first request, the best, quantiles, losses
+    Rtt(Rtt),
 }
 
 #[derive(Debug, Args)]
@@ -270,6 +272,56 @@ pub(crate) struct Matrix {
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// Print JSON (version 1) instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Asks servers, one request after the other, and says how long each reply took.
+///
+/// The first request is kept apart from the steady ones: names, routes, connections and whatever
+/// the server has to start for it are in it. The best of many is what hardware and software take
+/// when nothing else happens. Targets are asked in turn, so that whatever else happens meets all.
+/// Each round trip is recorded and kept in the store.
+///
+/// A reply later than --timeout is lost, and no request is sent twice. The next request waits for
+/// the reply to the one before: turns that passed meanwhile are counted as missed.
+#[derive(Debug, Args)]
+pub(crate) struct Rtt {
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// What is asked: udp:HOST:PORT and tcp:HOST:PORT (our own echo, `chronoscope net answer`),
+    /// connect:HOST:PORT (making a TCP connection), http://HOST/PATH, dns:SERVER/NAME,
+    /// snmp:HOST?community=WORD, icmp:HOST, exec:PROGRAM (docs/net-rtt.md says how it is spoken to)
+    #[arg(value_name = "TARGET", required = true)]
+    pub(crate) targets: Vec<Target>,
+    /// Steady requests to each target, after the first
+    #[arg(long, value_name = "N", default_value_t = 100,
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) count: u32,
+    /// From one request to the next of the same target, at least; less than 1ms wants --flood
+    #[arg(long, value_name = "TIME", default_value = "5ms", value_parser = parse_duration)]
+    pub(crate) every: Duration,
+    /// No request later than this after the beginning [default: what --count and --every take,
+    /// and 1.5s]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) at_most: Option<Duration>,
+    /// A later reply is lost
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
+    pub(crate) timeout: Duration,
+    /// Octets of a request, where its kind leaves that open (udp, tcp, icmp)
+    #[arg(long, value_name = "OCTETS", default_value_t = 64,
+        value_parser = clap::value_parser!(u32).range(12..=65_507))]
+    pub(crate) size: u32,
+    /// Ask a target more than 1,000 times or with more than 10 MB a second: only one's own
+    #[arg(long)]
+    pub(crate) flood: bool,
+    /// What this host is called in what is recorded [default: its host name]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) from_name: Option<String>,
+    /// Draw how the steady round trips of each target are distributed
+    #[arg(long)]
+    pub(crate) histogram: bool,
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -4,6 +4,8 @@ pub(crate) mod answer;
 mod bulk;
 mod keep;
 mod matrix;
+mod rtt;
+mod rtt_text;
 mod scan;
 #[allow(dead_code)] // round trips and transfers: until somebody asks for them
 mod stored;
@@ -24,5 +26,6 @@ pub(crate) fn net(command: &Net) -> Result<Exit> {
         Net::Bulk(args) => bulk::bulk(args),
         Net::Matrix(args) => matrix::matrix(args),
         Net::Scan(args) => scan::scan(args),
+        Net::Rtt(args) => rtt::rtt(args),
     }
 }
