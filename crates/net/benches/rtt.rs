@@ -2,7 +2,8 @@
 //!
 //! In turns of a hundred, so that whatever else the machine does meets all: our client of our echo
 //! over UDP and TCP, a client in Python of the same echo, our ICMP echo and `ping`. The server is a
-//! process of its own. Every one sleeps between requests, as a monitor does.
+//! process of its own. Every one sleeps between requests, as a monitor does. `ping` takes the
+//! kernel's stamp of a reply's arrival; with `-U` its own, after it was woken, as all others here.
 #![allow(clippy::unwrap_used)]
 
 use chronoscope_model::{Quantile, nearest_rank};
@@ -103,7 +104,8 @@ fn compare(port: u16, turns: u32) {
     add("Python client, same udp echo", Box::new(move || python(port)));
     add("ours, tcp echo", Box::new(ours(format!("tcp:127.0.0.1:{port}"))));
     add("ours, icmp echo", Box::new(ours("icmp:127.0.0.1".to_owned())));
-    add("ping", Box::new(ping));
+    add("ping -U", Box::new(|| ping(&["-U"])));
+    add("ping", Box::new(|| ping(&[])));
     for _ in 0..turns {
         for way in &mut ways {
             match (way.measure)() {
@@ -160,10 +162,10 @@ fn python(port: u16) -> Result<Vec<u64>, String> {
 }
 
 /// Its own figures, of which it prints microseconds.
-fn ping() -> Result<Vec<u64>, String> {
+fn ping(flags: &[&str]) -> Result<Vec<u64>, String> {
     let mut command = Command::new("ping");
     let (octets, count) = (OCTETS.to_string(), (TURN + 1).to_string());
-    command.args(["-n", "-i", "0.005", "-s", &octets, "-c", &count, "127.0.0.1"]);
+    command.args(flags).args(["-n", "-i", "0.005", "-s", &octets, "-c", &count, "127.0.0.1"]);
     let times: Vec<u64> = lines_of(&mut command)?
         .iter()
         .filter_map(|line| line.split_once("time=")?.1.split_once(" ms")?.0.parse::<f64>().ok())
