@@ -202,7 +202,10 @@ impl State {
             return;
         };
         self.lost_in_a_row += 1;
-        self.vain_ns += all_ns;
+        // A refusal comes at once; when it seems not to, this host was busy.
+        if *loss != Loss::Refused {
+            self.vain_ns += all_ns;
+        }
         let losses = &mut self.probed.losses;
         if losses.len() < LOSSES_MAX || losses.contains_key(loss) {
             *losses.entry(loss.clone()).or_default() += 1;
