@@ -13,6 +13,7 @@ pub mod counters;
 pub mod matrix;
 pub mod path;
 pub mod probe;
+pub mod report;
 pub mod rows;
 pub mod scan;
 pub mod survey;

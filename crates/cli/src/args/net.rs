@@ -24,6 +24,8 @@ pub(crate) enum Net {
     Scan(Scan),
     /// Round-trip response time of servers: the first request, the best, quantiles, losses
     Rtt(Rtt),
+    /// Tables and figures of the document this follows, ours beside the published ones
+    Report(Report),
 }
 
 #[derive(Debug, Args)]
@@ -321,7 +323,36 @@ pub(crate) struct Rtt {
     /// Draw how the steady round trips of each target are distributed
     #[arg(long)]
     pub(crate) histogram: bool,
-    /// Print JSON
+    /// Print JSON (version 1) instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Everything that J. Navratil measured in the SPS/LEP control system in 1989, of this network:
+/// distribution of load, activity over time, response times, types of machines, gateways, the
+/// first request. The published figures stand beside ours; what is not in the store is named, with
+/// the command that measures it.
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// Only what was measured from then on: 14:01:17 (today), "2026-11-21 14:01", RFC 3339, or a
+    /// time ago
+    #[arg(long, value_name = "TIME", default_value = "-1h", allow_hyphen_values = true)]
+    pub(crate) from: String,
+    /// Only what was measured before then [default: now]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) until: Option<String>,
+    /// Read and print times in UTC instead of the local time zone
+    #[arg(long)]
+    pub(crate) utc: bool,
+    /// Types of hosts, bridges and gateways: a topology, or what net measure wrote
+    #[arg(long, value_name = "FILE")]
+    pub(crate) topology: Option<PathBuf>,
+    /// Types that were measured, instead of those in the topology
+    #[arg(long, value_name = "FILE", requires = "topology")]
+    pub(crate) measured: Option<PathBuf>,
+    /// Print JSON (version 1) instead of words
     #[arg(long)]
     pub(crate) json: bool,
 }

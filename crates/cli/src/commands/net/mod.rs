@@ -6,6 +6,9 @@ mod keep;
 mod matrix;
 mod rtt;
 mod rtt_text;
+
+mod report;
+mod report_text;
 mod scan;
 #[allow(dead_code)] // round trips and transfers: until somebody asks for them
 mod stored;
@@ -23,6 +26,7 @@ pub(crate) fn net(command: &Net) -> Result<Exit> {
     match command {
         Net::Answer(args) => answer::answer(args),
         Net::Table(args) => table::table(args),
+        Net::Report(args) => report::report(args),
         Net::Bulk(args) => bulk::bulk(args),
         Net::Matrix(args) => matrix::matrix(args),
         Net::Scan(args) => scan::scan(args),

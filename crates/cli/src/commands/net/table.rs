@@ -10,8 +10,10 @@ use anyhow::{Result, anyhow, ensure};
 use chronoscope_formats::json::document;
 use chronoscope_net::activity::{Activity, Host};
 use chronoscope_net::table::{Line, Measure, Overview, Picture};
+use chronoscope_store::source::Source;
 use serde_json::{Value, json};
 use std::ops::Range;
+use std::time::Duration;
 
 /// Everything that the tables show.
 pub(super) struct Tables {
@@ -43,14 +45,9 @@ pub(crate) fn table(args: &Table) -> Result<Exit> {
         args.threshold
     );
     let zone = Zone::new(args.utc);
-    let range = range(args, &zone)?;
-    let interval_ns = args.interval.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
-    let mut activity = Activity::new(over_time(args.measure), range.start, interval_ns);
+    let range = range(&args.from, args.until.as_deref(), &zone)?;
     let source = args.data.source()?;
-    stored::scans(&source, &range, &mut |row| activity.add(&row))?;
-    if activity.left_out() > 0 {
-        eprintln!("{} rows of too many hosts were left out", activity.left_out());
-    }
+    let mut activity = activity(&source, &range, over_time(args.measure), args.interval)?;
     let intervals_max = if args.json || args.csv { usize::MAX } else { words::INTERVALS };
     let tables = Tables {
         overview: activity.overview(),
@@ -77,11 +74,28 @@ pub(crate) fn table(args: &Table) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn range(args: &Table, zone: &Zone) -> Result<Range<i64>> {
+/// What scans of a time learned, with activity over time by `measure`.
+pub(super) fn activity(
+    source: &Source,
+    range: &Range<i64>,
+    measure: Measure,
+    interval: Option<Duration>,
+) -> Result<Activity> {
+    let interval_ns = interval.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+    let mut activity = Activity::new(measure, range.start, interval_ns);
+    stored::scans(source, range, &mut |row| activity.add(&row))?;
+    if activity.left_out() > 0 {
+        eprintln!("{} rows of too many hosts were left out", activity.left_out());
+    }
+    Ok(activity)
+}
+
+/// The time that is asked for, in UTC nanoseconds; it ends now where nothing else is said.
+pub(super) fn range(from: &str, until: Option<&str>, zone: &Zone) -> Result<Range<i64>> {
     let now_ns = chronoscope_clock::utc_now_ns();
     let parse = |text: &str| zone.parse(text, now_ns).map_err(|error| anyhow!(error));
-    let until_ns = args.until.as_deref().map_or(Ok(now_ns), parse)?;
-    let range = parse(&args.from)?..until_ns;
+    let until_ns = until.map_or(Ok(now_ns), parse)?;
+    let range = parse(from)?..until_ns;
     ensure!(range.start < range.end, "--from lies behind --until");
     Ok(range)
 }

@@ -117,7 +117,7 @@ fn host_line(line: &Line, width: usize) -> String {
 }
 
 /// The second table: the most active hosts, with bars.
-fn active(tables: &Tables, bars: Bars) -> String {
+pub(super) fn active(tables: &Tables, bars: Bars) -> String {
     let (active, columns) = (tables.active(), tables.columns());
     let threshold = tables.threshold_percent;
     let mut text = format!("The most active hosts: from {threshold} % of a total on\n");
@@ -164,7 +164,7 @@ fn drawn(share: f64, largest: f64, cells: usize, bars: Bars) -> String {
 }
 
 /// The third table: activity over time.
-fn activity(tables: &Tables, zone: &Zone) -> String {
+pub(super) fn activity(tables: &Tables, zone: &Zone) -> String {
     let picture = &tables.picture;
     let mut text = format!(
         "Activity over time: share of {} in %, from {} % on\n",

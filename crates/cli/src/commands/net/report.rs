@@ -1,0 +1,122 @@
+//! `chronoscope net report`: the document's tables and figures, ours beside them.
+
+use super::table::{Tables, activity, over_time, range, silent};
+use super::{report_text as words, stored, table_text};
+use crate::args::net::{Direction, Report};
+use crate::exit::Exit;
+use crate::screen::show;
+use crate::times::Zone;
+use anyhow::{Context, Result};
+use chronoscope_formats::json::document;
+use chronoscope_net::path::topology::{Kind, Topology};
+use chronoscope_net::probe::Timer;
+use chronoscope_net::report::{Measured, Published, Reference, RoundTrips, references};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+/// Everything that is shown.
+pub(super) struct Findings {
+    pub(super) published: Published,
+    /// Of the load, by packets; `None` where nothing was scanned.
+    pub(super) load: Option<Tables>,
+    /// Round trips from one host to another, and within a host.
+    pub(super) between: Vec<Measured>,
+    pub(super) within: Vec<Measured>,
+    pub(super) references: Vec<Reference>,
+    /// The shortest and the longest first request, in nanoseconds.
+    pub(super) activation_ns: Option<[u64; 2]>,
+    pub(super) timer: Timer,
+}
+
+impl Findings {
+    /// What has not been measured, and the command that does.
+    pub(super) fn missing(&self) -> Vec<(&'static str, &'static str)> {
+        let has = |kind| self.references.iter().any(|reference| reference.kind == kind);
+        let all = [
+            (self.load.is_some(), "Tables 1 and 2", "chronoscope net scan --hosts FILE"),
+            (!self.between.is_empty(), "Table 3", "chronoscope net rtt TARGET, net matrix"),
+            (
+                !self.within.is_empty() || has(Kind::Host),
+                "round trips within a host",
+                "chronoscope net matrix, or net measure and --topology",
+            ),
+            (
+                has(Kind::Gateway) || has(Kind::Bridge),
+                "delays of bridges and gateways",
+                "chronoscope net measure --topology FILE --output TYPES, then net report \
+                 --topology TYPES",
+            ),
+            (self.activation_ns.is_some(), "first requests", "chronoscope net rtt TARGET"),
+        ];
+        all.into_iter().filter(|(there, ..)| !there).map(|(_, what, how)| (what, how)).collect()
+    }
+}
+
+/// Runs the command.
+pub(crate) fn report(args: &Report) -> Result<Exit> {
+    let zone = Zone::new(args.utc);
+    let found = find(args, &zone)?;
+    if args.json {
+        show(&format!("{:#}\n", document("report", json(&found))))?;
+    } else {
+        show(&words::page(&found, &zone))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn find(args: &Report, zone: &Zone) -> Result<Findings> {
+    let range = range(&args.from, args.until.as_deref(), zone)?;
+    let references = args.topology.as_deref().map_or_else(
+        || Ok(Vec::new()),
+        |path| types(path, args.measured.as_deref()).map(|topology| references(&topology)),
+    )?;
+    let published = Published::read().context("the published figures")?;
+    let source = args.data.source()?;
+    let measure = Direction::Packets;
+    let mut activity = activity(&source, &range, over_time(measure), None)?;
+    let load = (activity.rows() > 0).then(|| Tables {
+        overview: activity.overview(),
+        picture: activity.picture(if args.json { usize::MAX } else { table_text::INTERVALS }),
+        silent: silent(&activity),
+        measure,
+        threshold_percent: published.table1.threshold_percent,
+    });
+    let mut trips = RoundTrips::default();
+    stored::round_trips(&source, &range, &mut |row| trips.add(&row))?;
+    if trips.left_out() > 0 {
+        eprintln!("{} round trips of too many pairs of hosts were left out", trips.left_out());
+    }
+    let (within, between) = trips.measured().partition(|pair| pair.from == pair.to);
+    let activation_ns = trips.activation_ns();
+    let timer = Timer::measure();
+    Ok(Findings { published, load, between, within, references, activation_ns, timer })
+}
+
+fn types(path: &Path, measured: Option<&Path>) -> Result<Topology> {
+    let read = |path: &Path| fs::read_to_string(path).with_context(|| path.display().to_string());
+    let measured = measured.map(read).transpose()?;
+    Topology::read(&read(path)?, measured.as_deref()).with_context(|| path.display().to_string())
+}
+
+fn json(found: &Findings) -> Value {
+    let missing: Vec<Value> = found
+        .missing()
+        .into_iter()
+        .map(|(what, how)| json!({ "what": what, "command": how }))
+        .collect();
+    let load = found.load.as_ref().map(|load| {
+        let active: Vec<&str> = load.active().iter().map(|line| line.host.as_str()).collect();
+        json!({ "overview": load.overview, "active": active, "over_time": load.picture })
+    });
+    json!({
+        "load": load,
+        "between_hosts": found.between,
+        "within_hosts": found.within,
+        "types": found.references,
+        "activation_ns": found.activation_ns,
+        "timer": found.timer,
+        "published": found.published,
+        "missing": missing,
+    })
+}

@@ -1,0 +1,205 @@
+//! The document's tables and figures in words, ours first.
+
+use super::report::Findings;
+use super::table::Tables;
+use super::table_text::{active, activity};
+use crate::args::net::Bars;
+use crate::text::{Table, count, duration};
+use crate::times::Zone;
+use chronoscope_net::path::topology::Kind;
+use chronoscope_net::report::{Measured, Published};
+use std::fmt::Write;
+
+const MS: f64 = 1e6; // nanoseconds
+
+/// All of it.
+pub(super) fn page(found: &Findings, zone: &Zone) -> String {
+    let mut parts = vec![
+        distribution(found),
+        over_time(found, zone),
+        responses(found),
+        machines(found),
+        text(found),
+    ];
+    let missing = found.missing();
+    if !missing.is_empty() {
+        let mut part = String::from("Not measured in this time\n");
+        for (what, how) in missing {
+            let _ = writeln!(part, "{what}: {how}");
+        }
+        parts.push(part);
+    }
+    parts.join("\n")
+}
+
+fn distribution(found: &Findings) -> String {
+    let mut text = String::from("TABLE 1  Distribution of load\n\nOurs\n");
+    text += &found.load.as_ref().map_or_else(nothing, |load| active(load, Bars::X));
+    let table = &found.published.table1;
+    let _ = writeln!(
+        text,
+        "\nPublished (40 machines of a ring in {} s, from {} % on; the packets of fsPCR are\n\
+         misprints: they do not fit the shares)",
+        table.interval_s, table.threshold_percent
+    );
+    let mut rows = Table::new(&["host", "input packets", "%", "output packets", "%"]);
+    for host in &table.hosts {
+        rows.row(vec![
+            host.host.clone(),
+            count(host.in_packets),
+            format!("{:.2}", host.in_percent),
+            count(host.out_packets),
+            format!("{:.2}", host.out_percent),
+        ]);
+    }
+    text + &rows.to_string()
+}
+
+fn nothing() -> String {
+    "not measured\n".to_owned()
+}
+
+fn over_time(found: &Findings, zone: &Zone) -> String {
+    let table = &found.published.table2;
+    let mut text = String::from("TABLE 2  Activity of hosts\n\nOurs\n");
+    let ours = |load: &Tables| activity(load, zone);
+    text += &found.load.as_ref().map_or_else(nothing, ours);
+    let _ = writeln!(
+        text,
+        "\nPublished (a scan each {} s, from {} % on)",
+        table.interval_s, table.threshold_percent
+    );
+    let scans = table.hosts.first().map_or(0, |host| host.percent.len());
+    let heading: Vec<String> =
+        std::iter::once("host".to_owned()).chain((1..=scans).map(|n| n.to_string())).collect();
+    let mut rows = Table::new(&heading.iter().map(String::as_str).collect::<Vec<_>>());
+    for host in &table.hosts {
+        let dot = |percent: &f64| match *percent {
+            0.0 => ".".to_owned(),
+            percent => format!("{percent:.1}"),
+        };
+        rows.row(std::iter::once(host.host.clone()).chain(host.percent.iter().map(dot)).collect());
+    }
+    text + &rows.to_string()
+}
+
+fn responses(found: &Findings) -> String {
+    let mut text = String::from("TABLE 3  Response time, the best of many\n\nOurs\n");
+    text += &pairs(&found.between);
+    text += "\nPublished\n";
+    let mut rows = Table::new(&["from", "ring", "to", "best"]);
+    for row in &found.published.table3 {
+        let best = duration(row.best_ms * MS);
+        rows.row(vec![row.from.clone(), row.ring.clone(), row.to.clone(), best]);
+    }
+    text + &rows.to_string()
+}
+
+fn pairs(measured: &[Measured]) -> String {
+    if measured.is_empty() {
+        return nothing();
+    }
+    let mut rows = Table::new(&["from", "to", "by", "best", "p50", "first", "steady", "lost"]);
+    for pair in measured {
+        let time = |ns: Option<u64>| ns.map_or("-".to_owned(), |ns| duration(ns as f64));
+        rows.row(vec![
+            printable(&pair.from),
+            printable(&pair.to),
+            printable(&pair.by),
+            time(pair.best_ns),
+            time(pair.p50_ns),
+            pair.first_ns.map_or("-".to_owned(), span_of),
+            count(pair.count),
+            count(pair.lost),
+        ]);
+    }
+    rows.to_string()
+}
+
+/// A name that does nothing to a terminal.
+fn printable(name: &str) -> String {
+    name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+fn span_of([least, most]: [u64; 2]) -> String {
+    span([least as f64, most as f64])
+}
+
+/// From and to, in nanoseconds.
+fn span([least, most]: [f64; 2]) -> String {
+    let (least, most) = (duration(least), duration(most));
+    if least == most { least } else { format!("{least} to {most}") }
+}
+
+fn machines(found: &Findings) -> String {
+    let mut text =
+        String::from("TYPES OF MACHINES  Round trip with both ends on one host\n\nOurs\n");
+    if !found.within.is_empty() {
+        text += &pairs(&found.within);
+    }
+    text += &types(found, &[Kind::Host]);
+    if found.within.is_empty() && !found.references.iter().any(|r| r.kind == Kind::Host) {
+        text += &nothing();
+    }
+    text += "\nPublished\n";
+    for host in &found.published.host_types {
+        let _ = writeln!(text, "{}: {}", host.name, span(host.ms.map(|ms| ms * MS)));
+    }
+    text
+}
+
+/// Types of these kinds.
+fn types(found: &Findings, kinds: &[Kind]) -> String {
+    let mut rows = Table::new(&["type", "kind", "octets", "best", ""]);
+    let these: Vec<_> = found.references.iter().filter(|r| kinds.contains(&r.kind)).collect();
+    if these.is_empty() {
+        return String::new();
+    }
+    for reference in these {
+        rows.row(vec![
+            reference.name.clone(),
+            reference.kind.to_string(),
+            reference.octets.to_string(),
+            duration(reference.best_ns.max(0.0)),
+            if reference.measured { "measured" } else { "entered" }.to_owned(),
+        ]);
+    }
+    rows.to_string()
+}
+
+/// What the document's text says.
+fn text(found: &Findings) -> String {
+    let published = &found.published;
+    let mut text = String::from("THE TEXT'S FIGURES\n\n");
+    text += &between(found, published);
+    let activation = found.activation_ns.map_or("not measured".to_owned(), span_of);
+    let _ = writeln!(
+        text,
+        "First request: {activation}; published {}, by the load of the host",
+        span(published.text.activation_ms.map(|ms| ms * MS))
+    );
+    let _ = writeln!(
+        text,
+        "Step of the clock: {} (a reading takes {}); published {}",
+        duration(found.timer.step_ns as f64),
+        duration(found.timer.read_ns),
+        duration(published.text.timer_ms * MS)
+    );
+    let _ = writeln!(
+        text,
+        "Bottleneck: chronoscope net bulk says it for a path; published: {}",
+        published.text.bottleneck
+    );
+    text
+}
+
+/// Bridges and gateways.
+fn between(found: &Findings, published: &Published) -> String {
+    let ours = types(found, &[Kind::Bridge, Kind::Gateway]);
+    let ours = if ours.is_empty() { nothing() } else { ours };
+    format!(
+        "Bridges and gateways add to a round trip\n{ours}published: bridges {}, gateways {}\n",
+        published.text.bridge,
+        span(published.text.gateway_ms.map(|ms| ms * MS))
+    )
+}
