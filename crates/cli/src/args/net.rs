@@ -1,5 +1,7 @@
 //! The command line of `chronoscope net`.
 
+pub(crate) mod path;
+
 use super::Data;
 use crate::text::{parse_duration, parse_size};
 use chronoscope_net::probe::{Peer, Target};
@@ -26,6 +28,8 @@ pub(crate) enum Net {
     Rtt(Rtt),
     /// Tables and figures of the document this follows, ours beside the published ones
     Report(Report),
+    #[command(flatten)]
+    Path(path::Path),
 }
 
 #[derive(Debug, Args)]

@@ -2,8 +2,12 @@
 
 pub(crate) mod answer;
 mod bulk;
+mod discover;
 mod keep;
 mod matrix;
+mod measure;
+mod predict;
+mod probing;
 mod rtt;
 mod rtt_text;
 
@@ -16,8 +20,11 @@ mod table;
 #[cfg(test)]
 mod table_tests;
 mod table_text;
+mod topology;
+mod watch;
 
 use crate::args::net::Net;
+use crate::args::net::path::Path;
 use crate::exit::Exit;
 use anyhow::Result;
 
@@ -31,5 +38,9 @@ pub(crate) fn net(command: &Net) -> Result<Exit> {
         Net::Matrix(args) => matrix::matrix(args),
         Net::Scan(args) => scan::scan(args),
         Net::Rtt(args) => rtt::rtt(args),
+        Net::Path(Path::Predict(args)) => predict::predict(args),
+        Net::Path(Path::Measure(args)) => measure::measure(args),
+        Net::Path(Path::Watch(args)) => watch::watch(args),
+        Net::Path(Path::Discover(args)) => discover::discover(args),
     }
 }

@@ -1,0 +1,182 @@
+//! The command line of what is asked of paths: predict, measure, watch, discover.
+
+use crate::args::Data;
+use crate::text::parse_duration;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What is asked of paths.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Path {
+    /// Predict how long a round trip takes between two hosts, now and if something were changed
+    Predict(Predict),
+    /// Find out what gateways, links and hosts add to round trips, by two probes around each
+    Measure(Measure),
+    /// Compare paths with their prediction all the time, and name the element that changed
+    Watch(Watch),
+    /// Find the gateways on the way to hosts: a topology to start from
+    Discover(Discover),
+}
+
+/// What the network consists of.
+#[derive(Debug, Args)]
+pub(crate) struct Network {
+    /// Segments, gateways, bridges and hosts, and what is known of them (TOML;
+    /// docs/formats/topology.md)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) topology: PathBuf,
+    /// What `net measure` found out about their types, instead of what the topology says
+    #[arg(long, value_name = "FILE")]
+    pub(crate) measured: Option<PathBuf>,
+}
+
+/// How long a request and its reply take between two hosts, put together from what is known of the
+/// elements between them.
+#[derive(Debug, Args)]
+pub(crate) struct Predict {
+    #[command(flatten)]
+    pub(crate) network: Network,
+    /// The host that asks, as the topology calls it
+    #[arg(long, value_name = "HOST")]
+    pub(crate) from: String,
+    /// The host that answers
+    #[arg(long, value_name = "HOST")]
+    pub(crate) to: String,
+    /// Octets of the request, and as many of the reply
+    #[arg(long, value_name = "OCTETS", default_value_t = 64)]
+    pub(crate) size: u32,
+    /// What if this element were of that type (may be given several times)
+    #[arg(long, value_name = "ELEMENT=TYPE", value_parser = replacement)]
+    pub(crate) replace: Vec<(String, String)>,
+    /// What if one more element of this type were on the way (may be given several times)
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) add: Vec<String>,
+    /// What if everything were so many times as busy
+    #[arg(long, value_name = "FACTOR", value_parser = factor)]
+    pub(crate) load: Option<f64>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn replacement(text: &str) -> Result<(String, String), String> {
+    let parts = text.split_once('=').filter(|(element, by)| !element.is_empty() && !by.is_empty());
+    let (element, by) =
+        parts.ok_or(format!("{text:?}: expected ELEMENT=TYPE, such as gw1=router"))?;
+    Ok((element.to_owned(), by.to_owned()))
+}
+
+fn factor(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0);
+    number.ok_or(format!("{text:?} is no factor from 0 on, such as 2"))
+}
+
+/// Finds out what elements are like, by round trips around them: from this host to those of the
+/// topology that have an address (where `net answer` listens there), with and without each element.
+/// Probes are sparse and come at random times, so that they do not load what they measure; the
+/// network is taken to be idle otherwise.
+#[derive(Debug, Args)]
+pub(crate) struct Measure {
+    /// Segments, gateways, bridges and hosts (TOML; docs/formats/topology.md)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) topology: PathBuf,
+    /// Write the measured types there, for --measured of the other commands; replaced when the
+    /// measurement is over
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Which host of the topology this is [default: the one whose address is one of this machine]
+    #[arg(long, value_name = "HOST")]
+    pub(crate) from: Option<String>,
+    /// Only this element
+    #[arg(long, value_name = "NAME")]
+    pub(crate) element: Option<String>,
+    /// Octets of requests, and as many of replies
+    #[arg(long, value_name = "OCTETS", value_delimiter = ',', default_values_t = [64_u32, 512, 1400])]
+    pub(crate) size: Vec<u32>,
+    /// Round trips to each host with each size, after the first
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(10..=100_000))]
+    pub(crate) rounds: u32,
+    /// Mean pause between two probes, to whichever hosts
+    #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = parse_duration)]
+    pub(crate) pause: Duration,
+    /// Stop probing after this time, whatever is missing
+    #[arg(long, value_name = "TIME", default_value = "1min", value_parser = parse_duration)]
+    pub(crate) at_most: Duration,
+    /// A reply that comes later is lost
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
+    pub(crate) timeout: Duration,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Compares paths from this host with what is predicted of them, for as long as it runs, and names
+/// the element that no longer is as it was measured.
+#[derive(Debug, Args)]
+pub(crate) struct Watch {
+    #[command(flatten)]
+    pub(crate) network: Network,
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// Which host of the topology this is [default: the one whose address is one of this machine]
+    #[arg(long, value_name = "HOST")]
+    pub(crate) from: Option<String>,
+    /// Only paths to these hosts
+    #[arg(long, value_name = "HOST")]
+    pub(crate) to: Vec<String>,
+    /// Octets of requests, and as many of replies
+    #[arg(long, value_name = "OCTETS", default_value_t = 64)]
+    pub(crate) size: u32,
+    /// Mean time between two probes of a path
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
+    pub(crate) every: Duration,
+    /// Round trips of each path that are judged together
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(5..=10_000))]
+    pub(crate) window: u32,
+    /// Windows in a row that have to deviate before it is said that a path no longer fits
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) windows: u32,
+    /// Deviations beyond the predicted band that are let pass, as a share of the prediction
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
+    pub(crate) tolerance: f64,
+    /// A reply that comes later is lost
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
+    pub(crate) timeout: Duration,
+    /// Stop after this time
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) duration: Option<Duration>,
+    /// Do not store round trips
+    #[arg(long)]
+    pub(crate) no_store: bool,
+    /// Print a line of JSON for each window
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Looks which gateways lie between this host and others (traceroute, without privileges), and
+/// writes a topology to start from.
+#[derive(Debug, Args)]
+pub(crate) struct Discover {
+    /// Hosts to look for, by name or IPv4 address
+    #[arg(long, value_name = "HOST", required = true, num_args = 1..)]
+    pub(crate) to: Vec<String>,
+    /// Write the topology there; a file that exists is not replaced [default: to stdout]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// What this host is called in it
+    #[arg(long, value_name = "NAME", default_value = "here")]
+    pub(crate) name: String,
+    /// Gateways on the way at most
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u8).range(1..=64))]
+    pub(crate) hops: u8,
+    /// Requests to each distance at most
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10))]
+    pub(crate) tries: u32,
+    /// How long answers to each are waited for
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
+    pub(crate) timeout: Duration,
+    /// Print what was found as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

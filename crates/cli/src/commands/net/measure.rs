@@ -1,0 +1,151 @@
+//! `chronoscope net measure`: what elements are like, by two probes around each.
+
+use super::probing;
+use crate::args::net::path::{Measure, Network};
+use crate::exit::Exit;
+use crate::interrupt::Interrupt;
+use crate::screen::{progress, show};
+use crate::text::{Table, duration};
+use anyhow::{Context, Result, bail};
+use chronoscope_formats::json;
+use chronoscope_net::path::around::{self, Plan};
+use chronoscope_net::path::characterise::{Characterised, Samples, characterise};
+use chronoscope_net::path::sampling::{Ask, Sampling, sample};
+use chronoscope_net::path::topology::Topology;
+use serde_json::json;
+use std::fmt::Write;
+use std::fs;
+
+/// Runs the command.
+pub(crate) fn measure(args: &Measure) -> Result<Exit> {
+    let network = Network { topology: args.topology.clone(), measured: None };
+    let topology = super::topology::read(&network)?;
+    let from = probing::here(&topology, args.from.as_deref())?;
+    let plan = around::plan(&topology, &from, args.element.as_deref())?;
+    for why in &plan.not {
+        eprintln!("{why}");
+    }
+    if plan.around.is_empty() {
+        bail!("nothing can be measured from {from}: give hosts addresses (docs/net-path.md)");
+    }
+    let (samples, lost) = probe(args, &topology, &plan)?;
+    let found = characterise(&topology, &plan, &samples);
+    for note in &found.notes {
+        eprintln!("{note}");
+    }
+    if found.types.is_empty() {
+        eprintln!("no type was characterised; nothing is written");
+        return Ok(Exit::Nothing);
+    }
+    write(args, &from, &found)?;
+    if args.json {
+        let part = json!({
+            "from": from,
+            "elements": serde_json::to_value(&found.elements)?,
+            "not": plan.not,
+            "notes": found.notes,
+            "lost": lost,
+            "output": args.output,
+        });
+        show(&format!("{:#}\n", json::document("measure", part)))?;
+    } else {
+        show(&said(&found, lost))?;
+        eprintln!("written to {}; the network was taken to be idle", args.output.display());
+    }
+    Ok(Exit::Done)
+}
+
+/// Round trips to every host of the plan with every size, and how many were lost. When it is
+/// interrupted, those that were made.
+fn probe(args: &Measure, topology: &Topology, plan: &Plan) -> Result<(Samples, u64)> {
+    let interrupt = Interrupt::install()?;
+    let mut keys = Vec::new();
+    let mut asks: Vec<Ask<'_>> = Vec::new();
+    for host in plan.hosts() {
+        for octets in &args.size {
+            let mut prober = probing::prober(topology, &host, *octets, args.timeout)?;
+            asks.push(Box::new(move |_| prober.ask()));
+            keys.push((host.clone(), *octets));
+        }
+    }
+    let sampling = Sampling {
+        rounds: args.rounds,
+        pause: args.pause,
+        at_most: args.at_most,
+        seed: chronoscope_clock::monotonic_ns(),
+    };
+    let (mut samples, mut lost, mut made) = (Samples::new(), 0, 0_u64);
+    let all = keys.len() as u64 * (u64::from(args.rounds) + 1);
+    let done = sample(&mut asks, &sampling, interrupt.flag(), |probed| {
+        made += 1;
+        if made.is_multiple_of(64) {
+            progress(&format!("{made} of {all} round trips"));
+        }
+        // The first has in it what has to be made first.
+        match probed.took_ns.filter(|_| probed.round > 0) {
+            Some(ns) => samples.entry(keys[probed.path].clone()).or_default().push(ns),
+            None => lost += u64::from(probed.took_ns.is_none()),
+        }
+    });
+    progress("");
+    done.map_err(|(path, error)| (&keys[path].0, error))
+        .or_else(|(host, error)| Err(error).with_context(|| format!("cannot probe {host}")))?;
+    if made < all {
+        eprintln!("{made} of {all} round trips were made before it ended");
+    }
+    Ok((samples, lost))
+}
+
+/// Writes the file whole or not at all.
+fn write(args: &Measure, from: &str, found: &Characterised) -> Result<()> {
+    let mut text = format!("# What chronoscope net measure found from {from}:\n");
+    for element in &found.elements {
+        let without = element.without.as_deref().map(|host| format!(" without {host}"));
+        let _ = writeln!(
+            text,
+            "# type {} by {} {}: round trips to {}{}",
+            element.type_name,
+            element.kind,
+            element.element,
+            element.with,
+            without.unwrap_or_default()
+        );
+    }
+    let types = Topology { types: found.types.clone(), ..Topology::default() };
+    text.push_str(&types.written()?);
+    let part = args.output.with_extension("part");
+    let cannot = || format!("cannot write {}", args.output.display());
+    fs::write(&part, text).with_context(cannot)?;
+    fs::rename(&part, &args.output).with_context(cannot)
+}
+
+fn said(found: &Characterised, lost: u64) -> String {
+    let mut table = Table::new(&[
+        "element",
+        "kind",
+        "type",
+        "octets",
+        "p50",
+        "p90",
+        "round trips",
+        "with",
+        "without",
+    ]);
+    for element in &found.elements {
+        for at in &element.sizes {
+            table.row(vec![
+                element.element.clone(),
+                element.kind.to_string(),
+                element.type_name.clone(),
+                at.octets.to_string(),
+                duration(at.p50_ns),
+                duration(at.p90_ns),
+                at.count.to_string(),
+                element.with.clone(),
+                element.without.clone().unwrap_or_else(|| "–".to_owned()),
+            ]);
+        }
+    }
+    let lost = if lost > 0 { format!("{lost} round trips were lost\n") } else { String::new() };
+    format!("{table}{lost}")
+}

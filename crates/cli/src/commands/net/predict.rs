@@ -1,0 +1,166 @@
+//! `chronoscope net predict`: how long a round trip takes, from the elements on its way.
+
+use super::topology;
+use crate::args::net::path::Predict;
+use crate::exit::Exit;
+use crate::screen::show;
+use crate::text::{Table, bar, duration};
+use anyhow::Result;
+use chronoscope_formats::json;
+use chronoscope_net::path::predict::{Change, PartPrediction, Prediction, parts, predict as sum};
+use chronoscope_net::path::topology::Topology;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// Runs the command.
+pub(crate) fn predict(args: &Predict) -> Result<Exit> {
+    let topology = topology::read(&args.network)?;
+    let changes = changes(args);
+    let ask = |changes: &[Change]| -> Result<Prediction> {
+        Ok(sum(&parts(&topology, &args.from, &args.to, args.size, changes)?))
+    };
+    let now = ask(&[])?;
+    let then = if changes.is_empty() { None } else { Some(ask(&changes)?) };
+    if args.json {
+        let part = document(args, &now, then.as_ref())?;
+        show(&format!("{:#}\n", json::document("predict", part)))?;
+    } else {
+        show(&said(args, &now, then.as_ref()))?;
+    }
+    for warning in warnings(&topology, &now) {
+        eprintln!("{warning}");
+    }
+    Ok(Exit::Done)
+}
+
+fn changes(args: &Predict) -> Vec<Change> {
+    let replace = args.replace.iter().cloned();
+    let replace = replace.map(|(element, by)| Change::Replace { element, by });
+    let add = args.add.iter().cloned().map(|type_name| Change::Add { type_name });
+    replace.chain(add).chain(args.load.map(|factor| Change::Load { factor })).collect()
+}
+
+fn document(args: &Predict, now: &Prediction, then: Option<&Prediction>) -> Result<Value> {
+    Ok(json!({
+        "from": args.from,
+        "to": args.to,
+        "octets": args.size,
+        "model": MODEL,
+        "confidence": 0.95,
+        "now": serde_json::to_value(now)?,
+        "what_if": then.map(serde_json::to_value).transpose()?,
+    }))
+}
+
+const MODEL: &str = "independent delays, convolved; waiting in M/G/1 queues (Pollaczek-Khinchine)";
+
+/// What it all comes to, in words and bars.
+fn said(args: &Predict, now: &Prediction, then: Option<&Prediction>) -> String {
+    let mut text = format!(
+        "{} to {} and back, {} octets each way; {MODEL}\n\n",
+        args.from, args.to, args.size
+    );
+    let _ = write!(text, "{}", elements(now, then));
+    let _ = writeln!(text, "\n{}", ends("round trip", now));
+    if let Some(then) = then {
+        let _ = writeln!(text, "{}", ends("what if", then));
+        let change = |now: f64, then: f64| format!("{:+.1} %", (then / now - 1.0) * 100.0);
+        let (p50, p90) = (change(now.p50_ns, then.p50_ns), change(now.p90_ns, then.p90_ns));
+        let _ = writeln!(text, "{:<10}  p50 {p50}, p90 {p90}", "change");
+    }
+    text
+}
+
+fn ends(what: &str, found: &Prediction) -> String {
+    let with = |ns: f64, [low, high]: [f64; 2]| {
+        format!("{} ({} to {})", duration(ns), duration(low), duration(high))
+    };
+    format!(
+        "{what:<10}  p50 {}, p90 {}; in brackets: 95 % confidence",
+        with(found.p50_ns, found.p50_band_ns),
+        with(found.p90_ns, found.p90_band_ns)
+    )
+}
+
+/// A row for each element: what it adds now, and with the changes.
+fn elements(now: &Prediction, then: Option<&Prediction>) -> Table {
+    const WIDTH: usize = 20;
+    let mut heading = vec!["element", "type", "p50", "p90", "mean wait", "busy"];
+    heading.extend(if then.is_some() {
+        &["what if: type", "p50", "mean wait", ""][..]
+    } else {
+        &[""]
+    });
+    let mut table = Table::new(&heading);
+    let shown = then.unwrap_or(now);
+    let largest = now.parts.iter().chain(&shown.parts).map(weight).max().unwrap_or(0);
+    for (index, part) in shown.parts.iter().enumerate() {
+        let mut cells = match now.parts.get(index) {
+            Some(now) => vec![
+                now.name.clone(),
+                now.type_name.clone(),
+                duration(now.p50_ns),
+                duration(now.p90_ns),
+                waiting(now),
+                busy(now),
+            ],
+            None => std::iter::once(part.name.clone()).chain((0..5).map(|_| "–".into())).collect(),
+        };
+        if then.is_some() {
+            let kind = if now.parts.get(index).is_some_and(|now| now.type_name == part.type_name) {
+                "same".to_owned()
+            } else {
+                part.type_name.clone()
+            };
+            cells.extend([kind, duration(part.p50_ns), waiting(part)]);
+        }
+        cells.push(format!("{:<WIDTH$}", bar(weight(part), largest, WIDTH)));
+        table.row(cells);
+    }
+    table
+}
+
+/// How much of the bar it gets: its median and what is waited for it on average.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // `as` keeps to the range
+fn weight(part: &PartPrediction) -> u64 {
+    (part.p50_ns + part.waiting_ns) as u64
+}
+
+fn waiting(part: &PartPrediction) -> String {
+    if part.waiting_ns > 0.0 { duration(part.waiting_ns) } else { "–".to_owned() }
+}
+
+/// Share of the time it is busy, of either direction where they differ.
+fn busy(part: &PartPrediction) -> String {
+    match part.utilisation {
+        [there, back] if there == back => format!("{:.0} %", there * 100.0),
+        [there, back] => format!("{:.0}/{:.0} %", there * 100.0, back * 100.0),
+    }
+}
+
+/// What a reader should know of the answer.
+fn warnings(topology: &Topology, now: &Prediction) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for part in &now.parts {
+        let busy = part.utilisation.iter().any(|share| *share > 0.0);
+        if busy && part.waiting_ns == 0.0 {
+            warnings.push(format!(
+                "{}: it is busy, and nobody says how long others occupy it: no wait is reckoned \
+                 with; give type {} a `service` (docs/formats/topology.md)",
+                part.name, part.type_name
+            ));
+        }
+        let known = topology.types.get(&part.type_name);
+        if known
+            .is_some_and(|t| t.measured.is_empty() && t.delay_us.is_none() && t.rate_bits.is_none())
+        {
+            warnings.push(format!(
+                "{}: nothing is known of type {}, it counts as no delay; measure it (chronoscope \
+                 net measure) or enter delay_us or rate_bits",
+                part.name, part.type_name
+            ));
+        }
+    }
+    warnings.dedup();
+    warnings
+}
