@@ -5,7 +5,7 @@
 //! shortest of many, as there: "best case from many measurements".
 
 use crate::path::topology::{Kind, Topology};
-use crate::rows::RoundTrip;
+use crate::rows::{RoundTrip, Transfer};
 use chronoscope_model::{Histogram, Quantile};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -212,6 +212,41 @@ impl RoundTrips {
     }
 }
 
+/// Bulk transfers from one host to another.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Speed {
+    /// Who sent.
+    pub from: String,
+    /// Who received.
+    pub to: String,
+    /// Transfers that went to their end.
+    pub count: u64,
+    /// The fastest of them, in bits a second.
+    pub best_bits_per_s: f64,
+}
+
+/// Adds a transfer that went to its end to the speeds between hosts; those of more than
+/// [`PAIRS_MAX`] pairs are left out: whether this one was not.
+pub fn add_transfer(speeds: &mut Vec<Speed>, row: &Transfer) -> bool {
+    if !row.complete || row.took_ns == 0 {
+        return true;
+    }
+    let bits_per_s = row.octets as f64 * 8e9 / row.took_ns as f64;
+    let room = speeds.len() < PAIRS_MAX;
+    match speeds.iter_mut().find(|speed| speed.from == row.from && speed.to == row.to) {
+        Some(speed) => {
+            speed.count += 1;
+            speed.best_bits_per_s = speed.best_bits_per_s.max(bits_per_s);
+        }
+        None if room => {
+            let (from, to) = (row.from.clone(), row.to.clone());
+            speeds.push(Speed { from, to, count: 1, best_bits_per_s: bits_per_s });
+        }
+        None => return false,
+    }
+    true
+}
+
 /// A type of host, bridge or gateway.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reference {
@@ -286,6 +321,23 @@ mod tests {
         assert_eq!((measured[1].to.as_str(), measured[1].best_ns), ("c", None));
         assert_eq!(trips.activation_ns(), Some([5000, 9000]));
         assert_eq!(RoundTrips::default().activation_ns(), None);
+    }
+
+    #[test]
+    fn the_fastest_transfer_counts() {
+        let row = |octets, complete| Transfer {
+            from: "a".to_owned(),
+            to: "b".to_owned(),
+            octets,
+            start_ns: 0,
+            took_ns: 1_000_000_000,
+            complete,
+        };
+        let mut speeds = Vec::new();
+        for (octets, complete) in [(1000, true), (3000, true), (9000, false)] {
+            assert!(add_transfer(&mut speeds, &row(octets, complete)));
+        }
+        assert_eq!((speeds.len(), speeds[0].count, speeds[0].best_bits_per_s), (1, 2, 24_000.0));
     }
 
     #[test]

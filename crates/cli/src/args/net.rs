@@ -298,8 +298,11 @@ pub(crate) struct Rtt {
     /// What is asked: udp:HOST:PORT and tcp:HOST:PORT (our own echo, `chronoscope net answer`),
     /// connect:HOST:PORT (making a TCP connection), http://HOST/PATH, dns:SERVER/NAME,
     /// snmp:HOST?community=WORD, icmp:HOST, exec:PROGRAM (docs/net-rtt.md says how it is spoken to)
-    #[arg(value_name = "TARGET", required = true)]
+    #[arg(value_name = "TARGET", required_unless_present = "from_store")]
     pub(crate) targets: Vec<Target>,
+    /// Measure nothing: show what the store has from then on, of all hosts (-1h)
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "targets")]
+    pub(crate) from_store: Option<String>,
     /// Steady requests to each target, after the first
     #[arg(long, value_name = "N", default_value_t = 100,
         value_parser = clap::value_parser!(u32).range(1..=1_000_000))]

@@ -46,6 +46,12 @@ pub(crate) struct Predict {
     /// Octets of the request, and as many of the reply
     #[arg(long, value_name = "OCTETS", default_value_t = 64)]
     pub(crate) size: u32,
+    /// How busy elements are that name scanned hosts: by what these counted from then on (-10min)
+    /// until now
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) utilisation_from_store: Option<String>,
+    #[command(flatten)]
+    pub(crate) data: Data,
     /// What if this element were of that type (may be given several times)
     #[arg(long, value_name = "ELEMENT=TYPE", value_parser = replacement)]
     pub(crate) replace: Vec<(String, String)>,

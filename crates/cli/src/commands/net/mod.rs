@@ -9,12 +9,12 @@ mod measure;
 mod predict;
 mod probing;
 mod rtt;
+mod rtt_stored;
 mod rtt_text;
 
 mod report;
 mod report_text;
 mod scan;
-#[allow(dead_code)] // round trips and transfers: until somebody asks for them
 mod stored;
 mod table;
 #[cfg(test)]

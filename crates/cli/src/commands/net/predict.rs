@@ -1,20 +1,24 @@
 //! `chronoscope net predict`: how long a round trip takes, from the elements on its way.
 
-use super::topology;
+use super::{stored, topology};
 use crate::args::net::path::Predict;
 use crate::exit::Exit;
 use crate::screen::show;
 use crate::text::{Table, bar, duration};
-use anyhow::Result;
+use crate::times::Zone;
+use anyhow::{Result, anyhow};
 use chronoscope_formats::json;
 use chronoscope_net::path::predict::{Change, PartPrediction, Prediction, parts, predict as sum};
 use chronoscope_net::path::topology::Topology;
+use chronoscope_net::path::utilisation::{Busy, apply};
+use chronoscope_net::rows::ScanRow;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Runs the command.
 pub(crate) fn predict(args: &Predict) -> Result<Exit> {
-    let topology = topology::read(&args.network)?;
+    let mut topology = topology::read(&args.network)?;
+    let busy = utilisation(args, &mut topology)?;
     let changes = changes(args);
     let ask = |changes: &[Change]| -> Result<Prediction> {
         Ok(sum(&parts(&topology, &args.from, &args.to, args.size, changes)?))
@@ -22,7 +26,7 @@ pub(crate) fn predict(args: &Predict) -> Result<Exit> {
     let now = ask(&[])?;
     let then = if changes.is_empty() { None } else { Some(ask(&changes)?) };
     if args.json {
-        let part = document(args, &now, then.as_ref())?;
+        let part = document(args, &now, then.as_ref(), &busy)?;
         show(&format!("{:#}\n", json::document("predict", part)))?;
     } else {
         show(&said(args, &now, then.as_ref()))?;
@@ -33,6 +37,39 @@ pub(crate) fn predict(args: &Predict) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// How busy elements were that name scanned hosts, from then on until now.
+fn utilisation(args: &Predict, topology: &mut Topology) -> Result<Vec<Busy>> {
+    let Some(since) = &args.utilisation_from_store else { return Ok(Vec::new()) };
+    let now_ns = chronoscope_clock::utc_now_ns();
+    let since_ns = Zone::new(false).parse(since, now_ns).map_err(|error| anyhow!(error))?;
+    let mut observations = Vec::new();
+    let mut take = |row: ScanRow| observations.extend(row.observation());
+    stored::scans(&args.data.source()?, &(since_ns..now_ns), &mut take)?;
+    let all = apply(topology, &observations);
+    for busy in &all {
+        if !busy.missing.is_empty() {
+            eprintln!(
+                "{}: nothing was scanned of {} since then (chronoscope net scan)",
+                busy.element,
+                busy.missing.join(", ")
+            );
+        }
+        if busy.intervals > 0 {
+            eprintln!(
+                "{}: {:.1} % ± {:.1} % busy, by {} intervals",
+                busy.element,
+                busy.share * 100.0,
+                busy.error * 100.0,
+                busy.intervals
+            );
+        }
+    }
+    if all.is_empty() {
+        eprintln!("no element names scanned hosts (docs/formats/topology.md)");
+    }
+    Ok(all)
+}
+
 fn changes(args: &Predict) -> Vec<Change> {
     let replace = args.replace.iter().cloned();
     let replace = replace.map(|(element, by)| Change::Replace { element, by });
@@ -40,13 +77,19 @@ fn changes(args: &Predict) -> Vec<Change> {
     replace.chain(add).chain(args.load.map(|factor| Change::Load { factor })).collect()
 }
 
-fn document(args: &Predict, now: &Prediction, then: Option<&Prediction>) -> Result<Value> {
+fn document(
+    args: &Predict,
+    now: &Prediction,
+    then: Option<&Prediction>,
+    busy: &[Busy],
+) -> Result<Value> {
     Ok(json!({
         "from": args.from,
         "to": args.to,
         "octets": args.size,
         "model": MODEL,
         "confidence": 0.95,
+        "utilisation": serde_json::to_value(busy)?,
         "now": serde_json::to_value(now)?,
         "what_if": then.map(serde_json::to_value).transpose()?,
     }))

@@ -10,7 +10,9 @@ use anyhow::{Context, Result};
 use chronoscope_formats::json::document;
 use chronoscope_net::path::topology::{Kind, Topology};
 use chronoscope_net::probe::Timer;
-use chronoscope_net::report::{Measured, Published, Reference, RoundTrips, references};
+use chronoscope_net::report::{
+    Measured, Published, Reference, RoundTrips, Speed, add_transfer, references,
+};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -23,6 +25,7 @@ pub(super) struct Findings {
     /// Round trips from one host to another, and within a host.
     pub(super) between: Vec<Measured>,
     pub(super) within: Vec<Measured>,
+    pub(super) speeds: Vec<Speed>,
     pub(super) references: Vec<Reference>,
     /// The shortest and the longest first request, in nanoseconds.
     pub(super) activation_ns: Option<[u64; 2]>,
@@ -48,6 +51,7 @@ impl Findings {
                  --topology TYPES",
             ),
             (self.activation_ns.is_some(), "first requests", "chronoscope net rtt TARGET"),
+            (!self.speeds.is_empty(), "bulk transfer", "chronoscope net bulk --to HOST:PORT"),
         ];
         all.into_iter().filter(|(there, ..)| !there).map(|(_, what, how)| (what, how)).collect()
     }
@@ -87,10 +91,17 @@ fn find(args: &Report, zone: &Zone) -> Result<Findings> {
     if trips.left_out() > 0 {
         eprintln!("{} round trips of too many pairs of hosts were left out", trips.left_out());
     }
+    let (mut speeds, mut left_out) = (Vec::new(), 0_u64);
+    stored::transfers(&source, &range, &mut |row| {
+        left_out += u64::from(!add_transfer(&mut speeds, &row));
+    })?;
+    if left_out > 0 {
+        eprintln!("{left_out} transfers of too many pairs of hosts were left out");
+    }
     let (within, between) = trips.measured().partition(|pair| pair.from == pair.to);
     let activation_ns = trips.activation_ns();
     let timer = Timer::measure();
-    Ok(Findings { published, load, between, within, references, activation_ns, timer })
+    Ok(Findings { published, load, between, within, speeds, references, activation_ns, timer })
 }
 
 fn types(path: &Path, measured: Option<&Path>) -> Result<Topology> {
@@ -113,6 +124,7 @@ fn json(found: &Findings) -> Value {
         "load": load,
         "between_hosts": found.between,
         "within_hosts": found.within,
+        "transfers": found.speeds,
         "types": found.references,
         "activation_ns": found.activation_ns,
         "timer": found.timer,

@@ -185,6 +185,15 @@ fn text(found: &Findings) -> String {
         duration(found.timer.read_ns),
         duration(published.text.timer_ms * MS)
     );
+    for speed in &found.speeds {
+        let (from, to) = (printable(&speed.from), printable(&speed.to));
+        let mbit = speed.best_bits_per_s / 1e6;
+        let _ = writeln!(
+            text,
+            "Bulk transfer from {from} to {to}: {mbit:.1} Mbit/s, the best of {}",
+            count(speed.count)
+        );
+    }
     let _ = writeln!(
         text,
         "Bottleneck: chronoscope net bulk says it for a path; published: {}",

@@ -1,7 +1,7 @@
 //! `chronoscope net rtt`: round-trip response time of servers.
 
 use super::keep::Keep;
-use super::rtt_text;
+use super::{rtt_stored, rtt_text};
 use crate::args::net::Rtt;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -36,6 +36,9 @@ pub(super) struct Measured {
 
 /// Runs the command.
 pub(crate) fn rtt(args: &Rtt) -> Result<Exit> {
+    if let Some(from) = &args.from_store {
+        return rtt_stored::from_store(args, from);
+    }
     bounded(args)?;
     let interrupt = Interrupt::install()?;
     let keep = Keep::begin(&args.data)?;
