@@ -18,18 +18,19 @@
 //!
 //! Limits: Linux only. Ticks order events of one host; they mean nothing on another.
 //!
-//! Not here: the virtual clock. Its seam is this crate's functions: under the coordinator
-//! `utc_now_ns`, `monotonic_ns`, `sleep` and `sleep_until` will ask the coordinator's client (one
-//! predictable branch on a static at their beginning), while `ticks`, `thread_cpu_ns` and
-//! `process_cpu_ns` stay real, because the cost of a piece of code is real in a replay too.
-//! Callers change nothing.
+//! In a replay (`CHRONOSCOPE_TIME` names its folder), [`utc_now_ns`] and [`monotonic_ns`] are loads
+//! from the coordinator's page, behind one predictable branch; [`sleep`] and [`sleep_until`] wait in
+//! libc, where the preload library sees them. [`ticks`], [`thread_cpu_ns`] and [`process_cpu_ns`]
+//! stay real, because the cost of a piece of code is real in a replay too. Callers change nothing.
 
 mod anchor;
 mod os;
+mod replay;
 mod ticks;
 
 pub use anchor::{Anchor, Scale};
 pub use os::{
     monotonic_ns, process_cpu_ns, sleep, sleep_until, thread_cpu_ns, thread_cpu_ns_of, utc_now_ns,
 };
+pub use replay::is_virtual;
 pub use ticks::{TickSource, counter, tick_source, ticks};

@@ -12,7 +12,11 @@ const NS_PER_S: i64 = 1_000_000_000;
 /// once, in nanoseconds, positive or negative) makes this process's clock wrong by so much.
 #[inline]
 pub fn utc_now_ns() -> i64 {
-    read(libc::CLOCK_REALTIME) + *OFFSET_NS.get_or_init(offset_from_environment)
+    let utc_ns = match crate::replay::now_ns() {
+        Some((utc_ns, _)) => utc_ns,
+        None => read(libc::CLOCK_REALTIME),
+    };
+    utc_ns + *OFFSET_NS.get_or_init(offset_from_environment)
 }
 
 /// What this process's clock is made wrong by.
@@ -31,7 +35,11 @@ fn offset_from_environment() -> i64 {
 /// counting suspension). Never steps; its rate follows NTP. About 20 ns.
 #[inline]
 pub fn monotonic_ns() -> u64 {
-    read(libc::CLOCK_MONOTONIC).cast_unsigned()
+    let ns = match crate::replay::now_ns() {
+        Some((_, monotonic_ns)) => monotonic_ns,
+        None => read(libc::CLOCK_MONOTONIC),
+    };
+    ns.cast_unsigned()
 }
 
 /// CPU time that the calling thread has used, in nanoseconds. A system call: about 300 ns to 2 µs.

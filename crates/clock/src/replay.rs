@@ -1,0 +1,72 @@
+//! The clock of a replay's coordinator, for a program that takes part in one
+//! (`docs/formats/virtual-clock.md`).
+//!
+//! Time is a load from the coordinator's page. Waiting goes through libc, where the preload
+//! library sees it.
+#![allow(unsafe_code)] // a mapped page
+
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+const PAGE_BYTES: usize = 4096;
+const MAGIC: [u8; 8] = *b"CHRONTIM";
+/// Version 1 and 1024 slots, as one number.
+const VERSION_AND_SLOTS: i64 = 1 | 1024 << 32;
+
+/// The page's first 4096 octets, as numbers.
+type Page = [AtomicI64; PAGE_BYTES / 8];
+
+static PAGE: OnceLock<Option<&'static Page>> = OnceLock::new();
+
+/// UTC and the monotonic clock of the coordinator, in ns; `None` outside a replay.
+#[inline]
+pub(crate) fn now_ns() -> Option<(i64, i64)> {
+    let page = (*PAGE.get_or_init(from_environment))?;
+    Some((page[2].load(Ordering::Relaxed), page[3].load(Ordering::Relaxed)))
+}
+
+/// Whether [`crate::utc_now_ns`] and [`crate::monotonic_ns`] are a replay's: they stand while
+/// anybody works, and jump when nobody does, so that ticks say nothing about them.
+#[inline]
+pub fn is_virtual() -> bool {
+    PAGE.get_or_init(from_environment).is_some()
+}
+
+#[cold]
+fn from_environment() -> Option<&'static Page> {
+    let folder = std::env::var_os("CHRONOSCOPE_TIME")?;
+    let path = Path::new(&folder).join("page");
+    match map(&path) {
+        Ok(page) => Some(page),
+        Err(error) => {
+            eprintln!("chronoscope: {}: {error}; time is real", path.display());
+            None
+        }
+    }
+}
+
+fn map(path: &Path) -> std::io::Result<&'static Page> {
+    let file = File::open(path)?;
+    if file.metadata()?.len() < PAGE_BYTES as u64 {
+        return Err(std::io::Error::other("too short for a page of a virtual clock"));
+    }
+    // SAFETY: a fresh mapping of a file that has the page's length; nothing else is there.
+    let at = unsafe {
+        let (read, shared) = (libc::PROT_READ, libc::MAP_SHARED);
+        libc::mmap(std::ptr::null_mut(), PAGE_BYTES, read, shared, file.as_raw_fd(), 0)
+    };
+    if at == libc::MAP_FAILED {
+        return Err(std::io::Error::last_os_error());
+    }
+    // SAFETY: the mapping is page-aligned, as long as the array and stays until the end; others
+    // write it, which atomics allow.
+    let page: &'static Page = unsafe { &*at.cast::<Page>() };
+    let magic = page[0].load(Ordering::Relaxed).to_ne_bytes();
+    if magic != MAGIC || page[1].load(Ordering::Relaxed) != VERSION_AND_SLOTS {
+        return Err(std::io::Error::other("no page of a virtual clock, or of another version"));
+    }
+    Ok(page)
+}
