@@ -144,7 +144,7 @@ static long until_done(const struct call *c, int fd, short events, int64_t timeo
 
 static bool is_socket(enum what what) { return what == F_STREAM || what == F_LOCAL || what == F_DATAGRAM; }
 
-static uint64_t fill_random(void *to, uint64_t length) {
+uint64_t fill_random(void *to, uint64_t length) {
   unsigned char *octets = to;
   for (uint64_t at = 0; at < length; at += 8) {
     uint64_t word = random_next();
@@ -400,11 +400,10 @@ static long call_exec(struct call c) {
   return r;
 }
 
-static long call_open(struct call c, const char *path) {
+static long call_open(struct call c) {
   long r = run(&c);
   if (r < 0) return r;
   opened((int)r);
-  if (path && (!strcmp(path, "/dev/urandom") || !strcmp(path, "/dev/random"))) is_random((int)r);
   return r;
 }
 
@@ -479,7 +478,7 @@ static long replayed(struct call c) {
       return select_until((int)c.a, (fd_set *)c.b, (fd_set *)c.c, (fd_set *)c.d,
                           deadline_after(of_timeval((struct timeval *)c.e, &t)), NULL);
     case SYS_epoll_wait: return epoll_until((int)c.a, (void *)c.b, c.c, after_ms((int)c.d), NULL);
-    case SYS_open: return call_open(c, (const char *)c.a);
+    case SYS_open: return call_open(c);
     case SYS_dup2: return call_dup(c);
     case SYS_fork: return call_clone((struct call){SYS_clone, SIGCHLD, 0, 0, 0, 0, 0}, SIGCHLD);
     case SYS_vfork: return call_clone((struct call){SYS_clone, SIGCHLD, 0, 0, 0, 0, 0}, SIGCHLD);
@@ -514,7 +513,7 @@ static long replayed(struct call c) {
     case SYS_close_range: return call_close_range(c);
     case SYS_dup: case SYS_dup3: return call_dup(c);
     case SYS_fcntl: return call_fcntl(c);
-    case SYS_openat: return call_open(c, (const char *)c.b);
+    case SYS_openat: return call_open(c);
     case SYS_socket: case SYS_eventfd2: case SYS_epoll_create1: { long r = run(&c); opened((int)r); return r; }
     case SYS_timerfd_create: {
       long r = run(&c);
@@ -581,6 +580,7 @@ long dispatch(long nr, long a, long b, long c, long d, long e, long f) {
     return run(&call);
   }
   me->depth++;
+  me->interrupted = false;
   slot->calls++;
   long r = replayed(call);
   if (me) me->depth--;

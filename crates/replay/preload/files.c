@@ -111,7 +111,9 @@ enum what what_is(int fd) {
     return what;
   }
   bool terminal = S_ISCHR(s.st_mode) && (s.st_rdev >> 8 == 136 || s.st_rdev >> 8 == 4 || s.st_rdev >> 8 == 5);
-  if (S_ISFIFO(s.st_mode) || terminal) f->what = F_PIPE;
+  bool random = S_ISCHR(s.st_mode) && s.st_rdev >> 8 == 1 && ((s.st_rdev & 255) == 8 || (s.st_rdev & 255) == 9);
+  if (random) f->what = F_RANDOM;
+  else if (S_ISFIFO(s.st_mode) || terminal) f->what = F_PIPE;
   else if (S_ISREG(s.st_mode) || S_ISDIR(s.st_mode) || S_ISBLK(s.st_mode) || S_ISCHR(s.st_mode)) f->what = F_FILE;
   else f->what = F_INNER;
   return f->what;
@@ -120,11 +122,6 @@ enum what what_is(int fd) {
 void opened(int fd) {
   struct file *f = file_of(fd);
   if (f) *f = (struct file){0};
-}
-
-void is_random(int fd) {
-  opened(fd);
-  if (file_of(fd)) file_of(fd)->what = F_RANDOM;
 }
 
 static void stream_tokens(struct stream *s) {

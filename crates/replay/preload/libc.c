@@ -169,6 +169,7 @@ PUBLIC int pthread_create(pthread_t *restrict id, const pthread_attr_t *restrict
   if (trap_works()) trap_pause(false);
   me->depth--;
   if (r) t->state = T_FREE;
+  else t->id = (unsigned long)*id;
   return r;
 }
 

@@ -51,19 +51,20 @@ struct thread {
   enum wait wait;
   pid_t tid;
   int depth;                 /* > 0: inside this library; what a signal handler calls is real */
-  bool interrupted;          /* a handler ran during the wait */
+  bool interrupted;          /* a handler of the program ran */
   bool may_restart;          /* the wait goes on after handlers that ask for it */
   int64_t deadline;          /* monotonic, FOREVER for none */
   uint64_t grant;            /* W_RETRY: look again after the next grant */
   struct pollfd *fds;
   unsigned count;
-  const int *futex;
+  const void *futex;
   int futex_value;
   uint32_t bits;
   bool futex_shared;
   long result;               /* of a futex wait that was woken */
   uint64_t queued;           /* order of futex waits */
   unsigned spins;
+  unsigned long id;          /* pthread_t */
   void *(*start)(void *);
   void *argument;
 };
@@ -79,6 +80,8 @@ HIDDEN void thread_end(void);
 HIDDEN void threads_only_me(void);
 HIDDEN void take(struct thread *self);
 HIDDEN void spin(void);
+HIDDEN long futex_wait_at(const void *at, int64_t deadline);
+HIDDEN int futex_wake(const void *at, int most);
 HIDDEN long futex(int *at, int op, int value, long time, int *at2, uint32_t value3);
 
 /* ---- talk.c: the coordinator ---- */
@@ -108,7 +111,6 @@ HIDDEN enum what what_is(int fd);
 HIDDEN void opened(int fd);          /* forget what the number was */
 HIDDEN void closed(int fd);
 HIDDEN void duplicated(int from, int to);
-HIDDEN void is_random(int fd);
 HIDDEN void did_send(int fd, long result, unsigned long wanted);
 HIDDEN void did_datagram(int fd, const void *name, unsigned length);
 HIDDEN void did_receive(int fd, long result);
@@ -142,6 +144,7 @@ HIDDEN void timers_forget_alarm(void);
 HIDDEN long dispatch(long nr, long a, long b, long c, long d, long e, long f);
 HIDDEN long clock_read(int clock, struct timespec *out);
 HIDDEN bool clock_is_virtual(int clock);
+HIDDEN uint64_t fill_random(void *to, uint64_t length);
 
 /* ---- trap.c ---- */
 HIDDEN void trap_on(void);           /* for the calling thread */
@@ -150,6 +153,10 @@ HIDDEN void trap_pause(bool pause);  /* for calls into libc that make threads an
 HIDDEN long trap_sigaction(int sig, const void *act, void *old, size_t size);
 HIDDEN long trap_sigmask(int how, const uint64_t *set, uint64_t *old);
 HIDDEN bool handlers_all_restart(void);
+HIDDEN bool is_handler(void *handler);
+HIDDEN void *signal_handler(void);
+HIDDEN void signal_wanted(int sig, void *handler, unsigned long flags);
+HIDDEN void *signal_asked(int sig, void *handler, unsigned long *flags);
 
 /* ---- start.c ---- */
 HIDDEN void after_fork_in_child(void);

@@ -92,10 +92,7 @@ static unsigned receive(void) {
   for (;;) {
     struct pollfd p = {control, POLLIN, 0};
     long r = real_poll(&p, 1, -1);
-    if (r == -EINTR && me) {
-      me->interrupted = true;
-      say(SIGNALLED, 0, NULL);
-    }
+    if (r == -EINTR && me && me->interrupted) say(SIGNALLED, 0, NULL);
     if (r < 1) continue;
     r = SYS(SYS_recvfrom, control, &in, sizeof in, MSG_DONTWAIT, 0, 0);
     if (r == -EINTR || r == -EAGAIN) continue;

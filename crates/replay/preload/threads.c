@@ -35,10 +35,7 @@ void take(struct thread *self) {
   for (;;) {
     long r = SYS(SYS_futex, &self->baton, FUTEX_WAIT_PRIVATE, 0, &long_time, 0, 0);
     if (__atomic_load_n(&self->baton, __ATOMIC_ACQUIRE)) break;
-    if (r == -EINTR) {
-      self->interrupted = true;
-      say(SIGNALLED, 0, NULL);
-    }
+    if (r == -EINTR && self->interrupted) say(SIGNALLED, 0, NULL);
   }
   __atomic_store_n(&self->baton, 0, __ATOMIC_RELAXED);
   see_off();
@@ -60,7 +57,7 @@ static bool is_ready(struct thread *t) {
   }
   if (t->wait == W_POLL && real_poll(t->fds, t->count, 0) != 0) return true;
   if (t->wait == W_RETRY && t->grant != grants) return true;
-  if (t->wait == W_FUTEX && t->futex_shared && __atomic_load_n(t->futex, __ATOMIC_SEQ_CST) != t->futex_value)
+  if (t->wait == W_FUTEX && t->futex_shared && __atomic_load_n((const int *)t->futex, __ATOMIC_SEQ_CST) != t->futex_value)
     return true;
   if (t->deadline <= now_ns()) {
     t->result = -ETIMEDOUT;
@@ -109,7 +106,6 @@ long block(enum wait wait, int64_t deadline) {
   self->wait = wait;
   self->deadline = deadline;
   self->grant = grants;
-  self->interrupted = false;
   self->state = T_WAITING;
   self->spins = 0;
   slot->waits++;
@@ -154,6 +150,7 @@ void thread_begin(struct thread *thread) {
 /* Last act: somebody else looks who is next, after this thread is gone. */
 void thread_end(void) {
   struct thread *self = me;
+  futex_wake(&self->id, INT_MAX);
   self->state = T_FREE;
   me = NULL;
   for (unsigned i = 0; i < threads_high; i++)
@@ -171,7 +168,7 @@ void threads_only_me(void) {
   leaving = 0;
 }
 
-static int wake(const int *at, int most, uint32_t bits) {
+static int wake(const void *at, int most, uint32_t bits) {
   int woken = 0;
   while (woken < most) {
     struct thread *first = NULL;
@@ -188,6 +185,20 @@ static int wake(const int *at, int most, uint32_t bits) {
   }
   return woken;
 }
+
+/* For locks of libc where its own waits are not seen: nobody else runs between a look at the lock
+ * and this. 0, -ETIMEDOUT or -EINTR. */
+long futex_wait_at(const void *at, int64_t deadline) {
+  if (deadline <= now_ns()) return -ETIMEDOUT;
+  me->futex = at;
+  me->bits = ~0u;
+  me->futex_shared = false;
+  me->queued = futex_order++;
+  me->may_restart = deadline == FOREVER;
+  return block(W_FUTEX, deadline);
+}
+
+int futex_wake(const void *at, int most) { return wake(at, most, ~0u); }
 
 static long futex_wait(int *at, int value, int64_t deadline, uint32_t bits, bool shared) {
   if (!bits) return -EINVAL;

@@ -12,10 +12,11 @@ struct timer {
   bool used;
 };
 static struct timer timers[TIMERS_MAX];
+static unsigned timers_high; /* slots ever used */
 static int64_t alarm_next, alarm_interval;
 
 static struct timer *timer_of(int fd) {
-  for (unsigned i = 0; i < TIMERS_MAX; i++)
+  for (unsigned i = 0; i < timers_high; i++)
     if (timers[i].used && timers[i].fd == fd) return &timers[i];
   return NULL;
 }
@@ -24,6 +25,7 @@ void timerfd_made(int fd, int clock) {
   for (unsigned i = 0; i < TIMERS_MAX; i++)
     if (!timers[i].used) {
       timers[i] = (struct timer){.fd = fd, .clock = clock, .used = true};
+      if (i >= timers_high) timers_high = i + 1;
       return;
     }
   say(REFUSED, SYS_timerfd_create, "more than 256 timers");
@@ -103,7 +105,7 @@ void timers_forget_alarm(void) { alarm_next = 0; }
 
 int64_t timers_next(void) {
   int64_t next = alarm_next ? alarm_next : FOREVER;
-  for (unsigned i = 0; i < TIMERS_MAX; i++) {
+  for (unsigned i = 0; i < timers_high; i++) {
     struct timer *t = &timers[i];
     if (t->used && t->next && !t->fired && t->next < next) next = t->next;
   }
@@ -113,10 +115,9 @@ int64_t timers_next(void) {
 void timers_fire(void) {
   if (alarm_next && alarm_next <= now_ns()) {
     alarm_next = alarm_interval ? alarm_next + alarm_interval : 0;
-    if (me) me->interrupted = true;
     SYS(SYS_kill, SYS(SYS_getpid, 0, 0, 0, 0, 0, 0), SIGALRM, 0, 0, 0, 0);
   }
-  for (unsigned i = 0; i < TIMERS_MAX; i++) {
+  for (unsigned i = 0; i < timers_high; i++) {
     struct timer *t = &timers[i];
     if (!t->used || !t->next || t->fired || t->next > now_ns()) continue;
     t->fired = true;

@@ -19,20 +19,28 @@
 //! ```
 //!
 //! * [`coordinator`]: starts the processes, owns their clock; what came of it.
+//! * [`scenario`]: everything of a replay in one file: programs, state, inputs; its report.
 //! * [`schedule`]: who runs next and when time moves, as pure code.
 //! * [`wire`], [`page`]: the octets between coordinator and process.
 //! * [`preload`]: lets programs take part that know nothing of it.
+//! * [`capture`], [`journal`]: recorded inputs, of the network and others.
+//! * [`recorder`]: records what a system receives, for them.
+//! * [`player`]: delivers them.
 //! * [`counters`]: what each process executed.
 //!
 //! Limits: Linux; whole system calls of foreign programs are seen on x86-64 from Linux 5.11,
 //! elsewhere only what they call in libc. Static programs and those that read the processor's
 //! time stamp counter for the time cannot take part. `docs/replay.md` names the rest.
 
+pub mod capture;
 pub mod coordinator;
 pub mod counters;
+pub mod journal;
 pub mod page;
 pub mod player;
 pub mod preload;
 pub mod process;
+pub mod recorder;
+pub mod scenario;
 pub mod schedule;
 pub mod wire;

@@ -9,12 +9,15 @@ use std::path::{Path, PathBuf};
 
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libchronoscope_time.so"));
 
+/// The library's name.
+pub const FILE_NAME: &str = "libchronoscope_time.so";
+
 /// Puts the library into a folder; its path is for `LD_PRELOAD`.
 ///
 /// # Errors
 /// When the file cannot be written.
 pub fn put(folder: &Path) -> io::Result<PathBuf> {
-    let path = folder.join("libchronoscope_time.so");
+    let path = folder.join(FILE_NAME);
     std::fs::write(&path, LIBRARY)?;
     Ok(path)
 }

@@ -79,6 +79,8 @@ pub struct Schedule {
     last: Ordinal,
     participants: Vec<Participant>,
     flows: BTreeMap<Link, Flow>,
+    /// Links of flows with something unshown, so that a grant looks at these only.
+    unshown: BTreeSet<Link>,
     listeners: BTreeMap<Endpoint, BTreeSet<Ordinal>>,
     receivers: BTreeMap<Endpoint, BTreeSet<Ordinal>>,
     outside: BTreeSet<Endpoint>,
@@ -94,9 +96,10 @@ impl Schedule {
         Self {
             mode,
             now_ns,
-            last: 0,
+            last: usize::MAX, // the first announced is the first to run
             participants: Vec::new(),
             flows: BTreeMap::new(),
+            unshown: BTreeSet::new(),
             listeners: BTreeMap::new(),
             receivers: BTreeMap::new(),
             outside: BTreeSet::new(),
@@ -163,7 +166,7 @@ impl Schedule {
     /// for an answer.
     pub fn grant_stranger_caller(&mut self) -> Option<Ordinal> {
         let count = self.participants.len();
-        let mut order = (1..=count).map(|step| (self.last + step) % count);
+        let mut order = (1..=count).map(|step| self.last.wrapping_add(step) % count);
         let who = order.find(|who| {
             let p = &self.participants[*who];
             p.state == State::Waiting && p.waits.has(Waits::OTHERS) && self.callers.contains(who)
@@ -176,6 +179,13 @@ impl Schedule {
     /// Something happened to it that no token tells (a signal, a dead child).
     pub fn wake(&mut self, who: Ordinal) {
         if self.participants[who].state != State::Gone {
+            self.participants[who].ready = true;
+        }
+    }
+
+    /// A handler ran in it while it waited. When it was granted meanwhile, it will see that itself.
+    pub fn signal(&mut self, who: Ordinal) {
+        if self.participants[who].state == State::Waiting {
             self.participants[who].ready = true;
         }
     }
@@ -204,19 +214,18 @@ impl Schedule {
         self.wake_others(who, Waits::OTHERS);
     }
 
-    /// An endpoint of the player: what goes there is no stranger's.
-    pub fn outside(&mut self, endpoint: Endpoint) {
-        self.outside.insert(endpoint);
-    }
-
     /// What `who` did, or the player (`None`).
     pub fn token(&mut self, who: Option<Ordinal>, token: Token) {
         let Token { event, count, from, to } = token;
+        if who.is_none() && matches!(event, Event::Connect | Event::Datagram) {
+            self.outside.insert(from); // the player's: what goes there is no stranger's
+        }
         match event {
             Event::Sent => {
                 let flow = self.flows.entry((from, to)).or_default();
                 flow.sent += count;
                 flow.unshown = true;
+                self.unshown.insert((from, to));
                 self.show(who, (from, to));
             }
             Event::Received => self.received(who, (from, to), count),
@@ -279,7 +288,7 @@ impl Schedule {
     /// Those to grant, the next after the last one first.
     fn ready(&self) -> Vec<Ordinal> {
         let count = self.participants.len();
-        let order = (1..=count).map(|step| (self.last + step) % count);
+        let order = (1..=count).map(|step| self.last.wrapping_add(step) % count);
         order
             .filter(|who| {
                 let p = &self.participants[*who];
@@ -293,16 +302,19 @@ impl Schedule {
         (participant.state, participant.ready) = (State::Running, false);
         let mut tokens = std::mem::take(&mut participant.arrived);
         self.last = who;
-        let listeners = &self.listeners;
-        for (link, flow) in self.flows.iter_mut().filter(|(_, flow)| flow.unshown) {
+        let (listeners, flows) = (&self.listeners, &mut self.flows);
+        self.unshown.retain(|link| {
+            let Some(flow) = flows.get_mut(link) else { return false };
             let unaccepted = flow.readers.is_empty() && owners(listeners, link.1).contains(&who);
-            if flow.readers.contains(&who) || unaccepted {
-                flow.unshown = false;
-                let event = if flow.ended { Event::Closed } else { Event::Sent };
-                let count = flow.sent.saturating_sub(flow.received);
-                tokens.push(Token { event, count, from: link.0, to: link.1 });
+            if !flow.readers.contains(&who) && !unaccepted {
+                return true;
             }
-        }
+            flow.unshown = false;
+            let event = if flow.ended { Event::Closed } else { Event::Sent };
+            let count = flow.sent.saturating_sub(flow.received);
+            tokens.push(Token { event, count, from: link.0, to: link.1 });
+            false
+        });
         tokens
     }
 
@@ -394,6 +406,7 @@ impl Schedule {
     fn end(&mut self, link: Link) {
         if let Some(flow) = self.flows.get_mut(&link) {
             (flow.ended, flow.unshown) = (true, true);
+            self.unshown.insert(link);
             flow.readers.clone().into_iter().for_each(|who| self.wake(who));
         }
     }

@@ -90,3 +90,14 @@ fn a_program_that_ends_before_it_takes_part_is_named() {
     let failure = outcome.failure.unwrap().to_string();
     assert!(failure.contains("short") && failure.ends_with("exit status: 3"), "{failure}");
 }
+
+/// The program that takes a shell's place says hello before the shell's last words are read: many
+/// failed attempts in between.
+#[test]
+fn a_program_found_late_on_the_path_takes_part() {
+    let replay = Replay::new();
+    let path = "PATH=/1:/2:/3:/4:/5:/6:/7:/8:/9:/usr/bin:/bin; exec sleep 100";
+    let outcome = replay.run(&[("sleeper", &["/bin/sh", "-c", path])], settings());
+    assert_eq!(outcome.failure, None);
+    assert_eq!(outcome.elapsed, Duration::from_secs(100));
+}

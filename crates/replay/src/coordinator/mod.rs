@@ -10,17 +10,18 @@ pub use outcome::{Failure, Outcome, ProcessOutcome};
 
 use crate::counters::Counters;
 use crate::page::{Page, SLOTS};
-use crate::process::{self, Program};
+use crate::process::{self, Program, Running};
 use crate::schedule::{Mode, Ordinal, Schedule, Step};
 use crate::wire::{Kind, Packet, Token, Waits};
 use crate::{player::Player, preload};
 use chronoscope_clock as clock;
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use sockets::{Heard, Line, Sockets};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Child;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How a replay runs.
@@ -32,6 +33,8 @@ pub struct Settings {
     pub start_utc_ns: i64,
     /// Virtual time after which the replay ends; until nobody waits for a time without.
     pub duration: Option<Duration>,
+    /// Without a duration: virtual time between the last input and the end.
+    pub after_inputs: Option<Duration>,
     /// From which the random numbers of all processes come.
     pub seed: u64,
     /// Real time that a process may run without waiting.
@@ -44,7 +47,29 @@ pub struct Settings {
     pub stranger_wait_total: Duration,
     /// Virtual time that processes have to end after the end, when they are asked to.
     pub stop: Duration,
+    /// Whether the processor counts what each process executes.
+    pub counters: bool,
+    /// Whether the thread that runs it has process numbers of its own.
+    pub own_numbers: bool,
+    /// Ends the replay early when it becomes true.
+    pub interrupt: Option<Arc<AtomicBool>>,
 }
+
+/// How far a replay is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Virtual time that passed.
+    pub elapsed: Duration,
+    /// Real time that passed.
+    pub real: Duration,
+    /// Times that a process was granted the run.
+    pub grants: u64,
+    /// Inputs delivered.
+    pub inputs: u64,
+}
+
+/// Real time between two reports of progress, ns.
+const PROGRESS_NS: u64 = 200_000_000;
 
 impl Default for Settings {
     fn default() -> Self {
@@ -52,12 +77,16 @@ impl Default for Settings {
             mode: Mode::Serial,
             start_utc_ns: 1_600_000_000_000_000_000,
             duration: None,
+            after_inputs: None,
             seed: 1,
             run_max: Duration::from_secs(20),
             hello_max: Duration::from_secs(20),
             stranger_wait: Duration::from_millis(200),
             stranger_wait_total: Duration::from_secs(5),
             stop: Duration::from_secs(10),
+            counters: true,
+            own_numbers: false,
+            interrupt: None,
         }
     }
 }
@@ -68,10 +97,12 @@ pub const START_MONOTONIC_NS: i64 = 1_000_000_000_000;
 #[derive(Debug, Default)]
 struct Process {
     outcome: ProcessOutcome,
-    /// Number of the parent, for a child whose own number is not known yet.
-    parent: Option<i32>,
+    /// The kernel's number of it as this program sees it; 0 while only its parent has named it.
+    /// Its own number of itself is in the outcome.
+    host_pid: i32,
+    parent: Option<Ordinal>,
     line: Option<Line>,
-    child: Option<Child>,
+    child: Option<Running>,
     counters: Option<Counters>,
     /// Real time (monotonic ns) since when it is announced or runs; `None` while it waits.
     since_ns: Option<u64>,
@@ -104,7 +135,7 @@ impl Coordinator {
     /// When they cannot be made there.
     pub fn new(folder: &Path, settings: Settings) -> Result<Self, Failure> {
         let page = Page::create(&folder.join("page"))?;
-        page.set(settings.start_utc_ns, START_MONOTONIC_NS)?;
+        page.set(settings.start_utc_ns, START_MONOTONIC_NS);
         Ok(Self {
             library: preload::put(folder)?,
             sockets: Sockets::new(&folder.join("socket"))?,
@@ -120,9 +151,9 @@ impl Coordinator {
                 processes: Vec::new(),
                 elapsed: Duration::ZERO,
                 real: Duration::ZERO,
+                own_cpu: Duration::ZERO,
                 grants: 0,
                 moves: 0,
-                inputs: 0,
                 strangers: Vec::new(),
                 remarks: Vec::new(),
             },
@@ -136,11 +167,13 @@ impl Coordinator {
     /// # Errors
     /// When it cannot be started, or there are too many.
     pub fn start(&mut self, program: &Program) -> Result<Ordinal, Failure> {
-        let child = process::start(program, &self.library, &self.folder)
+        let own_numbers = self.settings.own_numbers;
+        let child = process::start(program, &self.library, &self.folder, own_numbers)
             .map_err(|error| Failure::Io(format!("{}: {error}", program.name)))?;
-        let pid = child.id().cast_signed();
-        let who = self.announce(None, pid)?;
+        let who = self.announce(None, child.pid())?;
+        self.processes[who].host_pid = child.pid();
         self.processes[who].outcome.name.clone_from(&program.name);
+        self.processes[who].outcome.started.clone_from(&program.name);
         self.processes[who].child = Some(child);
         Ok(who)
     }
@@ -148,20 +181,57 @@ impl Coordinator {
     /// Runs until the end, or until something goes wrong that the outcome then names. Whoever is
     /// left of the processes is killed.
     #[must_use]
-    pub fn run(mut self, player: &mut Player) -> Outcome {
-        let start_ns = clock::monotonic_ns();
-        if let Err(failure) = self.steps(player) {
+    pub fn run(self, player: &mut Player) -> Outcome {
+        self.run_and_tell(player, &mut |_| {})
+    }
+
+    /// The same, and says now and then how far it is.
+    #[must_use]
+    pub fn run_and_tell(mut self, player: &mut Player, tell: &mut dyn FnMut(Progress)) -> Outcome {
+        let (start_ns, cpu_ns) = (clock::monotonic_ns(), clock::thread_cpu_ns());
+        if let Err(failure) = self.steps(player, start_ns, tell) {
             self.outcome.failure = Some(failure);
         }
         self.outcome.real = Duration::from_nanos(clock::monotonic_ns() - start_ns);
+        self.outcome.own_cpu = Duration::from_nanos(clock::thread_cpu_ns() - cpu_ns);
         self.finish()
     }
 
-    fn steps(&mut self, player: &mut Player) -> Result<(), Failure> {
-        player.endpoints().iter().for_each(|end| self.schedule.outside(*end));
-        let end_ns = self.settings.duration.map(after_start);
+    /// Says how far it is when it has not for a while; whether it has to end.
+    fn look_up(
+        &self,
+        player: &Player,
+        (start_ns, told_ns): (u64, &mut u64),
+        tell: &mut dyn FnMut(Progress),
+    ) -> Result<(), Failure> {
+        if self.settings.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            return Err(Failure::Interrupted);
+        }
+        let now_ns = clock::monotonic_ns();
+        if now_ns - *told_ns >= PROGRESS_NS {
+            *told_ns = now_ns;
+            tell(Progress {
+                elapsed: self.elapsed(),
+                real: Duration::from_nanos(now_ns - start_ns),
+                grants: self.outcome.grants,
+                inputs: player.inputs(),
+            });
+        }
+        Ok(())
+    }
+
+    fn steps(
+        &mut self,
+        player: &mut Player,
+        start_ns: u64,
+        tell: &mut dyn FnMut(Progress),
+    ) -> Result<(), Failure> {
+        let mut told_ns = start_ns;
         loop {
-            let input_ns = if self.stopping { None } else { player.next_ns() };
+            self.look_up(player, (start_ns, &mut told_ns), tell)?;
+            let end_ns = self.end_ns(player);
+            let after_ns = player.next_after_start_ns().filter(|_| !self.stopping);
+            let input_ns = after_ns.map(|after| START_MONOTONIC_NS.saturating_add(after));
             match self.schedule.next(input_ns) {
                 Step::Run(granted) => {
                     for (who, tokens) in granted {
@@ -170,9 +240,12 @@ impl Coordinator {
                 }
                 Step::Await => self.hear(player)?,
                 Step::Input => {
-                    let tokens = player.deliver(self.schedule.now_ns(), self.settings.mode)?;
-                    self.outcome.inputs += 1;
+                    let now_ns = self.schedule.now_ns() - START_MONOTONIC_NS;
+                    let tokens = player.deliver(now_ns, self.settings.mode)?;
                     tokens.into_iter().for_each(|token| self.schedule.token(None, token));
+                    if let Some(error) = player.failure() {
+                        return Err(Failure::Input(error));
+                    }
                 }
                 Step::Advance(_) | Step::Idle if self.asks_strangers()? => {}
                 Step::Advance(to) if end_ns.is_none_or(|end| to <= end) => self.move_clock(to)?,
@@ -182,10 +255,20 @@ impl Coordinator {
         }
     }
 
+    /// Monotonic time at which the replay ends, once that is known.
+    fn end_ns(&self, player: &Player) -> Option<i64> {
+        let set = self.settings.duration;
+        let after_inputs = || {
+            let last = Duration::from_nanos(player.over_after_start_ns()?.cast_unsigned());
+            Some(last + self.settings.after_inputs?)
+        };
+        set.or_else(after_inputs).map(after_start)
+    }
+
     fn move_clock(&mut self, to_ns: i64) -> Result<(), Failure> {
         self.schedule.advance(to_ns);
         let passed = self.schedule.now_ns() - START_MONOTONIC_NS;
-        self.page.set(self.settings.start_utc_ns + passed, self.schedule.now_ns())?;
+        self.page.set(self.settings.start_utc_ns + passed, self.schedule.now_ns());
         self.outcome.moves += 1;
         Ok(())
     }
@@ -201,8 +284,16 @@ impl Coordinator {
         for who in 0..self.processes.len() {
             let process = &self.processes[who];
             if process.child.is_some() && process.line.is_some() {
+                let dies = dies_of(process.host_pid, Signal::SIGTERM);
                 self.signal(who, Signal::SIGTERM);
-                self.schedule.wake(who);
+                if dies {
+                    // Not granted, so that grants do not depend on how fast the kernel is.
+                    self.schedule.resume(who);
+                    self.processes[who].since_ns = Some(clock::monotonic_ns());
+                } else {
+                    settle(self.processes[who].outcome.pid, Signal::SIGTERM);
+                    self.schedule.wake(who);
+                }
             }
         }
         Ok(())
@@ -213,9 +304,9 @@ impl Coordinator {
     }
 
     fn signal(&mut self, who: Ordinal, signal: Signal) {
-        let ProcessOutcome { pid, name, .. } = &self.processes[who].outcome;
-        if let Err(error) = kill(Pid::from_raw(*pid), signal) {
-            self.outcome.remarks.push(format!("{signal} to {name} (pid {pid}): {error}"));
+        let Process { host_pid, outcome: ProcessOutcome { name, .. }, .. } = &self.processes[who];
+        if let Err(error) = kill(Pid::from_raw(*host_pid), signal) {
+            self.outcome.remarks.push(format!("{signal} to {name} (pid {host_pid}): {error}"));
         }
     }
 
@@ -241,7 +332,7 @@ impl Coordinator {
             self.outcome.remarks.push(format!("{left} arrivals not waited for"));
             tokens.truncate(1024);
         }
-        let reads = self.page.activity(who)?.clock_reads;
+        let reads = self.page.activity(who).clock_reads;
         let process = &mut self.processes[who];
         process.since_ns = Some(clock::monotonic_ns());
         process.reads_at_grant = reads;
@@ -257,12 +348,11 @@ impl Coordinator {
     fn hear(&mut self, player: &mut Player) -> Result<(), Failure> {
         let heard = self.sockets.hear(50)?;
         if heard.is_empty() {
-            player.drain()?;
             return self.look();
         }
         for (line, what) in heard {
             match what {
-                Heard::Packet(packet) => self.packet(line, packet)?,
+                Heard::Packet(packet) => self.packet(line, packet, player)?,
                 Heard::Closed => self.closed(line)?,
                 Heard::Bad(error) => {
                     let outcome = self.lines.get(&line).map(|who| &self.processes[*who].outcome);
@@ -272,11 +362,10 @@ impl Coordinator {
                 }
             }
         }
-        player.drain()?;
         Ok(())
     }
 
-    fn packet(&mut self, line: Line, packet: Packet) -> Result<(), Failure> {
+    fn packet(&mut self, line: Line, packet: Packet, player: &mut Player) -> Result<(), Failure> {
         let Some(&who) = self.lines.get(&line) else {
             if packet.kind == Kind::Hello {
                 self.hello(line, packet)?;
@@ -285,6 +374,9 @@ impl Coordinator {
         };
         for token in &packet.tokens {
             self.schedule.token(Some(who), *token);
+            for token in player.heard(token)? {
+                self.schedule.token(None, token);
+            }
         }
         match packet.kind {
             Kind::Quiescent => {
@@ -294,7 +386,7 @@ impl Coordinator {
             Kind::Fork => self.forked(who, packet.a)?,
             Kind::Exec => self.executes(who, true),
             Kind::ExecFailed => self.executes(who, false),
-            Kind::Signal => self.schedule.wake(who),
+            Kind::Signal => self.schedule.signal(who),
             Kind::Refused => {
                 let name = &self.processes[who].outcome.name;
                 self.outcome.remarks.push(format!("{name}: {} is not possible", packet.text));
@@ -309,7 +401,6 @@ impl Coordinator {
             return Err(Failure::TooMany);
         }
         let who = self.schedule.announce(parent);
-        let parent = parent.map(|parent| self.processes[parent].outcome.pid);
         let outcome = ProcessOutcome { pid, ..ProcessOutcome::default() };
         let since_ns = Some(clock::monotonic_ns());
         self.processes.push(Process { outcome, parent, since_ns, ..Process::default() });
@@ -319,40 +410,54 @@ impl Coordinator {
     /// `pid` 0: a child whose number its parent does not know.
     fn forked(&mut self, parent: Ordinal, pid: i64) -> Result<(), Failure> {
         let who = self.announce(Some(parent), i32::try_from(pid).unwrap_or(0))?;
-        self.processes[who].outcome.name =
-            format!("child of {}", self.processes[parent].outcome.name);
-        let early = std::mem::take(&mut self.early);
-        for (line, packet) in early {
+        let ProcessOutcome { name, started, .. } = &self.processes[parent].outcome;
+        let (name, started) = (format!("child of {name}"), started.clone());
+        let outcome = &mut self.processes[who].outcome;
+        (outcome.name, outcome.started) = (name, started);
+        self.hear_early()
+    }
+
+    /// Hellos that came before what announces them: a child's before its parent's word of it, a
+    /// program's before the end of the one whose place it takes.
+    fn hear_early(&mut self) -> Result<(), Failure> {
+        for (line, packet) in std::mem::take(&mut self.early) {
             self.hello(line, packet)?;
         }
         Ok(())
     }
 
-    /// Who said hello: by its number, or as the nameless child of its parent.
-    fn announced(&self, pid: i64, parent: i64) -> Option<Ordinal> {
-        let free = |p: &Process| p.line.is_none();
-        let by_pid = self.processes.iter().position(|p| free(p) && i64::from(p.outcome.pid) == pid);
-        by_pid.or_else(|| {
-            let of = |p: &Process| p.parent.is_some_and(|number| i64::from(number) == parent);
-            self.processes.iter().position(|p| free(p) && p.outcome.pid == 0 && of(p))
-        })
+    /// Who said hello: by the kernel's number, the one that its parent knows, or as the nameless
+    /// child of its parent.
+    fn announced(&self, host_pid: i32, pid: i64, parent: i64) -> Option<Ordinal> {
+        let number = |who: Ordinal| i64::from(self.processes[who].outcome.pid);
+        let position = |is: &dyn Fn(&Process) -> bool| {
+            self.processes.iter().position(|p| p.line.is_none() && is(p))
+        };
+        position(&|p| p.host_pid == host_pid)
+            .or_else(|| position(&|p| p.host_pid == 0 && i64::from(p.outcome.pid) == pid))
+            .or_else(|| {
+                let of = |p: &Process| p.parent.is_some_and(|who| number(who) == parent);
+                position(&|p| p.host_pid == 0 && p.outcome.pid == 0 && of(p))
+            })
     }
 
     fn hello(&mut self, line: Line, packet: Packet) -> Result<(), Failure> {
-        let Some(who) = self.announced(packet.a, packet.b) else {
+        let host_pid = self.sockets.peer(line)?;
+        let Some(who) = self.announced(host_pid, packet.a, packet.b) else {
             self.early.push((line, packet));
             return Ok(());
         };
         let process = &mut self.processes[who];
-        let pid = i32::try_from(packet.a).unwrap_or(0);
-        process.outcome.pid = pid;
+        process.host_pid = host_pid;
+        process.outcome.pid = i32::try_from(packet.a).unwrap_or(0);
+        packet.text.trim().clone_into(&mut process.outcome.program);
         if process.child.is_none() {
-            process.outcome.name = packet.text.trim().to_owned();
+            process.outcome.name.clone_from(&process.outcome.program);
         }
         process.line = Some(line);
         process.since_ns = None;
-        if process.counters.is_none() {
-            match Counters::attach(pid) {
+        if self.settings.counters && process.counters.is_none() {
+            match Counters::attach(host_pid) {
                 Ok(counters) => process.counters = Some(counters),
                 Err(error)
                     if self.outcome.remarks.iter().all(|r| !r.starts_with("no counters")) =>
@@ -383,14 +488,15 @@ impl Coordinator {
         let process = &mut self.processes[who];
         process.line = None;
         if std::mem::take(&mut process.executes) {
-            return Ok(());
+            return self.hear_early();
         }
         process.since_ns = None;
-        let pid = process.outcome.pid;
+        let pid = process.host_pid;
         let start_ns = clock::monotonic_ns();
         while alive(pid) && clock::monotonic_ns() - start_ns < 2_000_000_000 {
             clock::sleep(Duration::from_micros(50));
         }
+        process.outcome.usage = process::usage_of(pid);
         if alive(pid) {
             let name = &process.outcome.name;
             self.outcome.remarks.push(format!("{name} (pid {pid}) left the replay and lives"));
@@ -408,11 +514,12 @@ impl Coordinator {
             let (name, pid) = (process.outcome.name.clone(), process.outcome.pid);
             let real = Duration::from_nanos(now_ns.saturating_sub(since_ns));
             if process.line.is_none() {
-                let exit = process.child.as_mut().map(Child::try_wait).transpose()?.flatten();
-                if let Some(exit) = exit {
+                let exit = process.child.as_mut().map(Running::poll).transpose()?.flatten();
+                if let Some((exit, _)) = exit {
                     return Err(Failure::EndedEarly { name, pid, exit: exit.to_string() });
                 }
-                if pid != 0 && !alive(pid) {
+                if pid != 0 && !self.lives(who) {
+                    let process = &mut self.processes[who];
                     process.since_ns = None;
                     self.outcome.remarks.push(format!("{name} (pid {pid}) ended at once"));
                     self.schedule.gone(who);
@@ -420,7 +527,7 @@ impl Coordinator {
                     return Err(Failure::NoHello { name, pid, real });
                 }
             } else if real > self.settings.run_max {
-                let reads = self.page.activity(who)?.clock_reads - process.reads_at_grant;
+                let reads = self.page.activity(who).clock_reads - process.reads_at_grant;
                 return Err(if reads > 10_000 {
                     Failure::Spins { name, pid, reads, real }
                 } else {
@@ -431,13 +538,44 @@ impl Coordinator {
         Ok(())
     }
 
+    /// Whether a process runs that may not have said hello yet.
+    fn lives(&self, who: Ordinal) -> bool {
+        let process = &self.processes[who];
+        let parent = process.parent.map(|parent| self.processes[parent].host_pid);
+        match (process.host_pid, parent) {
+            (0, Some(parent)) => process::child_of(parent, process.outcome.pid).is_some_and(alive),
+            (host_pid, _) => alive(host_pid),
+        }
+    }
+
+    /// Kills it if it is left, and what it started; keeps how it ended.
+    fn end(&mut self, who: Ordinal) {
+        let process = &mut self.processes[who];
+        let over = process.child.as_mut().and_then(|child| child.poll().ok().flatten());
+        if over.is_none() && (process.line.is_some() || process.child.is_some()) {
+            self.signal(who, Signal::SIGKILL);
+        }
+        let process = &mut self.processes[who];
+        let Some(child) = &mut process.child else { return };
+        match child.wait() {
+            Ok(Some((exit, usage))) => {
+                process.outcome.exit = Some(exit.to_string());
+                process.outcome.usage = Some(usage);
+            }
+            Ok(None) => {}
+            Err(error) => self.outcome.remarks.push(format!("{}: {error}", process.outcome.name)),
+        }
+        // Its group may be empty by now, which is as good.
+        let _ = killpg(Pid::from_raw(child.pid()), Signal::SIGKILL);
+    }
+
     /// Reads what was measured, kills who is left.
     fn finish(mut self) -> Outcome {
         if !self.stopping {
             self.outcome.elapsed = self.elapsed();
         }
         for who in 0..self.processes.len() {
-            let activity = self.page.activity(who).unwrap_or_default();
+            let activity = self.page.activity(who);
             let process = &mut self.processes[who];
             process.outcome.activity = activity;
             match process.counters.as_ref().map(Counters::read).transpose() {
@@ -447,13 +585,7 @@ impl Coordinator {
                     self.outcome.remarks.push(remark);
                 }
             }
-            let over = process.child.as_mut().and_then(|child| child.try_wait().ok().flatten());
-            if over.is_none() && (process.line.is_some() || process.child.is_some()) {
-                self.signal(who, Signal::SIGKILL);
-            }
-            let process = &mut self.processes[who];
-            let exit = process.child.as_mut().and_then(|child| child.wait().ok());
-            process.outcome.exit = exit.map(|status| status.to_string());
+            self.end(who);
         }
         self.outcome.strangers =
             self.schedule.strangers().iter().map(ToString::to_string).collect();
@@ -466,6 +598,49 @@ impl Coordinator {
 fn after_start(duration: Duration) -> i64 {
     let ns = i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
     START_MONOTONIC_NS.saturating_add(ns)
+}
+
+/// Whether a signal ends the process: it neither handles, ignores nor blocks it.
+fn dies_of(pid: i32, signal: Signal) -> bool {
+    !in_masks(pid, signal, &["SigBlk:", "SigIgn:", "SigCgt:"])
+}
+
+/// Whether a signal is in one of these masks of the kernel's status of a process.
+fn in_masks(pid: i32, signal: Signal, names: &[&str]) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    names.iter().any(|name| {
+        let mask = status.lines().find_map(|line| line.strip_prefix(name));
+        let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+        mask >> (signal as i32 - 1) & 1 != 0
+    })
+}
+
+/// Waits until the handler of a signal that a waiting process got has run: all its threads sleep
+/// again. A process with several threads could else run and wait again before the thread that has
+/// the signal says to the others what it is.
+fn settle(pid: i32, signal: Signal) {
+    /// Real time; a handler takes microseconds, and some hundred times as long under Callgrind.
+    const AT_MOST: Duration = Duration::from_millis(500);
+    const LOOK_EVERY: Duration = Duration::from_micros(200);
+    if in_masks(pid, signal, &["SigBlk:", "SigIgn:"]) {
+        return; // taken by asking for it, or never
+    }
+    let until_ns = clock::monotonic_ns() + u64::try_from(AT_MOST.as_nanos()).unwrap_or(0);
+    while clock::monotonic_ns() < until_ns
+        && (in_masks(pid, signal, &["ShdPnd:", "SigPnd:"]) || is_running(pid))
+    {
+        clock::sleep(LOOK_EVERY);
+    }
+}
+
+/// Whether a thread of a process is on a processor or wants to be.
+fn is_running(pid: i32) -> bool {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    tasks.into_iter().any(|task| {
+        let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+        let state = stat.rsplit(')').next().and_then(|rest| rest.trim().chars().next());
+        matches!(state, Some('R' | 'D'))
+    })
 }
 
 /// Whether a process runs: not a zombie, not gone.

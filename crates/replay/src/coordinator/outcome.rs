@@ -2,6 +2,7 @@
 
 use crate::counters::Counts;
 use crate::page::Activity;
+use crate::process::Usage;
 use std::time::Duration;
 
 /// Result of a replay. What was measured until a failure is in it.
@@ -15,12 +16,12 @@ pub struct Outcome {
     pub elapsed: Duration,
     /// Real time that passed.
     pub real: Duration,
+    /// CPU time that the coordinator itself used, its player included.
+    pub own_cpu: Duration,
     /// Times that a process was granted the run.
     pub grants: u64,
     /// Times that the clock moved.
     pub moves: u64,
-    /// Inputs delivered.
-    pub inputs: u64,
     /// Addresses that were sent to and that nobody taking part owns.
     pub strangers: Vec<String>,
     /// What processes asked for that cannot be virtual, and other things worth knowing.
@@ -32,16 +33,30 @@ pub struct Outcome {
 pub struct ProcessOutcome {
     /// Name given, or for children their command line.
     pub name: String,
+    /// Its program and arguments, as it said.
+    pub program: String,
+    /// Name of the program started whose child it is, or that it is itself.
+    pub(super) started: String,
     /// The kernel's number; 0 when it never said hello.
     pub pid: i32,
     /// How it ended, for those that the coordinator started.
     pub exit: Option<String>,
+    /// What the kernel says it used, for those that ended.
+    pub usage: Option<Usage>,
     /// What it executed, where the machine counts.
     pub counts: Option<Counts>,
     /// What the library counted in it.
     pub activity: Activity,
     /// Times that it was granted the run.
     pub grants: u64,
+}
+
+impl ProcessOutcome {
+    /// Name of the program that was started and is it, or begot it.
+    #[must_use]
+    pub fn started_as(&self) -> &str {
+        &self.started
+    }
 }
 
 /// Why a replay ended early.
@@ -103,6 +118,12 @@ pub enum Failure {
         /// What is wrong.
         error: crate::wire::WireError,
     },
+    /// It was asked to end.
+    #[error("interrupted")]
+    Interrupted,
+    /// A recording cannot be read on.
+    #[error("input: {0}")]
+    Input(String),
     /// More processes than a page has slots.
     #[error("more than {} processes in one replay", crate::page::SLOTS)]
     TooMany,

@@ -4,8 +4,8 @@ use crate::wire::{PACKET_BYTES_MAX, Packet, WireError};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{
-    AddressFamily, Backlog, MsgFlags, SockFlag, SockType, UnixAddr, accept4, bind, listen, recv,
-    send, socket,
+    AddressFamily, Backlog, MsgFlags, SockFlag, SockType, UnixAddr, accept4, bind, getsockopt,
+    listen, recv, send, socket, sockopt::PeerCredentials,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -99,6 +99,12 @@ impl Sockets {
             Ok(_) | Err(Errno::EPIPE | Errno::ECONNRESET) => Ok(()),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The kernel's number of the process that made the connection.
+    pub(super) fn peer(&self, line: Line) -> io::Result<i32> {
+        let Some(fd) = self.lines.get(&line) else { return Ok(0) };
+        Ok(getsockopt(fd, PeerCredentials)?.pid())
     }
 
     pub(super) fn close(&mut self, line: Line) {

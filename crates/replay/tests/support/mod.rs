@@ -1,6 +1,8 @@
 //! A replay in a folder of its own, and what its tests look at.
 #![allow(clippy::unwrap_used, dead_code)]
 
+pub(crate) mod packets;
+
 use chronoscope_replay::coordinator::{Coordinator, Outcome, Settings};
 use chronoscope_replay::player::Player;
 use chronoscope_replay::process::Program;
@@ -35,6 +37,7 @@ impl Replay {
             environment: vec![("PATH".into(), "/usr/bin:/bin:/usr/sbin".into())],
             folder,
             output: Some(self.output_path(name)),
+            ..Program::default()
         }
     }
 

@@ -1,0 +1,124 @@
+//! TCP segments in order, in bounded memory.
+
+use super::packet::Tcp;
+use crate::wire::Endpoint;
+use std::collections::BTreeMap;
+
+/// Directions of streams followed at a time.
+const STREAMS_MAX: usize = 65_536;
+/// Octets that came too early, kept for one direction.
+const EARLY_BYTES_MAX: usize = 1 << 20;
+/// The same in segments.
+const EARLY_COUNT_MAX: usize = 1024;
+
+/// What a segment meant.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Segment {
+    pub(super) opened: bool,
+    pub(super) octets: Vec<u8>,
+    pub(super) ended: bool,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Streams {
+    known: BTreeMap<(Endpoint, Endpoint), Stream>,
+    /// Octets that the capture does not have.
+    pub(super) lost_bytes: u64,
+    /// Segments of more streams than are followed.
+    pub(super) refused_count: u64,
+}
+
+#[derive(Debug)]
+struct Stream {
+    next: u32,
+    /// By distance from the first sequence number, so that wrapping does not matter.
+    early: BTreeMap<u32, Vec<u8>>,
+    early_bytes: usize,
+    fin: Option<u32>,
+}
+
+impl Streams {
+    pub(super) fn take(&mut self, link: (Endpoint, Endpoint), tcp: Tcp, payload: &[u8]) -> Segment {
+        let mut segment = Segment::default();
+        if tcp.reset {
+            segment.ended = self.known.remove(&link).is_some();
+            return segment;
+        }
+        let known = self.known.contains_key(&link);
+        if tcp.syn || !known {
+            if !known && self.known.len() == STREAMS_MAX {
+                self.refused_count += 1;
+                return segment;
+            }
+            // Without its beginning, a stream begins with the first octets that are seen.
+            let next = tcp.sequence.wrapping_add(u32::from(tcp.syn));
+            if !tcp.syn && payload.is_empty() {
+                return segment;
+            }
+            let again = self.known.get(&link).is_some_and(|stream| stream.next == next);
+            if !again {
+                segment.opened = !(tcp.syn && tcp.ack);
+                let stream = Stream { next, early: BTreeMap::new(), early_bytes: 0, fin: None };
+                self.known.insert(link, stream);
+            }
+        }
+        let Some(stream) = self.known.get_mut(&link) else { return segment };
+        let sequence = tcp.sequence.wrapping_add(u32::from(tcp.syn));
+        stream.keep(sequence, payload);
+        if tcp.fin {
+            stream.fin = Some(sequence.wrapping_add(u32::try_from(payload.len()).unwrap_or(0)));
+        }
+        self.lost_bytes += stream.release(&mut segment.octets);
+        if stream.fin.is_some_and(|fin| distance(stream.next, fin) <= 0) {
+            segment.ended = true;
+            self.known.remove(&link);
+        }
+        segment
+    }
+}
+
+/// From `a` to `b` in sequence space, negative when `b` is before.
+fn distance(a: u32, b: u32) -> i32 {
+    b.wrapping_sub(a).cast_signed()
+}
+
+impl Stream {
+    fn keep(&mut self, sequence: u32, payload: &[u8]) {
+        let ahead = distance(self.next, sequence);
+        let known = usize::try_from(-i64::from(ahead)).unwrap_or(0);
+        let Some(new) = payload.get(known..).filter(|new| !new.is_empty()) else { return };
+        let at = if ahead > 0 { sequence } else { self.next };
+        let longer = self.early.get(&at).is_none_or(|had| had.len() < new.len());
+        if longer {
+            self.early_bytes += new.len();
+            if let Some(had) = self.early.insert(at, new.to_vec()) {
+                self.early_bytes -= had.len();
+            }
+        }
+    }
+
+    /// Moves what is in order into `out`; over a gap only when too much waits behind it. Returns
+    /// the octets lost in gaps.
+    fn release(&mut self, out: &mut Vec<u8>) -> u64 {
+        let mut lost = 0;
+        loop {
+            let next = self.next;
+            let first = self.early.keys().copied().min_by_key(|at| distance(next, *at));
+            let Some(at) = first else { return lost };
+            let ahead = distance(next, at);
+            if ahead > 0 {
+                if self.early_bytes <= EARLY_BYTES_MAX && self.early.len() <= EARLY_COUNT_MAX {
+                    return lost;
+                }
+                lost += u64::from(ahead.unsigned_abs());
+                self.next = at;
+            }
+            let part = self.early.remove(&at).unwrap_or_default();
+            self.early_bytes -= part.len();
+            let known = usize::try_from(distance(at, self.next)).unwrap_or(0);
+            let new = part.get(known..).unwrap_or_default();
+            self.next = self.next.wrapping_add(u32::try_from(new.len()).unwrap_or(0));
+            out.extend(new);
+        }
+    }
+}

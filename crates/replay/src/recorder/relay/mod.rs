@@ -1,0 +1,294 @@
+//! Takes inputs in the system's place, records them, and passes them on.
+//!
+//! One thread, one poll. Only what comes from outside is recorded; answers are passed back as they
+//! are. A receiver that is slow makes its sender slow, as without the relay: of each direction of a
+//! connection at most one piece is held.
+
+mod connection;
+mod datagrams;
+
+use super::log::Log;
+use connection::{Connection, Pumped};
+use datagrams::DatagramPort;
+use mio::net::TcpListener;
+use mio::{Events, Interest, Poll, Token};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use slab::Slab;
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How soon the relay sees that it is to end.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Octets of one read.
+const PIECE_BYTES: usize = super::segments::SEGMENT_BYTES_MAX;
+/// How many connections are accepted before others have their turn.
+const ACCEPT_MAX: usize = 64;
+
+/// Tokens: what they stand for is in the lowest two bits.
+const LISTENER: usize = 0;
+const OUTSIDE: usize = 1;
+const INSIDE: usize = 2;
+const SENDER: usize = 3;
+
+const fn token(kind: usize, index: usize) -> Token {
+    Token(index << 2 | kind)
+}
+
+/// Lets this process have as many descriptors as its administrator allows: a connection takes two.
+/// Returns how many that are.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn allow_connections() -> io::Result<u64> {
+    let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    setrlimit(Resource::RLIMIT_NOFILE, most, most)?;
+    Ok(most)
+}
+
+/// Why a relay cannot begin or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum RelayError {
+    /// An address cannot be listened on.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
+    /// The kernel refuses what the relay waits with.
+    #[error("relay: {0}")]
+    Poll(#[from] io::Error),
+}
+
+/// What was passed on, so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Passed {
+    /// Datagrams that came from outside.
+    pub datagram_count: u64,
+    /// Datagrams that could not be passed on.
+    pub undelivered_count: u64,
+    /// Datagrams that the kernel dropped, because they came faster than they were taken.
+    pub kernel_dropped_count: u64,
+    /// Datagrams passed back.
+    pub answer_count: u64,
+    /// Connections from outside.
+    pub connection_count: u64,
+    /// Connections that the receiver did not accept.
+    pub refused_count: u64,
+    /// Connections that are open now.
+    pub open_count: u64,
+    /// Octets of streams that came from outside.
+    pub inward_bytes: u64,
+    /// Octets of streams passed back.
+    pub outward_bytes: u64,
+    /// What went wrong last, at the system's side or with the relay's own descriptors.
+    pub last_error: Option<String>,
+}
+
+#[derive(Debug)]
+struct StreamPort {
+    listener: TcpListener,
+    to: SocketAddr,
+    /// Connections wait to be accepted.
+    waiting: bool,
+}
+
+/// Listens in the system's place.
+#[derive(Debug)]
+pub struct Relay {
+    poll: Poll,
+    datagrams: Vec<DatagramPort>,
+    /// Which port and sender a token of [`SENDER`] stands for.
+    senders: Slab<(usize, SocketAddr)>,
+    streams: Vec<StreamPort>,
+    connections: Slab<Connection>,
+    /// Connections that have something to do.
+    again: Vec<usize>,
+    /// Something let others have their turn, and has more to do.
+    has_more: bool,
+    piece: Vec<u8>,
+    /// What was passed on.
+    pub passed: Passed,
+}
+
+impl Relay {
+    /// A relay that listens nowhere yet.
+    ///
+    /// # Errors
+    /// When the kernel has no descriptor for it.
+    pub fn new() -> Result<Self, RelayError> {
+        Ok(Self {
+            poll: Poll::new()?,
+            datagrams: Vec::new(),
+            senders: Slab::new(),
+            streams: Vec::new(),
+            connections: Slab::new(),
+            again: Vec::new(),
+            has_more: false,
+            piece: vec![0; PIECE_BYTES],
+            passed: Passed::default(),
+        })
+    }
+
+    /// Takes datagrams at `listen` (a multicast group is joined) and passes them on to `to`.
+    /// Returns where it listens, with the port that the kernel chose for 0.
+    ///
+    /// # Errors
+    /// [`RelayError::Listen`].
+    pub fn udp(&mut self, listen: SocketAddr, to: SocketAddr) -> Result<SocketAddr, RelayError> {
+        let fail = |source| RelayError::Listen { address: listen, source };
+        let mut port = DatagramPort::open(listen, to).map_err(fail)?;
+        let index = self.datagrams.len();
+        let registry = self.poll.registry();
+        registry.register(&mut port.socket, token(LISTENER, index << 1), Interest::READABLE)?;
+        let listens = port.listens;
+        self.datagrams.push(port);
+        Ok(listens)
+    }
+
+    /// Takes connections at `listen` and passes them on to `to`. Returns where it listens.
+    ///
+    /// # Errors
+    /// [`RelayError::Listen`].
+    pub fn tcp(&mut self, listen: SocketAddr, to: SocketAddr) -> Result<SocketAddr, RelayError> {
+        let fail = |source| RelayError::Listen { address: listen, source };
+        let mut listener = TcpListener::bind(listen).map_err(fail)?;
+        let listens = listener.local_addr().map_err(fail)?;
+        let index = self.streams.len();
+        let registry = self.poll.registry();
+        registry.register(&mut listener, token(LISTENER, index << 1 | 1), Interest::READABLE)?;
+        self.streams.push(StreamPort { listener, to, waiting: false });
+        Ok(listens)
+    }
+
+    /// Passes on and records until `stop` is set, and tells `each` now and then how it goes.
+    ///
+    /// # Errors
+    /// [`RelayError::Poll`]; what goes wrong with single connections is counted.
+    pub fn run(
+        &mut self,
+        log: &Log,
+        stop: &AtomicBool,
+        mut each: impl FnMut(&Passed),
+    ) -> Result<(), RelayError> {
+        let mut events = Events::with_capacity(1024);
+        while !stop.load(Ordering::Relaxed) {
+            let wait = if self.has_more { Duration::ZERO } else { LOOK_EVERY };
+            match self.poll.poll(&mut events, Some(wait)) {
+                Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error.into()),
+                _ => {}
+            }
+            for event in &events {
+                let (kind, index) = (event.token().0 & 3, event.token().0 >> 2);
+                match kind {
+                    LISTENER if index & 1 == 0 => {
+                        if let Some(port) = self.datagrams.get_mut(index >> 1) {
+                            port.readable = true;
+                        }
+                    }
+                    LISTENER => {
+                        if let Some(port) = self.streams.get_mut(index >> 1) {
+                            port.waiting = true;
+                        }
+                    }
+                    SENDER => self.answers(index),
+                    _ => {
+                        if let Some(connection) = self.connections.get_mut(index) {
+                            connection.ready(kind == OUTSIDE, event);
+                            self.again.push(index);
+                        }
+                    }
+                }
+            }
+            self.turn(log);
+            each(&self.passed);
+        }
+        for (_, connection) in &mut self.connections {
+            connection.cut(log);
+        }
+        Ok(())
+    }
+
+    /// Does a bounded part of what there is to do.
+    fn turn(&mut self, log: &Log) {
+        self.has_more = false;
+        for index in 0..self.datagrams.len() {
+            if self.datagrams[index].readable {
+                let registry = self.poll.registry();
+                let port = &mut self.datagrams[index];
+                port.take(index, &mut self.senders, registry, log, &mut self.passed);
+            }
+        }
+        for index in 0..self.streams.len() {
+            if self.streams[index].waiting {
+                self.accept(index, log);
+            }
+        }
+        let mut ready = std::mem::take(&mut self.again);
+        ready.sort_unstable();
+        ready.dedup();
+        for index in ready {
+            let Some(connection) = self.connections.get_mut(index) else { continue };
+            match connection.pump(&mut self.piece, log, &mut self.passed) {
+                Pumped::Waits => {}
+                Pumped::HasMore => self.again.push(index),
+                Pumped::Over => {
+                    self.connections.remove(index); // closing takes it out of the poll
+                    self.passed.open_count -= 1;
+                }
+            }
+        }
+        self.has_more |= !self.again.is_empty();
+        self.has_more |= self.datagrams.iter().any(|port| port.readable);
+    }
+
+    fn answers(&mut self, sender: usize) {
+        let Some((port, from)) = self.senders.get(sender).copied() else { return };
+        if let Some(port) = self.datagrams.get_mut(port) {
+            port.answer(from, &mut self.piece, &mut self.passed);
+        }
+    }
+
+    fn accept(&mut self, index: usize, log: &Log) {
+        for _ in 0..ACCEPT_MAX {
+            let port = &mut self.streams[index];
+            let (outside, from) = match port.listener.accept() {
+                Ok(accepted) => accepted,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    port.waiting = false;
+                    return;
+                }
+                // No descriptor is free, or the peer went again: what waits is looked at again at
+                // the next turn.
+                Err(error) => {
+                    self.passed.last_error = Some(format!("accepting a connection: {error}"));
+                    return;
+                }
+            };
+            let number = self.passed.connection_count;
+            self.passed.connection_count += 1;
+            let opened = Connection::open(outside, from, port.to, number, log);
+            let mut connection = match opened {
+                Ok(connection) => connection,
+                Err(error) => {
+                    self.passed.refused_count += 1;
+                    self.passed.last_error = Some(format!("{}: {error}", port.to));
+                    continue;
+                }
+            };
+            let entry = self.connections.vacant_entry();
+            let key = entry.key();
+            match connection.register(self.poll.registry(), key) {
+                Ok(()) => {
+                    entry.insert(connection);
+                    self.passed.open_count += 1;
+                }
+                Err(error) => self.passed.last_error = Some(error.to_string()),
+            }
+        }
+        self.has_more = true;
+    }
+}

@@ -1,0 +1,110 @@
+//! What a replay measured.
+
+use crate::player::Delivered;
+use crate::process::Usage;
+use serde::{Deserialize, Serialize};
+
+/// How instructions are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Count {
+    /// Not at all.
+    None,
+    /// By the processor, where the machine has counters.
+    #[default]
+    Counters,
+    /// By Callgrind: everywhere, exact, some fifty times slower.
+    Callgrind,
+}
+
+/// A replay's result, complete or not. Version 1: fields are only added.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Report {
+    /// Version of this report.
+    pub version: u32,
+    /// The scenario's name.
+    pub scenario: String,
+    /// `serial` or `parallel`.
+    pub mode: String,
+    /// UTC at the beginning, ns since 1970.
+    pub start_utc_ns: i64,
+    /// Why it ended early; a complete replay has none.
+    pub failure: Option<String>,
+    /// Virtual time that passed, ns.
+    pub virtual_ns: u64,
+    /// Real time that passed, ns.
+    pub real_ns: u64,
+    /// Virtual by real time.
+    pub factor: f64,
+    /// Times that a process was granted the run.
+    pub grants: u64,
+    /// Times that the clock moved.
+    pub moves: u64,
+    /// What became of each input.
+    pub inputs: Vec<Delivered>,
+    /// CPU time of the coordinator and its player, ns.
+    pub coordinator_cpu_ns: u64,
+    /// Whether the replay had a network of its own.
+    pub isolated: bool,
+    /// How instructions were counted.
+    pub count: Count,
+    /// Every process that took part, in the order in which they came.
+    pub processes: Vec<ProcessReport>,
+    /// Every file that the programs wrote, standard output and error included.
+    pub outputs: Vec<OutputReport>,
+    /// Addresses that were sent to and that nobody taking part owns.
+    pub strangers: Vec<String>,
+    /// What is to be known besides.
+    pub remarks: Vec<String>,
+}
+
+/// One process of a replay.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct ProcessReport {
+    /// The scenario's name for it; of children their command line.
+    pub name: String,
+    /// Its program.
+    pub program: String,
+    /// How it ended; of children that is not known.
+    pub exit: Option<String>,
+    /// Instructions in user mode, as counted.
+    pub instructions: Option<u64>,
+    /// Branches in user mode.
+    pub branches: Option<u64>,
+    /// Comparable instructions: less branches, which takes interrupts out, where the processor
+    /// counted; without the preload library's own, where Callgrind did.
+    pub corrected: Option<u64>,
+    /// `counters`, `callgrind` or `none`.
+    pub method: String,
+    /// What the kernel says it used, its children that it waited for included.
+    pub usage: Usage,
+    /// System calls that waited, moved octets, read time or might have.
+    pub syscalls: u64,
+    /// Waits of its threads.
+    pub waits: u64,
+    /// Threads that it ever had.
+    pub threads: u64,
+    /// Times that it was granted the run.
+    pub grants: u64,
+    /// Reads of the clock through libc; those of our own `clock` are loads and not counted.
+    pub clock_reads: u64,
+}
+
+impl ProcessReport {
+    /// What two replays are compared by.
+    #[must_use]
+    pub fn comparable_instructions(&self) -> Option<u64> {
+        self.corrected.or(self.instructions)
+    }
+}
+
+/// A file that a program wrote.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutputReport {
+    /// Its path in the output folder.
+    pub path: String,
+    /// Its octets.
+    pub bytes: u64,
+    /// SHA-256, hexadecimal.
+    pub digest: String,
+}

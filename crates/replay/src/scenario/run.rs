@@ -1,0 +1,372 @@
+//! A replay of a scenario.
+
+use super::numbers::Numbers;
+use super::place::Place;
+use super::report::{Count, ProcessReport, Report};
+use super::words::fill;
+use super::{Scenario, ScenarioError, callgrind, isolation, outputs};
+use crate::coordinator::{Coordinator, Outcome, ProcessOutcome, Progress, Settings};
+use crate::player::{Answers, Feed, Kind, Player, Transport};
+use crate::process::Program;
+use crate::schedule::Mode;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Without a duration: virtual time between the last input and the end.
+const AFTER_INPUTS: Duration = Duration::from_secs(10);
+/// First of the ports of a replay with a network of its own.
+const FIRST_PORT: u16 = 20_001;
+/// How much longer a process may run without waiting under Callgrind.
+const CALLGRIND_SLOWER: u32 = 100;
+const SECOND_NS: i64 = 1_000_000_000;
+
+/// How a scenario is replayed.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What `{bin}` stands for.
+    pub bin: PathBuf,
+    /// Output folder, not there or empty.
+    pub out: PathBuf,
+    /// One process at a time, or all of a step.
+    pub mode: Mode,
+    /// Only inputs of this kind.
+    pub only: Option<Kind>,
+    /// Queries of this first part of the replay only.
+    pub queries: Option<Duration>,
+    /// Of this first part everything.
+    pub duration: Option<Duration>,
+    /// How instructions are counted.
+    pub count: Count,
+    /// Environment of every process, over what the scenario says.
+    pub environment: Vec<(String, String)>,
+    /// Ends the replay early when it becomes true; the report has what was measured.
+    pub interrupt: Option<Arc<AtomicBool>>,
+    /// Real time that a process may run without waiting; a hundred times as long under Callgrind.
+    pub run_max: Duration,
+}
+
+impl Options {
+    /// A serialised replay of everything, counted by the processor.
+    #[must_use]
+    pub fn new(bin: &Path, out: &Path) -> Self {
+        Self {
+            bin: bin.to_owned(),
+            out: out.to_owned(),
+            mode: Mode::Serial,
+            only: None,
+            queries: None,
+            duration: None,
+            count: Count::default(),
+            environment: Vec::new(),
+            interrupt: None,
+            run_max: Settings::default().run_max,
+        }
+    }
+}
+
+struct Prepared<'a> {
+    scenario: &'a Scenario,
+    options: &'a Options,
+    place: Place,
+    bin: PathBuf,
+    ports: BTreeMap<&'a str, u16>,
+    not_isolated: Option<io::Error>,
+    numbers: io::Result<Numbers>,
+}
+
+impl Scenario {
+    /// Replays it. `tell` hears a few times a second how far it is.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] when it cannot be begun. What goes wrong in the replay is in the report,
+    /// with what was measured until then, which is also written to `report.json` in the output
+    /// folder.
+    pub fn run(
+        &self,
+        options: &Options,
+        tell: &mut (dyn FnMut(Progress) + Send),
+    ) -> Result<Report, ScenarioError> {
+        if options.count == Count::Callgrind {
+            callgrind::check().map_err(ScenarioError::NoValgrind)?;
+        }
+        // The thread gets a network and process numbers of its own, which its processes inherit.
+        let done = std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                let not_isolated = isolation::enter_thread().err();
+                Prepared::new(self, options, not_isolated, Numbers::new())?.run(tell)
+            });
+            thread.join()
+        });
+        done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+impl<'a> Prepared<'a> {
+    fn new(
+        scenario: &'a Scenario,
+        options: &'a Options,
+        not_isolated: Option<io::Error>,
+        numbers: io::Result<Numbers>,
+    ) -> Result<Self, ScenarioError> {
+        let at = |path: &Path| {
+            let path = path.to_owned();
+            move |error| ScenarioError::Io { path, error }
+        };
+        let bin = options.bin.canonicalize().map_err(at(&options.bin))?;
+        let ports = ports(&scenario.ports, not_isolated.is_none()).map_err(at(&scenario.folder))?;
+        let place = Place::make(scenario, &options.out)?;
+        // One name for any version's folder: what programs know of their path is the same.
+        let link = place.out.join("bin");
+        std::os::unix::fs::symlink(&bin, &link).map_err(at(&link))?;
+        Ok(Self { scenario, options, place, bin: link, ports, not_isolated, numbers })
+    }
+
+    fn run(self, tell: &mut dyn FnMut(Progress)) -> Result<Report, ScenarioError> {
+        let at = |path: &Path| {
+            let path = path.to_owned();
+            move |error| ScenarioError::Io { path, error }
+        };
+        let (options, out) = (self.options, &self.place.out);
+        let (mut player, start_utc_ns) = self.player()?;
+        let slower = if options.count == Count::Callgrind { CALLGRIND_SLOWER } else { 1 };
+        let settings = Settings {
+            mode: options.mode,
+            start_utc_ns,
+            duration: self.duration(),
+            after_inputs: (!self.scenario.inputs.is_empty()).then_some(AFTER_INPUTS),
+            seed: self.scenario.seed,
+            run_max: options.run_max * slower,
+            hello_max: Settings::default().hello_max.min(options.run_max) * slower,
+            interrupt: options.interrupt.clone(),
+            counters: options.count == Count::Counters,
+            own_numbers: self.numbers.is_ok(),
+            ..Settings::default()
+        };
+        let programs = self.scenario.processes.iter().map(|process| self.program(process));
+        let programs = programs.collect::<Result<Vec<_>, _>>()?;
+        if options.count == Count::Callgrind {
+            let folder = out.join("callgrind");
+            std::fs::create_dir(&folder).map_err(at(&folder))?;
+        }
+        let time = &self.place.time.0;
+        let failed = |error: crate::coordinator::Failure| io::Error::other(error.to_string());
+        let mut coordinator = Coordinator::new(time, settings).map_err(failed).map_err(at(time))?;
+        for program in &programs {
+            let path = PathBuf::from(program.command.first().cloned().unwrap_or_default());
+            coordinator.start(program).map_err(failed).map_err(at(&path))?;
+        }
+        let outcome = coordinator.run_and_tell(&mut player, tell);
+        let answers = player.finish();
+        let mut report = self.report(&outcome, &player, start_utc_ns);
+        if let Err(error) = answers {
+            report.remarks.push(format!("answers: {error}"));
+        }
+        match outputs::outputs(out) {
+            Ok(outputs) => report.outputs = outputs,
+            Err(error) => report.remarks.push(format!("outputs: {error}")),
+        }
+        let path = out.join("report.json");
+        let text = serde_json::to_string_pretty(&report).map_err(io::Error::other);
+        text.and_then(|text| std::fs::write(&path, text + "\n")).map_err(at(&path))?;
+        Ok(report)
+    }
+
+    fn duration(&self) -> Option<Duration> {
+        let durations = [self.options.duration, self.scenario.duration];
+        durations.into_iter().flatten().min()
+    }
+
+    /// The player, and the beginning.
+    fn player(&self) -> Result<(Player, i64), ScenarioError> {
+        let mut feeds = Vec::new();
+        for input in &self.scenario.inputs {
+            let wrong = |error| ScenarioError::Input { name: input.name.clone(), error };
+            let target = SocketAddr::from((Ipv4Addr::LOCALHOST, self.ports[input.to.as_str()]));
+            let to = (self.scenario.ports[&input.to], target);
+            let select = input.select.clone();
+            feeds.push(
+                Feed::open(&input.name, input.kind, &input.journal, select, to).map_err(wrong)?,
+            );
+        }
+        let first_ns = feeds.iter().filter_map(Feed::next_ns).min();
+        let first_ns = first_ns.unwrap_or(Settings::default().start_utc_ns);
+        let start_ns =
+            self.scenario.start_utc_ns.unwrap_or(first_ns.div_euclid(SECOND_NS) * SECOND_NS);
+        let until = |span: Duration| {
+            start_ns.saturating_add(i64::try_from(span.as_nanos()).unwrap_or(i64::MAX))
+        };
+        feeds.retain(|feed| self.options.only.is_none_or(|kind| kind == feed.delivered.kind));
+        for feed in feeds.iter_mut().filter(|feed| feed.delivered.kind == Kind::Query) {
+            self.options.queries.into_iter().for_each(|span| feed.cut(until(span)));
+        }
+        let player =
+            Player::new(feeds, start_ns).keeping(Answers::new(self.place.out.join("answers")));
+        Ok(match self.options.mode {
+            Mode::Serial => (player, start_ns),
+            Mode::Parallel => (player.step(self.scenario.step), start_ns),
+        })
+    }
+
+    fn program(&self, process: &super::file::Process) -> Result<Program, ScenarioError> {
+        let (out, name) = (&self.place.out, &process.name);
+        let folder = out.join(name);
+        let value = |placeholder: &str| match placeholder {
+            "bin" => Some(self.bin.display().to_string()),
+            "scenario" => Some(self.scenario.folder.display().to_string()),
+            "state" => Some(folder.display().to_string()),
+            _ => self.ports.get(placeholder.strip_prefix("port.")?).map(ToString::to_string),
+        };
+        let filled = |text: &String| {
+            fill(text, &value).map(OsString::from).map_err(|what| ScenarioError::Sense {
+                path: self.scenario.folder.clone(),
+                what: format!("process {name}: {what}"),
+            })
+        };
+        for file in &process.fill {
+            let path = folder.join(file);
+            let io = |error| ScenarioError::Io { path: path.clone(), error };
+            let text = std::fs::read_to_string(&path).map_err(io)?;
+            std::fs::write(&path, filled(&text)?.as_encoded_bytes()).map_err(io)?;
+        }
+        let mut command = process.command.iter().map(filled).collect::<Result<Vec<_>, _>>()?;
+        if self.options.count == Count::Callgrind {
+            command = callgrind::under(&out.join("callgrind"), name, command);
+        }
+        let own = |name: &str, value: &Path| (OsString::from(name), value.as_os_str().to_owned());
+        let mut environment: BTreeMap<OsString, OsString> = BTreeMap::from([
+            own("PATH", Path::new("/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin")),
+            own("LC_ALL", Path::new("C")),
+            own("TZ", Path::new("UTC")),
+            own("HOME", &folder),
+            own("TMPDIR", &folder),
+            own("CHRONOSCOPE_DIR", &out.join("rings")),
+        ]);
+        for (name, value) in self.scenario.environment.iter().chain(&process.environment) {
+            environment.insert(name.into(), filled(value)?);
+        }
+        for (name, value) in &self.options.environment {
+            environment.insert(name.into(), value.into());
+        }
+        Ok(Program {
+            name: name.clone(),
+            command,
+            environment: environment.into_iter().collect(),
+            folder,
+            output: Some(out.join(format!("{name}.stdout"))),
+            error: Some(out.join(format!("{name}.stderr"))),
+        })
+    }
+
+    fn report(&self, outcome: &Outcome, player: &Player, start_utc_ns: i64) -> Report {
+        let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let mut remarks = outcome.remarks.clone();
+        remarks.extend(player.remarks());
+        for input in player.delivered().iter().filter(|input| input.undelivered > 0) {
+            remarks.push(format!(
+                "{} of {} were not delivered: nobody accepted the connection, or its beginning is \
+                 not in the recording. Programs that need time to start want a `start` some seconds \
+                 before the first input",
+                input.undelivered, input.name
+            ));
+        }
+        if let Some(error) = &self.not_isolated {
+            remarks.push(format!(
+                "no network of its own ({error}): ports come from the kernel, outputs that name \
+                 them differ, and other programs of this host can be reached"
+            ));
+        }
+        if let Err(error) = &self.numbers {
+            remarks.push(format!(
+                "no process numbers of its own ({error}): they are the kernel's, and outputs that \
+                 name them differ"
+            ));
+        }
+        let processes = outcome.processes.iter();
+        let processes = processes.map(|process| self.process(process, &mut remarks)).collect();
+        Report {
+            version: 1,
+            scenario: self.scenario.name.clone(),
+            mode: if self.options.mode == Mode::Serial { "serial" } else { "parallel" }.to_owned(),
+            start_utc_ns,
+            failure: outcome.failure.as_ref().map(ToString::to_string),
+            virtual_ns: ns(outcome.elapsed),
+            real_ns: ns(outcome.real),
+            factor: outcome.elapsed.as_secs_f64() / outcome.real.as_secs_f64().max(1e-9),
+            grants: outcome.grants,
+            moves: outcome.moves,
+            inputs: player.delivered(),
+            coordinator_cpu_ns: ns(outcome.own_cpu),
+            isolated: self.not_isolated.is_none(),
+            count: self.options.count,
+            processes,
+            outputs: Vec::new(),
+            strangers: outcome.strangers.clone(),
+            remarks,
+        }
+    }
+
+    fn process(&self, outcome: &ProcessOutcome, remarks: &mut Vec<String>) -> ProcessReport {
+        let mut report = ProcessReport {
+            name: outcome.name.clone(),
+            program: outcome.program.clone(),
+            exit: outcome.exit.clone(),
+            method: "none".to_owned(),
+            usage: outcome.usage.unwrap_or_default(),
+            syscalls: outcome.activity.calls,
+            waits: outcome.activity.waits,
+            threads: outcome.activity.threads,
+            grants: outcome.grants,
+            clock_reads: outcome.activity.clock_reads,
+            ..ProcessReport::default()
+        };
+        if let Some(counts) = outcome.counts {
+            report.method = "counters".to_owned();
+            report.instructions = Some(counts.instructions);
+            report.branches = Some(counts.branches);
+            report.corrected = Some(counts.corrected());
+        }
+        if self.options.count == Count::Callgrind {
+            let folder = self.place.out.join("callgrind");
+            match callgrind::instructions(&folder, outcome.started_as(), outcome.pid) {
+                Ok(Some((all, without))) => {
+                    report.method = "callgrind".to_owned();
+                    report.instructions = Some(all);
+                    report.corrected = Some(without);
+                }
+                Ok(None) => remarks.push(format!(
+                    "{}: Callgrind wrote no profile, as it was killed or never ran",
+                    outcome.name
+                )),
+                Err(error) => remarks.push(format!("profile of {}: {error}", outcome.name)),
+            }
+        }
+        report
+    }
+}
+
+/// A number for each port, in the order of their names.
+fn ports(ports: &BTreeMap<String, Transport>, isolated: bool) -> io::Result<BTreeMap<&str, u16>> {
+    let mut numbers = BTreeMap::new();
+    let mut held = (Vec::new(), Vec::new()); // so that no two are the same
+    for ((name, transport), own) in ports.iter().zip(FIRST_PORT..) {
+        let number = match (isolated, transport) {
+            (true, _) => own,
+            (false, Transport::Udp) => {
+                held.0.push(UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?);
+                held.0.last().map(UdpSocket::local_addr).transpose()?.map_or(0, |at| at.port())
+            }
+            (false, Transport::Tcp) => {
+                held.1.push(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?);
+                held.1.last().map(TcpListener::local_addr).transpose()?.map_or(0, |at| at.port())
+            }
+        };
+        numbers.insert(name.as_str(), number);
+    }
+    Ok(numbers)
+}

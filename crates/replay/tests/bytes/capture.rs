@@ -1,0 +1,25 @@
+//! Any bytes as a capture: read or refused, never more than there is.
+
+use chronoscope_replay::capture::{Arrivals, CaptureReader, What};
+
+/// Holds for any bytes.
+pub(crate) fn check(bytes: &[u8]) {
+    let Ok(reader) = CaptureReader::new(bytes) else { return };
+    let packets: Vec<_> = reader.collect();
+    let errors = packets.iter().filter(|packet| packet.is_err()).count();
+    assert!(errors == 0 || errors == 1 && packets.last().is_some_and(Result::is_err));
+    let octets: usize = packets.iter().flatten().map(|packet| packet.octets.len()).sum();
+    assert!(octets <= bytes.len());
+    let Ok(reader) = CaptureReader::new(bytes) else {
+        panic!("read once, refused the second time")
+    };
+    let mut arrivals = Arrivals::new(reader);
+    let mut payload = 0;
+    for arrival in arrivals.by_ref().flatten() {
+        payload += match arrival.what {
+            What::Datagram(octets) | What::Octets(octets) => octets.len(),
+            What::Opened | What::Ended => 0,
+        };
+    }
+    assert!(payload <= octets, "{payload} octets arrived in {octets}");
+}
