@@ -3,8 +3,12 @@
 //! * [`callgrind`] reads profiles that Valgrind's Callgrind wrote: exact instruction counts by
 //!   function, by call and by source line; [`callgrind::diff`] says what moved between two.
 //! * [`compare`] gives verdicts on pairs and histories, with how often they are wrong.
+//! * [`profile`] compares what classes of transactions cost, and says how that grows.
 //! * [`counters`] runs a program and counts what it costs, by the processor's counters or, without
 //!   them, by Callgrind.
+//! * [`suite`] is what a project runs to know what a version costs, [`run`] executes and keeps it,
+//!   [`report`] holds two runs against each other, [`history`] all of them.
+//! * [`bisect`] finds the commit that made it move, [`gate`] judges one before it is merged.
 //!
 //! ```
 //! use chronoscope_track::callgrind::{self, Limits};
@@ -17,8 +21,17 @@
 //! Limits: Linux; what is counted is user space. Costs are those of one run on one machine:
 //! instruction counts repeat to parts per million, times do not.
 //!
-//! Not here: making a system run (that is a replay), and keeping what was measured.
+//! Not here: making a system run (that is a replay).
 
+pub mod bisect;
 pub mod callgrind;
 pub mod compare;
 pub mod counters;
+pub mod gate;
+pub mod git;
+pub mod history;
+pub mod profile;
+pub mod report;
+pub mod run;
+pub mod suite;
+pub mod system;

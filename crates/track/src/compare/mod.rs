@@ -7,10 +7,11 @@
 
 mod history;
 mod pair;
-mod stats;
+pub(crate) mod stats;
 
 pub use history::{ChangePoint, Floor, History, changes};
 pub use pair::{
     Exactness, MARGIN, Method, PairsVerdict, Threshold, Verdict, VerdictError, pair, pairs,
     threshold,
 };
+pub(crate) use stats::median;

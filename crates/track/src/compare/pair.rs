@@ -1,11 +1,11 @@
 //! Two versions: from one pair of runs, or from many.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::stats::{median, quantile, sorted, t_probability};
 
 /// How exactly a count repeats when nothing changed, which decides what one pair of runs can tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exactness {
     /// One thread, or a serialised replay: 10 parts in a million.

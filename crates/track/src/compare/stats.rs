@@ -16,13 +16,13 @@ pub(super) fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-pub(super) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     quantile(&sorted(values), 0.5)
 }
 
 /// The two-sided probability of a value of Student's t at least as far from 0 as `t`, with
 /// `freedom` degrees. By the continued fraction of the incomplete beta function.
-pub(super) fn t_probability(t: f64, freedom: f64) -> f64 {
+pub(crate) fn t_probability(t: f64, freedom: f64) -> f64 {
     incomplete_beta(freedom / (freedom + t * t), freedom / 2.0, 0.5)
 }
 

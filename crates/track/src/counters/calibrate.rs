@@ -11,7 +11,7 @@ use std::io;
 use super::perf::{HARDWARE, Open};
 
 /// What the same loop counted again and again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Calibration {
     /// How often it was run.
     pub rounds: usize,

@@ -3,7 +3,7 @@
 use super::{Counts, Run};
 
 /// Why a run is discarded.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", tag = "why")]
 pub enum Corruption {
     /// A counter shared the hardware with others: its count is an estimate.
@@ -93,6 +93,7 @@ mod tests {
         let reading =
             |count| Reading { count, enabled_ns: 1_000_000_000, running_ns: 1_000_000_000 };
         Run {
+            beyond: None,
             usage: Usage { user_ns: 900_000_000, ..Usage::default() },
             counts: Counts::Hardware {
                 instructions: reading(instructions),

@@ -5,29 +5,34 @@
 //! randomisation is off, the environment fixed, the first run only warms up. Runs whose counters
 //! contradict each other are discarded, repeated and counted.
 //!
-//! Syscalls and allocations are counted by Callgrind only: there they are exact and free. Beside
-//! hardware counters they would need a tracer, which slows the program, or privileges.
+//! [`beyond`] counts what else a run costs: its heap by a library that stands before its allocator,
+//! its system calls by a tracer. Both would slow what is counted, so that they have runs of their
+//! own, beside the counted one. Callgrind's own figures of them are kept where it was the method.
 
+mod beyond;
 mod calibrate;
 mod check;
+pub mod heap;
 mod perf;
 mod program;
+pub mod syscalls;
 
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::PathBuf;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::callgrind::{self, Graph, GraphError, Limits, Profile, SetError};
+pub use beyond::{Beyond, BeyondError, Found, beyond};
 pub use calibrate::{Calibration, calibrate};
 pub use check::Corruption;
 pub use perf::{Counter, Reading};
 pub use program::{Program, RunError, Usage};
 
 /// How instructions are counted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
     /// By the processor.
@@ -50,7 +55,7 @@ impl Method {
 }
 
 /// What was counted in one run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Counts {
     /// By the processor, in user space, of the program, its threads, and its children that ended.
@@ -74,12 +79,15 @@ pub enum Counts {
 }
 
 /// One run of a program.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
     /// What the kernel says, of a run that nothing slows down.
     pub usage: Usage,
     /// What was counted.
     pub counts: Counts,
+    /// Heap and system calls, from runs beside the counted one; `None` when nobody asked.
+    #[serde(default)]
+    pub beyond: Option<Beyond>,
 }
 
 impl Run {
@@ -115,16 +123,18 @@ pub struct Plan {
     pub tolerance: f64,
     /// Runs that may be discarded before it is given up.
     pub discards_max: usize,
+    /// Count heap and system calls too: two executions more for each run.
+    pub beyond: bool,
 }
 
 impl Default for Plan {
     fn default() -> Plan {
-        Plan { runs: 1, warm_ups: 1, tolerance: 1e-5, discards_max: 5 }
+        Plan { runs: 1, warm_ups: 1, tolerance: 1e-5, discards_max: 5, beyond: false }
     }
 }
 
 /// Runs of one program.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Series {
     /// How they were counted.
     pub method: Method,
@@ -169,32 +179,79 @@ pub enum CountError {
 /// # Errors
 /// [`CountError`] when it does not run to its end, or its counts cannot be believed.
 pub fn measure(program: &Program, method: &Method, plan: &Plan) -> Result<Series, CountError> {
-    let mut series = Series { method: method.clone(), runs: Vec::new(), discarded: Vec::new() };
-    for _ in 0..plan.warm_ups {
+    Ok(interleaved(std::slice::from_ref(program), method, plan, &mut |_, _| {})?.remove(0))
+}
+
+/// Runs several programs as often as the plan says, in turns: what disturbs one disturbs its
+/// neighbours too. `keep` gets each profile that Callgrind made, with the program's index.
+///
+/// A series is shorter than planned when somebody stopped it ([`Program::stop`]) after at least one
+/// run of each.
+///
+/// # Errors
+/// [`CountError`] when one does not run to its end, or its counts cannot be believed.
+pub fn interleaved(
+    programs: &[Program],
+    method: &Method,
+    plan: &Plan,
+    keep: &mut dyn FnMut(usize, Profile),
+) -> Result<Vec<Series>, CountError> {
+    let none = || Series { method: method.clone(), runs: Vec::new(), discarded: Vec::new() };
+    let mut all: Vec<Series> = programs.iter().map(|_| none()).collect();
+    for program in programs.iter().flat_map(|program| vec![program; plan.warm_ups]) {
         program::run(program, &[])?;
     }
     loop {
-        while series.runs.len() < plan.runs {
-            let run = one(program, method)?;
-            match check::alone(&run) {
-                Some(why) => series.discard(run, why, plan)?,
-                None => series.runs.push(run),
+        while all.iter().any(|series| series.runs.len() < plan.runs) {
+            for (index, program) in programs.iter().enumerate() {
+                if all[index].runs.len() >= plan.runs {
+                    continue;
+                }
+                let mut run = match one(program, method, &mut |profile| keep(index, profile)) {
+                    Err(CountError::Run(RunError::Stopped { .. }))
+                        if all.iter().all(|series| !series.runs.is_empty()) =>
+                    {
+                        return Ok(all);
+                    }
+                    run => run?,
+                };
+                let why = check::alone(&run);
+                run.beyond = (plan.beyond && why.is_none()).then(|| beyond(program));
+                all[index].take(run, why, plan)?;
             }
         }
-        let found = check::together(&series.runs, plan.tolerance);
-        if found.iter().all(Option::is_none) {
-            return Ok(series);
+        let mut again = false;
+        for series in &mut all {
+            again |= series.believe(plan)?;
         }
-        for (run, why) in std::mem::take(&mut series.runs).into_iter().zip(found) {
-            match why {
-                Some(why) => series.discard(run, why, plan)?,
-                None => series.runs.push(run),
-            }
+        if !again {
+            return Ok(all);
         }
     }
 }
 
 impl Series {
+    /// Keeps a run, or discards it.
+    fn take(&mut self, run: Run, why: Option<Corruption>, plan: &Plan) -> Result<(), CountError> {
+        match why {
+            Some(why) => self.discard(run, why, plan),
+            None => {
+                self.runs.push(run);
+                Ok(())
+            }
+        }
+    }
+
+    /// Discards what contradicts the other runs; whether there was any.
+    fn believe(&mut self, plan: &Plan) -> Result<bool, CountError> {
+        let found = check::together(&self.runs, plan.tolerance);
+        let any = found.iter().any(Option::is_some);
+        for (run, why) in std::mem::take(&mut self.runs).into_iter().zip(found) {
+            self.take(run, why, plan)?;
+        }
+        Ok(any)
+    }
+
     fn discard(&mut self, run: Run, why: Corruption, plan: &Plan) -> Result<(), CountError> {
         let (discarded, kept) = (self.discarded.len() + 1, self.runs.len());
         if discarded > plan.discards_max {
@@ -205,14 +262,22 @@ impl Series {
     }
 }
 
-fn one(program: &Program, method: &Method) -> Result<Run, CountError> {
+fn one(
+    program: &Program,
+    method: &Method,
+    keep: &mut dyn FnMut(Profile),
+) -> Result<Run, CountError> {
     match method {
         Method::Hardware => {
             let (usage, readings) = program::run(program, &perf::HARDWARE)?;
             let [instructions, branches, cycles] = readings[..] else {
                 unreachable!("as many readings as counters");
             };
-            Ok(Run { usage, counts: Counts::Hardware { instructions, branches, cycles } })
+            Ok(Run {
+                usage,
+                counts: Counts::Hardware { instructions, branches, cycles },
+                beyond: None,
+            })
         }
         Method::Callgrind { .. } => {
             // Once as it is, since under Valgrind times and faults are Valgrind's.
@@ -223,7 +288,8 @@ fn one(program: &Program, method: &Method) -> Result<Run, CountError> {
                 allocations: allocations(&profile)?,
                 syscalls: profile.total("sysCount").unwrap_or(0),
             };
-            Ok(Run { usage, counts })
+            keep(profile);
+            Ok(Run { usage, counts, beyond: None })
         }
     }
 }

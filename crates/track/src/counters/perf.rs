@@ -8,7 +8,9 @@ use std::os::unix::net::UnixDatagram;
 
 /// What is counted, in user space only. At most four at a time: with six, virtual machines were
 /// seen to return counts that are wrong without any sign of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Counter {
     /// Instructions that completed.
@@ -70,7 +72,7 @@ const IOC_DISABLE: libc::c_ulong = 0x2401;
 const IOC_RESET: libc::c_ulong = 0x2403;
 
 /// What a counter says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Reading {
     /// The count.
     pub count: u64,

@@ -10,6 +10,8 @@ use std::os::unix::net::UnixDatagram;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use chronoscope_clock as clock;
@@ -30,6 +32,8 @@ pub struct Program {
     pub folder: Option<PathBuf>,
     /// It is killed, with its process group, when it runs longer.
     pub limit: Duration,
+    /// When somebody sets this, it is killed too.
+    pub stop: Option<Arc<AtomicBool>>,
 }
 
 impl Program {
@@ -41,6 +45,7 @@ impl Program {
             environment: Vec::new(),
             folder: None,
             limit: Duration::from_secs(600),
+            stop: None,
         }
     }
 
@@ -93,6 +98,12 @@ pub enum RunError {
         /// The end of what it said on stderr.
         stderr: String,
     },
+    /// Somebody wanted no more, and it was killed.
+    #[error("{path} was stopped")]
+    Stopped {
+        /// The program.
+        path: PathBuf,
+    },
 }
 
 fn said(stderr: &str) -> String {
@@ -100,7 +111,7 @@ fn said(stderr: &str) -> String {
 }
 
 /// What the kernel says of a process that has ended and of its children that it waited for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Usage {
     /// From before its start to after its end, nanoseconds.
     pub elapsed_ns: u64,
@@ -132,13 +143,15 @@ pub(super) fn run(
     let (ours, theirs) = UnixDatagram::pair().map_err(io("a pair of sockets"))?;
     let mut stderr = tempfile::tempfile().map_err(io("a file for stderr"))?;
     let said = stderr.try_clone().map_err(io("a file for stderr"))?;
-    let mut command = command(program, said, theirs, counters.to_vec());
+    let wanted = counters.to_vec();
+    let at_exec = move || perf::open_at_exec_and_send(&wanted, &theirs);
+    let mut command = command(program, said, at_exec);
     let begin_ns = clock::monotonic_ns();
     let child = command.spawn().map_err(io("starting it"))?;
     drop(command);
     let pid = libc::pid_t::try_from(child.id()).expect("a pid is a pid");
-    let in_time = wait_until_ended(pid, program.limit);
-    if !matches!(in_time, Ok(true)) {
+    let end = wait_until_ended(pid, program);
+    if !matches!(end, Ok(End::ByItself)) {
         // SAFETY: signals the group that the child was made the leader of; it has not been waited
         // for, so its number is still its own.
         unsafe { libc::kill(-pid, libc::SIGKILL) };
@@ -146,26 +159,33 @@ pub(super) fn run(
     let (status, mut usage) = reap(pid).map_err(io("waiting for it"))?;
     usage.elapsed_ns = clock::monotonic_ns().saturating_sub(begin_ns);
     let path = program.path.clone();
-    match in_time {
+    match end {
         Err(source) => return Err(io("watching it")(source)),
-        Ok(false) => {
+        Ok(End::Stopped) => return Err(RunError::Stopped { path }),
+        Ok(End::TooLong) => {
             return Err(RunError::TooLong {
                 path,
                 limit: program.limit,
                 stderr: tail(&mut stderr),
             });
         }
-        Ok(true) if !status.success() => {
+        Ok(End::ByItself) if !status.success() => {
             return Err(RunError::Failed { path, status, stderr: tail(&mut stderr) });
         }
-        Ok(true) => {}
+        Ok(End::ByItself) => {}
     }
     let readings = counters.iter().map(|_| perf::receive(&ours)?.read());
     let readings = readings.collect::<io::Result<Vec<_>>>().map_err(io("reading its counters"))?;
     Ok((usage, readings))
 }
 
-fn command(program: &Program, stderr: File, to: UnixDatagram, counters: Vec<Counter>) -> Command {
+/// The program in its surroundings. `at_exec` is called in the child between fork and exec: it may
+/// make system calls only, allocate nothing and take no lock.
+pub(super) fn command(
+    program: &Program,
+    stderr: File,
+    mut at_exec: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
+) -> Command {
     let mut command = Command::new(&program.path);
     command.args(&program.arguments).env_clear();
     command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("LC_ALL", "C").env("TZ", "UTC");
@@ -174,19 +194,29 @@ fn command(program: &Program, stderr: File, to: UnixDatagram, counters: Vec<Coun
         command.current_dir(folder);
     }
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr).process_group(0);
-    // SAFETY: between fork and exec the closure makes system calls only; it allocates nothing and
-    // takes no lock.
+    // SAFETY: between fork and exec the closure makes system calls only, as `at_exec` does by its
+    // contract; it allocates nothing and takes no lock.
     unsafe {
         command.pre_exec(move || {
             perf::without_address_randomisation()?;
-            perf::open_at_exec_and_send(&counters, &to)
+            at_exec()
         });
     }
     command
 }
 
-/// Waits for the end of a child without taking it; false when that takes longer than `limit`.
-fn wait_until_ended(pid: libc::pid_t, limit: Duration) -> io::Result<bool> {
+/// Why a child is no longer waited for.
+enum End {
+    ByItself,
+    TooLong,
+    Stopped,
+}
+
+/// How often it is looked whether somebody wants no more, milliseconds.
+const LOOK_EVERY_MS: u64 = 100;
+
+/// Waits for the end of a child without taking it.
+fn wait_until_ended(pid: libc::pid_t, program: &Program) -> io::Result<End> {
     // SAFETY: numbers only.
     let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
     let fd = libc::c_int::try_from(fd).map_err(io::Error::other)?;
@@ -195,17 +225,21 @@ fn wait_until_ended(pid: libc::pid_t, limit: Duration) -> io::Result<bool> {
     }
     // SAFETY: the kernel has just given us this descriptor.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-    let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
+    let limit_ns = u64::try_from(program.limit.as_nanos()).unwrap_or(u64::MAX);
     let end_ns = clock::monotonic_ns().saturating_add(limit_ns);
     loop {
+        if program.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Ok(End::Stopped);
+        }
         let left_ms = end_ns.saturating_sub(clock::monotonic_ns()) / 1_000_000;
         let mut poll = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        let timeout = libc::c_int::try_from(left_ms).unwrap_or(libc::c_int::MAX);
+        let slice_ms = if program.stop.is_some() { LOOK_EVERY_MS } else { u64::MAX };
+        let timeout = libc::c_int::try_from(left_ms.min(slice_ms)).unwrap_or(libc::c_int::MAX);
         // SAFETY: one entry, which lives during the call.
         match unsafe { libc::poll(&raw mut poll, 1, timeout) } {
-            0 if left_ms <= 1 => return Ok(false),
+            0 if left_ms <= 1 => return Ok(End::TooLong),
             0 => {}
-            1 => return Ok(true),
+            1 => return Ok(End::ByItself),
             _ => {
                 let error = io::Error::last_os_error();
                 if error.kind() != io::ErrorKind::Interrupted {
@@ -249,7 +283,7 @@ fn usage_of(usage: &libc::rusage) -> Usage {
 }
 
 /// The last 2000 octets of what was written to a file.
-fn tail(file: &mut File) -> String {
+pub(super) fn tail(file: &mut File) -> String {
     let mut octets = Vec::new();
     let read = file.seek(SeekFrom::End(0)).and_then(|size| {
         file.seek(SeekFrom::Start(size.saturating_sub(2000)))?;

@@ -1,0 +1,421 @@
+//! Which commit made it move: builds and measures commits between a good and a bad one, each time
+//! the one in the middle of what is left.
+//!
+//! All are built in one folder, so that paths are the same; runs are kept in the cache folder, so
+//! that what was interrupted goes on where it was, and so does a second search in the same span.
+
+mod search;
+mod state;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::Ordering;
+
+use serde::Serialize;
+
+use crate::git::{GitError, Repository, Worktree};
+use crate::report::{Comparison, Judged, Row, State, Unchanged};
+use crate::run::{Commit, ExecuteError, Progress, Record, RecordError, Request, Version, execute};
+use search::{Known, Next};
+pub use state::StateError;
+use state::Steps;
+
+/// Version of a result as JSON.
+pub const VERSION: u32 = 1;
+
+/// What to search, and by what.
+#[derive(Clone, Debug)]
+pub struct Bisect {
+    /// The repository.
+    pub repository: Repository,
+    /// A commit before it moved.
+    pub good: String,
+    /// One after.
+    pub bad: String,
+    /// Builds a commit, in its folder.
+    pub build: Vec<String>,
+    /// Where in a commit's folder its programs are after that.
+    pub bin: PathBuf,
+    /// The item and process whose count is looked at, as `item` or `item/process`; what moved most
+    /// when it does not say.
+    pub process: Option<String>,
+    /// Where builds and runs are kept.
+    pub cache: PathBuf,
+    /// What is measured, and how; its folder of runs is not used.
+    pub request: Request,
+}
+
+/// How far a search is.
+#[derive(Debug)]
+pub enum Step<'a> {
+    /// A commit is tried; so many may be left after it.
+    Try {
+        /// The commit.
+        commit: &'a Commit,
+        /// Commits that may be it.
+        suspects: usize,
+    },
+    /// What was known of it is used.
+    Known(&'a Commit),
+    /// It cannot be measured.
+    Skipped {
+        /// The commit.
+        commit: &'a Commit,
+        /// Why.
+        because: &'a str,
+    },
+    /// It was measured, and held against the good one.
+    Judged {
+        /// The commit.
+        commit: &'a Commit,
+        /// The verdict.
+        judged: &'a Judged,
+        /// It moved, the way that the bad one did.
+        bad: bool,
+    },
+    /// Something is measured.
+    Measuring(Progress<'a>),
+}
+
+/// What was found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Found {
+    /// Version of this structure as JSON; grows when something changes its meaning.
+    pub version: u32,
+    /// The process whose count was looked at.
+    pub process: String,
+    /// The good commit.
+    pub good: Commit,
+    /// The bad one.
+    pub bad: Commit,
+    /// The verdict on the two.
+    pub whole: Judged,
+    /// The commits that may have done it, the oldest first: one, when all beside it could be
+    /// measured.
+    pub suspects: Vec<Commit>,
+    /// The verdict on the last suspect beside the commit before the first.
+    pub step: Option<Judged>,
+    /// The part of the whole change, in logarithms, that this step is; the rest is elsewhere.
+    pub share: Option<f64>,
+    /// Commits that were built and measured, now or before.
+    pub measured: usize,
+    /// Commits that could not be, and why.
+    pub skipped: Vec<(Commit, String)>,
+}
+
+/// Why nothing was found.
+#[derive(Debug, thiserror::Error)]
+pub enum BisectError {
+    /// Git did not do it.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// A commit cannot be measured at all.
+    #[error(transparent)]
+    Execute(#[from] ExecuteError),
+    /// What is known cannot be kept.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// A kept run cannot be read.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// There is nothing between the commits.
+    #[error("{good} is not an ancestor of {bad}, or the same: there is nothing between them")]
+    NothingBetween {
+        /// The good one.
+        good: String,
+        /// The bad one.
+        bad: String,
+    },
+    /// One of the two ends cannot be measured.
+    #[error("{commit}, one of the two ends, cannot be measured: {because}")]
+    End {
+        /// Which.
+        commit: String,
+        /// Why.
+        because: String,
+    },
+    /// Nothing moved between the ends.
+    #[error("nothing moved from {good} to {bad}{0}", statement.as_ref().map(|said| format!(": {said}")).unwrap_or_default())]
+    NothingMoved {
+        /// The good one.
+        good: String,
+        /// The bad one.
+        bad: String,
+        /// The verdict on what was asked for.
+        statement: Option<String>,
+    },
+    /// Nothing is called so.
+    #[error("there is no process {name:?} in both: there are {there}")]
+    NoProcess {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        there: String,
+    },
+    /// Somebody wanted no more.
+    #[error("it was stopped; what was measured is kept, and the same command goes on from there")]
+    Stopped,
+}
+
+/// What is needed again and again.
+struct Search<'a> {
+    bisect: &'a Bisect,
+    commits: Vec<Commit>,
+    steps: Steps,
+    worktree: Option<Worktree>,
+}
+
+/// A commit's run, or why there is none.
+type Outcome = Result<Record, String>;
+
+impl Bisect {
+    /// Searches.
+    ///
+    /// # Errors
+    /// [`BisectError`]; what was measured until then is kept.
+    pub fn run(&self, say: &mut dyn FnMut(Step<'_>)) -> Result<Found, BisectError> {
+        let (good, bad) = (self.repository.commit(&self.good)?, self.repository.commit(&self.bad)?);
+        let mut search = Search {
+            commits: self.commits(good, bad)?,
+            steps: Steps::open(&self.cache, self)?,
+            bisect: self,
+            worktree: None,
+        };
+        let found = search.run(say);
+        // What the folder is for is over; builds of other tools' caches are not in it.
+        match search.worktree.take() {
+            Some(worktree) if found.is_ok() => worktree.remove()?,
+            _ => {}
+        }
+        found
+    }
+
+    /// The good commit and all after it until the bad one.
+    fn commits(&self, good: Commit, bad: Commit) -> Result<Vec<Commit>, BisectError> {
+        let nothing = || BisectError::NothingBetween { good: good.short(), bad: bad.short() };
+        if good.id == bad.id || !self.repository.is_ancestor(&good.id, &bad.id)? {
+            return Err(nothing());
+        }
+        let after = self.repository.between(&good.id, &bad.id)?;
+        let mut commits = vec![good.clone()];
+        for id in &after {
+            commits.push(self.repository.commit(id)?);
+        }
+        Ok(commits)
+    }
+}
+
+impl Search<'_> {
+    fn run(&mut self, say: &mut dyn FnMut(Step<'_>)) -> Result<Found, BisectError> {
+        let last = self.commits.len() - 1;
+        let good = self.end(0, say)?;
+        let bad = self.end(last, say)?;
+        let row = self.row(&good, &bad)?;
+        let name = row.name();
+        let Some(whole) = row.main().cloned() else { return Err(self.nothing_moved(None)) };
+        let judge = |record: &Record, judged: &Judged| {
+            let found = compare(&good, record);
+            let row = found.rows.into_iter().find(|row| row.name() == name);
+            let row = row.ok_or_else(|| format!("it has no {name}"))?;
+            let same = row.judged.into_iter().find(|other| other.figure == judged.figure);
+            same.ok_or_else(|| format!("there is no verdict on {name}: {:?}", row.state))
+        };
+        let mut known = vec![Known::Nothing; self.commits.len()];
+        (known[0], known[last]) = (Known::Good, Known::Bad);
+        let mut skipped = Vec::new();
+        let suspects = loop {
+            let index = match search::next(&known) {
+                Next::Found(suspects) => break suspects,
+                Next::Try(index) => index,
+            };
+            let outcome = self.outcome(index, left(&known), say)?;
+            let commit = &self.commits[index];
+            known[index] = match outcome.and_then(|record| judge(&record, &whole)) {
+                Ok(judged) => {
+                    let towards = judged.verdict.log_ratio * whole.verdict.log_ratio > 0.0;
+                    let bad = judged.verdict.moved && towards;
+                    say(Step::Judged { commit, judged: &judged, bad });
+                    if bad { Known::Bad } else { Known::Good }
+                }
+                Err(because) => {
+                    say(Step::Skipped { commit, because: &because });
+                    skipped.push((commit.clone(), because));
+                    Known::Skipped
+                }
+            };
+        };
+        let step = self.step(&suspects, &name, &whole, say)?;
+        let share = step.as_ref().map(|s| s.verdict.log_ratio / whole.verdict.log_ratio);
+        let measured = known.iter().filter(|k| matches!(k, Known::Good | Known::Bad)).count();
+        Ok(Found {
+            version: VERSION,
+            process: name,
+            good: self.commits[0].clone(),
+            bad: self.commits[last].clone(),
+            whole,
+            suspects: suspects.iter().map(|index| self.commits[*index].clone()).collect(),
+            step,
+            share,
+            measured,
+            skipped,
+        })
+    }
+
+    /// The process whose count moved, with its verdict.
+    fn row(&self, good: &Record, bad: &Record) -> Result<Row, BisectError> {
+        let found = compare(good, bad);
+        if let Some(wanted) = &self.bisect.process {
+            let named = |row: &&Row| row.name() == *wanted || row.item == *wanted;
+            let mut rows: Vec<&Row> = found.rows.iter().filter(named).collect();
+            rows.sort_by(|a, b| size(b).total_cmp(&size(a)));
+            let Some(row) = rows.first() else {
+                let names: Vec<_> = found.rows.iter().map(Row::name).collect();
+                let (name, there) = (wanted.clone(), names.join(", "));
+                return Err(BisectError::NoProcess { name, there });
+            };
+            if row.state != State::Moved {
+                let said = row.main().map(|judged| judged.statement.clone());
+                return Err(self.nothing_moved(said.or(Some(format!("{:?}", row.state)))));
+            }
+            return Ok((*row).clone());
+        }
+        let largest = found.moved().max_by(|a, b| size(a).total_cmp(&size(b)));
+        largest.cloned().ok_or_else(|| self.nothing_moved(None))
+    }
+
+    fn nothing_moved(&self, statement: Option<String>) -> BisectError {
+        let (good, bad) = (&self.commits[0], &self.commits[self.commits.len() - 1]);
+        BisectError::NothingMoved { good: good.short(), bad: bad.short(), statement }
+    }
+
+    /// The verdict on the step from the commit before the suspects to the last of them.
+    fn step(
+        &mut self,
+        suspects: &[usize],
+        name: &str,
+        whole: &Judged,
+        say: &mut dyn FnMut(Step<'_>),
+    ) -> Result<Option<Judged>, BisectError> {
+        let (Some(first), Some(last)) = (suspects.first(), suspects.last()) else {
+            return Ok(None);
+        };
+        // Both were measured before: the one is good, the other bad.
+        let before = self.outcome(first - 1, 0, say)?;
+        let after = self.outcome(*last, 0, say)?;
+        let (Ok(before), Ok(after)) = (before, after) else { return Ok(None) };
+        let found = compare(&before, &after).rows.into_iter().find(|row| row.name() == name);
+        let judged = found.into_iter().flat_map(|row| row.judged);
+        Ok(judged.into_iter().find(|judged| judged.figure == whole.figure))
+    }
+
+    fn end(&mut self, index: usize, say: &mut dyn FnMut(Step<'_>)) -> Result<Record, BisectError> {
+        let suspects = self.commits.len() - 1;
+        self.outcome(index, suspects, say)?
+            .map_err(|because| BisectError::End { commit: self.commits[index].short(), because })
+    }
+
+    /// The run of a commit: the kept one, else a new one.
+    fn outcome(
+        &mut self,
+        index: usize,
+        suspects: usize,
+        say: &mut dyn FnMut(Step<'_>),
+    ) -> Result<Outcome, BisectError> {
+        let commit = self.commits[index].clone();
+        if let Some(known) = self.steps.known(&commit.id)? {
+            if suspects > 0 {
+                say(Step::Known(&commit));
+            }
+            return Ok(known);
+        }
+        say(Step::Try { commit: &commit, suspects });
+        let stop = self.bisect.request.stop.clone();
+        let path = self.put(&commit)?;
+        let outcome = match build(&self.bisect.build, &path) {
+            Ok(()) => self.measure(&commit, &path, say)?,
+            Err(because) => Err(because),
+        };
+        if stop.load(Ordering::Relaxed) {
+            return Err(BisectError::Stopped);
+        }
+        self.steps.keep(&commit.id, &outcome)?;
+        Ok(outcome)
+    }
+
+    /// The folder with a commit's files.
+    fn put(&mut self, commit: &Commit) -> Result<PathBuf, BisectError> {
+        match &self.worktree {
+            Some(worktree) => worktree.put(&commit.id)?,
+            None => {
+                let path = self.steps.folder().join("tree");
+                self.worktree = Some(self.bisect.repository.worktree(&path, &commit.id)?);
+            }
+        }
+        Ok(self.steps.folder().join("tree"))
+    }
+
+    fn measure(
+        &self,
+        commit: &Commit,
+        path: &Path,
+        say: &mut dyn FnMut(Step<'_>),
+    ) -> Result<Outcome, BisectError> {
+        let bin = path.join(&self.bisect.bin);
+        if !bin.is_dir() {
+            return Ok(Err(format!("after the build there is no folder {}", bin.display())));
+        }
+        let suite = self.bisect.request.suite.folder.clone();
+        let version = Version { bin, suite, commit: Some(commit.clone()) };
+        let request =
+            Request { folder: self.steps.folder().join("runs"), ..self.bisect.request.clone() };
+        let record = execute(&request, &version, &mut |progress| say(Step::Measuring(progress)))?;
+        match record.items.iter().find_map(|item| item.failure.clone()) {
+            // Of several items one may be new: what is looked at decides.
+            Some(failure) if record.items.len() == 1 => Ok(Err(failure)),
+            _ => Ok(Ok(record)),
+        }
+    }
+}
+
+/// Commits that may still be it.
+fn left(known: &[Known]) -> usize {
+    let bad = known.iter().position(|known| *known == Known::Bad).unwrap_or(known.len());
+    let good = known[..bad].iter().rposition(|known| *known == Known::Good).unwrap_or(0);
+    bad - good
+}
+
+fn size(row: &Row) -> f64 {
+    row.main().map_or(0.0, |judged| judged.verdict.log_ratio.abs())
+}
+
+fn compare(before: &Record, after: &Record) -> Comparison {
+    let unchanged = Unchanged::of([before, after], after);
+    Comparison::of(before, after, &unchanged, false)
+}
+
+/// Runs the command that builds; the end of what it said when it fails.
+pub(crate) fn build(command: &[String], folder: &Path) -> Result<(), String> {
+    let Some((program, arguments)) = command.split_first() else { return Ok(()) };
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{program}: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(format!("{program} ended with {}{}", status(output.status), tail(&output.stderr)))
+}
+
+fn status(status: ExitStatus) -> String {
+    status.code().map_or_else(|| status.to_string(), |code| format!("exit status {code}"))
+}
+
+/// The last lines of what was said.
+fn tail(octets: &[u8]) -> String {
+    let text = String::from_utf8_lossy(octets);
+    let lines: Vec<&str> = text.lines().collect();
+    let last = lines[lines.len().saturating_sub(5)..].join("\n");
+    if last.is_empty() { String::new() } else { format!("; it said: {last}") }
+}

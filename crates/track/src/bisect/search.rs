@@ -1,0 +1,83 @@
+//! Which commit is tried next, as pure code: the search for the first that is like the last.
+
+/// What is known of a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// Nothing yet.
+    Nothing,
+    /// It costs what the first one did.
+    Good,
+    /// It moved, the way that the last one did.
+    Bad,
+    /// It cannot be measured.
+    Skipped,
+}
+
+/// What to do next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Measure this one, by its index.
+    Try(usize),
+    /// It is one of these, by their indices: a single one, or a bad one and skipped ones before it.
+    Found(Vec<usize>),
+}
+
+/// Halves what is between the last good and the first bad commit. `known[0]` is good and the last
+/// one bad; what was skipped is left aside as long as there is anything else.
+pub(super) fn next(known: &[Known]) -> Next {
+    let bad = known.iter().position(|known| *known == Known::Bad).unwrap_or(known.len() - 1);
+    let good = known[..bad].iter().rposition(|known| *known == Known::Good).unwrap_or(0);
+    let middle = (good + bad) / 2;
+    let open = (good + 1..bad).filter(|index| known[*index] == Known::Nothing);
+    match open.min_by_key(|index| index.abs_diff(middle)) {
+        Some(index) => Next::Try(index),
+        None => Next::Found((good + 1..=bad).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Searches in `count` commits of which those from `first` on are bad; what was tried, and
+    /// what was found.
+    fn search(count: usize, first: usize, skipped: &[usize]) -> (usize, Vec<usize>) {
+        let mut known = vec![Known::Nothing; count];
+        (known[0], known[count - 1]) = (Known::Good, Known::Bad);
+        for tried in 0.. {
+            match next(&known) {
+                Next::Found(found) => return (tried, found),
+                Next::Try(index) => {
+                    assert_eq!(known[index], Known::Nothing, "tried twice");
+                    known[index] = match index {
+                        index if skipped.contains(&index) => Known::Skipped,
+                        index if index >= first => Known::Bad,
+                        _ => Known::Good,
+                    };
+                }
+            }
+        }
+        unreachable!("it ends")
+    }
+
+    #[test]
+    fn the_first_bad_commit_is_found_in_few_steps() {
+        for count in 2..40 {
+            for first in 1..count {
+                let (tried, found) = search(count, first, &[]);
+                assert_eq!(found, [first], "{first} of {count}");
+                let halvings = usize::BITS - (count - 1).leading_zeros();
+                assert!(tried <= halvings as usize, "{tried} of {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_among_the_suspects_only_beside_the_step() {
+        assert_eq!(search(12, 7, &[3, 9]).1, [7]);
+        assert_eq!(search(12, 7, &[6]).1, [6, 7]);
+        assert_eq!(search(12, 7, &[5, 6, 7]).1, [5, 6, 7, 8]);
+        let all: Vec<usize> = (1..11).collect();
+        assert_eq!(search(12, 7, &all).1, (1..12).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,144 @@
+//! What a search has found out so far, in a folder: a line for each commit that was tried.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::{Bisect, Outcome};
+use crate::run::{Record, RecordError};
+
+/// Largest file that is read, octets.
+const SIZE_BYTES_MAX: u64 = 64 << 20;
+
+/// The folder of a search.
+pub(super) struct Steps {
+    folder: PathBuf,
+    kept: Vec<Line>,
+}
+
+/// What became of a commit.
+#[derive(Debug, Serialize, Deserialize)]
+struct Line {
+    commit: String,
+    /// The run's name.
+    run: Option<String>,
+    /// Why there is none.
+    because: Option<String>,
+}
+
+/// Why what is known cannot be kept or read.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// A file or folder cannot be used.
+    #[error("{path}: {source}")]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A line is none.
+    #[error("{path}, line {line}: {source}; remove the file to begin anew")]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// Which, from 1.
+        line: usize,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
+    /// A run cannot be read.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+}
+
+impl Steps {
+    /// The folder of this search: one and the same for one repository, suite, build and method,
+    /// whatever the ends are.
+    pub(super) fn open(cache: &Path, bisect: &Bisect) -> Result<Steps, StateError> {
+        let request = &bisect.request;
+        let what = format!(
+            "{:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+            bisect.repository.top(),
+            request.suite,
+            bisect.build,
+            bisect.bin,
+            request.only,
+            request.runs,
+            std::mem::discriminant(&request.method),
+        );
+        let digest = Sha256::digest(what.as_bytes());
+        let name: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let folder = cache.join(format!("bisect-{name}"));
+        fs::create_dir_all(folder.join("runs")).map_err(io_at(&folder))?;
+        let kept = read(&folder.join("steps"))?;
+        Ok(Steps { folder, kept })
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What became of a commit that was tried before.
+    pub(super) fn known(&self, commit: &str) -> Result<Option<Outcome>, StateError> {
+        let Some(line) = self.kept.iter().find(|line| line.commit == commit) else {
+            return Ok(None);
+        };
+        match &line.run {
+            Some(run) => Ok(Some(Ok(Record::read(&self.folder.join("runs").join(run))?))),
+            None => Ok(Some(Err(line.because.clone().unwrap_or_default()))),
+        }
+    }
+
+    pub(super) fn keep(&mut self, commit: &str, outcome: &Outcome) -> Result<(), StateError> {
+        let line = Line {
+            commit: commit.to_owned(),
+            run: outcome.as_ref().ok().map(|record| record.id.clone()),
+            because: outcome.as_ref().err().cloned(),
+        };
+        let path = self.folder.join("steps");
+        let text = serde_json::to_string(&line).map_err(|source| StateError::Line {
+            path: path.clone(),
+            line: 0,
+            source,
+        })?;
+        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let mut file = file.map_err(io_at(&path))?;
+        file.write_all(format!("{text}\n").as_bytes()).map_err(io_at(&path))?;
+        self.kept.push(line);
+        Ok(())
+    }
+}
+
+fn io_at(path: &Path) -> impl FnOnce(io::Error) -> StateError {
+    let path = path.to_owned();
+    move |source| StateError::Io { path, source }
+}
+
+/// All lines. A last one without an end was cut, and is as if it were not there.
+fn read(path: &Path) -> Result<Vec<Line>, StateError> {
+    let mut text = String::new();
+    match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        file => {
+            let file = file.map_err(io_at(path))?;
+            file.take(SIZE_BYTES_MAX).read_to_string(&mut text).map_err(io_at(path))?;
+        }
+    }
+    let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
+    if whole.len() < text.len() {
+        let file = OpenOptions::new().write(true).open(path).map_err(io_at(path))?;
+        file.set_len(whole.len() as u64).map_err(io_at(path))?;
+    }
+    let lines = whole.lines().enumerate().map(|(index, line)| {
+        serde_json::from_str(line).map_err(|source| StateError::Line {
+            path: path.to_owned(),
+            line: index + 1,
+            source,
+        })
+    });
+    lines.collect()
+}

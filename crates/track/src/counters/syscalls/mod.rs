@@ -1,0 +1,106 @@
+//! How many system calls a program makes, by kind and process: counted by a tracer (ptrace(2)) in
+//! a run of its own, of every thread and of every child.
+//!
+//! Counted are calls that begin; one that a signal interrupts and the kernel begins again is two.
+//! How often threads wait for each other depends on who came first: [`Syscalls::steady`] leaves
+//! those calls out. What the C library does without entering the kernel (vDSO clocks) is no call.
+
+mod names;
+mod trace;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::beyond::{BeyondError, grouped, width};
+use super::program::Program;
+
+/// The system calls of a program's process images, in the order in which their processes were made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Syscalls {
+    /// One for each program that was executed, and for each child that was forked.
+    pub processes: Vec<ProcessSyscalls>,
+    /// Processes that were still there when the program had ended, and were killed.
+    pub left: u64,
+}
+
+/// The system calls of a process image with all its threads.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessSyscalls {
+    /// The last part of the executable's path.
+    pub program: String,
+    /// Made by fork, and nothing was executed since.
+    pub forked: bool,
+    /// Threads that it had in all.
+    pub threads: u64,
+    /// How often each kind of call was made.
+    pub calls: BTreeMap<String, u64>,
+}
+
+/// Calls whose number depends on who came first.
+pub const UNSTEADY: [&str; 3] = ["futex", "restart_syscall", "sched_yield"];
+
+impl ProcessSyscalls {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.calls.values().sum()
+    }
+
+    /// All but those whose number depends on who came first.
+    pub fn steady(&self) -> u64 {
+        let steady = self.calls.iter().filter(|(name, _)| !UNSTEADY.contains(&name.as_str()));
+        steady.map(|(_, count)| count).sum()
+    }
+}
+
+/// Runs a program once under a tracer. What it leaves running when it ends is killed.
+///
+/// # Errors
+/// When it does not run to its end so, or may not be traced.
+pub fn syscalls(program: &Program) -> Result<Syscalls, BeyondError> {
+    Ok(trace::run(program)?)
+}
+
+impl Syscalls {
+    /// All of all processes.
+    pub fn total(&self) -> u64 {
+        self.processes.iter().map(ProcessSyscalls::total).sum()
+    }
+
+    /// All but those whose number depends on who came first.
+    pub fn steady(&self) -> u64 {
+        self.processes.iter().map(ProcessSyscalls::steady).sum()
+    }
+
+    /// A row for each process: how many, and the most frequent kinds.
+    pub fn text(&self) -> String {
+        let name = |process: &ProcessSyscalls| {
+            let forked = if process.forked { " (forked)" } else { "" };
+            format!("{}{forked}", process.program)
+        };
+        let names: Vec<String> = self.processes.iter().map(name).collect();
+        let first = width(names.iter().map(String::as_str), "process name");
+        let mut out =
+            format!("{:<first$}  {:>7}  {:>14}  of which", "process name", "threads", "calls");
+        for (process, name) in self.processes.iter().zip(names) {
+            let mut calls: Vec<_> = process.calls.iter().collect();
+            calls.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), *name));
+            let most: Vec<_> = calls
+                .iter()
+                .take(5)
+                .map(|(name, count)| format!("{name} {}", grouped(**count)))
+                .collect();
+            let total = grouped(process.total());
+            out += &format!(
+                "\n{name:<first$}  {:>7}  {total:>14}  {}",
+                process.threads,
+                most.join(", ")
+            );
+        }
+        if self.left > 0 {
+            out += &format!("\n{} processes were left running, and were killed", self.left);
+        }
+        out.push('\n');
+        out
+    }
+}

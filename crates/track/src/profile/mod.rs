@@ -1,0 +1,98 @@
+//! What a system does with its time: profiles by class of transaction, and what differs between two.
+//!
+//! Pure functions on sums: where they come from (a store, a file) is the caller's.
+//!
+//! * [`compare`]: which classes run more often, take longer or use more CPU than before.
+//! * [`growth`]: each class over weeks or days, with its trend.
+//! * [`capacity`]: what so many times more of a class would need.
+//!
+//! Limits: times of one host under other load differ without a change of program; what is compared
+//! should be alike in that. Blocks of one recording are taken to be independent.
+
+mod capacity;
+mod compare;
+mod growth;
+
+pub use capacity::{Demand, HostDemand, Path, capacity};
+pub use compare::{ClassChange, Comparison, Difference, Fate, Figures, compare};
+pub use growth::{Growth, Period, Trend, growth};
+
+use crate::compare::stats::t_probability;
+use std::collections::BTreeMap;
+
+/// Sums over transactions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Transactions.
+    pub count: u64,
+    /// Their elapsed times, ns.
+    pub elapsed_ns: u64,
+    /// CPU of their threads while they ran, with that of transactions inside, ns.
+    pub cpu_ns: u64,
+    /// The same without, ns: sums over classes count nothing twice.
+    pub own_cpu_ns: u64,
+}
+
+impl Load {
+    /// Adds another.
+    pub const fn add(&mut self, other: &Self) {
+        self.count += other.count;
+        self.elapsed_ns = self.elapsed_ns.saturating_add(other.elapsed_ns);
+        self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
+        self.own_cpu_ns = self.own_cpu_ns.saturating_add(other.own_cpu_ns);
+    }
+}
+
+/// What a system did in a span of time, by class, in bins of equal length.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Profile {
+    /// Length of a bin, s.
+    pub bin_s: u64,
+    /// Bins of the span; those without transactions count.
+    pub bin_count: usize,
+    /// By class, the loads of its bins, by their number in `0..bin_count`.
+    pub classes: BTreeMap<String, BTreeMap<usize, Load>>,
+}
+
+impl Profile {
+    /// Length of the span, s.
+    #[must_use]
+    pub const fn span_s(&self) -> u64 {
+        self.bin_s * self.bin_count as u64
+    }
+
+    /// The sum of a class's loads in a range of bins.
+    #[must_use]
+    pub fn sum(&self, class: &str, bins: std::ops::Range<usize>) -> Load {
+        let mut sum = Load::default();
+        if let Some(loads) = self.classes.get(class) {
+            loads.range(bins).for_each(|(_, load)| sum.add(load));
+        }
+        sum
+    }
+}
+
+/// The value that Student's t with `freedom` degrees exceeds, either way, with `probability`.
+fn t_quantile(probability: f64, freedom: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 1e6);
+    for _ in 0..200 {
+        let middle = f64::midpoint(low, high);
+        if t_probability(middle, freedom) > probability { low = middle } else { high = middle }
+    }
+    f64::midpoint(low, high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_of_t_are_those_of_the_table() {
+        for (probability, freedom, expected) in
+            [(0.05, 1.0, 12.706), (0.05, 10.0, 2.228), (0.01, 10.0, 3.169), (0.05, 30.0, 2.042)]
+        {
+            let found = t_quantile(probability, freedom);
+            assert!((found / expected - 1.0).abs() < 1e-3, "{probability} {freedom}: {found}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Where it moved: the profiles of a process in both runs, held against each other.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use super::Row;
+use crate::callgrind::diff::{self, Diff};
+use crate::callgrind::{GraphError, Profile};
+use crate::run::{AgainError, Process, Record, profile_again};
+
+/// What moved in a process, function by function.
+#[derive(Clone, Debug)]
+pub struct Detail {
+    /// The process's name, with its item's.
+    pub name: String,
+    /// What moved.
+    pub diff: Diff,
+    /// Both profiles.
+    pub profiles: [Profile; 2],
+    /// By what they were compared.
+    pub options: diff::Options,
+}
+
+/// Why there is no detail.
+#[derive(Debug, thiserror::Error)]
+pub enum DetailError {
+    /// The run does not have the process.
+    #[error("{run} has no process {process}")]
+    NoProcess {
+        /// The run.
+        run: String,
+        /// The process.
+        process: String,
+    },
+    /// It cannot be profiled.
+    #[error(transparent)]
+    Again(#[from] AgainError),
+    /// The profiles do not have what was asked for.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+}
+
+/// Which of two runs, and where its executables are now, when that is elsewhere.
+pub type Side<'a> = (&'a Record, Option<&'a Path>);
+
+/// Profiles a process of both runs, where no profile was kept, and compares them.
+///
+/// # Errors
+/// [`DetailError`].
+pub fn detail(
+    row: &Row,
+    [before, after]: [Side<'_>; 2],
+    limit: Duration,
+    stop: &Arc<AtomicBool>,
+) -> Result<Detail, DetailError> {
+    let profile = |(record, bin): Side<'_>| {
+        let process = process(record, row).ok_or_else(|| DetailError::NoProcess {
+            run: record.id.clone(),
+            process: row.name(),
+        })?;
+        Ok::<_, DetailError>(profile_again(record, process, bin, limit, stop)?)
+    };
+    let profiles = [profile(before)?, profile(after)?];
+    let floor = row.main().map_or(1e-5, |judged| judged.verdict.threshold.part);
+    // Of a change as small as the threshold, a part in one function is smaller still.
+    let options = diff::Options { floor: floor / 4.0, ..diff::Options::default() };
+    let diff = diff::diff(&profiles[0], &profiles[1], &options)?;
+    Ok(Detail { name: row.name(), diff, profiles, options })
+}
+
+fn process<'a>(record: &'a Record, row: &Row) -> Option<&'a Process> {
+    record.item(&row.item)?.processes.iter().find(|process| process.name == row.process)
+}
+
+impl Detail {
+    /// The differential flame graph.
+    ///
+    /// # Errors
+    /// None that profiles which were compared can cause.
+    pub fn svg(&self) -> Result<String, GraphError> {
+        diff::svg(&self.profiles[0], &self.profiles[1], &self.options)
+    }
+}

@@ -1,0 +1,186 @@
+//! Two runs beside each other: a verdict for each process of each item.
+
+mod detail;
+mod markdown;
+mod rows;
+mod text;
+mod threshold;
+
+use serde::Serialize;
+
+use crate::compare::{PairsVerdict, Verdict};
+use crate::run::Record;
+use crate::system::Load;
+
+pub use detail::{Detail, DetailError, Side, detail};
+pub use markdown::markdown;
+pub use text::{figure, text};
+pub use threshold::Unchanged;
+pub(crate) use threshold::alike;
+
+/// Version of a comparison as JSON.
+pub const VERSION: u32 = 1;
+
+/// Two runs, compared.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// Version of this structure as JSON; grows when something changes its meaning.
+    pub version: u32,
+    /// The first run.
+    pub before: Head,
+    /// The second.
+    pub after: Head,
+    /// What makes the runs hard to compare.
+    pub warnings: Vec<String>,
+    /// A row for each process.
+    pub rows: Vec<Row>,
+}
+
+/// Which run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Head {
+    /// Its name.
+    pub id: String,
+    /// Its commit, with what that says of itself.
+    pub title: String,
+    /// Load of the machine before it.
+    pub load_before: Load,
+    /// And after it.
+    pub load_after: Load,
+    /// Executions that were discarded because their counters contradicted each other.
+    pub discarded: usize,
+}
+
+/// A process of an item in both runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// The item's name.
+    pub item: String,
+    /// The process's name.
+    pub process: String,
+    /// What became of it.
+    pub state: State,
+    /// Verdicts on counts: instructions, and instructions without what interrupts add.
+    pub judged: Vec<Judged>,
+    /// Cycles, where there are any: the second channel, for what instructions cannot see.
+    pub cycles: Option<Cycles>,
+    /// Other figures that differ, before and after: medians.
+    pub others: Vec<Other>,
+}
+
+/// What became of a process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "is")]
+pub enum State {
+    /// No count moved.
+    Unmoved,
+    /// A count moved.
+    Moved,
+    /// It is only in the second run.
+    New,
+    /// It is only in the first.
+    Gone,
+    /// There is no verdict.
+    NoVerdict {
+        /// Why.
+        because: String,
+    },
+}
+
+/// A verdict on one figure.
+#[derive(Clone, Debug, Serialize)]
+pub struct Judged {
+    /// The figure's name.
+    pub figure: String,
+    /// The verdict.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// The change as a part of the value before.
+    pub change: f64,
+    /// The verdict in a sentence, with its method and how often it is wrong.
+    pub statement: String,
+}
+
+/// What cycles say.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cycles {
+    /// From pairs of executions.
+    #[serde(flatten)]
+    pub verdict: PairsVerdict,
+    /// The executions of a pair were made one after the other; otherwise what changed on the
+    /// machine between the two runs is in the difference.
+    pub interleaved: bool,
+}
+
+/// A figure that is not judged.
+#[derive(Clone, Debug, Serialize)]
+pub struct Other {
+    /// Its name.
+    pub figure: String,
+    /// Its median before.
+    pub before: f64,
+    /// Its median after.
+    pub after: f64,
+}
+
+impl Comparison {
+    /// Compares two runs. `unchanged` has what is known of differences that mean nothing;
+    /// `interleaved`, that the executions of both were made in turns.
+    pub fn of(before: &Record, after: &Record, unchanged: &Unchanged, interleaved: bool) -> Self {
+        Comparison {
+            version: VERSION,
+            before: Head::of(before),
+            after: Head::of(after),
+            warnings: rows::warnings(before, after),
+            rows: rows::rows(before, after, unchanged, interleaved),
+        }
+    }
+
+    /// Rows of processes that moved.
+    pub fn moved(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| row.state == State::Moved)
+    }
+
+    /// Rows without a verdict that should have one.
+    pub fn without_verdict(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| matches!(row.state, State::NoVerdict { .. }))
+    }
+
+    /// As JSON, versioned.
+    ///
+    /// # Errors
+    /// None that a comparison made here can cause.
+    pub fn json(&self) -> serde_json::Result<String> {
+        serde_json::to_string_pretty(self)
+    }
+}
+
+impl Row {
+    /// The verdict that says most: the largest change that moved, else the first.
+    pub fn main(&self) -> Option<&Judged> {
+        let moved = self.judged.iter().filter(|judged| judged.verdict.moved);
+        let size = |judged: &&Judged| judged.verdict.log_ratio.abs();
+        moved.max_by(|a, b| size(a).total_cmp(&size(b))).or(self.judged.first())
+    }
+
+    /// `item`, or `item/process` where that says more.
+    pub fn name(&self) -> String {
+        if self.process == self.item || self.process.is_empty() {
+            self.item.clone()
+        } else {
+            format!("{}/{}", self.item, self.process)
+        }
+    }
+}
+
+impl Head {
+    fn of(record: &Record) -> Head {
+        Head {
+            id: record.id.clone(),
+            title: record.title(),
+            load_before: record.load_before,
+            load_after: record.load_after,
+            discarded: record.items.iter().map(|item| item.discarded.len()).sum(),
+        }
+    }
+}

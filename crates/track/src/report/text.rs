@@ -1,0 +1,148 @@
+//! A comparison in words.
+
+use std::fmt::Write;
+
+use super::{Comparison, Cycles, Head, Other, Row, State};
+
+/// A page: who was compared, then what moved, then the rest.
+pub fn text(comparison: &Comparison) -> String {
+    let mut page = String::new();
+    // Writing into a string cannot fail.
+    let _ = write_page(&mut page, comparison);
+    page
+}
+
+fn write_page(page: &mut String, comparison: &Comparison) -> std::fmt::Result {
+    for (word, head) in [("before", &comparison.before), ("after ", &comparison.after)] {
+        writeln!(page, "{word}  {}", head_line(head))?;
+    }
+    for warning in &comparison.warnings {
+        writeln!(page, "careful: {warning}")?;
+    }
+    let mut rows: Vec<&Row> = comparison.rows.iter().collect();
+    rows.sort_by_key(|row| order(&row.state));
+    for row in rows {
+        writeln!(page)?;
+        write_row(page, row)?;
+    }
+    writeln!(page, "\n{}", summary(comparison))
+}
+
+/// Who was compared, in a line.
+pub(super) fn head_line(head: &Head) -> String {
+    let discarded = match head.discarded {
+        0 => String::new(),
+        n => format!("; {n} executions discarded, their counters contradicted each other"),
+    };
+    let (before, after) = (head.load_before.one, head.load_after.one);
+    format!("{}  {}  (load {before:.2}, then {after:.2}{discarded})", head.id, head.title)
+}
+
+/// What came of it, in a sentence.
+pub(super) fn summary(comparison: &Comparison) -> String {
+    let (moved, none) = (comparison.moved().count(), comparison.without_verdict().count());
+    let of = comparison.rows.len();
+    let moved = match moved {
+        0 => format!("nothing moved, of {of}"),
+        n => format!("{n} of {of} moved"),
+    };
+    if none == 0 { moved } else { format!("{moved}; {none} without a verdict") }
+}
+
+/// What is read first.
+pub(super) fn order(state: &State) -> u8 {
+    match state {
+        State::Moved => 0,
+        State::NoVerdict { .. } => 1,
+        State::New | State::Gone => 2,
+        State::Unmoved => 3,
+    }
+}
+
+fn write_row(page: &mut String, row: &Row) -> std::fmt::Result {
+    let word = match &row.state {
+        State::Moved => "MOVED",
+        State::Unmoved => "same",
+        State::New => "new",
+        State::Gone => "gone",
+        State::NoVerdict { .. } => "no verdict",
+    };
+    write!(page, "{word:<10}  {}", row.name())?;
+    match (&row.state, row.main()) {
+        (State::NoVerdict { because }, _) => return writeln!(page, ": {because}"),
+        (_, None) => return writeln!(page),
+        (_, Some(judged)) => writeln!(
+            page,
+            "  {}  {} -> {}",
+            percent(judged.change),
+            figure("", judged.verdict.before),
+            figure("", judged.verdict.after)
+        )?,
+    }
+    for judged in &row.judged {
+        writeln!(page, "            {} {}", judged.figure, judged.statement)?;
+    }
+    if let Some(cycles) = &row.cycles {
+        writeln!(page, "            {}", cycles_line(cycles))?;
+    }
+    for other in row.others.iter().filter(|other| !other.is_noisy()) {
+        writeln!(page, "            {}", other_line(other))?;
+    }
+    let noisy: Vec<_> =
+        row.others.iter().filter(|other| other.is_noisy()).map(other_line).collect();
+    if noisy.is_empty() { Ok(()) } else { writeln!(page, "            {}", noisy.join(", ")) }
+}
+
+pub(super) fn cycles_line(cycles: &Cycles) -> String {
+    let verdict = &cycles.verdict;
+    let moved = if verdict.moved { "cycles moved" } else { "cycles did not move" };
+    let how = match cycles.interleaved {
+        true => "executions in turns",
+        false => "executions one version after the other: what else the machine did is in it",
+    };
+    format!(
+        "{moved}: {} (from {} to {} with {:.0} % confidence; {} pairs, {how}; a change of {} would \
+         have been found)",
+        percent(verdict.change),
+        percent(verdict.interval.0),
+        percent(verdict.interval.1),
+        (1.0 - verdict.alpha) * 100.0,
+        verdict.pairs,
+        percent(verdict.detectable),
+    )
+}
+
+pub(super) fn other_line(other: &Other) -> String {
+    let (name, before) =
+        (other.figure.trim_end_matches("_ns"), figure(&other.figure, other.before));
+    if before == figure(&other.figure, other.after) {
+        return format!("{name} {before}");
+    }
+    format!("{name} {before} -> {}", figure(&other.figure, other.after))
+}
+
+/// With sign and as many places as tell a part in ten million.
+pub(super) fn percent(part: f64) -> String {
+    format!("{:+.4} %", part * 100.0)
+}
+
+/// A figure in the unit that its name says.
+pub fn figure(name: &str, value: f64) -> String {
+    if name.ends_with("_ns") {
+        return match value {
+            v if v < 1e6 => format!("{:.1} µs", v / 1e3),
+            v if v < 1e9 => format!("{:.1} ms", v / 1e6),
+            v => format!("{:.2} s", v / 1e9),
+        };
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts")]
+    let digits = (value.round().max(0.0) as u64).to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

@@ -1,0 +1,76 @@
+//! A process of a kept run, profiled when it is wanted: the executable must still be what was
+//! measured.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use super::surroundings::Surroundings;
+use super::{Process, Record, RecordError};
+use crate::callgrind::Profile;
+use crate::counters::{self, CountError};
+
+/// Why there is no profile.
+#[derive(Debug, thiserror::Error)]
+pub enum AgainError {
+    /// A folder that it ran in is no longer there.
+    #[error("{path}: {source}")]
+    Folder {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Another executable is there now, or none.
+    #[error("{path} is no longer what was measured ({sha256}): build it again, or name the folder")]
+    Other {
+        /// Where it was.
+        path: PathBuf,
+        /// The digest of what was measured.
+        sha256: String,
+    },
+    /// It is a replay's: it does not run alone.
+    #[error("{run} has no profile of it, which is a replay's: measure with --method callgrind")]
+    Replayed {
+        /// The run.
+        run: String,
+    },
+    /// It did not run to its end.
+    #[error(transparent)]
+    Count(#[from] CountError),
+    /// What was kept cannot be read.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+}
+
+/// The profile of a unit's process: the kept one, else from one more execution, under Callgrind.
+/// `bin` is where its executable is now, when that is elsewhere.
+///
+/// # Errors
+/// [`AgainError`] when the executable is not the one that was measured, or fails.
+pub fn profile_again(
+    record: &Record,
+    process: &Process,
+    bin: Option<&Path>,
+    limit: Duration,
+    stop: &Arc<AtomicBool>,
+) -> Result<Profile, AgainError> {
+    if let Some(profile) = record.profile(process)? {
+        return Ok(profile);
+    }
+    if process.command.is_empty() {
+        return Err(AgainError::Replayed { run: record.id.clone() });
+    }
+    let bin = bin.unwrap_or(&record.bin);
+    let places = Surroundings::new(bin, &record.suite_folder)
+        .map_err(|source| AgainError::Folder { path: bin.to_owned(), source })?;
+    let (program, found) = places.unit(process, limit, stop);
+    if found.program_sha256 != process.program_sha256 {
+        let path = found.program_path.unwrap_or(program.path);
+        let sha256 = process.program_sha256.clone().unwrap_or_default();
+        return Err(AgainError::Other { path, sha256 });
+    }
+    Ok(counters::profile(&program)?)
+}

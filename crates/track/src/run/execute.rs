@@ -1,0 +1,317 @@
+//! Measures a suite, and keeps what it has after each item.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use chronoscope_clock as clock;
+
+use super::record::{Commit, Discarded, Kind, Measured, Process, Record, RecordError, VERSION};
+use super::surroundings::Surroundings;
+use super::{Figures, figures, replay};
+use crate::callgrind::{self, Profile, WriteOptions};
+use crate::compare::Exactness;
+use crate::counters::{self, Calibration, Corruption, Method, Plan, Program, Run, Series};
+use crate::suite::{Item, Suite, Work};
+use crate::system::{Load, System};
+
+/// What to measure, and how.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// What is run.
+    pub suite: Suite,
+    /// Names of the items that are wanted; all when there are none.
+    pub only: Vec<String>,
+    /// Executions of each unit; one under Callgrind, six with counters, when it does not say.
+    pub runs: Option<usize>,
+    /// Count heap and system calls too, by two executions more of each unit.
+    pub beyond: bool,
+    /// How instructions are counted.
+    pub method: Method,
+    /// What the counters are worth.
+    pub calibration: Option<Calibration>,
+    /// The folder of runs.
+    pub folder: PathBuf,
+    /// When somebody sets this, what is measured is killed and what was measured is kept.
+    pub stop: Arc<AtomicBool>,
+}
+
+/// One version to measure.
+#[derive(Clone, Debug)]
+pub struct Version {
+    /// What `{bin}` stands for.
+    pub bin: PathBuf,
+    /// What `{suite}` stands for.
+    pub suite: PathBuf,
+    /// Which version that is.
+    pub commit: Option<Commit>,
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug)]
+pub enum Progress<'a> {
+    /// An item begins.
+    Begin {
+        /// Its number, from 1.
+        number: usize,
+        /// Of so many.
+        of: usize,
+        /// Its name.
+        name: &'a str,
+    },
+    /// An execution under Callgrind is over.
+    Profiled {
+        /// The item's name.
+        name: &'a str,
+        /// Which execution, from 1.
+        run: usize,
+    },
+    /// An item is over.
+    End(&'a Measured),
+}
+
+/// Why nothing is measured.
+#[derive(Debug, thiserror::Error)]
+pub enum ExecuteError {
+    /// A folder cannot be used.
+    #[error("{path}: {source}")]
+    Folder {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The run cannot be kept.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// No item has this name.
+    #[error("the suite {suite} has no {name:?}: it has {items}")]
+    NoItem {
+        /// The suite's name.
+        suite: String,
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        items: String,
+    },
+}
+
+/// Measures one version.
+///
+/// # Errors
+/// [`ExecuteError`] when nothing can be measured or kept. What fails in an item is in the record.
+pub fn execute(
+    request: &Request,
+    version: &Version,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Record, ExecuteError> {
+    Ok(execute_together(request, std::slice::from_ref(version), progress)?.remove(0))
+}
+
+/// Measures several versions, executions of each item in turns, so that what disturbs one disturbs
+/// the others; a record for each.
+///
+/// # Errors
+/// As [`execute`].
+pub fn execute_together(
+    request: &Request,
+    versions: &[Version],
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Vec<Record>, ExecuteError> {
+    let items = wanted(request)?;
+    let folder = |path: &Path| {
+        let path = path.to_owned();
+        move |source| ExecuteError::Folder { path, source }
+    };
+    let places = versions.iter().map(|version| {
+        Surroundings::new(&version.bin, &version.suite).map_err(folder(&version.bin))
+    });
+    let places = places.collect::<Result<Vec<_>, _>>()?;
+    let records = versions.iter().map(|version| begin(request, version));
+    let mut records = records.collect::<Result<Vec<_>, _>>()?;
+    for (index, item) in items.iter().enumerate() {
+        if request.stop.load(Ordering::Relaxed) {
+            break;
+        }
+        progress(Progress::Begin { number: index + 1, of: items.len(), name: &item.name });
+        let measured = match &item.work {
+            Work::Unit { .. } => unit(request, item, &places, &records, progress),
+            Work::Replay { scenario, mode } => {
+                replay::replays(request, item, (scenario, *mode), versions, &records)
+            }
+        };
+        for (record, measured) in records.iter_mut().zip(measured) {
+            progress(Progress::End(&measured));
+            record.items.push(measured);
+            record.load_after = Load::now();
+            record.write()?;
+        }
+    }
+    for record in &mut records {
+        record.complete = !request.stop.load(Ordering::Relaxed);
+        record.write()?;
+    }
+    Ok(records)
+}
+
+fn wanted(request: &Request) -> Result<Vec<&Item>, ExecuteError> {
+    let items = &request.suite.items;
+    if let Some(name) = request.only.iter().find(|name| items.iter().all(|i| i.name != **name)) {
+        let names: Vec<_> = items.iter().map(|item| item.name.as_str()).collect();
+        let (suite, items) = (request.suite.name.clone(), names.join(", "));
+        return Err(ExecuteError::NoItem { suite, name: name.clone(), items });
+    }
+    let wanted = |item: &&Item| request.only.is_empty() || request.only.contains(&item.name);
+    Ok(items.iter().filter(wanted).collect())
+}
+
+/// An empty record in a folder of its own.
+fn begin(request: &Request, version: &Version) -> Result<Record, ExecuteError> {
+    let started_ns = clock::utc_now_ns();
+    let (id, folder) = place(&request.folder, started_ns, version.commit.as_ref())
+        .map_err(|source| ExecuteError::Folder { path: request.folder.clone(), source })?;
+    let load = Load::now();
+    let record = Record {
+        version: VERSION,
+        id,
+        suite: request.suite.name.clone(),
+        started_ns,
+        commit: version.commit.clone(),
+        system: System::here(),
+        method: request.method.clone(),
+        calibration: request.calibration,
+        load_before: load,
+        load_after: load,
+        complete: false,
+        items: Vec::new(),
+        bin: absolute(&version.bin),
+        suite_folder: absolute(&version.suite),
+        folder,
+    };
+    record.write()?;
+    Ok(record)
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// A new folder, named by time and version.
+fn place(runs: &Path, at_ns: i64, commit: Option<&Commit>) -> io::Result<(String, PathBuf)> {
+    fs::create_dir_all(runs)?;
+    let time = jiff::Timestamp::from_nanosecond(at_ns.into()).map_err(io::Error::other)?;
+    let mut name = time.strftime("%Y%m%d-%H%M%S").to_string();
+    if let Some(commit) = commit {
+        let tame = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+        name.push('-');
+        name.extend(commit.short().trim_end_matches('+').chars().take(40).map(tame));
+    }
+    for number in 1..=1000 {
+        let id = if number == 1 { name.clone() } else { format!("{name}-{number}") };
+        match fs::create_dir(runs.join(&id)) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|()| (id.clone(), runs.join(id))),
+        }
+    }
+    Err(io::Error::other(format!("there are a thousand runs {name}")))
+}
+
+/// Measures a unit of each version.
+fn unit(
+    request: &Request,
+    item: &Item,
+    places: &[Surroundings],
+    records: &[Record],
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Vec<Measured> {
+    let Work::Unit { command, environment, folder } = &item.work else { return Vec::new() };
+    let (command, environment, folder) = (command.clone(), environment.clone(), folder.clone());
+    let what = Process { command, environment, folder, ..Process::default() };
+    let units = places.iter().map(|place| place.unit(&what, item.limit, &request.stop));
+    let (programs, mut processes): (Vec<Program>, Vec<Process>) = units.unzip();
+    let (mut kept, mut trouble, mut runs) = (vec![None; places.len()], None, 0);
+    let mut keep = |index: usize, profile: Profile| {
+        runs += 1;
+        progress(Progress::Profiled { name: &item.name, run: runs });
+        if kept[index].is_none() {
+            match keep_profile(&records[index].folder, &item.name, &profile) {
+                Ok(path) => kept[index] = Some(path),
+                Err(error) => trouble = Some(format!("its profile was not kept: {error}")),
+            }
+        }
+    };
+    let done = counters::interleaved(&programs, &request.method, &plan(request, item), &mut keep);
+    // Heap and system calls repeat: once is enough, and so is any error of the counted run.
+    let beyond = programs.iter().map(|program| match (&done, request.beyond) {
+        (Ok(_), true) => figures::beyond(&counters::beyond(program)),
+        _ => Figures::new(),
+    });
+    let beyond: Vec<Figures> = beyond.collect();
+    let failure = match &done {
+        Err(error) => Some(error.to_string()),
+        Ok(_) => trouble,
+    };
+    for (process, profile) in processes.iter_mut().zip(kept) {
+        process.profile = profile;
+    }
+    let mut series = done.unwrap_or_default().into_iter();
+    let measured = places.iter().zip(processes).zip(beyond).map(|((place, process), beyond)| {
+        let failure = failure.as_deref().map(|failure| place.real(failure));
+        measured(item, process, series.next(), &beyond, failure)
+    });
+    measured.collect()
+}
+
+/// What is kept of a unit.
+fn measured(
+    item: &Item,
+    mut process: Process,
+    series: Option<Series>,
+    beyond: &Figures,
+    failure: Option<String>,
+) -> Measured {
+    let (runs, discarded) =
+        series.map(|series| (series.runs, series.discarded)).unwrap_or_default();
+    process.runs = runs.iter().map(figures::of).collect();
+    // They repeat, and are the program's own: Callgrind's have its own among them.
+    process.runs.iter_mut().for_each(|run| run.extend(beyond.clone()));
+    let why = |(run, why): &(Run, Corruption)| Discarded {
+        why: why.to_string(),
+        figures: figures::of(run),
+    };
+    Measured {
+        name: item.name.clone(),
+        kind: Kind::Unit,
+        exactness: item.exactness,
+        processes: vec![process],
+        discarded: discarded.iter().map(why).collect(),
+        outputs: BTreeMap::new(),
+        remarks: Vec::new(),
+        failure,
+    }
+}
+
+fn plan(request: &Request, item: &Item) -> Plan {
+    let usual = match request.method {
+        Method::Hardware => 6,
+        Method::Callgrind { .. } => 1,
+    };
+    let tolerance = match item.exactness {
+        Exactness::Serialised => 1e-5,
+        Exactness::Threaded => 1e-3,
+    };
+    Plan { runs: request.runs.unwrap_or(usual).max(1), tolerance, ..Plan::default() }
+}
+
+/// Writes a profile below a run's folder; its path from there.
+pub(super) fn keep_profile(folder: &Path, item: &str, profile: &Profile) -> io::Result<PathBuf> {
+    let path = Path::new("profiles").join(item);
+    fs::create_dir_all(folder.join("profiles"))?;
+    let mut file = BufWriter::new(File::create(folder.join(&path))?);
+    callgrind::write(profile, WriteOptions::default(), &mut file)?;
+    file.flush()?;
+    Ok(path)
+}

@@ -1,0 +1,20 @@
+//! A run: a suite, executed for one version, kept with where and how.
+//!
+//! * [`execute`] measures a suite and writes as it goes;
+//! * [`Record`] is what is kept, `run.json` (`docs/formats/track-run.md`);
+//! * [`Folder`] has the runs of a project.
+
+mod again;
+mod execute;
+mod figures;
+mod folder;
+mod record;
+mod replay;
+mod surroundings;
+
+pub use again::{AgainError, profile_again};
+pub use execute::{ExecuteError, Progress, Request, Version, execute, execute_together};
+pub use folder::{Folder, FolderError, Found};
+pub use record::{
+    Commit, Discarded, Figures, Kind, Measured, Process, Record, RecordError, VERSION,
+};

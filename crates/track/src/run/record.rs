@@ -1,0 +1,357 @@
+//! What is kept of a run: `run.json`.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::callgrind::{self, Limits, Profile, SetError};
+use crate::compare::Exactness;
+use crate::counters::{Calibration, Method};
+use crate::system::{Load, System};
+
+/// Version of the format that is written. Fields are added without a new one.
+pub const VERSION: u32 = 1;
+/// Largest `run.json` that is read, octets.
+const SIZE_BYTES_MAX: u64 = 64 << 20;
+/// Its name.
+const FILE: &str = "run.json";
+
+/// Counts and times of one execution by their names, as `instructions` and `user_ns`.
+pub type Figures = BTreeMap<String, u64>;
+
+/// A run of a suite.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Record {
+    /// Version of the format.
+    pub version: u32,
+    /// The run's name, that of its folder.
+    pub id: String,
+    /// The suite's name.
+    pub suite: String,
+    /// When it began, nanoseconds since 1970 (UTC).
+    pub started_ns: i64,
+    /// What was measured.
+    pub commit: Option<Commit>,
+    /// On what.
+    pub system: System,
+    /// How instructions were counted.
+    pub method: Method,
+    /// What the counters are worth, where there are any.
+    pub calibration: Option<Calibration>,
+    /// Load before.
+    pub load_before: Load,
+    /// Load after.
+    pub load_after: Load,
+    /// The whole suite: not interrupted.
+    pub complete: bool,
+    /// What was measured, in the suite's order.
+    pub items: Vec<Measured>,
+    /// What `{bin}` stood for.
+    #[serde(default)]
+    pub bin: PathBuf,
+    /// What `{suite}` stood for.
+    #[serde(default)]
+    pub suite_folder: PathBuf,
+    /// Where it was read from or is written to.
+    #[serde(skip)]
+    pub folder: PathBuf,
+}
+
+/// A version of the measured project.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Commit {
+    /// Its hash, or the name that it was given.
+    pub id: String,
+    /// When it was made, seconds since 1970 (UTC).
+    pub time_s: Option<i64>,
+    /// The first line of its message.
+    pub subject: Option<String>,
+    /// Files were modified since: this is not quite that commit.
+    #[serde(default)]
+    pub modified: bool,
+}
+
+impl Commit {
+    /// A version by its name only.
+    pub fn named(name: &str) -> Commit {
+        Commit { id: name.to_owned(), time_s: None, subject: None, modified: false }
+    }
+
+    /// The beginning of its hash, or its name, and a `+` when files were modified.
+    pub fn short(&self) -> String {
+        let hash = self.id.len() >= 40 && self.id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let id = if hash { &self.id[..10] } else { &self.id };
+        format!("{id}{}", if self.modified { "+" } else { "" })
+    }
+}
+
+/// What an item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// One program.
+    Unit,
+    /// A replay of a system.
+    Replay,
+}
+
+/// One unit or replay, measured.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Measured {
+    /// Its name in the suite.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+    /// How exactly its counts repeat.
+    pub exactness: Exactness,
+    /// Its processes: one of a unit.
+    pub processes: Vec<Process>,
+    /// Executions that cannot be believed, and why.
+    #[serde(default)]
+    pub discarded: Vec<Discarded>,
+    /// Digests of what a replay's processes wrote, by path.
+    #[serde(default)]
+    pub outputs: BTreeMap<String, String>,
+    /// What is to be known of it besides.
+    #[serde(default)]
+    pub remarks: Vec<String>,
+    /// Why it was not measured, or not to its end.
+    pub failure: Option<String>,
+}
+
+/// One process, measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Process {
+    /// Its name: a unit's program, a replay's process.
+    pub name: String,
+    /// Its command, with names of folders instead of their paths.
+    pub command: Vec<String>,
+    /// Environment that was asked for.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
+    /// The folder that it ran in, with names of folders; an empty one when it does not say.
+    #[serde(default)]
+    pub folder: Option<String>,
+    /// SHA-256 of its executable.
+    pub program_sha256: Option<String>,
+    /// Where the executable was.
+    pub program_path: Option<PathBuf>,
+    /// One for each execution.
+    pub runs: Vec<Figures>,
+    /// Callgrind's profile of the first, relative to the run's folder, where that was the method.
+    pub profile: Option<PathBuf>,
+}
+
+/// An execution that cannot be believed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Discarded {
+    /// Why.
+    pub why: String,
+    /// What it counted.
+    pub figures: Figures,
+}
+
+/// Why a run cannot be read or kept.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The file cannot be read or written.
+    #[error("{path}: {source}")]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is larger than a run can be.
+    #[error("{path} has more than {SIZE_BYTES_MAX} octets: no run")]
+    TooLarge {
+        /// Which.
+        path: PathBuf,
+    },
+    /// It is no run.
+    #[error("{path}: {source}")]
+    Json {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong, and where.
+        source: serde_json::Error,
+    },
+    /// It is of a later version.
+    #[error("{path}: version {found} of the format; this reads version {VERSION}")]
+    Version {
+        /// Which.
+        path: PathBuf,
+        /// Its version.
+        found: u64,
+    },
+    /// A profile that it names cannot be read.
+    #[error(transparent)]
+    Profile(#[from] SetError),
+    /// It names a profile outside its folder.
+    #[error("{path}: the profile {profile} is outside the run's folder")]
+    Outside {
+        /// The run.
+        path: PathBuf,
+        /// What it names.
+        profile: PathBuf,
+    },
+}
+
+impl Record {
+    /// Reads a run from its folder, or from its `run.json`.
+    ///
+    /// # Errors
+    /// [`RecordError`], with the file's name and the position where there is one.
+    pub fn read(path: &Path) -> Result<Record, RecordError> {
+        let file = if path.is_dir() { path.join(FILE) } else { path.to_owned() };
+        let io = |source| RecordError::Io { path: file.clone(), source };
+        let mut octets = Vec::new();
+        let open = File::open(&file).map_err(io)?;
+        open.take(SIZE_BYTES_MAX + 1).read_to_end(&mut octets).map_err(io)?;
+        if octets.len() as u64 > SIZE_BYTES_MAX {
+            return Err(RecordError::TooLarge { path: file });
+        }
+        let mut record = Record::parse(&octets, &file)?;
+        record.folder = file.parent().unwrap_or(Path::new("")).to_owned();
+        Ok(record)
+    }
+
+    fn parse(octets: &[u8], file: &Path) -> Result<Record, RecordError> {
+        #[derive(Deserialize)]
+        struct Head {
+            version: u64,
+        }
+        let json = |source| RecordError::Json { path: file.to_owned(), source };
+        // Its version first: a later one may mean other things by the same names.
+        let head: Head = serde_json::from_slice(octets).map_err(json)?;
+        if head.version != u64::from(VERSION) {
+            return Err(RecordError::Version { path: file.to_owned(), found: head.version });
+        }
+        serde_json::from_slice(octets).map_err(json)
+    }
+
+    /// Writes `run.json` into its folder: the old one or the new one is there, whatever happens.
+    ///
+    /// # Errors
+    /// [`RecordError::Io`].
+    pub fn write(&self) -> Result<(), RecordError> {
+        let (file, new) = (self.folder.join(FILE), self.folder.join("run.json.new"));
+        let io = |path: &Path| {
+            let path = path.to_owned();
+            move |source| RecordError::Io { path, source }
+        };
+        let text = serde_json::to_vec_pretty(self)
+            .map_err(|source| RecordError::Json { path: file.clone(), source })?;
+        let mut open = File::create(&new).map_err(io(&new))?;
+        open.write_all(&text).and_then(|()| open.sync_all()).map_err(io(&new))?;
+        fs::rename(&new, &file).map_err(io(&file))
+    }
+
+    /// The item of this name.
+    pub fn item(&self, name: &str) -> Option<&Measured> {
+        self.items.iter().find(|item| item.name == name)
+    }
+
+    /// What it was measured of and when, in a line.
+    pub fn title(&self) -> String {
+        let commit = self.commit.as_ref();
+        let short = commit.map_or("(no commit)".to_owned(), Commit::short);
+        let subject = commit.and_then(|commit| commit.subject.clone());
+        let subject = subject.map(|subject| format!(" {subject}")).unwrap_or_default();
+        format!("{short}{subject}")
+    }
+
+    /// The profile of a process that was kept with the run.
+    ///
+    /// # Errors
+    /// [`RecordError`] when it cannot be read.
+    pub fn profile(&self, process: &Process) -> Result<Option<Profile>, RecordError> {
+        let Some(profile) = &process.profile else { return Ok(None) };
+        let plain = |part| matches!(part, std::path::Component::Normal(_));
+        if !profile.components().all(plain) {
+            let (path, profile) = (self.folder.join(FILE), profile.clone());
+            return Err(RecordError::Outside { path, profile });
+        }
+        let set = callgrind::read_set(&self.folder.join(profile), Limits::default())?;
+        Ok(Some(set.profile))
+    }
+}
+
+impl Process {
+    /// The median of a figure over its runs; `None` when it has none.
+    pub fn median(&self, figure: &str) -> Option<f64> {
+        crate::compare::median(self.values(figure))
+    }
+
+    /// A figure of each run that has it.
+    pub fn values(&self, figure: &str) -> Vec<f64> {
+        self.runs.iter().filter_map(|run| run.get(figure)).map(|count| *count as f64).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_later_version_a_torn_file_and_one_that_points_out_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(FILE);
+        for (text, said) in [
+            ("{\"version\": 9, \"id\": 7}", "run.json: version 9 of the format"),
+            ("{\"version\": 1, \"id\": \"x\"", "run.json: EOF while parsing"),
+            ("{\"version\": 1}", "missing field `id`"),
+            ("", "run.json: EOF"),
+        ] {
+            fs::write(&file, text).unwrap();
+            let error = Record::read(folder.path()).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+        let none = Record::read(&folder.path().join("none")).unwrap_err().to_string();
+        assert!(none.contains("No such file"), "{none}");
+    }
+
+    proptest::proptest! {
+        /// Whatever is cut out of a run or written into it: read or refused, never a panic.
+        #[test]
+        fn a_damaged_run_is_read_or_refused(
+            at in 0..2000_usize,
+            cut in 0..40_usize,
+            octets in proptest::collection::vec(proptest::arbitrary::any::<u8>(), 0..20),
+        ) {
+            let whole = "{\"version\":1,\"id\":\"a\",\"suite\":\"s\",\"started_ns\":5,\"commit\":\
+                {\"id\":\"é6388511a0f6388511a0f6388511a0f6388511a0f\",\"time_s\":null,\"subject\":\
+                null},\"system\":{\"machine\":\"\",\"cpu\":\"\",\"cpus\":1,\"memory_bytes\":1,\
+                \"kernel\":\"\",\"chronoscope\":\"\"},\"method\":\"hardware\",\"load_before\":\
+                {\"one\":0.0,\"five\":0.0,\"fifteen\":0.0},\"load_after\":{\"one\":0.0,\"five\":\
+                0.0,\"fifteen\":0.0},\"complete\":true,\"items\":[{\"name\":\"i\",\"kind\":\"unit\",\
+                \"exactness\":\"threaded\",\"processes\":[{\"name\":\"p\",\"command\":[],\
+                \"runs\":[{\"instructions\":18446744073709551615}]}]}]}";
+            let mut damaged = whole.as_bytes().to_vec();
+            let at = at % damaged.len();
+            let end = (at + cut).min(damaged.len());
+            damaged.splice(at..end, octets);
+            for octets in [whole.as_bytes(), &damaged] {
+                if let Ok(record) = Record::parse(octets, Path::new("run.json")) {
+                    record.title();
+                    let unchanged = crate::report::Unchanged::of([&record], &record);
+                    let found = crate::report::Comparison::of(&record, &record, &unchanged, false);
+                    crate::report::text(&found);
+                    crate::report::markdown("", &found, &[]);
+                }
+            }
+            proptest::prop_assert!(Record::parse(whole.as_bytes(), Path::new("x")).is_ok());
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_version_is_short() {
+        let hash = "6388511a0f6388511a0f6388511a0f6388511a0f";
+        let commit = Commit { modified: true, ..Commit::named(hash) };
+        assert_eq!(commit.short(), "6388511a0f+");
+        assert_eq!(Commit::named("release-4.2").short(), "release-4.2");
+    }
+}

@@ -1,0 +1,157 @@
+//! A replay of a suite: what each of its processes executed.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+
+use chronoscope_replay::scenario::{Count, Options, ProcessReport, Report, Scenario};
+use chronoscope_replay::schedule;
+
+use super::execute::{Request, Version, keep_profile};
+use super::figures;
+use super::record::{Kind, Measured, Process, Record};
+use crate::callgrind::{self, Limits, Profile};
+use crate::counters::Method;
+use crate::suite::{Item, Mode};
+
+/// Replays a scenario for each version, in turns; what came of each.
+pub(super) fn replays(
+    request: &Request,
+    item: &Item,
+    (scenario, mode): (&Path, Mode),
+    versions: &[Version],
+    records: &[Record],
+) -> Vec<Measured> {
+    let usual = if request.method == Method::Hardware { 3 } else { 1 };
+    let mut all: Vec<Measured> = versions.iter().map(|_| empty(item)).collect();
+    for _ in 0..request.runs.unwrap_or(usual).max(1) {
+        for (index, version) in versions.iter().enumerate() {
+            let measured = &mut all[index];
+            if measured.failure.is_some() {
+                continue;
+            }
+            let file = version.suite.join(scenario);
+            match once(request, &file, mode, &version.bin, |report, out| {
+                take(measured, report, out, &records[index].folder)
+            }) {
+                Ok(None) => {}
+                Ok(Some(failure)) | Err(failure) => measured.failure = Some(failure),
+            }
+        }
+    }
+    all
+}
+
+fn empty(item: &Item) -> Measured {
+    Measured {
+        name: item.name.clone(),
+        kind: Kind::Replay,
+        exactness: item.exactness,
+        processes: Vec::new(),
+        discarded: Vec::new(),
+        outputs: BTreeMap::new(),
+        remarks: Vec::new(),
+        failure: None,
+    }
+}
+
+/// One replay in a folder that is gone afterwards, its path as long every time. Why it failed, if
+/// it did; what was measured is taken in any case.
+fn once(
+    request: &Request,
+    scenario: &Path,
+    mode: Mode,
+    bin: &Path,
+    take: impl FnOnce(&Report, &Path) -> io::Result<()>,
+) -> Result<Option<String>, String> {
+    let scenario = Scenario::read(scenario).map_err(|error| error.to_string())?;
+    let folder = tempfile::Builder::new().prefix("chronoscope-").rand_bytes(6).tempdir();
+    let folder = folder.map_err(|error| format!("a folder for the replay: {error}"))?;
+    let out = folder.path().join("out");
+    let mut options = Options::new(bin, &out);
+    options.mode = match mode {
+        Mode::Serial => schedule::Mode::Serial,
+        Mode::Parallel => schedule::Mode::Parallel,
+    };
+    options.count = match request.method {
+        Method::Hardware => Count::Counters,
+        Method::Callgrind { .. } => Count::Callgrind,
+    };
+    options.interrupt = Some(request.stop.clone());
+    let report = scenario.run(&options, &mut |_| {}).map_err(|error| error.to_string())?;
+    take(&report, &out).map_err(|error| format!("its profiles: {error}"))?;
+    Ok(report.failure)
+}
+
+/// Adds what one replay measured.
+fn take(measured: &mut Measured, report: &Report, out: &Path, folder: &Path) -> io::Result<()> {
+    let first = measured.processes.is_empty();
+    let mut names = Vec::new();
+    for process in &report.processes {
+        let name = name_of(process, out, &names);
+        let known = measured.processes.iter().position(|known| known.name == name);
+        let index = known.unwrap_or_else(|| {
+            measured.processes.push(Process { name: name.clone(), ..Process::default() });
+            measured.processes.len() - 1
+        });
+        measured.processes[index].runs.push(figures::of_replayed(process));
+        if first {
+            let file = format!("{}.{}", measured.name, tame(&name));
+            let profile = profile_of(&out.join("callgrind"), &process.name)?;
+            let kept = profile.map(|profile| keep_profile(folder, &file, &profile));
+            measured.processes[index].profile = kept.transpose()?;
+        }
+        names.push(name);
+    }
+    if first {
+        let outputs = report.outputs.iter();
+        measured.outputs = outputs.map(|file| (file.path.clone(), file.digest.clone())).collect();
+        let strangers = report.strangers.iter().map(|who| format!("a stranger: {who}"));
+        measured.remarks = report.remarks.iter().cloned().chain(strangers).collect();
+    }
+    Ok(())
+}
+
+/// The scenario's name of a process; of a child its command line, without what differs each time,
+/// and with a number when there are several.
+fn name_of(process: &ProcessReport, out: &Path, before: &[String]) -> String {
+    let name = process.name.replace(&*out.to_string_lossy(), "{out}");
+    let numbered = (2..).map(|number| format!("{name} #{number}"));
+    let mut names = std::iter::once(name.clone()).chain(numbered);
+    names.find(|name| !before.contains(name)).unwrap_or(name)
+}
+
+/// What a file's name is made of.
+fn tame(name: &str) -> String {
+    let tame = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    name.chars().take(80).map(tame).collect()
+}
+
+/// The profiles `NAME.PID` of a process and its children, summed; `None` without any.
+fn profile_of(folder: &Path, name: &str) -> io::Result<Option<Profile>> {
+    let mut files: Vec<PathBuf> = Vec::new();
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let file = entry.file_name().to_string_lossy().into_owned();
+        let rest = file.strip_prefix(name).and_then(|rest| rest.strip_prefix('.'));
+        // Parts and threads end in numbers too; what Callgrind says, in `.log`.
+        let number = |rest: &str| rest.bytes().all(|b| b.is_ascii_digit() || b".-".contains(&b));
+        if rest.is_some_and(number) {
+            files.push(entry.path());
+        }
+    }
+    files.sort();
+    let mut sum = Profile::default();
+    for file in files {
+        let profile = callgrind::read(BufReader::new(File::open(&file)?), Limits::default());
+        let profile =
+            profile.map_err(|error| io::Error::other(format!("{}: {error}", file.display())))?;
+        sum.add(&profile).ok_or_else(|| io::Error::other("a sum exceeds 64 bits"))?;
+    }
+    Ok((!sum.parts.is_empty()).then_some(sum))
+}

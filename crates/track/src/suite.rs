@@ -1,0 +1,336 @@
+//! A project's performance suite: what is run to know what a version costs.
+//!
+//! A TOML file, `performance.toml` by custom; `docs/track.md` shows one. Units are programs, replays
+//! are scenarios of `docs/replay.md`.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::compare::Exactness;
+
+/// What is run, in order.
+#[derive(Clone, Debug)]
+pub struct Suite {
+    /// What it is called: by itself, else as its folder is.
+    pub name: String,
+    /// The folder that its file is in, absolute.
+    pub folder: PathBuf,
+    /// What is run.
+    pub items: Vec<Item>,
+}
+
+/// One unit or replay.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// Its name: letters, digits, `-`, `_`, `.`.
+    pub name: String,
+    /// How exactly its counts repeat.
+    pub exactness: Exactness,
+    /// A unit is killed when it runs longer; under Callgrind fifty times as long.
+    pub limit: Duration,
+    /// What it does.
+    pub work: Work,
+}
+
+/// What an item does.
+#[derive(Clone, Debug)]
+pub enum Work {
+    /// Runs one program to its end.
+    Unit {
+        /// Program and arguments; `{bin}` and `{suite}` in them stand for folders.
+        command: Vec<String>,
+        /// Variables beside those that every measured program gets.
+        environment: BTreeMap<String, String>,
+        /// The folder that it runs in, with the same words; an empty one when it does not say.
+        folder: Option<String>,
+    },
+    /// Replays recorded input through a whole system.
+    Replay {
+        /// The scenario's file, from the suite's folder.
+        scenario: PathBuf,
+        /// How.
+        mode: Mode,
+    },
+}
+
+/// How inputs of one instant are replayed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// One process at a time: counts repeat exactly.
+    #[default]
+    Serial,
+    /// Processes that have something to do at one instant run together.
+    Parallel,
+}
+
+/// Why there is no suite.
+#[derive(Debug, thiserror::Error)]
+pub enum SuiteError {
+    /// The file cannot be read.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is larger than a suite can be.
+    #[error("{path} has more than {SIZE_BYTES_MAX} octets: no suite")]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is no TOML, or has not the fields of a suite.
+    #[error("{path}: {source}")]
+    Toml {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        source: Box<toml::de::Error>,
+    },
+    /// It is of another version.
+    #[error("{path}: version {found} of the suite's format; this reads version 1")]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+    },
+    /// An item cannot be run.
+    #[error("{path}: {name:?}: {what}")]
+    Item {
+        /// The file.
+        path: PathBuf,
+        /// The item's name.
+        name: String,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// There is nothing to run.
+    #[error("{path} has neither a [[unit]] nor a [[replay]]")]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// The largest file that is read, octets.
+const SIZE_BYTES_MAX: u64 = 1 << 20;
+/// How long an item may take that does not say, seconds.
+const LIMIT_S: u64 = 600;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Text {
+    version: u32,
+    name: Option<String>,
+    #[serde(default)]
+    unit: Vec<UnitText>,
+    #[serde(default)]
+    replay: Vec<ReplayText>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UnitText {
+    name: String,
+    command: Vec<String>,
+    exactness: Option<Exactness>,
+    #[serde(default)]
+    environment: BTreeMap<String, String>,
+    folder: Option<String>,
+    limit_s: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReplayText {
+    name: String,
+    scenario: PathBuf,
+    #[serde(default)]
+    mode: Mode,
+}
+
+impl Suite {
+    /// Reads a suite's file.
+    ///
+    /// # Errors
+    /// [`SuiteError`], with the file's name and the position where there is one.
+    pub fn read(path: &Path) -> Result<Suite, SuiteError> {
+        let io = |source| SuiteError::Io { path: path.to_owned(), source };
+        let mut text = String::new();
+        let mut file = File::open(path).map_err(io)?.take(SIZE_BYTES_MAX + 1);
+        file.read_to_string(&mut text).map_err(io)?;
+        if text.len() as u64 > SIZE_BYTES_MAX {
+            return Err(SuiteError::TooLarge { path: path.to_owned() });
+        }
+        let whole = path.canonicalize().map_err(io)?;
+        let folder = whole.parent().unwrap_or(Path::new("/"));
+        Suite::parse(&text, path, folder)
+    }
+
+    /// A suite of one program that runs in the suite's folder, with `{bin}` and `{suite}` in its command as in a file.
+    pub fn of_command(folder: &Path, command: Vec<String>, exactness: Exactness) -> Suite {
+        let program = command.first().map(Path::new).and_then(Path::file_name);
+        let name = program.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let folder_in = Some("{suite}".to_owned());
+        let work = Work::Unit { command, environment: BTreeMap::new(), folder: folder_in };
+        let limit = Duration::from_secs(LIMIT_S);
+        let item = Item { name: tame(&name), exactness, limit, work };
+        Suite { name: name_of(folder), folder: folder.to_owned(), items: vec![item] }
+    }
+
+    fn parse(text: &str, path: &Path, folder: &Path) -> Result<Suite, SuiteError> {
+        let text: Text = toml::from_str(text).map_err(|source| SuiteError::Toml {
+            path: path.to_owned(),
+            source: Box::new(source),
+        })?;
+        if text.version != 1 {
+            return Err(SuiteError::Version { path: path.to_owned(), found: text.version });
+        }
+        let units = text.unit.into_iter().map(UnitText::item);
+        let replays = text.replay.into_iter().map(ReplayText::item);
+        let items: Vec<Item> = units.chain(replays).collect();
+        if items.is_empty() {
+            return Err(SuiteError::Empty { path: path.to_owned() });
+        }
+        for (index, item) in items.iter().enumerate() {
+            let twice = items[..index].iter().any(|other| other.name == item.name);
+            let what = if twice { Some("there are two of this name") } else { item.wrong() };
+            if let Some(what) = what {
+                let (path, name) = (path.to_owned(), item.name.clone());
+                return Err(SuiteError::Item { path, name, what });
+            }
+        }
+        let name = text.name.unwrap_or_else(|| name_of(folder));
+        Ok(Suite { name: tame(&name), folder: folder.to_owned(), items })
+    }
+}
+
+impl UnitText {
+    fn item(self) -> Item {
+        Item {
+            name: self.name,
+            exactness: self.exactness.unwrap_or(Exactness::Threaded),
+            limit: Duration::from_secs(self.limit_s.unwrap_or(LIMIT_S)),
+            work: Work::Unit {
+                command: self.command,
+                environment: self.environment,
+                folder: self.folder,
+            },
+        }
+    }
+}
+
+impl ReplayText {
+    fn item(self) -> Item {
+        let exactness = match self.mode {
+            Mode::Serial => Exactness::Serialised,
+            Mode::Parallel => Exactness::Threaded,
+        };
+        Item {
+            name: self.name,
+            exactness,
+            limit: Duration::from_secs(LIMIT_S),
+            work: Work::Replay { scenario: self.scenario, mode: self.mode },
+        }
+    }
+}
+
+impl Item {
+    fn wrong(&self) -> Option<&'static str> {
+        if self.name.is_empty() || tame(&self.name) != self.name {
+            return Some("a name is of letters, digits, '-', '_' and '.', and begins with neither");
+        }
+        if self.limit.is_zero() {
+            return Some("limit_s is 0");
+        }
+        match &self.work {
+            Work::Unit { command, .. } if command.first().is_none_or(String::is_empty) => {
+                Some("there is no command")
+            }
+            Work::Unit { environment, .. }
+                if environment.keys().any(|name| name.is_empty() || name.contains('=')) =>
+            {
+                Some("a variable's name is empty or has a '='")
+            }
+            Work::Unit { .. } | Work::Replay { .. } => None,
+        }
+    }
+}
+
+fn name_of(folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    tame(&name)
+}
+
+/// What a name of a file can be made of.
+fn tame(name: &str) -> String {
+    let tame = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    let name: String = name.chars().map(tame).collect();
+    let name = name.trim_start_matches(['.', '-']);
+    if name.is_empty() { "suite".to_owned() } else { name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Suite, String> {
+        let (path, folder) = (Path::new("performance.toml"), Path::new("/home/me/thing"));
+        Suite::parse(text, path, folder).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_suite_has_units_and_replays() {
+        let suite = parse(
+            "version = 1\n[[unit]]\nname = \"sort\"\ncommand = [\"{bin}/sort\", \"7\"]\n\
+             exactness = \"serialised\"\nenvironment = { SIZE = \"9\" }\n\
+             [[replay]]\nname = \"day\"\nscenario = \"days/peak.toml\"\nmode = \"parallel\"\n",
+        )
+        .unwrap();
+        assert_eq!(suite.name, "thing");
+        let [sort, day] = &suite.items[..] else { panic!("{suite:?}") };
+        assert_eq!((&*sort.name, sort.exactness), ("sort", Exactness::Serialised));
+        assert!(matches!(&sort.work, Work::Unit { command, environment, folder: None }
+            if command[1] == "7" && environment["SIZE"] == "9"));
+        assert_eq!(day.exactness, Exactness::Threaded);
+        assert!(matches!(&day.work, Work::Replay { scenario, mode: Mode::Parallel }
+            if scenario == Path::new("days/peak.toml")));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "[\\[\\]a-z=\"0-9\n{}.,# ]{0,200}") {
+            drop(parse(&text));
+            drop(parse(&format!("version = 1\n[[unit]]\n{text}")));
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let unit = |more: &str| format!("version = 1\n[[unit]]\nname = \"a\"\n{more}\n");
+        let twice =
+            format!("{0}[[unit]]\nname = \"a\"\ncommand = [\"x\"]", unit("command = [\"x\"]"));
+        for (text, said) in [
+            ("version = 2", "version 2 of the suite's format"),
+            ("version = 1", "has neither a [[unit]] nor a [[replay]]"),
+            (&*unit("command = []"), "\"a\": there is no command"),
+            (&*unit("command = [\"x\"]\ncolour = 3"), "unknown field `colour`"),
+            (&*unit("command = [\"x\"]\nlimit_s = 0"), "limit_s is 0"),
+            (&*unit("command = [\"x\"]\nexactness = \"so\""), "unknown variant `so`"),
+            (&*unit("command = [\"x\"]").replace("\"a\"", "\"../a\""), "a name is of letters"),
+            (&*twice, "there are two of this name"),
+            ("version = ", "performance.toml: TOML parse error at line 1"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(said), "{text}: {error}");
+        }
+    }
+}
