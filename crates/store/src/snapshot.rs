@@ -114,6 +114,15 @@ impl Snapshot {
         &self.segments
     }
 
+    /// From the first minute that has rows to the end of the last one, by their roots' starts: UTC,
+    /// nanoseconds since 1970. `None` without rows.
+    pub fn extent(&self) -> Option<std::ops::Range<i64>> {
+        let sealed = self.segments.iter().map(|segment| segment.slot.minute);
+        let records = self.unsealed.records().iter();
+        let minutes = || sealed.clone().chain(records.clone().map(|r| Slot::of(r).minute));
+        Some(minutes().min()?.start_ns()..minutes().max()?.end_ns())
+    }
+
     /// The rows that no segment holds yet, in the order of their coming, each under the chain that
     /// it belongs to.
     pub fn unsealed(&self) -> &Batch {

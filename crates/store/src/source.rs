@@ -19,7 +19,7 @@
 //!
 //! Not here: writing (`Store`), and what the questions mean (`ask`).
 
-use crate::ask::{self, Answer, ClassStatistics, Limits, Point, Question};
+use crate::ask::{self, Answer, ClassStatistics, Limits, PathLoads, Point, Question};
 use crate::clickhouse::{Cluster, Remote};
 use crate::{Damage, Snapshot, StoreError};
 use chronoscope_model::{ChainId, ClassName, Excerpt, Transaction};
@@ -211,6 +211,43 @@ impl View {
         match self {
             Self::Files(snapshot) => ask::classes(snapshot, start_ns),
             Self::ClickHouse(remote) => Ok((remote.classes(start_ns)?, Vec::new())),
+        }
+    }
+
+    /// From the first minute that has transactions to the end of the last one, by their roots'
+    /// starts: UTC, nanoseconds since 1970. `None` when there are none.
+    ///
+    /// # Errors
+    /// A cluster does not answer this.
+    pub fn extent(&self) -> Result<Option<Range<i64>>, StoreError> {
+        match self {
+            Self::Files(snapshot) => Ok(snapshot.extent()),
+            Self::ClickHouse(_) => Err(StoreError::Url {
+                url: "clickhouse:".to_owned(),
+                reason: "when its transactions are is not asked of a cluster: name the time \
+                         (--from and --until)"
+                    .to_owned(),
+            }),
+        }
+    }
+
+    /// What transactions cost, by path, host and bin ([`ask::loads`]); and what could not be read.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the rows cannot be read. A cluster does not answer this.
+    pub fn loads(
+        &self,
+        start_ns: &Range<i64>,
+        bin: std::time::Duration,
+    ) -> Result<(Vec<PathLoads>, Vec<Damage>), StoreError> {
+        match self {
+            Self::Files(snapshot) => ask::loads(snapshot, start_ns, bin),
+            Self::ClickHouse(_) => Err(StoreError::Url {
+                url: "clickhouse:".to_owned(),
+                reason: "what transactions cost by path and host is answered from files only: \
+                         export what is asked for (--format parquet) and import it into a folder"
+                    .to_owned(),
+            }),
         }
     }
 

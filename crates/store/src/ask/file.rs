@@ -3,7 +3,7 @@
 use crate::StoreError;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Int32Type, Int64Type, TimestampNanosecondType, UInt8Type, UInt16Type, UInt64Type,
+    Int32Type, Int64Type, TimestampNanosecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{ArrowPrimitiveType, DictionaryArray, RecordBatch, StringArray};
 use parquet::arrow::ProjectionMask;
@@ -156,6 +156,11 @@ impl<'a> Columns<'a> {
     /// A column of ids.
     pub(super) fn ids(&self, name: &str) -> Result<&'a [u64], StoreError> {
         self.numbers::<UInt64Type>(name)
+    }
+
+    /// A column of numbers of processes or threads.
+    pub(super) fn numbers32(&self, name: &str) -> Result<&'a [u32], StoreError> {
+        self.numbers::<UInt32Type>(name)
     }
 
     /// A column of levels.
