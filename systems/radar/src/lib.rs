@@ -1,6 +1,7 @@
 //! A radar data processing chain: generator, tracker, message server, display.
 
 pub mod asterix;
+pub mod day;
 pub mod display;
 pub mod generator;
 pub mod geodesy;

@@ -209,7 +209,7 @@ fn the_readme_works() {
         .lines()
         .filter_map(|line| line.split_once("--bin radar-generator -- ").map(|(_, call)| call))
         .collect();
-    assert_eq!(calls.len(), 3);
+    assert_eq!(calls.len(), 4);
     for call in calls {
         let mut arguments: Vec<String> = call.split_whitespace().map(str::to_owned).collect();
         if let Some(path) = arguments.iter_mut().find(|argument| *argument == "\"$recording\"") {

@@ -26,10 +26,17 @@ struct Arguments {
     /// Write the address on which displays are served into FILE.
     #[arg(long, value_name = "FILE")]
     port_file: Option<PathBuf>,
+    /// Answer questions on this address and port: lines of text in, lines of JSON out (see
+    /// docs/radar-queries.md); port 0 lets the kernel choose.
+    #[arg(long, value_name = "ADDR:PORT")]
+    queries: Option<SocketAddr>,
+    /// Write the address on which questions are answered into FILE.
+    #[arg(long, value_name = "FILE", requires = "queries")]
+    queries_port_file: Option<PathBuf>,
     /// Flight plans, the CSV file that radar-generator writes.
     #[arg(long, value_name = "FILE")]
     flight_plans: Option<PathBuf>,
-    /// Cut a display for which more than this many octets wait.
+    /// Cut a display or a client that asks for which more than this many octets wait.
     #[arg(long, value_name = "OCTETS", default_value_t = 1 << 20)]
     queue_octets: usize,
     /// Print what was done as one JSON object on stdout at the end.
@@ -55,6 +62,8 @@ fn main() -> anyhow::Result<()> {
         listen: arguments.listen,
         port_file: arguments.port_file,
         queue_octets_max: arguments.queue_octets,
+        queries: arguments.queries,
+        queries_port_file: arguments.queries_port_file,
         book,
     })?;
     eprintln!(

@@ -25,15 +25,14 @@ pub struct ServerSettings {
     pub png: Option<PathBuf>,
 }
 
-/// What the process did, for its `--json` summary.
+/// What the process did, for its `--json` summary. No CPU time is in it: what a replay prints is
+/// the same every time, and who runs the program measures that.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Summary {
     /// Format of this summary; raised when a field changes its meaning.
     pub version: u32,
     /// Seconds from the start to the end.
     pub seconds: f64,
-    /// CPU seconds used.
-    pub cpu_seconds: f64,
     /// Targets shown at the end.
     pub targets: usize,
     /// How often the mode changed between standard and averaging.
@@ -160,9 +159,8 @@ impl Process {
     fn summary(&self, begin_ns: u64, upstream: &Upstream) -> Summary {
         let seconds = |ns: u64| Duration::from_nanos(ns).as_secs_f64();
         Summary {
-            version: 1,
+            version: 2,
             seconds: seconds(clock::monotonic_ns() - begin_ns),
-            cpu_seconds: seconds(clock::process_cpu_ns()),
             targets: self.position.picture().target_count(),
             mode_changes: self.position.load().switches(),
             averaging_seconds: seconds(self.averaging_ns),

@@ -11,6 +11,7 @@ pub mod sites;
 mod truth;
 
 pub use destinations::Destinations;
+pub(crate) use noise::Noise;
 pub use radar::{
     AZIMUTH_NOISE_DEG, DETECTION, LEVEL_PRESENT, MODE_A_PRESENT, RANGE_NOISE_M, Radar, SECTORS,
 };
@@ -39,15 +40,56 @@ pub struct Generator {
     aircraft: Vec<Aircraft>,
     radars: Vec<Radar>,
     start_utc_ns: i64,
+    /// Of `aircraft`, those that may be in the air now.
+    aloft: Aloft,
+}
+
+/// Whom radars have to look for. Of a day's flights few are in the air at a time.
+#[derive(Debug, Default)]
+struct Aloft {
+    indices: Vec<u32>,
+    /// Those before have been taken off the list of `aircraft`.
+    taken: usize,
+    next_s: f64,
+}
+
+impl Aloft {
+    /// More than any antenna's turn, in seconds.
+    const AHEAD_S: f64 = 15.0;
+    /// How often the list is renewed, in seconds.
+    const STEP_S: f64 = 1.0;
+
+    /// Lists who may be in the air from `at_s` until the end of a turn that begins then.
+    fn renew(&mut self, aircraft: &[Aircraft], at_s: f64) {
+        if at_s < self.next_s {
+            return;
+        }
+        self.next_s = at_s + Self::STEP_S;
+        self.indices.retain(|index| aircraft[*index as usize].flies_s().1 >= at_s);
+        let until_s = self.next_s + Self::AHEAD_S;
+        while let Some(plane) = aircraft.get(self.taken).filter(|p| p.flies_s().0 <= until_s) {
+            if plane.flies_s().1 >= at_s {
+                self.indices.extend(u32::try_from(self.taken));
+            }
+            self.taken += 1;
+        }
+    }
 }
 
 impl Generator {
-    /// Radars at `sites` over `aircraft`; the scenario begins at `start_utc_ns`, from which all
-    /// stamps count.
+    /// Radars at `sites` over `aircraft`, which are in the order in which they first appear; the
+    /// scenario begins at `start_utc_ns`, from which all stamps count.
     #[must_use]
     pub fn new(aircraft: Vec<Aircraft>, sites: &[Site], seed: u64, start_utc_ns: i64) -> Self {
         let radars = sites.iter().map(|site| Radar::new(*site, seed)).collect();
-        Self { aircraft, radars, start_utc_ns }
+        Self { aircraft, radars, start_utc_ns, aloft: Aloft::default() }
+    }
+
+    /// Another probability that an aircraft in range is detected in a turn than [`DETECTION`].
+    #[must_use]
+    pub fn detection(mut self, probability: f64) -> Self {
+        self.radars.iter_mut().for_each(|radar| radar.detection = probability);
+        self
     }
 
     /// The radars.
@@ -80,7 +122,10 @@ impl Generator {
             .min_by(|(_, a), (_, b)| a.next_s().total_cmp(&b.next_s()))?;
         let (at_s, before) = (radar.next_s(), radar.plots);
         let start_utc_ns = self.start_utc_ns;
-        let sent = radar.step(&self.aircraft, |scenario_s| utc_ns(start_utc_ns, scenario_s));
+        self.aloft.renew(&self.aircraft, at_s);
+        let sent = radar.step(&self.aircraft, &self.aloft.indices, |scenario_s| {
+            utc_ns(start_utc_ns, scenario_s)
+        });
         let plots = radar.plots - before;
         Some(sent.map(|datagrams| Transmission { radar: index, at_s, datagrams, plots }))
     }

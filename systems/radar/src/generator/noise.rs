@@ -5,12 +5,12 @@
 
 /// A stream of random numbers (SplitMix64, Steele, Lea and Flood 2014).
 #[derive(Clone, Debug)]
-pub(super) struct Noise(u64);
+pub(crate) struct Noise(u64);
 
 impl Noise {
     /// The stream that belongs to `keys`.
     #[must_use]
-    pub(super) fn keyed(keys: [u64; 4]) -> Self {
+    pub(crate) fn keyed(keys: [u64; 4]) -> Self {
         let mut noise = Self(0);
         for key in keys {
             noise.0 = noise.next() ^ key;
@@ -27,12 +27,12 @@ impl Noise {
     }
 
     /// Evenly in [0, 1).
-    pub(super) fn uniform(&mut self) -> f64 {
+    pub(crate) fn uniform(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// Normally with mean 0 and standard deviation 1 (Box and Muller 1958).
-    pub(super) fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }

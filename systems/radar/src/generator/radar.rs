@@ -49,6 +49,8 @@ pub struct Radar {
     turning: bool,
     /// For each sector the aircraft that may be in it during this turn.
     candidates: Vec<Vec<u32>>,
+    /// Probability that an aircraft in range is detected in a turn.
+    pub(super) detection: f64,
     /// How many plots were detected.
     pub plots: u64,
 }
@@ -68,6 +70,7 @@ impl Radar {
                 .unwrap_or(u64::from(SECTORS)),
             turning: false,
             candidates: vec![Vec::new(); SECTORS as usize],
+            detection: DETECTION,
             plots: 0,
         }
     }
@@ -90,13 +93,15 @@ impl Radar {
 
     /// Turns the antenna to its next sector and gives the datagrams that then go out.
     ///
-    /// `utc_ns_of` says which instant a time of the scenario is, for the stamps.
+    /// `aloft` are those of `aircraft` that may be in the air until the end of a turn that begins
+    /// now; `utc_ns_of` says which instant a time of the scenario is, for the stamps.
     ///
     /// # Errors
     /// [`AsterixError`] when a value does not fit its item, which no aircraft here can cause.
     pub fn step(
         &mut self,
         aircraft: &[Aircraft],
+        aloft: &[u32],
         utc_ns_of: impl Fn(f64) -> i64,
     ) -> Result<Vec<Vec<u8>>, AsterixError> {
         let crossing = self.sectors_left;
@@ -110,7 +115,7 @@ impl Radar {
         };
         self.plots += plots.len() as u64;
         if entered == 0 || !self.turning {
-            self.find_candidates(aircraft, at_s);
+            self.find_candidates(aircraft, aloft, at_s);
             self.turning = true;
         }
         self.datagrams(
@@ -120,12 +125,13 @@ impl Radar {
     }
 
     /// Notes for every sector which aircraft may be passed in it during the coming turn.
-    fn find_candidates(&mut self, aircraft: &[Aircraft], from_s: f64) {
+    fn find_candidates(&mut self, aircraft: &[Aircraft], aloft: &[u32], from_s: f64) {
         self.candidates.iter_mut().for_each(Vec::clear);
         let reach_m = SPEED_MAX_M_S * self.site.period_s;
         let middle_s = from_s + self.site.period_s / 2.0;
         let sector_rad = TAU / f64::from(SECTORS);
-        for (index, plane) in (0_u32..).zip(aircraft) {
+        for &index in aloft {
+            let plane = &aircraft[index as usize];
             // An aircraft that comes or goes during the turn is looked at where it is then.
             let seen = [middle_s, from_s, from_s + self.site.period_s];
             let Some(state) = seen.iter().find_map(|at| plane.at(*at)) else { continue };
@@ -170,7 +176,7 @@ impl Radar {
             }
             let keys = [self.seed, self.site.source.sic.into(), plane.address.into(), turn];
             let mut noise = Noise::keyed(keys);
-            if noise.uniform() < DETECTION {
+            if noise.uniform() < self.detection {
                 let time_of_day = TimeOfDay::from_utc_ns(utc_ns_of(at_s));
                 plots.push((at_s, self.plot(plane, &polar, &state, time_of_day, &mut noise)));
             }
@@ -193,6 +199,11 @@ impl Radar {
             found = Some((at_s, polar, state));
         }
         found
+    }
+
+    /// Whether an aircraft in `state` can be detected from the site.
+    pub(crate) fn sees(&self, state: &State) -> bool {
+        self.visible(&self.frame.to_polar(state.position), state)
     }
 
     /// In range, over the radio horizon of a 4/3 earth and outside the cone of silence.

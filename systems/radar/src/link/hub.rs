@@ -36,7 +36,8 @@ pub struct Hub {
 #[derive(Debug)]
 struct Subscriber {
     stream: TcpStream,
-    peer: SocketAddr,
+    /// For people.
+    name: String,
     queue: Vec<u8>,
     /// Octets of `queue` already written.
     written: usize,
@@ -156,8 +157,10 @@ impl Hub {
             return;
         }
         self.counts.connected += 1;
-        eprintln!("subscriber {peer} connected");
-        self.subscribers[index] = Some(Subscriber { stream, peer, queue: Vec::new(), written: 0 });
+        // By number and host: the port is the kernel's choice and tells nobody anything.
+        let name = format!("{} ({})", self.counts.connected, peer.ip());
+        eprintln!("subscriber {name} connected");
+        self.subscribers[index] = Some(Subscriber { stream, name, queue: Vec::new(), written: 0 });
     }
 
     /// Subscribers have nothing to say; reading notices when they leave.
@@ -195,7 +198,7 @@ impl Hub {
 
     fn drop_subscriber(&mut self, registry: &Registry, index: usize, why: &str) {
         if let Some(mut gone) = self.subscribers[index].take() {
-            eprintln!("subscriber {} {why}, {} octets unsent", gone.peer, gone.waiting());
+            eprintln!("subscriber {} {why}, {} octets unsent", gone.name, gone.waiting());
             // Closing the descriptor deregisters it as well; an error changes nothing.
             let _ = registry.deregister(&mut gone.stream);
         }

@@ -78,8 +78,33 @@ impl PlanBook {
         self.holder.iter().flatten().count()
     }
 
-    /// The plan for a track that was just updated, at monotonic `now_ns`.
-    pub fn correlate(&mut self, track: &TrackView<'_>, now_ns: u64) -> Option<&FlightPlan> {
+    /// All plans; an index of one is its place here.
+    pub fn plans(&self) -> &[FlightPlan] {
+        &self.plans
+    }
+
+    /// The plan with an index.
+    pub fn plan(&self, index: usize) -> Option<&FlightPlan> {
+        self.plans.get(index)
+    }
+
+    /// The index of the plan with a callsign.
+    pub fn by_callsign(&self, callsign: &str) -> Option<usize> {
+        self.by_callsign.get(callsign).copied()
+    }
+
+    /// The index of the plan with a 24-bit address.
+    pub fn by_address(&self, address: u32) -> Option<usize> {
+        self.by_address.get(&address).copied()
+    }
+
+    /// The track that has the plan with an index.
+    pub fn holder(&self, index: usize) -> Option<u16> {
+        self.holder.get(index).copied().flatten()
+    }
+
+    /// The index of the plan for a track that was just updated, at monotonic `now_ns`.
+    pub fn correlate(&mut self, track: &TrackView<'_>, now_ns: u64) -> Option<usize> {
         let held = self.tracks.get(&track.number).and_then(|h| h.plan);
         // A plan once given stays while nothing contradicts it: labels must not flicker.
         let kept = held.filter(|&(plan, _)| self.is_plausible(plan, track));
@@ -98,7 +123,7 @@ impl PlanBook {
             holding.plan = None;
         }
         self.tracks.insert(track.number, Holding { plan: found, updated_ns: now_ns });
-        found.map(|(plan, _)| &self.plans[plan])
+        found.map(|(plan, _)| plan)
     }
 
     /// The track has ended: its plan is free again.
@@ -172,6 +197,7 @@ mod tests {
             destination: "EDDM".to_owned(),
             aircraft_type: "A320".to_owned(),
             composed: String::new(),
+            times_utc_s: None,
         }
     }
 
@@ -185,7 +211,8 @@ mod tests {
     }
 
     fn callsign(book: &mut PlanBook, track: TrackView<'_>, now_ns: u64) -> Option<String> {
-        book.correlate(&track, now_ns).map(|p| p.callsign.clone())
+        let plan = book.correlate(&track, now_ns)?;
+        book.plan(plan).map(|plan| plan.callsign.clone())
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! One track message in, one out: correlator, flight plan, own correlator.
 
 use super::book::{PlanBook, TrackView};
+use super::situation::{Now, Situation};
 use crate::asterix::{AsterixError, Record, cat062, decode_block, encode_block};
 use crate::tracker::SPECIAL_PURPOSE_OCTETS_MAX;
 use crate::traffic::plans;
@@ -35,6 +36,8 @@ pub struct ForwarderCounts {
 #[derive(Debug)]
 pub struct Forwarder {
     book: PlanBook,
+    /// Where there are questions to be answered.
+    situation: Option<Situation>,
     counts: ForwarderCounts,
     message: Vec<u8>,
 }
@@ -42,7 +45,19 @@ pub struct Forwarder {
 impl Forwarder {
     /// A forwarder that correlates with the plans of `book`.
     pub fn new(book: PlanBook) -> Self {
-        Self { book, counts: ForwarderCounts::default(), message: Vec::new() }
+        Self { book, situation: None, counts: ForwarderCounts::default(), message: Vec::new() }
+    }
+
+    /// Remembers where tracks are and were, for questions.
+    #[must_use]
+    pub fn remembering(mut self) -> Self {
+        self.situation = Some(Situation::default());
+        self
+    }
+
+    /// What is remembered, if anything is.
+    pub fn situation(&self) -> Option<&Situation> {
+        self.situation.as_ref()
     }
 
     /// The counts so far.
@@ -55,23 +70,26 @@ impl Forwarder {
         &self.book
     }
 
-    /// Forgets what is over; call about once a second. `now_ns` is monotonic.
-    pub fn tick(&mut self, now_ns: u64) {
-        self.book.expire(now_ns);
+    /// Forgets what is over; call about once a second.
+    pub fn tick(&mut self, now: Now) {
+        self.book.expire(now.monotonic_ns);
+        if let Some(situation) = &mut self.situation {
+            situation.expire(now.utc_ns);
+        }
     }
 
-    /// Takes in one block and gives `send` one block for each track in it. `now_ns` is monotonic.
-    pub fn block(&mut self, octets: &[u8], now_ns: u64, mut send: impl FnMut(&[u8])) {
+    /// Takes in one block and gives `send` one block for each track in it.
+    pub fn block(&mut self, octets: &[u8], now: Now, mut send: impl FnMut(&[u8])) {
         for record in decode_block(octets) {
             match record {
-                Ok(Record::Track(track)) => self.track(track, now_ns, &mut send),
+                Ok(Record::Track(track)) => self.track(track, now, &mut send),
                 Ok(_) => self.counts.other += 1,
                 Err(e) => self.count_malformed(&e),
             }
         }
     }
 
-    fn track(&mut self, mut track: cat062::Track, now_ns: u64, send: &mut impl FnMut(&[u8])) {
+    fn track(&mut self, mut track: cat062::Track, now: Now, send: &mut impl FnMut(&[u8])) {
         self.counts.updates += 1;
         let ends = track.status.is_some_and(|s| s.ends);
         if ends {
@@ -79,13 +97,17 @@ impl Forwarder {
             self.counts.ends += 1;
             if let Some(number) = track.track_number {
                 self.book.end(number);
+                self.situation.iter_mut().for_each(|situation| situation.end(number));
             }
             track.special_purpose.clear();
             self.emit(&track, send);
             return;
         }
         let update = self.begin(&track.special_purpose);
-        self.add_plan(&mut track, now_ns);
+        let plan = self.add_plan(&mut track, now.monotonic_ns);
+        if let Some(situation) = &mut self.situation {
+            situation.update(&track, plan, now.utc_ns);
+        }
         let token = update.correlator().with_flags(true, true).to_bytes(SPECIAL_PURPOSE_OCTETS_MAX);
         self.counts.ancestors_dropped += u64::from(token.dropped());
         track.special_purpose = token.to_vec();
@@ -110,8 +132,9 @@ impl Forwarder {
         }
     }
 
-    fn add_plan(&mut self, track: &mut cat062::Track, now_ns: u64) {
-        let Some(number) = track.track_number else { return };
+    /// Returns the plan's index.
+    fn add_plan(&mut self, track: &mut cat062::Track, now_ns: u64) -> Option<usize> {
+        let number = track.track_number?;
         let callsign = track
             .target_identification
             .map(|t| t.callsign)
@@ -123,11 +146,12 @@ impl Forwarder {
             callsign: callsign.as_deref(),
             mode_a: track.mode_a.filter(|m| !m.garbled && !m.not_validated).map(|m| m.code),
         };
-        let plan = self.book.correlate(&view, now_ns).map(flight_plan);
+        let plan = self.book.correlate(&view, now_ns);
         let correlated = plan.is_some();
         self.counts.with_plan += u64::from(correlated);
-        track.flight_plan = plan;
+        track.flight_plan = plan.and_then(|plan| self.book.plan(plan)).map(flight_plan);
         track.status.get_or_insert_default().flight_plan_correlated = correlated;
+        plan
     }
 
     fn emit(&mut self, track: &cat062::Track, send: &mut impl FnMut(&[u8])) -> bool {
@@ -199,7 +223,7 @@ mod tests {
 
     fn forwarded(forwarder: &mut Forwarder, octets: &[u8]) -> Track {
         let mut out = Vec::new();
-        forwarder.block(octets, 1, |m| out.extend_from_slice(m));
+        forwarder.block(octets, Now::default(), |m| out.extend_from_slice(m));
         match decode_block(&out).next() {
             Some(Ok(Record::Track(track))) => track,
             other => panic!("{other:?}"),
@@ -225,7 +249,7 @@ mod tests {
         let heard = forwarded(&mut forwarder, &track(vec![1, 2, 3, 4]));
         assert!(heard.flight_plan.is_some());
         assert_eq!(forwarder.counts().bad_correlator, 1);
-        forwarder.block(&[62, 0, 5, 0xFF, 0xFF], 1, |_| panic!("forwarded garbage"));
+        forwarder.block(&[62, 0, 5, 0xFF, 0xFF], Now::default(), |_| panic!("forwarded garbage"));
         assert_eq!(forwarder.counts().malformed, 1);
     }
 }

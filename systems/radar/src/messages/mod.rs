@@ -9,11 +9,17 @@
 //! display that connects hears of each track with its next update, at the latest one antenna
 //! turn later.
 //!
+//! Whoever asks ([`query`]) is answered from the plans and from the [`Situation`], which is kept
+//! only where there may be questions.
+//!
 //! Not here: flight plan updates while running, manual correlation, several trackers at once.
 
 mod book;
 mod forward;
+pub mod query;
 pub mod server;
+mod situation;
 
 pub use book::{Basis, PlanBook, TrackView};
 pub use forward::{Forwarder, ForwarderCounts};
+pub use situation::{Entry, Heard, HourLoad, Now, Situation};

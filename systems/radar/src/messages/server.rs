@@ -1,6 +1,7 @@
 //! The message server's process: subscribes to the tracker, serves the displays.
 
-use super::{Forwarder, ForwarderCounts, PlanBook};
+use super::query::{Desk, QueryCounts, QueryService};
+use super::{Forwarder, ForwarderCounts, Now, PlanBook};
 use crate::link::{Hub, HubCounts, Signals, Upstream, UpstreamCounts, announce};
 use chronoscope_clock as clock;
 use mio::{Events, Poll, Token};
@@ -20,19 +21,22 @@ pub struct ServerSettings {
     pub port_file: Option<PathBuf>,
     /// Octets that may wait for one display before it is cut.
     pub queue_octets_max: usize,
+    /// Where questions are asked, TCP; nowhere when absent.
+    pub queries: Option<SocketAddr>,
+    /// File that gets the address on which questions are answered.
+    pub queries_port_file: Option<PathBuf>,
     /// The flight plans.
     pub book: PlanBook,
 }
 
-/// What the process did, for its `--json` summary.
+/// What the process did, for its `--json` summary. No CPU time is in it: what a replay prints is
+/// the same every time, and who runs the program measures that.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Summary {
     /// Format of this summary; raised when a field changes its meaning.
     pub version: u32,
     /// Seconds from the start to the end.
     pub seconds: f64,
-    /// CPU seconds used.
-    pub cpu_seconds: f64,
     /// Flight plans known.
     pub flight_plans: usize,
     /// Tracks that had a plan at the end.
@@ -43,11 +47,16 @@ pub struct Summary {
     pub tracker: UpstreamCounts,
     /// The displays.
     pub displays: HubCounts,
+    /// Who asks; absent when nobody can.
+    pub queries: Option<QueryCounts>,
+    /// Positions remembered for questions.
+    pub positions_kept: usize,
 }
 
 const SIGNALS: Token = Token(0);
 const TRACKER: Token = Token(1);
 const HUB: Token = Token(2);
+const QUERIES: Token = Token(HUB.0 + Hub::SUBSCRIBERS_MAX + 1);
 /// How often what is over is looked for, ns.
 const TICK_NS: u64 = 1_000_000_000;
 /// Reads from the tracker before displays and signals are looked after again.
@@ -56,60 +65,105 @@ const READS_A_TURN: usize = 16;
 /// Runs until SIGINT or SIGTERM.
 ///
 /// # Errors
-/// When a socket, the port file or the poll cannot be set up or fails for good.
+/// When a socket, a port file or the poll cannot be set up or fails for good.
 pub fn run(settings: ServerSettings) -> io::Result<Summary> {
-    let mut poll = Poll::new()?;
-    let mut signals = Signals::catch(poll.registry(), SIGNALS)?;
-    let mut hub = Hub::bind(settings.listen, poll.registry(), HUB, settings.queue_octets_max)?;
-    let address = hub.local_addr()?;
-    announce("radar-messages", "displays by TCP", address, settings.port_file.as_deref())?;
-    let mut upstream = Upstream::new(settings.tracker, TRACKER);
-    let mut forwarder = Forwarder::new(settings.book);
-
+    let mut server = Server::start(settings)?;
     let begin_ns = clock::monotonic_ns();
     let mut tick_ns = begin_ns + TICK_NS;
     let mut events = Events::with_capacity(256);
-    while !signals.stop() {
+    while !server.signals.stop() {
         let now_ns = clock::monotonic_ns();
-        upstream.tick(poll.registry(), now_ns);
+        server.upstream.tick(server.poll.registry(), now_ns);
         if now_ns >= tick_ns {
             tick_ns = now_ns + TICK_NS;
-            forwarder.tick(now_ns);
+            server.forwarder.tick(Now { monotonic_ns: now_ns, utc_ns: clock::utc_now_ns() });
         }
-        let due_ns = upstream.deadline_ns().map_or(tick_ns, |d| d.min(tick_ns));
-        let wait_ns = if upstream.is_readable() { 0 } else { due_ns.saturating_sub(now_ns) };
-        match poll.poll(&mut events, Some(Duration::from_nanos(wait_ns))) {
+        let due_ns = server.upstream.deadline_ns().map_or(tick_ns, |d| d.min(tick_ns));
+        let busy = server.upstream.is_readable() || server.asked;
+        let wait_ns = if busy { 0 } else { due_ns.saturating_sub(now_ns) };
+        match server.poll.poll(&mut events, Some(Duration::from_nanos(wait_ns))) {
             Err(e) if e.kind() != ErrorKind::Interrupted => return Err(e),
             _ => {}
         }
-        let now_ns = clock::monotonic_ns();
-        for event in &events {
+        server.turn(&events);
+    }
+    Ok(server.summary(begin_ns))
+}
+
+struct Server {
+    poll: Poll,
+    signals: Signals,
+    upstream: Upstream,
+    hub: Hub,
+    queries: Option<QueryService>,
+    /// Questions wait that were not their client's turn.
+    asked: bool,
+    forwarder: Forwarder,
+}
+
+impl Server {
+    fn start(settings: ServerSettings) -> io::Result<Self> {
+        let poll = Poll::new()?;
+        let registry = poll.registry();
+        let signals = Signals::catch(registry, SIGNALS)?;
+        let queue_octets_max = settings.queue_octets_max;
+        let hub = Hub::bind(settings.listen, registry, HUB, queue_octets_max)?;
+        let file = settings.port_file.as_deref();
+        announce("radar-messages", "displays by TCP", hub.local_addr()?, file)?;
+        let mut forwarder = Forwarder::new(settings.book);
+        let mut queries = None;
+        if let Some(address) = settings.queries {
+            forwarder = forwarder.remembering();
+            let desk = Desk::new(forwarder.book());
+            let service = QueryService::bind(address, registry, QUERIES, queue_octets_max, desk)?;
+            let file = settings.queries_port_file.as_deref();
+            announce("radar-messages", "queries by TCP", service.local_addr()?, file)?;
+            queries = Some(service);
+        }
+        let upstream = Upstream::new(settings.tracker, TRACKER);
+        Ok(Self { poll, signals, upstream, hub, queries, asked: false, forwarder })
+    }
+
+    fn turn(&mut self, events: &Events) {
+        let now = Now { monotonic_ns: clock::monotonic_ns(), utc_ns: clock::utc_now_ns() };
+        let registry = self.poll.registry();
+        for event in events {
             match event.token() {
-                SIGNALS => signals.acknowledge(),
-                TRACKER => upstream.ready(event, now_ns),
-                _ => hub.ready(poll.registry(), event),
+                SIGNALS => self.signals.acknowledge(),
+                TRACKER => self.upstream.ready(event, now.monotonic_ns),
+                token if token.0 < QUERIES.0 => self.hub.ready(registry, event),
+                _ => self.queries.iter_mut().for_each(|queries| queries.ready(registry, event)),
             }
         }
         for _ in 0..READS_A_TURN {
-            if !upstream.is_readable() {
+            if !self.upstream.is_readable() {
                 break;
             }
-            upstream.read(now_ns, |block| {
-                forwarder.block(block, now_ns, |message| hub.push(message));
+            let (forwarder, hub) = (&mut self.forwarder, &mut self.hub);
+            self.upstream.read(now.monotonic_ns, |block| {
+                forwarder.block(block, now, |message| hub.push(message));
             });
             // Everything that has arrived is worked off: nothing rests here.
-            hub.flush(poll.registry());
+            hub.flush(registry);
+        }
+        // Tracks before questions: an answer is as new as what has arrived.
+        if let (Some(queries), Some(situation)) = (&mut self.queries, self.forwarder.situation()) {
+            self.asked = queries.turn(registry, self.forwarder.book(), situation, now.utc_ns);
         }
     }
-    let seconds = |ns: u64| Duration::from_nanos(ns).as_secs_f64();
-    Ok(Summary {
-        version: 1,
-        seconds: seconds(clock::monotonic_ns() - begin_ns),
-        cpu_seconds: seconds(clock::process_cpu_ns()),
-        flight_plans: forwarder.book().plan_count(),
-        correlated: forwarder.book().correlated_count(),
-        forwarder: forwarder.counts(),
-        tracker: upstream.counts(),
-        displays: hub.counts(),
-    })
+
+    fn summary(&self, begin_ns: u64) -> Summary {
+        let seconds = |ns: u64| Duration::from_nanos(ns).as_secs_f64();
+        Summary {
+            version: 2,
+            seconds: seconds(clock::monotonic_ns() - begin_ns),
+            flight_plans: self.forwarder.book().plan_count(),
+            correlated: self.forwarder.book().correlated_count(),
+            forwarder: self.forwarder.counts(),
+            tracker: self.upstream.counts(),
+            displays: self.hub.counts(),
+            queries: self.queries.as_ref().map(QueryService::counts),
+            positions_kept: self.forwarder.situation().map_or(0, super::Situation::point_count),
+        }
+    }
 }

@@ -5,6 +5,7 @@ use super::grid::Grid;
 use super::identity::Match;
 use super::imm::MotionModel;
 use super::linear::Vec2;
+use super::slower;
 use super::track::{Measurement, Phase, Track};
 use std::collections::HashMap;
 
@@ -194,6 +195,7 @@ impl Tracker {
     /// When `index` is not in the block, or the block is not the one that was begun.
     pub fn correlate(&mut self, block: &[Measurement], index: usize) -> Outcome {
         self.counts.plots += 1;
+        slower::unnecessary();
         let m = &block[index];
         let finite = m.position.norm_squared().is_finite()
             && m.time_s.is_finite()

@@ -47,6 +47,7 @@ pub mod output;
 mod processor;
 mod radars;
 pub mod server;
+mod slower;
 mod track;
 mod vertical;
 

@@ -40,15 +40,14 @@ pub struct ServerSettings {
     pub source: DataSource,
 }
 
-/// What the process did, for its `--json` summary.
+/// What the process did, for its `--json` summary. No CPU time is in it: what a replay prints is
+/// the same every time, and who runs the program measures that.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Summary {
     /// Format of this summary; raised when a field changes its meaning.
     pub version: u32,
     /// Seconds from the start to the end.
     pub seconds: f64,
-    /// CPU seconds used.
-    pub cpu_seconds: f64,
     /// Radars heard of.
     pub radars: usize,
     /// Believed tracks at the end.
@@ -173,9 +172,8 @@ impl Server {
     fn summary(&self, begin_ns: u64) -> Summary {
         let seconds = |ns: u64| Duration::from_nanos(ns).as_secs_f64();
         Summary {
-            version: 1,
+            version: 2,
             seconds: seconds(clock::monotonic_ns() - begin_ns),
-            cpu_seconds: seconds(clock::process_cpu_ns()),
             radars: self.processor.radar_count(),
             tracks: self.processor.confirmed_count(),
             processor: self.processor.counts().clone(),

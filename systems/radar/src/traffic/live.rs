@@ -14,10 +14,9 @@
 //! recording has none.
 
 use super::flights::{Flight, Path};
-use super::{Aircraft, COMPOSED_ADDRESSES_FROM, Composed, Motion, codes};
-use crate::asterix::Callsign;
+use super::names::Names;
+use super::{Aircraft, Motion};
 use crate::geodesy::{Stereographic, Wgs84};
-use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Seconds after which a flight starts again.
@@ -97,51 +96,10 @@ fn launches(flight: &Flight, relaunch_s: f64, names: &mut Names, out: &mut Vec<A
     }
 }
 
-/// Names that are taken.
-struct Names {
-    addresses: HashSet<u32>,
-    callsigns: HashSet<Callsign>,
-    composed: u32,
-    codes: Box<dyn Iterator<Item = u16>>,
-}
-
-impl Default for Names {
-    fn default() -> Self {
-        Self {
-            addresses: HashSet::new(),
-            callsigns: HashSet::new(),
-            composed: 0,
-            codes: Box::new(codes()),
-        }
-    }
-}
-
-impl Names {
-    fn code(&mut self) -> u16 {
-        self.codes.next().unwrap_or(0o1000)
-    }
-
-    fn give(&mut self, flight: &Flight) -> (u32, Callsign, Composed) {
-        let mut composed = Composed { mode_a: true, ..Composed::default() };
-        self.composed += 1;
-        let mut address = flight.address;
-        if !self.addresses.insert(address) {
-            address = COMPOSED_ADDRESSES_FROM + self.composed;
-            composed.address = true;
-            self.addresses.insert(address);
-        }
-        let recorded = flight.callsign.parse().ok().filter(|c| self.callsigns.insert(*c));
-        let callsign = recorded.unwrap_or_else(|| {
-            composed.callsign = true;
-            format!("CMP{}", self.composed).parse().unwrap_or_default()
-        });
-        (address, callsign, composed)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashSet;
 
     fn flight(begins_utc_s: f64, minutes: u32) -> Flight {
         let points = (0..=6 * minutes).map(|k| (2000.0 * f64::from(k), 0.0, 350.0)).collect();

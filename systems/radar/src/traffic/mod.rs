@@ -1,12 +1,15 @@
 //! Air traffic for a scenario: who flies, and where everyone is at any time.
 //!
-//! Two scenarios: [`live`] is composed of recorded flights, [`circles`] is artificial. Neither is
-//! a recording of the traffic over Germany; what of an aircraft is recorded and what was made up
+//! Three scenarios: [`live`] and [`day`] are composed of recorded flights, [`circles`] is
+//! artificial. None is a recording of the traffic over Germany; what of an aircraft is recorded and what was made up
 //! is said in [`Aircraft::composed`] and in the flight plans ([`plans`]).
 
 pub mod circles;
+pub mod day;
 pub mod flights;
 pub mod live;
+pub mod made;
+mod names;
 pub mod plans;
 
 use crate::asterix::Callsign;
@@ -42,6 +45,8 @@ pub struct Composed {
 enum Motion {
     /// A recorded path, flown every `period_s` from `first_s` on, displaced as a whole.
     Flown { path: std::sync::Arc<Path>, plane: Stereographic, first_s: f64, period_s: f64 },
+    /// A path, flown once from `from_s` on, displaced as a whole.
+    Once { path: std::sync::Arc<Path>, plane: Stereographic, from_s: f64 },
     /// A circle around the origin of a plane, without beginning or end.
     Circle { plane: Stereographic, radius_m: f64, rad_s: f64, phase_rad: f64, flight_level: f64 },
 }
@@ -66,6 +71,10 @@ impl Aircraft {
                 let (x_m, y_m, flight_level) = path.at(since_start_s)?;
                 (plane, x_m, y_m, flight_level)
             }
+            Motion::Once { path, plane, from_s } => {
+                let (x_m, y_m, flight_level) = path.at(scenario_s - from_s)?;
+                (plane, x_m, y_m, flight_level)
+            }
             Motion::Circle { plane, radius_m, rad_s, phase_rad, flight_level } => {
                 let (sin, cos) = (phase_rad + rad_s * scenario_s).sin_cos();
                 (plane, radius_m * sin, radius_m * cos, *flight_level)
@@ -74,6 +83,16 @@ impl Aircraft {
         let height_m = flight_level_to_m(flight_level);
         let position = plane.unproject(crate::geodesy::Plane { x_m, y_m }, height_m);
         Some(State { position, flight_level })
+    }
+
+    /// First and last second of the scenario at which it can be there; infinite for one that
+    /// appears again and again.
+    #[must_use]
+    pub fn flies_s(&self) -> (f64, f64) {
+        match &self.motion {
+            Motion::Once { path, from_s, .. } => (*from_s, from_s + path.duration_s()),
+            Motion::Flown { .. } | Motion::Circle { .. } => (f64::NEG_INFINITY, f64::INFINITY),
+        }
     }
 }
 

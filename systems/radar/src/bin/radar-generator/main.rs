@@ -12,6 +12,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+mod day;
+
 const LONG_ABOUT: &str = "\
 Sends what several radars see of a scenario: ASTERIX categories 048 (plots) and 034 (north and \
 sector messages) over UDP, per sector and in real time, until the duration is over or SIGINT or \
@@ -31,7 +33,10 @@ range and 0.08 degrees in azimuth. All plots carry the mark for simulated target
 /// Sends what several radars see of a scenario, as ASTERIX over UDP.
 #[derive(Parser, Debug)]
 #[command(name = "radar-generator", version, long_about = LONG_ABOUT)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
     /// What flies
     #[arg(long, value_enum, default_value = "live")]
     scenario: Scenario,
@@ -81,6 +86,11 @@ struct Arguments {
     json: bool,
 }
 
+#[derive(clap::Subcommand, Debug)]
+enum Command {
+    Day(day::Arguments),
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Scenario {
     /// Real flights, composed into traffic over Germany
@@ -98,6 +108,9 @@ fn positive(text: &str) -> Result<f64, String> {
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
+    if let Some(Command::Day(day)) = &arguments.command {
+        return day::run(day);
+    }
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stop)).context("cannot catch signals")?;

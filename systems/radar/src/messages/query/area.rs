@@ -1,0 +1,86 @@
+//! A part of the airspace.
+
+use crate::geodesy::{METRES_PER_NM, Wgs84};
+
+/// A part of the airspace: on the map, and between levels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Area {
+    /// On the map.
+    pub shape: Shape,
+    /// Lowest and highest flight level, both within; any level, and none, when absent.
+    pub levels: Option<(f64, f64)>,
+}
+
+/// A part of the map.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Shape {
+    /// Between two latitudes and two longitudes, in degrees.
+    Box {
+        /// Its southern edge.
+        south: f64,
+        /// Its western edge; a box does not span the date line.
+        west: f64,
+        /// Its northern edge.
+        north: f64,
+        /// Its eastern edge.
+        east: f64,
+    },
+    /// Within a distance of a position.
+    Circle {
+        /// Latitude of its middle, in degrees.
+        lat_deg: f64,
+        /// Longitude of its middle, in degrees.
+        lon_deg: f64,
+        /// In nautical miles, in `(0, 1000]`.
+        radius_nm: f64,
+    },
+}
+
+impl Area {
+    /// Whether a position, in degrees, at a flight level lies in it.
+    #[must_use]
+    pub fn contains(&self, lat_deg: f64, lon_deg: f64, level: Option<f64>) -> bool {
+        let at_level = self
+            .levels
+            .is_none_or(|(low, high)| level.is_some_and(|level| (low..=high).contains(&level)));
+        at_level && self.shape.contains(lat_deg, lon_deg)
+    }
+}
+
+impl Shape {
+    fn contains(&self, lat_deg: f64, lon_deg: f64) -> bool {
+        match *self {
+            Self::Box { south, west, north, east } => {
+                (south..=north).contains(&lat_deg) && (west..=east).contains(&lon_deg)
+            }
+            Self::Circle { lat_deg: lat, lon_deg: lon, radius_nm } => {
+                // A minute of latitude is a mile within 0.6 %: nobody farther north or south has
+                // to be computed.
+                (lat_deg - lat).abs() <= radius_nm / 60.0 * 1.01
+                    && Wgs84::new(lat, lon, 0.0)
+                        .ground_distance_m(Wgs84::new(lat_deg, lon_deg, 0.0))
+                        <= radius_nm * METRES_PER_NM
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inside_and_outside() {
+        let shape = Shape::Box { south: 48.0, west: 9.0, north: 50.0, east: 12.0 };
+        let area = Area { shape, levels: Some((290.0, 410.0)) };
+        assert!(area.contains(49.0, 10.0, Some(290.0)) && area.contains(50.0, 12.0, Some(410.0)));
+        assert!(!area.contains(49.0, 10.0, Some(289.0)) && !area.contains(49.0, 10.0, None));
+        assert!(!area.contains(47.9, 10.0, Some(300.0)) && !area.contains(49.0, 12.1, Some(300.0)));
+        assert!(Area { levels: None, ..area }.contains(49.0, 10.0, None));
+        // At 50° N a degree of longitude is 38.6 NM.
+        let shape = Shape::Circle { lat_deg: 50.0, lon_deg: 10.0, radius_nm: 40.0 };
+        let area = Area { shape, levels: None };
+        assert!(area.contains(50.0, 11.0, None) && !area.contains(50.0, 11.1, None));
+        assert!(area.contains(50.6, 10.0, None) && !area.contains(50.7, 10.0, None));
+    }
+}

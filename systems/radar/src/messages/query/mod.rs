@@ -1,0 +1,44 @@
+//! Questions to the message server: a line of text in, a line of JSON out.
+//!
+//! ```text
+//! flight CALLSIGN | flight @ADDRESS
+//! list from|to AERODROME [to|from AERODROME] [between HH:MM and HH:MM]
+//! tracks AREA
+//! entering AREA between HH:MM and HH:MM
+//! load AREA between HH:MM and HH:MM
+//!
+//! AREA:  in SOUTH,WEST,NORTH,EAST | near LAT,LON NM      [levels FROM-TO]
+//! last:  [limit N]
+//! ```
+//!
+//! Degrees of WGS-84, nautical miles, flight levels; an address is six hexadecimal digits. Times
+//! are UTC of the server's current day, 24:00 its end. `list` counts by departure when it asks
+//! `from`, by arrival when it asks `to` only. `entering` and `load` look at the past: the server
+//! keeps a position a minute of every track, for 24 h ([`Situation`]); an area crossed within less
+//! than a minute may be missed.
+//!
+//! An answer is one object with `version` 1, `kind`, `count` (all that was found) and what was
+//! found, at most `limit` ([`LIMIT_DEFAULT`], at most [`LIMIT_MAX`]); or `version`, `error` and
+//! `octet`, where in the line it is. The connection stays open after either. One that sends a line
+//! of more than [`LINE_OCTETS_MAX`] octets is answered and closed; one that does not read its
+//! answers is cut, as displays are.
+
+mod answer;
+mod area;
+mod parse;
+mod service;
+
+pub use answer::Desk;
+pub use area::{Area, Shape};
+pub use parse::{Kind, List, Name, Query, QueryError, Span};
+pub use service::{QueryCounts, QueryService};
+
+#[cfg(doc)]
+use super::Situation;
+
+/// Longest line, without its end.
+pub const LINE_OCTETS_MAX: usize = 512;
+/// What is listed of what was found, unless `limit` says otherwise.
+pub const LIMIT_DEFAULT: usize = 100;
+/// The highest `limit`.
+pub const LIMIT_MAX: usize = 1000;

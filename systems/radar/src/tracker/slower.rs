@@ -1,0 +1,35 @@
+//! Work that nobody needs, in versions of the tracker that prove that it is found.
+//!
+//! With the features `slower-1`, `slower-3` and `slower-10` so many thousandths of the 11.6 million
+//! instructions that the tracker executes in the replay `bench/replays/radar/short.toml` (424
+//! plots that are correlated; release profile, x86-64, Callgrind). Without them nothing of this is
+//! left.
+
+use std::hint::black_box;
+
+/// Rounds for a plot: four instructions each, and nine for the call.
+const ROUNDS: u32 = if cfg!(feature = "slower-10") {
+    66
+} else if cfg!(feature = "slower-3") {
+    18
+} else if cfg!(feature = "slower-1") {
+    4
+} else {
+    0
+};
+
+/// Called for each plot.
+#[inline]
+pub(super) fn unnecessary() {
+    if ROUNDS != 0 {
+        forgotten();
+    }
+}
+
+/// A function of its own, so that a profile names it.
+#[inline(never)]
+fn forgotten() {
+    for round in 0..black_box(ROUNDS) {
+        black_box(round);
+    }
+}
