@@ -17,6 +17,22 @@ pub(crate) fn data_dir() -> PathBuf {
     })
 }
 
+/// Where what can be made again is kept: `$CHRONOSCOPE_CACHE`, else `chronoscope` in
+/// `$XDG_CACHE_HOME` or `~/.cache`.
+pub(crate) fn cache_dir() -> PathBuf {
+    let variable = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    variable("CHRONOSCOPE_CACHE").unwrap_or_else(|| {
+        let shared =
+            variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|home| home.join(".cache")));
+        shared.unwrap_or_else(std::env::temp_dir).join("chronoscope")
+    })
+}
+
+/// Where GitHub's runners want a job's summary, Markdown, appended: `$GITHUB_STEP_SUMMARY`.
+pub(crate) fn step_summary() -> Option<PathBuf> {
+    std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
 /// Where transactions are stored when neither `--store` nor `--data` says: `$CHRONOSCOPE_STORE`.
 pub(crate) fn store_url() -> Option<String> {
     std::env::var("CHRONOSCOPE_STORE").ok().filter(|url| !url.is_empty())

@@ -4,25 +4,34 @@ use std::process::ExitCode;
 
 /// How the program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
 pub(crate) enum Exit {
-    /// It did what was asked.
-    Done = 0,
+    /// It did what was asked; of `track compare` and its kin: nothing moved.
+    Done,
     /// `--check` was given and the requirement does not hold.
-    CheckFailed = 1,
-    // 2 is clap's: the command line cannot be understood.
+    CheckFailed,
+    /// `track compare` and its kin: something moved.
+    Moved,
+    /// `track compare` and its kin: whether something moved cannot be said.
+    NoVerdict,
     /// There is nothing to answer from: no such chain, no transaction of that class, no ring.
-    Nothing = 3,
+    Nothing,
     /// Something went wrong: the message on stderr says what and where.
-    Error = 4,
+    Error,
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
+        // 2 is clap's too: the command line cannot be understood.
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::CheckFailed | Exit::Moved => 1,
+            Exit::NoVerdict => 2,
+            Exit::Nothing => 3,
+            Exit::Error => 4,
+        })
     }
 }
 
 /// The table as `--help` shows it.
-pub(crate) const TABLE: &str =
-    "Exit codes: 0 done, 1 --check failed, 2 usage, 3 nothing found, 4 error";
+pub(crate) const TABLE: &str = "Exit codes: 0 done, nothing moved; 1 --check failed, something \
+                                moved; 2 usage, no verdict; 3 nothing found; 4 error";

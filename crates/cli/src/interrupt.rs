@@ -33,6 +33,11 @@ impl Interrupt {
         &self.0
     }
 
+    /// The flag itself, for another thread.
+    pub(crate) fn shared(&self) -> Arc<AtomicBool> {
+        self.0.clone()
+    }
+
     /// Waits for `time`, or less when it is asked meanwhile.
     pub(crate) fn sleep(&self, time: Duration) {
         let step = Duration::from_millis(50);

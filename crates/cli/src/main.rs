@@ -27,7 +27,10 @@ fn main() -> ExitCode {
         Command::Classes(args) => commands::classes(&args),
         Command::Export(args) => commands::export(&args),
         Command::Import(args) => commands::import(&args),
+        Command::Record(args) => commands::record(&args),
         Command::Net(command) => commands::net(&command),
+        Command::Track(command) => commands::track(&command),
+        Command::Replay(args) => commands::replay(&args),
     };
     match done {
         Ok(exit) => exit.into(),
@@ -40,7 +43,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn is_closed_pipe(error: &anyhow::Error) -> bool {
+pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause
             .downcast_ref::<std::io::Error>()

@@ -1,6 +1,10 @@
 //! The command line: every flag with its documentation.
 
 pub(crate) mod net;
+pub(crate) mod play;
+pub(crate) mod record;
+pub(crate) mod replay;
+pub(crate) mod track;
 
 use crate::environment;
 use crate::exit;
@@ -47,6 +51,13 @@ pub(crate) enum Command {
     /// Load and response time of a network: who loads it, and how long any path takes
     #[command(subcommand)]
     Net(net::Net),
+    /// Record what a system receives from outside, for a later replay
+    Record(record::Record),
+    /// What a version of a program costs, and what moved between two
+    #[command(subcommand)]
+    Track(track::Track),
+    /// Replay a recorded day through the real programs, under a virtual clock
+    Replay(replay::Replay),
 }
 
 /// Where stored transactions are.

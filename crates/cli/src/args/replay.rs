@@ -1,0 +1,102 @@
+//! `chronoscope replay`.
+
+use chronoscope_replay::player::Kind;
+use chronoscope_replay::scenario::{Count, parse_duration};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Replay a recorded day through the real programs, under a virtual clock
+///
+/// A scenario (a TOML file, docs/formats/scenario.md) says which programs take part, from which
+/// state they begin and what they are fed: captures of tcpdump or Wireshark, or what `chronoscope
+/// record` wrote. The clock stands while a program works and jumps over idle time, so that a day
+/// takes as long as its work. Everything that programs wrote, what came back from them and what
+/// was measured (report.json) is in the output folder afterwards; what was measured is kept too
+/// when a program fails, spins or is interrupted (Ctrl-C).
+///
+/// --serial (the default) runs one process at a time: two replays of the same programs give the
+/// same output, octet for octet, and instruction counts within 10 ppm; --verify proves that.
+/// --parallel lets all processes of a step work at once.
+#[derive(Debug, Args)]
+pub(crate) struct Replay {
+    /// The scenario's file; with --real-time or --factor a capture, a journal, or a folder of them
+    #[arg(value_name = "SCENARIO")]
+    pub(crate) scenario: PathBuf,
+    /// Folder of the programs to replay with: what {bin} stands for in the scenario
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) bin: PathBuf,
+    /// Output folder, which must not be there or be empty; with --real-time or --factor it is not
+    /// needed, and has what came back
+    #[arg(long, value_name = "DIR", required_unless_present_any = ["real_time", "factor"])]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) play: super::play::Play,
+    /// One process at a time, the same every time (the default)
+    #[arg(long, conflicts_with = "parallel")]
+    pub(crate) serial: bool,
+    /// All inputs of a step at once, processes beside each other
+    #[arg(long)]
+    pub(crate) parallel: bool,
+    /// Only inputs of this kind: thins the load
+    #[arg(long, value_name = "KIND", value_enum)]
+    pub(crate) only: Option<OnlyKind>,
+    /// Queries of this first part only: 1h
+    #[arg(long, value_name = "SPAN", value_parser = parse_duration)]
+    pub(crate) queries: Option<Duration>,
+    /// Replay this first part only: 1h
+    #[arg(long, value_name = "SPAN", value_parser = parse_duration)]
+    pub(crate) duration: Option<Duration>,
+    /// How instructions of each process are counted
+    #[arg(long, value_name = "HOW", value_enum, default_value = "counters")]
+    pub(crate) count: CountHow,
+    /// Replay twice; every octet written and every count must be the same
+    #[arg(long)]
+    pub(crate) verify: bool,
+    /// Real time after which a process that does not come to wait is named, and the replay ends;
+    /// a hundred times as long under Callgrind
+    #[arg(long, value_name = "SPAN", value_parser = parse_duration, default_value = "20s")]
+    pub(crate) patience: Duration,
+    /// The report as JSON on stdout; two of them and their differences with --verify
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// [`Kind`] on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum OnlyKind {
+    /// What changes the system's state
+    State,
+    /// What asks
+    Query,
+}
+
+impl From<OnlyKind> for Kind {
+    fn from(kind: OnlyKind) -> Self {
+        match kind {
+            OnlyKind::State => Self::State,
+            OnlyKind::Query => Self::Query,
+        }
+    }
+}
+
+/// [`Count`] on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum CountHow {
+    /// Not at all
+    None,
+    /// By the processor, where the machine has counters
+    Counters,
+    /// By Callgrind: everywhere, exact, some fifty times slower
+    Callgrind,
+}
+
+impl From<CountHow> for Count {
+    fn from(how: CountHow) -> Self {
+        match how {
+            CountHow::None => Self::None,
+            CountHow::Counters => Self::Counters,
+            CountHow::Callgrind => Self::Callgrind,
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The command line of `chronoscope track gate`.
+
+use super::Method;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Judges a change before it is merged: builds the commit that is checked out and the one where it
+/// parted from the base, executes both in turns, and says what moved, in words and as Markdown.
+///
+/// Exits with 0 when nothing got dearer, with 1 when something did, with 2 when there is no
+/// verdict.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "Example: chronoscope track gate --base origin/main --build 'make' -- ./benchmark --size 9"
+)]
+pub(crate) struct Gate {
+    /// What the change is held against: a branch, a tag, a commit
+    #[arg(long, value_name = "REF")]
+    pub(crate) base: String,
+    /// The change
+    #[arg(long, value_name = "REF", default_value = "HEAD")]
+    pub(crate) head: String,
+    /// The command that builds a commit, in its folder, by sh
+    #[arg(long, value_name = "CMD")]
+    pub(crate) build: Option<String>,
+    /// Measure this suite, by its path from the top of the repository, instead of one program
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "command",
+        required_unless_present = "command"
+    )]
+    pub(crate) suite: Option<PathBuf>,
+    /// With --suite: only this unit or replay (may be given several times)
+    #[arg(long, value_name = "NAME", requires = "suite")]
+    pub(crate) only: Vec<String>,
+    /// Where in a commit's folder its programs are, {bin} in the suite
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) bin: PathBuf,
+    /// Get dearer by up to this many percent without being refused
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
+    pub(crate) allow: f64,
+    /// Refuse what got cheaper too: whatever moved
+    #[arg(long)]
+    pub(crate) any: bool,
+    /// Execute both so often, in turns [default: 6 by counters, 3 by Callgrind]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) pairs: Option<u16>,
+    /// How instructions are counted
+    #[arg(long, value_enum, default_value_t = Method::Auto)]
+    pub(crate) method: Method,
+    /// Append the verdict as Markdown to this file [default: $GITHUB_STEP_SUMMARY, if any]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) summary: Option<PathBuf>,
+    /// Do not profile what moved
+    #[arg(long)]
+    pub(crate) no_detail: bool,
+    /// The repository
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) repo: PathBuf,
+    /// Where both are built [default: gate in $CHRONOSCOPE_CACHE, else in ~/.cache/chronoscope]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cache: Option<PathBuf>,
+    /// Leave both folders there, so that the next build finds what it can use again
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// Print JSON (version 1) instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print no progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// The program to measure and its arguments, from the top of the repository
+    #[arg(value_name = "COMMAND", last = true)]
+    pub(crate) command: Vec<String>,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| (0.0..=1e6).contains(number));
+    number.ok_or(format!("{text:?} is no number of percent, such as 0.5"))
+}

@@ -1,0 +1,30 @@
+//! The command line of `chronoscope track history`.
+
+use super::Runs;
+use clap::Args;
+
+/// What each process cost in run after run, and where it moved: the steps that describe the
+/// history best, of which those that are too small to matter are none. Runs of another machine or
+/// method than the last are left out, and counted.
+#[derive(Debug, Args)]
+pub(crate) struct History {
+    #[command(flatten)]
+    pub(crate) runs: Runs,
+    /// Only this unit or replay (may be given several times)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) only: Vec<String>,
+    /// The figure: instructions, corrected, cycles, user_ns, rss_bytes_max, allocations, syscalls,
+    /// or any other that runs have
+    #[arg(long, value_name = "NAME", default_value = "instructions")]
+    pub(crate) figure: String,
+    /// Steps up to this many parts in a million are none [default: 10 for what is serialised, 500
+    /// for what has threads]
+    #[arg(long, value_name = "PPM", value_parser = super::diff::ppm)]
+    pub(crate) floor: Option<f64>,
+    /// The last values in the picture, so many
+    #[arg(long, value_name = "N", default_value_t = 72)]
+    pub(crate) width: usize,
+    /// Print JSON (version 1) instead of pictures
+    #[arg(long)]
+    pub(crate) json: bool,
+}

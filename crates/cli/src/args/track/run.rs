@@ -1,0 +1,40 @@
+//! The command line of `chronoscope track run`.
+
+use super::{Method, Runs};
+use clap::Args;
+use std::path::PathBuf;
+
+/// Measures the project's performance suite for one version, and keeps the run: for each process
+/// instructions, branches, cycles, times, page faults, context switches, memory, allocations,
+/// system calls. Each program has the same surroundings every time: address randomisation off, a
+/// fixed environment, paths of one length. What was measured before an interrupt is kept.
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) runs: Runs,
+    /// The folder of the programs, {bin} in the suite [default: that of the suite]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) bin: Option<PathBuf>,
+    /// What version that is [default: the commit that is checked out where the suite is]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) commit: Option<String>,
+    /// Only this unit or replay (may be given several times)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) only: Vec<String>,
+    /// Execute each unit so often. How far its executions differ although nothing changed is kept,
+    /// and verdicts are made by it [default: 6 by counters, 1 by Callgrind]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) repeat: Option<u16>,
+    /// How instructions are counted
+    #[arg(long, value_enum, default_value_t = Method::Auto)]
+    pub(crate) method: Method,
+    /// Leave heap and system calls out: each unit is executed twice less
+    #[arg(long)]
+    pub(crate) instructions_only: bool,
+    /// Print the run as JSON (version 1; docs/formats/track-run.md) instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print no progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}

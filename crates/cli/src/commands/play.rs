@@ -1,0 +1,94 @@
+//! `chronoscope replay CAPTURE --real-time`: a recording against a system that runs.
+
+use crate::args::replay::Replay;
+use crate::environment;
+use crate::exit::Exit;
+use crate::interrupt::Interrupt;
+use crate::screen::{progress, show};
+use crate::text::{Table, count};
+use anyhow::{Context, Result};
+use chronoscope_clock as clock;
+use chronoscope_formats::json;
+use chronoscope_replay::player::{Answers, Feed, Kind, Played, Player};
+use serde_json::json;
+use std::time::Duration;
+
+/// How long answers are waited for after the last input.
+const SETTLE: Duration = Duration::from_secs(1);
+/// How often a line of progress is printed, ns.
+const TALK_EVERY_NS: u64 = 1_000_000_000;
+
+/// Runs the command.
+pub(crate) fn play(args: &Replay, factor: f64) -> Result<Exit> {
+    let interrupt = Interrupt::install()?;
+    let mut feeds = Vec::new();
+    for target in args.play.to.iter().chain(&args.play.map) {
+        let to = (target.transport, target.address);
+        let select = target.select.clone();
+        let mut feed = Feed::open(&target.name, Kind::State, &args.scenario, select, to)?;
+        if let (Some(duration), Some(first_ns)) = (args.duration, feed.next_ns()) {
+            let duration_ns = i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
+            feed.cut(first_ns.saturating_add(duration_ns));
+        }
+        feeds.push(feed);
+    }
+    let start_ns = feeds.iter().filter_map(Feed::next_ns).min();
+    let Some(start_ns) = start_ns else {
+        eprintln!("nothing in {} is for these targets", args.scenario.display());
+        return Ok(Exit::Nothing);
+    };
+    let mut player = Player::new(feeds, start_ns);
+    if let Some(out) = &args.out {
+        std::fs::create_dir_all(out).with_context(|| format!("make {}", out.display()))?;
+        player = player.keeping(Answers::new(out.clone()));
+    }
+    let (begin_ns, mut told_ns) = (clock::monotonic_ns(), 0);
+    let played = player.play(factor, || {
+        let now_ns = clock::monotonic_ns();
+        if environment::stderr_is_terminal() && now_ns - told_ns >= TALK_EVERY_NS {
+            told_ns = now_ns;
+            let second = (now_ns - begin_ns) as f64 / 1e9 * factor;
+            progress(&format!("{second:.0} s of the recording played"));
+        }
+        !interrupt.is_set()
+    });
+    progress("");
+    // What was delivered before a failure is told as well.
+    let settled = player.settle(SETTLE, || !interrupt.is_set()).and_then(|()| player.finish());
+    let told = *played.as_ref().unwrap_or(&Played::default());
+    tell(args, &player, told, factor)?;
+    played.context("the recording could not be played on")?;
+    settled.context("answers could not be kept")?;
+    Ok(Exit::Done)
+}
+
+fn tell(args: &Replay, player: &Player, played: Played, factor: f64) -> Result<()> {
+    let delivered = player.delivered();
+    player.remarks().iter().for_each(|remark| eprintln!("{remark}"));
+    if args.json {
+        let part = json!({
+            "factor": factor,
+            "recorded_s": played.recorded.as_secs_f64(),
+            "elapsed_s": played.elapsed.as_secs_f64(),
+            "late": played.late_count,
+            "late_max_ns": u64::try_from(played.late_max.as_nanos()).unwrap_or(u64::MAX),
+            "inputs": delivered,
+            "remarks": player.remarks(),
+        });
+        return Ok(show(&format!("{:#}\n", json::document("played", part)))?);
+    }
+    let mut table = Table::new(&["to", "inputs", "octets", "undelivered", "octets back"]);
+    for one in &delivered {
+        let numbers = [one.inputs, one.bytes, one.undelivered, one.answer_bytes];
+        table.row([one.name.clone()].into_iter().chain(numbers.map(count)).collect());
+    }
+    show(&format!(
+        "{table}{:.3} s of the recording in {:.3} s; {} inputs came more than 1 ms late, {:.3} ms \
+         at most\n",
+        played.recorded.as_secs_f64(),
+        played.elapsed.as_secs_f64(),
+        count(played.late_count),
+        played.late_max.as_secs_f64() * 1e3
+    ))?;
+    Ok(())
+}

@@ -1,0 +1,36 @@
+//! `chronoscope track history`: what each process cost in run after run.
+
+use super::runs;
+use crate::args::track::history::History;
+use crate::exit::Exit;
+use crate::screen::show;
+use anyhow::Result;
+use chronoscope_track::history::{Options, histories, picture};
+use chronoscope_track::run::Folder;
+
+/// Runs the command.
+pub(super) fn history(args: &History) -> Result<Exit> {
+    let folder = runs::folder(&args.runs)?;
+    let records = runs::all(&Folder::new(&folder))?;
+    let options = Options {
+        figure: args.figure.clone(),
+        only: args.only.clone(),
+        floor: args.floor.map(|ppm| ppm / 1e6),
+    };
+    let found = histories(&records, &options);
+    if found.left_out > 0 {
+        let n = found.left_out;
+        eprintln!("left out: {n} runs of another machine, method or suite than the last");
+    }
+    if args.json {
+        show(&(found.json()? + "\n"))?;
+    } else {
+        let pictures: Vec<_> = found.series.iter().map(|s| picture(s, args.width)).collect();
+        show(&pictures.join("\n"))?;
+    }
+    if found.series.is_empty() {
+        eprintln!("{} has no run with that: `chronoscope track run` makes one", folder.display());
+        return Ok(Exit::Nothing);
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,58 @@
+//! Where runs are, and how instructions are counted.
+
+use crate::args::track::{Method as Choice, Runs};
+use crate::environment;
+use anyhow::{Context, Result, bail};
+use chronoscope_track::counters::{Calibration, Method, calibrate};
+use chronoscope_track::run::{Folder, Record};
+use chronoscope_track::suite::Suite;
+use chronoscope_track::system::System;
+use std::path::PathBuf;
+
+/// The folder that is asked for, else the suite's own.
+pub(super) fn folder(args: &Runs) -> Result<PathBuf> {
+    match &args.runs {
+        Some(folder) => Ok(folder.clone()),
+        None => {
+            let suite = Suite::read(&args.suite)
+                .context("which runs? --runs DIR, or --suite FILE, whose runs they are")?;
+            Ok(of(&suite))
+        }
+    }
+}
+
+/// A suite's own folder.
+pub(super) fn of(suite: &Suite) -> PathBuf {
+    environment::data_dir().join("runs").join(&suite.name)
+}
+
+/// All runs that can be read; says which cannot.
+pub(super) fn all(folder: &Folder) -> Result<Vec<Record>> {
+    let found = folder.all()?;
+    for error in &found.unreadable {
+        eprintln!("left out: {error}");
+    }
+    Ok(found.records)
+}
+
+/// What was chosen, tried out.
+pub(super) fn method(choice: Choice) -> Result<(Method, Option<Calibration>)> {
+    let because = if choice == Choice::Callgrind {
+        "it was asked for".to_owned()
+    } else {
+        match calibrate() {
+            Ok(calibration) => return Ok((Method::Hardware, Some(calibration))),
+            Err(error) if choice == Choice::Counters => {
+                return Err(error).context("this machine gives no counters");
+            }
+            Err(error) => error.to_string(),
+        }
+    };
+    if System::here().valgrind.is_none() {
+        bail!(
+            "there are no counters ({because}) and no valgrind to count without them: install it \
+             (Debian: apt-get install valgrind)"
+        );
+    }
+    Ok((Method::Callgrind { because }, None))
+}
