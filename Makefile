@@ -3,7 +3,7 @@
 CARGO ?= cargo
 export CHRONOSCOPE_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/chronoscope
 
-.PHONY: help demo test check bench soak fuzz build arm4 java instrument clean
+.PHONY: help demo test check bench soak fuzz build arm4 java page instrument clean
 
 help:
 	@echo 'make demo   build everything and measure one minute of radar traffic, to a picture and a verdict'
@@ -12,6 +12,7 @@ help:
 	@echo 'make bench  our numbers beside peers'\'' and limits, each measured in the same run'
 	@echo 'make arm4   libarm4 and its headers, into target/arm4 (programs in C and C++)'
 	@echo 'make java   org.opengroup.arm40 for Java, into java/target'
+	@echo 'make page   the page that chronoscope serve shows, into page/dist; prints its size'
 	@echo 'make instrument  SQLite, httpd, SQL clients and functions as transactions, into target/instrument'
 	@echo 'make soak   half an hour of load with restless clients, reloads and live upgrades'
 	@echo 'make fuzz   a minute of fuzzing for every parser (needs cargo-fuzz)'
@@ -24,6 +25,9 @@ arm4:
 
 java:
 	tools/java build
+
+page:
+	tools/page build
 
 # SQLite, httpd, SQL clients and functions of C and C++ as transactions (docs/instrument.md).
 instrument: arm4
@@ -43,6 +47,7 @@ check:
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO) clippy --locked -p chronoscope-record --features off --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --workspace --no-deps --quiet
+	tools/page check || [ $$? = 3 ]
 	tools/portable
 	tools/deny
 

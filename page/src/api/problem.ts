@@ -1,0 +1,52 @@
+// Why a question was not answered, in words that say what to do.
+
+/** What kind of problem: the page behaves differently for the first three. */
+export type ProblemKind = 'lost' | 'token' | 'cancelled' | 'refused';
+
+/** A question that was not answered. */
+export class Problem extends Error {
+  constructor(
+    readonly kind: ProblemKind,
+    message: string,
+    /** What the reader can do about it; '' where there is nothing. */
+    readonly hint: string,
+  ) {
+    super(message);
+    this.name = 'Problem';
+  }
+}
+
+/** The server did not answer at all. */
+export function lost(): Problem {
+  return new Problem('lost', 'The server does not answer', 'asked again as soon as it is back');
+}
+
+/** The reader, or the next question, ended this one. */
+export function cancelled(): Problem {
+  return new Problem('cancelled', 'Cancelled', '');
+}
+
+/** What a status and a body say. A body that is not ours (a proxy's page) is not repeated. */
+export function problemOf(status: number, body: unknown): Problem {
+  const said = text(body, 'error');
+  const hint = text(body, 'hint') ?? HINTS[status] ?? '';
+  if (status === 401 || status === 403) {
+    return new Problem('token', said ?? 'The server wants its token', hint);
+  }
+  if (status === 409) return cancelled();
+  return new Problem('refused', said ?? `The server answered with status ${status}`, hint);
+}
+
+const HINTS: Readonly<Record<number, string>> = {
+  404: 'it may have expired from the store, or this server is older than its page',
+  500: 'the server’s log says more',
+  502: 'a proxy stands before a server that is not there',
+  503: 'the server is busy or ends; ask again in a moment',
+  504: 'a proxy lost its patience; a shorter time range is answered sooner',
+};
+
+function text(body: unknown, field: 'error' | 'hint'): string | undefined {
+  if (typeof body !== 'object' || body === null) return undefined;
+  const value = (body as Record<string, unknown>)[field];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

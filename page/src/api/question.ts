@@ -1,0 +1,111 @@
+// A question as a component asks it: its answer, its progress, its problem.
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { askLong, questionUrl, type Asked, type Params } from './client';
+import { epoch } from './connection';
+import { Problem } from './problem';
+import type { Progress } from './types';
+
+/** Where a question stands. */
+export interface Question<T> {
+  /** The last answer, to whatever was asked last; stays while the next is awaited. */
+  readonly answer: T | undefined;
+  /** Whether `answer` is to something else than what is asked now. */
+  readonly stale: boolean;
+  readonly problem: Problem | undefined;
+  readonly running: boolean;
+  /** Known once the question has taken a while. */
+  readonly progress: Progress | undefined;
+  readonly cancel: () => void;
+  readonly again: () => void;
+}
+
+interface State<T> {
+  answer: T | undefined;
+  /** What `answer` answers. */
+  url: string | undefined;
+  problem: Problem | undefined;
+  running: boolean;
+  progress: Progress | undefined;
+}
+
+/** Quick answers come without a progress bar that flickers. */
+const PATIENCE_MS = 400;
+const PROGRESS_EVERY_MS = 300;
+
+/**
+ * Asks `path` with `params` whenever they change, and cancels what is no longer wanted. A `null`
+ * path asks nothing. With `everyMs` it is asked again so long after each answer, while the tab is
+ * seen.
+ */
+export function useQuestion<T>(path: string | null, params: Params = [], everyMs = 0): Question<T> {
+  const [state, setState] = useState<State<T>>({
+    answer: undefined, url: undefined, problem: undefined, running: false, progress: undefined,
+  });
+  const [asked, setAsked] = useState(0);
+  const current = useRef<Asked<T> | undefined>(undefined);
+  const url = path === null ? null : questionUrl(path, params);
+  const era = epoch.value;
+
+  useEffect(() => {
+    if (path === null || url === null) {
+      setState({ answer: undefined, url: undefined, problem: undefined, running: false, progress: undefined });
+      return undefined;
+    }
+    const question = askLong<T>(path, params);
+    current.current = question;
+    let over = false;
+    const timers = new Set<number>();
+    const later = (after: number, what: () => void) => {
+      timers.add(setTimeout(what, after) as unknown as number);
+    };
+    setState((before) => ({ ...before, problem: undefined, running: true, progress: undefined }));
+
+    const watch = () => {
+      void question.progress().then((progress) => {
+        if (over) return;
+        if (progress !== undefined) setState((before) => ({ ...before, progress }));
+        later(PROGRESS_EVERY_MS, watch);
+      });
+    };
+    later(PATIENCE_MS, watch);
+
+    const refresh = () => {
+      if (document.visibilityState === 'visible') setAsked((times) => times + 1);
+      else later(everyMs, refresh);
+    };
+    question.answer.then(
+      (answer) => {
+        if (over) return;
+        timers.forEach(clearTimeout);
+        setState({ answer, url, problem: undefined, running: false, progress: undefined });
+      },
+      (error: unknown) => {
+        if (over) return;
+        timers.forEach(clearTimeout);
+        const problem = error instanceof Problem ? error
+          : new Problem('refused', String(error), 'this is a mistake of the page');
+        setState((before) => ({ ...before, problem, running: false, progress: undefined }));
+      },
+    ).finally(() => {
+      if (!over) current.current = undefined;
+      if (!over && everyMs > 0) later(everyMs, refresh);
+    });
+    return () => {
+      if (!over && current.current === question) question.cancel();
+      over = true;
+      timers.forEach(clearTimeout);
+    };
+    // `url` says all of path and params.
+  }, [url, era, asked]);
+
+  return {
+    answer: state.answer,
+    stale: state.url !== url,
+    problem: state.problem,
+    running: state.running,
+    progress: state.progress,
+    cancel: () => current.current?.cancel(),
+    again: () => setAsked((times) => times + 1),
+  };
+}

@@ -1,0 +1,41 @@
+// The place that is shown now, and how to go to another: the only state of the page that outlives
+// a view. It is derived from the URL and never set without it.
+
+import { signal } from '@preact/signals';
+import { changed, formatPlace, parsePlace, type Change, type Parsed, type Place } from './place';
+
+const here = (): Parsed => parsePlace(location.pathname, location.search);
+const parsed = signal<Parsed>(here());
+
+/** Follows the back and forward buttons. Called once, before the first picture. */
+export function followHistory(): void {
+  addEventListener('popstate', () => (parsed.value = here()));
+}
+
+/** The place that is shown. Reading it in a component makes that follow it. */
+export function place(): Place {
+  return parsed.value.place;
+}
+
+/** What of the address was not understood. */
+export function refused(): readonly string[] {
+  return parsed.value.refused;
+}
+
+/** The address that a change leads to: what a link points to. */
+export function address(change: Change): string {
+  return formatPlace(changed(parsed.value.place, change));
+}
+
+/**
+ * Goes there. `replace` leaves no step in the history: for what the reader did not choose (a
+ * default that is filled in) and for steps that come by the dozen (keys that are held down).
+ */
+export function go(change: Change, replace = false): void {
+  const next = changed(parsed.value.place, change);
+  const url = formatPlace(next);
+  if (url === location.pathname + location.search) return;
+  if (replace) history.replaceState(null, '', url);
+  else history.pushState(null, '', url);
+  parsed.value = { place: next, refused: [] };
+}

@@ -1,0 +1,146 @@
+// Where the reader is: a view, and what it is about. All of it is in the URL, so that a link, the
+// back button and a reload lead to the same picture; nothing of it is kept elsewhere.
+//
+//   /scatter?root=MRTS::decodePlots&leaf=CWP::TargetView_redraw&from_ns=…&scale=log
+//   /chain/0123456789abcdef?near_ns=…
+//
+// Parameters named as the API names them are the selection and go along from view to view; all
+// others belong to the view that is shown and stay behind when it is left.
+
+import type { Selection } from '../api/types';
+
+/** Every view, in the order of the tabs. */
+export const VIEWS = [
+  'now', 'scatter', 'histogram', 'chain', 'graph', 'compare', 'worst', 'rings', 'hosts', 'runs',
+] as const;
+export type View = (typeof VIEWS)[number];
+
+/** What is shown where no view is named. */
+export const FIRST_VIEW: View = 'scatter';
+
+/** One address of the page. */
+export interface Place {
+  readonly view: View;
+  /** What the view is about, where it is about one thing: a chain's id, a process. Otherwise ''. */
+  readonly item: string;
+  readonly selection: Selection;
+  /** Parameters of this view alone: its scale, its brush. */
+  readonly own: Readonly<Record<string, string>>;
+}
+
+/** What an address leads to, and what in it was not understood (and left out), in words. */
+export interface Parsed {
+  readonly place: Place;
+  readonly refused: readonly string[];
+}
+
+/** Nanoseconds, whole and within what the API takes. `least` is 0 for durations and times alike. */
+function nanoseconds(text: string): number | undefined {
+  if (!/^\d{1,19}$/.test(text)) return undefined;
+  const value = Number(text);
+  return value < 2 ** 63 ? value : undefined;
+}
+
+const oneOf = (...words: readonly string[]) => (text: string) => (words.includes(text) ? text : undefined);
+const words = (text: string) => (text === '' ? undefined : text);
+const level = (text: string) => (text === 'any' || /^\d{1,5}$/.test(text) ? text : undefined);
+
+/** How each field of the selection is read; the order is that of the fields in a URL. */
+const FIELDS: { readonly [K in keyof Required<Selection>]: (text: string) => string | number | undefined } = {
+  kind: oneOf('acpd', 'apcd', 'sync'),
+  root: words,
+  leaf: words,
+  level,
+  path: words,
+  hosts: words,
+  from_ns: nanoseconds,
+  until_ns: nanoseconds,
+  min_ns: nanoseconds,
+  max_ns: nanoseconds,
+  limit_ns: nanoseconds,
+  clocks: oneOf('raw', 'corrected'),
+};
+
+function isField(name: string): name is keyof Selection {
+  return Object.hasOwn(FIELDS, name);
+}
+
+function isView(name: string): name is View {
+  return (VIEWS as readonly string[]).includes(name);
+}
+
+/** Reads an address. What cannot be understood is left out and said; nothing throws. */
+export function parsePlace(pathname: string, search: string): Parsed {
+  const refused: string[] = [];
+  const [, name = '', ...rest] = pathname.split('/');
+  let view: View = FIRST_VIEW;
+  if (isView(name)) view = name;
+  else if (name !== '') refused.push(`there is no view “${name}”`);
+  const item = decode(rest.join('/'));
+  if (item === undefined) refused.push(`“${rest.join('/')}” is not properly encoded`);
+
+  const selection: Record<string, string | number> = {};
+  const own: Record<string, string> = {};
+  for (const [key, text] of new URLSearchParams(search)) {
+    if (!isField(key)) {
+      own[key] = text;
+      continue;
+    }
+    const value = FIELDS[key](text);
+    if (value === undefined) refused.push(`${key}=${text}`);
+    else selection[key] = value;
+  }
+  return { place: { view, item: item ?? '', selection, own }, refused };
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined; // a lone % from a link that was cut off
+  }
+}
+
+/** The fields that are set, as the API and the URL take them. */
+export function selectionParams(selection: Selection): [string, string][] {
+  return (Object.keys(FIELDS) as (keyof Selection)[]).flatMap((key) => {
+    const value = selection[key];
+    return value === undefined ? [] : [[key, String(value)] as [string, string]];
+  });
+}
+
+/** The address of a place: path and query, to be put behind the origin. */
+export function formatPlace(place: Place): string {
+  const params = new URLSearchParams(selectionParams(place.selection));
+  for (const [key, value] of Object.entries(place.own)) params.append(key, value);
+  const item = place.item === '' ? '' : `/${encodeURIComponent(place.item)}`;
+  // Colons and commas need no escape in a query, and class names are full of colons.
+  const query = params.toString().replaceAll('%3A', ':').replaceAll('%2C', ',');
+  return `/${place.view}${item}${query === '' ? '' : `?${query}`}`;
+}
+
+/** What changes from one place to the next. In `selection` and `own`, `undefined` takes a field away. */
+export interface Change {
+  readonly view?: View;
+  readonly item?: string;
+  readonly selection?: { readonly [K in keyof Selection]?: Selection[K] | undefined };
+  readonly own?: Readonly<Record<string, string | undefined>>;
+}
+
+/** The place after a change. Another view or item starts without parameters of its own. */
+export function changed(place: Place, change: Change): Place {
+  const view = change.view ?? place.view;
+  const item = change.item ?? (view === place.view ? place.item : '');
+  const stays = view === place.view && item === place.item;
+  return {
+    view,
+    item,
+    selection: merged(place.selection, change.selection),
+    own: merged<Record<string, string>>(stays ? place.own : {}, change.own),
+  };
+}
+
+function merged<T extends object>(base: T, over: object | undefined): T {
+  const entries = Object.entries({ ...base, ...over }).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as T;
+}

@@ -1,0 +1,64 @@
+import type { ComponentChildren } from 'preact';
+import type { Question } from '../api/question';
+import { formatCount, formatDuration } from '../draw/format';
+
+interface AnswerProps<T> {
+  readonly to: Question<T>;
+  /** What is asked for, as in “Counting …”: said while it is awaited. */
+  readonly what: string;
+  readonly children: (answer: T) => ComponentChildren;
+}
+
+/**
+ * Shows the answer to a question; above it, where there is something to say, how far the question
+ * is or why it was not answered. The last answer stays, dimmed, while the next is awaited.
+ */
+export function Answer<T>({ to, what, children }: AnswerProps<T>) {
+  return (
+    <div class={`answer${to.stale && to.running ? ' stale' : ''}`} aria-busy={to.running}>
+      <Standing question={to} what={what} />
+      {to.answer !== undefined && children(to.answer)}
+    </div>
+  );
+}
+
+/** How far a question is, or why there is no answer; nothing when all is well. */
+export function Standing({ question, what }: { question: Question<unknown>; what: string }) {
+  const { problem, progress, running, answer } = question;
+  if (problem !== undefined) {
+    return (
+      <div class="notice problem" role="alert">
+        <strong>{problem.message}.</strong> {problem.hint !== '' && <span>{capital(problem.hint)}.</span>}{' '}
+        {problem.kind !== 'lost' && <button type="button" onClick={question.again}>Ask again</button>}
+      </div>
+    );
+  }
+  if (!running) return null;
+  if (progress === undefined) {
+    return answer === undefined ? <div class="notice quiet" role="status">{what} …</div> : null;
+  }
+  const share = progress.total > 0 ? Math.min(1, progress.done / progress.total) : undefined;
+  const waits = progress.state === 'waiting';
+  return (
+    <div class="notice" role="status">
+      <span>{waits ? 'Waiting for other questions' : what} … {formatDuration(progress.elapsed_ms * 1e6)}</span>
+      <progress max={1} value={share} aria-label={what} />
+      {progress.total > 0 && <span>{formatCount(progress.done)} of {formatCount(progress.total)} {progress.unit}</span>}
+      <button type="button" onClick={question.cancel}>Cancel</button>
+    </div>
+  );
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** What a view shows when there is nothing to show: why, and what to do. */
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,60 @@
+// Keys that work wherever the reader is. A view adds its own for as long as it is shown.
+
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+
+/** One key and what it does, as the help sheet says it. */
+export interface Key {
+  /** As `KeyboardEvent.key` has it; an upper-case letter is the letter with shift. */
+  readonly key: string;
+  readonly does: string;
+  readonly run: () => void;
+}
+
+/** A group of keys under one heading of the help sheet. */
+export interface KeyGroup {
+  readonly title: string;
+  readonly keys: readonly Key[];
+}
+
+/** What is in force now, the page's own group first. */
+export const groups = signal<readonly KeyGroup[]>([]);
+
+/** Puts keys in force while the component is shown. */
+export function useKeys(title: string, keys: readonly Key[]): void {
+  // The newest closures run, without a group being taken away and put back at each drawing.
+  const latest = useRef(keys);
+  latest.current = keys;
+  const names = keys.map((key) => `${key.key} ${key.does}`).join('\n');
+  useEffect(() => {
+    const group: KeyGroup = {
+      title,
+      keys: latest.current.map((key, index) => ({ ...key, run: () => latest.current[index]?.run() })),
+    };
+    groups.value = [...groups.peek(), group];
+    return () => {
+      groups.value = groups.peek().filter((other) => other !== group);
+    };
+  }, [title, names]);
+}
+
+/** Whether typing goes into a field, where letters are letters. */
+function typing(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement
+    && (target.isContentEditable || ['INPUT', 'SELECT', 'TEXTAREA'].includes(target.tagName));
+}
+
+/** Listens for all keys. A later group's key goes before an earlier one's. */
+export function listenForKeys(): void {
+  addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (typing(event.target) || document.querySelector('dialog[open]') !== null) return;
+    for (const group of [...groups.peek()].reverse()) {
+      const key = group.keys.find((candidate) => candidate.key === event.key);
+      if (key === undefined) continue;
+      event.preventDefault();
+      key.run();
+      return;
+    }
+  });
+}

@@ -1,0 +1,223 @@
+import { useEffect, useId, useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { status } from '../api/connection';
+import { useQuestion } from '../api/question';
+import type { Paths, PathSummary, Selection } from '../api/types';
+import { exactDuration, formatTime, parseDuration, parseTime } from '../draw/format';
+import { classes, firstChoice, leaves, levels, roots } from '../selection/choices';
+import { go, place } from '../selection/current';
+import type { Entry } from '../views/registry';
+
+/** What all views are about. Every field is in the address; nothing is chosen twice. */
+export function SelectionBar({ entry }: { entry: Entry }) {
+  const chains = entry.fields === 'chains';
+  const paths = useQuestion<Paths>(chains ? 'paths' : null);
+  const known = paths.answer?.paths ?? NONE;
+  const { selection } = place();
+
+  useEffect(() => {
+    const first = entry.needsRoot && selection.root === undefined ? firstChoice(known) : undefined;
+    if (first !== undefined) go({ selection: first }, true);
+  }, [known, entry, selection.root]);
+
+  return (
+    <form id="selection" class="selection" role="search" aria-label="Selection" onSubmit={(event) => event.preventDefault()}>
+      {chains && <Classes paths={known} selection={selection} />}
+      <TimeRange selection={selection} />
+      {chains && (
+        <Field label="Duration">
+          <DurationInput label="shortest duration" value={selection.min_ns} empty="any" change={(min_ns) => go({ selection: { min_ns } })} />
+          <span aria-hidden="true">–</span>
+          <DurationInput label="longest duration" value={selection.max_ns} empty="any" change={(max_ns) => go({ selection: { max_ns } })} />
+        </Field>
+      )}
+      {chains && (
+        <Field label="Limit">
+          <DurationInput label="longest good duration" value={selection.limit_ns} empty="none" change={(limit_ns) => go({ selection: { limit_ns } })} />
+        </Field>
+      )}
+      <Field label="Hosts">
+        <TextInput label="hosts, separated by commas" value={selection.hosts ?? ''} empty="all" width={9}
+          read={(text) => ({ value: text.split(',').map((host) => host.trim()).filter(Boolean).join(',') })}
+          change={(hosts) => go({ selection: { hosts: hosts === '' ? undefined : hosts } })} />
+      </Field>
+      {chains && status.value?.has.clocks === true && <Clocks selection={selection} />}
+      {selection.path !== undefined && (
+        <button type="button" class="chip" title="Take every path" onClick={() => go({ selection: { path: undefined } })}>
+          path: {selection.path} <span aria-label="take away">×</span>
+        </button>
+      )}
+      <button type="button" class="plain" onClick={() => go({ selection: CLEARED })} title="All times, hosts, paths and durations">Clear</button>
+    </form>
+  );
+}
+
+const NONE: readonly PathSummary[] = [];
+const CLEARED: { readonly [K in keyof Selection]?: undefined } = {
+  from_ns: undefined, until_ns: undefined, min_ns: undefined, max_ns: undefined, hosts: undefined,
+  path: undefined, level: undefined,
+};
+
+/** A label with what it labels beside it. */
+function Field({ label, children }: { label: string; children: ComponentChildren }) {
+  return <div class="field" role="group" aria-label={label}><span class="label" aria-hidden="true">{label}</span>{children}</div>;
+}
+
+function Classes({ paths, selection }: { paths: readonly PathSummary[]; selection: Selection }) {
+  const { kind = 'acpd', root, leaf, level = 'any' } = selection;
+  const rootChoices = kind === 'sync' ? classes(paths) : roots(paths);
+  const another = { path: undefined, level: undefined };
+  return (
+    <>
+      <Field label="Measure">
+        <Choice label="which duration" value={kind} choices={['acpd', 'apcd', 'sync']} say={(name) => KINDS[name] ?? name}
+          change={(next) => go({ selection: { ...another, kind: next as NonNullable<Selection['kind']>, ...(next === 'acpd' ? {} : { leaf: undefined }) } })} />
+      </Field>
+      <Field label={kind === 'sync' ? 'Class' : 'From'}>
+        <Choice label={kind === 'sync' ? 'class' : 'root'} value={root} choices={rootChoices}
+          change={(next) => {
+            const below = leaves(paths, next);
+            go({ selection: { ...another, root: next, leaf: kind !== 'acpd' ? undefined : leaf !== undefined && below.includes(leaf) ? leaf : below[0] } });
+          }} />
+      </Field>
+      {kind === 'acpd' && (
+        <>
+          <Field label="to">
+            <Choice label="leaf" value={leaf} choices={root === undefined ? [] : leaves(paths, root)}
+              change={(next) => go({ selection: { ...another, leaf: next } })} />
+          </Field>
+          <Field label="Level">
+            <Choice label="level" value={level} choices={['any', ...(root === undefined || leaf === undefined ? [] : levels(paths, { root, leaf }).map(String))]}
+              change={(next) => go({ selection: { path: undefined, level: next === 'any' ? undefined : next } })} />
+          </Field>
+        </>
+      )}
+    </>
+  );
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  acpd: 'ACPD: root to leaf', apcd: 'APCD: whole chain', sync: 'one class',
+};
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly value: string | undefined;
+  readonly choices: readonly string[];
+  readonly say?: (choice: string) => string;
+  readonly change: (next: string) => void;
+}
+
+/** A list to choose from; what the address says is in it, whether the store knows it or not. */
+function Choice({ label, value, choices, say = (choice) => choice, change }: ChoiceProps) {
+  const all = value === undefined || choices.includes(value) ? choices : [value, ...choices];
+  return (
+    <select aria-label={label} value={value ?? ''} onChange={(event) => change(event.currentTarget.value)}>
+      {value === undefined && <option value="" disabled>choose</option>}
+      {all.map((choice) => <option key={choice} value={choice} selected={choice === value}>{say(choice)}</option>)}
+    </select>
+  );
+}
+
+function Clocks({ selection }: { selection: Selection }) {
+  return (
+    <Field label="Clocks">
+      <Choice label="clocks" value={selection.clocks ?? 'raw'} choices={['raw', 'corrected']}
+        change={(next) => go({ selection: { clocks: next === 'corrected' ? 'corrected' : undefined } })} />
+    </Field>
+  );
+}
+
+const PRESETS: readonly (readonly [string, number])[] = [
+  ['last 10 s', 10e9], ['last minute', 60e9], ['last 10 min', 600e9], ['last hour', 3600e9], ['last day', 86_400e9],
+];
+
+/** The range of time, UTC. A preset counts back from the last chain of the store. */
+function TimeRange({ selection }: { selection: Selection }) {
+  const covered = status.value?.covered ?? undefined;
+  const near = selection.from_ns ?? covered?.from_ns ?? 0;
+  const read = (text: string) => {
+    if (text.trim() === '') return { value: undefined };
+    const value = parseTime(text, near);
+    return value === undefined ? { error: 'a time, UTC, as 10:00:01.5 or 2026-11-23 10:00' } : { value };
+  };
+  const shown = (ns: number | undefined) => (ns === undefined ? '' : formatTime(ns, ns % 1e9 === 0 ? 0 : 6));
+  const preset = (text: string) => {
+    const span = PRESETS.find(([name]) => name === text)?.[1];
+    if (span === undefined || covered === undefined) go({ selection: { from_ns: undefined, until_ns: undefined } });
+    else go({ selection: { from_ns: Math.max(0, covered.until_ns - span), until_ns: undefined } });
+  };
+  return (
+    <Field label="Time">
+      <select aria-label="time range" value="" onChange={(event) => { preset(event.currentTarget.value); event.currentTarget.value = ''; }}>
+        <option value="" disabled selected>{selection.from_ns === undefined && selection.until_ns === undefined ? 'all' : 'range'}</option>
+        <option value="all">all</option>
+        {PRESETS.map(([name]) => <option key={name} value={name}>{name}</option>)}
+      </select>
+      <TextInput label="first start, UTC" value={shown(selection.from_ns)} empty={covered === undefined ? 'from' : formatTime(covered.from_ns, 0)} width={19}
+        read={read} change={(from_ns) => go({ selection: { from_ns } })} />
+      <span aria-hidden="true">–</span>
+      <TextInput label="end of starts, UTC" value={shown(selection.until_ns)} empty={covered === undefined ? 'until' : formatTime(covered.until_ns, 0)} width={19}
+        read={read} change={(until_ns) => go({ selection: { until_ns } })} />
+    </Field>
+  );
+}
+
+interface DurationInputProps {
+  readonly label: string;
+  readonly value: number | undefined;
+  readonly empty: string;
+  readonly change: (ns: number | undefined) => void;
+}
+
+/** A duration with its unit, or nothing. */
+export function DurationInput({ label, value, empty, change }: DurationInputProps) {
+  const read = (text: string) => {
+    if (text.trim() === '') return { value: undefined };
+    const ns = parseDuration(text);
+    return ns === undefined ? { error: 'a duration with its unit: 250 µs, 20 ms, 1.5 s' } : { value: ns };
+  };
+  return <TextInput label={label} value={value === undefined ? '' : exactDuration(value)} empty={empty} width={6} read={read} change={change} />;
+}
+
+interface TextInputProps<T> {
+  readonly label: string;
+  readonly value: string;
+  /** Said where nothing is given. */
+  readonly empty: string;
+  /** In letters. */
+  readonly width: number;
+  readonly read: (text: string) => { readonly value: T } | { readonly error: string };
+  readonly change: (value: T) => void;
+}
+
+/** A field to type into: taken when it is left or on Enter, refused in words. */
+export function TextInput<T>({ label, value, empty, width, read, change }: TextInputProps<T>) {
+  const [draft, setDraft] = useState<string>();
+  const [error, setError] = useState<string>();
+  const id = useId();
+  useEffect(() => {
+    setDraft(undefined);
+    setError(undefined);
+  }, [value]);
+  const take = (text: string) => {
+    if (text === value) return;
+    const answer = read(text);
+    setDraft(text);
+    if ('error' in answer) {
+      setError(answer.error);
+      return;
+    }
+    setError(undefined);
+    change(answer.value);
+  };
+  return (
+    <span class="input">
+      <input type="text" size={width} spellcheck={false} autocomplete="off" aria-label={label} title={label} placeholder={empty}
+        value={draft ?? value} aria-invalid={error !== undefined} aria-describedby={error === undefined ? undefined : id}
+        onInput={(event) => setDraft(event.currentTarget.value)}
+        onChange={(event) => take(event.currentTarget.value)} />
+      {error !== undefined && <span id={id} class="refused" role="alert">{error}</span>}
+    </span>
+  );
+}

@@ -1,0 +1,25 @@
+// The views, in the order of their tabs.
+
+import type { FunctionComponent } from 'preact';
+import type { View } from '../selection/place';
+
+/** Which fields of the selection bar a view listens to; the others are not shown with it. */
+export type Fields = 'none' | 'range' | 'chains';
+
+/** A view as the shell knows it. */
+export interface Entry {
+  readonly view: View;
+  readonly title: string;
+  /** What it shows, in a few words: the tab's tooltip and the help sheet. */
+  readonly shows: string;
+  /** The key that goes there. */
+  readonly key: string;
+  /** `range`: hosts and time; `chains`: root, leaf, level, path and durations too. */
+  readonly fields: Fields;
+  /** Whether it is about one pair of root and leaf, so that one is chosen where none is. */
+  readonly needsRoot: boolean;
+  readonly body: FunctionComponent;
+}
+
+/** Every view that there is. */
+export const REGISTRY: readonly Entry[] = [];

@@ -1,0 +1,19 @@
+// Prints what the built page weighs on the wire (gzip -9), and fails above the limit.
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+const LIMIT_BYTES = 300 * 1024;
+const dist = new URL('../dist/', import.meta.url).pathname;
+const files = readdirSync(dist, { recursive: true }).filter((name) => statSync(join(dist, name)).isFile());
+let total = 0;
+for (const name of files.sort()) {
+  const bytes = gzipSync(readFileSync(join(dist, name)), { level: 9 }).length;
+  total += bytes;
+  console.log(`${(bytes / 1024).toFixed(1).padStart(7)} KiB  ${name}`);
+}
+console.log(`${(total / 1024).toFixed(1).padStart(7)} KiB  together, gzip; at most ${LIMIT_BYTES / 1024} KiB`);
+if (total > LIMIT_BYTES) {
+  console.error('the page is too large: find what grew with `npx vite build --sourcemap`');
+  process.exit(1);
+}
