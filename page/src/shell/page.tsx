@@ -61,7 +61,7 @@ function Head() {
   const { view } = place();
   return (
     <header class="head">
-      <span class="brand"><img src="/icon.svg" alt="" width="18" height="18" /> Chronoscope</span>
+      <span class="brand"><img src="/icon.svg" alt="" /> Chronoscope</span>
       <nav aria-label="Views">
         {REGISTRY.map((entry) => (
           <Link key={entry.view} to={{ view: entry.view }} current={entry.view === view} title={`${entry.shows} (key ${entry.key})`}>

@@ -2,6 +2,7 @@
 
 import type { FunctionComponent } from 'preact';
 import type { View } from '../selection/place';
+import { ScatterView } from './scatter/view';
 
 /** Which fields of the selection bar a view listens to; the others are not shown with it. */
 export type Fields = 'none' | 'range' | 'chains';
@@ -22,4 +23,9 @@ export interface Entry {
 }
 
 /** Every view that there is. */
-export const REGISTRY: readonly Entry[] = [];
+export const REGISTRY: readonly Entry[] = [
+  {
+    view: 'scatter', title: 'Scattergram', key: '2', fields: 'chains', needsRoot: true, body: ScatterView,
+    shows: 'every chain by its start and its duration; brush to find the cause',
+  },
+];

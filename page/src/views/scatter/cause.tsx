@@ -1,0 +1,81 @@
+import { useQuestion } from '../../api/question';
+import type { Hops } from '../../api/types';
+import { filled, Contrast } from '../../draw/contrast';
+import { formatCount, formatDifference, formatDuration, formatProbability, formatShare } from '../../draw/format';
+import { selectionParams } from '../../selection/place';
+import type { Selection } from '../../api/types';
+import { Answer } from '../../shell/answer';
+
+interface CauseProps {
+  /** The brush as a selection. */
+  readonly inside: Selection;
+  /** The range of time that the rest is taken from. */
+  readonly context: { readonly from_ns: number; readonly until_ns: number };
+}
+
+/** What sets the marked chains apart from the rest, hop by hop; the sentence that names it first. */
+export function Cause({ inside, context }: CauseProps) {
+  const question = useQuestion<Hops>('hops', [
+    ...selectionParams(inside), ['context_from_ns', context.from_ns], ['context_until_ns', context.until_ns],
+  ]);
+  return (
+    <Answer to={question} what="Comparing hop by hop">
+      {(hops) => (
+        <section class="cause" aria-label="What sets them apart">
+          {hops.sentence !== '' && <p class="sentence">{hops.sentence}</p>}
+          <p class="quiet">
+            <span class="swatch selected" /> {formatCount(hops.selected)} marked{sampled(hops.sampled_selected, hops.selected)}
+            {' '}<span class="swatch rest" /> {formatCount(hops.rest)} others{sampled(hops.sampled_rest, hops.rest)}
+          </p>
+          <Parts hops={hops} />
+          <Where hops={hops} />
+        </section>
+      )}
+    </Answer>
+  );
+}
+
+function sampled(sample: number, all: number): string {
+  return sample < all ? ` (${formatCount(sample)} drawn at random)` : '';
+}
+
+function Parts({ hops }: { hops: Hops }) {
+  const [first, last] = filled(hops.edges_ns, hops.hops.flatMap((hop) => [hop.selected.counts, hop.rest.counts]));
+  const edges = hops.edges_ns.slice(first, last + 1);
+  const most = Math.max(...hops.hops.map((hop) => hop.share_of_difference));
+  return (
+    <ol class="parts">
+      {hops.hops.map((hop) => (
+        <li key={`${hop.level} ${hop.hop} ${hop.part}`} class={hop.share_of_difference === most && most > 0.2 ? 'cause-most' : ''}
+          title={`median ${formatDuration(hop.rest.median_ns)} → ${formatDuration(hop.selected.median_ns)}; Kolmogorov-Smirnov ${hop.ks.toFixed(2)}, p ${formatProbability(hop.p_value)}`}>
+          <span class="hop"><span class="quiet">{hop.part === 'wait' ? 'wait before' : 'in'}</span> {hop.hop}</span>
+          <span class="share">{hop.share_of_difference >= 0.005 ? formatShare(hop.share_of_difference) : ''}</span>
+          <Contrast edges={edges} front={hop.selected.counts.slice(first, last)} back={hop.rest.counts.slice(first, last)} width={200} height={22}
+            frontColour="var(--selected)" backColour="var(--rest)" />
+          <span class="shift">{formatDifference(hop.shift_ns)}</span>
+        </li>
+      ))}
+      <li class="scale quiet" aria-hidden="true"><span>{formatDuration(edges[0] ?? 0)}</span><span>{formatDuration(edges.at(-1) ?? 0)}</span></li>
+    </ol>
+  );
+}
+
+/** Hosts, where the marked chains ran elsewhere than the rest. */
+function Where({ hops }: { hops: Hops }) {
+  if (hops.hosts.length < 2) return null;
+  const share = (count: number, all: number) => (all === 0 ? '–' : formatShare(count / all));
+  return (
+    <table>
+      <thead><tr><th scope="col">Host</th><th scope="col">Hop</th><th scope="col" class="number">marked</th><th scope="col" class="number">others</th></tr></thead>
+      <tbody>
+        {hops.hosts.map((host) => (
+          <tr key={`${host.host} ${host.hop}`}>
+            <td>{host.host}</td><td class="quiet">{host.hop}</td>
+            <td class="number">{share(host.selected, hops.sampled_selected)}</td>
+            <td class="number">{share(host.rest, hops.sampled_rest)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

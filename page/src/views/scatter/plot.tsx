@@ -1,0 +1,307 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Scatter } from '../../api/types';
+import { DurationAxisLeft, TimeAxis } from '../../draw/axes';
+import { canvasColours, PATH_COLOURS } from '../../draw/colours';
+import { formatCount, formatDuration, formatRange, formatTime } from '../../draw/format';
+import { linear, scaleOf } from '../../draw/scale';
+import { useSize } from '../../draw/size';
+import { theme } from '../../shell/theme';
+import { between, brushOf, grown, rectangleOf, shifted, type Axes, type Brush, type Rectangle } from './brush';
+import { raster, rgb } from './raster';
+
+/** Room around the plot for its labels, in pixels at a font of 13; grows with the font. */
+const ROOM = { left: 62, right: 14, top: 14, bottom: 40 };
+/** What moves less than this was a click. */
+const CLICK_PX = 4;
+
+interface PlotProps {
+  readonly answer: Scatter;
+  readonly brush: Brush | undefined;
+  readonly limitNs: number | undefined;
+  /** Takes the brush away with `undefined`. `held` while a key repeats it. */
+  readonly onBrush: (brush: Brush | undefined, held: boolean) => void;
+  readonly onOpen: (chain: string, startNs: number) => void;
+  readonly onZoom: () => void;
+}
+
+/** The scattergram itself: density on a canvas, everything that is single as SVG above it. */
+export function Plot({ answer, brush, limitNs, onBrush, onOpen, onZoom }: PlotProps) {
+  const { ref, width, height } = useSize<HTMLDivElement>();
+  const room = roomOf();
+  const axes: Axes = {
+    time: linear(answer.from_ns, answer.until_ns, Math.max(10, width - room.left - room.right)),
+    duration: scaleOf(answer.scale, answer.min_ns, answer.max_ns, Math.max(10, height - room.top - room.bottom)),
+  };
+  const [drag, setDrag] = useState<Rectangle>();
+  const [pointer, setPointer] = useState<readonly [number, number]>();
+  const marked = drag ?? (brush === undefined ? undefined : rectangleOf(brush, axes));
+  const handlers = usePointer(axes, marked, setDrag, setPointer, {
+    brushed: (rectangle) => onBrush(brushOf(rectangle, axes), false),
+    clicked: (at) => {
+      const near = nearestExtreme(answer, axes, at);
+      if (near !== undefined && near.chain !== '') onOpen(near.chain, near.startNs);
+      else onBrush(undefined, false);
+    },
+  }, room);
+  const keys = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const next = keyed(event, marked, axes);
+    if (next !== undefined) {
+      event.preventDefault();
+      onBrush(brushOf(next, axes), event.key !== 'b');
+    } else if (event.key === 'Escape' && brush !== undefined) onBrush(undefined, false);
+    else if (event.key === 'Enter' && brush !== undefined) onZoom();
+  };
+
+  return (
+    <div class="scatter-plot">
+      <div ref={ref} class="plot-area" tabIndex={0} role="application" aria-roledescription="scattergram" aria-describedby="scatter-words"
+        aria-label="Start against duration; b begins a brush, arrows move it" onKeyDown={keys} {...handlers}>
+        {width > 0 && (
+          <>
+            <Density answer={answer} axes={axes} room={room} />
+            <svg width={width} height={height} aria-hidden="true">
+              <Patterns />
+              <g transform={`translate(${room.left} ${room.top})`}>
+                <TimeAxis scale={axes.time} y={axes.duration.length} grid={0} />
+                <DurationAxisLeft scale={axes.duration} grid={0} />
+                <Unsure answer={answer} axes={axes} limitNs={limitNs} />
+                <Incomplete answer={answer} axes={axes} />
+                {marked !== undefined && (
+                  <rect class="brush" x={marked.left} y={marked.top} width={Math.max(1, marked.right - marked.left)} height={Math.max(1, marked.bottom - marked.top)} />
+                )}
+              </g>
+            </svg>
+          </>
+        )}
+      </div>
+      <Readout answer={answer} axes={axes} pointer={pointer} />
+      <p id="scatter-words" class="unseen">
+        {formatCount(answer.total)} chains, {formatRange(answer.from_ns, answer.until_ns)} UTC, from {formatDuration(answer.min_ns)} to {formatDuration(answer.max_ns)}.
+      </p>
+      <p class="unseen" role="status">{brush === undefined ? '' : brushWords(brush)}</p>
+    </div>
+  );
+}
+
+/** A brush in words. */
+export function brushWords(brush: Brush): string {
+  return `${formatRange(brush.from_ns, brush.until_ns)}, ${formatDuration(brush.min_ns)} to ${formatDuration(brush.max_ns)}`;
+}
+
+function roomOf(): typeof ROOM {
+  const factor = parseFloat(getComputedStyle(document.documentElement).fontSize) / 13;
+  return { left: ROOM.left * factor, right: ROOM.right * factor, top: ROOM.top * factor, bottom: ROOM.bottom * factor };
+}
+
+/** The density and the extremes, drawn again when the answer, the size or the theme changes. */
+function Density({ answer, axes, room }: { answer: Scatter; axes: Axes; room: typeof ROOM }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const shown = theme.value;
+  const [width, height] = [axes.time.length, axes.duration.length];
+  useEffect(() => {
+    const element = canvas.current;
+    const context = element?.getContext('2d');
+    if (element === null || context === null || context === undefined) return;
+    const density = devicePixelRatio;
+    element.width = Math.round(width * density);
+    element.height = Math.round(height * density);
+    context.scale(density, density);
+    draw(context, answer, axes, canvasColours(element));
+  }, [answer, width, height, shown]);
+  return <canvas ref={canvas} aria-hidden="true" style={{ left: `${room.left}px`, top: `${room.top}px`, width: `${width}px`, height: `${height}px` }} />;
+}
+
+function draw(context: CanvasRenderingContext2D, answer: Scatter, { time, duration }: Axes, colour: (variable: string) => string): void {
+  const colours = Array.from({ length: PATH_COLOURS }, (_, index) => rgb(colour(`--path-${index}`)));
+  colours.push(rgb(colour('--path-other')));
+  const bins = document.createElement('canvas');
+  bins.width = answer.width;
+  bins.height = answer.height;
+  bins.getContext('2d')?.putImageData(new ImageData(raster(answer, colours), answer.width, answer.height), 0, 0);
+  context.imageSmoothingEnabled = false; // a bin has edges; blurred it would seem to hold what it does not
+  context.drawImage(bins, 0, 0, time.length, duration.length);
+
+  // The extremes of every column, however many chains hide them: one slow chain among a million.
+  const column = time.length / answer.width;
+  const size = Math.max(2, Math.min(3, column));
+  context.fillStyle = colour('--text');
+  const { extremes } = answer;
+  extremes.x.forEach((x, index) => {
+    const middle = (x + 0.5) * column - size / 2;
+    for (const ns of [extremes.min_ns[index], extremes.max_ns[index]]) {
+      if (ns !== undefined) context.fillRect(middle, duration.length - duration.at(ns) - size / 2, size, size);
+    }
+  });
+}
+
+function Patterns() {
+  return (
+    <defs>
+      <pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+        <path d="M0 0V7" class="hatch" />
+      </pattern>
+      <pattern id="hatch-fine" width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)">
+        <path d="M0 0V4" class="hatch fine" />
+      </pattern>
+    </defs>
+  );
+}
+
+/** What is not known: stretches that the recorder lost, durations that are within the clocks' error; and the limit. */
+function Unsure({ answer, axes: { time, duration }, limitNs }: { answer: Scatter; axes: Axes; limitNs: number | undefined }) {
+  const error = answer.clocks?.error_ns_max ?? 0;
+  const height = duration.length;
+  const y = (ns: number) => Math.max(0, Math.min(height, height - duration.at(ns)));
+  const inView = (ns: number) => ns > duration.from && ns < duration.until;
+  return (
+    <>
+      {answer.gaps.map((gap) => {
+        const left = Math.max(0, time.at(gap.from_ns));
+        const right = Math.min(time.length, time.at(gap.until_ns));
+        if (right < 0 || left > time.length) return null;
+        return <rect key={`${gap.from_ns} ${gap.what}`} class="gap" x={left} y={0} width={Math.max(3, right - left)} height={height} />;
+      })}
+      {error > duration.from && (
+        <g>
+          <rect class="clock" x={0} y={y(error)} width={time.length} height={height - y(error)} />
+          <text class="note" x={6} y={y(error) - 4}>clocks may be off by {formatDuration(error)}</text>
+        </g>
+      )}
+      {limitNs !== undefined && inView(limitNs) && (
+        <g>
+          {error > 0 && <rect class="clock" x={0} y={y(limitNs + error)} width={time.length} height={y(limitNs - error) - y(limitNs + error)} />}
+          <path class="limit" d={`M0 ${y(limitNs)}H${time.length}`} />
+          <text class="note limit" x={time.length - 6} y={y(limitNs) - 4} text-anchor="end">limit {formatDuration(limitNs)}</text>
+        </g>
+      )}
+    </>
+  );
+}
+
+/** Chains without their end have no duration: they stand above the plot, where they started. */
+function Incomplete({ answer, axes: { time } }: { answer: Scatter; axes: Axes }) {
+  const column = time.length / answer.width;
+  const most = answer.incomplete.count.reduce((a, b) => Math.max(a, b), 1);
+  return (
+    <>
+      {answer.incomplete.x.map((x, index) => {
+        const high = 4 + 7 * ((answer.incomplete.count[index] ?? 0) / most);
+        return <path key={x} class="incomplete" d={`M${(x + 0.5) * column} -2v${-high}`} />;
+      })}
+    </>
+  );
+}
+
+/** What is under the pointer, in words, always at the same place. */
+function Readout({ answer, axes, pointer }: { answer: Scatter; axes: Axes; pointer: readonly [number, number] | undefined }) {
+  if (pointer === undefined) return <p class="readout quiet">Drag a rectangle to see what is slow in it. A click on a dot opens the chain.</p>;
+  const [x, y] = pointer;
+  const extreme = columnOf(answer, axes, x);
+  return (
+    <p class="readout">
+      {formatTime(axes.time.value(x), 3)} · {formatDuration(axes.duration.value(axes.duration.length - y))}
+      {extreme !== undefined && <span class="quiet"> · in this column from {formatDuration(extreme.minNs)} to {formatDuration(extreme.maxNs)}</span>}
+    </p>
+  );
+}
+
+interface Extreme {
+  readonly chain: string;
+  readonly startNs: number;
+  readonly minNs: number;
+  readonly maxNs: number;
+  readonly x: number;
+}
+
+/** The extremes of the column at a pixel. */
+function columnOf(answer: Scatter, { time }: Axes, pixel: number): Extreme | undefined {
+  const x = Math.floor((pixel / time.length) * answer.width);
+  const index = answer.extremes.x.indexOf(x);
+  const [minNs, maxNs] = [answer.extremes.min_ns[index], answer.extremes.max_ns[index]];
+  if (minNs === undefined || maxNs === undefined) return undefined;
+  return {
+    x, minNs, maxNs,
+    chain: answer.extremes.max_chain[index] ?? '',
+    startNs: answer.from_ns + (answer.extremes.max_start_ns[index] ?? 0),
+  };
+}
+
+/** The slowest chain of a column that is near enough to be meant. */
+function nearestExtreme(answer: Scatter, axes: Axes, [x, y]: readonly [number, number]): Extreme | undefined {
+  const column = axes.time.length / answer.width;
+  const candidates: { readonly far: number; readonly extreme: Extreme }[] = [];
+  for (let pixel = x - 8; pixel <= x + 8; pixel += Math.max(1, column)) {
+    const extreme = columnOf(answer, axes, pixel);
+    if (extreme === undefined) continue;
+    const dy = axes.duration.length - axes.duration.at(extreme.maxNs) - y;
+    const dx = (extreme.x + 0.5) * column - x;
+    candidates.push({ far: Math.hypot(dx, dy), extreme });
+  }
+  const nearest = candidates.sort((a, b) => a.far - b.far)[0];
+  return nearest !== undefined && nearest.far <= 9 ? nearest.extreme : undefined;
+}
+
+/** Where a key puts the brush; `undefined` for keys that do not. */
+function keyed(event: KeyboardEvent, marked: Rectangle | undefined, axes: Axes): Rectangle | undefined {
+  const { time, duration } = axes;
+  if (event.key === 'b') {
+    // The slow half of the middle third: something to move from.
+    return { left: time.length / 3, right: (time.length * 2) / 3, top: 0, bottom: duration.length / 2 };
+  }
+  const step = 12;
+  const [dx, dy] = ({ ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] } as Record<string, [number, number]>)[event.key] ?? [0, 0];
+  if (marked === undefined || (dx === 0 && dy === 0)) return undefined;
+  return event.shiftKey ? grown(marked, dx, -dy, axes) : shifted(marked, dx, dy, axes);
+}
+
+interface Gestures {
+  readonly brushed: (rectangle: Rectangle) => void;
+  readonly clicked: (at: readonly [number, number]) => void;
+}
+
+/** Drags: a new rectangle, or the marked one put elsewhere when it is taken inside. */
+function usePointer(
+  axes: Axes, marked: Rectangle | undefined, setDrag: (rectangle: Rectangle | undefined) => void,
+  setPointer: (at: readonly [number, number] | undefined) => void, gestures: Gestures, room: typeof ROOM,
+) {
+  const start = useRef<{ at: readonly [number, number]; moves: Rectangle | undefined; last: Rectangle | undefined }>(undefined);
+  const where = (event: PointerEvent): readonly [number, number] => {
+    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    return [event.clientX - box.left - room.left, event.clientY - box.top - room.top];
+  };
+  const inside = ([x, y]: readonly [number, number]) =>
+    x >= 0 && y >= 0 && x <= axes.time.length && y <= axes.duration.length;
+  return {
+    onPointerDown: (event: PointerEvent) => {
+      const at = where(event);
+      if (event.button !== 0 || !inside(at)) return;
+      (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
+      const taken = marked !== undefined && at[0] > marked.left && at[0] < marked.right && at[1] > marked.top && at[1] < marked.bottom;
+      start.current = { at, moves: taken ? marked : undefined, last: undefined };
+    },
+    onPointerMove: (event: PointerEvent) => {
+      const at = where(event);
+      setPointer(inside(at) ? at : undefined);
+      const from = start.current;
+      if (from === undefined) return;
+      const [dx, dy] = [at[0] - from.at[0], at[1] - from.at[1]];
+      if (from.last === undefined && Math.hypot(dx, dy) < CLICK_PX) return;
+      from.last = from.moves === undefined ? between(from.at, at, axes) : shifted(from.moves, dx, dy, axes);
+      setDrag(from.last);
+    },
+    onPointerUp: () => {
+      const from = start.current;
+      start.current = undefined;
+      setDrag(undefined);
+      if (from === undefined) return;
+      if (from.last === undefined) gestures.clicked(from.at);
+      else gestures.brushed(from.last);
+    },
+    onPointerCancel: () => {
+      start.current = undefined;
+      setDrag(undefined);
+    },
+    onPointerLeave: () => setPointer(undefined),
+  };
+}

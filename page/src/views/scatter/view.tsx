@@ -1,0 +1,152 @@
+import { useQuestion } from '../../api/question';
+import type { Scatter, Selection } from '../../api/types';
+import { pathColour } from '../../draw/colours';
+import { formatCount, formatDuration } from '../../draw/format';
+import { useSize } from '../../draw/size';
+import { go, place } from '../../selection/current';
+import { selectionParams } from '../../selection/place';
+import { Answer, Empty } from '../../shell/answer';
+import { useKeys } from '../../shell/keys';
+import { Link } from '../../shell/link';
+import { formatBrush, parseBrush, zoomedOut, type Brush } from './brush';
+import { Cause } from './cause';
+import { ChainList } from './list';
+import { brushWords, Plot } from './plot';
+import './style.css';
+
+/** The server's bins are so many pixels wide: as fine as is told apart, and few enough to send. */
+const BIN_PX = 2;
+const MOST_BINS = { width: 800, height: 420 };
+
+/** Every chain by its start and its duration. A rectangle marked in it is compared with the rest. */
+export function ScatterView() {
+  const { selection, own } = place();
+  const scale = own['scale'] === 'linear' ? 'linear' : 'log';
+  const brush = parseBrush(own['brush']);
+  const { ref, width, height } = useSize<HTMLDivElement>();
+  const bins = (px: number, most: number) => Math.max(50, Math.min(most, Math.floor(px / BIN_PX)));
+  const ready = selection.root !== undefined && width > 0;
+  const question = useQuestion<Scatter>(ready ? 'scatter' : null, [
+    ...selectionParams(selection),
+    ['width', bins(width - 76, MOST_BINS.width)], ['height', bins(height - 90, MOST_BINS.height)], ['scale', scale],
+  ]);
+  const { answer } = question;
+  const zoom = () => {
+    if (brush !== undefined) go({ selection: { ...brush }, own: { brush: undefined } });
+  };
+  const out = () => {
+    if (answer !== undefined) go({ selection: { ...zoomedOut(answer.from_ns, answer.until_ns), min_ns: undefined, max_ns: undefined }, own: { brush: undefined } });
+  };
+  const all = () => go({ selection: { from_ns: undefined, until_ns: undefined, min_ns: undefined, max_ns: undefined }, own: { brush: undefined } });
+  const other = () => go({ own: { scale: scale === 'log' ? 'linear' : undefined } });
+  useKeys('Scattergram', [
+    { key: 'p', does: 'to the plot', run: () => document.querySelector<HTMLElement>('.plot-area')?.focus() },
+    { key: 'b', does: 'begin a brush (in the plot); arrows move it, shift and arrows change its size, Esc takes it away', run: () => document.querySelector<HTMLElement>('.plot-area')?.focus() },
+    { key: 'z', does: 'zoom into the brush (Enter in the plot)', run: zoom },
+    { key: 'o', does: 'zoom out', run: out },
+    { key: '0', does: 'everything', run: all },
+    { key: 'l', does: 'logarithmic or linear', run: other },
+  ]);
+
+  return (
+    <div class="scatter">
+      <section class="panel scatter-main" aria-label="Scattergram">
+        <div class="bar">
+          <button type="button" disabled={brush === undefined} onClick={zoom} title="key z">Zoom in</button>
+          <button type="button" disabled={answer === undefined} onClick={out} title="key o">Zoom out</button>
+          <button type="button" onClick={all} title="key 0">All</button>
+          <button type="button" aria-pressed={scale === 'log'} onClick={other} title="key l">log</button>
+          <span class="spread" />
+          {answer !== undefined && <Summary answer={answer} />}
+        </div>
+        <div ref={ref} class="scatter-room">
+          <Answer to={question} what="Reading chains">
+            {(shown) => shown.total === 0 && shown.incomplete.x.length === 0 ? <Nothing /> : (
+              <Plot answer={shown} brush={brush} limitNs={selection.limit_ns} onZoom={zoom}
+                onBrush={(next, held) => go({ own: { brush: next === undefined ? undefined : formatBrush(next) } }, held)}
+                onOpen={(chain, startNs) => go({ view: 'chain', item: chain, own: { near_ns: String(startNs) } })} />
+            )}
+          </Answer>
+        </div>
+        {answer !== undefined && <Legend answer={answer} />}
+      </section>
+      {ready && <Side selection={selection} brush={brush} answer={answer} zoom={zoom} />}
+    </div>
+  );
+}
+
+function Nothing() {
+  return (
+    <Empty title="No chain is within this selection">
+      <p>Take a longer range of time, any level, or another leaf. <Link to={{ selection: { from_ns: undefined, until_ns: undefined, min_ns: undefined, max_ns: undefined, level: undefined, path: undefined, hosts: undefined } }}>Show everything of this root and leaf</Link></p>
+      <p>Nothing recorded yet? <code>chronoscope serve --data DIR</code> collects what programs on this host record.</p>
+    </Empty>
+  );
+}
+
+function Summary({ answer }: { answer: Scatter }) {
+  return (
+    <span class="quiet">
+      <strong>{formatCount(answer.total)}</strong> durations, {formatDuration(answer.min_ns)} – {formatDuration(answer.max_ns)}
+      <span title={`${formatCount(answer.read_rows)} rows read`}> · {formatDuration(answer.elapsed_ms * 1e6)}</span>
+    </span>
+  );
+}
+
+/** Which colour is which path, and what the other marks mean; only marks that are there. */
+function Legend({ answer }: { answer: Scatter }) {
+  const incomplete = answer.incomplete.count.reduce((a, b) => a + b, 0);
+  const lost = answer.gaps.reduce((sum, gap) => sum + gap.lost_rows, 0);
+  return (
+    <ul class="legend">
+      {answer.paths.map((path, index) => (
+        <li key={path.path}>
+          <button type="button" class="plain" title={`Only this path: ${path.path}`} onClick={() => go({ selection: { path: path.path } })}>
+            <span class="swatch" style={{ background: pathColour(index) }} /> level {path.level}: {formatCount(path.count)} <span class="quiet path">{path.path}</span>
+          </button>
+        </li>
+      ))}
+      <li><span class="mark extreme" /> slowest and fastest of each column</li>
+      {incomplete > 0 && <li><span class="mark incomplete" /> {formatCount(incomplete)} incomplete, where they started</li>}
+      {answer.gaps.length > 0 && (
+        <li title={answer.gaps.map((gap) => gap.what).join('\n')}><span class="mark gap" /> recorder gaps: {formatCount(lost)} rows lost</li>
+      )}
+      <Clocks answer={answer} />
+    </ul>
+  );
+}
+
+function Clocks({ answer: { clocks } }: { answer: Scatter }) {
+  if (clocks === null || clocks.crossing === 0) return null;
+  return (
+    <li title={clocks.corrected ? 'corrected by the clocks’ offsets as far as they are known' : 'raw stamps'}>
+      <span class="mark clock" />{' '}
+      {clocks.error_ns_max === null ? 'clocks between hosts: error unknown' : `within the clocks’ error of ${formatDuration(clocks.error_ns_max)}`}
+      {clocks.unknown > 0 && <span class="quiet"> · unknown for {formatCount(clocks.unknown)}</span>}
+      {clocks.negative > 0 && <span class="bad"> · {formatCount(clocks.negative)} negative</span>}
+    </li>
+  );
+}
+
+/** Beside the plot: what is in the brush and why, or the slowest of all that is shown. */
+function Side({ selection, brush, answer, zoom }: { selection: Selection; brush: Brush | undefined; answer: Scatter | undefined; zoom: () => void }) {
+  const inside: Selection = brush === undefined ? selection : { ...selection, ...brush };
+  const paths = answer?.paths.map((path) => path.path) ?? [];
+  return (
+    <aside class="panel scatter-side scroll" aria-label={brush === undefined ? 'Slowest chains' : 'Inside the brush'} tabIndex={0}>
+      {brush !== undefined && answer !== undefined && (
+        <>
+          <div class="bar">
+            <h2>Marked</h2>
+            <span class="spread" />
+            <button type="button" onClick={zoom}>Zoom in</button>
+            <button type="button" class="plain" onClick={() => go({ own: { brush: undefined } })} aria-label="Take the brush away">×</button>
+          </div>
+          <p class="quiet">{brushWords(brush)}</p>
+          <Cause inside={inside} context={{ from_ns: selection.from_ns ?? answer.from_ns, until_ns: selection.until_ns ?? answer.until_ns }} />
+        </>
+      )}
+      <ChainList of={inside} paths={paths} />
+    </aside>
+  );
+}
