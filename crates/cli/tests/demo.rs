@@ -15,7 +15,9 @@ fn start_demo(out: &Path, seconds: u32) -> Child {
         "the radar programs are not built: cargo build --workspace --bins, or make test"
     );
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/demo");
-    let mut command = Command::new(script.canonicalize().unwrap());
+    // A test run in the background ignores SIGINT, and whoever begins so cannot trap it.
+    let mut command = Command::new("env");
+    command.arg("--default-signal=INT").arg(script.canonicalize().unwrap());
     command.env("BIN", bin).env("OUT", out).env("SCENARIO", "circles").env("DISPLAYS", "2");
     command.env("SECONDS_TO_RUN", seconds.to_string());
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
