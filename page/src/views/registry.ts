@@ -2,6 +2,8 @@
 
 import type { FunctionComponent } from 'preact';
 import type { View } from '../selection/place';
+import { ChainView } from './chain/view';
+import { HistogramView } from './histogram/view';
 import { ScatterView } from './scatter/view';
 
 /** Which fields of the selection bar a view listens to; the others are not shown with it. */
@@ -27,5 +29,13 @@ export const REGISTRY: readonly Entry[] = [
   {
     view: 'scatter', title: 'Scattergram', key: '2', fields: 'chains', needsRoot: true, body: ScatterView,
     shows: 'every chain by its start and its duration; brush to find the cause',
+  },
+  {
+    view: 'histogram', title: 'Histogram', key: '3', fields: 'chains', needsRoot: true, body: HistogramView,
+    shows: 'the distribution of durations, its parameters and the verdict',
+  },
+  {
+    view: 'chain', title: 'Chain', key: '4', fields: 'none', needsRoot: false, body: ChainView,
+    shows: 'one chain as a waterfall',
   },
 ];

@@ -1,0 +1,49 @@
+import type { ComponentChildren } from 'preact';
+import type { Chain } from '../../api/types';
+import { formatDuration, formatTime } from '../../draw/format';
+import { Link } from '../../shell/link';
+import type { Node } from './tree';
+
+/** Everything that is known of one transaction. */
+export function Details({ node: { row, orphan }, chain, onClose }: { node: Node; chain: Chain; onClose: () => void }) {
+  const name = `${row.application}::${row.class}`;
+  const root = chain.rows.find((other) => other.parent === null);
+  const context = [...Object.entries(row.properties), ...Object.entries(row.metrics)];
+  return (
+    <aside class="panel chain-details scroll" aria-label={`Transaction ${name}`} tabIndex={0}>
+      <div class="bar"><h2>{row.class}</h2><span class="spread" /><button type="button" class="plain" onClick={onClose} aria-label="Close">×</button></div>
+      <dl class="parameters">
+        <Fact name="application">{row.application}</Fact>
+        <Fact name="host">{row.host}</Fact>
+        <Fact name="process, thread">{row.process}, {row.thread}</Fact>
+        <Fact name="start, UTC">{formatTime(chain.root_start_ns + row.start_ns, 6)}</Fact>
+        <Fact name="after the root">{formatDuration(row.start_ns)}</Fact>
+        {row.clock_error_ns !== null && row.clock_error_ns > 0 && <Fact name="clocks may be off by">±{formatDuration(row.clock_error_ns)}</Fact>}
+        {row.wait_ns !== null && <Fact name="wait before">{formatDuration(row.wait_ns)}</Fact>}
+        <Fact name="elapsed">{row.open ? 'open: not ended when it was read' : formatDuration(row.elapsed_ns)}</Fact>
+        {row.cpu_ns !== null && <Fact name="thread CPU">{formatDuration(row.cpu_ns)}</Fact>}
+        {row.percentile !== null && <Fact name="among its like">longer than {row.percentile.toFixed(2)} %</Fact>}
+        <Fact name="status"><span class={row.status === 'GOOD' ? 'good' : 'bad'}>{row.status}</span></Fact>
+        <Fact name="called">{row.parent === null ? 'root' : row.asynchronous ? 'asynchronously' : 'and waited for'}{orphan && ', by one that is missing'}</Fact>
+        <Fact name="level">{row.level}</Fact>
+        <Fact name="id"><span class="mono">{row.id}</span></Fact>
+      </dl>
+      {context.length > 0 && (
+        <>
+          <h3>Context</h3>
+          <dl class="parameters">{context.map(([key, value]) => <Fact key={key} name={key}>{String(value)}</Fact>)}</dl>
+        </>
+      )}
+      <p class="bar">
+        <Link to={{ view: 'histogram', selection: { kind: 'sync', root: name, leaf: undefined, level: undefined, path: undefined, min_ns: undefined, max_ns: undefined } }}>Histogram of {row.class}</Link>
+        {root !== undefined && root.id !== row.id && (
+          <Link to={{ view: 'scatter', selection: { kind: 'acpd', root: `${root.application}::${root.class}`, leaf: name, level: undefined, path: undefined, min_ns: undefined, max_ns: undefined } }}>Chains to here</Link>
+        )}
+      </p>
+    </aside>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return <><dt>{name}</dt><dd>{children}</dd></>;
+}

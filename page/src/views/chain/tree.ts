@@ -1,0 +1,88 @@
+// The rows of a chain in the order in which they are read: each below its parent, by start.
+
+import type { Chain } from '../../api/types';
+
+export type Row = Chain['rows'][number];
+
+/** A row in its place. */
+export interface Node {
+  readonly row: Row;
+  /** Where its parent is in the order; -1 where it has none that is here. */
+  readonly parent: number;
+  /** How far to the right its name stands. */
+  readonly depth: number;
+  /** How many rows are below it, at any depth. */
+  readonly below: number;
+  /** Its parent is named but is not in the store. */
+  readonly orphan: boolean;
+  /** On the way from the root to the row that ends last: what the whole chain waited for. */
+  readonly last: boolean;
+}
+
+/** Orders the rows. Rows that name each other in a circle stand at the end, as if without parents. */
+export function ordered(rows: readonly Row[]): Node[] {
+  const ids = new Set(rows.map((row) => row.id));
+  const children = new Map<string | null, Row[]>();
+  for (const row of [...rows].sort((a, b) => a.start_ns - b.start_ns)) {
+    const parent = row.parent !== null && row.parent !== row.id && ids.has(row.parent) ? row.parent : null;
+    const siblings = children.get(parent);
+    if (siblings === undefined) children.set(parent, [row]);
+    else siblings.push(row);
+  }
+  const last = wayToLast(rows);
+  const found: { row: Row; parent: number; depth: number; below: number; orphan: boolean; last: boolean }[] = [];
+  const seen = new Set<string>();
+  // A stack of our own: a chain may be deeper than the browser's.
+  const walk = (tops: readonly Row[]) => {
+    const open = tops.map((row) => ({ row, parent: -1, depth: 0 })).reverse();
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      const { row, parent, depth } = next;
+      if (seen.has(row.id)) continue;
+      seen.add(row.id);
+      const index = found.length;
+      found.push({ row, parent, depth, below: 0, orphan: row.parent !== null && !ids.has(row.parent), last: last.has(row.id) });
+      for (const child of [...(children.get(row.id) ?? [])].reverse()) open.push({ row: child, parent: index, depth: depth + 1 });
+    }
+  };
+  walk(children.get(null) ?? []);
+  walk(rows.filter((row) => !seen.has(row.id)));
+  for (let index = found.length - 1; index >= 0; index -= 1) {
+    const node = found[index];
+    const parent = node === undefined ? undefined : found[node.parent];
+    if (node !== undefined && parent !== undefined) parent.below += node.below + 1;
+  }
+  return found;
+}
+
+function wayToLast(rows: readonly Row[]): Set<string> {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const way = new Set<string>();
+  let at = rows.reduce<Row | undefined>((latest, row) => (latest === undefined || row.start_ns > latest.start_ns ? row : latest), undefined);
+  while (at !== undefined && !way.has(at.id)) {
+    way.add(at.id);
+    at = at.parent === null ? undefined : byId.get(at.parent);
+  }
+  return way;
+}
+
+/** The nodes that are shown when what is below some is not. Each with its place in the whole order. */
+export function visible(nodes: readonly Node[], closed: ReadonlySet<string>): number[] {
+  const found: number[] = [];
+  for (let index = 0; index < nodes.length; index += 1) {
+    const node = nodes[index];
+    if (node === undefined) break;
+    found.push(index);
+    if (closed.has(node.row.id)) index += node.below;
+  }
+  return found;
+}
+
+/** The instants between which something of the chain is drawn, relative to the root's start. */
+export function extent(rows: readonly Row[]): { from_ns: number; until_ns: number } {
+  let [from_ns, until_ns] = [0, 1];
+  for (const row of rows) {
+    from_ns = Math.min(from_ns, row.start_ns);
+    until_ns = Math.max(until_ns, row.start_ns + row.elapsed_ns);
+  }
+  return { from_ns, until_ns };
+}

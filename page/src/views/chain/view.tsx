@@ -1,0 +1,134 @@
+import { useMemo, useRef, useState } from 'preact/hooks';
+import { download } from '../../api/client';
+import { Problem } from '../../api/problem';
+import { useQuestion } from '../../api/question';
+import type { Chain } from '../../api/types';
+import { formatCount, formatDuration, formatTime } from '../../draw/format';
+import { go, place } from '../../selection/current';
+import { Answer, Empty } from '../../shell/answer';
+import { useKeys } from '../../shell/keys';
+import { Link } from '../../shell/link';
+import { Details } from './details';
+import { axisOf, foldable } from './fold';
+import { extent, ordered, visible } from './tree';
+import { Waterfall } from './waterfall';
+import './style.css';
+
+/** One chain as a waterfall. */
+export function ChainView() {
+  const { item, own, selection } = place();
+  const question = useQuestion<Chain>(item === '' ? null : `chains/${encodeURIComponent(item)}`, [
+    ['near_ns', own['near_ns']], ['clocks', selection.clocks],
+  ]);
+  if (item === '') return <Which />;
+  return <Answer to={question} what="Looking for the chain">{(chain) => <One chain={chain} key={chain.chain} />}</Answer>;
+}
+
+/** No chain is named yet. */
+function Which() {
+  const field = useRef<HTMLInputElement>(null);
+  const open = (event: Event) => {
+    event.preventDefault();
+    const id = field.current?.value.trim() ?? '';
+    if (id !== '') go({ view: 'chain', item: id });
+  };
+  return (
+    <Empty title="Which chain?">
+      <p>The slowest are beside the <Link to={{ view: 'scatter' }}>scattergram</Link>: each duration there is a link to its chain.</p>
+      <form onSubmit={open}><label>Or by its id: <input ref={field} size={34} class="mono" spellcheck={false} autocomplete="off" /></label> <button type="submit">Open</button></form>
+    </Empty>
+  );
+}
+
+function One({ chain }: { chain: Chain }) {
+  const { own } = place();
+  const folded = own['fold'] !== 'no';
+  const closed = useMemo(() => new Set((own['closed'] ?? '').split(',').filter(Boolean)), [own['closed']]);
+  const nodes = useMemo(() => ordered(chain.rows), [chain]);
+  const shown = useMemo(() => visible(nodes, closed), [nodes, closed]);
+  const whole = useMemo(() => extent(chain.rows), [chain]);
+  const folds = useMemo(() => (folded ? foldable(whole, chain.idle) : []), [whole, chain, folded]);
+  const applications = useMemo(() => [...new Set(nodes.map((node) => node.row.application))], [nodes]);
+  const chosen = nodes.find((node) => node.row.id === own['row']);
+  const [problem, setProblem] = useState<string>();
+
+  const choose = (id: string | undefined) => go({ own: { row: id } }, true);
+  const close = (id: string, shut: boolean) => {
+    const next = new Set(closed);
+    if (shut) next.add(id);
+    else next.delete(id);
+    go({ own: { closed: next.size === 0 ? undefined : [...next].join(',') } }, true);
+  };
+  const fold = () => go({ own: { fold: folded ? 'no' : undefined } }, true);
+  const save = () => {
+    setProblem(undefined);
+    download(`chains/${encodeURIComponent(chain.chain)}/perfetto`, [['near_ns', own['near_ns']]]).then(
+      (blob) => saveAs(blob, `chain-${chain.chain}.json`),
+      (error: unknown) => setProblem(error instanceof Problem ? `${error.message}. ${error.hint}` : String(error)),
+    );
+  };
+  const longest = () => choose(mostTime(nodes));
+  useKeys('Chain', [
+    { key: 'w', does: 'to the rows; arrows go up and down, close and open', run: () => document.querySelector<HTMLElement>('.waterfall-rows')?.focus() },
+    { key: 's', does: 'to the row that took, or waited, longest on the way to the last', run: longest },
+    { key: 'f', does: 'fold idle stretches, or draw them to scale', run: fold },
+    { key: 'e', does: 'save for Perfetto', run: save },
+  ]);
+
+  return (
+    <div class="chain">
+      <section class="panel chain-head" aria-label="Chain">
+        <div class="bar">
+          <h2>{formatDuration(chain.duration_ns)}</h2>
+          <span class="quiet">from {formatTime(chain.root_start_ns, 6)} UTC</span>
+          {chain.apcd_ns !== chain.duration_ns && <span class="quiet">APCD {formatDuration(chain.apcd_ns)}</span>}
+          <span class="quiet">{formatCount(chain.rows.length)} transactions</span>
+          {(!chain.complete || chain.missing > 0) && <strong class="bad">incomplete: {chain.missing > 0 ? `${formatCount(chain.missing)} transactions missing` : 'its end is missing'}</strong>}
+          <span class="quiet mono" title="The chain's id">{chain.chain}</span>
+          <span class="spread" />
+          <button type="button" onClick={longest} title="key s">Longest</button>
+          <button type="button" aria-pressed={folded} onClick={fold} title="key f">Fold idle</button>
+          <button type="button" onClick={save} title="A Chrome trace, which Perfetto opens (key e)">Save for Perfetto</button>
+        </div>
+        {problem !== undefined && <p class="notice problem" role="alert">{problem}</p>}
+        <Meaning folds={folds.length} asynchronous={chain.rows.some((row) => row.asynchronous)} unsure={chain.rows.some((row) => (row.clock_error_ns ?? 0) > 0)} />
+      </section>
+      <div class="chain-body">
+        <section class="panel chain-waterfall" aria-label="Waterfall">
+          <Waterfall nodes={nodes} shown={shown} closed={closed} applications={applications} chosen={own['row']}
+            axis={(width) => axisOf(whole, folds, width)} onChoose={choose} onClose={close} />
+        </section>
+        {chosen !== undefined && <Details node={chosen} chain={chain} onClose={() => choose(undefined)} />}
+      </div>
+    </div>
+  );
+}
+
+/** The row on the way to the last one, whose own time or the wait before it is longest. */
+function mostTime(nodes: ReturnType<typeof ordered>): string | undefined {
+  const way = nodes.filter((node) => node.last);
+  const took = (node: (typeof way)[number]) => Math.max(node.row.elapsed_ns, node.row.wait_ns ?? 0);
+  return way.reduce<(typeof way)[number] | undefined>((most, node) => (most === undefined || took(node) > took(most) ? node : most), undefined)?.row.id;
+}
+
+function Meaning({ folds, asynchronous, unsure }: { folds: number; asynchronous: boolean; unsure: boolean }) {
+  return (
+    <ul class="legend">
+      <li><span class="key-line" /> called and waited for</li>
+      {asynchronous && <li><span class="key-line dashed" /> asynchronous: the horizontal part is the wait</li>}
+      {unsure && <li><span class="key-whisker" /> where the start may be, by the clocks</li>}
+      {folds > 0 && <li><span class="mark gap" /> {formatCount(folds)} folded, with how long they are</li>}
+      <li class="quiet"><strong>Bold</strong>: on the way to what starts last. Rank: of its elapsed time among its like.</li>
+    </ul>
+  );
+}
+
+function saveAs(blob: Blob, name: string): void {
+  const url = URL.createObjectURL(blob);
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  // The browser has taken it by the next turn.
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}

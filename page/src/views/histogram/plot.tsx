@@ -1,0 +1,109 @@
+import { useState } from 'preact/hooks';
+import type { Distribution, HistogramAnswer } from '../../api/types';
+import { DurationAxisBelow } from '../../draw/axes';
+import { formatCount, formatDuration, formatShare, formatShort } from '../../draw/format';
+import { linear, scaleOf, ticks, type Scale } from '../../draw/scale';
+import { useSize } from '../../draw/size';
+import { go } from '../../selection/current';
+import { barTop, binAt, labels } from './bins';
+
+const ROOM = { left: 58, right: 16, top: 48, bottom: 30 };
+
+interface CountsProps {
+  readonly answer: HistogramAnswer;
+  readonly distribution: Distribution;
+  readonly counts: 'linear' | 'log';
+  readonly limitNs: number | undefined;
+}
+
+/** Counts by duration, with the parameters of the distribution where they are. */
+export function Counts({ answer, distribution, counts, limitNs }: CountsProps) {
+  const { ref, width, height } = useSize<HTMLDivElement>();
+  const [pointer, setPointer] = useState<number>();
+  const factor = parseFloat(getComputedStyle(document.documentElement).fontSize) / 13;
+  const room = { left: ROOM.left * factor, right: ROOM.right * factor, top: ROOM.top * factor, bottom: ROOM.bottom * factor };
+  const plot = { width: Math.max(10, width - room.left - room.right), height: Math.max(10, height - room.top - room.bottom) };
+  const { bins } = answer;
+  const x = scaleOf(answer.scale, bins[0]?.from_ns ?? 1, bins.at(-1)?.until_ns ?? 2, plot.width);
+  const most = bins.reduce((a, bin) => Math.max(a, bin.count), 1);
+  const y = counts === 'log' ? scaleOf('log', 1, most, plot.height) : linear(0, most, plot.height);
+  const under = pointer === undefined ? undefined : binAt(bins, x.value(pointer));
+  const where = (event: PointerEvent) => event.clientX - (event.currentTarget as HTMLElement).getBoundingClientRect().left - room.left;
+  return (
+    <>
+      <div ref={ref} class="histogram-area" onPointerMove={(event) => setPointer(where(event))} onPointerLeave={() => setPointer(undefined)}
+        onClick={() => under !== undefined && under.count > 0 && go({ view: 'scatter', selection: { min_ns: Math.floor(under.from_ns), max_ns: Math.ceil(under.until_ns) } })}>
+        {width > 0 && (
+          <svg width={width} height={height} role="img" aria-label={inWords(distribution)}>
+            <g transform={`translate(${room.left} ${room.top})`}>
+              <CountAxis scale={y} width={plot.width} kind={counts} />
+              {bins.map((bin) => bin.count > 0 && (
+                <rect key={bin.from_ns} class={`bin${limitNs !== undefined && bin.from_ns >= limitNs ? ' above' : ''}${bin === under ? ' under' : ''}`}
+                  x={x.at(bin.from_ns)} width={Math.max(1, x.at(bin.until_ns) - x.at(bin.from_ns) - 0.5)}
+                  y={plot.height - barTop(bin.count, y)} height={barTop(bin.count, y)} />
+              ))}
+              <DurationAxisBelow scale={x} y={plot.height} grid={0} />
+              <Marks x={x} height={plot.height} distribution={distribution} limitNs={limitNs} letter={6.2 * factor} />
+            </g>
+          </svg>
+        )}
+      </div>
+      <p class="readout">
+        {under === undefined ? <span class="quiet">A click on a bar shows its chains in the scattergram.</span> : (
+          <>{formatDuration(under.from_ns)} – {formatDuration(under.until_ns)} · {formatCount(under.count)} ({formatShare(under.count / Math.max(1, distribution.count))})</>
+        )}
+      </p>
+    </>
+  );
+}
+
+function inWords(d: Distribution): string {
+  return `${formatCount(d.count)} durations from ${formatDuration(d.min_ns)} to ${formatDuration(d.max_ns)}, median ${formatDuration(d.median_ns)}, p99 ${formatDuration(d.p99_ns)}`;
+}
+
+function CountAxis({ scale, width, kind }: { scale: Scale; width: number; kind: 'linear' | 'log' }) {
+  const found = ticks(scale, kind === 'log' ? 6 : Math.max(2, scale.length / 60)).filter((tick) => Number.isInteger(tick));
+  return (
+    <g aria-hidden="true">
+      {found.map((tick) => {
+        const at = Math.round(scale.length - barTop(tick, scale)) + 0.5;
+        return (
+          <g key={tick} transform={`translate(0 ${at})`}>
+            <path class="grid" d={`M0 0H${width}`} />
+            <text x={-7} dy="0.32em" text-anchor="end">{tick < 1000 ? tick : formatShort(tick)}</text>
+          </g>
+        );
+      })}
+    </g>
+  );
+}
+
+/** Rows of labels above the plot, in lines of text. */
+const ROWS = 3;
+
+/** Lines at what has a name; their labels stand in rows, so that neighbours stay legible. */
+function Marks({ x, height, distribution: d, limitNs, letter }: { x: Scale; height: number; distribution: Distribution; limitNs: number | undefined; letter: number }) {
+  const all: readonly (readonly [string, string, number])[] = [
+    ['median', 'median', d.median_ns], ['mean', 'mean', d.mean_ns], ['p99', 'p99', d.p99_ns], ['3 sigma', 'sigma', d.three_sigma_ns],
+    ...(limitNs === undefined ? [] : [['limit', 'limit', limitNs] as const]),
+  ];
+  const marks = all
+    .filter(([, , ns]) => ns >= x.from && ns <= x.until)
+    .sort((a, b) => a[2] - b[2])
+    .map(([name, kind, ns]) => ({ kind, text: `${name} ${formatDuration(ns)}`, at: Math.round(x.at(ns)) + 0.5 }));
+  const places = labels(marks.map(({ text, at }) => [at, (text.length + 2) * letter] as const), x.length, ROWS);
+  return (
+    <>
+      {marks.map(({ kind, text, at }, index) => {
+        const { row, left } = places[index] ?? { row: 0, left: false };
+        const y = (row - ROWS + 0.7) * 2.2 * letter;
+        return (
+          <g key={text} class={`mark-line ${kind}`}>
+            <path d={`M${at} ${y - 1.2 * letter}V${height}`} />
+            <text x={left ? at - 4 : at + 4} y={y} text-anchor={left ? 'end' : 'start'}>{text}</text>
+          </g>
+        );
+      })}
+    </>
+  );
+}

@@ -1,0 +1,152 @@
+import { useQuestion } from '../../api/question';
+import type { HistogramAnswer, Selection } from '../../api/types';
+import { pathColour } from '../../draw/colours';
+import { formatCount, formatDuration, formatShare } from '../../draw/format';
+import { go, place } from '../../selection/current';
+import { selectionParams } from '../../selection/place';
+import { Answer, Empty } from '../../shell/answer';
+import { useKeys } from '../../shell/keys';
+import { DurationInput } from '../../shell/selection-bar';
+import { Counts } from './plot';
+import './style.css';
+
+/** As many bins as are told apart on a screen. */
+const BINS = 160;
+
+/** The distribution of durations: its picture, its parameters, and whether the limit holds. */
+export function HistogramView() {
+  const { selection, own } = place();
+  const scale = own['scale'] === 'linear' ? 'linear' : 'log';
+  const counts = own['counts'] === 'log' ? 'log' : 'linear';
+  const question = useQuestion<HistogramAnswer>(selection.root === undefined ? null : 'histogram', [
+    ...selectionParams(selection), ['bins', BINS], ['scale', scale],
+  ]);
+  const otherScale = () => go({ own: { scale: scale === 'log' ? 'linear' : undefined } });
+  const otherCounts = () => go({ own: { counts: counts === 'log' ? undefined : 'log' } });
+  useKeys('Histogram', [
+    { key: 'l', does: 'durations logarithmic or linear', run: otherScale },
+    { key: 'c', does: 'counts logarithmic or linear: few beside many', run: otherCounts },
+  ]);
+
+  return (
+    <Answer to={question} what="Counting">
+      {(answer) => answer.distribution === null ? <Nothing answer={answer} /> : (
+        <div class="histogram">
+          <Requirement answer={answer} selection={selection} />
+          <section class="panel histogram-main" aria-label="Histogram">
+            <div class="bar">
+              <button type="button" aria-pressed={scale === 'log'} onClick={otherScale} title="key l">log durations</button>
+              <button type="button" aria-pressed={counts === 'log'} onClick={otherCounts} title="key c">log counts</button>
+              <span class="spread" />
+              <span class="quiet"><strong>{formatCount(answer.distribution.count)}</strong> durations · {formatDuration(answer.elapsed_ms * 1e6)}</span>
+            </div>
+            <Counts answer={answer} counts={counts} limitNs={selection.limit_ns} distribution={answer.distribution} />
+          </section>
+          <Parameters answer={answer} />
+          {answer.paths.length > 1 && <Paths answer={answer} />}
+        </div>
+      )}
+    </Answer>
+  );
+}
+
+function Nothing({ answer }: { answer: HistogramAnswer }) {
+  return (
+    <Empty title="No duration is within this selection">
+      <p>{answer.counts.incomplete > 0 ? `${formatCount(answer.counts.incomplete)} chains began in it, but have no such leaf (yet).` : 'Take a longer range of time, any level, or another leaf.'}</p>
+    </Empty>
+  );
+}
+
+/** The verdict in words, or where to say the limit. */
+function Requirement({ answer, selection }: { answer: HistogramAnswer; selection: Selection }) {
+  const { verdict } = answer;
+  if (verdict === null) {
+    return (
+      <section class="panel verdict none" aria-label="Requirement">
+        <span>Is there a limit that the durations have to keep?</span>
+        <DurationInput label="longest good duration" value={selection.limit_ns} empty="1 s" change={(limit_ns) => go({ selection: { limit_ns } })} />
+        <span class="quiet">It holds while less than 0.3 % are above it.</span>
+      </section>
+    );
+  }
+  return (
+    <section class={`panel verdict ${verdict.holds ? 'holds' : 'broken'}`} aria-label="Requirement">
+      <strong>{verdict.holds ? 'Holds' : 'Not met'}</strong>
+      <span>{verdict.sentence}</span>
+      <span class="quiet">{formatCount(verdict.above)} of {formatCount(verdict.count)} above {formatDuration(verdict.limit_ns)}; allowed is less than {formatShare(verdict.share)}</span>
+    </section>
+  );
+}
+
+function Parameters({ answer }: { answer: HistogramAnswer }) {
+  const { distribution: d, counts, losses, clocks } = answer;
+  if (d === null) return null;
+  const durations: readonly (readonly [string, number, string])[] = [
+    ['shortest', d.min_ns, ''], ['median', d.median_ns, 'median'], ['mean', d.mean_ns, 'mean'], ['standard deviation', d.sd_ns, ''],
+    ['p90', d.p90_ns, ''], ['p99', d.p99_ns, 'p99'], ['p99.73', d.p99_73_ns, ''], ['p99.9', d.p99_9_ns, ''],
+    ['3 sigma', d.three_sigma_ns, 'sigma'], ['longest', d.max_ns, ''],
+  ];
+  const left: readonly (readonly [string, number])[] = [
+    ['incomplete chains', counts.incomplete], ['negative durations', counts.negative], ['rows lost by recorders', losses.lost_rows],
+    ['damaged rows', losses.damaged_rows], ['expired rows', losses.expired_rows],
+  ];
+  return (
+    <section class="panel parameters-panel" aria-label="Parameters of the distribution">
+      <h2>Parameters</h2>
+      <dl class="parameters">
+        <dt>count</dt><dd>{formatCount(d.count)}</dd>
+        {durations.map(([name, ns, mark]) => (
+          <>
+            <dt key={`${name} t`}>{mark !== '' && <span class={`key ${mark}`} />}{name}</dt>
+            <dd key={`${name} d`} title={`${formatCount(ns)} ns`}>{formatDuration(ns)}</dd>
+          </>
+        ))}
+        <dt title="above the median plus three standard deviations">above 3 sigma</dt><dd>{formatCount(d.above_3_sigma)} ({formatShare(d.above_3_sigma / d.count)})</dd>
+      </dl>
+      <h2>Left out</h2>
+      <dl class="parameters">
+        {left.map(([name, count]) => <><dt key={`${name} t`}>{name}</dt><dd key={`${name} d`} class={count > 0 ? 'bad' : ''}>{formatCount(count)}</dd></>)}
+      </dl>
+      {clocks !== null && clocks.crossing > 0 && (
+        <>
+          <h2>Clocks</h2>
+          <dl class="parameters">
+            <dt>stamps</dt><dd>{clocks.corrected ? 'corrected' : 'raw'}</dd>
+            <dt>between hosts</dt><dd>{formatCount(clocks.crossing)} of {formatCount(clocks.durations)}</dd>
+            <dt>may be off by at most</dt><dd>{clocks.error_ns_max === null ? 'unknown' : formatDuration(clocks.error_ns_max)}</dd>
+            <dt>on average</dt><dd>{clocks.error_ns_mean === null ? 'unknown' : formatDuration(clocks.error_ns_mean)}</dd>
+            {clocks.unknown > 0 && <><dt>clocks unknown</dt><dd class="bad">{formatCount(clocks.unknown)}</dd></>}
+          </dl>
+        </>
+      )}
+    </section>
+  );
+}
+
+/** Each path by itself: modes of a system that a common histogram would mix. */
+function Paths({ answer }: { answer: HistogramAnswer }) {
+  return (
+    <section class="panel scroll paths-panel" aria-label="Paths" tabIndex={0}>
+      <table>
+        <caption>By path</caption>
+        <thead>
+          <tr>
+            <th scope="col">Path</th><th scope="col" class="number">level</th><th scope="col" class="number">count</th><th scope="col" class="number">median</th>
+            <th scope="col" class="number">mean</th><th scope="col" class="number">sd</th><th scope="col" class="number">p99</th><th scope="col" class="number">p99.73</th><th scope="col" class="number">longest</th>
+          </tr>
+        </thead>
+        <tbody>
+          {answer.paths.map(({ path, level, distribution: d }, index) => (
+            <tr key={path}>
+              <td><button type="button" class="plain path" title={`Only this path: ${path}`} onClick={() => go({ selection: { path } })}><span class="dot" style={{ background: pathColour(index) }} /> {path}</button></td>
+              <td class="number">{level}</td><td class="number">{formatCount(d.count)}</td><td class="number">{formatDuration(d.median_ns)}</td>
+              <td class="number">{formatDuration(d.mean_ns)}</td><td class="number">{formatDuration(d.sd_ns)}</td><td class="number">{formatDuration(d.p99_ns)}</td>
+              <td class="number">{formatDuration(d.p99_73_ns)}</td><td class="number">{formatDuration(d.max_ns)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
