@@ -19,6 +19,10 @@ pub type Slot = u32;
 const CELL: i32 = 64;
 /// A label is looked for a better place at most this often, ns: labels that jump cannot be read.
 const PLACE_NS: u64 = 5_000_000_000;
+/// A label hides at most so much, in hundredths of it, where it is shown with all its lines, …
+const FULL_MOST: i64 = 12;
+/// … and with its first.
+const NAME_MOST: i64 = 25;
 /// A target not updated for this long is drawn as coasting, ns.
 const COAST_NS: u64 = 20_000_000_000;
 /// A target not updated for this long is taken off, ns.
@@ -27,8 +31,6 @@ const GONE_NS: u64 = 90_000_000_000;
 #[derive(Debug)]
 struct Entry {
     target: Target,
-    /// Where it is entered in the index and, once redrawn, on the screen.
-    boxes: [Rect; 2],
     placed_ns: u64,
 }
 
@@ -40,6 +42,9 @@ pub struct Picture {
     frame: Frame,
     symbols: Symbols,
     entries: Vec<Option<Entry>>,
+    /// Where each slot is entered in the index and, once redrawn, on the screen: body and label.
+    /// Beside the entries and not in them, because most looks at a target end here.
+    boxes: Vec<[Rect; 2]>,
     free: Vec<Slot>,
     by_number: HashMap<u16, Slot>,
     columns: i32,
@@ -66,6 +71,7 @@ impl Picture {
             map,
             symbols: Symbols::new(),
             entries: Vec::new(),
+            boxes: Vec::new(),
             free: Vec::new(),
             by_number: HashMap::new(),
             columns,
@@ -124,9 +130,10 @@ impl Picture {
     /// Takes a target off; nothing is drawn yet.
     pub fn remove(&mut self, number: u16) {
         let Some(slot) = self.by_number.remove(&number) else { return };
-        if let Some(entry) = self.entries[slot as usize].take() {
-            self.unlist(slot, entry.boxes);
-            self.spoilt.extend(entry.boxes);
+        if self.entries[slot as usize].take().is_some() {
+            let boxes = std::mem::take(&mut self.boxes[slot as usize]);
+            self.unlist(slot, boxes);
+            self.spoilt.extend(boxes);
             self.free.push(slot);
         }
     }
@@ -135,12 +142,13 @@ impl Picture {
     /// yet. Call about once a second.
     pub fn sweep(&mut self, now_ns: u64) {
         let mut gone = Vec::new();
-        for entry in self.entries.iter_mut().flatten() {
+        for (entry, boxes) in self.entries.iter_mut().zip(&self.boxes) {
+            let Some(entry) = entry else { continue };
             let silent_ns = now_ns.saturating_sub(entry.target.updated_ns);
             if silent_ns > GONE_NS {
                 gone.push(entry.target.number);
             } else if silent_ns > COAST_NS && entry.target.coast() {
-                self.spoilt.extend(entry.boxes);
+                self.spoilt.extend(boxes);
             }
         }
         for number in gone {
@@ -161,6 +169,9 @@ impl Picture {
 
     /// Repairs what many updates spoilt: each tile of the screen at most once.
     pub fn redraw_all(&mut self) {
+        if self.spoilt.is_empty() {
+            return;
+        }
         let spoilt = std::mem::take(&mut self.spoilt);
         let mut dirty = vec![false; self.cells.len()];
         for &area in &spoilt {
@@ -186,8 +197,9 @@ impl Picture {
     /// What the picture would be if everything were drawn anew, status line left out.
     pub fn drawn_anew(&self) -> Frame {
         let mut frame = self.map.clone();
-        for entry in self.entries.iter().flatten() {
-            entry.target.draw(&mut frame, &self.symbols, self.view.area());
+        for (entry, boxes) in self.entries.iter().zip(&self.boxes) {
+            let Some(entry) = entry else { continue };
+            entry.target.draw(&mut frame, &self.symbols, boxes, self.view.area());
         }
         frame
     }
@@ -195,22 +207,21 @@ impl Picture {
     fn insert(&mut self, target: Target) -> Slot {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.entries.push(None);
+            self.boxes.push(<_>::default());
             self.stamps.push(0);
             Slot::try_from(self.entries.len() - 1).unwrap_or(Slot::MAX)
         });
         self.by_number.insert(target.number, slot);
-        let empty = [Rect::default(); 2];
         // Placed long ago: the first update finds the label a place.
-        self.entries[slot as usize] = Some(Entry { target, boxes: empty, placed_ns: 0 });
+        self.entries[slot as usize] = Some(Entry { target, placed_ns: 0 });
         slot
     }
 
     /// Enters the target where it is now and notes what that spoils.
     fn moved(&mut self, slot: Slot) {
-        let Some(Some(entry)) = self.entries.get_mut(slot as usize) else { return };
-        let old = entry.boxes;
+        let Some(Some(entry)) = self.entries.get(slot as usize) else { return };
         let new = [entry.target.body(), entry.target.label_box()];
-        entry.boxes = new;
+        let old = std::mem::replace(&mut self.boxes[slot as usize], new);
         // Most updates move a target by less than a pixel.
         if old != new {
             self.unlist(slot, old);
@@ -232,8 +243,9 @@ impl Picture {
         // The order of drawing is that of the slots, everywhere and always.
         found.sort_unstable();
         for &slot in &found {
-            if let Some(Some(entry)) = self.entries.get(slot as usize) {
-                entry.target.draw(&mut self.frame, &self.symbols, area);
+            let at = slot as usize;
+            if let Some(Some(entry)) = self.entries.get(at) {
+                entry.target.draw(&mut self.frame, &self.symbols, &self.boxes[at], area);
             }
         }
         self.found = found;
@@ -249,8 +261,8 @@ impl Picture {
                 let cell = self.cell(x, y);
                 for &slot in &self.cells[cell] {
                     let at = slot as usize;
-                    let Some(Some(entry)) = self.entries.get(at) else { continue };
-                    if self.stamps[at] != self.stamp && entry.boxes.iter().any(|b| b.touches(area))
+                    if self.stamps[at] != self.stamp
+                        && self.boxes[at].iter().any(|b| b.touches(area))
                     {
                         self.stamps[at] = self.stamp;
                         found.push(slot);
@@ -269,81 +281,95 @@ impl Picture {
             return;
         }
         entry.placed_ns = now_ns.max(1);
-        let (current, urgent) = (
-            (entry.target.place, entry.target.detail),
-            entry.target.look == super::target::Look::Emergency,
-        );
         let mut obstacles = std::mem::take(&mut self.obstacles);
-        self.obstacles(slot, &mut obstacles);
-        let Some(Some(entry)) = self.entries.get_mut(slot as usize) else { return };
-        let area = self.view.area();
-        let hidden = |(place, detail)| {
-            let label = entry.target.label_at(place, detail);
-            let cost: i64 = obstacles.iter().map(|(o, w)| w * label.intersect(*o).area()).sum();
-            // Share of the label that lies over something, in hundredths.
-            (cost + 4 * (label.area() - label.intersect(area).area())) * 100 / label.area().max(1)
-        };
-        // What stands well enough stays: a label that jumps cannot be read.
-        let stays = match current.1 {
-            Detail::Full => 30,
-            Detail::Name => 50,
-            Detail::Hidden => -1,
-        };
-        let full = best(Detail::Full, hidden);
-        if !first && hidden(current) <= stays && !(current.1 == Detail::Name && full.0 == 0) {
-            self.obstacles = obstacles;
-            return;
+        if first || !self.stands_well(slot, &mut obstacles) {
+            self.place_anew(slot, first, &mut obstacles);
         }
-        let name = best(Detail::Name, hidden);
-        let (place, detail) = match (full, name) {
-            ((cost, place), _) if cost <= 12 || urgent => (place, Detail::Full),
-            (_, (cost, place)) if cost <= 25 => (place, Detail::Name),
-            (_, (_, place)) => (place, Detail::Hidden),
-        };
-        entry.target.place = place;
-        entry.target.detail = detail;
         self.obstacles = obstacles;
     }
 
-    /// What a label of `slot` should not cover, each with how much it matters.
-    fn obstacles(&mut self, slot: Slot, obstacles: &mut Vec<(Rect, i64)>) {
-        obstacles.clear();
+    /// Whether a label may stay as it is, seen only from what is under it. Most may.
+    fn stands_well(&mut self, slot: Slot, obstacles: &mut Vec<(Rect, i64)>) -> bool {
+        let Some(Some(entry)) = self.entries.get(slot as usize) else { return true };
+        // One with less than all its lines may get more: that takes a look around.
+        if entry.target.detail != Detail::Full {
+            return false;
+        }
+        let label = entry.target.label_text();
+        self.obstacles(slot, label, obstacles);
+        let most = stays_hidden(Detail::Full);
+        hidden(label, obstacles, self.view.area(), most) <= most
+    }
+
+    /// Looks at all places around the symbol; keeps the present one where it will do.
+    fn place_anew(&mut self, slot: Slot, first: bool, obstacles: &mut Vec<(Rect, i64)>) {
         let Some(Some(entry)) = self.entries.get(slot as usize) else { return };
         let around = (0..LABEL_PLACES)
             .map(|place| entry.target.label_at(place, Detail::Full))
             .fold(Rect::default(), Rect::union);
+        self.obstacles(slot, around, obstacles);
+        let Some(Some(entry)) = self.entries.get_mut(slot as usize) else { return };
+        let (place, detail) = (entry.target.place, entry.target.detail);
+        let urgent = entry.target.look == super::target::Look::Emergency;
+        let area = self.view.area();
+        let cost = |place, detail, most| {
+            hidden(entry.target.label_at(place, detail), obstacles, area, most)
+        };
+        // An emergency has all its lines whatever they hide: there the least has to be known.
+        let full_most = if urgent { i64::MAX } else { FULL_MOST };
+        let full = best(full_most, |place, most| cost(place, Detail::Full, most));
+        // What stands well enough stays: a label that jumps cannot be read.
+        let stays = stays_hidden(detail);
+        let may_stay = !first && (detail != Detail::Name || full.0 != 0);
+        if may_stay && cost(place, detail, stays) <= stays {
+            return;
+        }
+        (entry.target.place, entry.target.detail) = if full.0 <= full_most {
+            (full.1, Detail::Full)
+        } else {
+            let name = best(NAME_MOST, |place, most| cost(place, Detail::Name, most));
+            let detail = if name.0 <= NAME_MOST { Detail::Name } else { Detail::Hidden };
+            (name.1, detail)
+        };
+    }
+
+    /// What a label of `slot` within `around` should not cover, each with how much it matters.
+    fn obstacles(&mut self, slot: Slot, around: Rect, obstacles: &mut Vec<(Rect, i64)>) {
+        obstacles.clear();
         let mut found = std::mem::take(&mut self.found);
         self.touching(around, &mut found);
         for other in found.iter().filter(|&&other| other != slot) {
             let Some(Some(other)) = self.entries.get(*other as usize) else { continue };
-            obstacles.push((other.target.label_text(), 1));
             // Hiding a symbol is worse than hiding a label.
-            obstacles.push((other.target.symbol(), 2));
+            let parts = [(other.target.label_text(), 1), (other.target.symbol(), 2)];
+            obstacles.extend(parts.into_iter().filter(|(part, _)| part.touches(around)));
         }
         self.found = found;
     }
 
+    /// Enters a slot in each cell that its boxes touch, once.
     fn list(&mut self, slot: Slot, boxes: [Rect; 2]) {
-        for area in boxes {
-            let (x0, x1, y0, y1) = self.cell_range(area);
-            for y in y0..=y1 {
-                for x in x0..=x1 {
-                    let cell = self.cell(x, y);
-                    self.cells[cell].push(slot);
-                }
-            }
-        }
+        self.each_cell_of(boxes, |list| list.push(slot));
     }
 
     fn unlist(&mut self, slot: Slot, boxes: [Rect; 2]) {
-        for area in boxes {
-            let (x0, x1, y0, y1) = self.cell_range(area);
+        self.each_cell_of(boxes, |list| {
+            if let Some(at) = list.iter().position(|&s| s == slot) {
+                list.swap_remove(at);
+            }
+        });
+    }
+
+    fn each_cell_of(&mut self, boxes: [Rect; 2], mut change: impl FnMut(&mut Vec<Slot>)) {
+        let body = self.cell_range(boxes[0]);
+        let label = self.cell_range(boxes[1]);
+        let of_body = |x, y| (body.0..=body.1).contains(&x) && (body.2..=body.3).contains(&y);
+        for (is_label, (x0, x1, y0, y1)) in [(false, body), (true, label)] {
             for y in y0..=y1 {
                 for x in x0..=x1 {
-                    let cell = self.cell(x, y);
-                    let list = &mut self.cells[cell];
-                    if let Some(at) = list.iter().position(|&s| s == slot) {
-                        list.swap_remove(at);
+                    if !(is_label && of_body(x, y)) {
+                        let cell = self.cell(x, y);
+                        change(&mut self.cells[cell]);
                     }
                 }
             }
@@ -374,9 +400,43 @@ impl Picture {
     }
 }
 
-/// The place where a label of `detail` hides least, after what it hides there.
-fn best(detail: Detail, hidden: impl Fn((u8, Detail)) -> i64) -> (i64, u8) {
-    (0..LABEL_PLACES).map(|place| (hidden((place, detail)), place)).min().unwrap_or_default()
+/// Share of a label, in hundredths, that lies over something or outside of `area`; once it is more
+/// than `most`, how much more does not matter.
+fn hidden(label: Rect, obstacles: &[(Rect, i64)], area: Rect, most: i64) -> i64 {
+    let whole = label.area().max(1);
+    // So much is `most`; what is above rounds down to more than it.
+    let enough = most.saturating_add(1).saturating_mul(whole);
+    let mut cost = 4 * (label.area() - label.intersect(area).area()) * 100;
+    for (obstacle, weight) in obstacles {
+        if cost >= enough {
+            break; // in a crowd this is soon
+        }
+        cost += 100 * weight * label.intersect(*obstacle).area();
+    }
+    cost / whole
+}
+
+/// How much of a label may be hidden, in hundredths, before another place is looked for.
+fn stays_hidden(detail: Detail) -> i64 {
+    match detail {
+        Detail::Full => 30,
+        Detail::Name => 50,
+        Detail::Hidden => -1,
+    }
+}
+
+/// The first place where a label hides least, after what it hides there; where that is more than
+/// `most` everywhere, some place and more than `most`. `cost`: of a place, exact up to its second
+/// argument.
+fn best(most: i64, cost: impl Fn(u8, i64) -> i64) -> (i64, u8) {
+    let mut least = (i64::MAX, 0);
+    for place in 0..LABEL_PLACES {
+        least = least.min((cost(place, most.min(least.0)), place));
+        if least.0 <= 0 {
+            break; // nothing is hidden: no place is better
+        }
+    }
+    least
 }
 
 /// Joins rectangles wherever one around both is hardly larger than the two.

@@ -142,7 +142,10 @@ impl Target {
             let [a, b, c] = &lines;
             let used: &[&str] = if c.is_empty() { &[a, b] } else { &[a, b, c] };
             self.label = text::set(used);
-            self.name = text::set(&used[..1]);
+            // Level and speed change with every other update, the name hardly ever.
+            if *a != self.lines[0] {
+                self.name = text::set(&used[..1]);
+            }
             self.lines = lines;
         }
     }
@@ -217,10 +220,11 @@ impl Target {
         text.union(line_bounds(from, to))
     }
 
-    /// Draws what lies in `clip`.
-    pub fn draw(&self, frame: &mut Frame, symbols: &Symbols, clip: Rect) {
+    /// Draws what lies in `clip`. `boxes`: [`Target::body`] and [`Target::label_box`] as they are
+    /// now, which the caller has at hand: most calls are for a neighbour of what changed.
+    pub fn draw(&self, frame: &mut Frame, symbols: &Symbols, boxes: &[Rect; 2], clip: Rect) {
         let faint = self.look.faint();
-        if self.body().touches(clip) {
+        if boxes[0].touches(clip) {
             for (age, &(x, y)) in self.history.iter().enumerate() {
                 let dot = symbols.dot(age);
                 frame.mask(dot, round(x) - 1, round(y) - 1, faint, clip);
@@ -229,7 +233,7 @@ impl Target {
             let (x, y) = (round(self.at.0) - SYMBOL_HALF, round(self.at.1) - SYMBOL_HALF);
             frame.mask(symbols.of(self.look), x, y, self.look.colour(), clip);
         }
-        if self.detail != Detail::Hidden && self.label_box().touches(clip) {
+        if self.detail != Detail::Hidden && boxes[1].touches(clip) {
             let text = self.label_text();
             let (from, to) = self.leader(text);
             frame.line(from, to, faint, clip);

@@ -45,9 +45,7 @@ fn place(mask: &mut Mask, character: char, x: i32, y: i32) {
                 return;
             };
             for (row, pixels) in (0..GLYPH_ROWS).zip(glyph.rows()) {
-                for (column, &coverage) in (0..).zip(pixels) {
-                    mark(mask, x + column, y + row, coverage);
-                }
+                mark(mask, x, y + row, pixels);
             }
         }
     }
@@ -61,19 +59,23 @@ fn arrow(mask: &mut Mask, x: i32, y: i32, down: bool) {
         for (column, &cell) in (0..).zip(line) {
             let row = if down { 7 - row } else { row };
             if cell == b'#' {
-                mark(mask, x + 1 + column, y + 4 + row, 255);
+                mark(mask, x + 1 + column, y + 4 + row, &[255]);
             }
         }
     }
 }
 
 /// Glyph boxes of neighbouring lines overlap, so coverage adds up instead of replacing.
-fn mark(mask: &mut Mask, x: i32, y: i32, coverage: u8) {
+fn mark(mask: &mut Mask, x: i32, y: i32, coverage: &[u8]) {
     if x < 0 || y < 0 || x >= mask.width || y >= mask.height {
         return;
     }
-    if let Ok(at) = usize::try_from(y * mask.width + x) {
-        mask.coverage[at] = mask.coverage[at].max(coverage);
+    let (Ok(at), Ok(room)) = (usize::try_from(y * mask.width + x), usize::try_from(mask.width - x))
+    else {
+        return;
+    };
+    for (old, new) in mask.coverage[at..].iter_mut().zip(coverage.iter().take(room)) {
+        *old = (*old).max(*new);
     }
 }
 
