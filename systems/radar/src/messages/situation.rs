@@ -95,8 +95,8 @@ pub struct Situation {
     /// By number.
     tracks: BTreeMap<u16, Live>,
     lives: u32,
-    /// By minute of the UTC epoch, the oldest first.
-    minutes: VecDeque<(i64, Vec<Point>)>,
+    /// The oldest first.
+    minutes: VecDeque<Minute>,
     points: usize,
     /// Positions that were given up because there were too many in a day.
     pub dropped_points: u64,
@@ -106,6 +106,77 @@ pub struct Situation {
 struct Live {
     heard: Heard,
     noted: Option<(i64, Place)>,
+}
+
+/// Where everybody was in a minute.
+#[derive(Debug)]
+struct Minute {
+    /// Of the UTC epoch.
+    number: i64,
+    /// Latitude and longitude of each of `points`, again: a question about an area goes through
+    /// hours of them, of which this is an eighth of the octets.
+    at: Vec<[f32; 2]>,
+    points: Vec<Point>,
+}
+
+impl Minute {
+    fn keep(&mut self, point: Point) {
+        self.at.push([point.at.lat_deg, point.at.lon_deg]);
+        self.points.push(point);
+    }
+
+    /// Points in an area, in the order in which they were heard. `bounds`: [`bounds_of`] it.
+    fn inside<'a>(&'a self, area: &'a Area, bounds: Bounds) -> impl Iterator<Item = &'a Point> {
+        let [south, west, north, east] = bounds;
+        let near = move |&[lat, lon]: &[f32; 2]| {
+            // All four, without a jump for each.
+            (lat >= south) & (lat <= north) & (lon >= west) & (lon <= east)
+        };
+        let points = self.at.iter().zip(&self.points).filter(move |(at, _)| near(at));
+        points.map(|(_, point)| point).filter(|point| point.at.is_in(area))
+    }
+}
+
+/// South, west, north and east, in degrees.
+type Bounds = [f32; 4];
+
+/// A box that holds all of an area, rounded outwards.
+fn bounds_of(area: &Area) -> Bounds {
+    let [south, west, north, east] = area.shape.bounds();
+    #[allow(clippy::cast_possible_truncation, reason = "rounded outwards next")]
+    let [south, west, north, east] = [south as f32, west as f32, north as f32, east as f32];
+    [south.next_down(), west.next_down(), north.next_up(), east.next_up()]
+}
+
+/// Flights, each once.
+#[derive(Debug, Default)]
+struct Flights {
+    /// A bit for each plan: their indexes are dense.
+    plans: Vec<u64>,
+    /// Lives of tracks without one.
+    lives: HashSet<u32>,
+    count: usize,
+}
+
+impl Flights {
+    /// Whether the flight of `point` is a new one.
+    fn insert(&mut self, point: &Point) -> bool {
+        let new = match point.plan {
+            // A plan is one flight even when its track broke off in between.
+            Some(plan) => {
+                let (word, bit) = (plan as usize / 64, 1 << (plan % 64));
+                if word >= self.plans.len() {
+                    self.plans.resize(word + 1, 0);
+                }
+                let known = self.plans[word] & bit != 0;
+                self.plans[word] |= bit;
+                !known
+            }
+            None => self.lives.insert(point.life),
+        };
+        self.count += usize::from(new);
+        new
+    }
 }
 
 const MINUTE_NS: i64 = 60_000_000_000;
@@ -159,7 +230,7 @@ impl Situation {
     pub fn expire(&mut self, utc_ns: i64) {
         self.tracks.retain(|_, live| utc_ns - live.heard.at_utc_ns <= SILENT_NS);
         let oldest = utc_ns.div_euclid(MINUTE_NS) - KEPT_MINUTES;
-        while self.minutes.front().is_some_and(|(minute, _)| *minute < oldest) {
+        while self.minutes.front().is_some_and(|minute| minute.number < oldest) {
             self.drop_oldest();
         }
     }
@@ -185,17 +256,17 @@ impl Situation {
     /// in the order in which they entered.
     #[must_use]
     pub fn entering(&self, area: &Area, span: Span, now_utc_ns: i64) -> Vec<Entry> {
-        let mut known = HashSet::new();
+        let (mut known, bounds) = (Flights::default(), bounds_of(area));
         let mut entries = Vec::new();
-        for (minute, points) in self.minutes_of(span, now_utc_ns) {
-            let inside = points.iter().filter(|point| point.at.is_in(area));
+        for minute in self.minutes_of(span, now_utc_ns) {
+            let inside = minute.inside(area, bounds);
             for point in inside.filter(|point| point.enters(area)) {
-                if known.insert(point.flight()) {
+                if known.insert(point) {
                     entries.push(Entry {
                         plan: point.plan.map(|plan| plan as usize),
                         callsign: point.callsign,
                         address: point.address,
-                        minute: *minute,
+                        minute: minute.number,
                         appeared: point.before.is_none(),
                     });
                 }
@@ -208,43 +279,47 @@ impl Situation {
     /// hour's number.
     #[must_use]
     pub fn load(&self, area: &Area, span: Span, now_utc_ns: i64) -> BTreeMap<u16, HourLoad> {
-        let mut hours: BTreeMap<u16, (HourLoad, HashSet<u64>)> = BTreeMap::new();
+        let mut hours: BTreeMap<u16, (HourLoad, Flights)> = BTreeMap::new();
+        let bounds = bounds_of(area);
         let mut first = span.from_minute / 60;
         while first * 60 < span.to_minute {
             hours.insert(first, <_>::default());
             first += 1;
         }
-        for (minute, points) in self.minutes_of(span, now_utc_ns) {
-            let hour = u16::try_from(minute.rem_euclid(1440) / 60).unwrap_or(0);
+        for minute in self.minutes_of(span, now_utc_ns) {
+            let hour = u16::try_from(minute.number.rem_euclid(1440) / 60).unwrap_or(0);
             let (load, flights) = hours.entry(hour).or_default();
             let mut at_once = 0;
-            for point in points.iter().filter(|point| point.at.is_in(area)) {
+            for point in minute.inside(area, bounds) {
                 at_once += 1;
                 load.entries += usize::from(point.enters(area));
-                flights.insert(point.flight());
+                flights.insert(point);
             }
             load.most_at_once = load.most_at_once.max(at_once);
         }
-        let counted = |(hour, (load, flights)): (u16, (HourLoad, HashSet<u64>))| {
-            (hour, HourLoad { flights: flights.len(), ..load })
+        let counted = |(hour, (load, flights)): (u16, (HourLoad, Flights))| {
+            (hour, HourLoad { flights: flights.count, ..load })
         };
         hours.into_iter().map(counted).collect()
     }
 
-    fn minutes_of(&self, span: Span, now_utc_ns: i64) -> impl Iterator<Item = &(i64, Vec<Point>)> {
+    fn minutes_of(&self, span: Span, now_utc_ns: i64) -> impl Iterator<Item = &Minute> {
         let midnight = now_utc_ns.div_euclid(1440 * MINUTE_NS) * 1440;
         let from = midnight + i64::from(span.from_minute);
         let to = midnight + i64::from(span.to_minute);
-        let first = self.minutes.partition_point(|(minute, _)| *minute < from);
-        self.minutes.range(first..).take_while(move |(minute, _)| *minute < to)
+        let first = self.minutes.partition_point(|minute| minute.number < from);
+        self.minutes.range(first..).take_while(move |minute| minute.number < to)
     }
 
     fn keep(&mut self, minute: i64, point: Point) {
         match self.minutes.back_mut() {
-            Some((last, points)) if *last == minute => points.push(point),
             // A clock that was set back: what comes then belongs to the last minute known.
-            Some((last, points)) if *last > minute => points.push(point),
-            _ => self.minutes.push_back((minute, vec![point])),
+            Some(last) if last.number >= minute => last.keep(point),
+            _ => {
+                let mut next = Minute { number: minute, at: Vec::new(), points: Vec::new() };
+                next.keep(point);
+                self.minutes.push_back(next);
+            }
         }
         self.points += 1;
         while self.points > POINTS_MAX {
@@ -253,7 +328,7 @@ impl Situation {
     }
 
     fn drop_oldest(&mut self) -> usize {
-        let gone = self.minutes.pop_front().map_or(0, |(_, points)| points.len());
+        let gone = self.minutes.pop_front().map_or(0, |minute| minute.points.len());
         self.points -= gone;
         gone
     }
@@ -296,11 +371,6 @@ impl Live {
 }
 
 impl Point {
-    /// Names its flight: a plan is one flight even when its track broke off in between.
-    fn flight(&self) -> u64 {
-        self.plan.map_or(u64::from(self.life), |plan| 1 << 32 | u64::from(plan))
-    }
-
     fn enters(&self, area: &Area) -> bool {
         self.before.is_none_or(|before| !before.is_in(area))
     }
@@ -363,6 +433,22 @@ mod tests {
         // The same plan on a new track is the same flight.
         fly(&mut situation, 8, Some(3), 10);
         assert_eq!(situation.entering(&AREA, span(600, 720), now).len(), 1);
+    }
+
+    #[test]
+    fn flights_with_and_without_a_plan_count_once_each() {
+        let mut situation = Situation::default();
+        // The last two have no plan, and are two although one has the other's number later.
+        for (number, plan) in [(1, Some(0)), (2, Some(64)), (3, Some(0)), (4, None), (4, None)] {
+            fly(&mut situation, number, plan, 10);
+        }
+        let load = situation.load(&AREA, span(600, 660), TEN + 10 * MINUTE_NS);
+        assert_eq!(load[&10].flights, 4);
+        // A corner of the area goes through where they were: the edge is within.
+        let edge = Shape::Box { south: 49.0, west: 8.0, north: 49.0, east: 12.0 };
+        let load = |levels| situation.load(&Area { shape: edge, levels }, span(600, 660), TEN);
+        assert_eq!(load(None)[&10].flights, 4);
+        assert_eq!(load(Some((360.0, 400.0)))[&10].flights, 0);
     }
 
     #[test]

@@ -232,11 +232,14 @@ impl Asked<'_> {
             Name::Callsign(callsign) => self.book.by_callsign(callsign),
             Name::Address(address) => self.book.by_address(*address),
         };
-        // A flight without a plan may be in the air all the same.
+        // A flight without a plan may be in the air all the same. What no transponder can send is
+        // nobody's callsign.
+        let callsign = match name {
+            Name::Callsign(callsign) => callsign.parse().ok(),
+            Name::Address(_) => None,
+        };
         let is_it = |track: &&Heard| match name {
-            Name::Callsign(callsign) => {
-                track.callsign.is_some_and(|known| known.to_string() == *callsign)
-            }
+            Name::Callsign(_) => callsign.is_some() && track.callsign == callsign,
             Name::Address(address) => track.address == Some(*address),
         };
         let track = match plan.and_then(|plan| self.book.holder(plan)) {

@@ -36,6 +36,10 @@ pub enum Shape {
     },
 }
 
+/// A minute of latitude is a mile within 0.6 %: nobody farther north or south than this times a
+/// circle's radius has to be computed.
+const CIRCLE_MARGIN: f64 = 1.01;
+
 impl Area {
     /// Whether a position, in degrees, at a flight level lies in it.
     #[must_use]
@@ -48,15 +52,26 @@ impl Area {
 }
 
 impl Shape {
+    /// South, west, north and east of a box that holds it, in degrees.
+    #[must_use]
+    pub fn bounds(&self) -> [f64; 4] {
+        match *self {
+            Self::Box { south, west, north, east } => [south, west, north, east],
+            // Its longitudes depend on how near a pole is, and would gain little.
+            Self::Circle { lat_deg, radius_nm, .. } => {
+                let high = radius_nm / 60.0 * CIRCLE_MARGIN;
+                [lat_deg - high, -180.0, lat_deg + high, 180.0]
+            }
+        }
+    }
+
     fn contains(&self, lat_deg: f64, lon_deg: f64) -> bool {
         match *self {
             Self::Box { south, west, north, east } => {
                 (south..=north).contains(&lat_deg) && (west..=east).contains(&lon_deg)
             }
             Self::Circle { lat_deg: lat, lon_deg: lon, radius_nm } => {
-                // A minute of latitude is a mile within 0.6 %: nobody farther north or south has
-                // to be computed.
-                (lat_deg - lat).abs() <= radius_nm / 60.0 * 1.01
+                (lat_deg - lat).abs() <= radius_nm / 60.0 * CIRCLE_MARGIN
                     && Wgs84::new(lat, lon, 0.0)
                         .ground_distance_m(Wgs84::new(lat_deg, lon_deg, 0.0))
                         <= radius_nm * METRES_PER_NM
@@ -68,6 +83,30 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// What looks at the box first leaves nobody out.
+        #[test]
+        fn whoever_is_inside_is_inside_of_the_bounds(
+            lat_deg in -80f64..80.0,
+            lon_deg in -170f64..170.0,
+            radius_nm in 1f64..1000.0,
+            off in (-20f64..20.0, -20f64..20.0),
+        ) {
+            let east = lon_deg + radius_nm / 60.0;
+            let shapes = [
+                Shape::Circle { lat_deg, lon_deg, radius_nm },
+                Shape::Box { south: lat_deg, west: lon_deg, north: lat_deg + 10.0, east },
+            ];
+            let (lat, lon) = (lat_deg + off.0, lon_deg + off.1);
+            for shape in shapes {
+                let [south, west, north, east] = shape.bounds();
+                let within = (south..=north).contains(&lat) && (west..=east).contains(&lon);
+                prop_assert!(within || lon.abs() > 180.0 || !shape.contains(lat, lon), "{shape:?}");
+            }
+        }
+    }
 
     #[test]
     fn inside_and_outside() {
