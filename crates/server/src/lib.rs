@@ -3,6 +3,8 @@
 //!
 //! | request | answer |
 //! |---|---|
+//! | `GET /` | the page, as it was when the program was built |
+//! | `GET /api/v1/…` | what the page asks: `docs/page.md`, `GET /api/v1/openapi.json` |
 //! | `GET /status` | the collector's status |
 //! | `GET /metrics` | the same numbers for Prometheus (text format 0.0.4) |
 //! | `GET /classes` | every class, as `chronoscope classes --json` prints it |
@@ -19,21 +21,25 @@
 //! ```
 //!
 //! Beyond loopback addresses it listens only with TLS and a token, unless it is told that it may
-//! not care. Whoever does not show the token gets no further than the refusal.
+//! not care. Whoever does not show the token gets the page's files and the description of its API,
+//! which say nothing of what is stored, and else no further than the refusal.
 //!
-//! Limits: one question at a time, the others wait; 1024 connections, the others are closed.
+//! Limits: two questions of the page and one other at a time, the others wait; 1024 connections, the others are closed.
 //!
 //! Not here: collecting (`collect`), the definitions (`chain`), issuing certificates.
 
+mod api;
 mod grpc;
 mod listen;
 mod metrics;
 mod otlp;
+mod page;
 mod routes;
 mod tls;
 mod token;
 mod views;
 
+pub use api::openapi;
 pub use tls::{TlsError, TlsFiles};
 pub use token::{Token, TokenError};
 pub use views::{answer, classes};
@@ -82,6 +88,8 @@ pub struct ServerOptions {
     pub data_dir: PathBuf,
     /// The store that questions are answered from, where it is not the files in `data_dir`.
     pub source: Option<Source>,
+    /// The folder of this host's rings, of which the page shows what programs are doing.
+    pub rings: PathBuf,
     /// Where rows that come in go; `None` takes none.
     pub ingest: Option<Ingest>,
     /// Certificate and key; `None` speaks plain TCP.
@@ -94,10 +102,11 @@ pub struct ServerOptions {
 
 impl ServerOptions {
     /// Plain answers from the store in `data_dir`, nothing taken in.
-    pub const fn new(listen: SocketAddr, data_dir: PathBuf) -> Self {
+    pub fn new(listen: SocketAddr, data_dir: PathBuf) -> Self {
         Self {
             listen,
             data_dir,
+            rings: chronoscope_record::read::default_folder(),
             source: None,
             ingest: None,
             tls: None,
@@ -145,8 +154,7 @@ impl Server {
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(refused)?;
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::Builder::new().name("server".to_owned()).spawn(move || {
-            let routes =
-                routes::routes(options.data_dir, options.source, options.ingest, options.token);
+            let routes = routes::routes(options);
             runtime.block_on(listen::serve(listener, tls, routes, stopped));
             // A question that is still being answered is not waited for.
             runtime.shutdown_background();

@@ -1,14 +1,13 @@
 //! What is answered where.
 
-use crate::token::{self, Token};
-use crate::{grpc, metrics, otlp, views};
+use crate::{ServerOptions, api, grpc, metrics, otlp, page, token, views};
 use axum::extract::{Query, State};
 use axum::http::{StatusCode, header};
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use chronoscope_collect::{Ingest, Status};
+use chronoscope_collect::Status;
 use chronoscope_formats::json;
 use chronoscope_store::StoreError;
 use chronoscope_store::ask::{ClassSelector, Clocks, Kind, Level, Limits, Question};
@@ -27,30 +26,25 @@ struct Store {
     metrics: Arc<metrics::Follower>,
 }
 
-/// All routes, behind the token.
-pub(crate) fn routes(
-    data_dir: PathBuf,
-    source: Option<Source>,
-    ingest: Option<Ingest>,
-    token: Option<Token>,
-) -> Router {
+/// All routes: behind the token, but for the page's own files.
+pub(crate) fn routes(options: ServerOptions) -> Router {
+    let ServerOptions { data_dir, source, rings, ingest, token, .. } = options;
     let source = source.unwrap_or_else(|| Source::Files(data_dir.clone()));
     let metrics = metrics::Follower::start(data_dir.clone());
+    let page = api::routes(api::Api::new(source.clone(), data_dir.clone(), rings), token.clone());
     let store = Store { data_dir, source, one_at_a_time: Arc::new(Semaphore::new(1)), metrics };
     let asked = Router::new()
         .route("/status", get(status))
         .route("/metrics", get(prometheus))
         .route("/chains", get(chains))
         .route("/classes", get(classes))
-        .fallback(async || {
-            refuse(StatusCode::NOT_FOUND, "see /status, /metrics, /classes, /chains")
-        })
         .with_state(store);
     let all = match ingest {
         Some(ingest) => asked.merge(grpc::routes(ingest.clone())).merge(otlp::otlp_routes(ingest)),
         None => asked,
     };
-    all.layer(middleware::from_fn_with_state(token, token::check))
+    let behind_token = middleware::from_fn_with_state(token, token::check);
+    all.route_layer(behind_token).merge(page).fallback(page::serve)
 }
 
 /// A refusal in words.

@@ -83,6 +83,9 @@ pub enum StoreError {
         /// What the operating system said then.
         reason: String,
     },
+    /// Whoever asked no longer wants the answer.
+    #[error("cancelled")]
+    Cancelled,
     /// A URL that names no store.
     #[error("store {url:?}: {reason}; file:DIR or clickhouse://HOST/DATABASE is expected")]
     Url {

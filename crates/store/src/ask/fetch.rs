@@ -84,15 +84,21 @@ fn fetch(segment: &Segment, id: ChainId) -> Result<Vec<Transaction>, StoreError>
             }
         }
     }
+    if any { transactions(&file, Some(groups), selectors.into()) } else { Ok(Vec::new()) }
+}
+
+/// The transactions of the selected rows.
+pub(super) fn transactions(
+    file: &SegmentFile,
+    groups: Option<Vec<usize>>,
+    selection: RowSelection,
+) -> Result<Vec<Transaction>, StoreError> {
     let mut found = Vec::new();
-    if any {
-        let selection = RowSelection::from(selectors);
-        for batch in file.read(&ALL, Some(groups), Some(selection))? {
-            let batch = batch.map_err(file.unreadable())?;
-            let rows = Rows { columns: Columns { file: &file, batch: &batch }, batch: &batch };
-            for row in 0..batch.num_rows() {
-                found.push(rows.transaction(row)?);
-            }
+    for batch in file.read(&ALL, groups, Some(selection))? {
+        let batch = batch.map_err(file.unreadable())?;
+        let rows = Rows { columns: Columns { file, batch: &batch }, batch: &batch };
+        for row in 0..batch.num_rows() {
+            found.push(rows.transaction(row)?);
         }
     }
     Ok(found)

@@ -99,7 +99,7 @@ pub fn loads(
 }
 
 /// The classes of a path that nobody named, as far as its words tell them.
-fn taken_apart(path: &str, class: ClassName) -> Vec<ClassName> {
+pub(super) fn taken_apart(path: &str, class: ClassName) -> Vec<ClassName> {
     let ancestors = path.strip_suffix(&class.to_string()).unwrap_or("");
     let named = ancestors.split('/').filter_map(|word| word.split_once("::"));
     let name = |(application, class): (&str, &str)| ClassName {

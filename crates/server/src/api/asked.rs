@@ -1,0 +1,122 @@
+//! What a request asks for: its parameters, every one of them known.
+
+use super::error::ApiError;
+use super::selection::Selection;
+use axum::extract::{FromRequestParts, RawPathParams};
+use axum::http::request::Parts;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::fmt::Display;
+use std::str::FromStr;
+use utoipa::IntoParams;
+
+/// The parameters of a question about a [`Selection`], and its own ones `P`.
+#[derive(Debug)]
+pub(crate) struct Asked<P> {
+    /// What is selected.
+    pub(crate) selection: Selection,
+    /// The question's name.
+    pub(crate) id: Option<String>,
+    /// The others.
+    pub(crate) own: P,
+}
+
+/// The parameters of a question that has no selection.
+#[derive(Debug)]
+pub(crate) struct Plain<P> {
+    /// The question's name.
+    pub(crate) id: Option<String>,
+    /// All others.
+    pub(crate) own: P,
+}
+
+/// No parameters.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Nothing {}
+
+/// The name that a question may be given, to follow and to cancel it.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(dead_code)] // read by name, see `take`
+pub(crate) struct QuestionName {
+    /// A name for this question, made by who asks; `GET /questions/ID` says how far it is,
+    /// `DELETE /questions/ID` cancels it.
+    #[param(pattern = "^[0-9a-z-]{1,64}$")]
+    question: Option<String>,
+}
+
+/// A parameter in the path.
+#[derive(Debug)]
+pub(crate) struct Path<T>(pub(crate) T);
+
+type Pairs = Vec<(String, String)>;
+
+impl<S: Send + Sync, P: DeserializeOwned> FromRequestParts<S> for Asked<P> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let mut pairs = pairs(parts)?;
+        let id = take(&mut pairs)?;
+        let (selection, own): (Pairs, Pairs) =
+            pairs.into_iter().partition(|(name, _)| Selection::NAMES.contains(&name.as_str()));
+        Ok(Self { selection: read(selection)?, id, own: read(own)? })
+    }
+}
+
+impl<S: Send + Sync, P: DeserializeOwned> FromRequestParts<S> for Plain<P> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let mut pairs = pairs(parts)?;
+        let id = take(&mut pairs)?;
+        Ok(Self { id, own: read(pairs)? })
+    }
+}
+
+impl<S: Send + Sync, T: FromStr<Err: Display>> FromRequestParts<S> for Path<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let params = RawPathParams::from_request_parts(parts, state).await;
+        let params = params.map_err(ApiError::question)?;
+        let Some((name, value)) = params.iter().next() else {
+            return Err(ApiError::failed("a path without a parameter")); // our mistake
+        };
+        let wrong = |error| ApiError::question(format!("{name} {value:?}: {error}"));
+        value.parse().map(Self).map_err(wrong)
+    }
+}
+
+fn pairs(parts: &Parts) -> Result<Pairs, ApiError> {
+    let query = parts.uri.query().unwrap_or_default();
+    serde_urlencoded::from_str(query).map_err(ApiError::question)
+}
+
+/// Takes the question's name out of the parameters.
+fn take(pairs: &mut Pairs) -> Result<Option<String>, ApiError> {
+    let mut id = None;
+    let mut twice = false;
+    pairs.retain_mut(|(name, value)| {
+        let is_id = name == "question";
+        if is_id {
+            twice |= id.replace(std::mem::take(value)).is_some();
+        }
+        !is_id
+    });
+    if twice {
+        return Err(ApiError::question("duplicate field `question`"));
+    }
+    Ok(id)
+}
+
+/// Reads parameters into their type; those that it does not know are refused, and so is a number
+/// that is none.
+fn read<P: DeserializeOwned>(pairs: Pairs) -> Result<P, ApiError> {
+    let query = serde_urlencoded::to_string(&pairs).map_err(ApiError::failed)?;
+    serde_urlencoded::from_str(&query).map_err(|error| {
+        let names: Vec<_> = pairs.iter().map(|(name, _)| name.as_str()).collect();
+        ApiError::question(format!("{error} (in {})", names.join(", ")))
+            .hint("the parameters are described in /api/v1/openapi.json")
+    })
+}

@@ -1,0 +1,360 @@
+//! `GET /chains/{chain}`: one chain as a waterfall, and as a trace for Perfetto.
+
+use super::asked::{Path, Plain, QuestionName};
+use super::error::{ApiError, ErrorBody};
+use super::selection::ClockChoice;
+use super::{Api, rings, tree};
+use axum::Json;
+use axum::extract::State;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use chronoscope_chain::links::bits;
+use chronoscope_chain::{ClockShift, Hop, Linker};
+use chronoscope_formats::trace;
+use chronoscope_model::{
+    ChainId, ClassId, ClassName, Flags, Histogram, Transaction, TransactionId, bucket_index,
+};
+use chronoscope_store::ask::ClassStatistics;
+use chronoscope_store::source::Source;
+use chronoscope_store::{ClockTable, MINUTE_NS, StoreError};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
+use utoipa::{IntoParams, ToSchema};
+
+/// Half of the hour whose sketches a row's percentile comes from.
+const AROUND_NS: i64 = 30 * MINUTE_NS;
+/// Rows of a chain that are sent; a page cannot draw more.
+const ROWS_MAX: usize = 100_000;
+
+/// How a chain is looked for.
+#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Near {
+    /// About when its root started: UTC ns since 1970. Without it all of the store is searched,
+    /// which takes about a millisecond for each minute stored.
+    near_ns: Option<i64>,
+    /// By whose clocks its rows are placed; `raw` where nothing is said.
+    clocks: Option<ClockChoice>,
+}
+
+/// One chain. Times are relative to its root's start.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct Chain {
+    chain: String,
+    /// UTC ns since 1970: of the root, or of the first row where the root is missing.
+    root_start_ns: i64,
+    /// From there to the last end.
+    duration_ns: i64,
+    /// From there to the end of the leaf that starts last.
+    apcd_ns: i64,
+    /// Whether it has one root and no row's parent is missing.
+    complete: bool,
+    /// Rows whose parent is missing.
+    missing: u64,
+    /// In the order of the tree.
+    rows: Vec<ChainRow>,
+    /// Stretches in which no row of the chain ran.
+    idle: Vec<Idle>,
+    /// The chain before; not told.
+    previous: Option<String>,
+    /// The chain after; not told.
+    next: Option<String>,
+    /// Segments that could not be read, in words.
+    damage: Vec<String>,
+}
+
+/// One transaction of a chain.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct ChainRow {
+    id: String,
+    parent: Option<String>,
+    /// Steps from the topmost row above it that is there.
+    depth: usize,
+    /// Steps from the root, as recorded.
+    level: u16,
+    application: String,
+    class: String,
+    host: String,
+    process: u32,
+    thread: u32,
+    /// Relative to the root's start; may be negative.
+    start_ns: i64,
+    elapsed_ns: u64,
+    /// Of its thread.
+    cpu_ns: Option<u64>,
+    status: String,
+    /// Its parent did not wait for it.
+    asynchronous: bool,
+    /// From its parent's end to its start; null where the parent still ran or is missing.
+    wait_ns: Option<i64>,
+    /// Share of its class that took no longer, in [0, 100]: from the sketches of the hour around,
+    /// to their resolution of 3.125 %. Null for a row that has not ended.
+    percentile: Option<f64>,
+    /// Its start, beside the root's, may be off by so much; null where clocks were not read.
+    clock_error_ns: Option<u64>,
+    /// It has not ended: elapsed is until now.
+    open: bool,
+    properties: BTreeMap<String, String>,
+    metrics: BTreeMap<String, Metric>,
+}
+
+/// A metric: a number, or its words where JSON has none for it (infinite, not a number).
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(super) enum Metric {
+    /// Finite.
+    Number(f64),
+    /// `inf`, `-inf`, `NaN`.
+    Words(String),
+}
+
+/// A stretch of time, relative to the root's start.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+pub(super) struct Idle {
+    from_ns: i64,
+    until_ns: i64,
+}
+
+/// A chain's rows, and what places them.
+struct Found {
+    rows: Vec<Transaction>,
+    open: HashSet<TransactionId>,
+    clocks: ClockTable,
+    damage: Vec<String>,
+}
+
+/// One chain as a waterfall.
+#[utoipa::path(get, path = "/chains/{chain}", tag = "chains",
+    params(("chain" = String, Path, pattern = "^[0-9a-f]{1,32}$", description = "its id"),
+        Near, QuestionName),
+    responses((status = 200, body = Chain), (status = 400, body = ErrorBody),
+        (status = 401, body = ErrorBody), (status = 404, body = ErrorBody),
+        (status = 409, body = ErrorBody), (status = 500, body = ErrorBody),
+        (status = 503, body = ErrorBody)))]
+pub(super) async fn chain(
+    State(api): State<Api>,
+    Path(chain): Path<ChainId>,
+    Plain { id, own: near }: Plain<Near>,
+) -> Result<Json<Chain>, ApiError> {
+    let rings = api.rings.clone();
+    api.ask(id, move |source, _| {
+        let found = find(source, chain, near.near_ns, Some(&rings))?;
+        let first = found.rows.iter().map(|row| row.start_ns).min().unwrap_or(0);
+        let around = first.saturating_sub(AROUND_NS)..first.saturating_add(AROUND_NS);
+        let (classes, damage) = source.classes(&around)?;
+        let mut answer = waterfall(chain, &found, near.clocks, &classes);
+        answer.damage.extend(damage.iter().map(ToString::to_string));
+        Ok(answer)
+    })
+    .await
+}
+
+/// One chain as a Chrome trace, for ui.perfetto.dev.
+#[utoipa::path(get, path = "/chains/{chain}/perfetto", tag = "chains",
+    params(("chain" = String, Path, pattern = "^[0-9a-f]{1,32}$", description = "its id"),
+        Near, QuestionName),
+    responses((status = 200, body = Object, content_type = "application/json"),
+        (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
+        (status = 500, body = ErrorBody), (status = 503, body = ErrorBody)))]
+pub(super) async fn perfetto(
+    State(api): State<Api>,
+    Path(chain): Path<ChainId>,
+    Plain { id, own: near }: Plain<Near>,
+) -> Result<Response, ApiError> {
+    let Json(bytes) = api
+        .ask(id, move |source, _| {
+            let mut found = find(source, chain, near.near_ns, None)?;
+            let mut bytes = Vec::new();
+            trace::write(&mut found.rows, &mut bytes).map_err(ApiError::failed)?;
+            Ok(bytes)
+        })
+        .await?;
+    let name = format!("attachment; filename=\"chain-{chain}.json\"");
+    let headers = [(CONTENT_TYPE, "application/json".to_owned()), (CONTENT_DISPOSITION, name)];
+    Ok((headers, bytes).into_response())
+}
+
+/// The rows of a chain: stored ones, and where a folder of rings is given those that have not ended.
+fn find(
+    source: &Source,
+    chain: ChainId,
+    near_ns: Option<i64>,
+    rings: Option<&std::path::Path>,
+) -> Result<Found, ApiError> {
+    let near: Option<Range<i64>> = near_ns.map(|near| near..near.saturating_add(1));
+    let (mut rows, damage, clocks) = source.with(|view| {
+        let (rows, damage) = view.chain(chain, near.clone())?;
+        Ok::<_, StoreError>((rows, damage, view.clocks()))
+    })?;
+    let mut open = HashSet::new();
+    if let Some(folder) = rings {
+        let stored: HashSet<_> = rows.iter().map(|row| row.id).collect();
+        let more = rings::open_of(folder, chain);
+        let more: Vec<_> = more.into_iter().filter(|row| !stored.contains(&row.id)).collect();
+        open.extend(more.iter().map(|row| row.id));
+        rows.extend(more);
+    }
+    if rows.is_empty() {
+        let wider = match near_ns {
+            Some(_) => "there is none near that time: ask without near_ns",
+            None => "it may be too new to be stored, or was removed for its age",
+        };
+        return Err(ApiError::missing(format!("no chain {chain}")).hint(wider));
+    }
+    if rows.len() > ROWS_MAX {
+        let what = format!("the chain has {} rows, at most {ROWS_MAX} are sent", rows.len());
+        return Err(ApiError::question(what).hint("chronoscope export --chain ID writes it"));
+    }
+    let damage = damage.iter().map(ToString::to_string).collect();
+    Ok(Found { rows, open, clocks, damage })
+}
+
+fn waterfall(
+    chain: ChainId,
+    found: &Found,
+    clocks: Option<ClockChoice>,
+    classes: &BTreeMap<ClassName, ClassStatistics>,
+) -> Chain {
+    let order = tree::in_order(&found.rows);
+    let top = &found.rows[order.first().map_or(0, |(row, _)| *row)];
+    let corrected = clocks == Some(ClockChoice::Corrected);
+    let placed: Vec<_> = found.rows.iter().map(|row| place(row, top, found, corrected)).collect();
+    let hops: Vec<Hop> = found.rows.iter().zip(&placed).map(hop).collect();
+    let mut linker = Linker::default();
+    let places = linker.link(&hops);
+    let ends = hops.iter().map(|hop| hop.end_ns());
+    let last = places.iter().zip(&hops).find(|(place, _)| place.has(bits::LAST_LEAF));
+    let missing = places.iter().filter(|p| p.parent().is_none() && !p.is_root()).count();
+    let roots = places.iter().filter(|place| place.is_root() && !place.duplicate).count();
+    let by_id: HashMap<_, _> =
+        found.rows.iter().zip(&hops).map(|(row, hop)| (row.id, hop)).collect();
+    let rows = order.iter().map(|(index, depth)| {
+        let (row, hop) = (&found.rows[*index], &hops[*index]);
+        let parent =
+            by_id.get(&row.parent).filter(|_| !row.parent.is_none() && row.parent != row.id);
+        let wait = parent.map(|parent| hop.start_ns.saturating_sub(parent.end_ns()));
+        let open = found.open.contains(&row.id);
+        let like = classes.get(&row.class).filter(|_| !open);
+        ChainRow {
+            depth: *depth,
+            start_ns: hop.start_ns,
+            wait_ns: wait.filter(|wait| *wait >= 0),
+            percentile: like.and_then(|like| percentile(&like.elapsed, row.elapsed_ns)),
+            clock_error_ns: placed[*index].error_ns,
+            open,
+            ..ChainRow::of(row)
+        }
+    });
+    let idle = tree::idle(hops.iter().map(|hop| (hop.start_ns, hop.end_ns())).collect());
+    let idle = idle.into_iter().map(|(from_ns, until_ns)| Idle { from_ns, until_ns });
+    Chain {
+        chain: chain.to_string(),
+        root_start_ns: top.start_ns,
+        duration_ns: ends.max().unwrap_or(0),
+        apcd_ns: last.map_or(0, |(_, hop)| hop.end_ns()),
+        complete: missing == 0 && roots == 1 && found.open.is_empty(),
+        missing: missing as u64,
+        rows: rows.collect(),
+        idle: idle.collect(),
+        previous: None,
+        next: None,
+        damage: found.damage.clone(),
+    }
+}
+
+/// Where a row starts beside the root.
+#[derive(Clone, Copy)]
+struct Placed {
+    start_ns: i64,
+    error_ns: Option<u64>,
+}
+
+fn place(row: &Transaction, top: &Transaction, found: &Found, corrected: bool) -> Placed {
+    let start_ns = row.start_ns.saturating_sub(top.start_ns);
+    let host = |row: &Transaction| row.process.as_ref().map(|process| process.host.clone());
+    if row.id == top.id || (host(row).is_some() && host(row) == host(top)) {
+        return Placed { start_ns, error_ns: Some(0) };
+    }
+    let both = found.clocks.of_transaction(top).zip(found.clocks.of_transaction(row));
+    match both.map(|(top, row)| ClockShift::between(top, row)) {
+        None => Placed { start_ns, error_ns: None },
+        Some(shift) if corrected => Placed {
+            start_ns: start_ns.saturating_add(shift.correction_ns),
+            error_ns: Some(shift.error_ns),
+        },
+        Some(shift) => Placed { start_ns, error_ns: Some(shift.raw_error_ns()) },
+    }
+}
+
+fn hop((row, placed): (&Transaction, &Placed)) -> Hop {
+    Hop {
+        id: row.id,
+        parent: row.parent,
+        class: ClassId::of(&row.class.application, &row.class.class),
+        start_ns: placed.start_ns,
+        elapsed_ns: row.elapsed_ns,
+    }
+}
+
+/// Share of counted values that are in `value`'s bucket or below, in percent.
+fn percentile(histogram: &Histogram, value: u64) -> Option<f64> {
+    let own = bucket_index(value);
+    let below: u64 =
+        histogram.buckets().take_while(|(bucket, _)| *bucket <= own).map(|(_, count)| count).sum();
+    (histogram.count() > 0).then(|| 100.0 * below as f64 / histogram.count() as f64)
+}
+
+impl ChainRow {
+    /// What the transaction itself says.
+    fn of(row: &Transaction) -> Self {
+        let process = row.process.as_ref();
+        let metric = |(key, value): &(String, f64)| {
+            let value = if value.is_finite() {
+                Metric::Number(*value)
+            } else {
+                Metric::Words(value.to_string())
+            };
+            (key.clone(), value)
+        };
+        Self {
+            id: row.id.to_string(),
+            parent: (!row.parent.is_none()).then(|| row.parent.to_string()),
+            depth: 0,
+            level: row.level,
+            application: row.class.application.clone(),
+            class: row.class.class.clone(),
+            host: process.map_or_else(String::new, |process| process.host.clone()),
+            process: process.map_or(0, |process| process.pid),
+            thread: row.thread,
+            start_ns: row.start_ns,
+            elapsed_ns: row.elapsed_ns,
+            cpu_ns: Some(row.cpu_ns),
+            status: row.status.to_string(),
+            asynchronous: row.flags.contains(Flags::ASYNCHRONOUS),
+            wait_ns: None,
+            percentile: None,
+            clock_error_ns: None,
+            open: false,
+            properties: row.properties.iter().cloned().collect(),
+            metrics: row.metrics.iter().map(metric).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_counts_what_took_no_longer() {
+        let mut histogram = Histogram::default();
+        [1, 2, 3, 4].into_iter().for_each(|value| histogram.add(value));
+        assert_eq!(percentile(&histogram, 3), Some(75.0));
+        assert_eq!(percentile(&histogram, 0), Some(0.0));
+        assert_eq!(percentile(&histogram, 1 << 40), Some(100.0));
+        assert_eq!(percentile(&Histogram::default(), 1), None);
+    }
+}

@@ -1,0 +1,211 @@
+//! `GET /graph`: the classes as they call each other.
+//!
+//! Counts and elapsed times come from the sketches and are of all stored transactions; waits, hosts
+//! and calls of foreign chains, whose sketches know no path, from a sample of whole chains.
+
+use super::Api;
+use super::asked::{Asked, Nothing, QuestionName};
+use super::error::{ApiError, ErrorBody};
+use super::selection::Selection;
+use super::stored::quantiles;
+use axum::Json;
+use axum::extract::State;
+use chronoscope_model::{
+    ChainId, ClassName, Flags, Quantile, Transaction, TransactionId, nearest_rank,
+};
+use chronoscope_store::ask::{self, ClassSelector, ClassStatistics, PathStatistics};
+use chronoscope_store::source::View;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use utoipa::ToSchema;
+
+/// Transactions that are looked at for waits and hosts.
+const SAMPLE_ROWS: usize = 50_000;
+
+/// Classes, and who calls whom.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct Graph {
+    /// By name.
+    nodes: Vec<Node>,
+    edges: Vec<Edge>,
+    /// What could not be read, in words.
+    damage: Vec<String>,
+}
+
+/// One class. Quantiles are a sketch's: at most 3.125 % too large.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct Node {
+    /// `APPLICATION::CLASS`.
+    id: String,
+    application: String,
+    class: String,
+    /// Where it runs, as far as the sample has seen.
+    hosts: Vec<String>,
+    count: u64,
+    /// Over the time selected, as far as anything is stored of it.
+    rate_per_s: f64,
+    p50_ns: u64,
+    p99_ns: u64,
+}
+
+/// One class calls another.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct Edge {
+    /// The caller's id.
+    from: String,
+    /// The called one's id.
+    to: String,
+    /// Calls; of the sample where `sampled` says so.
+    count: u64,
+    rate_per_s: f64,
+    /// Callers do not wait for it (most of those in the sample).
+    asynchronous: bool,
+    /// From the caller's end to the called one's start, in the sample; null where it always started
+    /// while its caller ran.
+    wait_p50_ns: Option<i64>,
+    wait_p99_ns: Option<i64>,
+    /// The count is of the sample only: these chains come without paths.
+    sampled: bool,
+}
+
+/// The classes as they call each other. Of the selection its time counts, and its root: then only
+/// chains below that class are drawn.
+#[utoipa::path(get, path = "/graph", tag = "stored", params(Selection, QuestionName),
+    responses((status = 200, body = Graph), (status = 400, body = ErrorBody),
+        (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
+        (status = 500, body = ErrorBody), (status = 501, body = ErrorBody),
+        (status = 503, body = ErrorBody)))]
+pub(super) async fn graph(
+    State(api): State<Api>,
+    Asked { selection, id, own: Nothing {} }: Asked<Nothing>,
+) -> Result<Json<Graph>, ApiError> {
+    let start_ns = selection.start_ns();
+    let root = selection.root.clone().filter(|root| !root.is_empty()).map(ClassSelector);
+    api.ask(id, move |source, progress| {
+        let found = source.with(|view| {
+            let View::Files(snapshot) = view else { return Ok(None) };
+            let (paths, mut damage) = ask::paths(snapshot, &start_ns, progress)?;
+            let (sample, more) = ask::sample(snapshot, &start_ns, SAMPLE_ROWS, progress)?;
+            let (classes, _) = ask::classes(snapshot, &start_ns)?; // the damage is that of paths
+            damage.extend(more);
+            let extent = snapshot.extent().unwrap_or(0..0);
+            let (from, until) = (extent.start.max(start_ns.start), extent.end.min(start_ns.end));
+            let seconds = until.saturating_sub(from).max(0) as f64 / 1e9;
+            Ok(Some((Stored { paths, sample, classes, seconds }, damage)))
+        })?;
+        let (stored, damage) = found.ok_or_else(|| ApiError::cluster("for the graph"))?;
+        let damage = damage.iter().map(ToString::to_string).collect();
+        Ok(stored.graph(root.as_ref(), damage))
+    })
+    .await
+}
+
+/// What a graph is made of.
+struct Stored {
+    paths: BTreeMap<String, PathStatistics>,
+    sample: Vec<Transaction>,
+    classes: BTreeMap<ClassName, ClassStatistics>,
+    /// That they span.
+    seconds: f64,
+}
+
+/// Calls between two classes.
+#[derive(Default)]
+struct Calls {
+    /// By the sketches.
+    counted: u64,
+    sampled: u64,
+    asynchronous: u64,
+    waits_ns: Vec<u64>,
+}
+
+impl Stored {
+    fn graph(self, root: Option<&ClassSelector>, damage: Vec<String>) -> Graph {
+        let below = |class: &ClassName| root.is_none_or(|root| root.selects(class));
+        let mut calls: BTreeMap<(ClassName, ClassName), Calls> = BTreeMap::new();
+        let mut drawn: BTreeSet<ClassName> = BTreeSet::new();
+        for path in self.paths.values().filter(|path| path.hops.first().is_some_and(below)) {
+            drawn.extend(path.hops.last().cloned());
+            if let [.., from, to] = &path.hops[..] {
+                let call = calls.entry((from.clone(), to.clone())).or_default();
+                call.counted += path.since_root.count();
+            }
+        }
+        let mut hosts: HashMap<&ClassName, BTreeSet<&str>> = HashMap::new();
+        let by_id: HashMap<(ChainId, TransactionId), &Transaction> =
+            self.sample.iter().map(|row| ((row.chain, row.id), row)).collect();
+        for row in &self.sample {
+            let host = row.process.as_ref().map(|process| process.host.as_str());
+            hosts.entry(&row.class).or_default().extend(host);
+            let foreign = row.flags.contains(Flags::FOREIGN);
+            if foreign && root.is_none() {
+                drawn.insert(row.class.clone());
+            }
+            let parent = by_id.get(&(row.chain, row.parent)).filter(|_| !row.parent.is_none());
+            let Some(parent) = parent.filter(|parent| parent.id != row.id) else { continue };
+            let pair = (parent.class.clone(), row.class.clone());
+            // Below a root only paths tell; without one every call of the sample is drawn.
+            let call = match calls.get_mut(&pair) {
+                Some(call) => call,
+                None if root.is_none() => calls.entry(pair).or_default(),
+                None => continue,
+            };
+            call.add(parent, row);
+        }
+        drawn.extend(calls.keys().flat_map(|(from, to)| [from.clone(), to.clone()]));
+        let rate = |count: u64| if self.seconds > 0.0 { count as f64 / self.seconds } else { 0.0 };
+        let nodes = drawn.iter().map(|name| {
+            let class = self.classes.get(name);
+            let (p50_ns, p99_ns, _) = class.map_or((0, 0, 0), |class| quantiles(&class.elapsed));
+            let count = class.map_or(0, |class| class.elapsed.count());
+            let hosts = hosts.get(name).into_iter().flatten();
+            Node {
+                id: name.to_string(),
+                application: name.application.clone(),
+                class: name.class.clone(),
+                hosts: hosts.map(|host| (*host).to_owned()).collect(),
+                count,
+                rate_per_s: rate(count),
+                p50_ns,
+                p99_ns,
+            }
+        });
+        let nodes = nodes.collect();
+        let edges = calls.into_iter().map(|((from, to), mut call)| {
+            let (sampled, count) = match call.counted {
+                0 => (true, call.sampled),
+                counted => (false, counted),
+            };
+            let [wait_p50_ns, wait_p99_ns] = call.waits();
+            Edge {
+                from: from.to_string(),
+                to: to.to_string(),
+                count,
+                rate_per_s: if sampled { 0.0 } else { rate(count) },
+                asynchronous: call.asynchronous * 2 > call.sampled,
+                wait_p50_ns,
+                wait_p99_ns,
+                sampled,
+            }
+        });
+        Graph { nodes, edges: edges.collect(), damage }
+    }
+}
+
+impl Calls {
+    fn add(&mut self, parent: &Transaction, child: &Transaction) {
+        self.sampled += 1;
+        self.asynchronous += u64::from(child.flags.contains(Flags::ASYNCHRONOUS));
+        let end_ns = parent.start_ns.saturating_add_unsigned(parent.elapsed_ns);
+        if let Ok(wait_ns) = u64::try_from(child.start_ns.saturating_sub(end_ns)) {
+            self.waits_ns.push(wait_ns);
+        }
+    }
+
+    fn waits(&mut self) -> [Option<i64>; 2] {
+        self.waits_ns.sort_unstable();
+        [Quantile::P50, Quantile::P99].map(|quantile| {
+            nearest_rank(&self.waits_ns, quantile).and_then(|ns| i64::try_from(ns).ok())
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! The page's API, version 1, under `/api/v1`: JSON, documented by OpenAPI that is generated from
+//! these types (`GET /api/v1/openapi.json`, and `page/openapi.json` in the repository).
+//!
+//! Absolute times are UTC nanoseconds since 1970, durations nanoseconds, ids hexadecimal digits.
+//! Unknown parameters are refused. A question that reads the store takes its turn ([`running`]),
+//! may be given a name (`question=ID`) by which its progress is asked and it is cancelled, and is
+//! cancelled when its connection is closed. Errors are an [`ErrorBody`](error::ErrorBody).
+//!
+//! Within a version fields are only added.
+
+mod asked;
+mod chain;
+mod error;
+mod graph;
+mod questions;
+mod rings;
+mod running;
+mod selection;
+mod status;
+mod stored;
+mod tree;
+mod worst;
+
+use crate::token::{self, Token};
+use asked::Path;
+use axum::http::header;
+use axum::middleware;
+use axum::{Json, Router};
+use chronoscope_store::ask::Progress;
+use chronoscope_store::source::Source;
+use error::ApiError;
+use running::Running;
+use std::path::PathBuf;
+use std::sync::Arc;
+use utoipa::OpenApi;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+/// Where the API is.
+const PREFIX: &str = "/api/v1";
+
+/// What the API answers from. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Api {
+    /// The stored transactions.
+    pub(crate) source: Source,
+    /// The folder whose collector's status is told.
+    pub(crate) data_dir: Arc<PathBuf>,
+    /// The folder of this host's rings.
+    pub(crate) rings: Arc<PathBuf>,
+    /// What is being answered.
+    pub(crate) running: Arc<Running>,
+}
+
+impl Api {
+    /// An API that answers from `source`.
+    pub(crate) fn new(source: Source, data_dir: PathBuf, rings: PathBuf) -> Self {
+        let (data_dir, rings) = (Arc::new(data_dir), Arc::new(rings));
+        Self { source, data_dir, rings, running: Arc::default() }
+    }
+
+    /// Answers a question beside the server, in its turn and under its name.
+    pub(crate) async fn ask<T: Send + 'static>(
+        &self,
+        id: Option<String>,
+        work: impl FnOnce(&Source, &Progress) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<Json<T>, ApiError> {
+        let source = self.source.clone();
+        let run = self.running.clone().run(id, "segments", move |progress| work(&source, progress));
+        run.await.map(Json)
+    }
+}
+
+/// Answers beside the server what is quick and needs no turn.
+async fn beside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<Json<T>, ApiError> {
+    let answer = tokio::task::spawn_blocking(work).await;
+    answer.unwrap_or_else(|panic| Err(ApiError::failed(panic))).map(Json)
+}
+
+/// Title and description of the OpenAPI document; its paths come from the handlers.
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "Chronoscope", description = "How long things take: the API of the page."),
+    servers((url = "/api/v1")),
+    security(("token" = []))
+)]
+struct Document;
+
+fn documented() -> OpenApiRouter<Api> {
+    OpenApiRouter::with_openapi(Document::openapi())
+        .routes(routes!(status::status))
+        .routes(routes!(stored::classes))
+        .routes(routes!(stored::paths))
+        .routes(routes!(chain::chain))
+        .routes(routes!(chain::perfetto))
+        .routes(routes!(graph::graph))
+        .routes(routes!(worst::worst))
+        .routes(routes!(rings::rings))
+        .routes(routes!(rings::ring))
+        .routes(routes!(running::progress, running::cancel))
+        .merge(questions::routes())
+}
+
+/// The OpenAPI document of the API, as `GET /api/v1/openapi.json` gives it.
+///
+/// # Errors
+/// When it cannot be written as JSON, which would be a mistake of ours.
+pub fn openapi() -> Result<String, serde_json::Error> {
+    let mut document = documented().into_openapi();
+    let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer);
+    let scheme = scheme.description(Some("Only where `serve` was given a token.")).build();
+    let components = document.components.get_or_insert_default();
+    components.add_security_scheme("token", SecurityScheme::Http(scheme));
+    let mut text = serde_json::to_string_pretty(&document)?;
+    text.push('\n');
+    Ok(text)
+}
+
+/// All routes of the API, behind the token but for its description.
+pub(crate) fn routes(api: Api, token: Option<Token>) -> Router {
+    let (answered, _) = documented().split_for_parts();
+    let answered = answered
+        .fallback(async || {
+            ApiError::missing("there is nothing at this path")
+                .hint("/api/v1/openapi.json says what there is")
+        })
+        .method_not_allowed_fallback(async || ApiError::method())
+        .layer(middleware::from_fn_with_state(token, token::check))
+        .with_state(api);
+    let described = async || match openapi() {
+        Ok(text) => Ok(([(header::CONTENT_TYPE, "application/json")], text)),
+        Err(error) => Err(ApiError::failed(error)),
+    };
+    let router = Router::new().route("/openapi.json", axum::routing::get(described));
+    Router::new().nest(PREFIX, router.merge(answered))
+}

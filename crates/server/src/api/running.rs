@@ -1,0 +1,208 @@
+//! Questions that are being answered: how many at a time, how far they are, and how they end early.
+
+use super::error::{ApiError, ErrorBody};
+use super::{Api, Path};
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use chronoscope_store::ask::Progress;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Semaphore;
+use utoipa::ToSchema;
+
+/// Questions answered at a time. Each reads with all processors: more would only take turns.
+const AT_A_TIME: usize = 2;
+/// Questions that may wait for their turn; further ones are refused.
+const WAITING_MAX: usize = 64;
+/// Letters of a question's name.
+const ID_MAX: usize = 64;
+
+/// The questions of one server.
+#[derive(Debug)]
+pub(crate) struct Running {
+    turns: Arc<Semaphore>,
+    asked: Mutex<BTreeMap<u64, Arc<Asked>>>,
+    numbers: std::sync::atomic::AtomicU64,
+}
+
+/// One question.
+#[derive(Debug)]
+struct Asked {
+    /// What whoever asked calls it.
+    id: Option<String>,
+    unit: &'static str,
+    began_ns: u64,
+    runs: AtomicBool,
+    progress: Progress,
+}
+
+/// How far a question is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct QuestionProgress {
+    /// Its name, as whoever asked gave it.
+    pub id: String,
+    /// Whether it waits for its turn or is being answered.
+    pub state: QuestionState,
+    /// Units that are done.
+    pub done: u64,
+    /// Units in all; 0 while that is not known.
+    pub total: u64,
+    /// What is counted: `segments` (files of at most a minute).
+    pub unit: String,
+    /// Since it was asked, in milliseconds.
+    pub elapsed_ms: u64,
+}
+
+/// Whether a question waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum QuestionState {
+    /// Others are answered first.
+    Waiting,
+    /// It is being answered.
+    Running,
+}
+
+impl Default for Running {
+    fn default() -> Self {
+        Self {
+            turns: Arc::new(Semaphore::new(AT_A_TIME)),
+            asked: Mutex::default(),
+            numbers: std::sync::atomic::AtomicU64::default(),
+        }
+    }
+}
+
+impl Running {
+    fn asked(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Asked>>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Answers a question beside the server, in its turn. When the future is dropped (the
+    /// connection was closed), when it is cancelled by its name or when the server ends, `work` is
+    /// told by its [`Progress`].
+    pub(crate) async fn run<T: Send + 'static>(
+        self: Arc<Self>,
+        id: Option<String>,
+        unit: &'static str,
+        work: impl FnOnce(&Progress) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let entry = self.enter(id, unit)?;
+        let asked = entry.asked.clone();
+        let Ok(turn) = self.turns.clone().acquire_owned().await else {
+            return Err(ApiError::busy("the server ends"));
+        };
+        if asked.progress.cancel.load(Ordering::Relaxed) {
+            return Err(ApiError::cancelled());
+        }
+        asked.runs.store(true, Ordering::Relaxed);
+        let answered = tokio::task::spawn_blocking(move || {
+            let answer = work(&asked.progress);
+            drop(turn); // the next may begin, whether or not somebody still listens
+            // Whatever an ended question came out with, nobody wants it.
+            if asked.progress.cancel.load(Ordering::Relaxed) {
+                return Err(ApiError::cancelled());
+            }
+            answer
+        });
+        answered.await.unwrap_or_else(|panic| Err(ApiError::failed(panic)))
+    }
+
+    fn enter(self: &Arc<Self>, id: Option<String>, unit: &'static str) -> Result<Entry, ApiError> {
+        if let Some(id) = &id {
+            check(id)?;
+        }
+        let mut all = self.asked();
+        if all.len() >= AT_A_TIME + WAITING_MAX {
+            return Err(ApiError::busy(format!("{} questions wait already", all.len()))
+                .hint("cancel some, or ask again later"));
+        }
+        if id.is_some() && all.values().any(|other| other.id == id) {
+            return Err(ApiError::question("a question of that name is being answered")
+                .hint("give each question a name of its own"));
+        }
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+        let asked = Arc::new(Asked {
+            id,
+            unit,
+            began_ns: chronoscope_clock::monotonic_ns(),
+            runs: AtomicBool::new(false),
+            progress: Progress::default(),
+        });
+        all.insert(number, asked.clone());
+        drop(all);
+        Ok(Entry { running: self.clone(), number, asked })
+    }
+
+    fn find(&self, id: &str) -> Result<Arc<Asked>, ApiError> {
+        check(id)?;
+        let all = self.asked();
+        let found = all.values().find(|asked| asked.id.as_deref() == Some(id));
+        found.cloned().ok_or_else(|| {
+            ApiError::missing(format!("no question {id} is being answered"))
+                .hint("it has been answered or cancelled, or was never asked")
+        })
+    }
+}
+
+/// A question's place in the list, for as long as somebody waits for it.
+struct Entry {
+    running: Arc<Running>,
+    number: u64,
+    asked: Arc<Asked>,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        // Where it has been answered nobody looks any more.
+        self.asked.progress.cancel.store(true, Ordering::Relaxed);
+        self.running.asked().remove(&self.number);
+    }
+}
+
+/// Refuses a name that is none.
+fn check(id: &str) -> Result<(), ApiError> {
+    let may = |byte: u8| byte.is_ascii_digit() || byte.is_ascii_lowercase() || byte == b'-';
+    if (1..=ID_MAX).contains(&id.len()) && id.bytes().all(may) {
+        return Ok(());
+    }
+    Err(ApiError::question("question: 1 to 64 of the letters a-z, 0-9 and -"))
+}
+
+/// How far a question is that was asked with `question=ID`.
+#[utoipa::path(get, path = "/questions/{id}", tag = "questions",
+    params(("id" = String, Path, pattern = "^[0-9a-z-]{1,64}$", description = "its name")),
+    responses((status = 200, body = QuestionProgress), (status = 400, body = ErrorBody),
+        (status = 401, body = ErrorBody), (status = 404, body = ErrorBody)))]
+pub(super) async fn progress(
+    State(api): State<Api>,
+    Path(id): Path<String>,
+) -> Result<Json<QuestionProgress>, ApiError> {
+    let asked = api.running.find(&id)?;
+    let elapsed_ns = chronoscope_clock::monotonic_ns().saturating_sub(asked.began_ns);
+    let runs = asked.runs.load(Ordering::Relaxed);
+    Ok(Json(QuestionProgress {
+        id,
+        state: if runs { QuestionState::Running } else { QuestionState::Waiting },
+        done: asked.progress.done.load(Ordering::Relaxed),
+        total: asked.progress.total.load(Ordering::Relaxed),
+        unit: asked.unit.to_owned(),
+        elapsed_ms: elapsed_ns / 1_000_000,
+    }))
+}
+
+/// Cancels a question: whoever asked it is answered 409.
+#[utoipa::path(delete, path = "/questions/{id}", tag = "questions",
+    params(("id" = String, Path, pattern = "^[0-9a-z-]{1,64}$", description = "its name")),
+    responses((status = 204, description = "it will end soon"), (status = 400, body = ErrorBody),
+        (status = 401, body = ErrorBody), (status = 404, body = ErrorBody)))]
+pub(super) async fn cancel(
+    State(api): State<Api>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, ApiError> {
+    api.running.find(&id)?.progress.cancel.store(true, Ordering::Relaxed);
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,160 @@
+//! The selection that drives every view: which chains, and which duration of them.
+
+use super::error::ApiError;
+use chronoscope_store::ask::{ClassSelector, Clocks, Kind, Level, Question};
+use serde::Deserialize;
+use std::ops::Range;
+use utoipa::{IntoParams, ToSchema};
+
+/// Which durations are selected. All parameters are optional but where a question needs them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Selection {
+    /// Only chains whose root started then or later: UTC ns since 1970.
+    pub(crate) from_ns: Option<i64>,
+    /// Only chains whose root started before then: UTC ns since 1970.
+    pub(crate) until_ns: Option<i64>,
+    /// Only chains whose leaf ran on one of these hosts, separated by commas.
+    pub(crate) hosts: Option<String>,
+    /// Which duration; `acpd` where nothing is said.
+    pub(crate) kind: Option<DurationKind>,
+    /// The class that is measured from, as `APPLICATION::CLASS` or `CLASS`; for `sync` the class.
+    pub(crate) root: Option<String>,
+    /// The class that is measured to; only for `acpd`.
+    pub(crate) leaf: Option<String>,
+    /// Steps from root to leaf, or `any`; only for `acpd`.
+    #[param(pattern = "^([0-9]{1,5}|any)$")]
+    pub(crate) level: Option<String>,
+    /// Only this path, in words from root to leaf: `A::b/C::d`.
+    pub(crate) path: Option<String>,
+    /// The shortest duration, in ns.
+    pub(crate) min_ns: Option<u64>,
+    /// The longest duration, in ns.
+    pub(crate) max_ns: Option<u64>,
+    /// The longest good duration, in ns: a verdict is asked for.
+    pub(crate) limit_ns: Option<u64>,
+    /// By whose clocks; `raw` where nothing is said.
+    pub(crate) clocks: Option<ClockChoice>,
+}
+
+/// Which duration is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum DurationKind {
+    /// From the start of a root to the end of each leaf.
+    Acpd,
+    /// From the start of a root to the end of the leaf that starts last.
+    Apcd,
+    /// A transaction's own elapsed time.
+    Sync,
+}
+
+/// By whose clocks durations across hosts are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ClockChoice {
+    /// As the hosts stamped them.
+    Raw,
+    /// By the root's clock, as far as the clocks' offsets are known.
+    Corrected,
+}
+
+impl Selection {
+    /// The names of its parameters.
+    pub(super) const NAMES: [&str; 12] = [
+        "from_ns", "until_ns", "hosts", "kind", "root", "leaf", "level", "path", "min_ns",
+        "max_ns", "limit_ns", "clocks",
+    ];
+
+    /// When the root started.
+    pub(crate) fn start_ns(&self) -> Range<i64> {
+        self.from_ns.unwrap_or(i64::MIN)..self.until_ns.unwrap_or(i64::MAX)
+    }
+
+    /// The hosts of the leaf; none for any.
+    pub(crate) fn hosts(&self) -> Vec<String> {
+        let words = self.hosts.iter().flat_map(|hosts| hosts.split(','));
+        words.filter(|host| !host.is_empty()).map(str::to_owned).collect()
+    }
+
+    /// By whose clocks.
+    #[allow(dead_code)] // until a question about durations is asked
+    pub(crate) fn clocks(&self) -> Clocks {
+        match self.clocks {
+            Some(ClockChoice::Corrected) => Clocks::Corrected,
+            Some(ClockChoice::Raw) | None => Clocks::Raw,
+        }
+    }
+
+    /// The question about durations that it is.
+    ///
+    /// # Errors
+    /// 400 where it lacks what its kind needs or says what its kind does not know.
+    #[allow(dead_code)] // as above
+    pub(crate) fn question(&self) -> Result<Question, ApiError> {
+        let level = match self.level.as_deref() {
+            None | Some("any") => Level::Any,
+            Some(number) => Level::Exactly(
+                number.parse().map_err(|_| ApiError::question("level: a number or any"))?,
+            ),
+        };
+        let needed = |what: &Option<String>, name: &str| {
+            let given = what.clone().filter(|class| !class.is_empty());
+            given.ok_or_else(|| {
+                ApiError::question(format!("{name} is needed"))
+                    .hint("GET /api/v1/classes and /api/v1/paths say what there is")
+            })
+        };
+        let root = ClassSelector(needed(&self.root, "root")?);
+        let (kind, leaf) = match self.kind.unwrap_or(DurationKind::Acpd) {
+            DurationKind::Acpd => (Kind::Acpd, Some(ClassSelector(needed(&self.leaf, "leaf")?))),
+            DurationKind::Apcd => (Kind::Apcd, None),
+            DurationKind::Sync => (Kind::Sync, None),
+        };
+        if kind != Kind::Acpd && (self.leaf.is_some() || level != Level::Any) {
+            return Err(ApiError::question("leaf and level are for kind=acpd only"));
+        }
+        Ok(Question {
+            kind,
+            root,
+            leaf,
+            level,
+            start_ns: self.start_ns(),
+            limit_ns: self.limit_ns,
+            split: false,
+            points: false,
+            clocks: self.clocks(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_needs_what_its_kind_needs() {
+        let refused = |selection: Selection| selection.question().unwrap_err();
+        let of = |kind, root: &str, leaf: Option<&str>| Selection {
+            kind: Some(kind),
+            root: Some(root.to_owned()),
+            leaf: leaf.map(str::to_owned),
+            ..Selection::default()
+        };
+        assert_ne!(refused(Selection::default()), refused(of(DurationKind::Acpd, "A::b", None)));
+        refused(of(DurationKind::Sync, "A::b", Some("C::d")));
+        let question = of(DurationKind::Acpd, "A::b", Some("C::d")).question().unwrap();
+        assert_eq!((question.kind, question.start_ns), (Kind::Acpd, i64::MIN..i64::MAX));
+        let level = Selection { level: Some("x".into()), ..of(DurationKind::Apcd, "A::b", None) };
+        refused(level);
+        assert_eq!(of(DurationKind::Apcd, "A::b", None).question().unwrap().kind, Kind::Apcd);
+    }
+
+    #[test]
+    fn hosts_are_separated_by_commas() {
+        let hosts = |text: &str| Selection { hosts: Some(text.into()), ..Selection::default() };
+        assert_eq!(hosts("a,b-1,").hosts(), ["a", "b-1"]);
+        assert!(hosts("").hosts().is_empty());
+    }
+}

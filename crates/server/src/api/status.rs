@@ -1,0 +1,103 @@
+//! `GET /status`: what there is to look at.
+
+use super::asked::{Nothing, Plain};
+use super::error::{ApiError, ErrorBody};
+use super::{Api, beside};
+use axum::Json;
+use axum::extract::State;
+use chronoscope_collect::Status as CollectorStatus;
+use chronoscope_store::StoreError;
+use chronoscope_store::source::View;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// What the server answers from.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct Status {
+    /// The program's version.
+    version: String,
+    /// The store, in words.
+    store: String,
+    /// Stored rows; null where a cluster is asked, which is not counted.
+    rows: Option<u64>,
+    /// Sealed segments; null for a cluster.
+    segments: Option<u64>,
+    /// Bytes of sealed segments; null for a cluster.
+    bytes: Option<u64>,
+    /// Of stored roots; null without any, and for a cluster.
+    covered: Option<Covered>,
+    /// What the collector last said (`GET /status`), or null where nobody collects.
+    #[schema(value_type = Option<Object>)]
+    collector: Option<CollectorStatus>,
+    /// What the store and the server hold besides transactions.
+    has: Has,
+}
+
+/// From the first minute that has rows to the end of the last one, by their roots' starts.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+pub(crate) struct Covered {
+    /// UTC ns since 1970.
+    from_ns: i64,
+    /// UTC ns since 1970.
+    until_ns: i64,
+}
+
+/// What may be asked for.
+#[derive(Clone, Copy, Debug, Default, Serialize, ToSchema)]
+pub(crate) struct Has {
+    /// `/hosts`: load or round trips of hosts.
+    hosts: bool,
+    /// `/runs`: runs of `chronoscope track`.
+    runs: bool,
+    /// `/rings`: a folder of rings on this host.
+    rings: bool,
+    /// Readings of hosts' clocks.
+    clocks: bool,
+}
+
+/// What there is to look at.
+#[utoipa::path(get, path = "/status", tag = "now",
+    responses((status = 200, body = Status), (status = 400, body = ErrorBody),
+        (status = 401, body = ErrorBody), (status = 500, body = ErrorBody),
+        (status = 503, body = ErrorBody)))]
+pub(super) async fn status(
+    State(api): State<Api>,
+    Plain { own: Nothing {}, .. }: Plain<Nothing>,
+) -> Result<Json<Status>, ApiError> {
+    beside(move || read(&api)).await
+}
+
+fn read(api: &Api) -> Result<Status, ApiError> {
+    let collector = CollectorStatus::read(&api.data_dir).map_err(ApiError::failed)?;
+    let mut status = Status {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        store: api.source.to_string(),
+        rows: None,
+        segments: None,
+        bytes: None,
+        covered: None,
+        collector,
+        has: Has { rings: api.rings.is_dir(), ..Has::default() },
+    };
+    let looked = api.source.with(|view| {
+        if let View::Files(snapshot) = view {
+            let segments = snapshot.segments();
+            status.rows = Some(snapshot.row_count());
+            status.segments = Some(segments.len() as u64);
+            status.bytes = Some(segments.iter().map(|segment| segment.size_bytes).sum());
+            let extent = snapshot.extent();
+            status.covered =
+                extent.map(|covered| Covered { from_ns: covered.start, until_ns: covered.end });
+            status.has.clocks = !snapshot.clocks().is_empty();
+        }
+        Ok(())
+    });
+    match looked {
+        // A store that nobody has written to yet is an empty one.
+        Err(error @ StoreError::Io { .. }) if error.is_missing() => {
+            (status.rows, status.segments, status.bytes) = (Some(0), Some(0), Some(0));
+        }
+        looked => looked?,
+    }
+    Ok(status)
+}

@@ -1,0 +1,162 @@
+//! `GET /classes` and `GET /paths`: what is stored, from the sketches and thus quick at any size.
+
+use super::Api;
+use super::asked::{Plain, QuestionName};
+use super::error::{ApiError, ErrorBody};
+use axum::Json;
+use axum::extract::State;
+use chronoscope_model::{ClassName, Histogram, Quantile};
+use chronoscope_store::ask;
+use chronoscope_store::source::View;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use utoipa::{IntoParams, ToSchema};
+
+/// A time range.
+#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Span {
+    /// Only minutes that begin then or later, by their roots' starts: UTC ns since 1970.
+    from_ns: Option<i64>,
+    /// Only minutes that begin before then: UTC ns since 1970.
+    until_ns: Option<i64>,
+}
+
+impl Span {
+    /// As a range; all time where nothing is said.
+    pub(super) fn range(self) -> Range<i64> {
+        self.from_ns.unwrap_or(i64::MIN)..self.until_ns.unwrap_or(i64::MAX)
+    }
+}
+
+/// All classes, by name.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct Classes {
+    classes: Vec<ClassRow>,
+    /// Sketches that could not be read, in words: what they hold is not counted.
+    damage: Vec<String>,
+}
+
+/// One class. Quantiles are a sketch's: at most 3.125 % too large.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct ClassRow {
+    /// `APPLICATION::CLASS`.
+    name: String,
+    application: String,
+    class: String,
+    /// Transactions.
+    count: u64,
+    p50_ns: u64,
+    p99_ns: u64,
+    max_ns: u64,
+    /// Thread CPU time of all of them.
+    cpu_ns: u64,
+    /// Transactions whose status is not GOOD.
+    not_good: u64,
+}
+
+/// All paths, most chains first.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct Paths {
+    paths: Vec<PathSummary>,
+    /// Sketches that could not be read, in words: what they hold is not counted.
+    damage: Vec<String>,
+}
+
+/// One path. Quantiles are a sketch's: at most 3.125 % too large.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct PathSummary {
+    /// In words from root to leaf.
+    path: String,
+    /// Its classes, as `APPLICATION::CLASS`, root first.
+    hops: Vec<String>,
+    root: String,
+    leaf: String,
+    /// Steps from root to leaf.
+    level: u64,
+    /// Transactions at its end.
+    count: u64,
+    /// From the root's start to the leaf's end.
+    p50_ns: u64,
+    p99_ns: u64,
+    max_ns: u64,
+}
+
+/// Median, 99 % quantile and largest; zeros where nothing was counted.
+pub(super) fn quantiles(histogram: &Histogram) -> (u64, u64, u64) {
+    let at = |quantile| histogram.quantile(quantile).unwrap_or(0);
+    (at(Quantile::P50), at(Quantile::P99), histogram.max().unwrap_or(0))
+}
+
+/// Statistics of every class.
+#[utoipa::path(get, path = "/classes", tag = "stored", params(Span, QuestionName),
+    responses((status = 200, body = Classes), (status = 400, body = ErrorBody),
+        (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
+        (status = 500, body = ErrorBody), (status = 503, body = ErrorBody)))]
+pub(super) async fn classes(
+    State(api): State<Api>,
+    Plain { id, own: span }: Plain<Span>,
+) -> Result<Json<Classes>, ApiError> {
+    api.ask(id, move |source, _| {
+        let (classes, damage) = source.classes(&span.range())?;
+        let row = |(name, class): (ClassName, ask::ClassStatistics)| {
+            let (p50_ns, p99_ns, max_ns) = quantiles(&class.elapsed);
+            ClassRow {
+                name: name.to_string(),
+                application: name.application,
+                class: name.class,
+                count: class.elapsed.count(),
+                p50_ns,
+                p99_ns,
+                max_ns,
+                cpu_ns: class.cpu_ns,
+                not_good: class.not_good,
+            }
+        };
+        Ok(Classes {
+            classes: classes.into_iter().map(row).collect(),
+            damage: damage.iter().map(ToString::to_string).collect(),
+        })
+    })
+    .await
+}
+
+/// Statistics of every path of native chains.
+#[utoipa::path(get, path = "/paths", tag = "stored", params(Span, QuestionName),
+    responses((status = 200, body = Paths), (status = 400, body = ErrorBody),
+        (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
+        (status = 500, body = ErrorBody), (status = 501, body = ErrorBody),
+        (status = 503, body = ErrorBody)))]
+pub(super) async fn paths(
+    State(api): State<Api>,
+    Plain { id, own: span }: Plain<Span>,
+) -> Result<Json<Paths>, ApiError> {
+    api.ask(id, move |source, progress| {
+        let found = source.with(|view| match view {
+            View::Files(snapshot) => ask::paths(snapshot, &span.range(), progress).map(Some),
+            View::ClickHouse(_) => Ok(None),
+        })?;
+        let (paths, damage) = found.ok_or_else(|| ApiError::cluster("the list of paths"))?;
+        let mut paths: Vec<_> = paths.into_iter().map(summary).collect();
+        paths.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.path.cmp(&b.path)));
+        Ok(Paths { paths, damage: damage.iter().map(ToString::to_string).collect() })
+    })
+    .await
+}
+
+fn summary((path, statistics): (String, ask::PathStatistics)) -> PathSummary {
+    let hops: Vec<String> = statistics.hops.iter().map(ToString::to_string).collect();
+    let (p50_ns, p99_ns, max_ns) = quantiles(&statistics.since_root);
+    PathSummary {
+        path,
+        root: hops.first().cloned().unwrap_or_default(),
+        leaf: hops.last().cloned().unwrap_or_default(),
+        level: hops.len().saturating_sub(1) as u64,
+        count: statistics.since_root.count(),
+        hops,
+        p50_ns,
+        p99_ns,
+        max_ns,
+    }
+}

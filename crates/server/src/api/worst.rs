@@ -1,0 +1,107 @@
+//! `GET /worst`: the longest transactions of each class, with their chains.
+
+use super::Api;
+use super::asked::{Asked, QuestionName};
+use super::error::{ApiError, ErrorBody};
+use super::selection::Selection;
+use axum::Json;
+use axum::extract::State;
+use chronoscope_model::{ClassName, Transaction};
+use chronoscope_store::ask::{self, ClassSelector};
+use chronoscope_store::source::View;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+/// Transactions of a class that are sent.
+const COUNT_MAX: usize = 1000;
+
+/// Which are asked for. Of the selection, its time and hosts count: those where the transactions
+/// themselves ran.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Which {
+    /// Only this class, as `APPLICATION::CLASS` or `CLASS`.
+    class: Option<String>,
+    /// How many of each class; 20 where nothing is said.
+    #[param(minimum = 1, maximum = 1000)]
+    n: Option<usize>,
+}
+
+/// The longest transactions.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct Worst {
+    /// By name.
+    classes: Vec<WorstClass>,
+    /// Segments that could not be read, in words.
+    damage: Vec<String>,
+}
+
+/// The longest of one class, longest first.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct WorstClass {
+    /// `APPLICATION::CLASS`.
+    name: String,
+    rows: Vec<WorstRow>,
+}
+
+/// One transaction.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct WorstRow {
+    chain: String,
+    /// UTC ns since 1970.
+    start_ns: i64,
+    elapsed_ns: u64,
+    /// Of its thread.
+    cpu_ns: Option<u64>,
+    host: String,
+    process: u32,
+    status: String,
+}
+
+/// The longest transactions of each class.
+#[utoipa::path(get, path = "/worst", tag = "stored", params(Selection, Which, QuestionName),
+    responses((status = 200, body = Worst), (status = 400, body = ErrorBody),
+        (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
+        (status = 500, body = ErrorBody), (status = 501, body = ErrorBody),
+        (status = 503, body = ErrorBody)))]
+pub(super) async fn worst(
+    State(api): State<Api>,
+    Asked { selection, id, own: which }: Asked<Which>,
+) -> Result<Json<Worst>, ApiError> {
+    let count = which.n.unwrap_or(20);
+    if !(1..=COUNT_MAX).contains(&count) {
+        return Err(ApiError::question(format!("n: a number from 1 to {COUNT_MAX}")));
+    }
+    let question = ask::Worst {
+        start_ns: selection.start_ns(),
+        hosts: selection.hosts(),
+        class: which.class.map(ClassSelector),
+        count,
+    };
+    api.ask(id, move |source, progress| {
+        let found = source.with(|view| match view {
+            View::Files(snapshot) => ask::worst(snapshot, &question, progress).map(Some),
+            View::ClickHouse(_) => Ok(None),
+        })?;
+        let (classes, damage) = found.ok_or_else(|| ApiError::cluster("for worst cases"))?;
+        Ok(Worst {
+            classes: classes.iter().map(class).collect(),
+            damage: damage.iter().map(ToString::to_string).collect(),
+        })
+    })
+    .await
+}
+
+fn class((name, rows): (&ClassName, &Vec<Transaction>)) -> WorstClass {
+    let row = |t: &Transaction| WorstRow {
+        chain: t.chain.to_string(),
+        start_ns: t.start_ns,
+        elapsed_ns: t.elapsed_ns,
+        cpu_ns: Some(t.cpu_ns),
+        host: t.process.as_ref().map_or_else(String::new, |process| process.host.clone()),
+        process: t.process.as_ref().map_or(0, |process| process.pid),
+        status: t.status.to_string(),
+    };
+    WorstClass { name: name.to_string(), rows: rows.iter().map(row).collect() }
+}
