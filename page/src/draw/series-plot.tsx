@@ -1,0 +1,155 @@
+// Series over time, or over the numbers 0, 1, 2 …, drawn by uPlot in this page's colours.
+
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import './series-plot.css';
+import { theme } from '../shell/theme';
+import { canvasColours } from './colours';
+import { formatDate, formatTime, formatTimeOfDay } from './format';
+import { linear, ticks, timeTicks } from './scale';
+import { useSize } from './size';
+
+/** One line of a plot. */
+export interface Line {
+  readonly label: string;
+  readonly values: readonly (number | null)[];
+  /** A variable of the style sheet, as `--path-0`. */
+  readonly colour: string;
+  readonly dashed?: boolean;
+  /** Points without a line between them. */
+  readonly points?: boolean;
+}
+
+/** An upright line at a place of the axis. */
+export interface Mark {
+  readonly at: number;
+  readonly colour: string;
+}
+
+interface SeriesPlotProps {
+  /** What is drawn, for who cannot see it. */
+  readonly label: string;
+  /** Of all lines: UTC in ns, or the index of what `names` names. */
+  readonly at: readonly number[];
+  /** What the places of the axis are called, where they are no times. */
+  readonly names?: readonly string[];
+  readonly lines: readonly Line[];
+  readonly marks?: readonly Mark[];
+  /** A value in words, with its unit; at the axis with the step between two of its ticks. */
+  readonly say: (value: number, step?: number) => string;
+  /** Whether the axis begins with 0; otherwise with the smallest value. */
+  readonly fromZero?: boolean;
+  /** In CSS pixels. */
+  readonly height: number;
+  /** Called with the nearest place when the plot is clicked. */
+  readonly onPick?: (index: number) => void;
+  /** Called with a stretch of the axis that was dragged over. */
+  readonly onRange?: (from: number, until: number) => void;
+  /** Plots of one group show the cursor at the same place. */
+  readonly group?: string;
+}
+
+/** A plot as wide as there is room. */
+export function SeriesPlot(props: SeriesPlotProps) {
+  const { ref, width } = useSize<HTMLDivElement>();
+  const latest = useRef(props);
+  latest.current = props;
+  const { at, lines, marks, names, height } = props;
+  const shownTheme = theme.value;
+  useEffect(() => {
+    if (ref.current === null || width === 0) return undefined;
+    const options = optionsOf(latest, ref.current, width);
+    const data = [[...at], ...lines.map((line) => [...line.values])] as uPlot.AlignedData;
+    const plot = new uPlot(options, data, ref.current);
+    return () => plot.destroy();
+    // `marks` and `names` come with `lines` from one answer.
+  }, [at, lines, marks, names, width, height, shownTheme]);
+  return <div ref={ref} class="series-plot" role="img" aria-label={props.label} style={{ minHeight: `${height}px` }} />;
+}
+
+const AXIS_WIDTH = 76;
+const TICK_WIDTH = 100;
+
+function optionsOf(latest: { current: SeriesPlotProps }, element: HTMLElement, width: number): uPlot.Options {
+  const { lines, names, height, say, group, fromZero = true } = latest.current;
+  const colour = canvasColours(element);
+  const fontSize = Number.parseFloat(getComputedStyle(element).fontSize) * 0.87;
+  const axis: uPlot.Axis = {
+    stroke: colour('--quiet'), font: `${fontSize}px ${colour('--font')}`,
+    grid: { stroke: colour('--line'), width: 1 }, ticks: { stroke: colour('--line'), width: 1, size: 4 },
+  };
+  const place = (value: number) => (names === undefined ? formatTime(value, 0) : (names[value] ?? ''));
+  return {
+    width, height,
+    legend: { live: true, markers: { width: 0, fill: (_plot, index) => colour(lines[index - 1]?.colour ?? '--quiet') } },
+    cursor: {
+      drag: { x: latest.current.onRange !== undefined, y: false, setScale: false },
+      ...(group === undefined ? {} : { sync: { key: group, setSeries: false } }),
+    },
+    scales: {
+      x: { time: false },
+      y: { range: (_plot, low, high) => yRange(low, high, fromZero) },
+    },
+    axes: [
+      { ...axis, size: fontSize * 2.2, splits: (plot, _axis, from, until) => xSplits(plot.bbox.width / devicePixelRatio, from, until, names), values: (_plot, found) => xWords(found, names) },
+      { ...axis, size: AXIS_WIDTH * (fontSize / 12), splits: (plot, _axis, from, until) => ticks(linear(from, until, 1), plot.bbox.height / devicePixelRatio / 50), values: (_plot, found) => found.map((value) => say(value, (found[1] ?? 0) - (found[0] ?? 0))) },
+    ],
+    series: [
+      { label: names === undefined ? 'time' : 'version', value: (_plot, value: number | null) => (value === null ? '–' : place(value)) },
+      ...lines.map((line): uPlot.Series => ({
+        label: line.label, stroke: colour(line.colour), width: line.points === true ? 0 : 1.5,
+        points: { show: line.points === true || line.values.length < 60, size: 5, fill: colour(line.colour) },
+        ...(line.dashed === true ? { dash: [5, 4] } : {}),
+        value: (_plot, value: number | null) => (value === null ? '–' : say(value)),
+      })),
+    ],
+    hooks: {
+      draw: [(plot) => drawMarks(plot, latest.current.marks ?? [], colour)],
+      setSelect: [(plot) => {
+        if (plot.select.width < 3) return;
+        latest.current.onRange?.(plot.posToVal(plot.select.left, 'x'), plot.posToVal(plot.select.left + plot.select.width, 'x'));
+      }],
+      ready: [(plot) => plot.over.addEventListener('click', () => {
+        const index = plot.cursor.idx;
+        if (typeof index === 'number') latest.current.onPick?.(index);
+      })],
+    },
+  };
+}
+
+/** The values' range with a little room; never empty. */
+function yRange(low: number | null, high: number | null, fromZero: boolean): [number, number] {
+  const [least, most] = [low ?? 0, high ?? 1];
+  if (fromZero) return [Math.min(0, least), most > 0 ? most * 1.06 : 1];
+  const room = (most - least || Math.abs(most) || 1) * 0.08;
+  return [least - room, most + room];
+}
+
+function xSplits(width: number, from: number, until: number, names: readonly string[] | undefined): number[] {
+  if (names === undefined) return timeTicks(from, until, width / TICK_WIDTH).ticks;
+  const every = Math.max(1, Math.ceil((until - from) / Math.max(1, width / TICK_WIDTH)));
+  return names.map((_, index) => index).filter((index) => index % every === 0 && index >= from && index <= until);
+}
+
+function xWords(found: readonly number[], names: readonly string[] | undefined): string[] {
+  if (names !== undefined) return found.map((index) => names[index] ?? '');
+  const step = (found[1] ?? 0) - (found[0] ?? 0);
+  return found.map((time) => (step >= 86_400e9 ? formatDate(time) : formatTimeOfDay(time, step >= 1e9 || step === 0 ? 0 : 3)));
+}
+
+function drawMarks(plot: uPlot, marks: readonly Mark[], colour: (variable: string) => string): void {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.setLineDash([4 * devicePixelRatio, 3 * devicePixelRatio]);
+  ctx.lineWidth = 1.5 * devicePixelRatio;
+  for (const mark of marks) {
+    const x = plot.valToPos(mark.at, 'x', true);
+    ctx.strokeStyle = colour(mark.colour);
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+  }
+  ctx.restore();
+}
