@@ -3,7 +3,9 @@
 // What it answers has the API's shape and is computed from one made-up set of chains, so that a brush
 // and a histogram of it agree.
 import { createServer } from 'node:http';
+import { OPERATIONS, ring } from './operations.mjs';
 
+const PORT = Number(process.env.PORT ?? 4500);
 const COUNT = 60_000;
 const FROM_NS = Date.UTC(2026, 10, 23, 10) * 1e6;
 const SPAN_NS = 120e9;
@@ -73,6 +75,7 @@ function distribution(values) {
 const CLOCKS = { corrected: false, durations: 1000, crossing: 1000, unknown: 0, error_ns_max: 350e3, error_ns_mean: 120e3, share_mean: 0.02, negative: 0 };
 
 const ANSWERS = {
+  ...OPERATIONS,
   status: () => ({
     version: '0.0.0', store: 'FIXTURE: made up, not measured', rows: COUNT * 5, segments: 2, bytes: 123e6,
     covered: { from_ns: FROM_NS, until_ns: FROM_NS + SPAN_NS }, collector: null,
@@ -218,7 +221,8 @@ createServer((request, response) => {
   const url = new URL(request.url ?? '/', 'http://fixture');
   const path = url.pathname.replace('/api/v1/', '');
   const id = /^chains\/([^/]+)$/.exec(path)?.[1];
-  const answer = id === undefined ? ANSWERS[path]?.(url.searchParams) : chain(id);
+  const ringId = /^rings\/([^/]+)$/.exec(path)?.[1];
+  const answer = id !== undefined ? chain(id) : ringId !== undefined ? ring(decodeURIComponent(ringId), Number(url.searchParams.get('last') ?? 100)) : ANSWERS[path]?.(url.searchParams);
   response.writeHead(answer == null ? 404 : 200, { 'content-type': 'application/json' });
   response.end(JSON.stringify(answer ?? { error: `the fixture has no ${path}` }));
-}).listen(4500, '127.0.0.1', () => console.log('made-up answers on http://127.0.0.1:4500'));
+}).listen(PORT, '127.0.0.1', () => console.log(`made-up answers on http://127.0.0.1:${PORT}`));

@@ -4,6 +4,8 @@ import type { FunctionComponent } from 'preact';
 import type { View } from '../selection/place';
 import { ChainView } from './chain/view';
 import { HistogramView } from './histogram/view';
+import { NowView } from './now/view';
+import { RingsView } from './rings/view';
 import { ScatterView } from './scatter/view';
 
 /** Which fields of the selection bar a view listens to; the others are not shown with it. */
@@ -27,6 +29,10 @@ export interface Entry {
 /** Every view that there is. */
 export const REGISTRY: readonly Entry[] = [
   {
+    view: 'now', title: 'Now', key: '1', fields: 'none', needsRoot: false, body: NowView,
+    shows: 'each application and class this minute; alarms',
+  },
+  {
     view: 'scatter', title: 'Scattergram', key: '2', fields: 'chains', needsRoot: true, body: ScatterView,
     shows: 'every chain by its start and its duration; brush to find the cause',
   },
@@ -37,5 +43,9 @@ export const REGISTRY: readonly Entry[] = [
   {
     view: 'chain', title: 'Chain', key: '4', fields: 'none', needsRoot: false, body: ChainView,
     shows: 'one chain as a waterfall',
+  },
+  {
+    view: 'rings', title: 'Live rings', key: '8', fields: 'none', needsRoot: false, body: RingsView,
+    shows: 'what processes of this host do this moment',
   },
 ];

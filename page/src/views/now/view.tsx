@@ -1,0 +1,175 @@
+// What happens now: each application and class of the last window, alarms on top. It asks again each
+// 2 s; rows stay where they are, so that neither the eye nor the focus loses its place.
+
+import './style.css';
+import { useRef } from 'preact/hooks';
+import { useQuestion } from '../../api/question';
+import type { Alarm, LimitState, Now as Answered } from '../../api/types';
+import { formatCount, formatDuration, formatNumber, formatShare, formatTime, formatTimeOfDay } from '../../draw/format';
+import { go, place } from '../../selection/current';
+import { toClass, toWorst } from '../../selection/links';
+import { Answer, Empty } from '../../shell/answer';
+import { Link } from '../../shell/link';
+import { after, trailPoints, type ApplicationRow, type Board, type ClassRow } from './board';
+
+const EVERY_MS = 2000;
+const WINDOWS_S = ['10', '60', '300', '3600'] as const;
+const WINDOW_NAMES: Readonly<Record<string, string>> = { 10: '10 s', 60: '1 min', 300: '5 min', 3600: '1 h' };
+
+/** The view. */
+export function NowView() {
+  const { window_s = '60' } = place().own;
+  const question = useQuestion<Answered>('now', [['window_s', window_s]], EVERY_MS);
+  const board = useRef<Board>(undefined);
+  return (
+    <Answer to={question} what="Looking at what runs">
+      {(now) => {
+        board.current = after(board.current, now);
+        return (
+          <>
+            <Head now={now} windowS={window_s} />
+            <Alarms alarms={now.alarms} classes={board.current.applications.flatMap((row) => row.classes.map((each) => each.name))} />
+            {board.current.applications.length === 0 ? <Nothing live={now.live} /> : <Applications board={board.current} />}
+          </>
+        );
+      }}
+    </Answer>
+  );
+}
+
+function Head({ now, windowS }: { now: Answered; windowS: string }) {
+  const choices = WINDOWS_S.some((choice) => choice === windowS) ? WINDOWS_S : [windowS, ...WINDOWS_S];
+  return (
+    <div class="bar">
+      <label>
+        Window{' '}
+        <select value={windowS} onChange={(event) => go({ own: { window_s: event.currentTarget.value } })}>
+          {choices.map((choice) => <option key={choice} value={choice} selected={choice === windowS}>{WINDOW_NAMES[choice] ?? `${choice} s`}</option>)}
+        </select>
+      </label>
+      <span class="quiet">
+        {now.live ? `until ${formatTimeOfDay(now.at_ns, 0)} UTC, asked again each 2 s`
+          : `nothing is being recorded: the store’s last ${formatDuration(now.window_s * 1e9)}, until ${formatTime(now.at_ns, 0)} UTC`}
+      </span>
+    </div>
+  );
+}
+
+const KINDS: Readonly<Record<Alarm['kind'], string>> = {
+  limit: 'Above its limit', slower: 'Slower than usual', lost: 'Records lost', silent: 'Silent',
+};
+
+function Alarms({ alarms, classes }: { alarms: readonly Alarm[]; classes: readonly string[] }) {
+  // A list that is always there is read out when something comes into it.
+  return (
+    <section aria-label="Alarms" aria-live="polite">
+      {alarms.length === 0 ? <p class="quiet">No alarms.</p> : (
+        <ul class="alarms">
+          {alarms.map((alarm) => (
+            <li key={`${alarm.kind} ${alarm.what} ${alarm.host ?? ''}`} class={alarm.kind}>
+              <span class="kind">{KINDS[alarm.kind]}</span>
+              <span>{alarm.sentence}</span>
+              <span class="quiet">
+                {alarm.host !== null && `on ${alarm.host} `}since <time dateTime={new Date(alarm.since_ns / 1e6).toISOString()}>{formatTime(alarm.since_ns, 0)}</time>
+              </span>
+              {classes.includes(alarm.what) && <Link to={{ ...toClass(alarm.what) }}>Histogram</Link>}
+              {classes.includes(alarm.what) && <Link to={toWorst(alarm.what)}>Worst cases</Link>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Nothing({ live }: { live: boolean }) {
+  return (
+    <Empty title={live ? 'Nothing ran in this window' : 'The store is empty'}>
+      <p>{live ? 'A longer window may have something. ' : ''}Programs that record are collected by this server on its own host, and by <code>chronoscope agent --to URL</code> on others; both must name the rings’ folder as the programs do (<code>CHRONOSCOPE_DIR</code>).</p>
+    </Empty>
+  );
+}
+
+function Applications({ board }: { board: Board }) {
+  return (
+    <div class="panel scroll">
+      <table class="board">
+        <caption class="unseen">Applications and their classes in the last {formatDuration(board.windowS * 1e9)}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Application, class</th>
+            <th scope="col" class="number" title="Transactions ended, per second">Rate</th>
+            <th scope="col" class="number">p50</th>
+            <th scope="col" class="number">p99</th>
+            <th scope="col" class="number">Max</th>
+            <th scope="col" title="p99 at each refresh since this view was opened, from 0 to its highest">p99 so far</th>
+            <th scope="col" class="number" title="CPU time per second of the window">CPU, cores</th>
+            <th scope="col" class="number" title="Begun and not ended">Open</th>
+            <th scope="col" class="number" title="Ended otherwise than good">Not good</th>
+            <th scope="col">Limit</th>
+          </tr>
+        </thead>
+        {board.applications.map((row) => <Application key={row.application} row={row} />)}
+      </table>
+    </div>
+  );
+}
+
+function Application({ row }: { row: ApplicationRow }) {
+  const { last, gone } = row;
+  return (
+    <tbody>
+      <tr>
+        <th scope="rowgroup" colSpan={10}>
+          {row.application}
+          <span class="of-application">
+            {gone ? 'gone' : `${formatCount(last.processes)} ${last.processes === 1 ? 'process' : 'processes'} on ${last.hosts.join(', ')}`}
+            {last.open > 0 && ` · ${formatCount(last.open)} open`}
+          </span>
+          {last.lost_rows > 0 && <span class="of-application bad">{formatCount(last.lost_rows)} records lost</span>}
+        </th>
+      </tr>
+      {row.classes.map((each) => <Class key={each.name} row={each} />)}
+    </tbody>
+  );
+}
+
+function Class({ row }: { row: ClassRow }) {
+  const { last, silentSinceNs } = row;
+  const silent = silentSinceNs !== undefined || last.count === 0;
+  return (
+    <tr class={silent ? 'silent' : undefined}>
+      <th scope="row"><Link to={toClass(row.name)}>{last.class}</Link></th>
+      <td class="number">{silentSinceNs !== undefined ? `silent since ${formatTimeOfDay(silentSinceNs, 0)}` : `${formatNumber(last.rate_per_s)} /s`}</td>
+      <td class="number">{silent ? '–' : formatDuration(last.p50_ns)}</td>
+      <td class="number">{silent ? '–' : formatDuration(last.p99_ns)}</td>
+      <td class="number">{silent ? '–' : <Link to={toWorst(row.name)} title="Worst cases">{formatDuration(last.max_ns)}</Link>}</td>
+      <td><Trail row={row} /></td>
+      <td class="number">{last.cpu_share === null || silent ? '–' : formatNumber(last.cpu_share)}</td>
+      <td class="number">{formatCount(last.open)}</td>
+      <td class={`number${last.not_good > 0 ? ' bad' : ''}`}>{formatCount(last.not_good)}</td>
+      <td><Limit limit={last.limit} /></td>
+    </tr>
+  );
+}
+
+const TRAIL_WIDTH = 120;
+const TRAIL_HEIGHT = 16;
+
+function Trail({ row }: { row: ClassRow }) {
+  const lines = trailPoints(row.trail, TRAIL_WIDTH - 2, TRAIL_HEIGHT - 3);
+  const end = row.trail.at(-1) === null ? undefined : lines.at(-1)?.split(' ').at(-1)?.split(',');
+  return (
+    <svg class="trail" viewBox={`-1 -2 ${TRAIL_WIDTH} ${TRAIL_HEIGHT + 1}`} aria-hidden="true">
+      {lines.map((points) => <polyline key={points} points={points} />)}
+      {end !== undefined && <circle cx={end[0]} cy={end[1]} r={1.8} />}
+    </svg>
+  );
+}
+
+function Limit({ limit }: { limit: LimitState | null }) {
+  if (limit === null) return <span class="quiet">–</span>;
+  const words = limit.above === 0 ? `all within ${formatDuration(limit.limit_ns)}`
+    : `${formatShare(limit.share_above)} above ${formatDuration(limit.limit_ns)}`;
+  return <span class={limit.holds ? 'good' : 'bad'}>{limit.holds ? '✓ ' : '✗ '}{words}</span>;
+}
