@@ -3,10 +3,13 @@
 import type { FunctionComponent } from 'preact';
 import type { View } from '../selection/place';
 import { ChainView } from './chain/view';
+import { CompareView } from './compare/view';
+import { GraphView } from './graph/view';
 import { HistogramView } from './histogram/view';
 import { NowView } from './now/view';
 import { RingsView } from './rings/view';
 import { ScatterView } from './scatter/view';
+import { WorstView } from './worst/view';
 
 /** Which fields of the selection bar a view listens to; the others are not shown with it. */
 export type Fields = 'none' | 'range' | 'chains';
@@ -43,6 +46,18 @@ export const REGISTRY: readonly Entry[] = [
   {
     view: 'chain', title: 'Chain', key: '4', fields: 'none', needsRoot: false, body: ChainView,
     shows: 'one chain as a waterfall',
+  },
+  {
+    view: 'graph', title: 'Graph', key: '5', fields: 'range', needsRoot: false, body: GraphView,
+    shows: 'classes as they call each other; rates and waits',
+  },
+  {
+    view: 'compare', title: 'Compare', key: '6', fields: 'chains', needsRoot: true, body: CompareView,
+    shows: 'two times or two stores side by side',
+  },
+  {
+    view: 'worst', title: 'Worst cases', key: '7', fields: 'range', needsRoot: false, body: WorstView,
+    shows: 'the longest transactions of each class',
   },
   {
     view: 'rings', title: 'Live rings', key: '8', fields: 'none', needsRoot: false, body: RingsView,

@@ -1,0 +1,81 @@
+// Which two stretches of time are compared, and what their numbers say about each other.
+
+import type { Compare, Distribution, Selection } from '../../api/types';
+
+/** A range of starts, [from, until), UTC. */
+export interface Range {
+  readonly from_ns: number;
+  readonly until_ns: number;
+}
+
+/** A pair of ranges that a reader is likely to want. */
+export interface Proposal {
+  readonly title: string;
+  readonly a: Range;
+  readonly b: Range;
+}
+
+/**
+ * What can be compared of what the store has: the halves of what is selected, and what is selected
+ * with as much before and after it, as far as the store reaches.
+ */
+export function proposals(selection: Pick<Selection, 'from_ns' | 'until_ns'>, covered: Range | undefined): Proposal[] {
+  if (covered === undefined) return [];
+  const a = { from_ns: selection.from_ns ?? covered.from_ns, until_ns: selection.until_ns ?? covered.until_ns };
+  const span = a.until_ns - a.from_ns;
+  if (span <= 0) return [];
+  const middle = a.from_ns + Math.floor(span / 2);
+  const found: Proposal[] = [{
+    title: 'first half and second half', a: { from_ns: a.from_ns, until_ns: middle }, b: { from_ns: middle, until_ns: a.until_ns },
+  }];
+  const before = { from_ns: Math.max(covered.from_ns, a.from_ns - span), until_ns: a.from_ns };
+  if (before.until_ns > before.from_ns) found.push({ title: 'what was before, and the selection', a: before, b: a });
+  const after = { from_ns: a.until_ns, until_ns: Math.min(covered.until_ns, a.until_ns + span) };
+  if (after.until_ns > after.from_ns) found.push({ title: 'the selection, and what came after', a, b: after });
+  return found;
+}
+
+/** One line of the table of parameters. */
+export interface Parameter {
+  readonly title: string;
+  readonly a: number;
+  readonly b: number;
+  readonly unit: 'ns' | 'count';
+}
+
+const PARAMETERS: readonly (readonly [string, keyof Distribution, Parameter['unit']])[] = [
+  ['Count', 'count', 'count'], ['Shortest', 'min_ns', 'ns'], ['Mean', 'mean_ns', 'ns'], ['Standard deviation', 'sd_ns', 'ns'],
+  ['Median', 'median_ns', 'ns'], ['90 %', 'p90_ns', 'ns'], ['99 %', 'p99_ns', 'ns'], ['99.9 %', 'p99_9_ns', 'ns'], ['Longest', 'max_ns', 'ns'],
+];
+
+/** The parameters of both sides; empty where a side has nothing. */
+export function parameters(a: Distribution | null, b: Distribution | null): Parameter[] {
+  if (a === null || b === null) return [];
+  return PARAMETERS.map(([title, key, unit]) => ({ title, a: a[key], b: b[key], unit }));
+}
+
+/** How B stands to A, as −12.3 % or ×3.4; '' where A is 0. */
+export function relative(a: number, b: number): string {
+  if (a === 0) return '';
+  const ratio = b / a;
+  if (ratio >= 2) return `×${ratio >= 9.95 ? Math.round(ratio).toLocaleString('en') : ratio.toFixed(1)}`;
+  const percent = (ratio - 1) * 100;
+  const text = Math.abs(percent).toFixed(1);
+  return text === '0.0' ? '0 %' : `${percent > 0 ? '+' : '−'}${text} %`;
+}
+
+/** Below this a difference is taken for one: what is said in bold. */
+export const SIGNIFICANT = 0.01;
+
+/** Hops, those that moved most first: what is significant before what is not. */
+export function byWeight(hops: Compare['hops']): Compare['hops'] {
+  const weight = (hop: Compare['hops'][number]) => (hop.p_value < SIGNIFICANT ? 1e18 : 0) + Math.abs(hop.shift_ns);
+  return [...hops].sort((a, b) => weight(b) - weight(a));
+}
+
+const STATES = ['new', 'vanished', 'both'];
+
+/** Paths: new and vanished ones first, then the most frequent. */
+export function byState(paths: Compare['paths']): Compare['paths'] {
+  return [...paths].sort((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state) || b.a + b.b - (a.a + a.b));
+}

@@ -1,0 +1,213 @@
+// Two stretches of time, or of two stores, side by side: A is the selection's, B is chosen here.
+
+import './style.css';
+import { status } from '../../api/connection';
+import { useQuestion } from '../../api/question';
+import type { Compare as Answered } from '../../api/types';
+import { formatCount, formatDifference, formatDuration, formatProbability, formatRange, formatTime, parseTime } from '../../draw/format';
+import { Contrast, filled } from '../../draw/contrast';
+import { go, place } from '../../selection/current';
+import { selectionParams } from '../../selection/place';
+import { Answer, Empty } from '../../shell/answer';
+import { Link } from '../../shell/link';
+import { TextInput } from '../../shell/selection-bar';
+import { Picture } from './picture';
+import { byState, byWeight, parameters, proposals, relative, SIGNIFICANT, type Parameter, type Proposal } from './sides';
+
+const A = 'var(--rest)';
+const B = 'var(--selected)';
+
+/** The view. */
+export function CompareView() {
+  const { selection, own } = place();
+  const { b_from_ns, b_until_ns, b_store } = own;
+  const chosen = b_from_ns !== undefined || b_until_ns !== undefined || b_store !== undefined;
+  const question = useQuestion<Answered>(chosen && selection.root !== undefined ? 'compare' : null, [
+    ...selectionParams(selection), ['b_from_ns', b_from_ns], ['b_until_ns', b_until_ns], ['b_store', b_store],
+  ]);
+  return (
+    <>
+      <Chooser />
+      {!chosen ? <Unchosen /> : <Answer to={question} what="Comparing">{(answer) => <Compared answer={answer} />}</Answer>}
+    </>
+  );
+}
+
+/** Range and store of B; A is what the selection bar says. */
+function Chooser() {
+  const { selection, own } = place();
+  const near = Number(own['b_from_ns'] ?? selection.from_ns ?? status.value?.covered?.from_ns ?? 0);
+  const read = (text: string) => {
+    if (text.trim() === '') return { value: undefined };
+    const value = parseTime(text, near);
+    return value === undefined ? { error: 'a time, UTC, as 10:00:01.5 or 2026-11-23 10:00' } : { value };
+  };
+  const time = (key: 'b_from_ns' | 'b_until_ns', label: string, empty: string) => {
+    const ns = Number(own[key]);
+    return (
+      <TextInput label={label} empty={empty} width={19} value={own[key] === undefined || Number.isNaN(ns) ? '' : formatTime(ns, ns % 1e9 === 0 ? 0 : 6)}
+        read={read} change={(value) => go({ own: { [key]: value === undefined ? undefined : String(value) } })} />
+    );
+  };
+  return (
+    <div class="bar" role="group" aria-label="What is compared">
+      <span class="side-a">A</span> <span class="quiet">the selection above</span>
+      <span class="side-b">B</span>
+      {time('b_from_ns', 'first start of B, UTC', 'from')}
+      <span aria-hidden="true">–</span>
+      {time('b_until_ns', 'end of starts of B, UTC', 'until')}
+      <span class="quiet">of</span>
+      <TextInput label="folder of B’s store on the server" empty="the same store" width={24} value={own['b_store'] ?? ''}
+        read={(text) => ({ value: text.trim() })} change={(text) => go({ own: { b_store: text === '' ? undefined : text } })} />
+      <span class="spread" />
+      {offers().map((proposal) => <Link key={proposal.title} to={toProposal(proposal)}>{proposal.title}</Link>)}
+    </div>
+  );
+}
+
+function offers(): Proposal[] {
+  return proposals(place().selection, status.value?.covered ?? undefined);
+}
+
+function toProposal({ a, b }: Proposal) {
+  return { selection: { from_ns: a.from_ns, until_ns: a.until_ns }, own: { b_from_ns: String(b.from_ns), b_until_ns: String(b.until_ns) } };
+}
+
+function Unchosen() {
+  return (
+    <Empty title="Compared with what?">
+      <p>A is the selection above. Give B a range of time or another store, or take one of these:</p>
+      <div class="proposals">
+        {offers().map((proposal) => (
+          <button key={proposal.title} type="button" onClick={() => go(toProposal(proposal))}>{proposal.title}</button>
+        ))}
+      </div>
+    </Empty>
+  );
+}
+
+function Compared({ answer }: { answer: Answered }) {
+  const { a, b, difference } = answer;
+  if (a.distribution === null || b.distribution === null) {
+    return (
+      <Empty title={`${a.distribution === null ? 'A' : 'B'} has no such chain`}>
+        <p>{formatRange(a.from_ns, a.until_ns)} is A, {formatRange(b.from_ns, b.until_ns)} is B. Another range, or <em>level: any</em>, may have some.</p>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      {difference !== null && <p class="sentence" role="status">{difference.sentence}</p>}
+      <div class="compare-pair">
+        <section class="panel" aria-label="Durations of A and B">
+          <div class="bar">
+            <h2>Durations</h2>
+            <span><span class="swatch rest" /> A {formatRange(a.from_ns, a.until_ns)}</span>
+            <span><span class="swatch selected" /> B {formatRange(b.from_ns, b.until_ns)}</span>
+          </div>
+          <Picture edges={answer.edges_ns} a={a.counts} b={b.counts}
+            label={`Histograms of A, ${formatCount(a.distribution.count)} chains, and B, ${formatCount(b.distribution.count)} chains, each as shares of its own count`} />
+        </section>
+        <section class="panel" aria-label="Parameters">
+          <Parameters rows={parameters(a.distribution, b.distribution)} />
+          {difference !== null && (
+            <p class="quiet">
+              Mean: B − A is within {formatDifference(difference.low_ns)} … {formatDifference(difference.high_ns)} (95 %), p {formatProbability(difference.p_value)}
+            </p>
+          )}
+        </section>
+      </div>
+      <HopTable answer={answer} />
+      <PathTable paths={byState(answer.paths)} />
+    </>
+  );
+}
+
+function Parameters({ rows }: { rows: readonly Parameter[] }) {
+  const say = (row: Parameter, value: number) => (row.unit === 'ns' ? formatDuration(value) : formatCount(value));
+  return (
+    <table>
+      <caption class="unseen">Parameters of both distributions</caption>
+      <thead>
+        <tr><th scope="col" /><th scope="col" class="number side-a">A</th><th scope="col" class="number side-b">B</th><th scope="col" class="number">B − A</th><th scope="col" class="number" /></tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.title}>
+            <th scope="row">{row.title}</th>
+            <td class="number">{say(row, row.a)}</td>
+            <td class="number">{say(row, row.b)}</td>
+            <td class="number">{row.unit === 'ns' ? formatDifference(row.b - row.a) : ''}</td>
+            <td class="number quiet">{relative(row.a, row.b)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function HopTable({ answer }: { answer: Answered }) {
+  if (answer.hops.length === 0) return null;
+  const [first, last] = filled(answer.edges_ns, answer.hops.flatMap((hop) => [hop.a.counts, hop.b.counts]));
+  const edges = answer.edges_ns.slice(first, last + 1);
+  return (
+    <section class="panel scroll" aria-label="Differences of hops">
+      <table class="compare-hops">
+        <caption>Where they differ <span class="quiet">– bold where chance is an unlikely reason (p &lt; {SIGNIFICANT})</span></caption>
+        <thead>
+          <tr>
+            <th scope="col">Hop</th><th scope="col">Part</th><th scope="col" class="number">Median A</th><th scope="col" class="number">Median B</th>
+            <th scope="col" class="number">B − A</th><th scope="col" class="number">99 % A</th><th scope="col" class="number">99 % B</th>
+            <th scope="col" class="number" title="Kolmogorov-Smirnov: how likely such a difference is by chance">p</th><th scope="col">Histograms</th>
+          </tr>
+        </thead>
+        <tbody>
+          {byWeight(answer.hops).map((hop) => {
+            const certain = hop.p_value < SIGNIFICANT;
+            return (
+              <tr key={`${hop.part} ${hop.hop}`} class={certain ? 'certain' : undefined}>
+                <th scope="row">{hop.hop}</th>
+                <td>{hop.part === 'wait' ? 'wait before' : 'work'}</td>
+                <td class="number">{formatDuration(hop.a.median_ns)}</td>
+                <td class="number">{formatDuration(hop.b.median_ns)}</td>
+                <td class={`number${!certain ? '' : hop.shift_ns > 0 ? ' slower' : ' faster'}`}>{formatDifference(hop.shift_ns)}</td>
+                <td class="number">{formatDuration(hop.a.p99_ns)}</td>
+                <td class="number">{formatDuration(hop.b.p99_ns)}</td>
+                <td class="number">{formatProbability(hop.p_value)}</td>
+                <td class="picture">
+                  <Contrast edges={edges} front={hop.b.counts.slice(first, last)} back={hop.a.counts.slice(first, last)} width={240} height={24} frontColour={B} backColour={A} />
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+const STATES: Readonly<Record<Answered['paths'][number]['state'], string>> = { new: 'new in B', vanished: 'not in B any more', both: '' };
+
+function PathTable({ paths }: { paths: Answered['paths'] }) {
+  return (
+    <section class="panel scroll" aria-label="Paths">
+      <table>
+        <caption>Paths</caption>
+        <thead>
+          <tr><th scope="col">Path</th><th scope="col" /><th scope="col" class="number">Chains in A</th><th scope="col" class="number">Chains in B</th><th scope="col" class="number" /></tr>
+        </thead>
+        <tbody>
+          {paths.map((path) => (
+            <tr key={path.path}>
+              <td><Link to={{ selection: { path: path.path } }}>{path.path}</Link></td>
+              <td class={`state-${path.state}`}>{STATES[path.state]}</td>
+              <td class="number">{formatCount(path.a)}</td>
+              <td class="number">{formatCount(path.b)}</td>
+              <td class="number quiet">{path.state === 'both' ? relative(path.a, path.b) : ''}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

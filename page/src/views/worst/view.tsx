@@ -1,0 +1,101 @@
+// The longest transactions of each class, each a link to the waterfall of its chain.
+
+import './style.css';
+import { useQuestion } from '../../api/question';
+import type { Classes, Worst as Answered } from '../../api/types';
+import { formatDate, formatDuration, formatShare, formatTime, formatTimeOfDay } from '../../draw/format';
+import { go, place } from '../../selection/current';
+import { toChain, toClass } from '../../selection/links';
+import { selectionParams } from '../../selection/place';
+import { Answer, Empty } from '../../shell/answer';
+import { Link } from '../../shell/link';
+
+type Class = Answered['classes'][number];
+type Row = Class['rows'][number];
+
+const NUMBERS = ['5', '20', '100'] as const;
+
+/** The view. */
+export function WorstView() {
+  const { selection, own } = place();
+  const { class: name, n = name === undefined ? '5' : '20' } = own;
+  const { from_ns, until_ns, hosts } = selection;
+  const range = Object.fromEntries(Object.entries({ from_ns, until_ns, hosts }).filter(([, value]) => value !== undefined));
+  const question = useQuestion<Answered>('worst', [...selectionParams(range), ['class', name], ['n', n]]);
+  const classes = useQuestion<Classes>('classes');
+  const names = classes.answer?.classes.map((each) => each.name).sort() ?? [];
+  return (
+    <>
+      <div class="bar">
+        <label>
+          Class{' '}
+          <select value={name ?? ''} onChange={(event) => go({ own: { class: event.currentTarget.value === '' ? undefined : event.currentTarget.value } })}>
+            <option value="" selected={name === undefined}>each</option>
+            {[...new Set(name === undefined ? names : [name, ...names])].map((each) => <option key={each} value={each} selected={each === name}>{each}</option>)}
+          </select>
+        </label>
+        <label>
+          Longest{' '}
+          <select value={n} onChange={(event) => go({ own: { n: event.currentTarget.value } })}>
+            {[...new Set([n, ...NUMBERS])].sort((a, b) => Number(a) - Number(b)).map((each) => <option key={each} value={each} selected={each === n}>{each}</option>)}
+          </select>
+        </label>
+        {name !== undefined && <Link to={toClass(name)}>Histogram of {name}</Link>}
+        <span class="quiet">Bar: elapsed time beside the longest of its class, and the CPU’s part of it.</span>
+      </div>
+      <Answer to={question} what="Looking for the longest">
+        {(worst) => (worst.classes.every((each) => each.rows.length === 0) ? <Nothing /> : (
+          <div class="worst">
+            {worst.classes.filter((each) => each.rows.length > 0).map((each) => <ClassTable key={each.name} of={each} />)}
+          </div>
+        ))}
+      </Answer>
+    </>
+  );
+}
+
+function Nothing() {
+  return (
+    <Empty title="No transactions in this selection">
+      <p>A longer time range, all hosts (<em>Clear</em>) or another class may have some.</p>
+    </Empty>
+  );
+}
+
+function ClassTable({ of }: { of: Class }) {
+  const most = Math.max(...of.rows.map((row) => row.elapsed_ns), 1);
+  const days = [...new Set(of.rows.map((row) => formatDate(row.start_ns)))];
+  return (
+    <section class="panel scroll" aria-label={of.name}>
+      <table>
+        <caption><Link to={{ own: { class: of.name } }}>{of.name}</Link>{days.length === 1 && <span class="quiet day">{days[0]}</span>}</caption>
+        <thead>
+          <tr>
+            <th scope="col" class="number">Elapsed</th><th scope="col" aria-hidden="true" /><th scope="col" class="number" title="CPU time, and its share of the elapsed time">CPU</th>
+            <th scope="col">Start, UTC</th><th scope="col">Host</th><th scope="col" class="number">Process</th><th scope="col">Status</th>
+          </tr>
+        </thead>
+        <tbody>{of.rows.map((row) => <Case key={`${row.chain} ${row.start_ns}`} row={row} most={most} oneDay={days.length === 1} />)}</tbody>
+      </table>
+    </section>
+  );
+}
+
+function Case({ row, most, oneDay }: { row: Row; most: number; oneDay: boolean }) {
+  const cpu = row.cpu_ns === null || row.elapsed_ns === 0 ? null : Math.min(1, row.cpu_ns / row.elapsed_ns);
+  return (
+    <tr>
+      <td class="number">
+        {row.chain === '' ? formatDuration(row.elapsed_ns) : <Link to={toChain(row.chain, row.start_ns)} title="The whole chain">{formatDuration(row.elapsed_ns)}</Link>}
+      </td>
+      <td class="bar-cell" aria-hidden="true">
+        <span class="length" style={{ width: `${(row.elapsed_ns / most) * 100}%` }}>{cpu !== null && <span class="cpu" style={{ width: `${cpu * 100}%` }} />}</span>
+      </td>
+      <td class="number">{row.cpu_ns === null || cpu === null ? '–' : `${formatDuration(row.cpu_ns)} (${formatShare(cpu)})`}</td>
+      <td>{oneDay ? formatTimeOfDay(row.start_ns) : formatTime(row.start_ns)}</td>
+      <td>{row.host}</td>
+      <td class="number">{row.process}</td>
+      <td class={row.status.toLowerCase() === 'good' ? 'quiet' : 'bad'}>{row.status}</td>
+    </tr>
+  );
+}
