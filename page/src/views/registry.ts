@@ -6,8 +6,10 @@ import { ChainView } from './chain/view';
 import { CompareView } from './compare/view';
 import { GraphView } from './graph/view';
 import { HistogramView } from './histogram/view';
+import { HostsView } from './hosts/view';
 import { NowView } from './now/view';
 import { RingsView } from './rings/view';
+import { RunsView } from './runs/view';
 import { ScatterView } from './scatter/view';
 import { WorstView } from './worst/view';
 
@@ -62,5 +64,13 @@ export const REGISTRY: readonly Entry[] = [
   {
     view: 'rings', title: 'Live rings', key: '8', fields: 'none', needsRoot: false, body: RingsView,
     shows: 'what processes of this host do this moment',
+  },
+  {
+    view: 'hosts', title: 'Hosts', key: '9', fields: 'range', needsRoot: false, body: HostsView,
+    shows: 'load and response times of hosts and networks',
+  },
+  {
+    view: 'runs', title: 'Runs', key: '0', fields: 'none', needsRoot: false, body: RunsView,
+    shows: 'what versions cost, and what moved between two',
   },
 ];
