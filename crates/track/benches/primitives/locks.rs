@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
 
 use super::Extent;
-use super::table::{Table, each, timed};
+use super::table::{Batch, Table, each, timed};
 
 const BATCH: u64 = 20_000;
 
@@ -69,7 +69,7 @@ fn thread_count() -> usize {
 }
 
 /// What one of two threads waits for its turn, while the other does the same without a pause.
-fn contended<T>(batches: usize, operation: impl Fn() -> T + Send + Sync + 'static) -> Vec<f64> {
+fn contended<T>(batches: usize, operation: impl Fn() -> T + Send + Sync + 'static) -> Vec<Batch> {
     let operation = Arc::new(operation);
     let over = Arc::new(AtomicBool::new(false));
     let other = {

@@ -54,7 +54,8 @@ fn main() {
         }
     }
     println!(
-        "\nMachine: {}. Load at the end: {}.\nNanoseconds; median of {} batches or of as many as said, least beside it. The document's are\n\
+        "\nMachine: {}. Load at the end: {}.\nNanoseconds; median of {} batches or of as many as said, least beside it, and\n\
+         the least CPU time of all threads. The document's are\n\
          of another machine of 2020. What such figures do not tell: docs/track.md.",
         machine(),
         load(),

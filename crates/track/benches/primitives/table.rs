@@ -1,15 +1,28 @@
-//! Rows as they are measured, and the statistics that stand noise: median and least of batches.
+//! Rows as they are measured, and the statistics that stand noise: median and least of batches, and
+//! CPU time, which leaves out what other programs took of the processors.
 
 use std::hint::black_box;
 
 use chronoscope_clock as clock;
+
+/// What one operation of a batch took.
+#[derive(Clone, Copy)]
+pub(crate) struct Batch {
+    /// From begin to end, in nanoseconds.
+    pub(crate) ns: f64,
+    /// Of all threads together, in nanoseconds of CPU.
+    pub(crate) cpu_ns: f64,
+}
 
 /// Prints row by row.
 pub(crate) struct Table;
 
 impl Table {
     pub(crate) fn begin() -> Table {
-        println!("{:<52} {:>10} {:>10} {:>10} {:>7}", "", "document", "median", "least", "ratio");
+        println!(
+            "{:<52} {:>10} {:>10} {:>10} {:>10} {:>7}",
+            "", "document", "median", "least", "least CPU", "ratio"
+        );
         Table
     }
 
@@ -18,12 +31,17 @@ impl Table {
     }
 
     /// A row: the document's nanoseconds if it has them, and those of each batch here.
-    pub(crate) fn row(&mut self, name: &str, document: Option<f64>, mut batches: Vec<f64>) {
-        batches.sort_by(f64::total_cmp);
-        let (median, least) = (batches[batches.len() / 2], batches[0]);
+    pub(crate) fn row(&mut self, name: &str, document: Option<f64>, batches: Vec<Batch>) {
+        let sorted = |what: fn(&Batch) -> f64| {
+            let mut values: Vec<f64> = batches.iter().map(what).collect();
+            values.sort_by(f64::total_cmp);
+            values
+        };
+        let (ns, cpu) = (sorted(|batch| batch.ns), sorted(|batch| batch.cpu_ns)[0]);
+        let (median, least) = (ns[ns.len() / 2], ns[0]);
         let theirs = document.map_or("–".to_owned(), |ns| format!("{ns:.2}"));
         let ratio = document.map_or("–".to_owned(), |ns| format!("{:.2}", median / ns));
-        println!("{name:<52} {theirs:>10} {median:>10.2} {least:>10.2} {ratio:>7}");
+        println!("{name:<52} {theirs:>10} {median:>10.2} {least:>10.2} {cpu:>10.2} {ratio:>7}");
     }
 
     pub(crate) fn note(&mut self, text: &str) {
@@ -31,19 +49,21 @@ impl Table {
     }
 }
 
-/// Nanoseconds of each of `batches` calls of `batch`, by the number of operations that it says.
-pub(crate) fn timed(batches: usize, mut batch: impl FnMut() -> u64) -> Vec<f64> {
+/// What an operation took in each of `batches` calls of `batch`, by the number of operations that it says.
+pub(crate) fn timed(batches: usize, mut batch: impl FnMut() -> u64) -> Vec<Batch> {
     black_box(batch()); // caches, pages, and the branch predictor's first sight
     let one = || {
-        let begin = clock::monotonic_ns();
-        let operations = black_box(batch());
-        (clock::monotonic_ns() - begin) as f64 / operations as f64
+        let (begin, cpu_begin) = (clock::monotonic_ns(), clock::process_cpu_ns());
+        let operations = black_box(batch()) as f64;
+        let (end, cpu_end) = (clock::monotonic_ns(), clock::process_cpu_ns());
+        let of_one = |ns: u64| ns as f64 / operations;
+        Batch { ns: of_one(end - begin), cpu_ns: of_one(cpu_end - cpu_begin) }
     };
     std::iter::repeat_with(one).take(batches).collect()
 }
 
 /// As [`timed`], of `count` operations that are alike, whose results are used.
-pub(crate) fn each<T>(batches: usize, count: u64, mut operation: impl FnMut() -> T) -> Vec<f64> {
+pub(crate) fn each<T>(batches: usize, count: u64, mut operation: impl FnMut() -> T) -> Vec<Batch> {
     timed(batches, || {
         for _ in 0..count {
             black_box(operation());
