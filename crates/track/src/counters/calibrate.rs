@@ -8,7 +8,9 @@
 
 use std::io;
 
-use super::perf::{HARDWARE, Open};
+use chronoscope_replay::counters::{Open, Whom};
+
+use super::perf::HARDWARE;
 
 /// What the same loop counted again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -44,7 +46,8 @@ const ITERATIONS: u64 = 20_000_000;
 /// What the system said where there are no such counters.
 pub fn calibrate() -> io::Result<Calibration> {
     let [instructions, branches, _] = HARDWARE;
-    let counters = [Open::on_this_thread(instructions)?, Open::on_this_thread(branches)?];
+    let open = |counter| Open::new(counter, Whom::ThisThread);
+    let counters = [open(instructions)?, open(branches)?];
     let mut rounds = Vec::with_capacity(ROUNDS);
     for _ in 0..ROUNDS {
         counters.iter().try_for_each(Open::start)?;

@@ -85,7 +85,7 @@ fn ratio(counts: &Counts) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::perf::Reading;
+    use super::super::Reading;
     use super::super::program::Usage;
     use super::*;
 

@@ -28,7 +28,7 @@ use crate::callgrind::{self, Graph, GraphError, Limits, Profile, SetError};
 pub use beyond::{Beyond, BeyondError, Found, beyond};
 pub use calibrate::{Calibration, calibrate};
 pub use check::Corruption;
-pub use perf::{Counter, Reading};
+pub use chronoscope_replay::counters::{Counter, Reading};
 pub use program::{Program, RunError, Usage};
 
 /// How instructions are counted.

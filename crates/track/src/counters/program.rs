@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use chronoscope_clock as clock;
 
-use super::perf::{self, Counter, Reading};
+use super::{Counter, Reading, perf};
 
 /// A program to measure.
 #[derive(Clone, Debug)]
