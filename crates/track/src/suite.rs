@@ -31,7 +31,7 @@ pub struct Item {
     pub name: String,
     /// How exactly its counts repeat.
     pub exactness: Exactness,
-    /// A unit is killed when it runs longer; under Callgrind fifty times as long.
+    /// It is killed when it runs longer, a replay as a whole; under Callgrind fifty times as long.
     pub limit: Duration,
     /// What it does.
     pub work: Work,
@@ -122,8 +122,10 @@ pub enum SuiteError {
 
 /// The largest file that is read, octets.
 const SIZE_BYTES_MAX: u64 = 1 << 20;
-/// How long an item may take that does not say, seconds.
+/// How long a unit may take that does not say, seconds.
 const LIMIT_S: u64 = 600;
+/// How long a replay may: one of a whole day takes minutes.
+const REPLAY_LIMIT_S: u64 = 3600;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -155,6 +157,7 @@ struct ReplayText {
     scenario: PathBuf,
     #[serde(default)]
     mode: Mode,
+    limit_s: Option<u64>,
 }
 
 impl Suite {
@@ -237,7 +240,7 @@ impl ReplayText {
         Item {
             name: self.name,
             exactness,
-            limit: Duration::from_secs(LIMIT_S),
+            limit: Duration::from_secs(self.limit_s.unwrap_or(REPLAY_LIMIT_S)),
             work: Work::Replay { scenario: self.scenario, mode: self.mode },
         }
     }
@@ -292,17 +295,19 @@ mod tests {
         let suite = parse(
             "version = 1\n[[unit]]\nname = \"sort\"\ncommand = [\"{bin}/sort\", \"7\"]\n\
              exactness = \"serialised\"\nenvironment = { SIZE = \"9\" }\n\
-             [[replay]]\nname = \"day\"\nscenario = \"days/peak.toml\"\nmode = \"parallel\"\n",
+             [[replay]]\nname = \"day\"\nscenario = \"days/peak.toml\"\nmode = \"parallel\"\n\
+             [[replay]]\nname = \"hour\"\nscenario = \"hour.toml\"\nlimit_s = 90\n",
         )
         .unwrap();
         assert_eq!(suite.name, "thing");
-        let [sort, day] = &suite.items[..] else { panic!("{suite:?}") };
+        let [sort, day, hour] = &suite.items[..] else { panic!("{suite:?}") };
         assert_eq!((&*sort.name, sort.exactness), ("sort", Exactness::Serialised));
         assert!(matches!(&sort.work, Work::Unit { command, environment, folder: None }
             if command[1] == "7" && environment["SIZE"] == "9"));
         assert_eq!(day.exactness, Exactness::Threaded);
         assert!(matches!(&day.work, Work::Replay { scenario, mode: Mode::Parallel }
             if scenario == Path::new("days/peak.toml")));
+        assert_eq!([sort, day, hour].map(|item| item.limit.as_secs()), [600, 3600, 90]);
     }
 
     proptest::proptest! {

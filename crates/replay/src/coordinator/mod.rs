@@ -53,6 +53,8 @@ pub struct Settings {
     pub own_numbers: bool,
     /// Ends the replay early when it becomes true.
     pub interrupt: Option<Arc<AtomicBool>>,
+    /// Real time that the whole replay may take.
+    pub limit: Option<Duration>,
 }
 
 /// How far a replay is.
@@ -87,6 +89,7 @@ impl Default for Settings {
             counters: true,
             own_numbers: false,
             interrupt: None,
+            limit: None,
         }
     }
 }
@@ -208,11 +211,15 @@ impl Coordinator {
             return Err(Failure::Interrupted);
         }
         let now_ns = clock::monotonic_ns();
+        let real = Duration::from_nanos(now_ns - start_ns);
+        if let Some(limit) = self.settings.limit.filter(|limit| real > *limit) {
+            return Err(Failure::TooLong { limit, elapsed: self.elapsed() });
+        }
         if now_ns - *told_ns >= PROGRESS_NS {
             *told_ns = now_ns;
             tell(Progress {
                 elapsed: self.elapsed(),
-                real: Duration::from_nanos(now_ns - start_ns),
+                real,
                 grants: self.outcome.grants,
                 inputs: player.inputs(),
             });

@@ -121,6 +121,14 @@ pub enum Failure {
     /// It was asked to end.
     #[error("interrupted")]
     Interrupted,
+    /// It took longer than it may.
+    #[error("it took longer than {limit:?}, and was at {elapsed:?} of virtual time")]
+    TooLong {
+        /// Real time that it may take.
+        limit: Duration,
+        /// Virtual time that had passed.
+        elapsed: Duration,
+    },
     /// A recording cannot be read on.
     #[error("input: {0}")]
     Input(String),

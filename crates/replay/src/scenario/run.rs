@@ -49,6 +49,9 @@ pub struct Options {
     pub interrupt: Option<Arc<AtomicBool>>,
     /// Real time that a process may run without waiting; a hundred times as long under Callgrind.
     pub run_max: Duration,
+    /// Real time that the whole replay may take, as it is counted; the report of one that takes
+    /// longer has what was measured until then.
+    pub limit: Option<Duration>,
 }
 
 impl Options {
@@ -66,6 +69,7 @@ impl Options {
             environment: Vec::new(),
             interrupt: None,
             run_max: Settings::default().run_max,
+            limit: None,
         }
     }
 }
@@ -144,6 +148,7 @@ impl<'a> Prepared<'a> {
             run_max: options.run_max * slower,
             hello_max: Settings::default().hello_max.min(options.run_max) * slower,
             interrupt: options.interrupt.clone(),
+            limit: options.limit,
             counters: options.count == Count::Counters,
             own_numbers: self.numbers.is_ok(),
             ..Settings::default()

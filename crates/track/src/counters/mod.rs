@@ -31,6 +31,9 @@ pub use check::Corruption;
 pub use chronoscope_replay::counters::{Counter, Reading};
 pub use program::{Program, RunError, Usage};
 
+/// How much longer a program may take under Callgrind: some fifty times is what it does.
+pub(crate) const CALLGRIND_SLOWER: u32 = 50;
+
 /// How instructions are counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -317,7 +320,7 @@ pub fn profile(program: &Program) -> Result<Profile, CountError> {
     let mut arguments: Vec<OsString> = flags.map(OsString::from).into();
     arguments.extend(["--collect-systime=usec".into(), file]);
     let mut under = program.under("valgrind", arguments);
-    under.limit = program.limit.saturating_mul(50);
+    under.limit = program.limit.saturating_mul(CALLGRIND_SLOWER);
     program::run(&under, &[])?;
     let mut sum = Profile::default();
     let entries = std::fs::read_dir(folder.path()).map_err(CountError::Folder)?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use chronoscope_replay::scenario::{Count, Options, ProcessReport, Report, Scenario};
 use chronoscope_replay::schedule;
@@ -12,7 +13,7 @@ use super::execute::{Request, Version, keep_profile};
 use super::figures;
 use super::record::{Kind, Measured, Process, Record};
 use crate::callgrind::{self, Limits, Profile};
-use crate::counters::Method;
+use crate::counters::{CALLGRIND_SLOWER, Method};
 use crate::suite::{Item, Mode};
 
 /// Replays a scenario for each version, in turns; what came of each.
@@ -32,7 +33,7 @@ pub(super) fn replays(
                 continue;
             }
             let file = version.suite.join(scenario);
-            match once(request, &file, mode, &version.bin, |report, out| {
+            match once(request, (&file, mode, item.limit), &version.bin, |report, out| {
                 take(measured, report, out, &records[index].folder)
             }) {
                 Ok(None) => {}
@@ -60,8 +61,7 @@ fn empty(item: &Item) -> Measured {
 /// it did; what was measured is taken in any case.
 fn once(
     request: &Request,
-    scenario: &Path,
-    mode: Mode,
+    (scenario, mode, limit): (&Path, Mode, Duration),
     bin: &Path,
     take: impl FnOnce(&Report, &Path) -> io::Result<()>,
 ) -> Result<Option<String>, String> {
@@ -79,6 +79,10 @@ fn once(
         Method::Callgrind { .. } => Count::Callgrind,
     };
     options.interrupt = Some(request.stop.clone());
+    options.limit = Some(match request.method {
+        Method::Hardware => limit,
+        Method::Callgrind { .. } => limit.saturating_mul(CALLGRIND_SLOWER),
+    });
     let report = scenario.run(&options, &mut |_| {}).map_err(|error| error.to_string())?;
     take(&report, &out).map_err(|error| format!("its profiles: {error}"))?;
     Ok(report.failure)
