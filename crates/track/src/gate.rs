@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::bisect::build;
 use crate::compare::{Exactness, MARGIN};
 use crate::git::{GitError, Repository, Worktree};
+use crate::lock::{Lock, LockError};
 use crate::report::{Comparison, Row, State, Unchanged};
 use crate::run::{
     Commit, ExecuteError, Progress, Record, RecordError, Request, Version, execute_together,
@@ -63,6 +64,8 @@ pub struct Measured {
     /// Their runs, kept in the request's folder.
     pub records: [Record; 2],
     worktrees: [Worktree; 2],
+    /// Until nobody wants the folders of both any more.
+    _lock: Lock,
 }
 
 /// Why there is no verdict.
@@ -96,6 +99,9 @@ pub enum GateError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// Another gate builds or measures in the same folders.
+    #[error(transparent)]
+    Lock(#[from] LockError),
     /// There is nothing to compare.
     #[error("base and head are the same commit, {commit}")]
     Same {
@@ -120,6 +126,7 @@ impl Gate {
             return Err(GateError::Same { commit: head.short() });
         }
         let folder = self.folder()?;
+        let lock = Lock::take(&folder)?;
         // Names of one length: paths are in a program's memory.
         let tree =
             |name: &str, commit: &Commit| self.repository.worktree(&folder.join(name), &commit.id);
@@ -149,7 +156,7 @@ impl Gate {
             .unwrap_or_else(|_| unreachable!("a record for each version"));
         let unchanged = Unchanged::of([&base, &head], &head);
         let comparison = Comparison::of(&base, &head, &unchanged, true);
-        Ok(Measured { comparison, records: [base, head], worktrees })
+        Ok(Measured { comparison, records: [base, head], worktrees, _lock: lock })
     }
 
     fn go_on(&self) -> Result<(), GateError> {

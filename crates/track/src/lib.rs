@@ -30,8 +30,11 @@ pub mod counters;
 pub mod gate;
 pub mod git;
 pub mod history;
+mod lock;
 pub mod profile;
 pub mod report;
 pub mod run;
 pub mod suite;
 pub mod system;
+
+pub use lock::LockError;

@@ -111,14 +111,20 @@ fn what_was_interrupted_goes_on_where_it_was() {
     let commits = history(&made);
     let first = bisect(&made, cache.path(), &commits[0], &commits[11]);
     let (stop, mut built) = (first.request.stop.clone(), 0);
+    let mut beside = None;
     let stopped = first.run(&mut |step| {
         if matches!(step, Step::Try { .. }) {
+            beside.get_or_insert_with(|| {
+                search(&bisect(&made, cache.path(), &commits[0], &commits[11])).0
+            });
             built += 1;
             // The third is killed while it is measured.
             stop.store(built == 3, Ordering::Relaxed);
         }
     });
     assert!(matches!(stopped, Err(BisectError::Stopped)), "{stopped:?}");
+    let beside = beside.unwrap().unwrap_err().to_string();
+    assert!(beside.contains("is in use by another chronoscope"), "{beside}");
     // A crash while a line was written leaves a part of it.
     let entries = fs::read_dir(cache.path()).unwrap().map(|entry| entry.unwrap().path());
     let steps = entries.map(|path| path.join("steps")).find(|path| path.is_file()).unwrap();

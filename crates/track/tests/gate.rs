@@ -138,5 +138,8 @@ fn what_cannot_be_judged_is_named() {
         panic!("{measured:?}")
     };
     assert!(because.contains("No such file"), "{because}");
+    // Whose folders are still wanted, to profile what moved.
+    let beside = wrong.run(&mut |_| {}).unwrap_err();
+    assert!(matches!(beside, GateError::Lock(_)), "{beside:?}");
     measured.remove().unwrap();
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{Bisect, Outcome};
+use crate::lock::{Lock, LockError};
 use crate::run::{Record, RecordError};
 
 /// Largest file that is read, octets.
@@ -17,6 +18,7 @@ const SIZE_BYTES_MAX: u64 = 64 << 20;
 pub(super) struct Steps {
     folder: PathBuf,
     kept: Vec<Line>,
+    _lock: Lock,
 }
 
 /// What became of a commit.
@@ -53,6 +55,9 @@ pub enum StateError {
     /// A run cannot be read.
     #[error(transparent)]
     Record(#[from] RecordError),
+    /// The same search is on already.
+    #[error(transparent)]
+    Lock(#[from] LockError),
 }
 
 impl Steps {
@@ -74,8 +79,9 @@ impl Steps {
         let name: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         let folder = cache.join(format!("bisect-{name}"));
         fs::create_dir_all(folder.join("runs")).map_err(io_at(&folder))?;
+        let lock = Lock::take(&folder)?;
         let kept = read(&folder.join("steps"))?;
-        Ok(Steps { folder, kept })
+        Ok(Steps { folder, kept, _lock: lock })
     }
 
     pub(super) fn folder(&self) -> &Path {
