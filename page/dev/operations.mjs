@@ -69,7 +69,7 @@ export const OPERATIONS = {
       chain: k.toString(16).padStart(32, '0'), start_ns: T0 + k * 1.7e9, elapsed_ns: 90e6 / (1 + k / 3), cpu_ns: k % 4 === 0 ? null : 20e6 / (k + 1), host: `cwp-${k % 3}`, process: 4000 + k, status: k === 2 ? 'Failed' : 'Good' })) })));
     return { classes: classes.filter((each) => !query.has('class') || each.name === query.get('class')) };
   },
-  rings: () => ({ rings: Object.keys(NAMES).map((application, n) => ({ id: `${application}-${n}`, application, instance: n === 2 ? 'cwp-1' : '', process: 4000 + n, alive: n !== 1, started_ns: T0, recorded: Math.round(Date.now() / 10) % 1e8, lost: n === 2 ? 4211 : 0, open: n })) }),
+  rings: () => ({ rings: Object.keys(NAMES).map((application, n) => ({ id: `${application}-${n}`, application, instance: n === 2 ? 'cwp-1' : '', process: 4000 + n, alive: n !== 1, started_ns: T0, recorded: Math.round(Date.now() / 10) % 1e8, lost: n === 2 ? 4211 : 0, open: n })), failed: [] }),
   hosts() {
     const times = Array.from({ length: 120 }, (_, n) => T0 + n * 10e9);
     return {
@@ -101,8 +101,8 @@ export function ring(id, last) {
   const now = Date.now() * 1e6;
   const names = NAMES[application];
   return {
-    ring: found, classes: names.map((name, k) => ({ class: name, count: 3000 * (k + 1), p50_ns: 60e3, p99_ns: 900e3, max_ns: 4e6, cpu_ns: 2e8 })),
-    last: Array.from({ length: Math.min(last, 200) }, (_, k) => ({ class: names[k % names.length], start_ns: now - k * 1.3e6, elapsed_ns: 60e3 * jitter(), cpu_ns: 50e3, status: 'Good', chain: k.toString(16).padStart(32, 'a') })),
-    open: names.slice(0, Number(n)).map((name, k) => ({ class: name, since_ns: now - 4e9 / (k + 1), age_ns: 4e9 / (k + 1), chain: 'ab'.repeat(16) })),
+    ring: found, classes: names.map((name, k) => ({ class: `${application}::${name}`, count: 3000 * (k + 1), p50_ns: 60e3, p99_ns: 900e3, max_ns: 4e6, cpu_ns: 2e8 })),
+    last: Array.from({ length: Math.min(last, 200) }, (_, k) => ({ class: `${application}::${names[k % names.length]}`, start_ns: now - k * 1.3e6, elapsed_ns: 60e3 * jitter(), cpu_ns: 50e3, status: 'Good', chain: k.toString(16).padStart(32, 'a') })),
+    open: names.slice(0, Number(n)).map((name, k) => ({ class: `${application}::${name}`, since_ns: now - 4e9 / (k + 1), age_ns: 4e9 / (k + 1), chain: 'ab'.repeat(16) })),
   };
 }

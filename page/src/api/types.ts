@@ -132,7 +132,7 @@ export interface CompareSide { from_ns: number; until_ns: number; distribution: 
 export interface Worst { classes: { name: string; rows: { chain: string; start_ns: number; elapsed_ns: number; cpu_ns: number | null; host: string; process: number; status: string }[] }[] }
 
 // GET /rings ; GET /rings/{process}?last=100     from rings on this host
-export interface Rings { rings: { id: string; application: string; instance: string; process: number; alive: boolean; started_ns: number; recorded: number; lost: number; open: number }[] }
+export interface Rings { rings: { id: string; application: string; instance: string; process: number; alive: boolean; started_ns: number; recorded: number; lost: number; open: number }[]; failed: string[] /* rings that cannot be read, in words */ }
 export interface Ring { ring: Rings["rings"][number]; classes: { class: string; count: number; p50_ns: number; p99_ns: number; max_ns: number; cpu_ns: number }[];
   last: { class: string; start_ns: number; elapsed_ns: number; cpu_ns: number | null; status: string; chain: string }[];
   open: { class: string; since_ns: number; age_ns: number; chain: string }[]; }

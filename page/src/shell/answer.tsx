@@ -17,14 +17,31 @@ export function Answer<T>({ to, what, children }: AnswerProps<T>) {
   return (
     <div class={`answer${to.stale && to.running ? ' stale' : ''}`} aria-busy={to.running}>
       <Standing question={to} what={what} />
+      <Damage sentences={damageOf(to.answer)} />
       {to.answer !== undefined && children(to.answer)}
     </div>
   );
 }
 
+/** What the server could not read: any answer may say so. */
+function damageOf(answer: unknown): readonly string[] {
+  if (typeof answer !== 'object' || answer === null || !('damage' in answer) || !Array.isArray(answer.damage)) return [];
+  return answer.damage.filter((sentence) => typeof sentence === 'string');
+}
+
+function Damage({ sentences }: { sentences: readonly string[] }) {
+  if (sentences.length === 0) return null;
+  return (
+    <details class="notice warn">
+      <summary><strong>{formatCount(sentences.length)} {sentences.length === 1 ? 'file' : 'files'} could not be read</strong>; what was in them is missing here.</summary>
+      <ul>{sentences.map((sentence) => <li key={sentence}>{sentence}</li>)}</ul>
+    </details>
+  );
+}
+
 /** How far a question is, or why there is no answer; nothing when all is well. */
 export function Standing({ question, what }: { question: Question<unknown>; what: string }) {
-  const { problem, progress, running, answer } = question;
+  const { problem, progress, running, answer, stale } = question;
   if (problem !== undefined) {
     return (
       <div class="notice problem" role="alert">
@@ -33,7 +50,8 @@ export function Standing({ question, what }: { question: Question<unknown>; what
       </div>
     );
   }
-  if (!running) return null;
+  // What asks again by itself and is shown already needs no bar that comes and goes.
+  if (!running || (answer !== undefined && !stale)) return null;
   if (progress === undefined) {
     return answer === undefined ? <div class="notice quiet" role="status">{what} …</div> : null;
   }

@@ -36,11 +36,13 @@ export function SelectionBar({ entry }: { entry: Entry }) {
           <DurationInput label="longest good duration" value={selection.limit_ns} empty="none" change={(limit_ns) => go({ selection: { limit_ns } })} />
         </Field>
       )}
-      <Field label="Hosts">
-        <TextInput label="hosts, separated by commas" value={selection.hosts ?? ''} empty="all" width={9}
-          read={(text) => ({ value: text.split(',').map((host) => host.trim()).filter(Boolean).join(',') })}
-          change={(hosts) => go({ selection: { hosts: hosts === '' ? undefined : hosts } })} />
-      </Field>
+      {entry.fields !== 'time' && (
+        <Field label="Hosts">
+          <TextInput label="hosts, separated by commas" value={selection.hosts ?? ''} empty="all" width={9}
+            read={(text) => ({ value: text.split(',').map((host) => host.trim()).filter(Boolean).join(',') })}
+            change={(hosts) => go({ selection: { hosts: hosts === '' ? undefined : hosts } })} />
+        </Field>
+      )}
       {chains && status.value?.has.clocks === true && <Clocks selection={selection} />}
       {selection.path !== undefined && (
         <button type="button" class="chip" title="Take every path" onClick={() => go({ selection: { path: undefined } })}>

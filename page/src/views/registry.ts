@@ -14,7 +14,7 @@ import { ScatterView } from './scatter/view';
 import { WorstView } from './worst/view';
 
 /** Which fields of the selection bar a view listens to; the others are not shown with it. */
-export type Fields = 'none' | 'range' | 'chains';
+export type Fields = 'none' | 'time' | 'range' | 'chains';
 
 /** A view as the shell knows it. */
 export interface Entry {
@@ -24,7 +24,7 @@ export interface Entry {
   readonly shows: string;
   /** The key that goes there. */
   readonly key: string;
-  /** `range`: hosts and time; `chains`: root, leaf, level, path and durations too. */
+  /** `time` alone; `range`: hosts and time; `chains`: root, leaf, level, path and durations too. */
   readonly fields: Fields;
   /** Whether it is about one pair of root and leaf, so that one is chosen where none is. */
   readonly needsRoot: boolean;
@@ -50,7 +50,7 @@ export const REGISTRY: readonly Entry[] = [
     shows: 'one chain as a waterfall',
   },
   {
-    view: 'graph', title: 'Graph', key: '5', fields: 'range', needsRoot: false, body: GraphView,
+    view: 'graph', title: 'Graph', key: '5', fields: 'time', needsRoot: false, body: GraphView,
     shows: 'classes as they call each other; rates and waits',
   },
   {

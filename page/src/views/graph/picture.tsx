@@ -1,7 +1,7 @@
 import { useMemo, useRef } from 'preact/hooks';
 import type { Graph } from '../../api/types';
 import { pathColour } from '../../draw/colours';
-import { formatDuration, formatNumber } from '../../draw/format';
+import { formatDuration, formatNumber, formatShort } from '../../draw/format';
 import { useSize } from '../../draw/size';
 import { layout, type PlacedEdge, type PlacedNode, type Sizes } from './layout';
 import { neighbour, type Direction } from './neighbour';
@@ -122,7 +122,8 @@ function Line({ placed, edge, at, most }: { placed: PlacedEdge; edge: Edge; at: 
 function Label({ placed, edge, at, rem }: { placed: PlacedEdge; edge: Edge; at: string | undefined; rem: number }) {
   const { x, y } = placed.label;
   const waits = [edge.wait_p50_ns, edge.wait_p99_ns].flatMap((ns) => (ns === null ? [] : [formatDuration(ns)]));
-  const lines = [`${formatNumber(edge.rate_per_s)} /s`, ...waits];
+  // Of a sample alone no rate is known.
+  const lines = [edge.sampled ? `${formatShort(edge.count)} seen` : `${formatNumber(edge.rate_per_s)} /s`, ...waits];
   const width = Math.max(...lines.map((line) => line.length)) * 0.5 * rem;
   const top = y - (lines.length / 2) * LINE * rem;
   return (

@@ -9,7 +9,6 @@ import { formatCount, formatDuration, formatNumber } from '../../draw/format';
 import { SortedTable, type Column } from '../../draw/sorted-table';
 import { go, place } from '../../selection/current';
 import { className, toClass, toPair, toWorst } from '../../selection/links';
-import { selectionParams } from '../../selection/place';
 import { Answer, Empty } from '../../shell/answer';
 import { useKeys } from '../../shell/keys';
 import { Link } from '../../shell/link';
@@ -20,11 +19,8 @@ type Edge = Answered['edges'][number];
 
 /** The view. */
 export function GraphView() {
-  const { from_ns, until_ns, hosts } = place().selection;
-  const params = selectionParams(Object.fromEntries(
-    Object.entries({ from_ns, until_ns, hosts }).filter(([, value]) => value !== undefined),
-  ));
-  const question = useQuestion<Answered>('graph', params);
+  const { from_ns, until_ns } = place().selection;
+  const question = useQuestion<Answered>('graph', [['from_ns', from_ns], ['until_ns', until_ns]]);
   return (
     <Answer to={question} what="Following calls">
       {(graph) => (graph.nodes.length === 0 ? <Nothing /> : <Calls graph={graph} />)}
@@ -35,7 +31,7 @@ export function GraphView() {
 function Nothing() {
   return (
     <Empty title="No transactions in this selection">
-      <p>A longer time range or all hosts (<em>Clear</em>) may have some. An empty store is filled by <code>chronoscope serve</code>, which collects what programs of its host record.</p>
+      <p>A longer time range may have some. An empty store is filled by <code>chronoscope serve</code>, which collects what programs of its host record.</p>
     </Empty>
   );
 }
@@ -65,7 +61,7 @@ function Calls({ graph }: { graph: Answered }) {
         <span class="quiet">{formatCount(graph.nodes.length)} classes, {formatCount(graph.edges.length)} calls</span>
         <span class="calls-legend quiet"><svg aria-hidden="true"><line x1="0" x2="40" y1="4" y2="4" /></svg>synchronous</span>
         <span class="calls-legend quiet"><svg aria-hidden="true"><line x1="0" x2="40" y1="4" y2="4" stroke-dasharray="6 4" /></svg>asynchronous</span>
-        <span class="quiet">At a call: calls per second, p50 and p99 of the wait{graph.edges.some((edge) => edge.sampled) && ' (of a sample)'}</span>
+        <span class="quiet">At a call: calls per second, p50 and p99 of the wait, of a sample of chains</span>
       </div>
       <Picture graph={graph} at={at?.id} root={selection.root} leaf={selection.leaf} nameOf={nameOf} choose={(id) => go({ own: { at: id } }, true)} />
       <div class="calls-detail">
@@ -111,9 +107,9 @@ function Table({ edges, names, of }: { edges: readonly Edge[]; names: ReadonlyMa
   const columns: readonly Column<Edge>[] = [
     { key: 'from', title: 'Caller', by: (edge) => name(edge.from), show: (edge) => name(edge.from) },
     { key: 'to', title: 'Called', by: (edge) => name(edge.to), show: (edge) => <>{name(edge.to)}{edge.asynchronous && <span class="quiet"> async</span>}</> },
-    { key: 'rate', title: 'Rate', number: true, hint: 'Calls per second', by: (edge) => edge.rate_per_s, show: (edge) => `${formatNumber(edge.rate_per_s)} /s` },
-    { key: 'count', title: 'Calls', number: true, by: (edge) => edge.count, show: (edge) => formatCount(edge.count) },
-    { key: 'p50', title: 'Wait p50', number: true, hint: 'From what the caller did last until the called begins', by: (edge) => edge.wait_p50_ns, show: (edge) => known(edge.wait_p50_ns) },
+    { key: 'rate', title: 'Rate', number: true, hint: 'Calls per second', by: (edge) => edge.rate_per_s, show: (edge) => (edge.sampled ? '–' : `${formatNumber(edge.rate_per_s)} /s`) },
+    { key: 'count', title: 'Calls', number: true, by: (edge) => edge.count, show: (edge) => <>{formatCount(edge.count)}{edge.sampled && <span class="quiet"> in the sample</span>}</> },
+    { key: 'p50', title: 'Wait p50', number: true, hint: 'From the caller’s end until the called begins, in a sample; none where it always began before', by: (edge) => edge.wait_p50_ns, show: (edge) => known(edge.wait_p50_ns) },
     { key: 'p99', title: 'Wait p99', number: true, by: (edge) => edge.wait_p99_ns, show: (edge) => known(edge.wait_p99_ns) },
     { key: 'to-scatter', title: '', by: () => null, show: (edge) => <Link to={toPair(name(edge.from), name(edge.to))}>Scattergram</Link> },
   ];

@@ -7,7 +7,7 @@ import type { Ring as OneRing, Rings as Answered } from '../../api/types';
 import { formatCount, formatDuration, formatTime, formatTimeOfDay } from '../../draw/format';
 import { SortedTable, type Column } from '../../draw/sorted-table';
 import { go, place } from '../../selection/current';
-import { className, toChain, toClass } from '../../selection/links';
+import { toChain, toClass } from '../../selection/links';
 import { Answer, Empty } from '../../shell/answer';
 import { Link } from '../../shell/link';
 
@@ -23,9 +23,9 @@ export function RingsView() {
   const question = useQuestion<Answered>('rings', [], LIST_EVERY_MS);
   return (
     <Answer to={question} what="Looking for rings">
-      {({ rings }) => (rings.length === 0 && item === '' ? <Nothing /> : (
+      {({ rings, failed }) => (rings.length === 0 && failed.length === 0 && item === '' ? <Nothing /> : (
         <div class="rings">
-          <List rings={rings} item={item} />
+          <List rings={rings} failed={failed} item={item} />
           {item === '' ? <p class="panel quiet">Choose a process to see its last transactions and those that are open.</p> : <One key={item} id={item} />}
         </div>
       ))}
@@ -41,7 +41,7 @@ function Nothing() {
   );
 }
 
-function List({ rings, item }: { rings: readonly Summary[]; item: string }) {
+function List({ rings, failed, item }: { rings: readonly Summary[]; failed: readonly string[]; item: string }) {
   return (
     <section class="panel scroll list" aria-label="Processes">
       <table>
@@ -64,6 +64,7 @@ function List({ rings, item }: { rings: readonly Summary[]; item: string }) {
           ))}
         </tbody>
       </table>
+      {failed.map((sentence) => <p key={sentence} class="bad">Not readable: {sentence}</p>)}
     </section>
   );
 }
@@ -102,10 +103,9 @@ function One({ id }: { id: string }) {
 
 function Classes({ answer }: { answer: OneRing }) {
   type Row = OneRing['classes'][number];
-  const { application } = answer.ring;
   const columns: readonly Column<Row>[] = [
-    { key: 'class', title: 'Class', by: (row) => row.class, show: (row) => <Link to={toClass(className(application, row.class))}>{row.class}</Link> },
-    { key: 'count', title: 'In the ring', number: true, by: (row) => row.count, show: (row) => formatCount(row.count) },
+    { key: 'class', title: 'Class', by: (row) => row.class, show: (row) => <Link to={toClass(row.class)}>{row.class}</Link> },
+    { key: 'count', title: 'Ended', number: true, hint: 'Since the process began', by: (row) => row.count, show: (row) => formatCount(row.count) },
     { key: 'p50', title: 'p50', number: true, by: (row) => row.p50_ns, show: (row) => formatDuration(row.p50_ns) },
     { key: 'p99', title: 'p99', number: true, by: (row) => row.p99_ns, show: (row) => formatDuration(row.p99_ns) },
     { key: 'max', title: 'Max', number: true, by: (row) => row.max_ns, show: (row) => formatDuration(row.max_ns) },

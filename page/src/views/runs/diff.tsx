@@ -87,18 +87,19 @@ function Cost({ diff, named }: { diff: RunDiff; named: (id: string) => string })
     <div class="cost">
       <span class="mono">A {named(diff.a)}</span>{bar('a')}
       <span class="mono">B {named(diff.b)}</span>{bar('b')}
-      <span /><span class="quiet">Width: instructions of each function itself, of the functions below. Red: more than in A, green: less. {found.some((piece) => piece.function === OTHERS) && `The smallest are together as “${OTHERS}”.`}</span>
+      <span /><span class="quiet">Width: what each function costs by itself. Red: more than in A, green: less. {found.some((piece) => piece.function === OTHERS) && `The smallest are together as “${OTHERS}”.`}</span>
     </div>
   );
 }
 
 function Functions({ functions }: { functions: readonly Moved[] }) {
-  const rows = sortedRows(functions, (moved) => Math.abs(moved.difference), true);
+  const moving = functions.filter((moved) => moved.difference !== 0 || moved.inclusive_difference !== 0);
+  const rows = sortedRows(moving, (moved) => Math.abs(moved.difference), true);
   const most = Math.max(...rows.map((moved) => Math.abs(moved.difference)), 1);
   return (
     <section class="panel scroll functions" aria-label="Functions">
       <table>
-        <caption>Functions, what moved most first</caption>
+        <caption>Functions, what moved most first {moving.length < functions.length && <span class="quiet">– {functions.length - moving.length} others cost as before</span>}</caption>
         <thead>
           <tr>
             <th scope="col">Function</th><th scope="col">Process</th><th scope="col" class="number">A</th><th scope="col" class="number">B</th>
@@ -119,7 +120,7 @@ function Functions({ functions }: { functions: readonly Moved[] }) {
               </td>
               <td>{moved.process}</td>
               <td class="number">{formatShort(moved.a)}</td><td class="number">{formatShort(moved.b)}</td>
-              <td class={`number ${moved.difference > 0 ? 'bad' : 'good'}`}>{difference(moved.difference)}</td>
+              <td class={`number${moved.difference > 0 ? ' bad' : moved.difference < 0 ? ' good' : ''}`}>{difference(moved.difference)}</td>
               <td class="difference" aria-hidden="true"><Swing share={moved.difference / most} /></td>
               <td class="number">{difference(moved.inclusive_difference)}</td>
             </tr>
@@ -136,6 +137,7 @@ function difference(count: number): string {
 
 /** A bar from the middle: to the right for more, to the left for less. */
 function Swing({ share }: { share: number }) {
+  if (share === 0) return null;
   const width = Math.abs(share) * 50;
   return <div class="swing"><i class={share > 0 ? 'more' : 'less'} style={{ left: `${share > 0 ? 50 : 50 - width}%`, width: `${width}%` }} /></div>;
 }
