@@ -3,7 +3,7 @@ import type { Graph } from '../../api/types';
 import { pathColour } from '../../draw/colours';
 import { formatDuration, formatNumber, formatShort } from '../../draw/format';
 import { useSize } from '../../draw/size';
-import { layout, type PlacedEdge, type PlacedNode, type Sizes } from './layout';
+import { layout, type Layout, type PlacedEdge, type PlacedNode, type Sizes } from './layout';
 import { neighbour, type Direction } from './neighbour';
 
 type Node = Graph['nodes'][number];
@@ -28,8 +28,7 @@ export function Picture({ graph, at, root, leaf, nameOf, choose }: PictureProps)
   const { ref, width } = useSize<HTMLElement>();
   const svg = useRef<SVGSVGElement>(null);
   const rem = remPixels();
-  const sizes = useMemo(() => sizesOf(graph, rem), [graph, rem]);
-  const found = useMemo(() => layout(graph.nodes.map((node) => node.id), graph.edges, sizes), [graph, sizes]);
+  const { sizes, found } = useMemo(() => fitted(graph, rem, width), [graph, rem, width]);
   const applications = useMemo(() => [...new Set(graph.nodes.map((node) => node.application))], [graph]);
   const most = Math.max(...graph.edges.map((edge) => edge.rate_per_s), 0);
   const scale = Math.min(1, Math.max(SMALLEST, width / (found.width + 8)));
@@ -84,6 +83,17 @@ function sizesOf(graph: Graph, rem: number): Sizes {
     nodeWidth: Math.round(Math.min(20, Math.max(12, longest * LETTER + 1.6)) * rem),
     nodeHeight: Math.round(4.3 * rem), gapX: Math.round(7 * rem), gapY: Math.round(1.1 * rem), labelHeight: Math.round(LINE * 3.2 * rem),
   };
+}
+
+/** The layout; where there is room, layers stand further apart, so that labels hide less of the calls. */
+function fitted(graph: Graph, rem: number, width: number): { sizes: Sizes; found: Layout } {
+  const ids = graph.nodes.map((node) => node.id);
+  const narrow = sizesOf(graph, rem);
+  const first = layout(ids, graph.edges, narrow);
+  const gaps = Math.max(...first.nodes.map((node) => node.layer), 0);
+  const more = gaps === 0 ? 0 : Math.min(8 * rem, Math.max(0, (width - 3 * rem - first.width) / gaps));
+  const sizes = { ...narrow, gapX: narrow.gapX + more };
+  return { sizes, found: more === 0 ? first : layout(ids, graph.edges, sizes) };
 }
 
 function Box({ node, placed, sizes, rem, colour, part }: { node: Node; placed: PlacedNode; sizes: Sizes; rem: number; colour: string; part: string }) {
