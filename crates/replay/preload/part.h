@@ -158,6 +158,9 @@ HIDDEN void *signal_handler(void);
 HIDDEN void signal_wanted(int sig, void *handler, unsigned long flags);
 HIDDEN void *signal_asked(int sig, void *handler, unsigned long *flags);
 
+/* ---- stack.c ---- */
+HIDDEN void stack_start(char **arguments, char **environment);
+
 /* ---- start.c ---- */
 HIDDEN void after_fork_in_child(void);
 HIDDEN char **environment_with_ours(char *const *environment);

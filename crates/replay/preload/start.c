@@ -45,13 +45,13 @@ static const char *variable(char **environment, const char *name) {
 __attribute__((constructor)) static void start(int count, char **arguments, char **environment) {
   const char *folder = variable(environment, "CHRONOSCOPE_TIME"), *preload = variable(environment, "LD_PRELOAD");
   (void)count;
-  (void)arguments;
   if (!folder || taking_part) return;
   if (strlen(folder) >= 96) give_up("CHRONOSCOPE_TIME is too long a path");
   strcpy(chrono_folder, folder);
   strcat(strcpy(time_variable, "CHRONOSCOPE_TIME="), folder);
   if (preload && strlen(preload) < 4000) strcat(strcpy(preload_variable, "LD_PRELOAD="), preload);
   map_page();
+  stack_start(arguments, environment);
   me = thread_new();
   me->state = T_RUNNING;
   me->depth = 1;

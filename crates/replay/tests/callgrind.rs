@@ -67,6 +67,33 @@ fn threads_are_counted_the_same_twice() {
     assert!(report.virtual_ns > 5_000_000_000, "{}", report.virtual_ns);
 }
 
+/// A program asks where its stack is, as Rust's runtime does: that costs the same however much is
+/// mapped, and the answer is the C library's under Valgrind, too.
+#[test]
+fn a_mapping_more_is_no_instruction_more() {
+    let folder = tempfile::tempdir().unwrap();
+    compiled("stack", folder.path());
+    let process = |name: &str, more: &str| {
+        format!("[[process]]\nname = \"{name}\"\ncommand = [\"{{bin}}/stack\"{more}]\n")
+    };
+    let asked = process("asked", "");
+    let (kept, dropped) = (process("kept", ", \"keep\""), process("gone", ", \"drop\""));
+    let text = format!("version = 1\nname = \"stack\"\n{asked}{kept}{dropped}");
+    let Some([report, _]) = twice(folder.path(), &text) else { return };
+    let said = std::fs::read_to_string(folder.path().join("first/asked.stdout")).unwrap();
+    assert!(
+        said.lines().count() == 6 && said.lines().all(|line| line.ends_with(": same")),
+        "{said}"
+    );
+    let count = |name: &str| {
+        let process = report.processes.iter().find(|process| process.name == name).unwrap();
+        assert_eq!(process.exit.as_deref(), Some("exit status: 0"));
+        process.comparable_instructions().unwrap()
+    };
+    let (kept, dropped) = (count("kept"), count("gone"));
+    assert!(kept.abs_diff(dropped) < 1000, "{kept} with 200 mappings more than {dropped}");
+}
+
 /// Redis with its threads, fed from a journal: a key that lives two seconds.
 #[test]
 fn a_foreign_server_is_counted_the_same_twice() {

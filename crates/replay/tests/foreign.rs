@@ -50,6 +50,20 @@ fn threads_wait_on_the_virtual_clock_and_repeat_exactly() {
     assert_same_counts(&outcomes);
 }
 
+/// What glibc reads out of /proc/self/maps the library knows without: the same answer.
+#[test]
+fn the_main_threads_stack_is_where_the_c_library_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let stack = compiled("stack", folder.path());
+    let replay = Replay::new();
+    complete(&replay.run(&[("stack", &[&stack])], Settings::default()));
+    let said = replay.output("stack");
+    assert!(
+        said.lines().count() == 6 && said.lines().all(|line| line.ends_with(": same")),
+        "{said}"
+    );
+}
+
 /// A server with a selector and a thread, two clients with timers of minutes and random numbers.
 #[test]
 fn python_server_and_clients_live_a_day_and_repeat_exactly() {
