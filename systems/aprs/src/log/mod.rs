@@ -189,9 +189,7 @@ struct Line {
 impl Line {
     fn begin(name: &str, level: LogLevel, utc_ns: i64) -> Self {
         let mut text = String::with_capacity(160);
-        // They are the system's, and not the same in two replays of one day.
-        let numbers = || (std::process::id(), nix::unistd::gettid().as_raw());
-        let (pid, thread) = if chronoscope_clock::is_virtual() { (0, 0) } else { numbers() };
+        let (pid, thread) = (std::process::id(), nix::unistd::gettid());
         // Writing to a string does not fail.
         let _ = write!(text, "{} {name}[{pid}:{thread}] ", Stamp(utc_ns));
         let level_at = text.len();
