@@ -244,8 +244,9 @@ impl View {
             Self::Files(snapshot) => ask::loads(snapshot, start_ns, bin),
             Self::ClickHouse(_) => Err(StoreError::Url {
                 url: "clickhouse:".to_owned(),
-                reason: "what transactions cost by path and host is answered from files only: \
-                         export what is asked for (--format parquet) and import it into a folder"
+                reason: "what transactions cost by path and host is answered from files only: let \
+                         agents deliver to chronoscope serve --data DIR for a while; a cluster \
+                         answers --growth"
                     .to_owned(),
             }),
         }
