@@ -40,7 +40,8 @@ impl Scale {
     /// second old. Cheap to call often; meant to be called off hot paths.
     pub fn refine() -> Self {
         let scale = Self::current();
-        if tick_source() == TickSource::Monotonic {
+        // A replay's clock stands and jumps: nothing can be measured against it.
+        if tick_source() == TickSource::Monotonic || crate::is_virtual() {
             return scale;
         }
         let since = SINCE_NS.load(Ordering::Acquire);
@@ -109,7 +110,15 @@ pub struct Anchor {
 
 impl Anchor {
     /// Reads both clocks together. About 100 ns.
+    ///
+    /// In a replay it is the instant at which its clock was moved last: stamps reckoned from it
+    /// advance while somebody works, although the clock stands.
     pub fn now() -> Self {
+        if tick_source() == TickSource::Counter
+            && let Some((ticks, utc_ns)) = crate::replay::anchor()
+        {
+            return Self { ticks, utc_ns: utc_ns + crate::os::offset_ns(), error_ns_max: 0 };
+        }
         let pair = bracket(|| utc_now_ns().cast_unsigned());
         Self {
             ticks: pair.ticks,
@@ -158,8 +167,9 @@ fn calibrate() {
         MULTIPLIER.store(1 << SHIFT, Ordering::Relaxed);
         return;
     }
-    if crate::replay::now_ns().is_some() {
-        MULTIPLIER.store(calibrated_by_cpu(), Ordering::Relaxed);
+    if crate::is_virtual() {
+        let multiplier = crate::replay::multiplier().unwrap_or_else(calibrated_by_cpu);
+        MULTIPLIER.store(multiplier, Ordering::Relaxed);
         SINCE_TICKS.store(ticks(), Ordering::Relaxed);
         SINCE_NS.store(monotonic_ns(), Ordering::Release);
         return;
@@ -174,7 +184,7 @@ fn calibrate() {
     SINCE_NS.store(first.ns, Ordering::Release);
 }
 
-/// The scale where the monotonic clock stands while anybody works: against the thread's CPU time,
+/// The scale where the monotonic clock stands while anybody works and nobody says it: against the thread's CPU time,
 /// which is real in a replay too. Being taken off the processor only makes a tick look shorter, so
 /// that the longest of some is right. The work is the same every time, whatever time it takes.
 fn calibrated_by_cpu() -> u64 {

@@ -21,7 +21,8 @@
 //! In a replay (`CHRONOSCOPE_TIME` names its folder), [`utc_now_ns`] and [`monotonic_ns`] are loads
 //! from the coordinator's page, behind one predictable branch; [`sleep`] and [`sleep_until`] wait in
 //! libc, where the preload library sees them. [`ticks`], [`thread_cpu_ns`] and [`process_cpu_ns`]
-//! stay real, because the cost of a piece of code is real in a replay too. Callers change nothing.
+//! stay real, because the cost of a piece of code is real in a replay too; an [`Anchor`] is the
+//! clock's last move, and the [`Scale`] the coordinator's. Callers change nothing.
 
 mod anchor;
 mod os;

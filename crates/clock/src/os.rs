@@ -16,10 +16,15 @@ pub fn utc_now_ns() -> i64 {
         Some((utc_ns, _)) => utc_ns,
         None => read(libc::CLOCK_REALTIME),
     };
-    utc_ns + *OFFSET_NS.get_or_init(offset_from_environment)
+    utc_ns + offset_ns()
 }
 
-/// What this process's clock is made wrong by.
+/// What this process's clock is made wrong by, in nanoseconds.
+#[inline]
+pub(crate) fn offset_ns() -> i64 {
+    *OFFSET_NS.get_or_init(offset_from_environment)
+}
+
 static OFFSET_NS: OnceLock<i64> = OnceLock::new();
 
 #[cold]

@@ -28,6 +28,20 @@ pub(crate) fn now_ns() -> Option<(i64, i64)> {
     Some((page[2].load(Ordering::Relaxed), page[3].load(Ordering::Relaxed)))
 }
 
+/// What stamps in ticks are reckoned from: ticks and UTC at the clock's last move, as the
+/// coordinator took them. `None` outside a replay, and where it has not said.
+pub(crate) fn anchor() -> Option<(u64, i64)> {
+    let page = (*PAGE.get_or_init(from_environment))?;
+    let (ticks, utc_ns) = (page[4].load(Ordering::Relaxed), page[5].load(Ordering::Relaxed));
+    (ticks != 0).then_some((ticks.cast_unsigned(), utc_ns))
+}
+
+/// The coordinator's [scale](crate::Scale), as its multiplier; `None` as in [`anchor`].
+pub(crate) fn multiplier() -> Option<u64> {
+    let page = (*PAGE.get_or_init(from_environment))?;
+    Some(page[6].load(Ordering::Relaxed).cast_unsigned()).filter(|multiplier| *multiplier != 0)
+}
+
 /// Whether [`crate::utc_now_ns`] and [`crate::monotonic_ns`] are a replay's: they stand while
 /// anybody works, and jump when nobody does, so that ticks say nothing about them.
 #[inline]

@@ -44,6 +44,9 @@
 //!   the thread away ([`CpuMethod`]), and is read exactly at the end of what takes longer than a
 //!   millisecond. It is never above elapsed.
 //! * A forked child has a ring of its own; a thread that ends gives its block to the next.
+//! * In a replay under a virtual clock stamps are its time. That clock stands while anybody works:
+//!   the real time since it was moved last is added, so that what happens one after the other at an
+//!   instant has stamps in that order, in all processes. Every begin then costs a system call.
 //!
 //! # Limits
 //!

@@ -120,6 +120,13 @@ pub(crate) fn stamp_begin(control: &Control, now: u64) -> u64 {
     clock::ticks()
 }
 
+/// Elapsed time of what began at `start_ns` and ended at a stamp, in a replay: its clock may have
+/// been moved in between, which ticks do not tell.
+pub(crate) fn elapsed_in_replay(start_ns: u64, now: u64) -> u64 {
+    let end_ns = clock::Anchor::now().utc_ns_of(now, clock::Scale::current());
+    u64::try_from(end_ns.saturating_sub(start_ns.cast_signed())).unwrap_or(0)
+}
+
 /// The end of a hot begin whose stamp, `now`, is not good. Where it is called nothing else has to
 /// outlive a call: hence the hot path saves no registers.
 #[cold]

@@ -238,7 +238,11 @@ fn correlator_of(place: &Place, state: &State) -> Correlator {
 
 fn finish(control: &Control, place: &Place, state: &State, status: Status, now: u64) {
     let elapsed_ticks = now.saturating_sub(state.start_ticks);
-    let elapsed_ns = control.scale().to_ns(elapsed_ticks);
+    let elapsed_ns = if clock::is_virtual() {
+        slow::elapsed_in_replay(place.frame().words[word::START].load(Relaxed), now)
+    } else {
+        control.scale().to_ns(elapsed_ticks)
+    };
     let cpu_ns = match state.counted_cpu_ns {
         Some(counted) => counted,
         None => thread_cpu_ns(control, state, now),

@@ -371,16 +371,21 @@ pub(crate) fn close(control: &Control, depth: u32, now: u64, status: Status, pro
     }
     let cpu_ticks = cpu_ticks(elapsed_ticks, control, private);
     let scale = control.scale();
+    let frame = control.frame(depth);
+    let elapsed_ns = if clock::is_virtual() {
+        slow::elapsed_in_replay(frame.words[word::START].load(Relaxed), now)
+    } else {
+        scale.to_ns(elapsed_ticks)
+    };
     let ended = Ended {
         id: private.id.get(),
-        elapsed_ns: scale.to_ns(elapsed_ticks),
-        cpu_ns: scale.to_ns(cpu_ticks) & control.cpu_mask.get(),
+        elapsed_ns,
+        cpu_ns: scale.to_ns(cpu_ticks).min(elapsed_ns) & control.cpu_mask.get(),
         process_cpu_ns: process_cpu,
         status,
         context_len: private.context_len.get(),
         flags: private.flags(),
     };
-    let frame = control.frame(depth);
     // SAFETY: statistics of the class, set when the frame was opened; never null, never freed.
     let statistics = unsafe { &*private.statistics.get() };
     commit::write(control, frame, &ended, statistics);

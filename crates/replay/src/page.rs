@@ -5,6 +5,7 @@
 #![allow(unsafe_code)] // a mapped page
 
 use crate::schedule::Ordinal;
+use chronoscope_clock as clock;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -74,7 +75,22 @@ impl Page {
     }
 
     /// Sets the time; only while no process runs.
+    ///
+    /// Stamps of recorders are reckoned in ticks from the last move. They never go back, so that
+    /// nothing begins before what caused it: where work at an instant took longer than until the
+    /// next one, stamps run behind the clock's, until it is idle for as long.
     pub fn set(&self, utc_ns: i64, monotonic_ns: i64) {
+        if clock::tick_source() == clock::TickSource::Counter {
+            let (now, scale) = (clock::ticks(), clock::Scale::current());
+            let [then, base] = [4, 5].map(|at| self.numbers()[at].load(Ordering::Relaxed));
+            let passed_ns = scale.to_ns(now.saturating_sub(then));
+            let reached_ns = base.cast_signed().saturating_add_unsigned(passed_ns);
+            let base_ns = if then == 0 { utc_ns } else { utc_ns.max(reached_ns) };
+            let values = [now, base_ns.cast_unsigned(), scale.multiplier()];
+            for (at, value) in (4..).zip(values) {
+                self.numbers()[at].store(value, Ordering::Release);
+            }
+        }
         // Read after a packet of the socket, which orders it.
         self.numbers()[2].store(utc_ns.cast_unsigned(), Ordering::Release);
         self.numbers()[3].store(monotonic_ns.cast_unsigned(), Ordering::Release);
@@ -94,5 +110,28 @@ impl Drop for Page {
     fn drop(&mut self) {
         // SAFETY: this mapping, and nobody borrows from it any more.
         unsafe { libc::munmap(self.0.as_ptr().cast(), PAGE_BYTES) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stamps_catch_up_with_the_clock_and_never_go_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let page = Page::create(&folder.path().join("page")).unwrap();
+        let base = |utc_ns: i64| {
+            page.set(utc_ns, utc_ns);
+            page.numbers()[5].load(Ordering::Relaxed).cast_signed()
+        };
+        if clock::tick_source() != clock::TickSource::Counter {
+            return eprintln!("SKIPPED: no counter, and no stamps by it");
+        }
+        let hour_ns = 3_600_000_000_000;
+        assert_eq!(base(hour_ns), hour_ns);
+        let later = base(hour_ns); // the same instant, and work at it
+        assert!(later > hour_ns && base(hour_ns + 1) > later);
+        assert_eq!(base(2 * hour_ns), 2 * hour_ns);
     }
 }
