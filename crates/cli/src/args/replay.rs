@@ -15,6 +15,9 @@ use std::time::Duration;
 /// was measured (report.json) is in the output folder afterwards; what was measured is kept too
 /// when a program fails, spins or is interrupted (Ctrl-C).
 ///
+/// --data turns recording on and puts what programs record into a store, to be set beside
+/// operations.
+///
 /// --serial (the default) runs one process at a time: two replays of the same programs give the
 /// same output, octet for octet, and instruction counts within 10 ppm; --verify proves that.
 /// --parallel lets all processes of a step work at once.
@@ -32,6 +35,14 @@ pub(crate) struct Replay {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) play: super::play::Play,
+    /// Store what the programs record in this folder, which must not hold transactions yet
+    ///
+    /// Recording is on then, whatever the scenario says of it, and times are those of the virtual
+    /// clock: `chronoscope track profile --store file:DIR --against URL` sets the replayed day
+    /// beside operations, and all other questions can be asked of it too. Not with --verify, nor
+    /// with --count callgrind.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["verify", "real_time", "factor"])]
+    pub(crate) data: Option<PathBuf>,
     /// One process at a time, the same every time (the default)
     #[arg(long, conflicts_with = "parallel")]
     pub(crate) serial: bool,
@@ -81,7 +92,7 @@ impl From<OnlyKind> for Kind {
 }
 
 /// [`Count`] on the command line.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CountHow {
     /// Not at all
     None,

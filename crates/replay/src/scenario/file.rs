@@ -1,7 +1,7 @@
 //! The file of a scenario.
 
 use super::words::{parse_duration, parse_time};
-use super::{Scenario, ScenarioError, VERSION};
+use super::{Report, Scenario, ScenarioError, VERSION};
 use crate::player::{Kind, Select, Transport};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -125,7 +125,7 @@ impl File {
 
 /// Names become files and folders; those that the replay uses itself are taken.
 fn names<'a>(names: impl Iterator<Item = &'a str>, what: &str) -> Result<(), String> {
-    let mut seen = BTreeSet::from(["answers", "callgrind", "rings", "bin", "report"]);
+    let mut seen = BTreeSet::from(["answers", "callgrind", Report::RINGS, "bin", "report"]);
     for name in names {
         let fine = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
         if name.is_empty() || name.len() > 64 || !name.chars().all(fine) {

@@ -25,7 +25,7 @@ mod run;
 mod words;
 
 pub use outputs::{Difference, INSTRUCTIONS_PPM_MAX, differences};
-pub use report::{Count, OutputReport, ProcessReport, Report};
+pub use report::{Count, OutputReport, ProcessReport, Report, StoredReport};
 pub use run::Options;
 pub use words::parse_duration;
 

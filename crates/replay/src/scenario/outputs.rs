@@ -18,7 +18,7 @@ pub(super) fn outputs(out: &Path) -> io::Result<Vec<OutputReport>> {
             let path = entry.path();
             let kind = entry.file_type()?;
             let name = path.strip_prefix(out).unwrap_or(&path);
-            let ours = ["bin", "callgrind", "rings", "report.json"]
+            let ours = ["bin", "callgrind", Report::RINGS, Report::FILE]
                 .iter()
                 .any(|own| *own == name.as_os_str());
             if ours {

@@ -1,7 +1,8 @@
 //! The folders of one replay: fresh, and the same every time.
 
-use super::{Scenario, ScenarioError};
+use super::{Report, Scenario, ScenarioError};
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -36,10 +37,11 @@ impl Place {
             return Err(ScenarioError::NotFresh { path: out.to_owned() });
         }
         let out = out.canonicalize().map_err(at(out))?;
-        for folder in ["answers", "rings"] {
-            let folder = out.join(folder);
-            std::fs::create_dir(&folder).map_err(at(&folder))?;
-        }
+        let answers = out.join("answers");
+        std::fs::create_dir(&answers).map_err(at(&answers))?;
+        // The recorder puts no ring where others than its user may write.
+        let rings = out.join(Report::RINGS);
+        std::fs::DirBuilder::new().mode(0o700).create(&rings).map_err(at(&rings))?;
         for process in &scenario.processes {
             let folder = out.join(&process.name);
             std::fs::create_dir(&folder).map_err(at(&folder))?;

@@ -3,6 +3,8 @@
 use crate::player::Delivered;
 use crate::process::Usage;
 use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// How instructions are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +58,44 @@ pub struct Report {
     pub strangers: Vec<String>,
     /// What is to be known besides.
     pub remarks: Vec<String>,
+    /// What became of what the programs recorded, where somebody collected it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stored: Option<StoredReport>,
+}
+
+impl Report {
+    /// Its name in the output folder.
+    pub const FILE: &str = "report.json";
+    /// Folder of the rings in the output folder.
+    pub const RINGS: &str = "rings";
+
+    /// Writes it into the output folder, over one that is there.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self, out: &Path) -> io::Result<()> {
+        let text = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
+        std::fs::write(out.join(Self::FILE), text + "\n")
+    }
+}
+
+/// What a replay's processes recorded, and how much of it came into a store.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredReport {
+    /// The store's folder.
+    pub data: PathBuf,
+    /// Transactions that are in it, durable.
+    pub rows: u64,
+    /// Transactions that were overwritten in their ring before they were read.
+    pub lost_rows: u64,
+    /// Transactions that a process did not record, for want of space in its tables.
+    pub unrecorded: u64,
+    /// Rings, one of each process that recorded.
+    pub rings: usize,
+    /// Rings that cannot be read, and why.
+    pub unreadable: Vec<String>,
+    /// Why what is in the rings is not all in the store.
+    pub error: Option<String>,
 }
 
 /// One process of a replay.

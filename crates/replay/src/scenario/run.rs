@@ -25,6 +25,9 @@ const FIRST_PORT: u16 = 20_001;
 /// How much longer a process may run without waiting under Callgrind.
 const CALLGRIND_SLOWER: u32 = 100;
 const SECOND_NS: i64 = 1_000_000_000;
+/// Records that a thread's ring keeps when the replay records: four times the default, as a day
+/// comes faster in a replay than in life, and who reads the rings shares the processor with it.
+const SLOTS: &str = "65536";
 
 /// How a scenario is replayed.
 #[derive(Clone, Debug)]
@@ -43,6 +46,9 @@ pub struct Options {
     pub duration: Option<Duration>,
     /// How instructions are counted.
     pub count: Count,
+    /// Whether programs that carry the recorder record, into [`Report::RINGS`] of the output
+    /// folder, whatever the scenario says of that.
+    pub record: bool,
     /// Environment of every process, over what the scenario says.
     pub environment: Vec<(String, String)>,
     /// Ends the replay early when it becomes true; the report has what was measured.
@@ -66,6 +72,7 @@ impl Options {
             queries: None,
             duration: None,
             count: Count::default(),
+            record: false,
             environment: Vec::new(),
             interrupt: None,
             run_max: Settings::default().run_max,
@@ -176,9 +183,7 @@ impl<'a> Prepared<'a> {
             Ok(outputs) => report.outputs = outputs,
             Err(error) => report.remarks.push(format!("outputs: {error}")),
         }
-        let path = out.join("report.json");
-        let text = serde_json::to_string_pretty(&report).map_err(io::Error::other);
-        text.and_then(|text| std::fs::write(&path, text + "\n")).map_err(at(&path))?;
+        report.write(out).map_err(at(&out.join(Report::FILE)))?;
         Ok(report)
     }
 
@@ -250,10 +255,19 @@ impl<'a> Prepared<'a> {
             own("TZ", Path::new("UTC")),
             own("HOME", &folder),
             own("TMPDIR", &folder),
-            own("CHRONOSCOPE_DIR", &out.join("rings")),
+            own("CHRONOSCOPE_DIR", &out.join(Report::RINGS)),
         ]);
+        if self.options.record {
+            environment.extend([own("CHRONOSCOPE_SLOTS", Path::new(SLOTS))]);
+        }
         for (name, value) in self.scenario.environment.iter().chain(&process.environment) {
             environment.insert(name.into(), filled(value)?);
+        }
+        if self.options.record {
+            environment.extend([
+                own("CHRONOSCOPE_RECORD", Path::new("on")),
+                own("CHRONOSCOPE_DIR", &out.join(Report::RINGS)),
+            ]);
         }
         for (name, value) in &self.options.environment {
             environment.insert(name.into(), value.into());
@@ -313,6 +327,7 @@ impl<'a> Prepared<'a> {
             outputs: Vec::new(),
             strangers: outcome.strangers.clone(),
             remarks,
+            stored: None,
         }
     }
 

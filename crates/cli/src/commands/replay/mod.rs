@@ -1,15 +1,17 @@
 //! `chronoscope replay`: a recorded day through the real programs.
 
-use crate::args::replay::Replay;
+mod stored;
+
+use crate::args::replay::{CountHow, Replay};
 use crate::environment;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::screen::{progress, show};
 use crate::text::{Table, bar, count, duration, percent};
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use chronoscope_replay::coordinator::Progress;
 use chronoscope_replay::scenario::{
-    Difference, Options, ProcessReport, Report, Scenario, differences, isolation,
+    Difference, Options, ProcessReport, Report, Scenario, StoredReport, differences, isolation,
 };
 use chronoscope_replay::schedule::Mode;
 use std::fmt::Write as _;
@@ -34,7 +36,15 @@ pub(crate) fn replay(args: &Replay) -> anyhow::Result<Exit> {
     if args.verify {
         return verify(args, &scenario, &interrupt, out);
     }
-    let report = once(args, &scenario, &interrupt, out)?;
+    let once = || once(args, &scenario, &interrupt, out);
+    let report = match &args.data {
+        Some(_) if args.count == CountHow::Callgrind => bail!(
+            "--data with --count callgrind: what is measured under it takes fifty times as long; \
+             use --count none"
+        ),
+        Some(data) => stored::collected(data, out, once)?,
+        None => once()?,
+    };
     if args.json {
         show(&(serde_json::to_string(&report)? + "\n"))?;
     } else {
@@ -46,6 +56,12 @@ pub(crate) fn replay(args: &Replay) -> anyhow::Result<Exit> {
 fn exit(report: &Report) -> anyhow::Result<Exit> {
     if let Some(failure) = &report.failure {
         eprintln!("chronoscope: replay of {} ended early: {failure}", report.scenario);
+        return Ok(Exit::Error);
+    }
+    let wrong =
+        |stored: &StoredReport| stored.error.iter().chain(&stored.unreadable).next().cloned();
+    if let Some(wrong) = report.stored.as_ref().and_then(wrong) {
+        eprintln!("chronoscope: not all that was recorded is stored: {wrong}");
         return Ok(Exit::Error);
     }
     Ok(Exit::Done)
@@ -129,6 +145,7 @@ fn once(
         queries: args.queries,
         duration: args.duration,
         count: args.count.into(),
+        record: args.data.is_some(),
         interrupt: Some(interrupt.shared()),
         run_max: args.patience,
         ..Options::new(&args.bin, out)
@@ -250,6 +267,33 @@ fn words(report: &Report, out: &Path) -> String {
     for remark in &report.remarks {
         let _ = writeln!(text, "remark: {remark}");
     }
+    if let Some(stored) = &report.stored {
+        text += &stored_words(stored);
+    }
     let _ = writeln!(text, "\nreport and outputs: {}", out.display());
+    text
+}
+
+fn stored_words(stored: &StoredReport) -> String {
+    let mut text = format!(
+        "\nrecorded: {} transactions of {} processes into {}, {} lost\n",
+        count(stored.rows),
+        stored.rings,
+        stored.data.display(),
+        count(stored.lost_rows),
+    );
+    if stored.lost_rows > 0 {
+        text += "  they were overwritten before they could be read: a larger CHRONOSCOPE_SLOTS in \
+                 the scenario's [environment] keeps more\n";
+    }
+    if stored.unrecorded > 0 {
+        let _ = writeln!(text, "  {} not recorded for want of space", count(stored.unrecorded));
+    }
+    for ring in &stored.unreadable {
+        let _ = writeln!(text, "  unreadable: {ring}");
+    }
+    if stored.rings == 0 {
+        text += "  no program carries the recorder\n";
+    }
     text
 }
