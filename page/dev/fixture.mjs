@@ -118,6 +118,7 @@ const ANSWERS = {
     const inc = [...incomplete].sort((a, b) => a[0] - b[0]);
     return {
       from_ns: from, until_ns: until, min_ns: min, max_ns: max, scale, width, height, total: inside.length,
+      edges_ns: Array.from({ length: height + 1 }, (_, n) => (scale === 'log' ? min * (max / min) ** (n / height) : min + ((max - min) * n) / height)),
       paths: [[NORMAL, 4, false], [MPA, 5, true]].map(([hops, level, mpa]) => ({ path: words(hops), level, count: inside.filter((c) => c.mpa === mpa).length })),
       cells: { x: keys.map((k) => Math.floor(k / height)), y: keys.map((k) => k % height), count: keys.map((k) => cells.get(k).count), path: keys.map((k) => (cells.get(k).mpa * 2 > cells.get(k).count ? 1 : 0)) },
       extremes: { x: ex.map(([x]) => x), min_ns: ex.map(([, e]) => e.min), max_ns: ex.map(([, e]) => e.max.duration), max_start_ns: ex.map(([, e]) => e.max.start - from), max_chain: ex.map(([, e]) => e.max.id) },

@@ -58,6 +58,8 @@ export interface PathSummary { path: string; hops: string[]; root: string; leaf:
 // GET /scatter?SELECTION&width=&height=&scale=log|linear
 export interface Scatter {
   from_ns: number; until_ns: number; min_ns: number; max_ns: number; scale: "log" | "linear"; width: number; height: number;
+  /** The edges of the rows, one more than rows: row y holds [edges[y], edges[y + 1]). */
+  edges_ns: number[];
   total: number;
   paths: { path: string; level: number; count: number }[];        // colours, most first; at most 8, the rest as "other"
   /** Filled cells, column by column, row 0 = shortest: parallel arrays. `path` = index of the cell's most frequent path. */

@@ -20,7 +20,8 @@ interface PlotProps {
   readonly limitNs: number | undefined;
   /** Takes the brush away with `undefined`. `held` while a key repeats it. */
   readonly onBrush: (brush: Brush | undefined, held: boolean) => void;
-  readonly onOpen: (chain: string, startNs: number) => void;
+  /** Opens the slowest chain of a column; its id is '' where the server has not looked for it. */
+  readonly onOpen: (chain: string, startNs: number, durationNs: number) => void;
   readonly onZoom: () => void;
 }
 
@@ -30,7 +31,7 @@ export function Plot({ answer, brush, limitNs, onBrush, onOpen, onZoom }: PlotPr
   const room = roomOf();
   const axes: Axes = {
     time: linear(answer.from_ns, answer.until_ns, Math.max(10, width - room.left - room.right)),
-    duration: scaleOf(answer.scale, answer.min_ns, answer.max_ns, Math.max(10, height - room.top - room.bottom)),
+    duration: scaleOf(answer.scale, answer.edges_ns[0] ?? answer.min_ns, answer.edges_ns.at(-1) ?? answer.max_ns, Math.max(10, height - room.top - room.bottom)),
   };
   const [drag, setDrag] = useState<Rectangle>();
   const [pointer, setPointer] = useState<readonly [number, number]>();
@@ -39,7 +40,7 @@ export function Plot({ answer, brush, limitNs, onBrush, onOpen, onZoom }: PlotPr
     brushed: (rectangle) => onBrush(brushOf(rectangle, axes), false),
     clicked: (at) => {
       const near = nearestExtreme(answer, axes, at);
-      if (near !== undefined && near.chain !== '') onOpen(near.chain, near.startNs);
+      if (near !== undefined) onOpen(near.chain, near.startNs, near.maxNs);
       else onBrush(undefined, false);
     },
   }, room);

@@ -1,5 +1,7 @@
+import { useState } from 'preact/hooks';
+import { ask, questionUrl } from '../../api/client';
 import { useQuestion } from '../../api/question';
-import type { Scatter, Selection } from '../../api/types';
+import type { Chains, Scatter, Selection } from '../../api/types';
 import { pathColour } from '../../draw/colours';
 import { formatCount, formatDuration } from '../../draw/format';
 import { useSize } from '../../draw/size';
@@ -31,6 +33,7 @@ export function ScatterView() {
     ['width', bins(width - 76, MOST_BINS.width)], ['height', bins(height - 90, MOST_BINS.height)], ['scale', scale],
   ]);
   const { answer } = question;
+  const [problem, setProblem] = useState<string>();
   const zoom = () => {
     if (brush !== undefined) go({ selection: { ...brush }, own: { brush: undefined } });
   };
@@ -59,12 +62,13 @@ export function ScatterView() {
           <span class="spread" />
           {answer !== undefined && <Summary answer={answer} />}
         </div>
+        {problem !== undefined && <p class="notice problem" role="alert">{problem}</p>}
         <div ref={ref} class="scatter-room">
           <Answer to={question} what="Reading chains">
             {(shown) => shown.total === 0 && shown.incomplete.x.length === 0 ? <Nothing /> : (
               <Plot answer={shown} brush={brush} limitNs={selection.limit_ns} onZoom={zoom}
                 onBrush={(next, held) => go({ own: { brush: next === undefined ? undefined : formatBrush(next) } }, held)}
-                onOpen={(chain, startNs) => go({ view: 'chain', item: chain, own: { near_ns: String(startNs) } })} />
+                onOpen={(chain, startNs, durationNs) => { openChain(selection, chain, startNs, durationNs).then(setProblem, (error: unknown) => setProblem(String(error))); }} />
             )}
           </Answer>
         </div>
@@ -73,6 +77,20 @@ export function ScatterView() {
       {ready && <Side selection={selection} brush={brush} answer={answer} zoom={zoom} />}
     </div>
   );
+}
+
+/** Goes to a chain, which is looked for by its start and duration where its id is not known. */
+async function openChain(selection: Selection, known: string, startNs: number, durationNs: number): Promise<string | undefined> {
+  let chain = known;
+  if (chain === '') {
+    // A browser's times are 256 ns apart.
+    const around: Selection = { ...selection, from_ns: startNs - 512, until_ns: startNs + 512, min_ns: durationNs, max_ns: durationNs };
+    const { chains } = await ask<Chains>(questionUrl('chains', [...selectionParams(around), ['limit', 1]]));
+    chain = chains[0]?.chain ?? '';
+  }
+  if (chain === '') return 'This chain is no longer in the store.';
+  go({ view: 'chain', item: chain, own: { near_ns: String(startNs) } });
+  return undefined;
 }
 
 function Nothing() {
@@ -101,8 +119,9 @@ function Legend({ answer }: { answer: Scatter }) {
     <ul class="legend">
       {answer.paths.map((path, index) => (
         <li key={path.path}>
-          <button type="button" class="plain" title={`Only this path: ${path.path}`} onClick={() => go({ selection: { path: path.path } })}>
-            <span class="swatch" style={{ background: pathColour(index) }} /> level {path.level}: {formatCount(path.count)} <span class="quiet path">{path.path}</span>
+          <button type="button" class="plain" disabled={path.path === ''} title={path.path === '' ? '' : `Only this path: ${path.path}`} onClick={() => go({ selection: { path: path.path } })}>
+            <span class="swatch" style={{ background: pathColour(index) }} />
+            {path.path === '' ? 'other paths' : `level ${path.level}`}: {formatCount(path.count)} <span class="quiet path">{path.path}</span>
           </button>
         </li>
       ))}
