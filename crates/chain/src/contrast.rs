@@ -1,0 +1,320 @@
+//! Where chains differ from others: each hop's wait and work, of the ones beside the others.
+//!
+//! A hop's *wait* is the time from what called it until it starts (for the hop after hop i the
+//! waiting of [`Part`] i), its *work* the time from its start until it ends or the next hop starts
+//! (the inside of its own [`Part`]). So waits and works of a way add up to its duration, and the
+//! differences of their means to the difference of the mean durations: what a hop's part has of it
+//! is its share. Ways of different paths are compared hop by hop at the same place below the root;
+//! a way without such a hop counts there as nothing for the share, and not at all otherwise.
+
+use crate::{Edges, HostIndex, KolmogorovSmirnov, Part, Scale};
+use chronoscope_model::{ClassId, Quantile, nearest_rank};
+use std::collections::BTreeMap;
+
+/// Cells of the histograms of all parts.
+const CELLS: usize = 48;
+
+/// A hop of a way: what it was, where it ran and what it took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WayHop {
+    /// Its class.
+    pub class: ClassId,
+    /// Where it ran.
+    pub host: HostIndex,
+    /// What it took, and what passed after it.
+    pub part: Part,
+}
+
+/// One chain's way from the selected root to its leaf.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// When the root started: UTC, nanoseconds since 1970.
+    pub start_ns: i64,
+    /// Root first. Nothing is waited for after the last.
+    pub hops: Vec<WayHop>,
+}
+
+impl Way {
+    /// The sum of all parts: the chain's duration, in nanoseconds.
+    pub fn duration_ns(&self) -> i64 {
+        self.parts().map(|(_, ns)| ns).sum()
+    }
+
+    /// Waits and works in the order of time, each with its place below the root.
+    fn parts(&self) -> impl Iterator<Item = (PartName, i64)> {
+        let name = |(level, hop): (usize, &WayHop), kind| PartName {
+            level: u16::try_from(level).unwrap_or(u16::MAX),
+            class: hop.class,
+            kind,
+        };
+        let before = self.hops.iter().map(|hop| hop.part.waiting_ns);
+        let waits = self.hops.iter().enumerate().skip(1).zip(before);
+        let waits = waits.map(move |(hop, wait_ns)| (name(hop, PartKind::Wait), wait_ns));
+        let works = self.hops.iter().enumerate();
+        waits.chain(works.map(move |hop| (name(hop, PartKind::Work), hop.1.part.inside_ns)))
+    }
+}
+
+/// Which part of a hop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PartKind {
+    /// Until it started.
+    Wait,
+    /// Until it ended or the next hop started.
+    Work,
+}
+
+/// A part of a hop, by its place below the selected root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PartName {
+    /// Steps from the selected root.
+    pub level: u16,
+    /// The hop's class.
+    pub class: ClassId,
+    /// Which part of it.
+    pub kind: PartKind,
+}
+
+/// What one part took in one of two sets of ways. Nanoseconds; quantiles by nearest rank.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PartSide {
+    /// Ways that have the hop.
+    pub count: u64,
+    /// The mean of these; 0 without any.
+    pub mean_ns: f64,
+    /// The median of these; 0 without any. Negative where clocks disagree.
+    pub median_ns: i64,
+    /// The 99th percentile of these; 0 without any.
+    pub p99_ns: i64,
+    /// How many are in each cell of [`Contrast::edges`]; negative ones in the first.
+    pub counts: Vec<u64>,
+}
+
+/// One part of two sets of ways.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartContrast {
+    /// Which.
+    pub name: PartName,
+    /// Of the usual ways.
+    pub usual: PartSide,
+    /// Of the others.
+    pub other: PartSide,
+    /// How far apart the two are; `None` where one of them has no such hop.
+    pub test: Option<KolmogorovSmirnov>,
+    /// Its share of the difference of the mean durations: all shares add up to 1. Negative where
+    /// it went the other way; 0 where there is no difference.
+    pub share: f64,
+}
+
+impl PartContrast {
+    /// The other ways' median less the usual one, in nanoseconds.
+    pub const fn shift_ns(&self) -> i64 {
+        self.other.median_ns.saturating_sub(self.usual.median_ns)
+    }
+}
+
+/// On how many ways a hop ran on a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostContrast {
+    /// Steps from the selected root.
+    pub level: u16,
+    /// The hop's class.
+    pub class: ClassId,
+    /// The host.
+    pub host: HostIndex,
+    /// Of the usual ways.
+    pub usual: u64,
+    /// Of the others.
+    pub other: u64,
+}
+
+/// Two sets of ways, part by part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contrast {
+    /// All parts, by place, waits first.
+    pub parts: Vec<PartContrast>,
+    /// The common cells of all histograms, logarithmic.
+    pub edges: Edges,
+    /// Where the hops ran, by place and class.
+    pub hosts: Vec<HostContrast>,
+    /// The other ways' mean duration less the usual one, in nanoseconds.
+    pub difference_ns: f64,
+}
+
+impl Contrast {
+    /// Compares two sets of ways; `None` where one is empty.
+    pub fn between(usual: &[Way], other: &[Way]) -> Option<Self> {
+        if usual.is_empty() || other.is_empty() {
+            return None;
+        }
+        let (usual_parts, other_parts) = (by_part(usual), by_part(other));
+        let mut names: Vec<PartName> =
+            usual_parts.keys().chain(other_parts.keys()).copied().collect();
+        names.sort_unstable();
+        names.dedup();
+        let edges = edges_of(usual_parts.values().chain(other_parts.values()).flatten());
+        let all = |parts: &BTreeMap<PartName, Vec<i64>>, name| {
+            parts.get(name).map(Vec::as_slice).unwrap_or_default().to_vec()
+        };
+        let count = (usual.len() as f64, other.len() as f64);
+        let mean = |ways: &[Way]| {
+            let sum: i128 = ways.iter().map(|way| i128::from(way.duration_ns())).sum();
+            sum as f64 / ways.len() as f64
+        };
+        let difference_ns = mean(other) - mean(usual);
+        let parts = names.iter().map(|name| {
+            let (usual, other) = (all(&usual_parts, name), all(&other_parts, name));
+            let moved = sum(&other) / count.1 - sum(&usual) / count.0;
+            PartContrast {
+                name: *name,
+                test: KolmogorovSmirnov::of_ascending(&usual, &other),
+                share: if difference_ns == 0.0 { 0.0 } else { moved / difference_ns },
+                usual: PartSide::of(&usual, &edges),
+                other: PartSide::of(&other, &edges),
+            }
+        });
+        let parts = parts.collect();
+        Some(Self { parts, edges, hosts: hosts_of(usual, other), difference_ns })
+    }
+
+    /// The part with the largest share of the difference; `None` where there is no difference.
+    pub fn cause(&self) -> Option<&PartContrast> {
+        let largest = self.parts.iter().max_by(|a, b| a.share.total_cmp(&b.share));
+        largest.filter(|part| part.share > 0.0)
+    }
+
+    /// The host on which a hop of the other ways ran mostly (four of five), and of the usual ones
+    /// did less than half as often.
+    pub fn host_of(&self, name: PartName) -> Option<HostIndex> {
+        let of_hop = |host: &&HostContrast| (host.level, host.class) == (name.level, name.class);
+        let hosts = || self.hosts.iter().filter(of_hop);
+        let (usual, other) = hosts().fold((0, 0), |(u, o), host| (u + host.usual, o + host.other));
+        let stands_out = |host: &&HostContrast| {
+            let most = host.other * 5 >= other * 4 && other > 0;
+            // share(other) > 2 · share(usual), without a division by nothing
+            most && u128::from(host.other) * u128::from(usual)
+                > 2 * u128::from(host.usual) * u128::from(other)
+        };
+        hosts().find(stands_out).map(|host| host.host).filter(|host| *host != HostIndex::UNKNOWN)
+    }
+}
+
+impl PartSide {
+    fn of(ascending: &[i64], edges: &Edges) -> Self {
+        let at = |quantile| nearest_rank(ascending, quantile).unwrap_or(0);
+        let from_zero: Vec<u64> =
+            ascending.iter().map(|ns| u64::try_from(*ns).unwrap_or(0)).collect();
+        Self {
+            count: ascending.len() as u64,
+            mean_ns: if ascending.is_empty() {
+                0.0
+            } else {
+                sum(ascending) / ascending.len() as f64
+            },
+            median_ns: at(Quantile::P50),
+            p99_ns: at(Quantile::P99),
+            counts: edges.counts(&from_zero),
+        }
+    }
+}
+
+fn sum(values: &[i64]) -> f64 {
+    values.iter().map(|ns| i128::from(*ns)).sum::<i128>() as f64
+}
+
+/// All ways' parts, each ascending.
+fn by_part(ways: &[Way]) -> BTreeMap<PartName, Vec<i64>> {
+    let mut parts: BTreeMap<PartName, Vec<i64>> = BTreeMap::new();
+    for (name, ns) in ways.iter().flat_map(Way::parts) {
+        parts.entry(name).or_default().push(ns);
+    }
+    parts.values_mut().for_each(|all| all.sort_unstable());
+    parts
+}
+
+fn edges_of<'a>(values: impl Iterator<Item = &'a i64>) -> Edges {
+    let (mut low, mut high) = (u64::MAX, 1);
+    for ns in values.filter_map(|ns| u64::try_from(*ns).ok()).filter(|ns| *ns > 0) {
+        (low, high) = (low.min(ns), high.max(ns));
+    }
+    Edges::new(Scale::Log, low.min(high)..high.saturating_add(1), CELLS)
+}
+
+fn hosts_of(usual: &[Way], other: &[Way]) -> Vec<HostContrast> {
+    let mut counts: BTreeMap<(usize, ClassId, HostIndex), (u64, u64)> = BTreeMap::new();
+    let both = usual.iter().map(|way| (way, (1, 0))).chain(other.iter().map(|way| (way, (0, 1))));
+    for (way, (of_usual, of_other)) in both {
+        for (level, hop) in way.hops.iter().enumerate() {
+            let count = counts.entry((level, hop.class, hop.host)).or_default();
+            *count = (count.0 + of_usual, count.1 + of_other);
+        }
+    }
+    let all = counts.into_iter().map(|((level, class, host), (usual, other))| HostContrast {
+        level: u16::try_from(level).unwrap_or(u16::MAX),
+        class,
+        host,
+        usual,
+        other,
+    });
+    all.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn way(hops: &[(u64, u32, i64, i64)]) -> Way {
+        let hop = |&(class, host, inside_ns, waiting_ns)| WayHop {
+            class: ClassId(class),
+            host: HostIndex(host),
+            part: Part { inside_ns, waiting_ns },
+        };
+        Way { start_ns: 0, hops: hops.iter().map(hop).collect() }
+    }
+
+    /// Two hops; the others wait 80 longer before the second, all on host 7, and its work takes 20
+    /// longer.
+    #[test]
+    fn the_cause_by_hand() {
+        let usual: Vec<Way> = (0..10).map(|n| way(&[(1, 1, 10, 5), (2, n, 100, 0)])).collect();
+        let other: Vec<Way> = (0..10).map(|_| way(&[(1, 1, 10, 85), (2, 7, 120, 0)])).collect();
+        let found = Contrast::between(&usual, &other).unwrap();
+        assert_eq!(found.difference_ns, 100.0);
+        let cause = found.cause().unwrap();
+        let name = PartName { level: 1, class: ClassId(2), kind: PartKind::Wait };
+        assert_eq!((cause.name, cause.share, cause.shift_ns()), (name, 0.8, 80));
+        assert_eq!(found.host_of(name), Some(HostIndex(7)));
+        let root = PartName { level: 0, class: ClassId(1), kind: PartKind::Work };
+        assert_eq!(found.host_of(root), None, "the usual ones ran there as well");
+        assert!(cause.test.unwrap().statistic == 1.0 && cause.test.unwrap().p_value < 0.001);
+        assert_eq!(found.parts.len(), 3, "a root does not wait");
+        assert_eq!(Contrast::between(&usual, &[]), None);
+        assert!(Contrast::between(&usual, &usual).unwrap().cause().is_none());
+    }
+
+    fn ways() -> impl Strategy<Value = Vec<Way>> {
+        let hop = (0u64..3, 0u32..3, -50i64..1000, 0i64..1000);
+        let hops = prop::collection::vec(hop, 1..5);
+        prop::collection::vec(hops.prop_map(|hops| way(&hops)), 1..30)
+    }
+
+    proptest! {
+        /// The shares are all of the difference, whatever paths the ways took; and every way is in
+        /// the histogram of each of its hops.
+        #[test]
+        fn shares_add_up(usual in ways(), other in ways()) {
+            let found = Contrast::between(&usual, &other).unwrap();
+            let sum: f64 = found.parts.iter().map(|part| part.share).sum();
+            let expected = if found.difference_ns == 0.0 { 0.0 } else { 1.0 };
+            prop_assert!((sum - expected).abs() < 1e-6, "{sum}");
+            for part in &found.parts {
+                prop_assert_eq!(part.usual.counts.iter().sum::<u64>(), part.usual.count);
+                prop_assert_eq!(part.other.counts.iter().sum::<u64>(), part.other.count);
+            }
+            let hops: usize = usual.iter().chain(&other).map(|way| way.hops.len()).sum();
+            let ran: u64 = found.hosts.iter().map(|host| host.usual + host.other).sum();
+            prop_assert_eq!(ran, hops as u64);
+        }
+    }
+}
