@@ -96,6 +96,15 @@ impl Counts {
         self.duplicates += other.duplicates;
     }
 
+    /// Takes back what was counted of durations that are then not asked for.
+    pub const fn take_back(&mut self, counted: &Self) {
+        self.negative -= counted.negative;
+        self.used -= counted.used;
+        self.incomplete -= counted.incomplete;
+        self.before_parent -= counted.before_parent;
+        self.foreign -= counted.foreign;
+    }
+
     /// Counts one duration by the `links` of its leaf; whether it is to be used.
     pub fn count(&mut self, duration_ns: i64, links: u8, foreign: bool) -> bool {
         if duration_ns < 0 {
@@ -125,19 +134,26 @@ pub struct Found {
     /// The correlator had dropped the classes between root and leaf; the rows between them are
     /// all there and told.
     pub by_rows: bool,
+    /// By what [`Counts::count`] counted it: the `links` of its leaf.
+    pub links: u8,
+    /// It was assembled from rows without ancestors in their correlators.
+    pub foreign: bool,
 }
 
 /// A duration that is not used, because it is negative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Negative {
-    /// The leaf's row.
-    pub leaf: usize,
-    /// Steps from the selected root to the leaf, where they are known.
-    pub steps: Option<u16>,
-    /// When the selected root started: UTC, nanoseconds since 1970.
-    pub start_ns: i64,
+    /// What was found; its duration is 0.
+    pub found: Found,
     /// The duration in nanoseconds; below 0.
     pub duration_ns: i64,
+}
+
+/// From where a duration counts.
+struct Way {
+    steps: Option<u16>,
+    start_ns: i64,
+    by_rows: bool,
 }
 
 /// Finds the durations that a selection asks for, chain by chain, and counts.
@@ -191,8 +207,8 @@ impl Evaluator {
             let found = || chain.ancestor(leaf, steps).map(|root| chain.hops[root].start_ns);
             match carried.or_else(found) {
                 Some(start_ns) => {
-                    let each = |found| each(Found { by_rows, ..found });
-                    self.offer(chain, Some(steps), start_ns, leaf, leaf, each);
+                    let way = Way { steps: Some(steps), start_ns, by_rows };
+                    self.offer(chain, way, leaf, leaf, &mut each);
                 }
                 None => self.root_missing(chain, Some(leaf)),
             }
@@ -205,7 +221,7 @@ impl Evaluator {
     pub fn apcd(&mut self, chain: &Chain<'_>, paths: &Paths, mut each: impl FnMut(Found)) {
         let whole = self.whole_chain(chain, paths);
         if let Some((true, start_ns, steps, last)) = whole {
-            self.offer(chain, steps, start_ns, last, last, &mut each);
+            self.offer(chain, Way { steps, start_ns, by_rows: false }, last, last, &mut each);
         }
         if whole.is_none() && !chain.places.iter().any(Place::is_root) {
             self.root_missing(chain, chain.last_leaf());
@@ -224,8 +240,9 @@ impl Evaluator {
                 self.counts.duplicates += 1;
             } else if below(index) && self.selection.roots.contains(&hop.class) {
                 let last = leaves[index] as usize;
-                let steps = chain.places[last].level - place.level;
-                self.offer(chain, Some(steps), hop.start_ns, last, index, &mut each);
+                let steps = Some(chain.places[last].level - place.level);
+                let way = Way { steps, start_ns: hop.start_ns, by_rows: false };
+                self.offer(chain, way, last, index, &mut each);
             }
         }
         self.last_leaves = last_leaves;
@@ -273,23 +290,23 @@ impl Evaluator {
     fn offer(
         &mut self,
         chain: &Chain<'_>,
-        steps: Option<u16>,
-        start_ns: i64,
+        way: Way,
         leaf: usize,
         counted: usize,
         mut each: impl FnMut(Found),
     ) {
+        let Way { steps, start_ns, by_rows } = way;
         if !self.selection.root_start_ns.contains(&start_ns) {
             return;
         }
         let duration_ns = chain.hops[leaf].end_ns().saturating_sub(start_ns);
-        if let Some(negatives) = self.negatives.as_mut().filter(|_| duration_ns < 0) {
-            negatives.push(Negative { leaf, steps, start_ns, duration_ns });
-        }
         let links = chain.places[leaf].links | chain.places[counted].links & bits::ANCESTOR_MISSING;
-        if self.counts.count(duration_ns, links, chain.standings[leaf].foreign) {
-            let duration_ns = duration_ns.unsigned_abs();
-            each(Found { leaf, steps, start_ns, duration_ns, by_rows: false });
+        let foreign = chain.standings[leaf].foreign;
+        let found = Found { leaf, steps, start_ns, duration_ns: 0, by_rows, links, foreign };
+        if self.counts.count(duration_ns, links, foreign) {
+            each(Found { duration_ns: duration_ns.unsigned_abs(), ..found });
+        } else if let Some(negatives) = &mut self.negatives {
+            negatives.push(Negative { found, duration_ns });
         }
     }
 

@@ -111,6 +111,7 @@ impl Parameters {
             split: self.split && kind == Kind::Acpd,
             points: false,
             clocks: if self.correct_clocks { Clocks::Corrected } else { Clocks::Raw },
+            ..Question::sync("")
         })
     }
 }

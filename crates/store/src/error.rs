@@ -94,6 +94,12 @@ pub enum StoreError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A cluster does not answer this.
+    #[error("{what}: asked of files only; let agents deliver to chronoscope serve --data DIR")]
+    OfFilesOnly {
+        /// What was asked.
+        what: &'static str,
+    },
     /// The cluster that was named by URL could not do it.
     #[error(transparent)]
     ClickHouse(#[from] crate::clickhouse::ClickHouseError),
@@ -130,6 +136,11 @@ impl StoreError {
         of_cluster
             || self.is_full()
             || matches!(self, Self::Backlog { .. } | Self::LogFailed { .. })
+    }
+
+    /// Whether the question was cancelled, so that nothing is wrong with what was read.
+    pub const fn is_cancelled(&self) -> bool {
+        matches!(self, Self::Cancelled)
     }
 
     /// Whether a file is not there (any more).

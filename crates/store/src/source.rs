@@ -19,7 +19,7 @@
 //!
 //! Not here: writing (`Store`), and what the questions mean (`ask`).
 
-use crate::ask::{self, Answer, ClassStatistics, Limits, PathLoads, Point, Question};
+use crate::ask::{self, Answer, ClassStatistics, Limits, PathLoads, Point, Progress, Question};
 use crate::clickhouse::{Cluster, Remote};
 use crate::{Damage, Snapshot, StoreError};
 use chronoscope_model::{ChainId, ClassName, Excerpt, Transaction};
@@ -177,9 +177,22 @@ impl View {
     /// # Errors
     /// [`StoreError`] when the rows cannot be read.
     pub fn ask(&self, question: &Question, limits: &Limits) -> Result<Answer, StoreError> {
+        self.ask_watched(question, limits, &Progress::default())
+    }
+
+    /// Answers a question that others watch, and may end ([`ask::ask_watched`]).
+    ///
+    /// # Errors
+    /// As [`Self::ask`], and [`StoreError::Cancelled`].
+    pub fn ask_watched(
+        &self,
+        question: &Question,
+        limits: &Limits,
+        progress: &Progress,
+    ) -> Result<Answer, StoreError> {
         match self {
-            Self::Files(snapshot) => ask::ask(snapshot, question, limits),
-            Self::ClickHouse(remote) => remote.ask(question, limits),
+            Self::Files(snapshot) => ask::ask_watched(snapshot, question, limits, progress),
+            Self::ClickHouse(remote) => remote.ask(question, limits, progress),
         }
     }
 

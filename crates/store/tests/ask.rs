@@ -4,9 +4,10 @@
 
 mod world;
 
-use chronoscope_store::ask::{Answer, Kind, Level, Limits, Question, ask};
+use chronoscope_store::ask::{Answer, Kind, Level, Limits, Progress, Question, ask, ask_watched};
 use chronoscope_store::{MINUTE_NS, Snapshot};
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use world::World;
 
 /// Questions of every kind.
@@ -27,6 +28,13 @@ fn questions() -> Vec<(&'static str, Question)> {
         ("whole inner chains", Question { points: true, ..Question::apcd("X::b") }),
         ("each for itself", Question { points: true, ..Question::sync("Y::c") }),
         ("each of a minute", Question { start_ns: minute, points: true, ..Question::sync("d") }),
+        ("of hosts", Question { hosts: vec!["two".into(), "three".into()], ..acpd("a", "c") }),
+        ("each of a host", Question { hosts: vec!["three".into()], ..Question::sync("Y::d") }),
+        ("an inner root's of a host", Question { hosts: vec!["two".into()], ..acpd("b", "c") }),
+        ("of a path", Question { path: Some("X::a/X::b/Y::c".into()), ..acpd("a", "c") }),
+        ("of an inner path", Question { path: Some("X::b/Y::c".into()), ..acpd("b", "c") }),
+        ("of some length", Question { duration_ns: 300..=900, ..acpd("a", "c") }),
+        ("chains of some length", Question { duration_ns: 500..=900, ..Question::apcd("a") }),
         ("nothing", acpd("a", "nobody")),
     ]
 }
@@ -69,7 +77,7 @@ fn answers(dir: &Path, limits: &Limits) -> Vec<(&'static str, Answer)> {
 
 #[test]
 fn the_same_rows_give_the_same_answer_however_they_are_stored() {
-    let world = World::new(1, 400);
+    let world = World::new(1, 400).on_hosts();
     let whole = tempfile::tempdir().unwrap();
     world.store(whole.path(), &[1.0], true);
     let expected = answers(whole.path(), &Limits::default());
@@ -78,7 +86,7 @@ fn the_same_rows_give_the_same_answer_however_they_are_stored() {
         eprintln!("{name}: {:?}", answer.counts);
         used.push(answer.counts.used);
         assert_eq!(answer.counts.used, answer.durations_ns.len() as u64);
-        assert_eq!(answer.counts.used, answer.points.len() as u64);
+        assert!(answer.points.is_empty() || answer.counts.used == answer.points.len() as u64);
         assert_eq!(answer.counts.used, answer.paths.iter().map(|p| p.distribution.count).sum());
     }
     assert_eq!(used.iter().filter(|used| **used == 0).count(), 1, "one question is about nothing");
@@ -112,6 +120,44 @@ fn the_same_rows_give_the_same_answer_however_they_are_stored() {
             }
         }
     }
+}
+
+/// What a narrower question leaves out is what the wider one's durations say: nothing else moves.
+#[test]
+fn a_narrower_question_is_a_part_of_the_wider_one() {
+    let dir = tempfile::tempdir().unwrap();
+    World::new(9, 400).on_hosts().store(dir.path(), &[0.5, 0.5], false);
+    let snapshot = Snapshot::open(dir.path()).unwrap();
+    let ask = |question: &Question| ask(&snapshot, question, &Limits::default()).unwrap();
+    let wide = Question { points: true, ..Question::acpd("a", "c") };
+    let all = ask(&wide);
+    let within = ask(&Question { duration_ns: 200..=700, ..wide.clone() });
+    let expected: Vec<_> =
+        all.points.iter().copied().filter(|p| (200..=700).contains(&p.duration_ns)).collect();
+    assert_eq!(within.points, expected);
+    assert!(!expected.is_empty() && within.counts.negative == all.counts.negative);
+    // The paths, and the hosts, make up the whole.
+    let mut used = 0;
+    for path in &all.paths {
+        let one = ask(&Question { path: Some(path.path.clone()), ..wide.clone() });
+        assert_eq!((one.paths.len(), one.distribution), (1, Some(path.distribution)));
+        used += one.counts.used;
+    }
+    assert_eq!(used, all.counts.used);
+    let of = |hosts: &[&str]| {
+        let hosts = hosts.iter().map(ToString::to_string).collect();
+        ask(&Question { hosts, ..wide.clone() }).counts
+    };
+    let mut sum = chronoscope_chain::Counts::default();
+    for host in world::HOSTS {
+        let counts = of(&[host]);
+        assert!(counts.used > 0 && counts.used < all.counts.used, "{host}");
+        sum.add(&counts);
+    }
+    let counts = |c: &chronoscope_chain::Counts| (c.used, c.incomplete, c.negative, c.foreign);
+    assert_eq!(counts(&sum), counts(&all.counts));
+    assert_eq!(counts(&of(&world::HOSTS)), counts(&all.counts));
+    assert_eq!(of(&["nowhere"]).used, 0);
 }
 
 /// The parts of a split add up to the durations, over all chains.
@@ -154,6 +200,23 @@ fn a_damaged_segment_is_told_and_the_rest_is_answered() {
     // A segment that is gone is no damage: the snapshot is too old.
     std::fs::remove_file(&victim.path).unwrap();
     assert!(ask(&snapshot, &question, &Limits::default()).unwrap_err().is_missing());
+}
+
+#[test]
+fn a_cancelled_question_ends_and_is_no_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    World::new(5, 200).store(dir.path(), &[1.0], true);
+    let snapshot = Snapshot::open(dir.path()).unwrap();
+    let (limits, progress) = (Limits::default(), Progress::default());
+    ask_watched(&snapshot, &Question::acpd("a", "c"), &limits, &progress).unwrap();
+    let segments = snapshot.segments().len() as u64;
+    assert_eq!(progress.done.load(Ordering::Relaxed), segments);
+    assert_eq!(progress.total.load(Ordering::Relaxed), segments);
+    progress.cancel.store(true, Ordering::Relaxed);
+    for question in [Question::acpd("a", "c"), Question::acpd("b", "c"), Question::sync("Y::c")] {
+        let error = ask_watched(&snapshot, &question, &limits, &progress).unwrap_err();
+        assert!(error.is_cancelled(), "{error}");
+    }
 }
 
 #[test]

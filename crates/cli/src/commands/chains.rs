@@ -98,6 +98,7 @@ fn question(args: &Chains, zone: &Zone) -> Result<Question> {
         split: kind == Kind::Acpd && !args.no_split,
         points: true,
         clocks: if args.correct_clocks { Clocks::Corrected } else { Clocks::Raw },
+        ..Question::sync("")
     })
 }
 

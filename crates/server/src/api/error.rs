@@ -78,6 +78,7 @@ impl From<StoreError> for ApiError {
             StoreError::Cancelled => Self::cancelled(),
             // The store was opened: what is wrong is that a cluster is asked.
             StoreError::Url { reason, .. } => Self::new(StatusCode::NOT_IMPLEMENTED, reason),
+            StoreError::OfFilesOnly { what } => Self::cluster(what),
             error if error.is_missing() => Self::busy(error)
                 .hint("nothing is stored there yet, or a file was replaced meanwhile: ask again"),
             error => Self::failed(error),

@@ -1,5 +1,5 @@
-//! What hosts' clocks say about durations: asked only where a clock was ever read, so that a store
-//! of one host pays nothing.
+//! On which hosts rows are, and what these hosts' clocks say about durations: asked only where a
+//! clock was ever read or hosts are asked for, so that a store of one host pays nothing.
 
 use super::file::{Columns, SegmentFile};
 use super::question::{Clocks, Kind, Question};
@@ -8,12 +8,16 @@ use chronoscope_chain::{
     Chain, ChainRows, ClockEstimate, ClockShift, ClockTrack, Hop, HostIndex, Hosts,
 };
 use chronoscope_model::{Names, ProcessId};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 /// The clocks of a question's hosts.
 pub(super) struct HostClocks<'a> {
+    /// Whether any clock was ever read: if not, only the hosts' names matter.
+    pub(super) read: bool,
     pub(super) corrected: bool,
+    /// The hosts that are asked for; `None` for all.
+    wanted: Option<HashSet<HostIndex>>,
     /// Of the hosts from 1 on; those behind have none.
     tracks: Vec<&'a ClockTrack>,
     /// Those with a track, and any others that rows speak of.
@@ -21,21 +25,43 @@ pub(super) struct HostClocks<'a> {
 }
 
 impl<'a> HostClocks<'a> {
-    /// The clocks, where they matter.
-    pub(super) fn of(table: &'a ClockTable, question: &Question) -> Option<Self> {
-        if table.is_empty() || question.kind == Kind::Sync {
+    /// The hosts and their clocks, where they matter: where clocks were read, or where it matters
+    /// how the hosts are `named`.
+    pub(super) fn of(table: &'a ClockTable, question: &Question, named: bool) -> Option<Self> {
+        let read = !table.is_empty() && question.kind != Kind::Sync;
+        if !read && !named {
             return None;
         }
+        let mut clocks = Self::new(table, read, question);
+        if !question.hosts.is_empty() {
+            clocks.wanted = Some(question.hosts.iter().map(|host| clocks.index(host)).collect());
+        }
+        Some(clocks)
+    }
+
+    fn new(table: &'a ClockTable, read: bool, question: &Question) -> Self {
         let hosts = table.hosts().zip(1..).map(|((host, _), n)| (host.to_owned(), HostIndex(n)));
-        Some(Self {
-            corrected: question.clocks == Clocks::Corrected,
+        Self {
+            read,
+            corrected: read && question.clocks == Clocks::Corrected,
+            wanted: None,
             tracks: table.hosts().map(|(_, track)| track).collect(),
             hosts: Mutex::new(hosts.collect()),
-        })
+        }
+    }
+
+    /// Whether leaves on a host are asked for.
+    pub(super) fn wants(&self, host: HostIndex) -> bool {
+        self.wanted.as_ref().is_none_or(|wanted| wanted.contains(&host))
+    }
+
+    /// Whether leaves on a host of this name are asked for.
+    pub(super) fn wants_name(&self, host: &str) -> bool {
+        self.wanted.is_none() || self.wants(self.index(host))
     }
 
     /// The number of a host.
-    fn index(&self, host: &str) -> HostIndex {
+    pub(super) fn index(&self, host: &str) -> HostIndex {
         if host.is_empty() {
             return HostIndex::UNKNOWN;
         }
@@ -66,6 +92,18 @@ impl<'a> HostClocks<'a> {
         Ok(hosts.collect())
     }
 
+    /// The names of the hosts, by their numbers.
+    pub(super) fn names(&self) -> Vec<String> {
+        let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut names = vec![String::new(); hosts.len() + 1];
+        for (name, index) in &*hosts {
+            if let Some(place) = names.get_mut(index.0 as usize) {
+                place.clone_from(name);
+            }
+        }
+        names
+    }
+
     /// The hosts of a process and of its root's.
     pub(super) fn hosts_by_id(&self, names: &Names, own: ProcessId, root: ProcessId) -> Hosts {
         let host = |id| names.process(id).map_or(HostIndex::UNKNOWN, |name| self.index(&name.host));
@@ -84,7 +122,7 @@ impl<'a> HostClocks<'a> {
         (root, root_ns): (HostIndex, i64),
         (leaf, leaf_ns): (HostIndex, i64),
     ) -> Option<Option<ClockShift>> {
-        if root == leaf && root != HostIndex::UNKNOWN {
+        if !self.read || (root == leaf && root != HostIndex::UNKNOWN) {
             return None;
         }
         let both = self.estimate(root, root_ns).zip(self.estimate(leaf, leaf_ns));
@@ -149,8 +187,8 @@ fn root_host(
     told.map_or(HostIndex::UNKNOWN, |at| rows.hosts(at).root)
 }
 
-/// Whether all rows of a native segment were stamped by one host's clock, their roots too.
-pub(super) fn is_of_one_host(file: &SegmentFile) -> bool {
-    let (own, root) = (file.only_word("host"), file.only_word("root_host"));
-    own.is_some_and(|own| !own.is_empty() && Some(own) == root)
+/// The host of all rows of a native segment, and of their roots, where that is one and the same.
+pub(super) fn only_host(file: &SegmentFile) -> Option<String> {
+    let own = file.only_word("host").filter(|own| !own.is_empty())?;
+    (file.only_word("root_host")? == own).then_some(own)
 }

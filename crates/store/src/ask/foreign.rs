@@ -174,7 +174,7 @@ impl Task<'_> {
         foreign: &ForeignChains,
         meeting: &Meeting,
     ) -> Result<Findings, StoreError> {
-        let mut findings = Findings::new(self.shared.question.points);
+        let mut findings = Findings::new(self.shared.keep);
         if foreign.chains.is_empty() {
             return Ok(findings);
         }
@@ -209,7 +209,7 @@ impl Task<'_> {
         scattered: &HashSet<ChainId>,
         partition: Partition,
     ) -> Result<(Findings, Vec<Run>, Vec<Run>), StoreError> {
-        let new = || (Findings::new(self.shared.question.points), Vec::new(), Run::default());
+        let new = || (Findings::new(self.shared.keep), Vec::new(), Run::default());
         let states = self.spread(&minutes.foreign, new, |(findings, runs, aside), segment| {
             let mut grouping = Grouping::new(self.shared);
             let (mut run, mut mine) = (Run::default(), Run::default());
@@ -227,6 +227,9 @@ impl Task<'_> {
                     }
                 })
             });
+            if partition.index == 0 {
+                self.shared.progress.tick()?;
+            }
             // All of a segment, or nothing.
             if self.or_damage(segment, read)?.is_some() {
                 run.sort();
@@ -236,7 +239,7 @@ impl Task<'_> {
             }
             Ok(())
         })?;
-        let mut findings = Findings::new(self.shared.question.points);
+        let mut findings = Findings::new(self.shared.keep);
         let (mut runs, mut aside) = (Vec::new(), Vec::new());
         for (found, read, mut put_aside) in states {
             findings.merge(found);
@@ -289,7 +292,7 @@ impl Task<'_> {
             Ok(())
         })?;
         let mut aside = Vec::new();
-        let mut findings = Findings::new(self.shared.question.points);
+        let mut findings = Findings::new(self.shared.keep);
         for (grouping, _, runs) in states {
             findings.merge(grouping.into_findings());
             aside.extend(runs.into_iter().filter(|run| !run.is_empty()));

@@ -6,12 +6,13 @@
 use super::Shared;
 use super::file::{Columns, SegmentFile};
 use super::question::Kind;
-use super::series::Findings;
+use super::series::{Findings, Point, Whole};
+use super::ways::Ways;
 use crate::StoreError;
 use chronoscope_chain::links::bits;
 use chronoscope_chain::{
-    Assembler, Chain, ChainRows, Evaluator, Found, Hop, Negative, Part, PathIndex, Paths, Run,
-    Told, merge_between, split,
+    Assembler, Chain, ChainRows, Counts, Evaluator, Found, Hop, HostIndex, Negative, Part,
+    PathIndex, Paths, Run, Told, Way, WayHop, merge_between, split,
 };
 use chronoscope_model::{ChainId, ClassId, Flags, PathId, Record, TransactionId};
 use std::collections::HashMap;
@@ -225,18 +226,23 @@ pub(super) fn read_unsealed(
 /// there.
 type SeriesKey = (PathIndex, Option<u16>, bool);
 
+/// The number of a series; `None` where its path is not asked for.
+type SeriesNumber = Option<usize>;
+
 /// Asks chain after chain.
 pub(super) struct Grouping<'a> {
     shared: &'a Shared<'a>,
     assembler: Assembler,
     evaluator: Evaluator,
-    series: HashMap<SeriesKey, usize>,
-    last_series: Option<(SeriesKey, usize)>,
+    series: HashMap<SeriesKey, SeriesNumber>,
+    last_series: Option<(SeriesKey, SeriesNumber)>,
     way: Vec<Hop>,
     parts: Vec<Part>,
     /// A chain's rows by its root's clock, where that is asked for.
     corrected: Vec<Hop>,
     findings: Findings,
+    /// Durations that were counted and are not of the path, host or length that is asked for.
+    refused: Counts,
 }
 
 /// Which chains are asked.
@@ -251,7 +257,8 @@ pub(super) enum Asked {
 impl<'a> Grouping<'a> {
     pub(super) fn new(shared: &'a Shared<'a>) -> Self {
         let mut evaluator = Evaluator::new(shared.book().selection.clone());
-        evaluator.negatives = shared.clocks.as_ref().map(|_| Vec::new());
+        let asked = shared.clocks.is_some() || shared.question.path.is_some();
+        evaluator.negatives = asked.then(Vec::new);
         Self {
             shared,
             assembler: Assembler::default(),
@@ -261,7 +268,8 @@ impl<'a> Grouping<'a> {
             way: Vec::new(),
             parts: Vec::new(),
             corrected: Vec::new(),
-            findings: Findings::new(shared.question.points),
+            findings: Findings::new(shared.keep),
+            refused: Counts::default(),
         }
     }
 
@@ -286,6 +294,7 @@ impl<'a> Grouping<'a> {
     /// What was found.
     pub(super) fn into_findings(mut self) -> Findings {
         self.findings.counts.add(&self.evaluator.counts);
+        self.findings.counts.take_back(&self.refused);
         self.findings
     }
 
@@ -312,6 +321,7 @@ impl<'a> Grouping<'a> {
             way: &mut self.way,
             parts: &mut self.parts,
             findings: &mut self.findings,
+            refused: &mut self.refused,
         };
         let paths = &*paths;
         let each = |found: Found| sink.take(rows, &chain, paths, found);
@@ -320,14 +330,8 @@ impl<'a> Grouping<'a> {
             Kind::Acpd => self.evaluator.acpd(&chain, paths, each),
             Kind::Sync => {}
         }
-        if let (Some(clocks), Some(negatives)) =
-            (&self.shared.clocks, &mut self.evaluator.negatives)
-        {
-            for Negative { leaf, steps, start_ns, duration_ns } in negatives.drain(..) {
-                if let Some(error_ns) = clocks.error_of(rows, &chain, leaf, (steps, start_ns)) {
-                    self.findings.crossings.add(duration_ns, error_ns);
-                }
-            }
+        for negative in self.evaluator.negatives.iter_mut().flat_map(|all| all.drain(..)) {
+            sink.take_negative(rows, &chain, paths, negative);
         }
         true
     }
@@ -336,19 +340,108 @@ impl<'a> Grouping<'a> {
 /// Where found durations go.
 struct Sink<'a> {
     shared: &'a Shared<'a>,
-    series: &'a mut HashMap<SeriesKey, usize>,
+    series: &'a mut HashMap<SeriesKey, SeriesNumber>,
     /// The leaves of a chain often share their path.
-    last_series: &'a mut Option<(SeriesKey, usize)>,
+    last_series: &'a mut Option<(SeriesKey, SeriesNumber)>,
     way: &'a mut Vec<Hop>,
     parts: &'a mut Vec<Part>,
     findings: &'a mut Findings,
+    refused: &'a mut Counts,
 }
 
 impl Sink<'_> {
     fn take(&mut self, rows: &ChainRows, chain: &Chain<'_>, paths: &Paths, found: Found) {
+        let (series, whole_way) = self.series_of(chain, paths, &found);
+        let duration_ns = i64::try_from(found.duration_ns).unwrap_or(i64::MAX);
+        let wanted = self.shared.wants(rows.hosts(found.leaf).own, duration_ns);
+        let Some(series) = series.filter(|_| wanted) else {
+            self.refused.count(duration_ns, found.links, found.foreign);
+            return;
+        };
+        self.findings.push(series, found.start_ns, found.duration_ns);
+        self.note(rows, chain, series, &found, duration_ns);
+        self.keep_way(rows, chain, &found);
+        if !self.wants_split() {
+            return;
+        }
+        if whole_way {
+            split(self.way, self.parts);
+            self.findings.series[series].split.add(self.parts);
+        } else {
+            self.findings.unsplit += 1;
+        }
+    }
+
+    fn take_negative(
+        &mut self,
+        rows: &ChainRows,
+        chain: &Chain<'_>,
+        paths: &Paths,
+        Negative { found, duration_ns }: Negative,
+    ) {
+        let (series, _) = self.series_of(chain, paths, &found);
+        let wanted = self.shared.wants(rows.hosts(found.leaf).own, duration_ns);
+        match series.filter(|_| wanted) {
+            Some(series) => self.note(rows, chain, series, &found, duration_ns),
+            None => {
+                self.refused.count(duration_ns, found.links, found.foreign);
+            }
+        }
+    }
+
+    /// Keeps the way of a duration, where it is one of those that are looked for and all its rows
+    /// are there.
+    fn keep_way(&mut self, rows: &ChainRows, chain: &Chain<'_>, found: &Found) {
+        let point = Point { start_ns: found.start_ns, duration_ns: found.duration_ns };
+        let is_wanted = |ways: &Ways| ways.points.contains(&point);
+        if !self.shared.ways.as_ref().is_some_and(is_wanted) || !self.find_way(chain, *found) {
+            return;
+        }
+        split(self.way, self.parts);
+        let up = std::iter::successors(Some(found.leaf), |at| chain.places[*at].parent());
+        let mut hosts: Vec<HostIndex> =
+            up.take(self.way.len()).map(|at| rows.hosts(at).own).collect();
+        hosts.reverse();
+        let hops = self.way.iter().zip(hosts).zip(&*self.parts);
+        let hops = hops.map(|((hop, host), part)| WayHop { class: hop.class, host, part: *part });
+        let way = Way { start_ns: found.start_ns, hops: hops.collect() };
+        self.findings.ways.push((point, way));
+    }
+
+    /// Counts a duration's crossing of hosts, and keeps what else is known of it.
+    fn note(
+        &mut self,
+        rows: &ChainRows,
+        chain: &Chain<'_>,
+        series: usize,
+        found: &Found,
+        duration_ns: i64,
+    ) {
+        let begin = (found.steps, found.start_ns);
+        let clocks = self.shared.clocks.as_ref();
+        let error_ns = clocks.and_then(|clocks| clocks.error_of(rows, chain, found.leaf, begin));
+        if let Some(error_ns) = error_ns {
+            self.findings.crossings.add(duration_ns, error_ns);
+        }
+        let (links, foreign) = (found.links, found.foreign);
+        let whole = Whole { links, foreign, host: rows.hosts(found.leaf).own, error_ns };
+        self.findings.keep_whole(series, found.start_ns, duration_ns, whole);
+    }
+
+    fn wants_split(&self) -> bool {
+        self.shared.question.split && self.shared.question.kind == Kind::Acpd
+    }
+
+    /// The series of what was found; and whether the rows of the whole way are there, as far as
+    /// anybody has to know: they are then in `way`.
+    fn series_of(
+        &mut self,
+        chain: &Chain<'_>,
+        paths: &Paths,
+        found: &Found,
+    ) -> (SeriesNumber, bool) {
         let standing = chain.standings[found.leaf];
-        let split_wanted = self.shared.question.split && self.shared.question.kind == Kind::Acpd;
-        let whole_way = (split_wanted || found.by_rows) && self.find_way(chain, found);
+        let whole_way = (self.wants_split() || found.by_rows) && self.find_way(chain, *found);
         let key = (standing.path, found.steps, whole_way);
         let last = self.last_series.filter(|(last, _)| *last == key);
         let series = last.map(|(_, series)| series).or_else(|| self.series.get(&key).copied());
@@ -359,30 +452,20 @@ impl Sink<'_> {
                 // Rows know better than what came with the correlator: ways of different lengths
                 // share such a path.
                 let way: Vec<ClassId> = self.way.iter().map(|hop| hop.class).collect();
-                return self.findings.series_of(&way);
+                return self.number_of(&way);
             }
-            let series = self.findings.series_of(path);
+            let series = self.number_of(path);
             self.series.insert(key, series);
             series
         });
         if !whole_way {
             *self.last_series = Some((key, series));
         }
-        let findings = &mut *self.findings;
-        findings.push(series, found.start_ns, found.duration_ns);
-        if let Some(clocks) = &self.shared.clocks {
-            let begin = (found.steps, found.start_ns);
-            if let Some(error_ns) = clocks.error_of(rows, chain, found.leaf, begin) {
-                let duration_ns = i64::try_from(found.duration_ns).unwrap_or(i64::MAX);
-                findings.crossings.add(duration_ns, error_ns);
-            }
-        }
-        if whole_way && split_wanted {
-            split(self.way, self.parts);
-            findings.series[series].split.add(self.parts);
-        } else if split_wanted {
-            findings.unsplit += 1;
-        }
+        (series, whole_way)
+    }
+
+    fn number_of(&mut self, path: &[ClassId]) -> SeriesNumber {
+        self.shared.wants_path(path).then(|| self.findings.series_of(path))
     }
 
     /// Finds the rows from the root to the leaf; whether all are there, the root's being the one

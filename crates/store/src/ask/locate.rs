@@ -1,13 +1,19 @@
-//! Which chain a duration belongs to.
+//! Which chains durations belong to.
 //!
 //! Durations are kept without their chain's id, which would double what a scan has to decode. For
 //! the few that somebody wants to look at the id is looked up by the root's start.
 
 use super::file::{Columns, SegmentFile};
+use super::gather::Asking;
+use super::question::{Clocks, Kind, Question};
 use super::run::REACH;
 use super::series::Point;
 use crate::{Segment, Snapshot, StoreError};
 use chronoscope_model::ChainId;
+use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The chain of a duration; `None` when it is no longer there. Should two roots have started in
 /// the same nanosecond, it is the chain of one of them.
@@ -19,43 +25,221 @@ use chronoscope_model::ChainId;
 /// [`StoreError`] when a segment cannot be read; with [`StoreError::is_missing`] when it has been
 /// removed since the snapshot was taken: take a new one.
 pub fn locate(snapshot: &Snapshot, point: &Point) -> Result<Option<ChainId>, StoreError> {
-    let starts = |start, root_start| start == point.start_ns || root_start == point.start_ns;
-    let unsealed = snapshot.unsealed().records().iter();
-    let mut open = unsealed.filter(|record| starts(record.start_ns, record.root_start_ns));
-    if let Some(record) = open.next() {
-        return Ok(Some(record.chain()));
-    }
-    let reach = i64::try_from(REACH.as_nanos()).unwrap_or(i64::MAX);
-    let earliest = point.start_ns.saturating_sub(reach);
-    let is_near = |segment: &&Segment| {
-        let minute = segment.slot.minute;
-        minute.end_ns() > earliest && minute.start_ns() <= point.start_ns
-    };
-    let mut segments: Vec<_> = snapshot.segments().iter().filter(is_near).collect();
-    // The root's own minute first: only an inner root lies in an earlier one.
-    segments.sort_by_key(|segment| std::cmp::Reverse(segment.slot.minute.start_ns()));
-    for segment in segments {
-        if let Some(chain) = search(segment, starts)? {
-            return Ok(Some(chain));
-        }
-    }
-    Ok(None)
+    let mut search = Search::new(std::slice::from_ref(point), None);
+    search.look_at_unsealed(snapshot);
+    let mut found = search.look_at_segments(snapshot, 1, || Ok(()))?;
+    Ok(found.pop().flatten())
 }
 
-fn search(
-    segment: &Segment,
-    starts: impl Fn(i64, i64) -> bool,
-) -> Result<Option<ChainId>, StoreError> {
-    let file = SegmentFile::open(&segment.path)?;
-    for batch in file.read(&["start", "root_start", "chain_high", "chain_low"], None, None)? {
-        let batch = batch.map_err(file.unreadable())?;
-        let columns = Columns { file: &file, batch: &batch };
-        let instants = columns.instants("start")?.iter().zip(columns.instants("root_start")?);
-        let mut rows = instants.enumerate();
-        if let Some((row, _)) = rows.find(|(_, (start, root))| starts(**start, **root)) {
-            let half = |name| -> Result<u64, StoreError> { Ok(columns.ids(name)?[row]) };
-            return Ok(Some(ChainId::from_halves(half("chain_high")?, half("chain_low")?)));
+/// The chains of durations that a question found, as [`locate`] finds each. Where several roots
+/// started in the same nanosecond, the one whose leaf ends when the duration does is preferred.
+///
+/// # Errors
+/// As [`locate`].
+pub(super) fn locate_all(
+    snapshot: &Snapshot,
+    question: &Question,
+    points: &[Point],
+    asking: &Asking<'_>,
+) -> Result<Vec<Option<ChainId>>, StoreError> {
+    let mut search = Search::new(points, Some(question));
+    search.look_at_unsealed(snapshot);
+    search.look_at_segments(snapshot, asking.limits.threads, || asking.progress.check())
+}
+
+/// How well a row fits a duration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    /// Its root, or itself, started then.
+    Start,
+    /// And it ends when the duration does.
+    End,
+}
+
+struct Search<'a> {
+    points: &'a [Point],
+    /// The numbers of the points that begin then.
+    starts: HashMap<i64, Vec<usize>>,
+    found: Mutex<Vec<Option<(Fit, ChainId)>>>,
+    /// Whether the end of a row says whether it is the leaf.
+    ends: bool,
+}
+
+impl<'a> Search<'a> {
+    fn new(points: &'a [Point], question: Option<&Question>) -> Self {
+        let mut starts: HashMap<i64, Vec<usize>> = HashMap::new();
+        for (number, point) in points.iter().enumerate() {
+            starts.entry(point.start_ns).or_default().push(number);
+        }
+        let raw =
+            |question: &Question| question.clocks == Clocks::Raw || question.kind == Kind::Sync;
+        Self {
+            points,
+            starts,
+            found: Mutex::new(vec![None; points.len()]),
+            ends: question.is_some_and(raw),
         }
     }
-    Ok(None)
+
+    /// The points that a row may belong to, and how well it fits.
+    fn fits(&self, start: i64, elapsed: i64, root: i64) -> impl Iterator<Item = (usize, Fit)> {
+        let of =
+            |begin: i64| self.starts.get(&begin).into_iter().flatten().map(move |n| (*n, begin));
+        let end = start.saturating_add(elapsed);
+        let own = of(start).filter(move |_| start != root);
+        of(root).chain(own).map(move |(number, begin)| {
+            let duration_ns = u64::try_from(end.saturating_sub(begin)).ok();
+            let ends = duration_ns == Some(self.points[number].duration_ns);
+            (number, if ends { Fit::End } else { Fit::Start })
+        })
+    }
+
+    fn offer(&self, number: usize, fit: Fit, chain: ChainId) {
+        let mut found = self.found.lock().unwrap_or_else(|e| e.into_inner());
+        if found[number].is_none_or(|(known, _)| fit > known) {
+            found[number] = Some((fit, chain));
+        }
+    }
+
+    fn look_at_unsealed(&mut self, snapshot: &Snapshot) {
+        for record in snapshot.unsealed().records() {
+            let elapsed = i64::try_from(record.elapsed_ns).unwrap_or(i64::MAX);
+            for (number, fit) in self.fits(record.start_ns, elapsed, record.root_start_ns) {
+                self.offer(number, fit, record.chain());
+            }
+        }
+    }
+
+    /// The points that nothing fits yet, or not well enough.
+    fn open(&self) -> Vec<usize> {
+        let found = self.found.lock().unwrap_or_else(|e| e.into_inner());
+        let needed = if self.ends { Fit::End } else { Fit::Start };
+        let is_open = |number: &usize| found[*number].is_none_or(|(fit, _)| fit < needed);
+        (0..self.points.len()).filter(is_open).collect()
+    }
+
+    /// Looks into the roots' own minutes first: only an inner root lies in an earlier one.
+    fn look_at_segments(
+        self,
+        snapshot: &Snapshot,
+        threads: usize,
+        check: impl Fn() -> Result<(), StoreError> + Sync,
+    ) -> Result<Vec<Option<ChainId>>, StoreError> {
+        let reach = i64::try_from(REACH.as_nanos()).unwrap_or(i64::MAX);
+        for back in [0, reach] {
+            let open = self.open();
+            if back > 0 && self.ends && open.iter().all(|number| self.has_any(*number)) {
+                break; // they are there; their clocks were corrected, or their leaves are gone
+            }
+            let is_near = |segment: &&Segment| {
+                let minute = segment.slot.minute;
+                open.iter().any(|number| {
+                    let start_ns = self.points[*number].start_ns;
+                    minute.end_ns() > start_ns.saturating_sub(back) && minute.start_ns() <= start_ns
+                })
+            };
+            let mut segments: Vec<_> = snapshot.segments().iter().filter(is_near).collect();
+            segments.sort_by_key(|segment| std::cmp::Reverse(segment.slot.minute.start_ns()));
+            self.spread(&segments, threads, &check)?;
+        }
+        let found = self.found.into_inner().unwrap_or_else(|e| e.into_inner());
+        Ok(found.into_iter().map(|found| found.map(|(_, chain)| chain)).collect())
+    }
+
+    fn has_any(&self, number: usize) -> bool {
+        self.found.lock().unwrap_or_else(|e| e.into_inner())[number].is_some()
+    }
+
+    fn spread(
+        &self,
+        segments: &[&Segment],
+        threads: usize,
+        check: &(impl Fn() -> Result<(), StoreError> + Sync),
+    ) -> Result<(), StoreError> {
+        let next = AtomicUsize::new(0);
+        let thread = || {
+            while let Some(segment) = segments.get(next.fetch_add(1, Ordering::Relaxed)) {
+                check()?;
+                self.look_at(segment)?;
+            }
+            Ok(())
+        };
+        let count = threads.clamp(1, segments.len().max(1));
+        std::thread::scope(|scope| {
+            let others: Vec<_> = (1..count).map(|_| scope.spawn(thread)).collect();
+            let mut done = thread();
+            for other in others {
+                let theirs = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                done = done.and(theirs);
+            }
+            done
+        })
+    }
+
+    /// Which rows fit is found by their stamps; the ids are read of these alone.
+    fn look_at(&self, segment: &Segment) -> Result<(), StoreError> {
+        let file = SegmentFile::open(&segment.path)?;
+        let mut fitting: Vec<(usize, usize, Fit)> = Vec::new();
+        let mut first = 0;
+        for batch in file.read(&["start", "elapsed_ns", "root_start"], None, None)? {
+            let batch = batch.map_err(file.unreadable())?;
+            let columns = Columns { file: &file, batch: &batch };
+            let (starts, roots) = (columns.instants("start")?, columns.instants("root_start")?);
+            let elapsed = columns.nanoseconds("elapsed_ns")?;
+            for (row, (start, root)) in starts.iter().zip(roots).enumerate() {
+                for (number, fit) in self.fits(*start, elapsed[row], *root) {
+                    fitting.push((first + row, number, fit));
+                }
+            }
+            first += batch.num_rows();
+        }
+        // Of many rows of a chain one is enough.
+        fitting.sort_by_key(|(row, number, fit)| (*number, std::cmp::Reverse(*fit), *row));
+        fitting.dedup_by_key(|(_, number, _)| *number);
+        fitting.sort_unstable_by_key(|(row, ..)| *row);
+        if fitting.is_empty() {
+            return Ok(());
+        }
+        let chains = read_ids(&file, &fitting)?;
+        for (number, fit, chain) in chains {
+            self.offer(number, fit, chain);
+        }
+        Ok(())
+    }
+}
+
+/// The chains of some rows, ascending.
+fn read_ids(
+    file: &SegmentFile,
+    rows: &[(usize, usize, Fit)],
+) -> Result<Vec<(usize, Fit, ChainId)>, StoreError> {
+    let mut selectors = Vec::new();
+    let mut at = 0;
+    for (row, ..) in rows {
+        if *row < at {
+            continue; // two points of one row
+        }
+        selectors.extend([RowSelector::skip(row - at), RowSelector::select(1)]);
+        at = row + 1;
+    }
+    let mut ids = Vec::new();
+    for batch in
+        file.read(&["chain_high", "chain_low"], None, Some(RowSelection::from(selectors)))?
+    {
+        let batch = batch.map_err(file.unreadable())?;
+        let columns = Columns { file, batch: &batch };
+        let halves = columns.ids("chain_high")?.iter().zip(columns.ids("chain_low")?);
+        ids.extend(halves.map(|(high, low)| ChainId::from_halves(*high, *low)));
+    }
+    let mut ids = ids.into_iter();
+    let (mut last, mut found) = (None, Vec::new());
+    for (row, number, fit) in rows {
+        let chain = match last {
+            Some((known, chain)) if known == *row => chain,
+            _ => ids.next().ok_or_else(|| file.strange("chain_low"))?,
+        };
+        last = Some((*row, chain));
+        found.push((*number, *fit, chain));
+    }
+    Ok(found)
 }

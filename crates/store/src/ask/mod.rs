@@ -26,6 +26,9 @@
 //! chain is taken by its root's clock; the root's own stamps stay, and so do time ranges. (An inner
 //! root on another host is found at its corrected start, which [`locate`] does not know.)
 //!
+//! Who looks at durations asks again and again about the same minutes: [`scatter()`], [`ask_again`],
+//! [`chosen()`], [`hops()`] and [`compare()`] keep what they find in a [`DurationCache`].
+//!
 //! Limits: inner roots and synchronous durations of native rows are looked for up to
 //! [`REACH`] after their chain's root started, rows of foreign chains within
 //! [`Limits::foreign_reach`] of the time range; what of a mixed chain lies further away is as if it
@@ -36,13 +39,20 @@
 
 mod answer;
 mod book;
+mod cache;
+mod chosen;
+mod chunk;
 mod classes;
 mod clock;
+mod compare;
+mod durations;
 mod excerpts;
 mod fetch;
 mod file;
 mod foreign;
+mod gather;
 mod group;
+mod hops;
 mod loads;
 mod locate;
 mod paths;
@@ -52,40 +62,79 @@ mod question;
 mod run;
 mod sample;
 mod scan;
+mod scatter;
 mod series;
+mod ways;
 mod worst;
 
 pub use answer::{Answer, ClockQuality, Losses, PathAnswer};
+pub use cache::DurationCache;
+pub use chosen::{ChainPoint, Order, chosen};
 pub use chronoscope_chain::{ClassSelector, Level};
 pub use classes::{ClassStatistics, classes};
+pub use compare::{ComparedPart, ComparedSide, Comparison, compare};
+pub use durations::ask_again;
 pub use excerpts::excerpts;
 pub use fetch::chain;
+pub use gather::Asking;
+pub use hops::{HopHost, HopPart, Hops, hops};
 pub use loads::{Load, PathLoads, loads};
 pub use locate::locate;
 pub use paths::{PathStatistics, paths};
 pub(crate) use pieces::{Piece, Pieces};
 pub use progress::Progress;
 pub use question::{Clocks, Kind, Limits, Question};
-pub use run::{REACH, ask};
+pub use run::{REACH, ask, ask_watched};
 pub use sample::sample;
+pub use scatter::{
+    CELLS_MAX, Cell, Extreme, Gap, PATHS_MAX, Raster, Scatter, ScatterPath, scatter,
+};
 pub use series::Point;
 pub use worst::{ByClass, Worst, worst};
 
 use book::Book;
-use chronoscope_model::Names;
+use chronoscope_chain::HostIndex;
+use chronoscope_model::{ClassId, Names};
 use clock::HostClocks;
+use series::Keep;
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use ways::Ways;
 
 /// What all threads that answer one question share.
 struct Shared<'a> {
     question: &'a Question,
     names: &'a Names,
     book: Mutex<Book>,
-    /// `None` where clocks play no part.
+    /// `None` where hosts play no part.
     clocks: Option<HostClocks<'a>>,
+    progress: &'a Progress,
+    /// What is kept of the durations that are found.
+    keep: Keep,
+    /// Segments in which no root started then are passed over: UTC, nanoseconds since 1970.
+    window_ns: Range<i64>,
+    /// The ways that are to be found, and nothing else.
+    ways: Option<Ways>,
 }
 
 impl Shared<'_> {
+    /// Whether the way from a selected root to a leaf is asked for.
+    fn wants_path(&self, classes: &[ClassId]) -> bool {
+        let wanted = self.question.path.as_ref();
+        wanted.is_none_or(|wanted| self.book().text(classes) == *wanted)
+    }
+
+    /// Whether a duration of a leaf on a host is asked for.
+    fn wants(&self, host: HostIndex, duration_ns: i64) -> bool {
+        let of_host = self.clocks.as_ref().is_none_or(|clocks| clocks.wants(host));
+        of_host && self.wants_duration(duration_ns)
+    }
+
+    /// Whether a duration is asked for; negative ones are, to be counted.
+    fn wants_duration(&self, duration_ns: i64) -> bool {
+        u64::try_from(duration_ns).map_or(true, |ns| self.question.duration_ns.contains(&ns))
+    }
+
     /// The words, for a moment: nothing is read or decoded meanwhile.
     fn book(&self) -> MutexGuard<'_, Book> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)

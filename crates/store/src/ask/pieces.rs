@@ -7,8 +7,8 @@ use super::answer::{Answer, Losses};
 use super::book::Book;
 use super::question::{Kind, Limits, Question};
 use super::run::{Minutes, Task};
-use super::series::Findings;
-use super::{Shared, run::around};
+use super::series::{Findings, Keep};
+use super::{Progress, Shared, run::around};
 use crate::{Minute, Snapshot, StoreError};
 use chronoscope_chain::Meaning;
 use chronoscope_model::{Batch, ClassId, Names};
@@ -34,11 +34,19 @@ pub(crate) struct Pieces<'a> {
 
 impl<'a> Pieces<'a> {
     /// A question, with the names of all rows that will come.
-    pub(crate) fn new(question: &'a Question, names: &'a Names, limits: Limits) -> Self {
+    pub(crate) fn new(
+        question: &'a Question,
+        names: &'a Names,
+        limits: Limits,
+        progress: &'a Progress,
+    ) -> Self {
         let book = Mutex::new(Book::new(names, question));
         // Readings of clocks are kept with files only.
-        let shared = Shared { question, names, book, clocks: None };
-        Self { shared, limits, findings: Mutex::new(Findings::new(question.points)) }
+        let keep = Keep::of(question);
+        let window_ns = question.start_ns.clone();
+        let shared =
+            Shared { question, names, book, clocks: None, progress, keep, window_ns, ways: None };
+        Self { shared, limits, findings: Mutex::new(Findings::new(keep)) }
     }
 
     /// The minutes in which native rows may matter, and those in which foreign ones may.

@@ -1,11 +1,11 @@
 //! What may be asked of a store.
 
 use chronoscope_chain::{ClassSelector, Level};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::time::Duration;
 
 /// Which duration is asked for; `chronoscope_chain` has the definitions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// From the start of a root to the end of each leaf.
     #[default]
@@ -41,6 +41,15 @@ pub struct Question {
     /// When the selected root started (for [`Kind::Sync`] the transaction): UTC, nanoseconds since
     /// 1970, raw.
     pub start_ns: Range<i64>,
+    /// One whole path in words, from the selected root to the leaf, as
+    /// [`PathAnswer::path`](super::PathAnswer::path) has it; `None` for all.
+    pub path: Option<String>,
+    /// The hosts on which the leaf ran (for [`Kind::Sync`] the transaction); none for any. Not
+    /// asked of a cluster.
+    pub hosts: Vec<String>,
+    /// Which durations are taken, in nanoseconds. Negative ones have no place in it: they are
+    /// counted whatever it is.
+    pub duration_ns: RangeInclusive<u64>,
     /// The longest good duration, in nanoseconds: a verdict is asked for.
     pub limit_ns: Option<u64>,
     /// Whether to split the durations hop by hop. Costs the grouping of all rows by chain. Only
@@ -61,6 +70,9 @@ impl Question {
             leaf: Some(leaf.into()),
             level: Level::Any,
             start_ns: i64::MIN..i64::MAX,
+            path: None,
+            hosts: Vec::new(),
+            duration_ns: 0..=u64::MAX,
             limit_ns: None,
             split: false,
             points: false,

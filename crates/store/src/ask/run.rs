@@ -1,6 +1,5 @@
 //! Which rows a question needs, and in which way they are asked, on several threads.
 
-use super::Shared;
 use super::answer::{Answer, Losses};
 use super::book::Book;
 use super::clock::HostClocks;
@@ -9,10 +8,11 @@ use super::foreign::{ForeignChains, Meeting};
 use super::group::{Asked, Grouping, read_native, read_unsealed};
 use super::question::{Kind, Limits, Question};
 use super::scan::scan;
-use super::series::Findings;
+use super::series::{Findings, Keep, Whole};
+use super::{Progress, Shared};
 use crate::{Damage, Kind as RowKind, Minute, Segment, Slot, Snapshot, StoreError};
-use chronoscope_chain::{Partition, Paths};
-use chronoscope_model::{ChainId, Flags, Record};
+use chronoscope_chain::{HostIndex, Partition, Paths};
+use chronoscope_model::{ChainId, Flags, ProcessId, Record};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -34,14 +34,32 @@ pub fn ask(
     question: &Question,
     limits: &Limits,
 ) -> Result<Answer, StoreError> {
+    ask_watched(snapshot, question, limits, &Progress::default())
+}
+
+/// Answers a question that others watch, and may end.
+///
+/// # Errors
+/// As [`ask`], and [`StoreError::Cancelled`].
+pub fn ask_watched(
+    snapshot: &Snapshot,
+    question: &Question,
+    limits: &Limits,
+    progress: &Progress,
+) -> Result<Answer, StoreError> {
     let shared = Shared {
         question,
         names: snapshot.names(),
         book: Mutex::new(Book::new(snapshot.names(), question)),
-        clocks: HostClocks::of(snapshot.clocks(), question),
+        clocks: HostClocks::of(snapshot.clocks(), question, !question.hosts.is_empty()),
+        progress,
+        keep: Keep::of(question),
+        window_ns: question.start_ns.clone(),
+        ways: None,
     };
     let task = Task { shared: &shared, limits, damage: Mutex::new(Vec::new()) };
     let minutes = Minutes::of(snapshot, question, limits);
+    progress.expect(minutes.segments());
     let findings = match question.kind {
         Kind::Sync => task.ask_each(&minutes)?,
         Kind::Acpd | Kind::Apcd => task.ask_chains(&minutes)?,
@@ -57,7 +75,8 @@ pub fn ask(
         unsplit: 0,
     };
     let book = shared.book();
-    let corrected = shared.clocks.as_ref().map(|clocks| clocks.corrected);
+    let read = shared.clocks.as_ref().filter(|clocks| clocks.read);
+    let corrected = read.map(|clocks| clocks.corrected);
     Ok(Answer::new(question, &book, findings, losses, corrected))
 }
 
@@ -107,6 +126,12 @@ impl<'a> Minutes<'a> {
         }
         minutes
     }
+
+    /// How many segments there are.
+    pub(super) fn segments(&self) -> u64 {
+        let native: usize = self.native.values().map(|minute| minute.parts.len()).sum();
+        (native + self.foreign.len()) as u64
+    }
 }
 
 /// A time range, wider by `reach` on both sides.
@@ -135,7 +160,8 @@ impl Task<'_> {
         let thread = || {
             let mut mine = state();
             while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if let Err(error) = work(&mut mine, job) {
+                let worked = self.shared.progress.check().and_then(|()| work(&mut mine, job));
+                if let Err(error) = worked {
                     next.store(jobs.len(), Ordering::Relaxed);
                     return Err(error);
                 }
@@ -162,7 +188,7 @@ impl Task<'_> {
     ) -> Result<Option<T>, StoreError> {
         match result {
             Ok(value) => Ok(Some(value)),
-            Err(error) if error.is_missing() => Err(error),
+            Err(error) if error.is_missing() || error.is_cancelled() => Err(error),
             Err(error) => {
                 let damage = Damage {
                     path: segment.path.clone(),
@@ -186,16 +212,15 @@ impl Task<'_> {
         minutes: &Minutes<'_>,
         foreign: &ForeignChains,
     ) -> Result<(Findings, Meeting), StoreError> {
-        let question = self.shared.question;
         let jobs: Vec<_> = minutes.native.iter().collect();
-        let new = || (Findings::new(question.points), Meeting::default());
+        let new = || (Findings::new(self.shared.keep), Meeting::default());
         let states = self.spread(&jobs, new, |(findings, all), (minute, rows)| {
             let mut meeting = Meeting::default();
             findings.merge(self.ask_minute(rows, foreign, &mut meeting)?);
             all.add(**minute, meeting);
-            Ok(())
+            rows.parts.iter().try_for_each(|_| self.shared.progress.tick())
         })?;
-        let mut findings = Findings::new(question.points);
+        let mut findings = Findings::new(self.shared.keep);
         let mut meeting = Meeting::default();
         for (found, met) in states {
             findings.merge(found);
@@ -204,15 +229,15 @@ impl Task<'_> {
         Ok((findings, meeting))
     }
 
-    fn ask_minute(
+    pub(super) fn ask_minute(
         &self,
         minute: &NativeMinute<'_>,
         foreign: &ForeignChains,
         meeting: &mut Meeting,
     ) -> Result<Findings, StoreError> {
-        let empty = || Findings::new(self.shared.question.points);
+        let empty = || Findings::new(self.shared.keep);
         let corrected = self.shared.clocks.as_ref().is_some_and(|clocks| clocks.corrected);
-        let grouped = self.shared.question.split || corrected;
+        let grouped = self.shared.question.split || corrected || self.shared.ways.is_some();
         if let ([part], [], false) = (&minute.parts[..], &minute.unsealed[..], grouped) {
             let scanned = SegmentFile::open(&part.path).and_then(|file| {
                 if self.is_outside(&file) {
@@ -237,8 +262,8 @@ impl Task<'_> {
     }
 
     /// Whether no root in a segment started in the time that is asked for.
-    fn is_outside(&self, file: &SegmentFile) -> bool {
-        let wanted = &self.shared.question.start_ns;
+    pub(super) fn is_outside(&self, file: &SegmentFile) -> bool {
+        let wanted = &self.shared.window_ns;
         let beyond = |column| {
             let range = file.range(column);
             range.is_some_and(|r| *r.end() < wanted.start || *r.start() >= wanted.end)
@@ -252,13 +277,16 @@ impl Task<'_> {
         foreign: &ForeignChains,
         meeting: &mut Meeting,
     ) -> Result<Findings, StoreError> {
+        let memory = self.limits.memory_bytes / self.limits.threads.max(1) as u64;
+        let mut findings = Findings::new(self.shared.keep);
         let rows: u64 = minute.parts.iter().map(|part| part.row_count).sum();
         let rows = rows + minute.unsealed.len() as u64;
-        let memory = self.limits.memory_bytes / self.limits.threads.max(1) as u64;
-        let mut findings = Findings::new(self.shared.question.points);
         for partition in Partition::within(rows, memory) {
+            let chains = self.shared.ways.as_ref().and_then(|ways| ways.chains.as_ref());
             let mut wanted = |chain| {
-                partition.contains(chain) && !(foreign.contains(chain) && meeting.meet(chain))
+                chains.is_none_or(|chains| chains.contains(&chain))
+                    && partition.contains(chain)
+                    && !(foreign.contains(chain) && meeting.meet(chain))
             };
             let mut paths = Paths::default();
             let mut runs =
@@ -278,10 +306,9 @@ impl Task<'_> {
 
     /// Synchronous durations: every row for itself.
     pub(super) fn ask_each(&self, minutes: &Minutes<'_>) -> Result<Findings, StoreError> {
-        let question = self.shared.question;
         let native = minutes.native.values().flat_map(|minute| minute.parts.iter());
         let segments: Vec<&&Segment> = native.chain(&minutes.foreign).collect();
-        let new = || Findings::new(question.points);
+        let new = || Findings::new(self.shared.keep);
         let states = self.spread(&segments, new, |findings, segment| {
             let found = SegmentFile::open(&segment.path).and_then(|file| {
                 if self.is_outside(&file) {
@@ -292,9 +319,9 @@ impl Task<'_> {
             if let Some(Some(found)) = self.or_damage(segment, found)? {
                 findings.merge(found);
             }
-            Ok(())
+            self.shared.progress.tick()
         })?;
-        let mut findings = merged(states, question);
+        let mut findings = merged(states, self.shared.keep);
         let unsealed = minutes.native.values().flat_map(|minute| minute.unsealed.iter());
         for record in unsealed.chain(&minutes.foreign_unsealed) {
             self.ask_record(record, &mut findings);
@@ -302,21 +329,31 @@ impl Task<'_> {
         Ok(findings)
     }
 
-    fn ask_record(&self, record: &Record, findings: &mut Findings) {
+    pub(super) fn ask_record(&self, record: &Record, findings: &mut Findings) {
         findings.rows += 1;
         let is_root = self.shared.book().is_root(record.class);
-        if is_root && self.shared.question.start_ns.contains(&record.start_ns) {
+        let hosts = self.shared.clocks.as_ref();
+        let host = hosts.map_or(HostIndex::UNKNOWN, |hosts| {
+            hosts.hosts_by_id(self.shared.names, record.process, ProcessId::NONE).own
+        });
+        let elapsed = i64::try_from(record.elapsed_ns).unwrap_or(i64::MAX);
+        let wanted = is_root
+            && self.shared.question.start_ns.contains(&record.start_ns)
+            && self.shared.wants(host, elapsed)
+            && self.shared.wants_path(&[record.class]);
+        if wanted {
             let series = findings.series_of(&[record.class]);
             let foreign = record.flags().contains(Flags::FOREIGN);
-            let elapsed = i64::try_from(record.elapsed_ns).unwrap_or(i64::MAX);
+            let whole = Whole { links: 0, foreign, host, error_ns: None };
+            findings.keep_whole(series, record.start_ns, elapsed, whole);
             findings.counts.count(elapsed, 0, foreign);
             findings.push(series, record.start_ns, elapsed.unsigned_abs());
         }
     }
 }
 
-fn merged(states: Vec<Findings>, question: &Question) -> Findings {
-    let mut findings = Findings::new(question.points);
+fn merged(states: Vec<Findings>, keep: Keep) -> Findings {
+    let mut findings = Findings::new(keep);
     states.into_iter().for_each(|state| findings.merge(state));
     findings
 }

@@ -6,10 +6,10 @@
 //! the other columns are decoded.
 
 use super::Shared;
-use super::clock::is_of_one_host;
+use super::clock::only_host;
 use super::file::{Columns, SegmentFile};
 use super::question::Kind;
-use super::series::Findings;
+use super::series::{Findings, Whole};
 use crate::{Kind as RowKind, StoreError};
 use chronoscope_chain::links::bits;
 use chronoscope_chain::{Counts, Hosts, Meaning};
@@ -73,7 +73,7 @@ pub(super) fn scan(
     kind: RowKind,
     without: &[usize],
 ) -> Result<Option<Findings>, StoreError> {
-    let mut findings = Findings::new(shared.question.points);
+    let mut findings = Findings::new(shared.keep);
     findings.rows = file.rows();
     let plan = match shared.question.kind {
         Kind::Sync => Some(plan_classes(file, shared, &mut findings)?),
@@ -90,7 +90,13 @@ pub(super) fn scan(
     if !plan.asked.is_empty() {
         columns.push("level");
     }
-    let clocks = shared.clocks.as_ref().filter(|_| !is_of_one_host(file));
+    let one = shared.clocks.as_ref().and_then(|_| only_host(file));
+    if let (Some(clocks), Some(host)) = (&shared.clocks, &one)
+        && !clocks.wants_name(host)
+    {
+        return Ok(Some(findings));
+    }
+    let clocks = shared.clocks.as_ref().filter(|_| one.is_none());
     if clocks.is_some() {
         columns.extend(["host", "root_host"]);
     }
@@ -100,12 +106,16 @@ pub(super) fn scan(
     let mut stretches = plan.stretches.iter().filter(kept).copied();
     let mut stretch = Stretch { rows: 0, todo: Todo::Skip };
     let mut levels = LevelMeanings { shared, asked: &plan.asked, known: HashMap::new() };
+    let only = shared.clocks.as_ref().zip(one).map(|(clocks, host)| clocks.index(&host));
+    let only = only.unwrap_or_default();
     for batch in file.read(&columns, None, selection)? {
+        shared.progress.check()?;
         let batch = batch.map_err(file.unreadable())?;
         let columns = Columns { file, batch: &batch };
         let hosts = clocks.map(|clocks| clocks.hosts_of(&columns)).transpose()?;
         let mut rows = Rows::of(&columns, shared.question.kind, kind)?;
         rows.hosts = hosts.as_deref().unwrap_or(&[]);
+        rows.only = Hosts { own: only, root: only };
         let mut from = 0;
         while from < batch.num_rows() {
             while stretch.rows == 0 {
@@ -180,13 +190,16 @@ fn judge_path(
         if below.iter().any(|class| book.is_root(*class)) {
             return None;
         }
-        let mut take = || Todo::Take(findings.series_of(&classes));
-        return Some(if book.is_root(*top) { take() } else { Todo::Skip });
+        let is_root = book.is_root(*top);
+        drop(book);
+        return Some(take(shared, &classes, is_root, findings));
     }
     Some(match book.meaning(text) {
         Some(Meaning::None | Meaning::Hidden) => Todo::Skip,
         Some(Meaning::Below { from_top: true, .. }) => {
-            Todo::Take(findings.series_of(&book.path(text).classes))
+            let classes = book.path(text).classes.clone();
+            drop(book);
+            take(shared, &classes, true, findings)
         }
         Some(Meaning::Below { from_top: false, .. }) => return None,
         None => {
@@ -197,6 +210,15 @@ fn judge_path(
             }))
         }
     })
+}
+
+/// What is to be done with the rows of a path.
+fn take(shared: &Shared, classes: &[ClassId], selected: bool, findings: &mut Findings) -> Todo {
+    if selected && shared.wants_path(classes) {
+        Todo::Take(findings.series_of(classes))
+    } else {
+        Todo::Skip
+    }
 }
 
 /// Finds the stretches of rows of the class asked for.
@@ -222,8 +244,9 @@ fn plan_classes(
                 let class = word(pair.1, &class_words)?;
                 let mut book = shared.book();
                 let class = book.class(&application, &class);
-                let mut take = || Todo::Take(findings.series_of(&[class]));
-                last = Some((pair, if book.is_root(class) { take() } else { Todo::Skip }));
+                let is_root = book.is_root(class);
+                drop(book);
+                last = Some((pair, take(shared, &[class], is_root, findings)));
             }
             if let Some((_, todo)) = last {
                 plan.push(todo);
@@ -258,7 +281,13 @@ impl LevelMeanings<'_> {
             Meaning::None => ByLevel::No,
             // The rows may know what the correlator dropped.
             Meaning::Hidden | Meaning::Below { from_top: false, .. } => ByLevel::Group,
-            Meaning::Below { .. } => ByLevel::Series(findings.series_of(&classes)),
+            Meaning::Below { .. } => {
+                drop(book);
+                match take(self.shared, &classes, true, findings) {
+                    Todo::Take(series) => ByLevel::Series(series),
+                    Todo::Skip | Todo::AskLevel(_) => ByLevel::No,
+                }
+            }
         };
         self.known.insert((path, level), found);
         found
@@ -278,6 +307,8 @@ struct Rows<'a> {
     levels: &'a [u16],
     /// By whose clocks they were stamped; empty where it is one and the same.
     hosts: &'a [Hosts],
+    /// Where it is one and the same: whose, as far as anybody asks.
+    only: Hosts,
     foreign: bool,
 }
 
@@ -295,6 +326,7 @@ impl<'a> Rows<'a> {
                 None => &[],
             },
             hosts: &[],
+            only: Hosts::default(),
             foreign: rows == RowKind::Foreign,
         })
     }
@@ -308,6 +340,7 @@ impl<'a> Rows<'a> {
             links: self.links.get(from..end).unwrap_or(&[]),
             levels: self.levels.get(from..end).unwrap_or(&[]),
             hosts: self.hosts.get(from..end).unwrap_or(&[]),
+            only: self.only,
             foreign: self.foreign,
         }
     }
@@ -333,14 +366,19 @@ impl<'a> Rows<'a> {
             }
             let end = self.start[row].saturating_add(self.elapsed[row]);
             let duration = end.saturating_sub(root_start);
-            if let Some(clocks) = clocks {
-                let hosts = self.hosts[row];
-                let ends = ((hosts.root, root_start), (hosts.own, self.start[row]));
-                if let Some(shift) = clocks.shift(ends.0, ends.1) {
-                    let error_ns = shift.map(|shift| clocks.error_ns(shift));
-                    findings.crossings.add(duration, error_ns);
-                }
+            let hosts = self.hosts.get(row).copied().unwrap_or(self.only);
+            let of_host = clocks.is_none_or(|clocks| clocks.wants(hosts.own));
+            if !of_host || !shared.wants_duration(duration) {
+                continue;
             }
+            let ends = ((hosts.root, root_start), (hosts.own, self.start[row]));
+            let shift = clocks.and_then(|clocks| Some((clocks, clocks.shift(ends.0, ends.1)?)));
+            let error_ns = shift.map(|(clocks, shift)| shift.map(|shift| clocks.error_ns(shift)));
+            if let Some(error_ns) = error_ns {
+                findings.crossings.add(duration, error_ns);
+            }
+            let whole = Whole { links, foreign: self.foreign, host: hosts.own, error_ns };
+            findings.keep_whole(series, root_start, duration, whole);
             if counts.count(duration, links, self.foreign) {
                 findings.push(series, root_start, duration.unsigned_abs());
             }

@@ -1,16 +1,130 @@
 //! Durations as they are found: by path, with what could not be used.
 
-use chronoscope_chain::{Counts, Crossings, Split};
+use super::question::Question;
+use chronoscope_chain::{Counts, Crossings, HostIndex, Split, Way};
 use chronoscope_model::ClassId;
 use std::collections::HashMap;
 
 /// One duration with its start, as a scattergram shows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Point {
     /// Start of the root: UTC, nanoseconds since 1970.
     pub start_ns: i64,
     /// Nanoseconds.
     pub duration_ns: u64,
+}
+
+/// What is kept of the durations that are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keep {
+    /// How long they are.
+    Durations,
+    /// Their starts as well, 16 bytes each.
+    Points,
+    /// Everything, negative ones too, column by column.
+    Whole,
+}
+
+impl Keep {
+    /// What a question needs.
+    pub(super) const fn of(question: &Question) -> Self {
+        if question.points { Self::Points } else { Self::Durations }
+    }
+}
+
+/// What else is known of a duration.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Whole {
+    /// Of its leaf.
+    pub(super) links: u8,
+    /// Assembled from rows without ancestors in their correlators.
+    pub(super) foreign: bool,
+    /// Where its leaf ran.
+    pub(super) host: HostIndex,
+    /// What it may be off by, where it crosses hosts: unknown where a clock was never read.
+    pub(super) error_ns: Option<Option<u64>>,
+}
+
+/// Durations column by column, an entry each: 21 bytes, and 8 more where clocks were read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wholes {
+    /// When the root started: UTC, nanoseconds since 1970.
+    pub(super) starts_ns: Vec<i64>,
+    /// Nanoseconds, also below 0.
+    pub(super) durations_ns: Vec<i64>,
+    /// Where the leaf ran.
+    pub(super) hosts: Vec<HostIndex>,
+    /// `links` of the leaf, and [`FOREIGN`].
+    pub(super) marks: Vec<u8>,
+    /// What it may be off by, [`UNKNOWN_NS`], or [`UNCROSSED_NS`]. Empty where none crosses hosts.
+    pub(super) errors_ns: Vec<u64>,
+}
+
+/// In [`Wholes::marks`]: assembled from rows without ancestors in their correlators.
+pub(super) const FOREIGN: u8 = 0x80;
+/// In [`Wholes::errors_ns`]: a clock was never read.
+pub(super) const UNKNOWN_NS: u64 = u64::MAX;
+/// In [`Wholes::errors_ns`]: both ends are of one clock.
+pub(super) const UNCROSSED_NS: u64 = u64::MAX - 1;
+
+impl Wholes {
+    fn push(&mut self, start_ns: i64, duration_ns: i64, whole: Whole) {
+        if let Some(error_ns) = whole.error_ns {
+            self.errors_ns.resize(self.starts_ns.len(), UNCROSSED_NS);
+            self.errors_ns.push(error_ns.map_or(UNKNOWN_NS, |ns| ns.min(UNCROSSED_NS - 1)));
+        } else if !self.errors_ns.is_empty() {
+            self.errors_ns.push(UNCROSSED_NS);
+        }
+        self.starts_ns.push(start_ns);
+        self.durations_ns.push(duration_ns);
+        self.hosts.push(whole.host);
+        self.marks.push(whole.links | if whole.foreign { FOREIGN } else { 0 });
+    }
+
+    /// Makes room for more.
+    fn reserve(&mut self, count: usize) {
+        self.starts_ns.reserve(count);
+        self.durations_ns.reserve(count);
+        self.hosts.reserve(count);
+        self.marks.reserve(count);
+    }
+
+    /// Gives back room that is not used.
+    pub(super) fn shrink(&mut self) {
+        self.starts_ns.shrink_to_fit();
+        self.durations_ns.shrink_to_fit();
+        self.hosts.shrink_to_fit();
+        self.marks.shrink_to_fit();
+        if !self.errors_ns.is_empty() {
+            self.errors_ns.resize(self.starts_ns.len(), UNCROSSED_NS);
+            self.errors_ns.shrink_to_fit();
+        }
+    }
+
+    /// Memory, in bytes.
+    pub(super) const fn size_bytes(&self) -> usize {
+        self.starts_ns.capacity() * size_of::<i64>()
+            + self.durations_ns.capacity() * size_of::<i64>()
+            + self.hosts.capacity() * size_of::<HostIndex>()
+            + self.marks.capacity()
+            + self.errors_ns.capacity() * size_of::<u64>()
+    }
+
+    fn append(&mut self, mut other: Self) {
+        if self.starts_ns.is_empty() {
+            *self = other;
+            return;
+        }
+        if !other.errors_ns.is_empty() || !self.errors_ns.is_empty() {
+            self.errors_ns.resize(self.starts_ns.len(), UNCROSSED_NS);
+            other.errors_ns.resize(other.starts_ns.len(), UNCROSSED_NS);
+            self.errors_ns.append(&mut other.errors_ns);
+        }
+        self.starts_ns.append(&mut other.starts_ns);
+        self.durations_ns.append(&mut other.durations_ns);
+        self.hosts.append(&mut other.hosts);
+        self.marks.append(&mut other.marks);
+    }
 }
 
 /// The durations of one path.
@@ -19,12 +133,14 @@ pub(super) struct Series {
     /// In pieces, so that no duration is copied before the sorting: the last one grows.
     pub(super) durations_ns: Vec<Vec<u64>>,
     pub(super) split: Split,
+    /// Where everything is kept.
+    pub(super) wholes: Wholes,
 }
 
 /// What one thread has found, or all of them together.
 #[derive(Debug)]
 pub(super) struct Findings {
-    keep_points: bool,
+    keep: Keep,
     by_path: HashMap<Box<[ClassId]>, usize>,
     pub(super) series: Vec<Series>,
     pub(super) points: Vec<Point>,
@@ -36,12 +152,14 @@ pub(super) struct Findings {
     pub(super) unsplit: u64,
     /// Rows that were looked at.
     pub(super) rows: u64,
+    /// The ways that were looked for.
+    pub(super) ways: Vec<(Point, Way)>,
 }
 
 impl Findings {
-    pub(super) fn new(keep_points: bool) -> Self {
+    pub(super) fn new(keep: Keep) -> Self {
         Self {
-            keep_points,
+            keep,
             by_path: HashMap::new(),
             series: Vec::new(),
             points: Vec::new(),
@@ -50,6 +168,7 @@ impl Findings {
             starts_ns: None,
             unsplit: 0,
             rows: 0,
+            ways: Vec::new(),
         }
     }
 
@@ -65,6 +184,10 @@ impl Findings {
 
     /// Makes room for more durations.
     pub(super) fn reserve(&mut self, series: usize, count: usize) {
+        if self.keep == Keep::Whole {
+            self.series[series].wholes.reserve(count);
+            return;
+        }
         let pieces = &mut self.series[series].durations_ns;
         match pieces.last_mut() {
             Some(last) => last.reserve(count),
@@ -75,17 +198,35 @@ impl Findings {
     /// Keeps a duration; it is counted by whoever found it.
     #[inline]
     pub(super) fn push(&mut self, series: usize, start_ns: i64, duration_ns: u64) {
+        if self.keep == Keep::Whole {
+            return;
+        }
         match self.series[series].durations_ns.last_mut() {
             Some(last) => last.push(duration_ns),
             None => self.series[series].durations_ns.push(vec![duration_ns]),
         }
-        if self.keep_points {
+        if self.keep == Keep::Points {
             self.points.push(Point { start_ns, duration_ns });
         }
         self.starts_ns = Some(match self.starts_ns {
             Some((first, last)) => (first.min(start_ns), last.max(start_ns)),
             None => (start_ns, start_ns),
         });
+    }
+
+    /// Keeps a duration, also a negative one, with all that is known of it, where that is asked
+    /// for.
+    #[inline]
+    pub(super) fn keep_whole(
+        &mut self,
+        series: usize,
+        start_ns: i64,
+        duration_ns: i64,
+        whole: Whole,
+    ) {
+        if self.keep == Keep::Whole {
+            self.series[series].wholes.push(start_ns, duration_ns, whole);
+        }
     }
 
     /// Adds what others have found.
@@ -96,6 +237,7 @@ impl Findings {
             let mine = &mut self.series[mine];
             mine.durations_ns.extend(theirs.durations_ns);
             mine.split.merge(&theirs.split);
+            mine.wholes.append(theirs.wholes);
         }
         self.points.append(&mut other.points);
         self.counts.add(&other.counts);
@@ -106,6 +248,7 @@ impl Findings {
         };
         self.unsplit += other.unsplit;
         self.rows += other.rows;
+        self.ways.append(&mut other.ways);
     }
 
     /// The paths with their series.

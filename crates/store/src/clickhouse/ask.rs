@@ -5,7 +5,7 @@ use super::insert::top;
 use super::rows::Answered;
 use super::{ClickHouseError, Cluster, Node, shard_of};
 use crate::ask::{
-    Answer, ClassStatistics, Kind, Limits, Losses, Piece, Pieces, Point, Question, REACH,
+    Answer, ClassStatistics, Kind, Limits, Losses, Piece, Pieces, Point, Progress, Question, REACH,
 };
 use crate::{Minute, StoreError};
 use arrow_array::types::{UInt8Type, UInt16Type};
@@ -60,10 +60,15 @@ impl Remote {
     ///
     /// # Errors
     /// [`StoreError::ClickHouse`], also when one of the shards does not answer.
-    pub fn ask(&self, question: &Question, limits: &Limits) -> Result<Answer, StoreError> {
+    pub fn ask(
+        &self,
+        question: &Question,
+        limits: &Limits,
+        progress: &Progress,
+    ) -> Result<Answer, StoreError> {
         let mut tries = 1;
         loop {
-            match self.try_ask(question, limits) {
+            match self.try_ask(question, limits, progress) {
                 Err(Ended::NewWord) if tries < TRIES => tries += 1,
                 Err(Ended::NewWord) => {
                     let node = &self.cluster.nodes[0];
@@ -75,7 +80,15 @@ impl Remote {
         }
     }
 
-    fn try_ask(&self, question: &Question, limits: &Limits) -> Result<Answer, Ended> {
+    fn try_ask(
+        &self,
+        question: &Question,
+        limits: &Limits,
+        progress: &Progress,
+    ) -> Result<Answer, Ended> {
+        if !question.hosts.is_empty() {
+            return Err(Ended::Failed(StoreError::OfFilesOnly { what: "durations of some hosts" }));
+        }
         let words = self.words()?;
         let shards = self.cluster.shard_count();
         let each = Limits {
@@ -83,7 +96,7 @@ impl Remote {
             memory_bytes: limits.memory_bytes / shards as u64,
             ..*limits
         };
-        let pieces = Pieces::new(question, &words.names, each);
+        let pieces = Pieces::new(question, &words.names, each, progress);
         let tops: Vec<String> = pieces.tops().into_iter().map(|id| words.top(id)).collect();
         // An error of ours cannot leave the shards' threads as it is.
         let ended = std::sync::Mutex::new(None);

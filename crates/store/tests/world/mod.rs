@@ -4,14 +4,23 @@
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // a test may panic
 
 use chronoscope_model::{
-    Batch, ClassId, ClassName, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId, Record,
-    TransactionId,
+    Batch, ClassId, ClassName, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId, ProcessName,
+    Record, TransactionId,
 };
 use chronoscope_store::{Append, MINUTE_NS, Options, Store};
 use std::path::Path;
 
 /// The classes: roots are of the first and nothing else is.
 pub const CLASSES: [(&str, &str); 5] = [("X", "a"), ("X", "b"), ("Y", "c"), ("Y", "d"), ("Y", "e")];
+
+/// The hosts; the first is that of every root.
+pub const HOSTS: [&str; 3] = ["one", "two", "three"];
+
+/// A process on a host, by its number there.
+pub fn process(host: usize) -> ProcessName {
+    let application = "X".to_owned();
+    ProcessName { application, host: HOSTS[host].to_owned(), pid: 7, start_ns: 1 }
+}
 
 /// Rows and the words for them.
 pub struct World {
@@ -34,6 +43,22 @@ impl World {
             world.add_chain(chain + 1, start_ns);
         }
         world
+    }
+
+    /// The same rows on hosts: roots on the first, the others of a chain on one of the three.
+    pub fn on_hosts(mut self) -> Self {
+        for host in 0..HOSTS.len() {
+            self.names.add_process(process(host));
+        }
+        for record in &mut self.records {
+            let chain = record.id.0 / 100;
+            let host = if record.parent.is_none() { 0 } else { chain as usize * 7 % HOSTS.len() };
+            record.process = process(host).id();
+            if !record.flags().contains(Flags::FOREIGN) {
+                record.root_process = process(0).id();
+            }
+        }
+        self
     }
 
     /// A world of these.

@@ -1,0 +1,177 @@
+//! Durations that were found are kept for the next question, within a bound.
+
+use super::chunk::Chunk;
+use super::question::{Clocks, Kind, Question};
+use crate::{ClockTable, Segment};
+use chronoscope_chain::Level;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Durations of sealed minutes, decoded: who looks at chains asks again and again about the same
+/// ones. A duration takes 21 bytes, 29 where hosts' clocks were read; beyond the bound those that
+/// were not asked for longest go. Segments never change, so that what is kept is never wrong.
+///
+/// One question at a time may be larger than the bound: what does not fit is read again.
+#[derive(Debug)]
+pub struct DurationCache {
+    bytes_max: u64,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    chunks: HashMap<Key, Entry>,
+    bytes: u64,
+    /// How many questions there were.
+    questions: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    chunk: Arc<Chunk>,
+    bytes: u64,
+    /// The question that asked for it last.
+    asked: u64,
+}
+
+/// Which durations, and of which segments.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    base: Arc<Base>,
+    segments: Vec<(PathBuf, u64, u64)>,
+}
+
+/// What of a question decides what is found, before any of it is left out.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct Base {
+    kind: Kind,
+    root: String,
+    leaf: Option<String>,
+    level: Option<u16>,
+    corrected: bool,
+    /// Of what was known of the hosts' clocks.
+    clocks: u64,
+    /// Where the answer depends on it.
+    window_ns: Option<(i64, i64)>,
+}
+
+impl Base {
+    pub(super) fn of(
+        question: &Question,
+        clocks: &ClockTable,
+        window_ns: Option<(i64, i64)>,
+    ) -> Arc<Self> {
+        let mut hasher = DefaultHasher::new();
+        for (host, track) in clocks.hosts().filter(|_| question.kind != Kind::Sync) {
+            host.hash(&mut hasher);
+            for knot in track.knots() {
+                format!("{knot:?}").hash(&mut hasher);
+            }
+        }
+        Arc::new(Self {
+            kind: question.kind,
+            root: question.root.0.clone(),
+            leaf: question.leaf.as_ref().map(|leaf| leaf.0.clone()),
+            level: match question.level {
+                Level::Any => None,
+                Level::Exactly(level) => Some(level),
+            },
+            corrected: question.clocks == Clocks::Corrected,
+            clocks: hasher.finish(),
+            window_ns,
+        })
+    }
+}
+
+impl Key {
+    pub(super) fn of(base: &Arc<Base>, segments: &[&Segment]) -> Self {
+        let segment = |segment: &&Segment| {
+            // A store that was made anew in the same place may use the same names again.
+            (segment.path.clone(), segment.row_count, segment.size_bytes)
+        };
+        Self { base: base.clone(), segments: segments.iter().map(segment).collect() }
+    }
+}
+
+impl Default for DurationCache {
+    /// 384 MiB: some 19 million durations of hosts whose clocks were not read.
+    fn default() -> Self {
+        Self::new(384 << 20)
+    }
+}
+
+impl DurationCache {
+    /// An empty one, of at most so many bytes.
+    pub fn new(bytes_max: u64) -> Self {
+        Self { bytes_max, kept: Mutex::default() }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What it takes now, in bytes.
+    pub fn size_bytes(&self) -> u64 {
+        self.kept().bytes
+    }
+
+    /// The number of the next question.
+    pub(super) fn begin(&self) -> u64 {
+        let mut kept = self.kept();
+        kept.questions += 1;
+        kept.questions
+    }
+
+    pub(super) fn get(&self, key: &Key, question: u64) -> Option<Arc<Chunk>> {
+        let mut kept = self.kept();
+        let entry = kept.chunks.get_mut(key)?;
+        entry.asked = entry.asked.max(question);
+        Some(entry.chunk.clone())
+    }
+
+    /// Keeps a chunk; whether there was room beside what the same question asked for.
+    pub(super) fn keep(&self, key: Key, chunk: &Arc<Chunk>, question: u64) -> bool {
+        let bytes = chunk.size_bytes();
+        let mut kept = self.kept();
+        if bytes > self.bytes_max {
+            return false;
+        }
+        if kept.bytes + bytes > self.bytes_max {
+            kept.make_room(self.bytes_max - bytes, question);
+        }
+        if kept.bytes + bytes > self.bytes_max {
+            return false;
+        }
+        let entry = Entry { chunk: chunk.clone(), bytes, asked: question };
+        kept.bytes += bytes;
+        if let Some(before) = kept.chunks.insert(key, entry) {
+            kept.bytes -= before.bytes;
+        }
+        true
+    }
+}
+
+impl Kept {
+    /// Lets the oldest go until at most so many bytes are left, and some more so that it is not to
+    /// be done for every chunk; never what a question asks for itself.
+    fn make_room(&mut self, bytes_max: u64, question: u64) {
+        let mut oldest: Vec<(u64, Key)> = self
+            .chunks
+            .iter()
+            .filter(|(_, entry)| entry.asked < question)
+            .map(|(key, entry)| (entry.asked, key.clone()))
+            .collect();
+        oldest.sort_by_key(|(asked, _)| *asked);
+        let enough = bytes_max - bytes_max / 16;
+        for (_, key) in oldest {
+            if self.bytes <= enough {
+                break;
+            }
+            if let Some(entry) = self.chunks.remove(&key) {
+                self.bytes -= entry.bytes;
+            }
+        }
+    }
+}

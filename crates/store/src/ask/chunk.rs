@@ -1,0 +1,314 @@
+//! All durations of some segments, column by column, to be asked for again and again: which path,
+//! which hosts, which time and which lengths is asked of them here.
+
+use super::Book;
+use super::question::Question;
+use super::series::{FOREIGN, Findings, UNCROSSED_NS, UNKNOWN_NS, Wholes};
+use chronoscope_chain::HostIndex;
+use chronoscope_model::ClassId;
+use std::collections::{HashMap, HashSet};
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
+
+/// The durations of some segments.
+#[derive(Debug)]
+pub(super) struct Chunk {
+    /// The hosts' names, by their numbers here; the first is not known.
+    hosts: Vec<String>,
+    pub(super) series: Vec<ChunkSeries>,
+    /// Rows that were looked at to find them.
+    pub(super) rows: u64,
+}
+
+/// The classes of a path in words, root first, and all of it in words.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct PathText {
+    pub(super) path: String,
+    pub(super) hops: Vec<String>,
+}
+
+/// The durations of one path.
+#[derive(Debug)]
+pub(super) struct ChunkSeries {
+    pub(super) path: Arc<PathText>,
+    wholes: Wholes,
+    /// First and last start.
+    starts_ns: RangeInclusive<i64>,
+    /// Shortest and longest, negative ones included.
+    durations_ns: RangeInclusive<i64>,
+}
+
+/// One duration.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dot {
+    pub(super) start_ns: i64,
+    /// Also below 0: then it is only to be counted.
+    pub(super) duration_ns: i64,
+    /// By its number in the chunk.
+    pub(super) host: HostIndex,
+    marks: u8,
+    /// What it may be off by, where it crosses hosts.
+    pub(super) error_ns: Option<Option<u64>>,
+}
+
+impl Dot {
+    /// `links` of the leaf.
+    pub(super) const fn links(&self) -> u8 {
+        self.marks & !FOREIGN
+    }
+
+    /// Whether it was assembled from rows without ancestors in their correlators.
+    pub(super) const fn is_foreign(&self) -> bool {
+        self.marks & FOREIGN != 0
+    }
+}
+
+/// Which durations are asked for.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    pub(super) start_ns: Range<i64>,
+    pub(super) duration_ns: RangeInclusive<u64>,
+    path: Option<String>,
+    hosts: HashSet<String>,
+}
+
+impl Wanted {
+    pub(super) fn by(question: &Question) -> Self {
+        Self {
+            start_ns: question.start_ns.clone(),
+            duration_ns: question.duration_ns.clone(),
+            path: question.path.clone(),
+            hosts: question.hosts.iter().cloned().collect(),
+        }
+    }
+
+    fn wants_duration(&self, duration_ns: i64) -> bool {
+        u64::try_from(duration_ns).map_or(true, |ns| self.duration_ns.contains(&ns))
+    }
+}
+
+impl Chunk {
+    /// What was found, with the names that stand for its numbers.
+    pub(super) fn new(findings: Findings, names: &[String], book: &Book) -> Self {
+        let rows = findings.rows;
+        let mut places: Vec<Option<u32>> = vec![None; names.len()];
+        let mut hosts = vec![String::new()];
+        let mut series = Vec::new();
+        for (classes, found) in findings.into_series() {
+            let mut wholes = found.wholes;
+            for host in &mut wholes.hosts {
+                *host = local(*host, names, &mut places, &mut hosts);
+            }
+            series.extend(ChunkSeries::new(&classes, wholes, book));
+        }
+        series.sort_by(|a, b| a.path.cmp(&b.path));
+        Self { hosts, series, rows }
+    }
+
+    /// The name of a host.
+    pub(super) fn host(&self, host: HostIndex) -> &str {
+        self.hosts.get(host.0 as usize).map_or("", String::as_str)
+    }
+
+    /// Memory, in bytes.
+    pub(super) fn size_bytes(&self) -> u64 {
+        let hosts: usize = self.hosts.iter().map(|host| host.len() + size_of::<String>()).sum();
+        let series: usize = self.series.iter().map(ChunkSeries::size_bytes).sum();
+        (size_of::<Self>() + hosts + series) as u64
+    }
+
+    /// Whether nothing in it started in a time.
+    pub(super) fn is_outside(&self, start_ns: &Range<i64>) -> bool {
+        self.series.iter().all(|series| series.is_outside(start_ns))
+    }
+
+    /// Gives the durations of a path that are asked for to `each`, in no order.
+    #[inline]
+    pub(super) fn each(&self, series: &ChunkSeries, wanted: &Wanted, mut each: impl FnMut(Dot)) {
+        let Some(hosts) = self.hosts_of(series, wanted) else { return };
+        let wholes = &series.wholes;
+        let all = series.is_inside(wanted) && hosts.is_empty();
+        for at in 0..wholes.starts_ns.len() {
+            let (start_ns, duration_ns) = (wholes.starts_ns[at], wholes.durations_ns[at]);
+            let host = wholes.hosts[at];
+            if !all {
+                let of_host = hosts.is_empty() || hosts.get(host.0 as usize) == Some(&true);
+                let within = wanted.start_ns.contains(&start_ns);
+                if !(within && of_host && wanted.wants_duration(duration_ns)) {
+                    continue;
+                }
+            }
+            let error_ns = match wholes.errors_ns.get(at).copied().unwrap_or(UNCROSSED_NS) {
+                UNCROSSED_NS => None,
+                UNKNOWN_NS => Some(None),
+                ns => Some(Some(ns)),
+            };
+            each(Dot { start_ns, duration_ns, host, marks: wholes.marks[at], error_ns });
+        }
+    }
+
+    /// Which hosts are wanted, empty for all; `None` where nothing of the series is wanted.
+    fn hosts_of(&self, series: &ChunkSeries, wanted: &Wanted) -> Option<Vec<bool>> {
+        let of_path = wanted.path.as_ref().is_none_or(|path| *path == series.path.path);
+        if !of_path || series.is_outside(&wanted.start_ns) {
+            return None;
+        }
+        if wanted.hosts.is_empty() {
+            return Some(Vec::new());
+        }
+        let hosts: Vec<bool> = self.hosts.iter().map(|host| wanted.hosts.contains(host)).collect();
+        hosts.contains(&true).then_some(hosts)
+    }
+
+    /// How many durations of a path are asked for, negative ones not among them, where that is
+    /// known without looking at each: with the first and last start and the shortest and longest.
+    pub(super) fn known(&self, series: &ChunkSeries, wanted: &Wanted) -> Option<Extent> {
+        let whole = series.is_inside(wanted) && *series.durations_ns.start() >= 0;
+        let whole = whole && wanted.hosts.is_empty() && wanted.path.is_none();
+        whole.then(|| Extent {
+            count: series.wholes.starts_ns.len() as u64,
+            starts_ns: Some((*series.starts_ns.start(), *series.starts_ns.end())),
+            durations_ns: Some((
+                series.durations_ns.start().unsigned_abs(),
+                series.durations_ns.end().unsigned_abs(),
+            )),
+        })
+    }
+}
+
+/// Judges single durations of a path.
+pub(super) struct Picker<'a> {
+    wanted: &'a Wanted,
+    /// Empty for all; `None` where nothing of the path is wanted.
+    hosts: Option<Vec<bool>>,
+}
+
+impl<'a> Picker<'a> {
+    pub(super) fn new(chunk: &Chunk, series: &ChunkSeries, wanted: &'a Wanted) -> Self {
+        Self { wanted, hosts: chunk.hosts_of(series, wanted) }
+    }
+
+    #[inline]
+    pub(super) fn has(&self, dot: &Dot) -> bool {
+        let of_host = self
+            .hosts
+            .as_ref()
+            .is_some_and(|hosts| hosts.is_empty() || hosts.get(dot.host.0 as usize) == Some(&true));
+        of_host
+            && self.wanted.start_ns.contains(&dot.start_ns)
+            && self.wanted.wants_duration(dot.duration_ns)
+    }
+}
+
+/// The number in a chunk of a host that has another in the question.
+fn local(
+    host: HostIndex,
+    names: &[String],
+    places: &mut [Option<u32>],
+    hosts: &mut Vec<String>,
+) -> HostIndex {
+    let index = host.0 as usize;
+    if let (Some(Some(place)), true) = (places.get(index), host != HostIndex::UNKNOWN) {
+        return HostIndex(*place);
+    }
+    let (Some(place), Some(name)) = (places.get_mut(index), names.get(index)) else {
+        return HostIndex::UNKNOWN;
+    };
+    if host == HostIndex::UNKNOWN {
+        return host;
+    }
+    hosts.push(name.clone());
+    let number = u32::try_from(hosts.len() - 1).unwrap_or(0);
+    *place = Some(number);
+    HostIndex(number)
+}
+
+impl ChunkSeries {
+    fn new(classes: &[ClassId], mut wholes: Wholes, book: &Book) -> Option<Self> {
+        wholes.shrink();
+        let range = |of: &[i64]| Some(*of.iter().min()?..=*of.iter().max()?);
+        let (starts_ns, durations_ns) = (range(&wholes.starts_ns)?, range(&wholes.durations_ns)?);
+        let hop = |class: &ClassId| book.text(std::slice::from_ref(class));
+        let hops = classes.iter().map(hop).collect();
+        let path = Arc::new(PathText { path: book.text(classes), hops });
+        Some(Self { path, wholes, starts_ns, durations_ns })
+    }
+
+    fn size_bytes(&self) -> usize {
+        let text = |text: &String| text.len() + size_of::<String>();
+        let path = text(&self.path.path) + self.path.hops.iter().map(text).sum::<usize>();
+        size_of::<Self>() + path + self.wholes.size_bytes()
+    }
+
+    fn is_outside(&self, start_ns: &Range<i64>) -> bool {
+        *self.starts_ns.end() < start_ns.start || *self.starts_ns.start() >= start_ns.end
+    }
+
+    /// Whether all are in the time and of the lengths that are asked for.
+    fn is_inside(&self, wanted: &Wanted) -> bool {
+        let within = |ns: i64| wanted.wants_duration(ns);
+        wanted.start_ns.contains(self.starts_ns.start())
+            && wanted.start_ns.contains(self.starts_ns.end())
+            && within(*self.durations_ns.end())
+            && (*wanted.duration_ns.start() == 0 || within(*self.durations_ns.start()))
+            && (*self.durations_ns.start() >= 0 || *wanted.duration_ns.start() == 0)
+    }
+}
+
+/// How many there are, from when to when, and how long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Extent {
+    pub(super) count: u64,
+    /// First and last start.
+    pub(super) starts_ns: Option<(i64, i64)>,
+    /// Shortest and longest.
+    pub(super) durations_ns: Option<(u64, u64)>,
+}
+
+impl Extent {
+    /// Adds one; negative ones have no length.
+    pub(super) fn add(&mut self, dot: &Dot) {
+        if let Ok(ns) = u64::try_from(dot.duration_ns) {
+            let (start, one) = (dot.start_ns, Some((ns, ns)));
+            self.merge(&Self { count: 1, starts_ns: Some((start, start)), durations_ns: one });
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.starts_ns = both(self.starts_ns, other.starts_ns);
+        self.durations_ns = both(self.durations_ns, other.durations_ns);
+    }
+}
+
+/// The range that encloses two.
+fn both<T: Ord + Copy>(a: Option<(T, T)>, b: Option<(T, T)>) -> Option<(T, T)> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+        (a, b) => a.or(b),
+    }
+}
+
+/// Numbers for paths, as many as there are.
+#[derive(Debug, Default)]
+pub(super) struct PathNumbers {
+    numbers: HashMap<Arc<PathText>, usize>,
+    pub(super) paths: Vec<Arc<PathText>>,
+}
+
+impl PathNumbers {
+    /// The number of a path that has one.
+    pub(super) fn find(&self, path: &Arc<PathText>) -> Option<usize> {
+        self.numbers.get(path).copied()
+    }
+
+    /// The number of a path, a new one where it has none.
+    pub(super) fn of(&mut self, path: &Arc<PathText>) -> usize {
+        if let Some(number) = self.numbers.get(path) {
+            return *number;
+        }
+        self.paths.push(path.clone());
+        self.numbers.insert(path.clone(), self.paths.len() - 1);
+        self.paths.len() - 1
+    }
+}

@@ -1,0 +1,193 @@
+//! Two sets of durations side by side: two times of one store, or two stores.
+
+use super::durations::{Durations, durations};
+use super::gather::{Asking, gather};
+use super::question::Question;
+use super::ways::{Sampled, Sides, sample};
+use crate::{Snapshot, StoreError};
+use chronoscope_chain::{
+    Contrast, Distribution, Edges, MeanDifference, Moments, PartKind, PartSide, Scale, Way,
+};
+use chronoscope_model::ClassId;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+/// Cells of the common histogram.
+const CELLS: usize = 120;
+
+/// Two sets of durations side by side.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// The first, which is usual.
+    pub a: ComparedSide,
+    /// The second.
+    pub b: ComparedSide,
+    /// The common edges of both histograms, logarithmic, in nanoseconds. None without durations.
+    pub edges_ns: Vec<u64>,
+    /// How B's mean differs from A's; `None` where one of them has fewer than two durations.
+    pub difference: Option<MeanDifference>,
+    /// B's median less A's, in nanoseconds; `None` where one is empty.
+    pub median_shift_ns: Option<i64>,
+    /// The difference in words.
+    pub sentence: String,
+    /// Hop by hop, by samples of both.
+    pub parts: Vec<ComparedPart>,
+    /// The common edges of the parts' histograms, in nanoseconds. None without parts.
+    pub part_edges_ns: Vec<u64>,
+    /// The paths of both, with their durations in A and in B; most first.
+    pub paths: Vec<(String, u64, u64)>,
+}
+
+/// One of them.
+#[derive(Clone, Debug)]
+pub struct ComparedSide {
+    /// The starts that it is about: UTC, nanoseconds since 1970.
+    pub start_ns: Range<i64>,
+    /// What its durations are like; `None` without any.
+    pub distribution: Option<Distribution>,
+    /// How many are in each cell.
+    pub counts: Vec<u64>,
+    /// Of how many the ways were looked at.
+    pub sampled: u64,
+}
+
+/// One part of one hop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComparedPart {
+    /// The hop's class in words.
+    pub hop: String,
+    /// Which part of it.
+    pub kind: PartKind,
+    /// Of A.
+    pub a: PartSide,
+    /// Of B.
+    pub b: PartSide,
+    /// B's median less A's, in nanoseconds.
+    pub shift_ns: i64,
+    /// The chance of such a difference where there is none; `None` where one has no such hop.
+    pub p_value: Option<f64>,
+}
+
+/// Compares the durations of two questions, of one store or of two: all durations, and the hops of
+/// up to `most` of each, sampled as [`hops`](super::hops()) does.
+///
+/// # Errors
+/// As [`ask_watched`](super::ask_watched).
+pub fn compare(
+    (snapshot_a, question_a): (&Snapshot, &Question),
+    (snapshot_b, question_b): (&Snapshot, &Question),
+    most: usize,
+    asking: &Asking<'_>,
+) -> Result<Comparison, StoreError> {
+    let (all_a, ways_a) = side(snapshot_a, question_a, most, asking)?;
+    let (all_b, ways_b) = side(snapshot_b, question_b, most, asking)?;
+    let range = range(&all_a, &all_b);
+    let edges = range.map(|range| Edges::new(Scale::Log, range, CELLS));
+    let compared = |question: &Question, all: &Durations, ways: &Sampled| ComparedSide {
+        start_ns: question.start_ns.clone(),
+        distribution: all.distribution,
+        counts: edges.as_ref().map(|edges| edges.counts(&all.ascending_ns)).unwrap_or_default(),
+        sampled: ways.ways[0].len() as u64,
+    };
+    let (a, b) = (compared(question_a, &all_a, &ways_a), compared(question_b, &all_b, &ways_b));
+    let both = a.distribution.zip(b.distribution);
+    let difference = both.and_then(|(a, b)| MeanDifference::between(&moments(&a), &moments(&b)));
+    let median = |side: &Distribution| i64::try_from(side.median_ns()).unwrap_or(i64::MAX);
+    let (parts, part_edges_ns) = parts(&ways_a, &ways_b);
+    Ok(Comparison {
+        median_shift_ns: both.map(|(a, b)| median(&b) - median(&a)),
+        sentence: sentence(both, difference.as_ref()),
+        edges_ns: edges.map(|edges| edges.all().to_vec()).unwrap_or_default(),
+        parts,
+        part_edges_ns,
+        paths: paths(&all_a, &all_b),
+        a,
+        b,
+        difference,
+    })
+}
+
+fn side(
+    snapshot: &Snapshot,
+    question: &Question,
+    most: usize,
+    asking: &Asking<'_>,
+) -> Result<(Durations, Sampled), StoreError> {
+    let (found, _) = gather(snapshot, question, asking, |gathered| {
+        let all = durations(gathered)?;
+        let ways = sample(snapshot, question, gathered, &Sides::One, (most, asking))?;
+        Ok((all, ways))
+    })?;
+    Ok(found)
+}
+
+const fn moments(distribution: &Distribution) -> Moments {
+    Moments { count: distribution.count, mean_ns: distribution.mean_ns, sd_ns: distribution.sd_ns }
+}
+
+fn range(a: &Durations, b: &Durations) -> Option<Range<u64>> {
+    let all = || a.distribution.iter().chain(&b.distribution);
+    let shortest = all().map(|one| one.min_ns).min()?;
+    let longest = all().map(|one| one.max_ns).max()?;
+    let end = longest.saturating_add(1);
+    Some(shortest.min(end - 1)..end)
+}
+
+/// The classes of two stores are the same numbers: they are made from names.
+fn parts(a: &Sampled, b: &Sampled) -> (Vec<ComparedPart>, Vec<u64>) {
+    let names = |way: &Way| way.hops.iter().map(|hop| hop.class).collect::<Vec<_>>();
+    let mut words: HashMap<ClassId, String> = HashMap::new();
+    for sampled in [a, b] {
+        for class in sampled.ways[0].iter().flat_map(names) {
+            words.entry(class).or_insert_with(|| sampled.book.text(&[class]));
+        }
+    }
+    let contrast = Contrast::between(&a.ways[0], &b.ways[0]);
+    let Some(contrast) = contrast else { return (Vec::new(), Vec::new()) };
+    let parts = contrast.parts.into_iter().map(|part| ComparedPart {
+        hop: words.get(&part.name.class).cloned().unwrap_or_default(),
+        kind: part.name.kind,
+        shift_ns: part.shift_ns(),
+        p_value: part.test.map(|test| test.p_value),
+        a: part.usual,
+        b: part.other,
+    });
+    (parts.collect(), contrast.edges.all().to_vec())
+}
+
+fn paths(a: &Durations, b: &Durations) -> Vec<(String, u64, u64)> {
+    let mut counts: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for (path, count) in &a.paths {
+        counts.entry(path).or_default().0 += count;
+    }
+    for (path, count) in &b.paths {
+        counts.entry(path).or_default().1 += count;
+    }
+    let mut paths: Vec<_> =
+        counts.into_iter().map(|(path, (a, b))| (path.to_owned(), a, b)).collect();
+    paths.sort_by_key(|(path, a, b)| (std::cmp::Reverse(a + b), path.clone()));
+    paths
+}
+
+fn sentence(
+    both: Option<(Distribution, Distribution)>,
+    difference: Option<&MeanDifference>,
+) -> String {
+    let (Some((a, b)), Some(difference)) = (both, difference) else {
+        return "one of the two has too few durations to compare".to_owned();
+    };
+    let (low, high) = difference.interval_ns;
+    let relative = |ns: f64| 100.0 * ns / a.mean_ns.max(f64::MIN_POSITIVE);
+    let interval = format!(
+        "{:+.1} % of the mean, 95 % interval {:+.1} to {:+.1} %",
+        relative(difference.difference_ns),
+        relative(low),
+        relative(high)
+    );
+    let (of_a, of_b) = (a.count, b.count);
+    if low <= 0.0 && high >= 0.0 {
+        return format!("no difference is shown: {interval} ({of_a} and {of_b} durations)");
+    }
+    let word = if difference.difference_ns > 0.0 { "slower" } else { "faster" };
+    format!("B is {word}: {interval} ({of_a} and {of_b} durations)")
+}
