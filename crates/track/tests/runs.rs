@@ -205,28 +205,28 @@ fn versions_in_turns_have_a_run_each() {
     assert!((0.0008..0.0012).contains(&change), "0.1 %: {change}");
     assert_eq!(records[1].items[0].processes[0].runs.len(), 2);
     assert_eq!(Folder::new(&project.runs()).all().unwrap().records.len(), 2);
-    /// A process that works for ever in short pieces is never found not to wait: the replay's own
-    /// limit ends it, and what was counted until then is kept.
-    #[test]
-    fn a_replay_that_takes_too_long_is_ended() {
-        if !tools(&["cc", "valgrind"]) {
-            return;
-        }
-        let project = project("[[replay]]\nname = \"day\"\nscenario = \"day.toml\"\nlimit_s = 1\n");
-        let scenario = "version = 1\nname = \"day\"\nstart = \"2026-07-01T05:00:00Z\"\n\
-        duration = \"87600h\"\n[[process]]\nname = \"busy\"\ncommand = [\"{bin}/program\"]\n";
-        fs::write(project.folder.path().join("day.toml"), scenario).unwrap();
-        let busy =
-            Program::c("#include <unistd.h>\nint main(void) { for (;;) usleep(1000); }", &[]);
-        // Not under Callgrind, which would give it fifty times as long.
-        let mut request = project.request(1);
-        request.method = Method::Hardware;
-        let record = execute(&request, &project.version(&busy, "one"), &mut |_| {}).unwrap();
-        let failure = record.items[0].failure.clone().unwrap();
-        assert!(failure.starts_with("it took longer than 1s, and was at "), "{failure}");
-        assert_eq!(record.items[0].processes[0].name, "busy");
-        assert!(record.items[0].processes[0].runs[0]["waits"] > 0, "{record:?}");
+}
+
+/// A process that works for ever in short pieces is never found not to wait: the replay's own
+/// limit ends it, and what was counted until then is kept.
+#[test]
+fn a_replay_that_takes_too_long_is_ended() {
+    if !tools(&["cc", "valgrind"]) {
+        return;
     }
+    let project = project("[[replay]]\nname = \"day\"\nscenario = \"day.toml\"\nlimit_s = 1\n");
+    let scenario = "version = 1\nname = \"day\"\nstart = \"2026-07-01T05:00:00Z\"\n\
+        duration = \"87600h\"\n[[process]]\nname = \"busy\"\ncommand = [\"{bin}/program\"]\n";
+    fs::write(project.folder.path().join("day.toml"), scenario).unwrap();
+    let busy = Program::c("#include <unistd.h>\nint main(void) { for (;;) usleep(1000); }", &[]);
+    // Not under Callgrind, which would give it fifty times as long.
+    let mut request = project.request(1);
+    request.method = Method::Hardware;
+    let record = execute(&request, &project.version(&busy, "one"), &mut |_| {}).unwrap();
+    let failure = record.items[0].failure.clone().unwrap();
+    assert!(failure.starts_with("it took longer than 1s, and was at "), "{failure}");
+    assert_eq!(record.items[0].processes[0].name, "busy");
+    assert!(record.items[0].processes[0].runs[0]["waits"] > 0, "{record:?}");
 }
 
 #[test]
