@@ -298,7 +298,7 @@ impl Coordinator {
                     self.schedule.resume(who);
                     self.processes[who].since_ns = Some(clock::monotonic_ns());
                 } else {
-                    settle(self.processes[who].outcome.pid, Signal::SIGTERM);
+                    settle(self.processes[who].host_pid, Signal::SIGTERM);
                     self.schedule.wake(who);
                 }
             }
