@@ -7,7 +7,6 @@ mod recording;
 use chronoscope_replay::scenario::{Count, Options, Report, Scenario, differences};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 const SERVER: &str = env!("CARGO_BIN_EXE_aprs-server");
 
@@ -19,8 +18,6 @@ fn replay(out: &Path, count: Count) -> Report {
     let scenario = Scenario::read(&kept().join("server.toml")).unwrap();
     let mut options = Options::new(Path::new(SERVER).parent().unwrap(), out);
     options.count = count;
-    // Under Callgrind a part of it: everything takes fifty times as long there.
-    options.duration = (count == Count::Callgrind).then_some(Duration::from_secs(60));
     let report = scenario.run(&options, &mut |_| {}).unwrap();
     assert_eq!(report.failure, None, "{report:#?}");
     report
