@@ -97,7 +97,7 @@ fn versions_are_measured_compared_and_the_commit_is_found() {
     assert_eq!(none.status.code(), Some(2), "{}", words(&none));
     assert!(words(&none).contains("has no run \"no-such-run\""), "{}", words(&none));
 
-    let history = track(dir, &["history"]);
+    let history = track(dir, &["history", "--svg", "data/h.svg", "--html", "data/h.html"]);
     assert_eq!(history.status.code(), Some(0), "{}", words(&history));
     assert!(
         words(&history).contains("both/program: instructions over 3 runs"),
@@ -105,6 +105,13 @@ fn versions_are_measured_compared_and_the_commit_is_found() {
         words(&history)
     );
     assert!(words(&history).contains("fourth\n"), "{}", words(&history));
+    for (file, begins) in [("h.svg", "<svg "), ("h.html", "<!DOCTYPE html>")] {
+        let page = fs::read_to_string(dir.join("data").join(file)).unwrap();
+        assert!(page.starts_with(begins) && page.contains(" fourth<"), "{page}");
+    }
+    let nowhere = track(dir, &["history", "--html", "no/such/folder.html"]);
+    assert_eq!(nowhere.status.code(), Some(4), "{}", words(&nowhere));
+    assert!(words(&nowhere).contains("cannot write no/such/folder.html"), "{}", words(&nowhere));
 
     let search = ["bisect", "main~3", "main", "--method", "callgrind", "--", "make", "-s"];
     let search = track(dir, &search);

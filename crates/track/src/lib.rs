@@ -36,5 +36,6 @@ pub mod report;
 pub mod run;
 pub mod suite;
 pub mod system;
+mod xml;
 
 pub use lock::LockError;

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use chronoscope_track::compare::Method as By;
 use chronoscope_track::counters::Method;
-use chronoscope_track::history::{Options, histories, picture};
+use chronoscope_track::history::{Options, histories, html, picture, svg};
 use chronoscope_track::report::{Comparison, State, Unchanged, detail, markdown, text};
 use chronoscope_track::run::{
     Commit, Folder, Progress, Record, Request, Version, execute, execute_together,
@@ -91,13 +91,13 @@ fn a_change_is_found_in_kept_runs_and_named_and_none_is_not() {
     let (one, same, slower) = (compiled(2000), compiled(2000), compiled(2012));
     project.run(&one, "first", 6);
     project.run(&same, "second", 1);
-    let after = project.run(&slower, "third", 1);
+    let after = project.run(&slower, "third <script>", 1);
 
     let none = project.compare("first", "second");
     assert_eq!(none.rows[0].state, State::Unmoved, "{none:?}");
     assert!(text(&none).ends_with("nothing moved, of 1\n"), "{}", text(&none));
 
-    let found = project.compare("second", "third");
+    let found = project.compare("second", "third <script>");
     let row = &found.rows[0];
     let judged = row.main().unwrap();
     assert_eq!(row.state, State::Moved);
@@ -108,7 +108,7 @@ fn a_change_is_found_in_kept_runs_and_named_and_none_is_not() {
     assert!(judged.statement.contains("of unchanged pairs are called so"), "{}", judged.statement);
 
     let folder = Folder::new(&project.runs());
-    let (before, after) = (folder.find("second").unwrap(), folder.find("third").unwrap());
+    let (before, after) = (folder.find("second").unwrap(), folder.find("third <script>").unwrap());
     let stop = Arc::new(AtomicBool::new(false));
     let limit = Duration::from_secs(60);
     let detail = detail(row, [(&before, None), (&after, None)], limit, &stop).unwrap();
@@ -123,8 +123,22 @@ fn a_change_is_found_in_kept_runs_and_named_and_none_is_not() {
     let history = histories(&folder.all().unwrap().records, &options);
     let [series] = &history.series[..] else { panic!("{history:?}") };
     let steps: Vec<_> = series.changes.iter().map(|step| (step.index, &*step.title)).collect();
-    assert_eq!(steps, [(2, "third")]);
+    assert_eq!(steps, [(2, "third <script>")]);
     assert!(picture(series, 40).contains(" -> "), "{}", picture(series, 40));
+    let change = format!("{:+.4} %", series.changes[0].change * 100.0);
+    for page in [svg(&history), html(&history)] {
+        for words in ["loops/program: instructions over 3 runs", &change, "third &lt;script&gt;"] {
+            assert!(page.contains(words), "{words}: {page}");
+        }
+        assert!(page.contains("prefers-color-scheme:dark"), "{page}");
+        // Nothing in it is executed or fetched; an SVG's name space is a name.
+        let page = page.replace("http://www.w3.org/2000/svg", "");
+        for not in ["<script", "http://", "https://", "url(", "src=", "@import"] {
+            assert!(!page.contains(not), "{not}: {page}");
+        }
+        let circles = page.matches("<circle").count();
+        assert_eq!((circles, page.matches("class=\"mark more\"").count()), (3, 1), "{page}");
+    }
 }
 
 /// Profiles of what was counted otherwise are made when they are wanted, of the same executable.

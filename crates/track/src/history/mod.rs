@@ -1,14 +1,21 @@
 //! What a figure was in run after run, and where it moved.
 
+mod chart;
+mod page;
 mod picture;
+mod scale;
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use crate::compare::{self, Exactness, Floor};
+use crate::counters::Method;
 use crate::report::alike;
 use crate::run::{Measured, Record};
+use crate::system::System;
+pub use chart::svg;
+pub use page::html;
 pub use picture::picture;
 
 /// Version of histories as JSON.
@@ -81,16 +88,31 @@ pub struct Change {
 pub struct Histories {
     /// Version of this structure as JSON; grows when something changes its meaning.
     pub version: u32,
+    /// What they are of; `None` without runs.
+    pub of: Option<Head>,
     /// A series for each process.
     pub series: Vec<Series>,
     /// Runs that cannot be held against the last one: of another machine, method or suite.
     pub left_out: usize,
 }
 
+/// What all runs of a history have in common: the last one's.
+#[derive(Clone, Debug, Serialize)]
+pub struct Head {
+    /// The suite's name.
+    pub suite: String,
+    /// Where it was measured.
+    pub system: System,
+    /// How instructions were counted.
+    pub method: Method,
+}
+
 /// The histories that these runs, the oldest first, have in common with the last of them.
 pub fn histories(records: &[Record], options: &Options) -> Histories {
-    let mut found = Histories { version: VERSION, series: Vec::new(), left_out: 0 };
+    let mut found = Histories { version: VERSION, of: None, series: Vec::new(), left_out: 0 };
     let Some(last) = records.last() else { return found };
+    let (suite, system, method) = (last.suite.clone(), last.system.clone(), last.method.clone());
+    found.of = Some(Head { suite, system, method });
     let mut points = BTreeMap::<(String, String), (Exactness, Vec<Point>)>::new();
     for record in records {
         if !alike(record, last) {
@@ -158,6 +180,17 @@ fn neighbours(values: &[f64], floor: f64) -> Vec<(usize, f64, f64)> {
     let pairs = values.windows(2).enumerate();
     let steps = pairs.filter(|(_, pair)| (pair[1] / pair[0]).ln().abs() > floor.ln_1p());
     steps.map(|(index, pair)| (index + 1, pair[0], pair[1])).collect()
+}
+
+impl Series {
+    /// `item`, or `item/process` where that says more.
+    pub fn name(&self) -> String {
+        if self.process == self.item {
+            self.item.clone()
+        } else {
+            format!("{}/{}", self.item, self.process)
+        }
+    }
 }
 
 impl Histories {

@@ -2,6 +2,7 @@
 
 use super::Runs;
 use clap::Args;
+use std::path::PathBuf;
 
 /// What each process cost in run after run, and where it moved: the steps that describe the
 /// history best, of which those that are too small to matter are none. Runs of another machine or
@@ -24,6 +25,12 @@ pub(crate) struct History {
     /// The last values in the picture, so many
     #[arg(long, value_name = "N", default_value_t = 72)]
     pub(crate) width: usize,
+    /// Draw them all, not only the last: as SVG, to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// The same as a page for a browser, with the values: one file of HTML, without scripts
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Print JSON (version 1) instead of pictures
     #[arg(long)]
     pub(crate) json: bool,

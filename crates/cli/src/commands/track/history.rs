@@ -4,9 +4,10 @@ use super::runs;
 use crate::args::track::history::History;
 use crate::exit::Exit;
 use crate::screen::show;
-use anyhow::Result;
-use chronoscope_track::history::{Options, histories, picture};
+use anyhow::{Context, Result};
+use chronoscope_track::history::{Options, histories, html, picture, svg};
 use chronoscope_track::run::Folder;
+use std::path::Path;
 
 /// Runs the command.
 pub(super) fn history(args: &History) -> Result<Exit> {
@@ -24,13 +25,24 @@ pub(super) fn history(args: &History) -> Result<Exit> {
     }
     if args.json {
         show(&(found.json()? + "\n"))?;
-    } else {
-        let pictures: Vec<_> = found.series.iter().map(|s| picture(s, args.width)).collect();
-        show(&pictures.join("\n"))?;
     }
     if found.series.is_empty() {
         eprintln!("{} has no run with that: `chronoscope track run` makes one", folder.display());
         return Ok(Exit::Nothing);
     }
+    if let Some(file) = &args.svg {
+        write(file, &svg(&found))?;
+    }
+    if let Some(file) = &args.html {
+        write(file, &html(&found))?;
+    }
+    if !args.json {
+        let pictures: Vec<_> = found.series.iter().map(|s| picture(s, args.width)).collect();
+        show(&pictures.join("\n"))?;
+    }
     Ok(Exit::Done)
+}
+
+fn write(file: &Path, text: &str) -> Result<()> {
+    std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
 }

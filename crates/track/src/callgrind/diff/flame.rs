@@ -12,6 +12,7 @@ use super::matching::Matching;
 use super::{Comparison, Options};
 use crate::callgrind::graph::{Graph, GraphError};
 use crate::callgrind::profile::Profile;
+use crate::xml::escaped;
 
 /// Stacks that cost less than this part of the total are in their caller's frame.
 const SHARE_MIN: f64 = 2e-4;
@@ -250,8 +251,4 @@ fn colour(strength: f64) -> String {
     } else {
         "rgb(235,235,235)".to_owned()
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,0 +1,207 @@
+//! Histories as a page: one HTML file with nothing to fetch and no script.
+
+use std::fmt::Write;
+
+use super::chart::{self, Colours, DARK, LIGHT, PANEL, WIDTH, day, panel, percent, way};
+use super::{Head, Histories, Series};
+use crate::counters::Method;
+use crate::report::figure;
+use crate::xml::escaped;
+
+/// The page: what there is, then a picture, the steps and all values of each process.
+pub fn html(histories: &Histories) -> String {
+    let mut page = String::new();
+    // Writing into a string cannot fail.
+    let _ = write_page(&mut page, histories);
+    page
+}
+
+fn write_page(page: &mut String, histories: &Histories) -> std::fmt::Result {
+    let figure = histories.series.first().map_or("no figure", |series| &series.figure);
+    let suite = histories.of.as_ref().map_or("no runs", |head| &head.suite);
+    let title = escaped(&format!("{suite}: {figure}"));
+    writeln!(
+        page,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" \
+         content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <title>{title}</title>\n<style>{}</style>\n</head>\n<body>\n<h1>{title}</h1>",
+        style()
+    )?;
+    if let Some(head) = &histories.of {
+        writeln!(page, "<p>{}</p>", escaped(&measured_on(head)))?;
+    }
+    if histories.left_out > 0 {
+        let n = histories.left_out;
+        writeln!(page, "<p>Left out: {n} runs of another machine, method or suite.</p>")?;
+    }
+    overview(page, histories)?;
+    for series in &histories.series {
+        section(page, series)?;
+    }
+    writeln!(page, "</body>\n</html>")
+}
+
+fn measured_on(head: &Head) -> String {
+    let system = &head.system;
+    let method = match &head.method {
+        Method::Hardware => "Counted by the processor".to_owned(),
+        Method::Callgrind { because } => format!("Counted by Callgrind ({because})"),
+    };
+    let (machine, cpu, cpus, kernel) = (&system.machine, &system.cpu, system.cpus, &system.kernel);
+    format!("{method} on {machine}: {cpu}, {cpus} processors, Linux {kernel}.")
+}
+
+/// A row for each process: where it is now, and what moved it last.
+fn overview(page: &mut String, histories: &Histories) -> std::fmt::Result {
+    writeln!(
+        page,
+        "<table>\n<thead><tr><th>process</th><th>runs</th><th>last</th><th>since the first</th>\
+         <th>last step</th><th>by</th></tr></thead>\n<tbody>"
+    )?;
+    for series in &histories.series {
+        let name = escaped(&series.name());
+        let (first, last) = (series.points.first(), series.points.last());
+        let value = last.map_or(String::new(), |last| figure(&series.figure, last.value));
+        let since = match (first, last) {
+            (Some(first), Some(last)) if first.value > 0.0 => {
+                percent(last.value / first.value - 1.0)
+            }
+            _ => String::new(),
+        };
+        let step = match series.changes.last() {
+            Some(step) => format!(
+                "<td class=\"{} number\">{}</td><td>{}</td>",
+                way(step),
+                percent(step.change),
+                escaped(&step.title)
+            ),
+            None => "<td class=\"number\">none</td><td></td>".to_owned(),
+        };
+        writeln!(
+            page,
+            "<tr><td><a href=\"#{name}\">{name}</a></td><td class=\"number\">{}</td>\
+             <td class=\"number\">{value}</td><td class=\"number\">{since}</td>{step}</tr>",
+            series.points.len()
+        )?;
+    }
+    writeln!(page, "</tbody>\n</table>")
+}
+
+fn section(page: &mut String, series: &Series) -> std::fmt::Result {
+    let (name, title) = (escaped(&series.name()), escaped(&chart::title(series)));
+    writeln!(
+        page,
+        "<section id=\"{name}\">\n<h2>{name}</h2>\n\
+         <svg role=\"img\" aria-label=\"{title}\" viewBox=\"0 0 {WIDTH} {PANEL}\">\n{}</svg>",
+        panel(series)
+    )?;
+    let floor = percent(series.floor);
+    let floor = floor.trim_start_matches('+');
+    let noise = series.noise.map(|noise| {
+        let usual = percent(noise);
+        format!(" A value is usually {} from its level.", usual.trim_start_matches('+'))
+    });
+    let noise = noise.unwrap_or_default();
+    if series.changes.is_empty() {
+        writeln!(page, "<p>No step of more than {floor}.{noise}</p>")?;
+    } else {
+        writeln!(page, "<p>Steps of more than {floor}:{noise}</p>")?;
+        steps(page, series)?;
+    }
+    values(page, series)?;
+    writeln!(page, "</section>")
+}
+
+fn steps(page: &mut String, series: &Series) -> std::fmt::Result {
+    writeln!(
+        page,
+        "<table>\n<thead><tr><th></th><th>step</th><th>before</th><th>after</th><th>commit</th>\
+         <th>run</th></tr></thead>\n<tbody>"
+    )?;
+    for (index, step) in series.changes.iter().enumerate() {
+        let [before, after] = [step.before, step.after].map(|level| figure(&series.figure, level));
+        writeln!(
+            page,
+            "<tr><td class=\"number\">{}.</td><td class=\"{} number\">{}</td>\
+             <td class=\"number\">{before}</td><td class=\"number\">{after}</td>\
+             <td>{}</td><td>{}</td></tr>",
+            index + 1,
+            way(step),
+            percent(step.change),
+            escaped(&step.title),
+            escaped(&step.run)
+        )?;
+    }
+    writeln!(page, "</tbody>\n</table>")
+}
+
+/// All values, for who cannot see the picture or wants the figures.
+fn values(page: &mut String, series: &Series) -> std::fmt::Result {
+    writeln!(
+        page,
+        "<details>\n<summary>All {} values</summary>\n<table>\n<thead><tr><th>day (UTC)</th>\
+         <th>{}</th><th>commit</th><th>run</th></tr></thead>\n<tbody>",
+        series.points.len(),
+        escaped(&series.figure)
+    )?;
+    for point in series.points.iter().rev() {
+        writeln!(
+            page,
+            "<tr><td>{}</td><td class=\"number\">{}</td><td>{}</td><td>{}</td></tr>",
+            day(point.started_ns),
+            figure(&series.figure, point.value),
+            escaped(&point.title),
+            escaped(&point.run)
+        )?;
+    }
+    writeln!(page, "</tbody>\n</table>\n</details>")
+}
+
+fn style() -> String {
+    let colours = |colours: &Colours| {
+        let Colours { paper, ink, soft, grid, data, more, less } = colours;
+        format!(
+            "body{{background:{paper};color:{ink}}}th,summary{{color:{soft}}}\
+             th,td{{border-bottom:1px solid {grid}}}a{{color:{data}}}\
+             td.more{{color:{more}}}td.less{{color:{less}}}"
+        )
+    };
+    let (light, dark, pictures) = (colours(&LIGHT), colours(&DARK), chart::style());
+    format!(
+        ":root{{color-scheme:light dark}}\
+         body{{font:15px/1.5 sans-serif;max-width:70rem;margin:0 auto;padding:1rem}}\
+         svg{{width:100%;height:auto;font:12px sans-serif}}\
+         table{{border-collapse:collapse;display:block;overflow-x:auto}}\
+         th,td{{padding:.2rem .8rem .2rem 0;text-align:left;white-space:nowrap}}\
+         .number{{text-align:right;font-variant-numeric:tabular-nums}}\
+         {light}@media (prefers-color-scheme:dark){{{dark}}}{pictures}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Relative luminance of `#rrggbb`, WCAG 2.1.
+    fn luminance(colour: &str) -> f64 {
+        let channel = |at: usize| {
+            let part = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;
+            if part <= 0.039_28 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
+    }
+
+    /// WCAG 2.1 §1.4.3 asks for 4.5 between text and what it is on.
+    #[test]
+    fn words_can_be_read_in_light_and_dark() {
+        for colours in [LIGHT, DARK] {
+            for text in [colours.ink, colours.soft, colours.data, colours.more, colours.less] {
+                let (one, other) = (luminance(text), luminance(colours.paper));
+                let contrast = (one.max(other) + 0.05) / (one.min(other) + 0.05);
+                assert!(contrast >= 4.5, "{text} on {}: {contrast:.2}", colours.paper);
+            }
+        }
+    }
+}
