@@ -30,6 +30,7 @@
 
 mod api;
 mod grpc;
+mod limits;
 mod listen;
 mod metrics;
 mod otlp;
@@ -40,6 +41,7 @@ mod token;
 mod views;
 
 pub use api::openapi;
+pub use limits::{Limit, Limited, LimitsError};
 pub use tls::{TlsError, TlsFiles};
 pub use token::{Token, TokenError};
 pub use views::{answer, classes};
@@ -90,6 +92,10 @@ pub struct ServerOptions {
     pub source: Option<Source>,
     /// The folder of this host's rings, of which the page shows what programs are doing.
     pub rings: PathBuf,
+    /// The folder of the runs that `chronoscope track` keeps; it need not be there.
+    pub runs: PathBuf,
+    /// What the page's view of now is held against.
+    pub limits: Vec<Limit>,
     /// Where rows that come in go; `None` takes none.
     pub ingest: Option<Ingest>,
     /// Certificate and key; `None` speaks plain TCP.
@@ -105,8 +111,10 @@ impl ServerOptions {
     pub fn new(listen: SocketAddr, data_dir: PathBuf) -> Self {
         Self {
             listen,
+            runs: data_dir.join("runs"),
             data_dir,
             rings: chronoscope_record::read::default_folder(),
+            limits: Vec::new(),
             source: None,
             ingest: None,
             tls: None,

@@ -28,10 +28,10 @@ struct Store {
 
 /// All routes: behind the token, but for the page's own files.
 pub(crate) fn routes(options: ServerOptions) -> Router {
-    let ServerOptions { data_dir, source, rings, ingest, token, .. } = options;
+    let page = api::routes(api::Api::new(&options), options.token.clone());
+    let ServerOptions { data_dir, source, ingest, token, .. } = options;
     let source = source.unwrap_or_else(|| Source::Files(data_dir.clone()));
     let metrics = metrics::Follower::start(data_dir.clone());
-    let page = api::routes(api::Api::new(source.clone(), data_dir.clone(), rings), token.clone());
     let store = Store { data_dir, source, one_at_a_time: Arc::new(Semaphore::new(1)), metrics };
     let asked = Router::new()
         .route("/status", get(status))

@@ -12,21 +12,26 @@ mod asked;
 mod chain;
 mod error;
 mod graph;
+mod hosts;
+mod now;
 mod questions;
 mod rings;
 mod running;
+mod runs;
 mod selection;
 mod status;
 mod stored;
 mod tree;
 mod worst;
 
+use crate::ServerOptions;
+use crate::limits::Limit;
 use crate::token::{self, Token};
 use asked::Path;
 use axum::http::header;
 use axum::middleware;
 use axum::{Json, Router};
-use chronoscope_store::ask::Progress;
+use chronoscope_store::ask::{DurationCache, Progress};
 use chronoscope_store::source::Source;
 use error::ApiError;
 use running::Running;
@@ -49,15 +54,32 @@ pub(crate) struct Api {
     pub(crate) data_dir: Arc<PathBuf>,
     /// The folder of this host's rings.
     pub(crate) rings: Arc<PathBuf>,
+    /// The folder of the runs that `chronoscope track` keeps.
+    pub(crate) runs: Arc<PathBuf>,
+    /// What now is held against.
+    pub(crate) limits: Arc<[Limit]>,
+    /// What is remembered of now.
+    pub(crate) watch: Arc<now::Watch>,
     /// What is being answered.
     pub(crate) running: Arc<Running>,
+    /// Durations that earlier questions found.
+    pub(crate) durations: Arc<DurationCache>,
 }
 
 impl Api {
-    /// An API that answers from `source`.
-    pub(crate) fn new(source: Source, data_dir: PathBuf, rings: PathBuf) -> Self {
-        let (data_dir, rings) = (Arc::new(data_dir), Arc::new(rings));
-        Self { source, data_dir, rings, running: Arc::default() }
+    /// The API of a server.
+    pub(crate) fn new(options: &ServerOptions) -> Self {
+        let files = || Source::Files(options.data_dir.clone());
+        Self {
+            source: options.source.clone().unwrap_or_else(files),
+            data_dir: Arc::new(options.data_dir.clone()),
+            rings: Arc::new(options.rings.clone()),
+            runs: Arc::new(options.runs.clone()),
+            limits: options.limits.as_slice().into(),
+            watch: Arc::default(),
+            running: Arc::default(),
+            durations: Arc::default(),
+        }
     }
 
     /// Answers a question beside the server, in its turn and under its name.
@@ -98,6 +120,11 @@ fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(chain::perfetto))
         .routes(routes!(graph::graph))
         .routes(routes!(worst::worst))
+        .routes(routes!(now::now))
+        .routes(routes!(hosts::hosts))
+        .routes(routes!(runs::runs))
+        .routes(routes!(runs::history))
+        .routes(routes!(runs::difference))
         .routes(routes!(rings::rings))
         .routes(routes!(rings::ring))
         .routes(routes!(running::progress, running::cancel))

@@ -206,3 +206,106 @@ pub(super) async fn cancel(
     api.running.find(&id)?.progress.cancel.store(true, Ordering::Relaxed);
     Ok(StatusCode::NO_CONTENT)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    /// Work that says when it begins, and ends when it is told to or is cancelled.
+    fn work(
+        begun: mpsc::Sender<()>,
+        end: mpsc::Receiver<()>,
+    ) -> impl FnOnce(&Progress) -> Result<&'static str, ApiError> {
+        move |progress| {
+            begun.send(()).unwrap();
+            loop {
+                progress.check()?;
+                match end.try_recv() {
+                    Ok(()) => return Ok("answered"),
+                    Err(_) => std::thread::yield_now(),
+                }
+            }
+        }
+    }
+
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_current_thread().build().unwrap()
+    }
+
+    #[test]
+    fn two_are_answered_and_the_third_waits_for_its_turn() {
+        runtime().block_on(async {
+            let running = Arc::new(Running::default());
+            let (begun, begins) = mpsc::channel();
+            let mut ends = Vec::new();
+            let mut questions = Vec::new();
+            for id in ["one", "two", "three"] {
+                let (end, ended) = mpsc::channel();
+                ends.push(end);
+                let id = Some(id.to_owned());
+                let question = running.clone().run(id, "segments", work(begun.clone(), ended));
+                questions.push(tokio::spawn(question));
+                tokio::task::yield_now().await; // it enters, in this order
+            }
+            begins.recv().unwrap();
+            begins.recv().unwrap();
+            assert!(begins.try_recv().is_err(), "a third began");
+            let runs = |id: &str| running.find(id).unwrap().runs.load(Ordering::Relaxed);
+            assert_eq!(["one", "two", "three"].map(runs), [true, true, false]);
+            // A name that is in use is refused; the same question would follow the wrong one.
+            let (_end, ended) = mpsc::channel();
+            let again = running.clone().run(Some("two".into()), "segments", work(begun, ended));
+            assert_eq!(
+                again.await.unwrap_err(),
+                ApiError::question("a question of that name is being answered")
+                    .hint("give each question a name of its own")
+            );
+            for end in ends {
+                end.send(()).unwrap();
+            }
+            for question in questions {
+                assert_eq!(question.await.unwrap(), Ok("answered"));
+            }
+            assert!(running.asked().is_empty());
+        });
+    }
+
+    #[test]
+    fn a_question_ends_when_it_is_cancelled_or_nobody_waits_for_it() {
+        runtime().block_on(async {
+            let running = Arc::new(Running::default());
+            for by_name in [true, false] {
+                let (begun, begins) = mpsc::channel();
+                let (end, ended) = mpsc::channel();
+                let id = Some("a-1".to_owned());
+                let question = running.clone().run(id, "segments", work(begun, ended));
+                let question = tokio::spawn(question);
+                tokio::task::yield_now().await;
+                begins.recv().unwrap();
+                if by_name {
+                    running.find("a-1").unwrap().progress.cancel.store(true, Ordering::Relaxed);
+                    assert_eq!(question.await.unwrap(), Err(ApiError::cancelled()));
+                } else {
+                    question.abort();
+                    assert!(question.await.unwrap_err().is_cancelled());
+                }
+                // The work itself has ended, or will: its end of the channel goes with it.
+                while end.send(()).is_ok() {
+                    std::thread::yield_now();
+                }
+                assert!(running.asked().is_empty());
+            }
+        });
+    }
+
+    #[test]
+    fn names_are_letters_of_a_few_kinds() {
+        for id in ["a", "0-9", &"z".repeat(64)] {
+            assert_eq!(check(id), Ok(()), "{id}");
+        }
+        for id in ["", "A", "a b", "ä", &"z".repeat(65)] {
+            assert!(check(id).is_err(), "{id}");
+        }
+    }
+}

@@ -79,7 +79,6 @@ impl Selection {
     }
 
     /// By whose clocks.
-    #[allow(dead_code)] // until a question about durations is asked
     pub(crate) fn clocks(&self) -> Clocks {
         match self.clocks {
             Some(ClockChoice::Corrected) => Clocks::Corrected,
@@ -91,7 +90,6 @@ impl Selection {
     ///
     /// # Errors
     /// 400 where it lacks what its kind needs or says what its kind does not know.
-    #[allow(dead_code)] // as above
     pub(crate) fn question(&self) -> Result<Question, ApiError> {
         let level = match self.level.as_deref() {
             None | Some("any") => Level::Any,

@@ -2,10 +2,12 @@
 
 use super::asked::{Nothing, Plain};
 use super::error::{ApiError, ErrorBody};
-use super::{Api, beside};
+use super::{Api, beside, runs};
 use axum::Json;
 use axum::extract::State;
 use chronoscope_collect::Status as CollectorStatus;
+use chronoscope_model::ClassName;
+use chronoscope_net::rows;
 use chronoscope_store::StoreError;
 use chronoscope_store::source::View;
 use serde::Serialize;
@@ -77,7 +79,12 @@ fn read(api: &Api) -> Result<Status, ApiError> {
         bytes: None,
         covered: None,
         collector,
-        has: Has { rings: api.rings.is_dir(), ..Has::default() },
+        has: Has {
+            rings: api.rings.is_dir(),
+            runs: runs::is_any(&api.runs),
+            hosts: false,
+            clocks: false,
+        },
     };
     let looked = api.source.with(|view| {
         if let View::Files(snapshot) = view {
@@ -88,6 +95,8 @@ fn read(api: &Api) -> Result<Status, ApiError> {
             let extent = snapshot.extent();
             status.covered =
                 extent.map(|covered| Covered { from_ns: covered.start, until_ns: covered.end });
+            let kept = |name: &ClassName| name.application == rows::APPLICATION;
+            status.has.hosts = snapshot.names().classes().any(|(_, name)| kept(name));
             status.has.clocks = !snapshot.clocks().is_empty();
         }
         Ok(())

@@ -1,9 +1,197 @@
-//! Questions about durations.
+//! Questions about durations: `/scatter`, `/histogram`, `/chains`, `/hops` and `/compare`.
+
+mod chains;
+mod compare;
+mod histogram;
+mod hops;
+mod scatter;
 
 use super::Api;
+use super::error::ApiError;
+use chronoscope_chain::{Distribution, PartKind, PartSide, Scale};
+use chronoscope_store::ask::{Asking, ClockQuality, Limits, Progress};
+use chronoscope_store::source::{Source, View};
+use chronoscope_store::{Snapshot, StoreError};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 /// Their routes.
 pub(super) fn routes() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
+        .routes(routes!(scatter::scatter))
+        .routes(routes!(histogram::histogram))
+        .routes(routes!(chains::chains))
+        .routes(routes!(hops::hops))
+        .routes(routes!(compare::compare))
+}
+
+/// How durations are laid out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum AxisScale {
+    /// Equal cells.
+    Linear,
+    /// Cells of equal ratio.
+    #[default]
+    Log,
+}
+
+impl From<AxisScale> for Scale {
+    fn from(scale: AxisScale) -> Self {
+        match scale {
+            AxisScale::Linear => Self::Linear,
+            AxisScale::Log => Self::Log,
+        }
+    }
+}
+
+/// Exact statistics of durations; quantiles by nearest rank.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct DistributionView {
+    count: u64,
+    /// Their sum, in ns (to 53 bits).
+    sum_ns: f64,
+    min_ns: u64,
+    max_ns: u64,
+    mean_ns: f64,
+    /// The population's standard deviation.
+    sd_ns: f64,
+    median_ns: u64,
+    p90_ns: u64,
+    p99_ns: u64,
+    p99_73_ns: u64,
+    p99_9_ns: u64,
+    /// The median plus three standard deviations.
+    three_sigma_ns: f64,
+    /// Durations above it.
+    above_3_sigma: u64,
+}
+
+impl From<&Distribution> for DistributionView {
+    fn from(of: &Distribution) -> Self {
+        let [median_ns, p90_ns, p99_ns, p99_73_ns, p99_9_ns] = of.quantiles_ns;
+        Self {
+            count: of.count,
+            sum_ns: of.sum_ns as f64,
+            min_ns: of.min_ns,
+            max_ns: of.max_ns,
+            mean_ns: of.mean_ns,
+            sd_ns: of.sd_ns,
+            median_ns,
+            p90_ns,
+            p99_ns,
+            p99_73_ns,
+            p99_9_ns,
+            three_sigma_ns: of.three_sigma_ns(),
+            above_3_sigma: of.above_3_sigma,
+        }
+    }
+}
+
+/// What the hosts' clocks say about durations that cross hosts.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct ClockNote {
+    /// Whether the durations were corrected.
+    corrected: bool,
+    /// All durations, negative ones included.
+    durations: u64,
+    /// Those that cross hosts.
+    crossing: u64,
+    /// Of these, from or to a clock that was never read.
+    unknown: u64,
+    /// The most that one may be off by; null where none is known.
+    error_ns_max: Option<u64>,
+    error_ns_mean: Option<f64>,
+    /// The mean share of itself that a duration may be off by.
+    share_mean: Option<f64>,
+    /// Durations below 0, which are not used.
+    negative: u64,
+}
+
+impl From<&ClockQuality> for ClockNote {
+    fn from(of: &ClockQuality) -> Self {
+        let crossings = &of.crossings;
+        let error_ns_mean = crossings.error_ns_mean();
+        Self {
+            corrected: of.corrected,
+            durations: of.durations,
+            crossing: crossings.count,
+            unknown: crossings.unknown,
+            error_ns_max: error_ns_mean.map(|_| crossings.error_ns_max),
+            error_ns_mean,
+            share_mean: crossings.share_mean(),
+            negative: crossings.negative,
+        }
+    }
+}
+
+/// What a part of a hop took in one set of chains.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct HopSide {
+    /// Chains that have the hop.
+    count: u64,
+    mean_ns: f64,
+    /// Below 0 where clocks disagree.
+    median_ns: i64,
+    p99_ns: i64,
+    /// Chains in each cell between `edges_ns`.
+    counts: Vec<u64>,
+}
+
+impl From<PartSide> for HopSide {
+    fn from(of: PartSide) -> Self {
+        let PartSide { count, mean_ns, median_ns, p99_ns, counts } = of;
+        Self { count, mean_ns, median_ns, p99_ns, counts }
+    }
+}
+
+/// Which part of a hop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum HopPart {
+    /// From what called it until it started.
+    Wait,
+    /// From its start until it ended or the next hop started.
+    Work,
+}
+
+impl From<PartKind> for HopPart {
+    fn from(kind: PartKind) -> Self {
+        match kind {
+            PartKind::Wait => Self::Wait,
+            PartKind::Work => Self::Work,
+        }
+    }
+}
+
+/// Asks the files of a store; a cluster does not answer `what`.
+fn of_files<T>(
+    api: &Api,
+    (source, progress): (&Source, &Progress),
+    what: &str,
+    mut ask: impl FnMut(&Snapshot, &Asking<'_>) -> Result<T, StoreError>,
+) -> Result<T, ApiError> {
+    let limits = Limits::default();
+    let asking = Asking { limits: &limits, progress, cache: &api.durations };
+    let found = source.with(|view| match view {
+        View::Files(snapshot) => ask(snapshot, &asking).map(Some),
+        View::ClickHouse(_) => Ok(None),
+    })?;
+    found.ok_or_else(|| ApiError::cluster(what))
+}
+
+/// Milliseconds since a moment of the monotonic clock.
+fn elapsed_ms(began_ns: u64) -> u64 {
+    chronoscope_clock::monotonic_ns().saturating_sub(began_ns) / 1_000_000
+}
+
+/// A number within bounds, or what is wrong with it.
+fn bounded(name: &str, given: Option<usize>, usual: usize, most: usize) -> Result<usize, ApiError> {
+    let number = given.unwrap_or(usual);
+    if (1..=most).contains(&number) {
+        return Ok(number);
+    }
+    Err(ApiError::question(format!("{name} {number}: from 1 to {most}")))
 }

@@ -1,0 +1,252 @@
+//! The page's questions over ten million stored chains: from the request to the last byte of the
+//! answer, over HTTP, from a server that was just started (files in the page cache) and again.
+//!
+//! The chains are invented, of the shape of the radar chain: five hops, one in twenty with a sixth,
+//! log-normal waits and works, 62 hosts, ids as our recorder gives them. What is measured is how
+//! long questions about them take.
+//!
+//! `cargo bench -p chronoscope-server --bench page -- [--chains N] [--dir DIR]`: the store is made
+//! once and kept in DIR (`out/page-store` where nothing is said).
+
+use chronoscope_model::{
+    Batch, ClassId, ClassName, NO_PROCESS_CPU, Names, PathId, ProcessId, ProcessName, Record,
+    TransactionId,
+};
+use chronoscope_server::{Server, ServerOptions};
+use chronoscope_store::{Append, MINUTE_NS, Options, Snapshot, Store};
+use std::error::Error;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+
+/// 2026-11-21T00:00 UTC.
+const BEGIN_NS: i64 = 1_795_219_200_000_000_000;
+/// Chains of a minute: ten million are some ten hours.
+const MINUTE_CHAINS: i64 = 16_000;
+/// Chains in one append.
+const APPEND_CHAINS: u64 = 20_000;
+/// What we aim at, in milliseconds: the first picture, and all questions of a brush.
+const AIMS_MS: (f64, f64) = (1000.0, 300.0);
+/// Median wait before, and work of, each hop; in nanoseconds.
+const HOPS: [(&str, &str, f64, f64); 6] = [
+    ("MRTS", "decodePlots", 0.0, 300e3),
+    ("MRTS", "Correlate", 200e3, 150e3),
+    ("MRTS", "Filter", 300e3, 90e3), // of one chain in twenty
+    ("MSG", "TrackStore_updateTrack", 4e6, 80e3),
+    ("CWP", "TrackStore_updateTrack", 5e6, 120e3),
+    ("CWP", "TargetView_redraw", 2e6, 900e3),
+];
+
+/// SplitMix64: good enough for load, and the same everywhere.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Log-normal around a median, in nanoseconds.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most seconds
+    fn log_normal_ns(&mut self, median_ns: f64) -> u64 {
+        let share = |bits: u64| ((bits >> 11) + 1) as f64 / (1u64 << 53) as f64;
+        let (a, b) = (share(self.next()), share(self.next()));
+        let normal = (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos();
+        (median_ns * (0.6 * normal).exp()) as u64
+    }
+}
+
+struct Generator {
+    random: Random,
+    classes: [ClassId; HOPS.len()],
+    hosts: Vec<ProcessId>,
+    names: Names,
+    next_id: u64,
+}
+
+impl Generator {
+    fn new() -> Self {
+        let mut names = Names::default();
+        let classes = HOPS.map(|(application, class, ..)| {
+            names.add_class(ClassName { application: application.into(), class: class.into() });
+            ClassId::of(application, class)
+        });
+        for with_filter in [false, true] {
+            let hops = (0..HOPS.len()).filter(|hop| *hop != 2 || with_filter);
+            let path: Vec<ClassId> = hops.map(|hop| classes[hop]).collect();
+            for length in 1..=path.len() {
+                names.add_path(PathId::of(&path[..length]), path[..length].to_vec());
+            }
+        }
+        let mut hosts = Vec::new();
+        for number in 0..62 {
+            let (application, host) = ("CWP".to_owned(), format!("host-{number:02}"));
+            let process = ProcessName { application, host, pid: 1000, start_ns: 1 };
+            hosts.push(process.id());
+            names.add_process(process);
+        }
+        Self { random: Random(42), classes, hosts, names, next_id: 1 << 40 }
+    }
+
+    fn push(&mut self, root_start_ns: i64, batch: &mut Batch) {
+        let with_filter = self.random.next().is_multiple_of(20);
+        let display = 2 + usize::try_from(self.random.next() % 60).unwrap_or(0);
+        let (chain_high, chain_low) = (0x5eed, self.next_id);
+        let mut path: Vec<ClassId> = Vec::new();
+        let (mut start_ns, mut parent) = (root_start_ns, TransactionId::NONE);
+        for (hop, (_, _, wait_ns, work_ns)) in HOPS.iter().enumerate() {
+            if hop == 2 && !with_filter {
+                continue;
+            }
+            path.push(self.classes[hop]);
+            let id = PathId::of(&path);
+            let wait_ns = self.random.log_normal_ns(*wait_ns);
+            let elapsed_ns = self.random.log_normal_ns(*work_ns);
+            start_ns = start_ns.saturating_add_unsigned(wait_ns);
+            self.next_id += 1;
+            let process = self.hosts[[0, 0, 0, 1, display, display][hop]];
+            let record = Record {
+                start_ns,
+                elapsed_ns,
+                cpu_ns: elapsed_ns / 2,
+                process_cpu_ns: NO_PROCESS_CPU,
+                chain_high,
+                chain_low,
+                id: TransactionId(self.next_id),
+                parent,
+                class: self.classes[hop],
+                path: id,
+                root_start_ns,
+                root_process: self.hosts[0],
+                process,
+                level: u16::try_from(path.len() - 1).unwrap_or(u16::MAX),
+                thread: 7,
+                ..Record::default()
+            };
+            batch.push(record, b"");
+            parent = record.id;
+        }
+    }
+}
+
+/// Makes the store, unless it is there.
+fn fill(dir: &Path, chains: u64) -> Result<(), Box<dyn Error>> {
+    if dir.join("made").exists() {
+        let made = std::fs::read_to_string(dir.join("made"))?;
+        if made.trim() == chains.to_string() {
+            return Ok(());
+        }
+        return Err(format!("{} has {} chains: remove it", dir.display(), made.trim()).into());
+    }
+    std::fs::create_dir_all(dir)?;
+    let store = Store::open(dir, Options::default(), BEGIN_NS)?;
+    let (mut generator, mut batch, mut now_ns) = (Generator::new(), Batch::default(), BEGIN_NS);
+    store.append(&Append { names: Some(&generator.names), ..Append::default() }, now_ns)?;
+    for chain in 1..=chains {
+        generator.push(now_ns, &mut batch);
+        let jitter = i64::try_from(generator.random.next() % 4_000_000)? - 2_000_000;
+        now_ns += MINUTE_NS / MINUTE_CHAINS + jitter.max(-MINUTE_NS / MINUTE_CHAINS);
+        if chain.is_multiple_of(APPEND_CHAINS) || chain == chains {
+            store.append(&Append { batch: Some(&batch), ..Append::default() }, now_ns)?;
+            batch.clear();
+            while store.maintain(now_ns)?.again {}
+            eprint!("\rpage: {chain} chains stored ");
+        }
+    }
+    store.sync()?;
+    store.seal_all(now_ns)?;
+    eprintln!();
+    std::fs::write(dir.join("made"), chains.to_string())?;
+    Ok(())
+}
+
+/// Milliseconds from the request to the last byte, and the bytes of the answer.
+fn get(server: &Server, path: &str) -> Result<(f64, usize), Box<dyn Error>> {
+    let began_ns = chronoscope_clock::monotonic_ns();
+    let mut stream = TcpStream::connect(server.address())?;
+    write!(stream, "GET /api/v1/{path} HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n")?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer)?;
+    let ms = (chronoscope_clock::monotonic_ns() - began_ns) as f64 / 1e6;
+    if !answer.starts_with(b"HTTP/1.1 200") {
+        let words = String::from_utf8_lossy(&answer);
+        return Err(format!("{path}: {}", words.chars().take(600).collect::<String>()).into());
+    }
+    Ok((ms, answer.len()))
+}
+
+fn report(what: &str, ms: f64, aim_ms: Option<f64>) {
+    let aim = aim_ms.map(|aim| format!("  (aim {aim:.0} ms, ratio {:.2})", ms / aim));
+    println!("{what:44} {ms:8.1} ms{}", aim.unwrap_or_default());
+}
+
+/// Resident memory of this process, in bytes.
+fn resident_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kilobytes = line.and_then(|line| line.trim().split(' ').next()?.parse::<u64>().ok());
+    kilobytes.unwrap_or(0) * 1024
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut dir = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../out/page-store"));
+    let mut chains = 10_000_000;
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or_else(|| format!("{argument}: of what?"));
+        match argument.as_str() {
+            "--dir" => dir = value()?.into(),
+            "--chains" => chains = value()?.parse()?,
+            "--bench" => {} // cargo says so
+            other => return Err(format!("{other} is not known here").into()),
+        }
+    }
+    fill(&dir, chains)?;
+    let snapshot = Snapshot::open(&dir)?;
+    let extent = snapshot.extent().ok_or("an empty store")?;
+    println!(
+        "{chains} chains, {} rows in {} segments; {} processors",
+        snapshot.row_count(),
+        snapshot.segments().len(),
+        std::thread::available_parallelism()?
+    );
+    for segment in snapshot.segments() {
+        std::fs::read(&segment.path)?; // into the page cache
+    }
+    drop(snapshot);
+    let server = Server::start(ServerOptions::new("127.0.0.1:0".parse()?, dir))?;
+    let all = "root=MRTS::decodePlots&leaf=CWP::TargetView_redraw";
+    let picture = format!("scatter?{all}&width=1200&height=500");
+    let (first_ms, bytes) = get(&server, &picture)?;
+    report("first picture, server just started", first_ms, Some(AIMS_MS.0));
+    report("the same again", get(&server, &picture)?.0, Some(AIMS_MS.0));
+    println!("{:44} {bytes:8} bytes", "its answer");
+    let span = extent.end - extent.start;
+    let middle = extent.start + span / 2;
+    let brushes = [
+        ("a band of long ones", "min_ns=30000000".to_owned()),
+        ("a minute, all lengths", format!("from_ns={middle}&until_ns={}", middle + MINUTE_NS)),
+        (
+            "a tenth of the time, the longer half",
+            format!("from_ns={middle}&until_ns={}&min_ns=13000000", middle + span / 10),
+        ),
+    ];
+    for (name, brush) in brushes {
+        for round in ["", ", again"] {
+            let mut sum_ms = 0.0;
+            for question in ["scatter", "histogram", "chains", "hops"] {
+                let own = if question == "scatter" { "&width=1200&height=500" } else { "" };
+                let (ms, _) = get(&server, &format!("{question}?{all}&{brush}{own}"))?;
+                report(&format!("  {question}"), ms, None);
+                sum_ms += ms;
+            }
+            report(&format!("brush: {name}{round}"), sum_ms, Some(AIMS_MS.1));
+        }
+    }
+    println!("{:44} {:8.0} MB", "resident memory, bench and server", resident_bytes() as f64 / 1e6);
+    server.stop();
+    Ok(())
+}

@@ -1,0 +1,387 @@
+//! `GET /now`: what is going on, and what is wrong.
+//!
+//! The window's numbers come from the rows that are not sealed yet, and from sketches where it
+//! reaches further back or nothing is live; the alarms from the minutes of the last hour.
+
+mod alarms;
+mod history;
+mod slower;
+
+use super::Api;
+use super::asked::{Plain, QuestionName};
+use super::error::{ApiError, ErrorBody};
+use super::rings::rings_in;
+use super::stored::quantiles;
+use crate::limits::Limit;
+use alarms::{Alarm, AlarmKind};
+use axum::Json;
+use axum::extract::State;
+use chronoscope_chain::{Requirement, Verdict};
+use chronoscope_collect::Status;
+use chronoscope_model::{ClassName, Histogram, Status as Ended, bucket_min};
+use chronoscope_store::source::View;
+use chronoscope_store::{Snapshot, StoreError, read_sketch};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use utoipa::{IntoParams, ToSchema};
+
+/// Seconds of a window.
+const WINDOW_S: std::ops::RangeInclusive<u64> = 1..=3600;
+/// A collector that has said nothing for so long is not live.
+const LIVE_WITHIN_NS: i64 = 10_000_000_000;
+/// Rows that were lost so long ago are no alarm any more.
+const LOST_WITHIN_NS: i64 = 600_000_000_000;
+
+/// How long is now.
+#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Window {
+    /// Seconds; 60 where nothing is said.
+    #[param(minimum = 1, maximum = 3600)]
+    window_s: Option<u64>,
+}
+
+/// What is going on.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct Now {
+    /// The window's end: UTC ns since 1970. Now; where nothing is live, the end of the last minute
+    /// that has rows; 0 where nothing is stored.
+    at_ns: i64,
+    window_s: u64,
+    /// Whether somebody collects into this store.
+    live: bool,
+    /// By name.
+    applications: Vec<Application>,
+    alarms: Vec<Alarm>,
+    /// What could not be read, in words.
+    damage: Vec<String>,
+}
+
+/// One application.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct Application {
+    application: String,
+    /// That live, as the collector sees them.
+    processes: u64,
+    hosts: Vec<String>,
+    /// Rows that its processes overwrote before they were read, ever.
+    lost_rows: u64,
+    /// Transactions that have not ended, of processes on this host.
+    open: u64,
+    classes: Vec<Class>,
+}
+
+/// One class. Quantiles are at most 3.125 % too large.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct Class {
+    class: String,
+    /// Transactions in the window.
+    count: u64,
+    rate_per_s: f64,
+    p50_ns: u64,
+    p99_ns: u64,
+    max_ns: u64,
+    /// Processors that its threads kept busy, those of transactions inside them among it.
+    cpu_share: Option<f64>,
+    /// Transactions that have not ended, of processes on this host.
+    open: u64,
+    /// Transactions whose status is not GOOD.
+    not_good: u64,
+    /// The limit on its elapsed time, where there is one.
+    limit: Option<LimitState>,
+}
+
+/// A limit, in the window.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+pub(super) struct LimitState {
+    limit_ns: u64,
+    /// Transactions that took longer, but for those in the limit's own bucket of 3.125 %.
+    above: u64,
+    /// In [0, 1].
+    share_above: f64,
+    /// Whether less than 0.3 % took longer.
+    holds: bool,
+}
+
+/// What `/now` remembers from one time to the next.
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    cache: history::Cache,
+    /// Since the server began to look.
+    lost: Mutex<BTreeMap<Process, Lost>>,
+}
+
+/// A process: its application, its host, its number there.
+type Process = (String, String, u32);
+
+/// Rows that a process has lost, and when that grew.
+type Lost = (u64, Option<i64>);
+
+/// Sums over the transactions of a class in the window.
+#[derive(Default)]
+struct Sums {
+    elapsed: Histogram,
+    cpu_ns: u64,
+    not_good: u64,
+    open: u64,
+}
+
+/// What is going on per application and class, and what is wrong.
+#[utoipa::path(get, path = "/now", tag = "now", params(Window, QuestionName),
+    responses((status = 200, body = Now), (status = 400, body = ErrorBody),
+        (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
+        (status = 500, body = ErrorBody), (status = 501, body = ErrorBody),
+        (status = 503, body = ErrorBody)))]
+pub(super) async fn now(
+    State(api): State<Api>,
+    Plain { id, own: Window { window_s } }: Plain<Window>,
+) -> Result<Json<Now>, ApiError> {
+    let window_s = window_s.unwrap_or(60);
+    if !WINDOW_S.contains(&window_s) {
+        return Err(ApiError::question("window_s: from 1 to 3600"));
+    }
+    let now_ns = chronoscope_clock::utc_now_ns();
+    let asked = api.clone();
+    asked
+        .ask(id, move |source, _| {
+            let collector = Status::read(&api.data_dir).map_err(ApiError::failed)?;
+            let found = source.with(|view| match view {
+                View::Files(snapshot) => {
+                    Seen::new(&api, snapshot, collector.as_ref(), now_ns, window_s).map(Some)
+                }
+                View::ClickHouse(_) => Ok(None),
+            });
+            match found {
+                Ok(seen) => {
+                    let seen = seen.ok_or_else(|| ApiError::cluster("what goes on now"))?;
+                    Ok(seen.into_now(collector.as_ref(), &api.limits, window_s))
+                }
+                Err(error) => Err(error.into()),
+            }
+        })
+        .await
+}
+
+/// What was found.
+struct Seen {
+    at_ns: i64,
+    live: bool,
+    classes: BTreeMap<ClassName, Sums>,
+    hosts: BTreeMap<String, BTreeSet<String>>,
+    alarms: Vec<Alarm>,
+    damage: Vec<String>,
+}
+
+impl Seen {
+    fn new(
+        api: &Api,
+        snapshot: &Snapshot,
+        collector: Option<&Status>,
+        now_ns: i64,
+        window_s: u64,
+    ) -> Result<Self, StoreError> {
+        let said = collector.filter(|status| status.running);
+        let live = said.is_some_and(|status| now_ns.abs_diff(status.at_ns) < LIVE_WITHIN_NS as u64);
+        let at_ns = match live {
+            true => now_ns,
+            false => snapshot.extent().map_or(0, |extent| extent.end),
+        };
+        let window_ns = i64::try_from(window_s * 1_000_000_000).unwrap_or(i64::MAX);
+        let window = at_ns.saturating_sub(window_ns)..at_ns;
+        let history = api.watch.cache.history(snapshot, at_ns)?;
+        let mut seen = Self {
+            at_ns,
+            live,
+            classes: BTreeMap::new(),
+            hosts: BTreeMap::new(),
+            alarms: Vec::new(),
+            damage: history.damage.clone(),
+        };
+        seen.add_sealed(snapshot, &window)?;
+        seen.add_unsealed(snapshot, &window);
+        let ran = seen.classes.iter().filter(|(_, sums)| sums.elapsed.count() > 0);
+        let ran: BTreeSet<ClassName> = ran.map(|(class, _)| class.clone()).collect();
+        seen.add_open(&api.rings);
+        let names = alarms::Paths::of(snapshot.names());
+        seen.alarms.extend(alarms::limits(&history, &api.limits, &names));
+        seen.alarms.extend(alarms::slow(&history, snapshot));
+        if live {
+            seen.alarms.extend(alarms::silent(&history, &ran, window.start));
+            seen.alarms.extend(collector.into_iter().flat_map(|it| api.watch.lost(it, now_ns)));
+        }
+        seen.alarms.sort_by(|a, b| (a.kind, &a.what).cmp(&(b.kind, &b.what)));
+        Ok(seen)
+    }
+
+    /// Minutes that begin in the window.
+    fn add_sealed(&mut self, snapshot: &Snapshot, window: &Range<i64>) -> Result<(), StoreError> {
+        for segment in snapshot.segments() {
+            if !window.contains(&segment.slot.minute.start_ns()) {
+                continue;
+            }
+            let rows = match read_sketch(&segment.sketch_path) {
+                Ok(rows) => rows,
+                Err(error) if error.is_missing() => return Err(error),
+                Err(_) => continue, // the history has told it
+            };
+            for row in rows {
+                let class = ClassName { application: row.application, class: row.class };
+                let sums = self.classes.entry(class).or_default();
+                sums.elapsed.merge(&row.elapsed);
+                sums.cpu_ns = sums.cpu_ns.saturating_add(row.cpu_ns);
+                sums.not_good += row.not_good;
+            }
+        }
+        Ok(())
+    }
+
+    /// Rows that are not sealed yet and ended in the window.
+    fn add_unsealed(&mut self, snapshot: &Snapshot, window: &Range<i64>) {
+        let names = snapshot.names();
+        for record in snapshot.unsealed().records() {
+            let Some(class) = names.class(record.class) else { continue }; // named with the next
+            if !window.contains(&record.end_ns()) {
+                continue;
+            }
+            if !self.classes.contains_key(class) {
+                self.classes.insert(class.clone(), Sums::default());
+            }
+            let Some(sums) = self.classes.get_mut(class) else { continue };
+            sums.elapsed.add(record.elapsed_ns);
+            sums.cpu_ns = sums.cpu_ns.saturating_add(record.cpu_ns);
+            sums.not_good += u64::from(record.status() != Ended::Good);
+            if let Some(process) = names.process(record.process) {
+                let hosts = self.hosts.entry(class.application.clone()).or_default();
+                if !hosts.contains(&process.host) {
+                    hosts.insert(process.host.clone());
+                }
+            }
+        }
+    }
+
+    /// What has not ended in the rings of this host.
+    fn add_open(&mut self, folder: &Path) {
+        for mut ring in rings_in(folder) {
+            // A ring that is damaged is told by `/rings`.
+            let open = ring.open_transactions().unwrap_or_default();
+            for open in open.iter().filter(|_| ring.is_alive()) {
+                if let Some(class) = ring.names().class(open.record.class) {
+                    self.classes.entry(class.clone()).or_default().open += 1;
+                }
+            }
+        }
+    }
+
+    fn into_now(self, collector: Option<&Status>, limits: &[Limit], window_s: u64) -> Now {
+        let mut applications: BTreeMap<String, Application> = BTreeMap::new();
+        let empty = |name: &str| Application {
+            application: name.to_owned(),
+            processes: 0,
+            hosts: Vec::new(),
+            lost_rows: 0,
+            open: 0,
+            classes: Vec::new(),
+        };
+        let mut hosts = self.hosts;
+        for process in collector.into_iter().flat_map(|status| &status.processes) {
+            let name = &process.application;
+            let of = applications.entry(name.clone()).or_insert_with(|| empty(name));
+            of.processes += u64::from(process.alive && self.live);
+            of.lost_rows += process.lost_rows;
+            hosts.entry(name.clone()).or_default().insert(process.host.clone());
+        }
+        for (name, sums) in self.classes {
+            let of = &name.application;
+            let of = applications.entry(of.clone()).or_insert_with(|| empty(of));
+            of.open += sums.open;
+            of.classes.push(sums.into_class(&name, limits, window_s));
+        }
+        for (name, application) in &mut applications {
+            application.hosts = hosts.remove(name).into_iter().flatten().collect();
+        }
+        Now {
+            at_ns: self.at_ns,
+            window_s,
+            live: self.live,
+            applications: applications.into_values().collect(),
+            alarms: self.alarms,
+            damage: self.damage,
+        }
+    }
+}
+
+impl Sums {
+    fn into_class(self, name: &ClassName, limits: &[Limit], window_s: u64) -> Class {
+        let seconds = window_s as f64;
+        let (count, (p50_ns, p99_ns, max_ns)) = (self.elapsed.count(), quantiles(&self.elapsed));
+        let limit = limits.iter().find(|limit| limit.is_of_class(name)).map(|limit| {
+            let buckets = self.elapsed.buckets();
+            let above = buckets.filter(|(bucket, _)| bucket_min(*bucket) > limit.limit_ns);
+            let above: u64 = above.map(|(_, count)| count).sum();
+            let requirement = Requirement::within(limit.limit_ns);
+            let verdict = Verdict { requirement, count, within: count - above };
+            LimitState {
+                limit_ns: limit.limit_ns,
+                above,
+                share_above: verdict.share_above(),
+                // Nothing measured keeps no requirement, and breaks none.
+                holds: count == 0 || verdict.holds(),
+            }
+        });
+        Class {
+            class: name.class.clone(),
+            count,
+            rate_per_s: count as f64 / seconds,
+            p50_ns,
+            p99_ns,
+            max_ns,
+            cpu_share: Some(self.cpu_ns as f64 / 1e9 / seconds),
+            open: self.open,
+            not_good: self.not_good,
+            limit,
+        }
+    }
+}
+
+impl Watch {
+    /// Processes that have lost rows lately, while this server looked.
+    fn lost(&self, status: &Status, now_ns: i64) -> Vec<Alarm> {
+        let mut known = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut alarms = Vec::new();
+        for process in &status.processes {
+            let key = (process.application.clone(), process.host.clone(), process.pid);
+            let entry = known.entry(key).or_insert((process.lost_rows, None));
+            if process.lost_rows > entry.0 {
+                *entry = (process.lost_rows, Some(now_ns));
+            }
+            let Some(since_ns) = entry.1.filter(|at| now_ns - at < LOST_WITHIN_NS) else {
+                continue;
+            };
+            alarms.push(Alarm {
+                what: process.application.clone(),
+                kind: AlarmKind::Lost,
+                host: Some(process.host.clone()),
+                since_ns,
+                value_ns: None,
+                usual_ns: None,
+                sentence: format!(
+                    "{} (process {} on {}) overwrote {} rows before they were read: give it a \
+                     larger ring, or the collector more time",
+                    process.application, process.pid, process.host, process.lost_rows
+                ),
+            });
+        }
+        // Processes that are gone are forgotten with the collector's list.
+        known.retain(|(application, host, pid), _| {
+            let here = |p: &&chronoscope_collect::ProcessStatus| {
+                (&p.application, &p.host, p.pid) == (application, host, *pid)
+            };
+            status.processes.iter().any(|process| here(&process))
+        });
+        alarms
+    }
+}

@@ -1,0 +1,100 @@
+//! `GET /chains`: the chains inside a rectangle of the scattergram.
+
+use super::{bounded, of_files};
+use crate::api::Api;
+use crate::api::asked::{Asked, QuestionName};
+use crate::api::error::{ApiError, ErrorBody};
+use crate::api::selection::Selection;
+use axum::Json;
+use axum::extract::State;
+use chronoscope_store::ask::{ChainPoint, Order, chosen};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+/// Which of them, and how many.
+#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(in crate::api) struct Firsts {
+    /// Which come first; `longest` where nothing is said.
+    order: Option<ChainOrder>,
+    /// How many are listed; 100 where nothing is said.
+    #[param(minimum = 1, maximum = 2000)]
+    limit: Option<usize>,
+}
+
+/// Which chains come first.
+#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::api) enum ChainOrder {
+    /// Those that took longest.
+    #[default]
+    Longest,
+    /// Those that took least.
+    Shortest,
+    /// Those whose roots started first.
+    First,
+}
+
+/// Selected chains.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(in crate::api) struct Chains {
+    /// How many durations are selected, exactly. A chain has one for each leaf.
+    total: u64,
+    chains: Vec<ChainSummary>,
+}
+
+/// One duration and its chain.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(in crate::api) struct ChainSummary {
+    /// Its id; empty where its rows are gone meanwhile.
+    chain: String,
+    /// When its root started: UTC ns since 1970.
+    start_ns: i64,
+    duration_ns: u64,
+    /// From the selected root to the leaf.
+    path: String,
+    /// Steps from root to leaf.
+    level: usize,
+    /// Where the leaf ran; empty where that is not known.
+    leaf_host: String,
+}
+
+/// The selected chains: how many, and the first of them.
+#[utoipa::path(get, path = "/chains", tag = "durations", params(Selection, Firsts, QuestionName),
+    responses((status = 200, body = Chains), (status = 400, body = ErrorBody),
+        (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
+        (status = 500, body = ErrorBody), (status = 501, body = ErrorBody),
+        (status = 503, body = ErrorBody)))]
+pub(in crate::api) async fn chains(
+    State(api): State<Api>,
+    Asked { selection, id, own }: Asked<Firsts>,
+) -> Result<Json<Chains>, ApiError> {
+    let question = selection.question()?;
+    let limit = bounded("limit", own.limit, 100, 2000)?;
+    let order = match own.order.unwrap_or_default() {
+        ChainOrder::Longest => Order::Longest,
+        ChainOrder::Shortest => Order::Shortest,
+        ChainOrder::First => Order::First,
+    };
+    let mine = api.clone();
+    api.ask(id, move |source, progress| {
+        let (total, chains) =
+            of_files(&mine, (source, progress), "which chains", |snapshot, asking| {
+                chosen(snapshot, &question, (order, limit), asking)
+            })?;
+        Ok(Chains { total, chains: chains.into_iter().map(summary).collect() })
+    })
+    .await
+}
+
+fn summary(chain: ChainPoint) -> ChainSummary {
+    ChainSummary {
+        chain: chain.chain.map(|id| id.to_string()).unwrap_or_default(),
+        start_ns: chain.point.start_ns,
+        duration_ns: chain.point.duration_ns,
+        path: chain.path,
+        level: chain.level,
+        leaf_host: chain.host,
+    }
+}

@@ -1,0 +1,173 @@
+//! `GET /compare`: two times side by side.
+
+use super::{DistributionView, HopPart, HopSide, bounded, of_files};
+use crate::api::Api;
+use crate::api::asked::{Asked, QuestionName};
+use crate::api::error::{ApiError, ErrorBody};
+use crate::api::selection::Selection;
+use axum::Json;
+use axum::extract::State;
+use chronoscope_store::ask::{self, Question};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+/// The second time; the first is the selection's.
+#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(in crate::api) struct Second {
+    /// B is of chains whose root started then or later: UTC ns since 1970.
+    b_from_ns: i64,
+    /// B is of chains whose root started before then: UTC ns since 1970.
+    b_until_ns: i64,
+    /// The most chains of each whose hops are read; 2000 where nothing is said.
+    #[param(minimum = 1, maximum = 20000)]
+    sample: Option<usize>,
+}
+
+/// Two times side by side: A is the selection's, B the other.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(in crate::api) struct Compare {
+    a: CompareSide,
+    b: CompareSide,
+    /// The common edges of both histograms; none without durations.
+    edges_ns: Vec<u64>,
+    /// Null where one of them has fewer than two durations.
+    difference: Option<DifferenceView>,
+    hops: Vec<CompareHop>,
+    /// The common edges of the hops' histograms; none without hops.
+    hop_edges_ns: Vec<u64>,
+    paths: Vec<ComparePath>,
+}
+
+/// One of the two.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(in crate::api) struct CompareSide {
+    /// UTC ns since 1970.
+    from_ns: i64,
+    /// UTC ns since 1970, not included.
+    until_ns: i64,
+    /// Null without durations.
+    distribution: Option<DistributionView>,
+    /// Durations between the edges.
+    counts: Vec<u64>,
+    /// Of how many the hops were read.
+    sampled: u64,
+}
+
+/// B less A.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(in crate::api) struct DifferenceView {
+    median_ns: i64,
+    mean_ns: f64,
+    /// The 95 % interval of the difference of the means, by Welch's t: durations are taken as
+    /// independent of each other.
+    low_ns: f64,
+    high_ns: f64,
+    /// The chance of such a difference of means where there is none.
+    p_value: f64,
+    sentence: String,
+}
+
+/// One part of one hop.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(in crate::api) struct CompareHop {
+    hop: String,
+    part: HopPart,
+    a: HopSide,
+    b: HopSide,
+    /// The difference of the medians.
+    shift_ns: i64,
+    /// By Kolmogorov and Smirnov's test; 1 where one side has no such hop.
+    p_value: f64,
+}
+
+/// A path, and its durations in both.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(in crate::api) struct ComparePath {
+    path: String,
+    a: u64,
+    b: u64,
+    state: PathState,
+}
+
+/// Where a path is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::api) enum PathState {
+    Both,
+    /// Only in B.
+    New,
+    /// Only in A.
+    Vanished,
+}
+
+/// Two times side by side.
+#[utoipa::path(get, path = "/compare", tag = "durations", params(Selection, Second, QuestionName),
+    responses((status = 200, body = Compare), (status = 400, body = ErrorBody),
+        (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
+        (status = 500, body = ErrorBody), (status = 501, body = ErrorBody),
+        (status = 503, body = ErrorBody)))]
+pub(in crate::api) async fn compare(
+    State(api): State<Api>,
+    Asked { selection, id, own }: Asked<Second>,
+) -> Result<Json<Compare>, ApiError> {
+    let a = selection.question()?;
+    let b = Question { start_ns: own.b_from_ns..own.b_until_ns, ..a.clone() };
+    let most = bounded("sample", own.sample, 2000, 20_000)?;
+    let mine = api.clone();
+    api.ask(id, move |source, progress| {
+        let found = of_files(&mine, (source, progress), "a comparison", |snapshot, asking| {
+            ask::compare((snapshot, &a), (snapshot, &b), most, asking)
+        })?;
+        Ok(view(found))
+    })
+    .await
+}
+
+fn view(found: ask::Comparison) -> Compare {
+    let side = |side: ask::ComparedSide| CompareSide {
+        from_ns: side.start_ns.start,
+        until_ns: side.start_ns.end,
+        distribution: side.distribution.as_ref().map(DistributionView::from),
+        counts: side.counts,
+        sampled: side.sampled,
+    };
+    let sentence = found.sentence;
+    let difference =
+        found.difference.zip(found.median_shift_ns).map(|(mean, median_ns)| DifferenceView {
+            median_ns,
+            mean_ns: mean.difference_ns,
+            low_ns: mean.interval_ns.0,
+            high_ns: mean.interval_ns.1,
+            p_value: mean.p_value,
+            sentence,
+        });
+    let hop = |part: ask::ComparedPart| CompareHop {
+        hop: part.hop,
+        part: part.kind.into(),
+        a: part.a.into(),
+        b: part.b.into(),
+        shift_ns: part.shift_ns,
+        p_value: part.p_value.unwrap_or(1.0),
+    };
+    let path = |(path, a, b): (String, u64, u64)| ComparePath {
+        path,
+        a,
+        b,
+        state: match (a, b) {
+            (0, _) => PathState::New,
+            (_, 0) => PathState::Vanished,
+            _ => PathState::Both,
+        },
+    };
+    Compare {
+        a: side(found.a),
+        b: side(found.b),
+        edges_ns: found.edges_ns,
+        difference,
+        hop_edges_ns: found.part_edges_ns,
+        hops: found.parts.into_iter().map(hop).collect(),
+        paths: found.paths.into_iter().map(path).collect(),
+    }
+}

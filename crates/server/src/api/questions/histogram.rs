@@ -1,0 +1,168 @@
+//! `GET /histogram`: the distribution of durations, exact, with the verdict on a limit.
+
+use super::{AxisScale, ClockNote, DistributionView, bounded, elapsed_ms, of_files};
+use crate::api::Api;
+use crate::api::asked::{Asked, QuestionName};
+use crate::api::error::{ApiError, ErrorBody};
+use crate::api::selection::Selection;
+use axum::Json;
+use axum::extract::State;
+use chronoscope_chain::{Edges, Verdict};
+use chronoscope_store::ask::{Answer, ask_again};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+/// How the histogram is cut into bins.
+#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(in crate::api) struct Bins {
+    /// Bins; 100 where nothing is said.
+    #[param(minimum = 1, maximum = 10000)]
+    bins: Option<usize>,
+    /// How durations are laid out; `log` where nothing is said.
+    scale: Option<AxisScale>,
+}
+
+/// A histogram with the parameters of the distribution. All exact.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(in crate::api) struct HistogramAnswer {
+    bins: Vec<Bin>,
+    scale: AxisScale,
+    /// Null without durations.
+    distribution: Option<DistributionView>,
+    /// Where `limit_ns` was given.
+    verdict: Option<VerdictView>,
+    paths: Vec<PathDistribution>,
+    counts: CountsView,
+    losses: LossesView,
+    clocks: Option<ClockNote>,
+    elapsed_ms: u64,
+}
+
+/// Durations in [from, until).
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+pub(in crate::api) struct Bin {
+    from_ns: u64,
+    until_ns: u64,
+    count: u64,
+}
+
+/// Whether a limit is kept, by exact counts.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(in crate::api) struct VerdictView {
+    limit_ns: u64,
+    /// The share that has to be within the limit.
+    share: f64,
+    count: u64,
+    above: u64,
+    share_above: f64,
+    holds: bool,
+    sentence: String,
+}
+
+/// The distribution along one path.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(in crate::api) struct PathDistribution {
+    path: String,
+    /// Steps from root to leaf.
+    level: usize,
+    distribution: DistributionView,
+}
+
+/// How many durations were used, and why others were not.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+pub(in crate::api) struct CountsView {
+    used: u64,
+    /// Of these, with rows missing on their way.
+    incomplete: u64,
+    /// Below 0 by clocks that disagree: not used.
+    negative: u64,
+}
+
+/// What is known to be missing from the store.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+pub(in crate::api) struct LossesView {
+    /// Overwritten in rings before they were read, or dropped.
+    lost_rows: u64,
+    /// Of the log or of segments, not readable.
+    damaged_rows: u64,
+    /// Deleted for age or space.
+    expired_rows: u64,
+}
+
+/// The distribution of the selected durations.
+#[utoipa::path(get, path = "/histogram", tag = "durations", params(Selection, Bins, QuestionName),
+    responses((status = 200, body = HistogramAnswer), (status = 400, body = ErrorBody),
+        (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
+        (status = 500, body = ErrorBody), (status = 501, body = ErrorBody),
+        (status = 503, body = ErrorBody)))]
+pub(in crate::api) async fn histogram(
+    State(api): State<Api>,
+    Asked { selection, id, own }: Asked<Bins>,
+) -> Result<Json<HistogramAnswer>, ApiError> {
+    let question = selection.question()?;
+    let count = bounded("bins", own.bins, 100, 10_000)?;
+    let scale = own.scale.unwrap_or_default();
+    let began_ns = chronoscope_clock::monotonic_ns();
+    let mine = api.clone();
+    api.ask(id, move |source, progress| {
+        let found = of_files(&mine, (source, progress), "a histogram", |snapshot, asking| {
+            ask_again(snapshot, &question, asking)
+        })?;
+        let answer = view(&found, count, scale);
+        Ok(HistogramAnswer { elapsed_ms: elapsed_ms(began_ns), ..answer })
+    })
+    .await
+}
+
+fn view(found: &Answer, count: usize, scale: AxisScale) -> HistogramAnswer {
+    let range = found.distribution.map(|all| all.min_ns..all.max_ns.saturating_add(1));
+    let range = range.filter(|range| !range.is_empty());
+    let edges = range.map(|range| Edges::new(scale.into(), range, count));
+    let bins = edges.iter().flat_map(|edges| {
+        let counts = edges.counts(&found.durations_ns);
+        let ranges = (0..edges.count()).map(|bin| edges.range(bin)).zip(counts);
+        ranges
+            .map(|(range, count)| Bin { from_ns: range.start, until_ns: range.end, count })
+            .collect::<Vec<_>>()
+    });
+    let path = |path: &chronoscope_store::ask::PathAnswer| PathDistribution {
+        path: path.path.clone(),
+        level: path.hops.len().saturating_sub(1),
+        distribution: (&path.distribution).into(),
+    };
+    let losses = &found.losses;
+    let damaged: u64 = losses.damage.iter().map(|damage| damage.rows_lost).sum();
+    HistogramAnswer {
+        bins: bins.collect(),
+        scale,
+        distribution: found.distribution.as_ref().map(DistributionView::from),
+        verdict: found.verdict.as_ref().map(verdict),
+        paths: found.paths.iter().map(path).collect(),
+        counts: CountsView {
+            used: found.counts.used,
+            incomplete: found.counts.incomplete,
+            negative: found.counts.negative,
+        },
+        losses: LossesView {
+            lost_rows: losses.lost_rows,
+            damaged_rows: losses.damaged_rows + damaged,
+            expired_rows: losses.expired_rows,
+        },
+        clocks: found.clocks.as_ref().map(ClockNote::from),
+        elapsed_ms: 0,
+    }
+}
+
+fn verdict(of: &Verdict) -> VerdictView {
+    VerdictView {
+        limit_ns: of.requirement.limit_ns,
+        share: f64::from(of.requirement.share_millionths) / 1e6,
+        count: of.count,
+        above: of.above(),
+        share_above: of.share_above(),
+        holds: of.holds(),
+        sentence: of.to_string(),
+    }
+}

@@ -1,0 +1,129 @@
+//! `GET /hops`: the selected chains against the rest, hop by hop.
+
+use super::{HopPart, HopSide, bounded, of_files};
+use crate::api::Api;
+use crate::api::asked::{Asked, QuestionName};
+use crate::api::error::{ApiError, ErrorBody};
+use crate::api::selection::Selection;
+use axum::Json;
+use axum::extract::State;
+use chronoscope_store::ask;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+/// Beside what, and how many.
+#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(in crate::api) struct Beside {
+    /// The rest are those that started then or later: UTC ns since 1970.
+    context_from_ns: Option<i64>,
+    /// The rest are those that started before then: UTC ns since 1970.
+    context_until_ns: Option<i64>,
+    /// The most chains of each whose hops are read; 2000 where nothing is said.
+    #[param(minimum = 1, maximum = 20000)]
+    sample: Option<usize>,
+}
+
+/// Selected chains beside the rest.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(in crate::api) struct Hops {
+    /// Durations that are selected, and those that are not: exact.
+    selected: u64,
+    rest: u64,
+    /// Of how many the hops were read: all of few, else a sample by whole minutes that repeats.
+    sampled_selected: u64,
+    sampled_rest: u64,
+    /// In the order of time, each hop's wait before its work.
+    hops: Vec<HopRow>,
+    /// The common edges of all histograms.
+    edges_ns: Vec<u64>,
+    /// Where hops ran, by the sample; at most 100.
+    hosts: Vec<HostRow>,
+    /// What makes the difference.
+    sentence: String,
+}
+
+/// One part of one hop.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(in crate::api) struct HopRow {
+    /// `APPLICATION::CLASS`.
+    hop: String,
+    /// Steps from the selected root.
+    level: u16,
+    part: HopPart,
+    selected: HopSide,
+    rest: HopSide,
+    /// The difference of the medians.
+    shift_ns: i64,
+    /// The statistic of Kolmogorov and Smirnov; 0 where one side has no such hop.
+    ks: f64,
+    /// The chance of such a difference where there is none; 1 where one side has no such hop.
+    p_value: f64,
+    /// Of the difference of the mean durations; all of them make 1. Within [0, 1] where all parts
+    /// move the same way.
+    share_of_difference: f64,
+}
+
+/// On how many of the sampled chains a hop ran on a host.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(in crate::api) struct HostRow {
+    host: String,
+    hop: String,
+    selected: u64,
+    rest: u64,
+}
+
+/// The selected chains against the rest of the same root, leaf, level and path.
+#[utoipa::path(get, path = "/hops", tag = "durations", params(Selection, Beside, QuestionName),
+    responses((status = 200, body = Hops), (status = 400, body = ErrorBody),
+        (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
+        (status = 500, body = ErrorBody), (status = 501, body = ErrorBody),
+        (status = 503, body = ErrorBody)))]
+pub(in crate::api) async fn hops(
+    State(api): State<Api>,
+    Asked { selection, id, own }: Asked<Beside>,
+) -> Result<Json<Hops>, ApiError> {
+    let question = selection.question()?;
+    let most = bounded("sample", own.sample, 2000, 20_000)?;
+    let from = own.context_from_ns.unwrap_or(i64::MIN);
+    let context = from..own.context_until_ns.unwrap_or(i64::MAX);
+    let mine = api.clone();
+    api.ask(id, move |source, progress| {
+        let found = of_files(&mine, (source, progress), "the hops", |snapshot, asking| {
+            ask::hops(snapshot, &question, (context.clone(), most), asking)
+        })?;
+        Ok(view(found))
+    })
+    .await
+}
+
+fn view(found: ask::Hops) -> Hops {
+    let row = |part: ask::HopPart| HopRow {
+        hop: part.hop,
+        level: part.level,
+        part: part.kind.into(),
+        selected: part.selected.into(),
+        rest: part.rest.into(),
+        shift_ns: part.shift_ns,
+        ks: part.test.map_or(0.0, |test| test.statistic),
+        p_value: part.test.map_or(1.0, |test| test.p_value),
+        share_of_difference: part.share,
+    };
+    let host = |host: ask::HopHost| HostRow {
+        host: host.host,
+        hop: host.hop,
+        selected: host.selected,
+        rest: host.rest,
+    };
+    Hops {
+        selected: found.selected,
+        rest: found.rest,
+        sampled_selected: found.sampled_selected,
+        sampled_rest: found.sampled_rest,
+        hops: found.parts.into_iter().map(row).collect(),
+        edges_ns: found.edges_ns,
+        hosts: found.hosts.into_iter().map(host).collect(),
+        sentence: found.sentence,
+    }
+}

@@ -1,0 +1,415 @@
+//! `GET /runs`, `/runs/history`, `/runs/diff`: what `chronoscope track` has measured.
+//!
+//! The folder has runs, or a folder of runs for each suite, as `track` keeps them. Runs are named by
+//! their ids only: no path that a request brings is opened.
+
+use super::asked::{Nothing, Plain};
+use super::error::{ApiError, ErrorBody};
+use super::{Api, beside};
+use axum::Json;
+use axum::extract::State;
+use chronoscope_track::callgrind::diff::{CallChange, Change, Options as DiffOptions, diff};
+use chronoscope_track::history::{Options, Series, histories};
+use chronoscope_track::report::{Comparison, Row, Unchanged};
+use chronoscope_track::run::{Folder, Record};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::path::Path;
+use utoipa::{IntoParams, ToSchema};
+
+/// Functions of a diff that are sent, those that moved most.
+const FUNCTIONS_MAX: usize = 200;
+/// Callers of a function that are sent.
+const CALLERS_MAX: usize = 10;
+
+/// All runs.
+#[derive(Clone, Debug, Default, Serialize, ToSchema)]
+pub(super) struct Runs {
+    /// The oldest first.
+    runs: Vec<RunRow>,
+    /// Runs that cannot be read, and why.
+    damage: Vec<String>,
+}
+
+/// One run of a suite.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct RunRow {
+    /// Its name.
+    id: String,
+    /// The suite's name.
+    suite: String,
+    /// Beginning of the commit's hash, with `+` where files were modified; empty when not known.
+    commit: String,
+    /// First line of the commit's message; empty when not known.
+    subject: String,
+    /// When it was measured: UTC ns since 1970.
+    at_ns: i64,
+    /// On what.
+    machine: String,
+    /// Load of the machine before it, processes that want to run, mean of a minute.
+    load: f64,
+    /// Whether it was not interrupted.
+    complete: bool,
+}
+
+/// Which histories.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Which {
+    /// Only this process, as `item` or `item/process`.
+    process: Option<String>,
+    /// Only this counter, as `instructions`; all where nothing is said.
+    counter: Option<String>,
+}
+
+/// What each process cost in run after run.
+#[derive(Clone, Debug, Default, Serialize, ToSchema)]
+pub(super) struct RunHistory {
+    series: Vec<RunSeries>,
+    /// Runs of another machine or method than the suite's last: not held against it.
+    left_out: usize,
+}
+
+/// One counter of one process.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct RunSeries {
+    /// `item` or `item/process`.
+    process: String,
+    counter: String,
+    /// Of the values: `ns`, `bytes`, or empty for a count.
+    unit: String,
+    /// The oldest first: medians of a run's executions.
+    points: Vec<RunPoint>,
+    changes: Vec<RunChange>,
+}
+
+/// A value of one run.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct RunPoint {
+    run: String,
+    /// Commit and subject.
+    commit: String,
+    /// UTC ns since 1970.
+    at_ns: i64,
+    value: f64,
+}
+
+/// Where a history moved.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct RunChange {
+    /// The first run that has it.
+    run: String,
+    /// The level before.
+    before: f64,
+    /// The level after.
+    after: f64,
+    /// The step as a part of the level before.
+    relative: f64,
+    sentence: String,
+}
+
+/// Which two runs.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Two {
+    /// The id of the run before.
+    a: String,
+    /// The id of the run after.
+    b: String,
+}
+
+/// What moved between two runs.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct RunDiff {
+    a: String,
+    b: String,
+    /// One for each counter that is judged of each process.
+    verdicts: Vec<RunVerdict>,
+    /// Functions whose own or inclusive instructions moved, of processes that moved and whose
+    /// profiles both runs kept; those that moved most first.
+    functions: Vec<FunctionRow>,
+    /// What makes the runs hard to compare, or functions missing.
+    note: Option<String>,
+}
+
+/// A verdict on one counter of one process.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct RunVerdict {
+    process: String,
+    counter: String,
+    a: f64,
+    b: f64,
+    /// b by a, less 1.
+    relative: f64,
+    /// As a part of a: changes beyond it are called so.
+    threshold: f64,
+    moved: bool,
+    sentence: String,
+}
+
+/// One function, in instructions.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct FunctionRow {
+    function: String,
+    process: String,
+    /// Last part of the path of its file.
+    source: String,
+    /// Its own cost before.
+    a: u64,
+    /// Its own cost after.
+    b: u64,
+    /// Of its own cost.
+    difference: i64,
+    /// Of its own cost and that of what it called.
+    inclusive_difference: i64,
+    /// Whose calls of it moved.
+    callers: Vec<CallerRow>,
+}
+
+/// One caller.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct CallerRow {
+    function: String,
+    /// Of the cost below its calls.
+    difference: i64,
+}
+
+/// All runs.
+#[utoipa::path(get, path = "/runs", tag = "runs",
+    responses((status = 200, body = Runs), (status = 400, body = ErrorBody),
+        (status = 401, body = ErrorBody), (status = 500, body = ErrorBody)))]
+pub(super) async fn runs(
+    State(api): State<Api>,
+    Plain { own: Nothing {}, .. }: Plain<Nothing>,
+) -> Result<Json<Runs>, ApiError> {
+    beside(move || {
+        let (records, damage) = all(&api.runs)?;
+        Ok(Runs { runs: records.iter().map(row).collect(), damage })
+    })
+    .await
+}
+
+/// What each process cost in run after run, and where that moved.
+#[utoipa::path(get, path = "/runs/history", tag = "runs", params(Which),
+    responses((status = 200, body = RunHistory), (status = 400, body = ErrorBody),
+        (status = 401, body = ErrorBody), (status = 500, body = ErrorBody)))]
+pub(super) async fn history(
+    State(api): State<Api>,
+    Plain { own: which, .. }: Plain<Which>,
+) -> Result<Json<RunHistory>, ApiError> {
+    beside(move || {
+        let (records, _) = all(&api.runs)?; // `/runs` tells what cannot be read
+        let suites: BTreeSet<&str> = records.iter().map(|record| record.suite.as_str()).collect();
+        let mut answer = RunHistory::default();
+        for suite in suites {
+            let own: Vec<Record> =
+                records.iter().filter(|record| record.suite == suite).cloned().collect();
+            let mut left_out = 0;
+            for figure in figures(&own, which.counter.as_deref()) {
+                let options = Options { figure, only: Vec::new(), floor: None };
+                let found = histories(&own, &options);
+                left_out = found.left_out;
+                let series = found.series.into_iter().map(series);
+                let wanted = |series: &RunSeries| {
+                    which.process.as_ref().is_none_or(|process| *process == series.process)
+                };
+                answer.series.extend(series.filter(wanted));
+            }
+            answer.left_out += left_out;
+        }
+        Ok(answer)
+    })
+    .await
+}
+
+/// What moved between two runs: by counter, and by function where profiles were kept.
+#[utoipa::path(get, path = "/runs/diff", tag = "runs", params(Two),
+    responses((status = 200, body = RunDiff), (status = 400, body = ErrorBody),
+        (status = 401, body = ErrorBody), (status = 404, body = ErrorBody),
+        (status = 500, body = ErrorBody)))]
+pub(super) async fn difference(
+    State(api): State<Api>,
+    Plain { own: two, .. }: Plain<Two>,
+) -> Result<Json<RunDiff>, ApiError> {
+    beside(move || {
+        let (records, _) = all(&api.runs)?; // `/runs` tells what cannot be read
+        let run = |id: &str| {
+            records.iter().find(|record| record.id == id).ok_or_else(|| {
+                ApiError::missing(format!("no run {id:?}")).hint("/runs says which there are")
+            })
+        };
+        let (before, after) = (run(&two.a)?, run(&two.b)?);
+        let alike = records.iter().filter(|record| record.suite == after.suite);
+        let unchanged = Unchanged::of(alike, after);
+        let comparison = Comparison::of(before, after, &unchanged, false);
+        Ok(compared(&comparison, before, after))
+    })
+    .await
+}
+
+/// All runs below a folder, the oldest first, and why others cannot be read.
+fn all(folder: &Path) -> Result<(Vec<Record>, Vec<String>), ApiError> {
+    let mut folders = vec![folder.to_owned()];
+    match std::fs::read_dir(folder) {
+        Ok(entries) => folders.extend(
+            // What cannot be looked at is told by reading it as a folder of runs.
+            entries
+                .flatten()
+                .map(|entry| entry.path())
+                .filter(|path| path.is_dir() && !path.join("run.json").is_file()),
+        ),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(ApiError::failed(format!("{}: {error}", folder.display()))),
+    }
+    let (mut records, mut damage) = (Vec::new(), Vec::new());
+    for folder in folders {
+        let found = Folder::new(&folder).all().map_err(ApiError::failed)?;
+        records.extend(found.records);
+        damage.extend(found.unreadable.iter().map(ToString::to_string));
+    }
+    records.sort_by(|a, b| (a.started_ns, &a.id).cmp(&(b.started_ns, &b.id)));
+    Ok((records, damage))
+}
+
+/// Whether there is anything below a folder that may be a run.
+pub(super) fn is_any(folder: &Path) -> bool {
+    all(folder).is_ok_and(|(records, damage)| !records.is_empty() || !damage.is_empty())
+}
+
+fn row(record: &Record) -> RunRow {
+    let commit = record.commit.as_ref();
+    let subject = commit.and_then(|commit| commit.subject.clone());
+    RunRow {
+        id: record.id.clone(),
+        suite: record.suite.clone(),
+        commit: commit.map_or_else(String::new, |commit| commit.short()),
+        subject: subject.unwrap_or_default(),
+        at_ns: record.started_ns,
+        machine: record.system.machine.clone(),
+        load: record.load_before.one,
+        complete: record.complete,
+    }
+}
+
+/// The counters that runs have, or the one that is asked for.
+fn figures(records: &[Record], wanted: Option<&str>) -> BTreeSet<String> {
+    let items = records.iter().flat_map(|record| &record.items);
+    let figures = items.flat_map(|item| &item.processes).flat_map(|process| &process.runs);
+    let names = figures.flat_map(|figures| figures.keys());
+    names.filter(|name| wanted.is_none_or(|wanted| *name == wanted)).cloned().collect()
+}
+
+fn name(item: &str, process: &str) -> String {
+    match process {
+        "" => item.to_owned(),
+        process if process == item => item.to_owned(),
+        process => format!("{item}/{process}"),
+    }
+}
+
+fn series(found: Series) -> RunSeries {
+    let unit = match &found.figure {
+        name if name.ends_with("_ns") => "ns",
+        name if name.ends_with("_bytes") => "bytes",
+        _ => "",
+    };
+    let points = found.points.into_iter().map(|point| RunPoint {
+        run: point.run,
+        commit: point.title,
+        at_ns: point.started_ns,
+        value: point.value,
+    });
+    let changes = found.changes.into_iter().map(|change| RunChange {
+        sentence: format!("{:+.3} % since {}", change.change * 100.0, change.title),
+        run: change.run,
+        before: change.before,
+        after: change.after,
+        relative: change.change,
+    });
+    RunSeries {
+        process: name(&found.item, &found.process),
+        counter: found.figure,
+        unit: unit.to_owned(),
+        points: points.collect(),
+        changes: changes.collect(),
+    }
+}
+
+fn compared(comparison: &Comparison, before: &Record, after: &Record) -> RunDiff {
+    let mut notes = comparison.warnings.clone();
+    let mut verdicts = Vec::new();
+    for row in &comparison.rows {
+        verdicts.extend(row.judged.iter().map(|judged| RunVerdict {
+            process: row.name(),
+            counter: judged.figure.clone(),
+            a: judged.verdict.before,
+            b: judged.verdict.after,
+            relative: judged.change,
+            threshold: judged.verdict.threshold.part,
+            moved: judged.verdict.moved,
+            sentence: judged.statement.clone(),
+        }));
+    }
+    let mut functions = Vec::new();
+    for row in comparison.moved() {
+        match moved(row, before, after) {
+            Ok(more) => functions.extend(more),
+            Err(why) => notes.push(why),
+        }
+    }
+    functions.sort_by_key(|row| {
+        std::cmp::Reverse((row.difference.unsigned_abs(), row.inclusive_difference.unsigned_abs()))
+    });
+    functions.truncate(FUNCTIONS_MAX);
+    let note = (!notes.is_empty()).then(|| notes.join("; "));
+    RunDiff { a: before.id.clone(), b: after.id.clone(), verdicts, functions, note }
+}
+
+/// What moved in a process, function by function, out of the profiles that both runs kept.
+fn moved(row: &Row, before: &Record, after: &Record) -> Result<Vec<FunctionRow>, String> {
+    let profile = |record: &Record| {
+        let item = record.item(&row.item);
+        let process = item.and_then(|item| item.processes.iter().find(|p| p.name == row.process));
+        let kept = process.map(|process| record.profile(process)).transpose();
+        let kept = kept.map_err(|error| format!("{}: {error}", row.name()))?;
+        kept.flatten().ok_or_else(|| {
+            format!(
+                "{}: {} kept no profile; `chronoscope track compare {} {} --detail` makes one",
+                row.name(),
+                record.id,
+                before.id,
+                after.id
+            )
+        })
+    };
+    let (one, other) = (profile(before)?, profile(after)?);
+    let floor = row.main().map_or(1e-5, |judged| judged.verdict.threshold.part);
+    // Of a change as small as the threshold, a part in one function is smaller still.
+    let options = DiffOptions { floor: floor / 4.0, ..DiffOptions::default() };
+    let found = diff(&one, &other, &options).map_err(|error| format!("{}: {error}", row.name()))?;
+    let functions = found.functions.iter().take(FUNCTIONS_MAX).map(|function| {
+        let calls = found.calls.iter().filter(|call| call.callee == function.name);
+        let caller = |call: &CallChange| CallerRow {
+            function: call.caller.clone(),
+            difference: delta(call.inclusive),
+        };
+        FunctionRow {
+            function: function.name.clone(),
+            process: row.name(),
+            source: function.file.clone(),
+            a: function.own.before,
+            b: function.own.after,
+            difference: delta(function.own),
+            inclusive_difference: delta(function.inclusive),
+            callers: calls.take(CALLERS_MAX).map(caller).collect(),
+        }
+    });
+    Ok(functions.collect())
+}
+
+fn delta(change: Change) -> i64 {
+    let delta = change.delta();
+    i64::try_from(delta).unwrap_or(if delta < 0 { i64::MIN } else { i64::MAX })
+}
