@@ -3,7 +3,7 @@
 CARGO ?= cargo
 export CHRONOSCOPE_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/chronoscope
 
-.PHONY: help demo test check bench soak fuzz build arm4 java page instrument clean
+.PHONY: help demo openapi test check bench soak fuzz build arm4 java page instrument clean
 
 help:
 	@echo 'make demo   build everything and measure one minute of radar traffic, to a picture and a verdict'
@@ -14,6 +14,7 @@ help:
 	@echo 'make java   org.opengroup.arm40 for Java, into java/target'
 	@echo 'make page   the page that chronoscope serve shows, into page/dist; prints its size'
 	@echo 'make instrument  SQLite, httpd, SQL clients and functions as transactions, into target/instrument'
+	@echo 'make openapi  the description of the page'\''s API, into page/openapi.json'
 	@echo 'make soak   half an hour of load with restless clients, reloads and live upgrades'
 	@echo 'make fuzz   a minute of fuzzing for every parser (needs cargo-fuzz)'
 
@@ -36,6 +37,10 @@ instrument: arm4
 
 demo: build
 	tools/demo
+
+# The description of the page's API, out of the server's types.
+openapi:
+	OPENAPI_WRITE=1 $(CARGO) test --locked -p chronoscope-server --test openapi
 
 test:
 	tools/setup test

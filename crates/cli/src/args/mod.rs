@@ -109,9 +109,9 @@ pub(crate) struct Serve {
     /// Folder of the rings [default: $CHRONOSCOPE_DIR, else /dev/shm/chronoscope-UID]
     #[arg(long, value_name = "DIR")]
     pub(crate) rings: Option<PathBuf>,
-    /// Answer GET /status, /metrics (Prometheus), /classes and /chains over HTTP there, and take
-    /// in what agents and OpenTelemetry SDKs (OTLP) send; port 0 lets the kernel choose, and the
-    /// choice is said on stderr. Beyond loopback it wants TLS and a token
+    /// Show the page there, answer its API and GET /status, /metrics (Prometheus), /classes and
+    /// /chains over HTTP, and take in what agents and OpenTelemetry SDKs (OTLP) send; port 0 lets
+    /// the kernel choose, and the choice is said on stderr. Beyond loopback it wants TLS and a token
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
     /// Speak TLS with this certificate chain (PEM)
@@ -127,6 +127,14 @@ pub(crate) struct Serve {
     /// and write
     #[arg(long, requires = "listen")]
     pub(crate) insecure: bool,
+    /// Hold what goes on now against the limits in this TOML file (docs/page.md); the page and
+    /// GET /api/v1/now say which do not hold
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    pub(crate) limits: Option<PathBuf>,
+    /// Show the runs of `chronoscope track` in this folder [default: `runs` in the folder of
+    /// $CHRONOSCOPE_DATA, else in ~/.local/share/chronoscope]
+    #[arg(long, value_name = "DIR", requires = "listen")]
+    pub(crate) runs: Option<PathBuf>,
     /// Record what this host's interfaces count, so often, for `chronoscope net table`
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) interfaces: Option<Duration>,

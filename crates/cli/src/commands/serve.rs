@@ -11,7 +11,7 @@ use crate::text;
 use anyhow::{Context, Result};
 use chronoscope_collect::{Collector, Ingest, Options, Status};
 use chronoscope_record::read;
-use chronoscope_server::{Server, ServerOptions, TlsFiles};
+use chronoscope_server::{Limit, Server, ServerOptions, TlsFiles};
 use chronoscope_store::clickhouse::{Cluster, Sink, TableOptions};
 use chronoscope_store::source::Source;
 use std::net::SocketAddr;
@@ -45,6 +45,7 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
     };
     if let Some(server) = &server {
         eprintln!("answering on {}://{}/status", server.scheme(), server.address());
+        eprintln!("the page is at {}://{}/", server.scheme(), server.address());
     }
     let mut talk = Talk::new(args.quiet);
     let ends_ns = args.duration.map(|time| {
@@ -108,12 +109,18 @@ fn listening(
     data_dir: PathBuf,
     ingest: Ingest,
 ) -> Result<ServerOptions> {
+    let limits = args.limits.as_deref().map(Limit::read).transpose();
+    let runs = args.runs.clone().unwrap_or_else(|| environment::data_dir().join("runs"));
+    let rings = args.rings.clone().unwrap_or_else(read::default_folder);
     let tls = args.tls_cert.clone().zip(args.tls_key.clone());
     Ok(ServerOptions {
         ingest: Some(ingest),
         tls: tls.map(|(certificate, key)| TlsFiles { certificate, key }),
         token: environment::token(args.token_file.as_deref())?,
         insecure: args.insecure,
+        limits: limits.context("--limits")?.unwrap_or_default(),
+        runs,
+        rings,
         ..ServerOptions::new(address, data_dir)
     })
 }
