@@ -59,7 +59,7 @@ export const OPERATIONS = {
     return {
       a: { from_ns: Number(query.get('from_ns') ?? T0), until_ns: Number(query.get('until_ns') ?? T0 + 60e9), distribution: distribution(3.4e6, 100_000), counts: side(3.4e6).counts },
       b: { from_ns: Number(query.get('b_from_ns') ?? T0 + 60e9), until_ns: Number(query.get('b_until_ns') ?? T0 + 120e9), distribution: distribution(5.1e6, 98_000), counts: side(5.1e6).counts },
-      edges_ns: EDGES, difference: { median_ns: 1.7e6, mean_ns: 1.9e6, low_ns: 1.8e6, high_ns: 2.0e6, p_value: 0, sentence: 'B is slower by 1.70 ms at the median; 93 % of it is the wait before CWP::TargetView_redraw' },
+      edges_ns: EDGES, hop_edges_ns: EDGES, difference: { median_ns: 1.7e6, mean_ns: 1.9e6, low_ns: 1.8e6, high_ns: 2.0e6, p_value: 0, sentence: 'B is slower by 1.70 ms at the median; 93 % of it is the wait before CWP::TargetView_redraw' },
       hops, paths: [{ path: 'MRTS::decodePlots > MRTS::updateTrack > CWP::TargetView_redraw', a: 75_000, b: 74_100, state: 'both' }, { path: 'MRTS::decodePlots > MRTS::mpaWindow > MRTS::updateTrack', a: 25_000, b: 0, state: 'vanished' }, { path: 'MRTS::decodePlots > MSG::Retry > CWP::TargetView_redraw', a: 0, b: 411, state: 'new' }],
     };
   },

@@ -23,6 +23,7 @@ export interface Distribution {              // exact, nearest rank
   median_ns: number; p90_ns: number; p99_ns: number; p99_73_ns: number; p99_9_ns: number;
   three_sigma_ns: number; above_3_sigma: number;
 }
+/** `share`: that which has to be within the limit (0.997). */
 export interface Verdict { limit_ns: number; share: number; count: number; above: number; share_above: number; holds: boolean; sentence: string }
 export interface Progress { id: string; state: "waiting" | "running"; done: number; total: number; unit: string; elapsed_ms: number }
 
@@ -121,9 +122,10 @@ export interface Graph {
   edges: { from: string; to: string; count: number; rate_per_s: number; asynchronous: boolean; wait_p50_ns: number | null; wait_p99_ns: number | null; sampled: boolean }[];
 }
 
-// GET /compare?SELECTION&b_from_ns=&b_until_ns=[&b_store=...]    A is the selection's range
+// GET /compare?SELECTION&b_from_ns=&b_until_ns=    A is the selection's range
 export interface Compare {
   a: CompareSide; b: CompareSide; edges_ns: number[];
+  hop_edges_ns: number[];                                          // common histogram edges of all hops (log)
   difference: { median_ns: number; mean_ns: number; low_ns: number; high_ns: number; p_value: number; sentence: string } | null;   // B - A, 95 % interval of the mean's difference
   hops: { hop: string; part: "wait" | "work"; a: HopSide; b: HopSide; shift_ns: number; p_value: number }[];
   paths: { path: string; a: number; b: number; state: "both" | "new" | "vanished" }[];

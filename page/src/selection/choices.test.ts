@@ -27,6 +27,8 @@ describe('choices', () => {
 
   it('begin with the longest way, or a class where nothing is below anything', () => {
     expect(firstChoice(PATHS)).toEqual({ kind: 'acpd', root: 'decode', leaf: 'redraw' });
+    const last = { ...path(20, 'decode', 'mpa', 'track', 'show'), p50_ns: 2 };
+    expect(firstChoice([...PATHS, last])?.leaf).toBe('show');
     expect(firstChoice([path(1, 'a'), path(2, 'b')])).toEqual({ kind: 'sync', root: 'b' });
     expect(firstChoice([])).toBeUndefined();
   });

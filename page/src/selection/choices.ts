@@ -45,10 +45,10 @@ function mostFirst(counted: readonly (readonly [string, number])[]): string[] {
 
 /**
  * What to look at first: the longest way there is, from an input to who acts on it last; of several
- * the one that is taken most. Where nothing calls anything, the most frequent class by itself.
+ * the one that is taken most, and of these the one that takes longest. Where nothing calls anything, the most frequent class by itself.
  */
 export function firstChoice(paths: readonly PathSummary[]): Selection | undefined {
-  const longest = [...paths].sort((a, b) => b.level - a.level || b.count - a.count)[0];
+  const longest = [...paths].sort((a, b) => b.level - a.level || b.count - a.count || b.p50_ns - a.p50_ns)[0];
   if (longest === undefined) return undefined;
   if (longest.level > 0) return { kind: 'acpd', root: longest.root, leaf: longest.leaf };
   const [root] = classes(paths);

@@ -55,7 +55,7 @@ export const REGISTRY: readonly Entry[] = [
   },
   {
     view: 'compare', title: 'Compare', key: '6', fields: 'chains', needsRoot: true, body: CompareView,
-    shows: 'two times or two stores side by side',
+    shows: 'two times side by side',
   },
   {
     view: 'worst', title: 'Worst cases', key: '7', fields: 'range', needsRoot: false, body: WorstView,

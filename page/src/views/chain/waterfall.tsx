@@ -138,6 +138,9 @@ function rank(percentile: number): string {
   return percentile >= 99.9 ? (Math.floor(percentile * 100) / 100).toString() : percentile >= 90 ? (Math.floor(percentile * 10) / 10).toString() : percentile.toFixed(0);
 }
 
+/** Room for a time beside its tick, in pixels. */
+const TICK_WORDS = 48;
+
 function TimeTicks({ axis, width }: { axis: Axis; width: number }) {
   return (
     <svg width={width} height="100%" class="ticks">
@@ -145,7 +148,8 @@ function TimeTicks({ axis, width }: { axis: Axis; width: number }) {
         <text key={piece.from_ns} x={piece.left + piece.width / 2} y="1.1rem" text-anchor="middle" class="fold-words">{formatDuration(piece.until_ns - piece.from_ns)}</text>
       ) : (
         ticks(linear(piece.from_ns, piece.until_ns, piece.width), Math.floor(piece.width / 90)).map((tick) => (
-          piece.width > 80 && <text key={tick} x={Math.min(width - 2, axis.at(tick) + 3)} y="1.1rem">{formatDuration(tick)}</text>
+          // Not over the words of a fold beside it.
+          axis.at(tick) + TICK_WORDS < piece.left + piece.width && <text key={tick} x={Math.min(width - 2, axis.at(tick) + 3)} y="1.1rem">{formatDuration(tick)}</text>
         ))
       ))}
     </svg>

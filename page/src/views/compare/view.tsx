@@ -1,4 +1,4 @@
-// Two stretches of time, or of two stores, side by side: A is the selection's, B is chosen here.
+// Two stretches of time side by side: A is the selection's, B is chosen here.
 
 import './style.css';
 import { status } from '../../api/connection';
@@ -20,10 +20,10 @@ const B = 'var(--selected)';
 /** The view. */
 export function CompareView() {
   const { selection, own } = place();
-  const { b_from_ns, b_until_ns, b_store } = own;
-  const chosen = b_from_ns !== undefined || b_until_ns !== undefined || b_store !== undefined;
+  const { b_from_ns, b_until_ns } = own;
+  const chosen = b_from_ns !== undefined && b_until_ns !== undefined;
   const question = useQuestion<Answered>(chosen && selection.root !== undefined ? 'compare' : null, [
-    ...selectionParams(selection), ['b_from_ns', b_from_ns], ['b_until_ns', b_until_ns], ['b_store', b_store],
+    ...selectionParams(selection), ['b_from_ns', b_from_ns], ['b_until_ns', b_until_ns],
   ]);
   return (
     <>
@@ -33,7 +33,7 @@ export function CompareView() {
   );
 }
 
-/** Range and store of B; A is what the selection bar says. */
+/** The range of B; A is what the selection bar says. */
 function Chooser() {
   const { selection, own } = place();
   const near = Number(own['b_from_ns'] ?? selection.from_ns ?? status.value?.covered?.from_ns ?? 0);
@@ -56,9 +56,6 @@ function Chooser() {
       {time('b_from_ns', 'first start of B, UTC', 'from')}
       <span aria-hidden="true">–</span>
       {time('b_until_ns', 'end of starts of B, UTC', 'until')}
-      <span class="quiet">of</span>
-      <TextInput label="folder of B’s store on the server" empty="the same store" width={24} value={own['b_store'] ?? ''}
-        read={(text) => ({ value: text.trim() })} change={(text) => go({ own: { b_store: text === '' ? undefined : text } })} />
       <span class="spread" />
       {offers().map((proposal) => <Link key={proposal.title} to={toProposal(proposal)}>{proposal.title}</Link>)}
     </div>
@@ -76,7 +73,7 @@ function toProposal({ a, b }: Proposal) {
 function Unchosen() {
   return (
     <Empty title="Compared with what?">
-      <p>A is the selection above. Give B a range of time or another store, or take one of these:</p>
+      <p>A is the selection above. Give B a range of time, from and until, or take one of these:</p>
       <div class="proposals">
         {offers().map((proposal) => (
           <button key={proposal.title} type="button" onClick={() => go(toProposal(proposal))}>{proposal.title}</button>
@@ -148,8 +145,8 @@ function Parameters({ rows }: { rows: readonly Parameter[] }) {
 
 function HopTable({ answer }: { answer: Answered }) {
   if (answer.hops.length === 0) return null;
-  const [first, last] = filled(answer.edges_ns, answer.hops.flatMap((hop) => [hop.a.counts, hop.b.counts]));
-  const edges = answer.edges_ns.slice(first, last + 1);
+  const [first, last] = filled(answer.hop_edges_ns, answer.hops.flatMap((hop) => [hop.a.counts, hop.b.counts]));
+  const edges = answer.hop_edges_ns.slice(first, last + 1);
   return (
     <section class="panel scroll" aria-label="Differences of hops">
       <table class="compare-hops">

@@ -7,7 +7,7 @@ import { useSize } from '../../draw/size';
 import { go } from '../../selection/current';
 import { barTop, binAt, labels } from './bins';
 
-const ROOM = { left: 58, right: 16, top: 48, bottom: 30 };
+const ROOM = { left: 58, right: 16, top: 80, bottom: 30 };
 
 interface CountsProps {
   readonly answer: HistogramAnswer;
@@ -78,8 +78,8 @@ function CountAxis({ scale, width, kind }: { scale: Scale; width: number; kind: 
   );
 }
 
-/** Rows of labels above the plot, in lines of text. */
-const ROWS = 3;
+/** Rows of labels above the plot, in lines of text: one for each of the marks, which may lie close together. */
+const ROWS = 5;
 
 /** Lines at what has a name; their labels stand in rows, so that neighbours stay legible. */
 function Marks({ x, height, distribution: d, limitNs, letter }: { x: Scale; height: number; distribution: Distribution; limitNs: number | undefined; letter: number }) {

@@ -74,7 +74,7 @@ function Requirement({ answer, selection }: { answer: HistogramAnswer; selection
     <section class={`panel verdict ${verdict.holds ? 'holds' : 'broken'}`} aria-label="Requirement">
       <strong>{verdict.holds ? 'Holds' : 'Not met'}</strong>
       <span>{verdict.sentence}</span>
-      <span class="quiet">{formatCount(verdict.above)} of {formatCount(verdict.count)} above {formatDuration(verdict.limit_ns)}; allowed is less than {formatShare(verdict.share)}</span>
+      <span class="quiet">{formatCount(verdict.above)} of {formatCount(verdict.count)} above {formatDuration(verdict.limit_ns)}; allowed is less than {formatShare(1 - verdict.share)}</span>
     </section>
   );
 }
