@@ -1,0 +1,201 @@
+// What a person does who looks for the slow chain: on a real store, through the real server.
+
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Chain, Chains, Scatter, Status } from '../src/api/types';
+import { launch, open, Server, type Watched } from './world';
+
+let browser: Browser;
+const server = new Server();
+
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser.close());
+
+let watched: Watched;
+let page: Page;
+beforeEach(async () => {
+  watched = await open(browser);
+  ({ page } = watched);
+});
+afterEach(async () => {
+  expect(watched.errors).toEqual([]);
+  expect([...watched.origins].filter((origin) => origin !== server.origin && origin !== 'null')).toEqual([]);
+  await page.context().close();
+});
+
+const CHAINS = 'kind=acpd&root=MRTS::decodePlots&leaf=CWP::TargetView_redraw';
+const rows = () => page.locator('.chains tbody tr');
+
+/** How many pixels of the density are painted. */
+const painted = () => page.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
+  const pixels = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data ?? new Uint8ClampedArray();
+  let count = 0;
+  for (let at = 3; at < pixels.length; at += 4) if (pixels[at] !== 0) count += 1;
+  return count;
+});
+
+/** Drags a rectangle, in shares of the plot. */
+async function drag(from: readonly [number, number], to: readonly [number, number]): Promise<void> {
+  const box = await page.locator('canvas').boundingBox();
+  if (box === null) throw new Error('there is no canvas');
+  const at = ([x, y]: readonly [number, number]) => [box.x + box.width * x, box.y + box.height * y] as const;
+  await page.mouse.move(...at(from));
+  await page.mouse.down();
+  await page.mouse.move(...at(to), { steps: 5 });
+  await page.mouse.up();
+}
+
+describe('the page', () => {
+  // One server at a time writes a store.
+  beforeAll(() => server.start());
+  afterAll(() => server.end());
+
+  it('opens on the longest way there is, and draws as many chains as the server has', async () => {
+    await page.goto(server.origin);
+    await page.waitForURL((url) => url.searchParams.get('root') === 'MRTS::decodePlots');
+    expect(new URL(page.url()).searchParams.get('leaf')).toBe('CWP::TargetView_redraw');
+    await page.locator('canvas').waitFor();
+    const { total } = await server.api<Scatter>(`scatter?${CHAINS}&width=100&height=100&scale=log`);
+    expect(total).toBeGreaterThan(100);
+    await page.getByText(`${total.toLocaleString('en')} durations`).waitFor();
+    expect(await painted()).toBeGreaterThan(500);
+  });
+
+  it('reaches the waterfall of the slowest chain', async () => {
+    const slowest = (await server.api<Chains>(`chains?${CHAINS}&order=longest&limit=1`)).chains[0];
+    if (slowest === undefined) throw new Error('the store has no chain');
+    await page.goto(`${server.origin}/scatter?${CHAINS}`);
+    await rows().first().getByRole('link').click();
+    await page.waitForURL(/\/chain\//);
+    expect(page.url()).toContain(slowest.chain);
+    const chain = await server.api<Chain>(`chains/${slowest.chain}?near_ns=${slowest.start_ns}`);
+    const grid = page.getByRole('treegrid');
+    await grid.waitFor();
+    expect(Number(await grid.getAttribute('aria-rowcount'))).toBe(chain.rows.length);
+    // By keys: to the rows, down one, and what is known of it stands beside.
+    await page.keyboard.press('w');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('complementary').getByText('thread CPU').waitFor();
+    expect(new URL(page.url()).searchParams.get('row')).not.toBeNull();
+    // A reload is the same picture.
+    await page.reload();
+    await page.getByRole('complementary').getByText('thread CPU').waitFor();
+  });
+
+  it('compares what is brushed with the rest, and back takes the brush away', async () => {
+    await page.goto(`${server.origin}/scatter?${CHAINS}`);
+    await page.locator('canvas').waitFor();
+    await drag([0.1, 0.02], [0.9, 0.5]);
+    await page.waitForURL((url) => url.searchParams.has('brush'));
+    await page.getByRole('heading', { name: 'Marked' }).waitFor();
+    await page.locator('.parts li').first().waitFor();
+    expect((await page.locator('.sentence').innerText()).length).toBeGreaterThan(10);
+    const [from, until, min, max] = (new URL(page.url()).searchParams.get('brush') ?? '').split(',');
+    const inside = await server.api<Chains>(`chains?${CHAINS}&from_ns=${from}&until_ns=${until}&min_ns=${min}&max_ns=${max}&order=longest&limit=100`);
+    await page.getByText(inside.total > 100 ? `of ${inside.total.toLocaleString('en')}` : `All ${inside.total}`).waitFor();
+    await page.goBack();
+    await page.waitForURL((url) => !url.searchParams.has('brush'));
+    await page.getByRole('heading', { name: 'Marked' }).waitFor({ state: 'detached' });
+  });
+
+  it('brushes and zooms by keys alone', async () => {
+    await page.goto(`${server.origin}/scatter?${CHAINS}`);
+    await page.locator('canvas').waitFor();
+    await page.keyboard.press('p');
+    await page.keyboard.press('b');
+    await page.waitForURL((url) => url.searchParams.has('brush'));
+    const before = new URL(page.url()).searchParams.get('brush');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Shift+ArrowUp');
+    await page.keyboard.press('Shift+ArrowLeft');
+    await page.waitForURL((url) => url.searchParams.get('brush') !== before);
+    const [from = ''] = (new URL(page.url()).searchParams.get('brush') ?? '').split(',');
+    await page.keyboard.press('Enter');
+    await page.waitForURL((url) => url.searchParams.get('from_ns') === from);
+    expect(new URL(page.url()).searchParams.has('brush')).toBe(false);
+  });
+
+  it('shows the same to whoever follows a link', async () => {
+    await page.goto(`${server.origin}/scatter?${CHAINS}`);
+    await page.locator('canvas').waitFor();
+    await drag([0.2, 0.02], [0.8, 0.6]);
+    await page.locator('.sentence').waitFor();
+    const [link, sentence] = [page.url(), await page.locator('.sentence').innerText()];
+    const other = await open(browser);
+    await other.page.goto(link);
+    await other.page.locator('.brush').waitFor();
+    expect(await other.page.locator('.sentence').innerText()).toBe(sentence);
+    await other.page.context().close();
+  });
+
+  it('says whether the limit holds, and goes from a bar to its chains', async () => {
+    await page.goto(`${server.origin}/histogram?${CHAINS}`);
+    await page.getByRole('region', { name: 'Requirement' }).getByLabel('longest good duration').fill('1 us');
+    await page.keyboard.press('Enter');
+    await page.getByText('Not met', { exact: true }).waitFor();
+    await page.getByRole('search').getByLabel('longest good duration').fill('1 h');
+    await page.keyboard.press('Enter');
+    await page.getByText('Holds', { exact: true }).waitFor();
+    await page.locator('.histogram-area').click({ position: { x: 300, y: 200 }, trial: true });
+    const bar = await page.locator('.bin').first().boundingBox();
+    if (bar === null) throw new Error('there is no bar');
+    await page.mouse.click(bar.x + bar.width / 2, bar.y + bar.height - 1);
+    await page.waitForURL((url) => url.pathname === '/scatter' && url.searchParams.has('max_ns'));
+  });
+
+  it('refuses in words what it cannot read', async () => {
+    await page.goto(`${server.origin}/scatter?${CHAINS}&min_ns=soon`);
+    await page.getByText('Part of the address was left out').waitFor();
+    await page.getByRole('search').getByLabel('longest duration').fill('fast');
+    await page.keyboard.press('Enter');
+    await page.getByText('a duration with its unit').waitFor();
+  });
+
+  it('has a sheet of its keys', async () => {
+    await page.goto(`${server.origin}/scatter?${CHAINS}`);
+    await page.locator('canvas').waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').getByText('zoom into the brush').waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  });
+
+  it('says that the server is lost, and goes on when it is back', async () => {
+    await page.goto(`${server.origin}/scatter?${CHAINS}`);
+    await page.locator('canvas').waitFor();
+    await server.kill();
+    await page.getByText('Server lost').waitFor({ timeout: 30_000 });
+    await page.locator('canvas').waitFor(); // what was there is still there
+    await server.start();
+    await page.getByText('Server lost').waitFor({ state: 'detached', timeout: 30_000 });
+    const { rows: stored } = await server.api<Status>('status');
+    await page.getByText(`${stored.toLocaleString('en')} rows`).waitFor();
+    await drag([0.1, 0.02], [0.9, 0.5]);
+    await page.locator('.parts li').first().waitFor();
+  });
+});
+
+describe('a server with a token', () => {
+  const guarded = new Server('a-secret-of-some-letters');
+  beforeAll(() => guarded.start());
+  afterAll(() => guarded.end());
+
+  it('is asked with it, once it was typed in, for as long as the tab is open', async () => {
+    const other = await open(browser);
+    await other.page.goto(`${guarded.origin}/scatter?${CHAINS}`);
+    const prompt = other.page.getByRole('dialog');
+    await prompt.getByLabel('Token').fill('wrong');
+    await other.page.keyboard.press('Enter');
+    await other.page.getByText('The token was refused').waitFor();
+    await prompt.getByLabel('Token').fill('a-secret-of-some-letters');
+    await other.page.keyboard.press('Enter');
+    await other.page.locator('canvas').waitFor();
+    await other.page.reload();
+    await other.page.locator('canvas').waitFor();
+    expect(other.errors).toEqual([]);
+    await other.page.context().close();
+  });
+});
