@@ -182,15 +182,15 @@ impl Carrier {
 
     /// Gives hosts what has arrived.
     fn deliver(&mut self) {
-        let (mut carried, mut refused) = (0, 0);
         while let Some((host, packet)) = self.fabric.arrived(monotonic_ns()) {
-            carried += 1;
+            // Before it is given: whoever has it finds it counted.
+            self.shared.packets.fetch_add(1, Ordering::Relaxed);
             // A device takes a whole packet or none; one that it refuses is lost, as on any link.
             let taken = self.devices.get(host).map(|mut device| device.write(&packet));
-            refused += u64::from(!matches!(taken, Some(Ok(_))));
+            if !matches!(taken, Some(Ok(_))) {
+                self.shared.refused.fetch_add(1, Ordering::Relaxed);
+            }
         }
-        self.shared.packets.fetch_add(carried, Ordering::Relaxed);
-        self.shared.refused.fetch_add(refused, Ordering::Relaxed);
         self.shared.lost.store(self.fabric.lost(), Ordering::Relaxed);
     }
 
