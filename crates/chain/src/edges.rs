@@ -3,7 +3,6 @@
 //! Edges are whole nanoseconds, so that a cell is a range of values that can be asked for again,
 //! and which cell a value is in is exact whatever the scale.
 
-use chronoscope_model::{BUCKET_COUNT, bucket_index, bucket_min};
 use std::ops::Range;
 
 /// How values are laid out on an axis.
@@ -22,8 +21,9 @@ pub struct Edges {
     scale: Scale,
     /// Ascending, one more than cells. Equal ones where there are more cells than values.
     at: Vec<u64>,
-    /// By bucket of a histogram: the cell of its smallest value (logarithmic axes only).
+    /// By bucket from `first_bucket` on: the cell of its smallest value (logarithmic axes only).
     first: Vec<u32>,
+    first_bucket: usize,
     /// Cells per unit (linear axes only).
     per_unit: f64,
 }
@@ -40,10 +40,12 @@ impl Edges {
             Scale::Log => logarithmic(&range, count),
         };
         let per_unit = count as f64 / (range.end - range.start) as f64;
-        let mut edges = Self { scale, at, first: Vec::new(), per_unit };
+        let mut edges = Self { scale, at, first: Vec::new(), first_bucket: 0, per_unit };
         if scale == Scale::Log {
+            let (first, last) = (bucket(range.start), bucket(range.end));
+            edges.first_bucket = first;
             let cell = |bucket| u32::try_from(edges.search(bucket_min(bucket))).unwrap_or(0);
-            edges.first = (0..BUCKET_COUNT).map(cell).collect();
+            edges.first = (first..=last).map(cell).collect();
         }
         edges
     }
@@ -78,7 +80,10 @@ impl Edges {
         let last = self.at.len() - 2;
         // A guess that is nearly right, and then the edges decide.
         let guess = match self.scale {
-            Scale::Log => self.first[bucket_index(value)] as usize,
+            Scale::Log => {
+                let known = bucket(value).saturating_sub(self.first_bucket);
+                self.first[known.min(self.first.len() - 1)] as usize
+            }
             Scale::Linear => (value.saturating_sub(self.at[0]) as f64 * self.per_unit) as usize,
         };
         let mut cell = guess.min(last);
@@ -105,6 +110,28 @@ impl Edges {
         }
         cuts.windows(2).map(|pair| (pair[1] - pair[0]) as u64).collect()
     }
+}
+
+/// Bits of a bucket's number below its power of two: buckets are 0.1 % wide, narrower than the
+/// cells that are drawn, so that a guess by bucket is mostly right. Those of an ordinary range stay in
+/// the first-level cache.
+const BUCKET_BITS: u32 = 10;
+
+/// Numbers buckets of values in ascending order.
+#[inline]
+#[allow(clippy::cast_possible_truncation)] // below 2^16
+const fn bucket(value: u64) -> usize {
+    let shift = 63 - BUCKET_BITS - (value | 1 << BUCKET_BITS).leading_zeros();
+    ((shift as usize) << BUCKET_BITS) + (value >> shift) as usize
+}
+
+/// The smallest value of a bucket.
+const fn bucket_min(bucket: usize) -> u64 {
+    if bucket < 2 << BUCKET_BITS {
+        return bucket as u64;
+    }
+    let shift = (bucket >> BUCKET_BITS) - 1;
+    ((bucket - (shift << BUCKET_BITS)) as u64) << shift
 }
 
 #[allow(clippy::cast_possible_truncation)] // at most `range.end`
@@ -141,6 +168,18 @@ mod tests {
         assert_eq!(edges.all(), [10, 13, 15, 18, 20]);
         assert_eq!(edges.counts(&[3, 10, 12, 13, 19, 20]), [3, 1, 0, 2]);
         assert_eq!((edges.range(1), edges.count()), (13..15, 4));
+    }
+
+    #[test]
+    fn buckets_are_numbered_without_gaps() {
+        let mut last = 0;
+        for value in (0..5000).chain([u64::MAX >> 1, 1 << 63, u64::MAX]) {
+            let number = bucket(value);
+            assert!(number >= last && (value > 5000 || number <= last + 1), "{value}");
+            let behind = bucket_min(number + 1);
+            assert!(bucket_min(number) <= value && (value < behind || behind == 0), "{value}");
+            last = number;
+        }
     }
 
     proptest! {

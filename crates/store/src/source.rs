@@ -22,11 +22,14 @@
 use crate::ask::{self, Answer, ClassStatistics, Limits, PathLoads, Point, Progress, Question};
 use crate::clickhouse::{Cluster, Remote};
 use crate::{Damage, Snapshot, StoreError};
+use chronoscope_clock::{monotonic_ns, utc_now_ns};
 use chronoscope_model::{ChainId, ClassName, Excerpt, Transaction};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// How often a question is asked again because a segment was replaced while it was read.
 const TRIES: usize = 5;
@@ -88,19 +91,21 @@ impl Source {
         &self,
         mut ask: impl FnMut(&View) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let dir = match self {
-            Self::ClickHouse(cluster) => {
-                return ask(&View::ClickHouse(Remote::new(cluster.clone())));
-            }
-            Self::Files(dir) => dir,
-        };
         let mut tries = 1;
         loop {
-            match ask(&View::Files(Snapshot::open(dir)?)) {
+            match ask(&self.view()?) {
                 Err(error) if error.is_missing() && tries < TRIES => tries += 1,
                 answered => return answered,
             }
         }
+    }
+
+    /// What it holds at this moment.
+    fn view(&self) -> Result<View, StoreError> {
+        Ok(match self {
+            Self::Files(dir) => View::Files(Snapshot::open(dir)?),
+            Self::ClickHouse(cluster) => View::ClickHouse(Remote::new(cluster.clone())),
+        })
     }
 
     /// Answers a question about durations.
@@ -168,6 +173,81 @@ impl Source {
     /// As [`View::names`].
     pub fn names(&self) -> Result<Vec<ClassName>, StoreError> {
         self.with(View::names)
+    }
+}
+
+/// The last view of a source, for those who ask all the time and do not mind that it is a little
+/// old: rows that are not sealed yet are read from the log for every view, which takes the longer
+/// the more there are.
+///
+/// It is kept until [`Self::let_go`], whether or not anybody asks: with its rows in memory.
+#[derive(Debug, Default)]
+pub struct Recent {
+    last: Mutex<Option<Taken>>,
+}
+
+/// A view, and when it was taken.
+#[derive(Clone, Debug)]
+struct Taken {
+    view: Arc<View>,
+    monotonic_ns: u64,
+    as_of_ns: i64,
+}
+
+impl Recent {
+    /// Asks as [`Source::with`] does, of a view that was taken no longer ago than `age_max`. `ask`
+    /// is told when: UTC, nanoseconds since 1970. Those who ask at the same time share one.
+    ///
+    /// # Errors
+    /// As [`Source::with`].
+    pub fn with<T>(
+        &self,
+        source: &Source,
+        age_max: Duration,
+        mut ask: impl FnMut(&View, i64) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut tries = 1;
+        loop {
+            let taken = self.take(source, age_max)?;
+            match ask(&taken.view, taken.as_of_ns) {
+                Err(error) if error.is_missing() && tries < TRIES => {
+                    tries += 1;
+                    self.forget(|last| Arc::ptr_eq(&last.view, &taken.view));
+                }
+                answered => return answered,
+            }
+        }
+    }
+
+    /// Gives back the memory of a view that is as old as that.
+    pub fn let_go(&self, age: Duration) {
+        self.forget(|last| last.age() >= age);
+    }
+
+    fn forget(&self, which: impl FnOnce(&Taken) -> bool) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.as_ref().is_some_and(which) {
+            *last = None;
+        }
+    }
+
+    fn take(&self, source: &Source, age_max: Duration) -> Result<Taken, StoreError> {
+        // Held while it is opened: those who come meanwhile want the same.
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(taken) = last.as_ref().filter(|taken| taken.age() <= age_max) {
+            return Ok(taken.clone());
+        }
+        *last = None; // its memory before the next one's
+        let (as_of_ns, monotonic_ns) = (utc_now_ns(), monotonic_ns());
+        let taken = Taken { view: Arc::new(source.view()?), monotonic_ns, as_of_ns };
+        *last = Some(taken.clone());
+        Ok(taken)
+    }
+}
+
+impl Taken {
+    fn age(&self) -> Duration {
+        Duration::from_nanos(monotonic_ns().saturating_sub(self.monotonic_ns))
     }
 }
 

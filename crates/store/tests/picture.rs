@@ -239,6 +239,20 @@ proptest! {
     }
 }
 
+/// An inner root is stamped 10 ns before its chain's root, by another clock, and in the minute
+/// before: it lies in the minute after its stamp.
+#[test]
+fn an_inner_root_is_found_that_seems_to_start_in_the_minute_before() {
+    let (_dir, snapshot) = stored(&native(225, 120), 0);
+    let at = 102 * MINUTE_NS - 10;
+    let question = Question { start_ns: at..at + 1, ..Question::acpd("b", "c") };
+    let way = Way::with(1 << 30);
+    let (total, found) = chosen(&snapshot, &question, (Order::Longest, 9), &way.asking()).unwrap();
+    assert_eq!((total, found.len()), (1, 1));
+    let (rows, _) = chain(&snapshot, found[0].chain.unwrap(), None).unwrap();
+    assert!(rows.iter().any(|row| row.start_ns == at), "{rows:?}");
+}
+
 /// A world in which the chains of one host wait longer before `c`.
 fn slow_host(seed: u64, chains: u64) -> World {
     let mut world = native(seed, chains);

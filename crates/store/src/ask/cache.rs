@@ -2,27 +2,37 @@
 
 use super::chunk::Chunk;
 use super::question::{Clocks, Kind, Question};
-use crate::{ClockTable, Segment};
+use crate::{ClockTable, Segment, StoreError};
 use chronoscope_chain::Level;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How often whoever waits looks whether he still has to.
+const CHECK_EVERY: Duration = Duration::from_millis(20);
 
 /// Durations of sealed minutes, decoded: who looks at chains asks again and again about the same
 /// ones. A duration takes 21 bytes, 29 where hosts' clocks were read; beyond the bound those that
 /// were not asked for longest go. Segments never change, so that what is kept is never wrong.
 ///
-/// One question at a time may be larger than the bound: what does not fit is read again.
+/// Two questions at a time about the same durations share the reading of them: what one reads, the
+/// other waits for. One question at a time may be larger than the bound: what does not fit is read
+/// again.
 #[derive(Debug)]
 pub struct DurationCache {
     bytes_max: u64,
     kept: Mutex<Kept>,
+    /// Something is no longer underway.
+    done: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct Kept {
     chunks: HashMap<Key, Entry>,
+    /// What is being read.
+    underway: HashSet<Key>,
     bytes: u64,
     /// How many questions there were.
     questions: u64,
@@ -105,7 +115,7 @@ impl Default for DurationCache {
 impl DurationCache {
     /// An empty one, of at most so many bytes.
     pub fn new(bytes_max: u64) -> Self {
-        Self { bytes_max, kept: Mutex::default() }
+        Self { bytes_max, kept: Mutex::default(), done: Condvar::new() }
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -124,11 +134,28 @@ impl DurationCache {
         kept.questions
     }
 
-    pub(super) fn get(&self, key: &Key, question: u64) -> Option<Arc<Chunk>> {
+    /// What is kept; else who is to read it.
+    pub(super) fn get(&self, key: &Key, question: u64) -> Got<'_> {
+        self.kept().get(self, key, question)
+    }
+
+    /// As [`Self::get`], when nobody else reads it any more. `check` is asked now and then whether
+    /// to wait on.
+    pub(super) fn wait(
+        &self,
+        key: &Key,
+        question: u64,
+        check: impl Fn() -> Result<(), StoreError>,
+    ) -> Result<Got<'_>, StoreError> {
         let mut kept = self.kept();
-        let entry = kept.chunks.get_mut(key)?;
-        entry.asked = entry.asked.max(question);
-        Some(entry.chunk.clone())
+        loop {
+            check()?;
+            if !kept.underway.contains(key) {
+                return Ok(kept.get(self, key, question));
+            }
+            let woken = self.done.wait_timeout(kept, CHECK_EVERY);
+            kept = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
     }
 
     /// Keeps a chunk; whether there was room beside what the same question asked for.
@@ -153,7 +180,40 @@ impl DurationCache {
     }
 }
 
+/// Where durations are.
+pub(super) enum Got<'a> {
+    Kept(Arc<Chunk>),
+    /// Nowhere: whoever asked is to read them, and others wait until this is dropped.
+    Missing(Underway<'a>),
+    /// Another question is reading them.
+    Underway,
+}
+
+/// The word of a question that it reads something.
+pub(super) struct Underway<'a> {
+    cache: &'a DurationCache,
+    key: Key,
+}
+
+impl Drop for Underway<'_> {
+    fn drop(&mut self) {
+        self.cache.kept().underway.remove(&self.key);
+        self.cache.done.notify_all();
+    }
+}
+
 impl Kept {
+    fn get<'a>(&mut self, cache: &'a DurationCache, key: &Key, question: u64) -> Got<'a> {
+        if let Some(entry) = self.chunks.get_mut(key) {
+            entry.asked = entry.asked.max(question);
+            return Got::Kept(entry.chunk.clone());
+        }
+        if !self.underway.insert(key.clone()) {
+            return Got::Underway;
+        }
+        Got::Missing(Underway { cache, key: key.clone() })
+    }
+
     /// Lets the oldest go until at most so many bytes are left, and some more so that it is not to
     /// be done for every chunk; never what a question asks for itself.
     fn make_room(&mut self, bytes_max: u64, question: u64) {

@@ -9,6 +9,7 @@ use crate::{Snapshot, StoreError};
 use chronoscope_model::ChainId;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// Which come first.
@@ -50,20 +51,20 @@ pub fn chosen(
     (order, limit): (Order, usize),
     asking: &Asking<'_>,
 ) -> Result<(u64, Vec<ChainPoint>), StoreError> {
-    let ((total, firsts), _) = gather(snapshot, question, asking, |gathered| {
+    let ((total, firsts, chains), _) = gather(snapshot, question, asking, |gathered| {
         let wanted = gathered.wanted();
         let states = gathered.each(
-            || Firsts { total: 0, limit, order, kept: BinaryHeap::new() },
+            || Firsts { total: 0, limit, order, kept: BinaryHeap::new(), open_ns: 0..=u64::MAX },
             |firsts, chunk| firsts.add_chunk(chunk, wanted),
         )?;
         let total = states.iter().map(|firsts| firsts.total).sum();
         let mut all: Vec<First> = states.into_iter().flat_map(|firsts| firsts.kept).collect();
         all.sort_unstable();
         all.truncate(limit);
-        Ok((total, all))
+        let points: Vec<Point> = all.iter().map(|first| first.point).collect();
+        let chains = locate_all(snapshot, question, (&points, gathered), asking)?;
+        Ok((total, all, chains))
     })?;
-    let points: Vec<Point> = firsts.iter().map(|first| first.point).collect();
-    let chains = locate_all(snapshot, question, &points, asking)?;
     let chosen = firsts.into_iter().zip(chains).map(|(first, chain)| ChainPoint {
         point: first.point,
         path: first.path.to_string(),
@@ -90,6 +91,8 @@ struct Firsts {
     limit: usize,
     order: Order,
     kept: BinaryHeap<First>,
+    /// Durations outside of it are surely not among the first: most are decided by this alone.
+    open_ns: RangeInclusive<u64>,
 }
 
 impl Firsts {
@@ -104,6 +107,9 @@ impl Firsts {
     fn add(&mut self, chunk: &Chunk, path: &Arc<str>, level: usize, dot: &Dot) {
         let Ok(duration_ns) = u64::try_from(dot.duration_ns) else { return };
         self.total += 1;
+        if !self.open_ns.contains(&duration_ns) {
+            return;
+        }
         let start_ns = dot.start_ns;
         let rank = match self.order {
             Order::Longest => (Some(Reverse(duration_ns)), 0, start_ns, 0),
@@ -118,6 +124,13 @@ impl Firsts {
         self.kept.push(First { rank, path: path.clone(), host, point, level });
         if self.kept.len() > self.limit {
             self.kept.pop();
+        }
+        if let Some(last) = self.kept.peek().filter(|_| self.kept.len() >= self.limit) {
+            self.open_ns = match self.order {
+                Order::Longest => last.point.duration_ns..=u64::MAX,
+                Order::Shortest => 0..=last.point.duration_ns,
+                Order::First => 0..=u64::MAX,
+            };
         }
     }
 }

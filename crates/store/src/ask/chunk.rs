@@ -3,11 +3,13 @@
 
 use super::Book;
 use super::question::Question;
-use super::series::{FOREIGN, Findings, UNCROSSED_NS, UNKNOWN_NS, Wholes};
+use super::series::{FOREIGN, Findings, Series, UNCROSSED_NS, UNKNOWN_NS, Wholes};
+use crate::Minute;
 use chronoscope_chain::HostIndex;
 use chronoscope_model::ClassId;
 use std::collections::{HashMap, HashSet};
 use std::ops::{Range, RangeInclusive};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The durations of some segments.
@@ -18,13 +20,25 @@ pub(super) struct Chunk {
     pub(super) series: Vec<ChunkSeries>,
     /// Rows that were looked at to find them.
     pub(super) rows: u64,
+    /// The segment that they were found in, where it is one.
+    segment: Option<Arc<Path>>,
 }
 
-/// The classes of a path in words, root first, and all of it in words.
+/// Where the leaf of a duration is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct RowPlace {
+    /// The file of its segment.
+    pub(super) segment: Arc<Path>,
+    /// The row's number in it.
+    pub(super) row: u32,
+}
+
+/// The classes of a path, root first, in words and as numbers, and all of it in words.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct PathText {
     pub(super) path: String,
     pub(super) hops: Vec<String>,
+    pub(super) classes: Box<[ClassId]>,
 }
 
 /// The durations of one path.
@@ -46,6 +60,8 @@ pub(super) struct Dot {
     pub(super) duration_ns: i64,
     /// By its number in the chunk.
     pub(super) host: HostIndex,
+    /// Its own number in its series.
+    at: usize,
     marks: u8,
     /// What it may be off by, where it crosses hosts.
     pub(super) error_ns: Option<Option<u64>>,
@@ -89,25 +105,31 @@ impl Wanted {
 
 impl Chunk {
     /// What was found, with the names that stand for its numbers.
-    pub(super) fn new(findings: Findings, names: &[String], book: &Book) -> Self {
+    pub(super) fn new(
+        findings: Findings,
+        segment: Option<&Path>,
+        names: &[String],
+        book: &Book,
+    ) -> Self {
         let rows = findings.rows;
-        let mut places: Vec<Option<u32>> = vec![None; names.len()];
-        let mut hosts = vec![String::new()];
-        let mut series = Vec::new();
-        for (classes, found) in findings.into_series() {
-            let mut wholes = found.wholes;
-            for host in &mut wholes.hosts {
-                *host = local(*host, names, &mut places, &mut hosts);
-            }
-            series.extend(ChunkSeries::new(&classes, wholes, book));
-        }
+        let mut found = findings.into_series();
+        let hosts = renumber(&mut found, names);
+        let found = found.into_iter();
+        let series = found.filter_map(|(classes, of)| ChunkSeries::new(&classes, of.wholes, book));
+        let mut series: Vec<ChunkSeries> = series.collect();
         series.sort_by(|a, b| a.path.cmp(&b.path));
-        Self { hosts, series, rows }
+        Self { hosts, series, rows, segment: segment.map(Arc::from) }
     }
 
     /// The name of a host.
     pub(super) fn host(&self, host: HostIndex) -> &str {
         self.hosts.get(host.0 as usize).map_or("", String::as_str)
+    }
+
+    /// Where the leaf of a duration is stored, as far as that is known.
+    pub(super) fn place(&self, series: &ChunkSeries, dot: &Dot) -> Option<RowPlace> {
+        let row = series.wholes.row_of(dot.at)?;
+        Some(RowPlace { segment: self.segment.clone()?, row })
     }
 
     /// Memory, in bytes.
@@ -143,7 +165,7 @@ impl Chunk {
                 UNKNOWN_NS => Some(None),
                 ns => Some(Some(ns)),
             };
-            each(Dot { start_ns, duration_ns, host, marks: wholes.marks[at], error_ns });
+            each(Dot { start_ns, duration_ns, host, at, marks: wholes.marks[at], error_ns });
         }
     }
 
@@ -177,60 +199,68 @@ impl Chunk {
 }
 
 /// Judges single durations of a path.
-pub(super) struct Picker<'a> {
-    wanted: &'a Wanted,
-    /// Empty for all; `None` where nothing of the path is wanted.
-    hosts: Option<Vec<bool>>,
+pub(super) enum Picker<'a> {
+    /// None of them is wanted.
+    Nothing,
+    /// All are.
+    All,
+    /// By each; on any host where there are none.
+    Each(&'a Wanted, Vec<bool>),
 }
 
 impl<'a> Picker<'a> {
     pub(super) fn new(chunk: &Chunk, series: &ChunkSeries, wanted: &'a Wanted) -> Self {
-        Self { wanted, hosts: chunk.hosts_of(series, wanted) }
+        match chunk.hosts_of(series, wanted) {
+            None => Self::Nothing,
+            Some(hosts) if hosts.is_empty() && series.is_inside(wanted) => Self::All,
+            Some(_) if series.has_no_length(wanted) => Self::Nothing,
+            Some(hosts) => Self::Each(wanted, hosts),
+        }
     }
 
     #[inline]
     pub(super) fn has(&self, dot: &Dot) -> bool {
-        let of_host = self
-            .hosts
-            .as_ref()
-            .is_some_and(|hosts| hosts.is_empty() || hosts.get(dot.host.0 as usize) == Some(&true));
-        of_host
-            && self.wanted.start_ns.contains(&dot.start_ns)
-            && self.wanted.wants_duration(dot.duration_ns)
+        let (wanted, hosts) = match self {
+            Self::Nothing => return false,
+            Self::All => return true,
+            Self::Each(wanted, hosts) => (wanted, hosts),
+        };
+        wanted.start_ns.contains(&dot.start_ns)
+            && wanted.wants_duration(dot.duration_ns)
+            && (hosts.is_empty() || hosts.get(dot.host.0 as usize) == Some(&true))
     }
 }
 
-/// The number in a chunk of a host that has another in the question.
-fn local(
-    host: HostIndex,
-    names: &[String],
-    places: &mut [Option<u32>],
-    hosts: &mut Vec<String>,
-) -> HostIndex {
-    let index = host.0 as usize;
-    if let (Some(Some(place)), true) = (places.get(index), host != HostIndex::UNKNOWN) {
-        return HostIndex(*place);
+/// Numbers hosts anew, those that are there: by the names of their numbers in the question. The
+/// names by the new numbers; the first is not known.
+fn renumber(series: &mut [(Box<[ClassId]>, Series)], names: &[String]) -> Vec<String> {
+    let mut is_there = vec![false; names.len()];
+    for host in series.iter().flat_map(|(_, series)| &series.wholes.hosts) {
+        if let Some(there) = is_there.get_mut(host.0 as usize) {
+            *there = true;
+        }
     }
-    let (Some(place), Some(name)) = (places.get_mut(index), names.get(index)) else {
-        return HostIndex::UNKNOWN;
-    };
-    if host == HostIndex::UNKNOWN {
-        return host;
+    let mut hosts = vec![String::new()];
+    let mut numbers = vec![HostIndex::UNKNOWN; names.len()];
+    let first = HostIndex::UNKNOWN.0 as usize + 1;
+    for index in (first..names.len()).filter(|index| is_there[*index]) {
+        numbers[index] = HostIndex(u32::try_from(hosts.len()).unwrap_or(0));
+        hosts.push(names[index].clone());
     }
-    hosts.push(name.clone());
-    let number = u32::try_from(hosts.len() - 1).unwrap_or(0);
-    *place = Some(number);
-    HostIndex(number)
+    for host in series.iter_mut().flat_map(|(_, series)| &mut series.wholes.hosts) {
+        *host = numbers.get(host.0 as usize).copied().unwrap_or_default();
+    }
+    hosts
 }
 
 impl ChunkSeries {
     fn new(classes: &[ClassId], mut wholes: Wholes, book: &Book) -> Option<Self> {
         wholes.shrink();
-        let range = |of: &[i64]| Some(*of.iter().min()?..=*of.iter().max()?);
         let (starts_ns, durations_ns) = (range(&wholes.starts_ns)?, range(&wholes.durations_ns)?);
         let hop = |class: &ClassId| book.text(std::slice::from_ref(class));
         let hops = classes.iter().map(hop).collect();
-        let path = Arc::new(PathText { path: book.text(classes), hops });
+        let path = PathText { path: book.text(classes), hops, classes: classes.into() };
+        let path = Arc::new(path);
         Some(Self { path, wholes, starts_ns, durations_ns })
     }
 
@@ -240,8 +270,31 @@ impl ChunkSeries {
         size_of::<Self>() + path + self.wholes.size_bytes()
     }
 
+    /// How many there are, where all of them started in one minute and none is negative: and which.
+    pub(super) fn all_of_minute(&self) -> Option<(Minute, u64)> {
+        let minute = Minute::of(*self.starts_ns.start());
+        let one = Minute::of(*self.starts_ns.end()) == minute && *self.durations_ns.start() >= 0;
+        one.then_some((minute, self.wholes.starts_ns.len() as u64))
+    }
+
+    /// Whether none is as long as is asked for, nor negative.
+    fn has_no_length(&self, wanted: &Wanted) -> bool {
+        let (shortest, longest) = (*self.durations_ns.start(), *self.durations_ns.end());
+        let (Ok(shortest), Ok(longest)) = (u64::try_from(shortest), u64::try_from(longest)) else {
+            return false;
+        };
+        longest < *wanted.duration_ns.start() || shortest > *wanted.duration_ns.end()
+    }
+
     fn is_outside(&self, start_ns: &Range<i64>) -> bool {
         *self.starts_ns.end() < start_ns.start || *self.starts_ns.start() >= start_ns.end
+    }
+
+    /// Those of some ascending starts that lie in its time.
+    pub(super) fn starts_among<'a>(&self, ascending: &'a [i64]) -> &'a [i64] {
+        let from = ascending.partition_point(|start| start < self.starts_ns.start());
+        let to = ascending.partition_point(|start| start <= self.starts_ns.end());
+        &ascending[from..to.max(from)]
     }
 
     /// Whether all are in the time and of the lengths that are asked for.
@@ -253,6 +306,13 @@ impl ChunkSeries {
             && (*wanted.duration_ns.start() == 0 || within(*self.durations_ns.start()))
             && (*self.durations_ns.start() >= 0 || *wanted.duration_ns.start() == 0)
     }
+}
+
+/// From the smallest to the largest; `None` without any. In a form that compares many at a time.
+fn range(of: &[i64]) -> Option<RangeInclusive<i64>> {
+    let (low, high) =
+        of.iter().fold((i64::MAX, i64::MIN), |(low, high), ns| (low.min(*ns), high.max(*ns)));
+    (!of.is_empty()).then_some(low..=high)
 }
 
 /// How many there are, from when to when, and how long.

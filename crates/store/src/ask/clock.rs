@@ -74,22 +74,46 @@ impl<'a> HostClocks<'a> {
         next
     }
 
-    /// By whose clocks the rows of a batch were stamped, row by row.
-    pub(super) fn hosts_of(&self, columns: &Columns<'_>) -> Result<Vec<Hosts>, StoreError> {
+    /// Whether leaves on any host are asked for.
+    pub(super) const fn wants_all(&self) -> bool {
+        self.wanted.is_none()
+    }
+
+    /// The columns that [`Self::hosts_of`] needs: the roots' hosts matter for their clocks only.
+    pub(super) const fn columns(&self) -> &'static [&'static str] {
+        if self.read { &["host", "root_host"] } else { &["host"] }
+    }
+
+    /// On which hosts the rows of a batch and, where clocks were read, their roots are: into
+    /// `hosts`, which is emptied before.
+    pub(super) fn hosts_of(
+        &self,
+        columns: &Columns<'_>,
+        hosts: &mut Vec<Hosts>,
+    ) -> Result<(), StoreError> {
+        hosts.clear();
         let (own_keys, own_words) = columns.words("host")?;
-        let (root_keys, root_words) = columns.words("root_host")?;
         let numbers = |words: Vec<&str>| -> Vec<HostIndex> {
             words.into_iter().map(|word| self.index(word)).collect()
         };
-        let (own, root) = (numbers(own_words), numbers(root_words));
+        let own = numbers(own_words);
         let of = |key: &i32, numbers: &[HostIndex]| {
             let number = usize::try_from(*key).ok().and_then(|key| numbers.get(key));
             number.copied().unwrap_or_default()
         };
+        if !self.read {
+            let root = HostIndex::UNKNOWN;
+            hosts.extend(own_keys.iter().map(|key| Hosts { own: of(key, &own), root }));
+            return Ok(());
+        }
+        let (root_keys, root_words) = columns.words("root_host")?;
+        let root = numbers(root_words);
         let pairs = own_keys.iter().zip(root_keys);
-        let hosts = pairs
-            .map(|(own_key, root_key)| Hosts { own: of(own_key, &own), root: of(root_key, &root) });
-        Ok(hosts.collect())
+        hosts.extend(pairs.map(|(own_key, root_key)| Hosts {
+            own: of(own_key, &own),
+            root: of(root_key, &root),
+        }));
+        Ok(())
     }
 
     /// The names of the hosts, by their numbers.

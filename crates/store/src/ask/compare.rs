@@ -3,6 +3,7 @@
 use super::durations::{Durations, durations};
 use super::gather::{Asking, gather};
 use super::question::Question;
+use super::scatter::starts;
 use super::ways::{Sampled, Sides, sample};
 use crate::{Snapshot, StoreError};
 use chronoscope_chain::{
@@ -41,7 +42,8 @@ pub struct Comparison {
 /// One of them.
 #[derive(Clone, Debug)]
 pub struct ComparedSide {
-    /// The starts that it is about: UTC, nanoseconds since 1970.
+    /// The starts that it is about: UTC, nanoseconds since 1970. Those that there are, where the
+    /// question has no such end.
     pub start_ns: Range<i64>,
     /// What its durations are like; `None` without any.
     pub distribution: Option<Distribution>,
@@ -84,7 +86,7 @@ pub fn compare(
     let range = range(&all_a, &all_b);
     let edges = range.map(|range| Edges::new(Scale::Log, range, CELLS));
     let compared = |question: &Question, all: &Durations, ways: &Sampled| ComparedSide {
-        start_ns: question.start_ns.clone(),
+        start_ns: starts(question, all.starts_ns),
         distribution: all.distribution,
         counts: edges.as_ref().map(|edges| edges.counts(&all.ascending_ns)).unwrap_or_default(),
         sampled: ways.ways[0].len() as u64,

@@ -4,8 +4,10 @@ use super::answer::{Answer, ClockQuality, PathAnswer};
 use super::chunk::{PathNumbers, PathText};
 use super::gather::{Asking, Gathered, gather};
 use super::question::Question;
+use super::spread::spread;
 use crate::{Snapshot, StoreError};
 use chronoscope_chain::{Counts, Crossings, Distribution, Requirement, sort};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// Durations and what they are like.
@@ -17,7 +19,8 @@ pub(super) struct Durations {
     by_path: Vec<(Arc<PathText>, Distribution)>,
     counts: Counts,
     clocks: Option<ClockQuality>,
-    starts_ns: Option<(i64, i64)>,
+    /// First and last start.
+    pub(super) starts_ns: Option<(i64, i64)>,
     rows: u64,
 }
 
@@ -114,13 +117,15 @@ pub(super) fn durations(gathered: &Gathered<'_>) -> Result<Durations, StoreError
             pieces[number].push(durations_ns);
         }
     }
-    let mut sorted: Vec<Vec<u64>> = pieces.iter().map(|pieces| sort(pieces)).collect();
+    let mut sorted = sort_all(&pieces, gathered.threads())?;
     drop(pieces);
     let mut by_path = Vec::new();
     for (path, ascending) in all.numbers.paths.iter().zip(&sorted) {
         by_path.extend(Distribution::of_ascending(ascending).map(|one| (path.clone(), one)));
     }
-    let ascending_ns = if sorted.len() == 1 { sorted.remove(0) } else { sort(&sorted) };
+    // The shortest first: then those that are merged again and again are the few.
+    sorted.sort_by_key(Vec::len);
+    let ascending_ns = sorted.into_iter().reduce(|a, b| merge(&a, &b)).unwrap_or_default();
     let distribution = match &by_path[..] {
         [(_, only)] => Some(*only),
         _ => Distribution::of_ascending(&ascending_ns),
@@ -135,4 +140,95 @@ pub(super) fn durations(gathered: &Gathered<'_>) -> Result<Durations, StoreError
         starts_ns: all.starts_ns,
         rows: all.rows,
     })
+}
+
+/// Durations of which half go to one thread, and half to another.
+const HALVED: usize = 1 << 16;
+
+/// The durations of each path ascending, sorted by several threads.
+fn sort_all(paths: &[Vec<Vec<u64>>], threads: usize) -> Result<Vec<Vec<u64>>, StoreError> {
+    let mut jobs: Vec<(usize, RangeInclusive<u64>)> = Vec::new();
+    for (number, pieces) in paths.iter().enumerate() {
+        match middle(pieces) {
+            Some(middle) => jobs.extend([(number, 0..=middle - 1), (number, middle..=u64::MAX)]),
+            None => jobs.push((number, 0..=u64::MAX)),
+        }
+    }
+    let states = spread(&jobs, threads, Vec::new, |done, (number, range)| {
+        let pieces = &paths[*number];
+        let ascending = if *range == (0..=u64::MAX) {
+            sort(pieces)
+        } else {
+            sort(&[pieces.iter().flatten().copied().filter(|ns| range.contains(ns)).collect()])
+        };
+        done.push((*number, *range.start(), ascending));
+        Ok(())
+    })?;
+    let mut parts: Vec<_> = states.into_iter().flatten().collect();
+    parts.sort_by_key(|(number, start, _)| (*number, *start));
+    let mut sorted: Vec<Vec<u64>> = Vec::new();
+    for (number, _, ascending) in parts {
+        match sorted.get_mut(number) {
+            Some(lower) => lower.extend(ascending),
+            None => sorted.push(ascending),
+        }
+    }
+    Ok(sorted)
+}
+
+/// About the median of many durations, above 0; `None` where they are few.
+fn middle(pieces: &[Vec<u64>]) -> Option<u64> {
+    const SAMPLE: usize = 1001;
+    let count: usize = pieces.iter().map(Vec::len).sum();
+    if count < HALVED {
+        return None;
+    }
+    let mut sample: Vec<u64> = pieces.iter().flatten().step_by(count / SAMPLE).copied().collect();
+    sample.sort_unstable();
+    sample.get(sample.len() / 2).copied().filter(|middle| *middle > 0)
+}
+
+/// Two ascending sets as one.
+fn merge(a: &[u64], b: &[u64]) -> Vec<u64> {
+    let mut merged = Vec::with_capacity(a.len() + b.len());
+    let mut rest = a;
+    for ns in b {
+        let before = rest.iter().take_while(|other| *other <= ns).count();
+        merged.extend_from_slice(&rest[..before]);
+        rest = &rest[before..];
+        merged.push(*ns);
+    }
+    merged.extend_from_slice(rest);
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// By two threads and path by path, or all at once.
+        #[test]
+        fn sorted_is_sorted(
+            few in prop::collection::vec(any::<u16>(), 0..50),
+            seed in any::<u64>(),
+            many in 0usize..3 * HALVED,
+        ) {
+            let few: Vec<u64> = few.into_iter().map(u64::from).collect();
+            let many: Vec<u64> =
+                (0..many as u64).map(|n| n.wrapping_mul(seed | 1) >> 40 << (seed % 3)).collect();
+            let paths = [vec![few.clone()], many.chunks(10_000).map(<[_]>::to_vec).collect()];
+            let sorted = sort_all(&paths, 2).unwrap();
+            prop_assert_eq!(sorted.len(), 2);
+            for (path, sorted) in [&few, &many].into_iter().zip(&sorted) {
+                let mut expected = path.clone();
+                expected.sort_unstable();
+                prop_assert_eq!(sorted, &expected);
+            }
+            let mut all = [few, many].concat();
+            all.sort_unstable();
+            prop_assert_eq!(merge(&sorted[0], &sorted[1]), all);
+        }
+    }
 }

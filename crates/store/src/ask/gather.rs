@@ -3,17 +3,19 @@
 
 use super::answer::{ClockQuality, Losses};
 use super::book::Book;
-use super::cache::{Base, DurationCache, Key};
-use super::chunk::{Chunk, Wanted};
+use super::cache::{Base, DurationCache, Got, Key};
+use super::chunk::{Chunk, ChunkSeries, Dot, RowPlace, Wanted};
 use super::clock::HostClocks;
 use super::foreign::{ForeignChains, Meeting};
 use super::question::{Kind, Limits, Question};
 use super::run::{Minutes, NativeMinute, Task};
 use super::scan::scan;
-use super::series::{Findings, Keep};
+use super::series::{Findings, Keep, Point};
 use super::{Progress, Shared, file::SegmentFile};
 use crate::{Damage, Segment, Snapshot, StoreError};
 use chronoscope_chain::Crossings;
+use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 /// What a question about durations is asked with.
@@ -120,6 +122,11 @@ pub(super) fn gather<T>(
 }
 
 impl Gathered<'_> {
+    /// How many threads may work on it.
+    pub(super) const fn threads(&self) -> usize {
+        self.task.limits.threads
+    }
+
     /// Which durations are asked for.
     pub(super) const fn wanted(&self) -> &Wanted {
         &self.wanted
@@ -132,21 +139,76 @@ impl Gathered<'_> {
     }
 
     /// Finds everything once. What fits into the cache, and what cannot be found again without
-    /// reading it all, is held.
+    /// reading it all, is held. What another question reads meanwhile comes last: two that are asked
+    /// together read each its part.
     fn find(mut self) -> Result<Self, StoreError> {
-        let numbers: Vec<usize> = (0..self.units.len()).collect();
-        let states = self.task.spread(&numbers, Vec::new, |held, number| {
-            let (unit, _) = &self.units[*number];
-            let (chunk, keeps) = self.chunk_of(unit)?;
-            if keeps {
-                held.push((*number, chunk));
+        let mut numbers: Vec<usize> = (0..self.units.len()).collect();
+        for waits in [false, true] {
+            let states = self.task.spread(&numbers, Vec::new, |found, number| {
+                let (unit, _) = &self.units[*number];
+                let chunk = self.chunk_of(unit, waits)?;
+                let is_there = chunk.is_some();
+                found.push((*number, chunk));
+                let segments = if is_there { unit.segments(self.minutes) } else { Vec::new() };
+                segments.iter().try_for_each(|_| self.task.shared.progress.tick())
+            })?;
+            numbers.clear();
+            for (number, chunk) in states.into_iter().flatten() {
+                match chunk {
+                    Some((chunk, true)) => self.units[number].1 = Some(chunk),
+                    Some((_, false)) => {}
+                    None => numbers.push(number),
+                }
             }
-            unit.segments(self.minutes).iter().try_for_each(|_| self.task.shared.progress.tick())
-        })?;
-        for (number, chunk) in states.into_iter().flatten() {
-            self.units[number].1 = Some(chunk);
         }
         Ok(self)
+    }
+
+    /// Where the leaves of durations are stored, as far as that is known.
+    pub(super) fn places(&self, points: &[Point]) -> Result<Vec<Option<RowPlace>>, StoreError> {
+        self.look_up(points, Chunk::place)
+    }
+
+    /// What `of` says of each of some durations. Of several that fit a point it is the least, every
+    /// time, whatever the threads did.
+    pub(super) fn look_up<T: Ord + Clone + Send>(
+        &self,
+        points: &[Point],
+        of: impl Fn(&Chunk, &ChunkSeries, &Dot) -> Option<T> + Sync,
+    ) -> Result<Vec<Option<T>>, StoreError> {
+        let mut numbers: HashMap<Point, Vec<usize>> = HashMap::new();
+        for (number, point) in points.iter().enumerate() {
+            numbers.entry(*point).or_default().push(number);
+        }
+        let mut starts: Vec<i64> = points.iter().map(|point| point.start_ns).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        let states = self.each(Vec::new, |found, chunk| {
+            for series in &chunk.series {
+                let starts = series.starts_among(&starts);
+                if starts.is_empty() {
+                    continue;
+                }
+                chunk.each(series, &self.wanted, |dot| {
+                    if starts.binary_search(&dot.start_ns).is_err() {
+                        return;
+                    }
+                    let Ok(duration_ns) = u64::try_from(dot.duration_ns) else { return };
+                    let point = Point { start_ns: dot.start_ns, duration_ns };
+                    for number in numbers.get(&point).into_iter().flatten() {
+                        found.extend(of(chunk, series, &dot).map(|said| (*number, said)));
+                    }
+                });
+            }
+        })?;
+        let mut all: Vec<Option<T>> = vec![None; points.len()];
+        for (number, said) in states.into_iter().flatten() {
+            all[number] = Some(match all[number].take() {
+                Some(known) => known.min(said),
+                None => said,
+            });
+        }
+        Ok(all)
     }
 
     /// Lets all threads look at all chunks that have anything of the time that is asked for.
@@ -170,7 +232,8 @@ impl Gathered<'_> {
             let chunk = match held {
                 Some(chunk) => chunk,
                 None => {
-                    read = self.chunk_of(unit)?.0;
+                    let Some((chunk, _)) = self.chunk_of(unit, true)? else { return Ok(()) };
+                    read = chunk;
                     &read
                 }
             };
@@ -181,19 +244,44 @@ impl Gathered<'_> {
         })
     }
 
-    /// The durations of a unit, and whether they are to be held.
-    fn chunk_of(&self, unit: &Unit<'_>) -> Result<(Arc<Chunk>, bool), StoreError> {
+    /// The durations of a unit, and whether they are to be held; `None` where another question is
+    /// reading them and is not waited for.
+    fn chunk_of(
+        &self,
+        unit: &Unit<'_>,
+        waits: bool,
+    ) -> Result<Option<(Arc<Chunk>, bool)>, StoreError> {
         let segments = unit.segments(self.minutes);
         let key = unit.is_sealed(self.minutes).then(|| Key::of(&self.base, &segments));
-        if let Some(key) = &key
-            && let Some(chunk) = self.cache.get(key, self.question_number)
-        {
-            return Ok((chunk, true));
+        let Some(key) = key else {
+            let (findings, _) = self.ask(unit)?;
+            return Ok(Some((self.chunk(findings, None), true)));
+        };
+        let mut got = self.cache.get(&key, self.question_number);
+        if waits && matches!(got, Got::Underway) {
+            let check = || self.task.shared.progress.check();
+            got = self.cache.wait(&key, self.question_number, check)?;
         }
+        let underway = match got {
+            Got::Kept(chunk) => return Ok(Some((chunk, true))),
+            Got::Underway => return Ok(None),
+            Got::Missing(underway) => underway,
+        };
+        let read = self.read(unit, key, &segments);
+        drop(underway); // now that it is kept
+        read.map(Some)
+    }
+
+    /// Reads the durations of a sealed unit and keeps them; whether they are to be held.
+    fn read(
+        &self,
+        unit: &Unit<'_>,
+        key: Key,
+        segments: &[&Segment],
+    ) -> Result<(Arc<Chunk>, bool), StoreError> {
         let (findings, outside) = self.ask(unit)?;
-        let names = self.task.shared.clocks.as_ref().map(HostClocks::names).unwrap_or_default();
-        let chunk = Arc::new(Chunk::new(findings, &names, &self.task.shared.book()));
-        let Some(key) = key else { return Ok((chunk, true)) };
+        let only = if let [segment] = segments { Some(segment.path.as_path()) } else { None };
+        let chunk = self.chunk(findings, only);
         let damaged = |damage: &[Damage]| {
             damage.iter().any(|damage| segments.iter().any(|segment| segment.path == damage.path))
         };
@@ -204,6 +292,11 @@ impl Gathered<'_> {
         drop(damage);
         let keeps = self.cache.keep(key, &chunk, self.question_number);
         Ok((chunk, keeps))
+    }
+
+    fn chunk(&self, findings: Findings, segment: Option<&Path>) -> Arc<Chunk> {
+        let names = self.task.shared.clocks.as_ref().map(HostClocks::names).unwrap_or_default();
+        Arc::new(Chunk::new(findings, segment, &names, &self.task.shared.book()))
     }
 
     /// Asks a unit; and whether it was passed over because nothing in it started in the time.

@@ -4,6 +4,7 @@
 //! parts.
 
 use super::Shared;
+use super::clock::HostClocks;
 use super::file::{Columns, SegmentFile};
 use super::question::Kind;
 use super::series::{Findings, Point, Whole};
@@ -15,10 +16,12 @@ use chronoscope_chain::{
     PathIndex, Paths, Run, Told, Way, WayHop, merge_between, split,
 };
 use chronoscope_model::{ChainId, ClassId, Flags, PathId, Record, TransactionId};
+use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use std::collections::HashMap;
 
 /// Reads the native rows of a segment, of the chains that are `wanted` (which is asked of every
-/// row).
+/// row). Where ways of some chains are looked for these are few: which rows they have is found
+/// first, and the other columns are read of these alone.
 pub(super) fn read_native(
     file: &SegmentFile,
     shared: &Shared,
@@ -36,14 +39,24 @@ pub(super) fn read_native(
         "path",
         "level",
         "root_start",
-        "host",
-        "root_host",
     ];
-    let names = if shared.clocks.is_some() { &names[..] } else { &names[..names.len() - 2] };
-    for batch in file.read(names, None, None)? {
+    let mut names = names.to_vec();
+    names.extend(shared.clocks.iter().flat_map(HostClocks::columns));
+    let selection = match &shared.ways {
+        Some(ways) if ways.chains.is_some() => match select(file, &mut wanted)? {
+            Some(selection) => Some(selection),
+            None => return Ok(run),
+        },
+        _ => None,
+    };
+    let is_selected = selection.is_some();
+    let mut hosts = Vec::new();
+    for batch in file.read(&names, None, selection)? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = Columns { file, batch: &batch };
-        let hosts = shared.clocks.as_ref().map(|clocks| clocks.hosts_of(&columns)).transpose()?;
+        if let Some(clocks) = &shared.clocks {
+            clocks.hosts_of(&columns, &mut hosts)?;
+        }
         let common = Common::of(&columns)?;
         let (levels, roots) = (columns.levels("level")?, columns.instants("root_start")?);
         let (keys, words) = columns.words("path")?;
@@ -57,18 +70,38 @@ pub(super) fn read_native(
         };
         for (row, key) in keys.iter().enumerate() {
             let chain = common.chain(row);
-            if !wanted(chain) {
+            if !(is_selected || wanted(chain)) {
                 continue;
             }
             let known = usize::try_from(*key).ok().and_then(|key| known.get(key));
             let (path, class) = *known.ok_or_else(|| file.strange("path"))?;
             let told = Told { path, level: levels[row], root_start_ns: roots[row] };
             run.push(chain, common.hop(row, class), Some(told));
-            hosts.iter().for_each(|hosts| run.stamped_by(hosts[row]));
+            hosts.get(row).into_iter().for_each(|hosts| run.stamped_by(*hosts));
         }
     }
     run.sort();
     Ok(run)
+}
+
+/// The rows of the chains that are wanted; `None` where there is none.
+fn select(
+    file: &SegmentFile,
+    wanted: &mut impl FnMut(ChainId) -> bool,
+) -> Result<Option<RowSelection>, StoreError> {
+    let (mut selectors, mut row, mut after) = (Vec::new(), 0, 0);
+    for batch in file.read(&["chain_high", "chain_low"], None, None)? {
+        let batch = batch.map_err(file.unreadable())?;
+        let columns = Columns { file, batch: &batch };
+        for (high, low) in columns.ids("chain_high")?.iter().zip(columns.ids("chain_low")?) {
+            if wanted(ChainId::from_halves(*high, *low)) {
+                selectors.extend([RowSelector::skip(row - after), RowSelector::select(1)]);
+                after = row + 1;
+            }
+            row += 1;
+        }
+    }
+    Ok((!selectors.is_empty()).then(|| selectors.into())) // which joins neighbours
 }
 
 /// The chains of a segment's rows in the order of the rows, each with the number of its rows that
@@ -98,16 +131,16 @@ pub(super) fn read_foreign(
     let names =
         ["chain_high", "chain_low", "id", "parent", "start", "elapsed_ns", "application", "class"];
     let mut names = names.to_vec();
-    if shared.clocks.is_some() {
-        names.extend(["host", "root_host"]);
-    }
-    let mut rows = ChainRows::default();
+    names.extend(shared.clocks.iter().flat_map(HostClocks::columns));
+    let (mut rows, mut hosts) = (ChainRows::default(), Vec::new());
     let mut last = ChainId::NONE;
     for batch in file.read(&names, None, None)? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = Columns { file, batch: &batch };
         let common = Common::of(&columns)?;
-        let hosts = shared.clocks.as_ref().map(|clocks| clocks.hosts_of(&columns)).transpose()?;
+        if let Some(clocks) = &shared.clocks {
+            clocks.hosts_of(&columns, &mut hosts)?;
+        }
         let (applications, application_words) = columns.words("application")?;
         let (classes, class_words) = columns.words("class")?;
         let mut known = ClassTable::new(&application_words, &class_words);
@@ -120,7 +153,7 @@ pub(super) fn read_foreign(
             last = chain;
             let class = known.class(*pair.0, *pair.1, shared);
             let class = class.ok_or_else(|| file.strange("class"))?;
-            let host = hosts.as_ref().map(|hosts| hosts[row].own);
+            let host = hosts.get(row).map(|hosts| hosts.own);
             rows.push_foreign(common.hop(row, class), host);
         }
     }
@@ -424,7 +457,7 @@ impl Sink<'_> {
             self.findings.crossings.add(duration_ns, error_ns);
         }
         let (links, foreign) = (found.links, found.foreign);
-        let whole = Whole { links, foreign, host: rows.hosts(found.leaf).own, error_ns };
+        let whole = Whole { links, foreign, host: rows.hosts(found.leaf).own, error_ns, row: None };
         self.findings.keep_whole(series, found.start_ns, duration_ns, whole);
     }
 

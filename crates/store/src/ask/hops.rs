@@ -2,7 +2,7 @@
 
 use super::chunk::Wanted;
 use super::gather::{Asking, gather};
-use super::question::{Kind, Question};
+use super::question::Question;
 use super::ways::{Sampled, Selected, Sides, sample};
 use crate::{Snapshot, StoreError};
 use chronoscope_chain::{
@@ -71,7 +71,8 @@ pub struct HopHost {
 }
 
 /// Compares the durations that a question is about with all others of the same root, leaf, level
-/// and path that started in `context_ns`, hop by hop, by up to `most` of each.
+/// and path that started in `context_ns`, hop by hop, by up to `most` of each. A transaction asked
+/// for by itself ([`Kind::Sync`](super::Kind::Sync)) is one hop: what it says is where it ran.
 ///
 /// Where they are more than `most`, or lie in more than 24 minutes, a sample is taken: minutes are
 /// drawn at random, each as probable as it has durations, and in them durations at random. The same
@@ -100,11 +101,11 @@ pub fn hops(
         let sides = Sides::Two(Box::new(Selected { selected, context }));
         sample(snapshot, question, gathered, &sides, (most, asking))
     })?;
-    Ok(Hops::of(question, &sampled))
+    Ok(Hops::of(&sampled))
 }
 
 impl Hops {
-    fn of(question: &Question, sampled: &Sampled) -> Self {
+    fn of(sampled: &Sampled) -> Self {
         let [usual, other] = &sampled.ways;
         let contrast = Contrast::between(usual, other);
         let mut hops = Self {
@@ -118,7 +119,7 @@ impl Hops {
             sentence: String::new(),
         };
         let Some(contrast) = contrast else {
-            hops.sentence = nothing(question, &hops);
+            hops.sentence = nothing(&hops);
             return hops;
         };
         hops.sentence = sentence(&contrast, sampled);
@@ -166,11 +167,10 @@ fn hosts(all: &[HostContrast], sampled: &Sampled) -> Vec<HopHost> {
 }
 
 /// Why there is nothing to compare.
-fn nothing(question: &Question, hops: &Hops) -> String {
-    let words = match (question.kind, hops.selected, hops.rest) {
-        (Kind::Sync, ..) => "a single transaction has no hops: select a root and a leaf",
-        (_, 0, _) => "nothing is selected",
-        (_, _, 0) => "nothing is left to compare with: everything is selected",
+fn nothing(hops: &Hops) -> String {
+    let words = match (hops.selected, hops.rest) {
+        (0, _) => "nothing is selected",
+        (_, 0) => "nothing is left to compare with: everything is selected",
         _ => "rows between root and leaf are missing: no way can be split",
     };
     words.to_owned()

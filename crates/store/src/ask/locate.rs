@@ -4,22 +4,23 @@
 //! the few that somebody wants to look at the id is looked up by the root's start.
 
 use super::file::{Columns, SegmentFile};
-use super::gather::Asking;
+use super::gather::{Asking, Gathered};
 use super::question::{Clocks, Kind, Question};
 use super::run::REACH;
 use super::series::Point;
-use crate::{Segment, Snapshot, StoreError};
+use super::spread::spread;
+use crate::{MINUTE_NS, Segment, Snapshot, StoreError};
 use chronoscope_model::ChainId;
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The chain of a duration; `None` when it is no longer there. Should two roots have started in
 /// the same nanosecond, it is the chain of one of them.
 ///
 /// Cost: two columns of instants of one minute's segments are decoded, and of up to [`REACH`]
-/// before it where the root asked for is an inner one.
+/// before it and a minute after it where the root asked for is an inner one.
 ///
 /// # Errors
 /// [`StoreError`] when a segment cannot be read; with [`StoreError::is_missing`] when it has been
@@ -31,20 +32,51 @@ pub fn locate(snapshot: &Snapshot, point: &Point) -> Result<Option<ChainId>, Sto
     Ok(found.pop().flatten())
 }
 
-/// The chains of durations that a question found, as [`locate`] finds each. Where several roots
-/// started in the same nanosecond, the one whose leaf ends when the duration does is preferred.
+/// The chains of durations that a question found. Where their leaves were read the ids are read
+/// beside them; the others are looked up as [`locate`] does, and where several roots started in the
+/// same nanosecond, the one whose leaf ends when the duration does is preferred.
 ///
 /// # Errors
 /// As [`locate`].
 pub(super) fn locate_all(
     snapshot: &Snapshot,
     question: &Question,
-    points: &[Point],
+    (points, gathered): (&[Point], &Gathered<'_>),
     asking: &Asking<'_>,
 ) -> Result<Vec<Option<ChainId>>, StoreError> {
-    let mut search = Search::new(points, Some(question));
+    let places = gathered.places(points)?;
+    let mut chains = vec![None; points.len()];
+    let mut by_segment: BTreeMap<&Path, Vec<(usize, usize)>> = BTreeMap::new();
+    for (number, place) in places.iter().enumerate() {
+        if let Some(place) = place {
+            by_segment.entry(&place.segment).or_default().push((place.row as usize, number));
+        }
+    }
+    let by_segment: Vec<_> = by_segment.into_iter().collect();
+    let threads = asking.limits.threads;
+    let check = || asking.progress.check();
+    let found = spread(&by_segment, threads, Vec::new, |found, (segment, rows)| {
+        check()?;
+        let mut rows = rows.clone();
+        rows.sort_unstable();
+        found.extend(read_ids(&SegmentFile::open(segment)?, &rows)?);
+        Ok(())
+    })?;
+    for (number, chain) in found.into_iter().flatten() {
+        chains[number] = Some(chain);
+    }
+    let others: Vec<usize> = (0..points.len()).filter(|number| chains[*number].is_none()).collect();
+    if others.is_empty() {
+        return Ok(chains);
+    }
+    let points: Vec<Point> = others.iter().map(|number| points[*number]).collect();
+    let mut search = Search::new(&points, Some(question));
     search.look_at_unsealed(snapshot);
-    search.look_at_segments(snapshot, asking.limits.threads, || asking.progress.check())
+    let found = search.look_at_segments(snapshot, threads, check)?;
+    for (number, chain) in others.into_iter().zip(found) {
+        chains[number] = chain;
+    }
+    Ok(chains)
 }
 
 /// How well a row fits a duration.
@@ -126,7 +158,8 @@ impl<'a> Search<'a> {
         check: impl Fn() -> Result<(), StoreError> + Sync,
     ) -> Result<Vec<Option<ChainId>>, StoreError> {
         let reach = i64::try_from(REACH.as_nanos()).unwrap_or(i64::MAX);
-        for back in [0, reach] {
+        // An inner root that another clock stamped may seem to start before its chain's.
+        for (back, ahead) in [(0, 0), (reach, MINUTE_NS)] {
             let open = self.open();
             if back > 0 && self.ends && open.iter().all(|number| self.has_any(*number)) {
                 break; // they are there; their clocks were corrected, or their leaves are gone
@@ -135,12 +168,21 @@ impl<'a> Search<'a> {
                 let minute = segment.slot.minute;
                 open.iter().any(|number| {
                     let start_ns = self.points[*number].start_ns;
-                    minute.end_ns() > start_ns.saturating_sub(back) && minute.start_ns() <= start_ns
+                    minute.end_ns() > start_ns.saturating_sub(back)
+                        && minute.start_ns() <= start_ns.saturating_add(ahead)
                 })
             };
             let mut segments: Vec<_> = snapshot.segments().iter().filter(is_near).collect();
             segments.sort_by_key(|segment| std::cmp::Reverse(segment.slot.minute.start_ns()));
-            self.spread(&segments, threads, &check)?;
+            spread(
+                &segments,
+                threads,
+                || (),
+                |(), segment| {
+                    check()?;
+                    self.look_at(segment)
+                },
+            )?;
         }
         let found = self.found.into_inner().unwrap_or_else(|e| e.into_inner());
         Ok(found.into_iter().map(|found| found.map(|(_, chain)| chain)).collect())
@@ -148,32 +190,6 @@ impl<'a> Search<'a> {
 
     fn has_any(&self, number: usize) -> bool {
         self.found.lock().unwrap_or_else(|e| e.into_inner())[number].is_some()
-    }
-
-    fn spread(
-        &self,
-        segments: &[&Segment],
-        threads: usize,
-        check: &(impl Fn() -> Result<(), StoreError> + Sync),
-    ) -> Result<(), StoreError> {
-        let next = AtomicUsize::new(0);
-        let thread = || {
-            while let Some(segment) = segments.get(next.fetch_add(1, Ordering::Relaxed)) {
-                check()?;
-                self.look_at(segment)?;
-            }
-            Ok(())
-        };
-        let count = threads.clamp(1, segments.len().max(1));
-        std::thread::scope(|scope| {
-            let others: Vec<_> = (1..count).map(|_| scope.spawn(thread)).collect();
-            let mut done = thread();
-            for other in others {
-                let theirs = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                done = done.and(theirs);
-            }
-            done
-        })
     }
 
     /// Which rows fit is found by their stamps; the ids are read of these alone.
@@ -200,19 +216,21 @@ impl<'a> Search<'a> {
         if fitting.is_empty() {
             return Ok(());
         }
-        let chains = read_ids(&file, &fitting)?;
-        for (number, fit, chain) in chains {
+        let rows: Vec<(usize, usize)> =
+            (0..).zip(&fitting).map(|(at, (row, ..))| (*row, at)).collect();
+        for (at, chain) in read_ids(&file, &rows)? {
+            let (_, number, fit) = fitting[at];
             self.offer(number, fit, chain);
         }
         Ok(())
     }
 }
 
-/// The chains of some rows, ascending.
+/// The chains of some rows, ascending, each with what it is called.
 fn read_ids(
     file: &SegmentFile,
-    rows: &[(usize, usize, Fit)],
-) -> Result<Vec<(usize, Fit, ChainId)>, StoreError> {
+    rows: &[(usize, usize)],
+) -> Result<Vec<(usize, ChainId)>, StoreError> {
     let mut selectors = Vec::new();
     let mut at = 0;
     for (row, ..) in rows {
@@ -233,13 +251,13 @@ fn read_ids(
     }
     let mut ids = ids.into_iter();
     let (mut last, mut found) = (None, Vec::new());
-    for (row, number, fit) in rows {
+    for (row, number) in rows {
         let chain = match last {
             Some((known, chain)) if known == *row => chain,
             _ => ids.next().ok_or_else(|| file.strange("chain_low"))?,
         };
         last = Some((*row, chain));
-        found.push((*number, *fit, chain));
+        found.push((*number, chain));
     }
     Ok(found)
 }

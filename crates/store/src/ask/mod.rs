@@ -64,6 +64,7 @@ mod sample;
 mod scan;
 mod scatter;
 mod series;
+mod spread;
 mod ways;
 mod worst;
 

@@ -1,8 +1,10 @@
 //! Every path in the store and how long chains take along it, from the sketches: no row is read.
 
-use super::Progress;
 use super::loads::taken_apart;
-use crate::{Damage, Segment, SketchRow, Slot, Snapshot, StoreError, read_sketch};
+use super::spread::spread;
+use super::{Limits, Progress};
+use crate::segment::read_since_root;
+use crate::{Damage, Segment, SketchRow, Slot, Snapshot, StoreError};
 use chronoscope_model::{ClassName, Flags, Histogram};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -33,17 +35,7 @@ pub fn paths(
     start_ns: &Range<i64>,
     progress: &Progress,
 ) -> Result<(BTreeMap<String, PathStatistics>, Vec<Damage>), StoreError> {
-    let mut paths: BTreeMap<String, PathStatistics> = BTreeMap::new();
-    let damage = sketches(snapshot, start_ns, progress, |row| {
-        if !row.path.is_empty() {
-            let path = paths.entry(row.path.clone()).or_default();
-            if path.hops.is_empty() {
-                let class = ClassName { application: row.application, class: row.class };
-                path.hops = taken_apart(&row.path, class);
-            }
-            path.since_root.merge(&row.since_root);
-        }
-    })?;
+    let (mut paths, damage) = of_sketches(snapshot, start_ns, progress)?;
     for record in snapshot.unsealed().records() {
         let known = !record.path.is_none() && !record.flags().contains(Flags::FOREIGN);
         if known && start_ns.contains(&Slot::of(record).minute.start_ns()) {
@@ -67,20 +59,23 @@ pub fn paths(
     Ok((paths, damage))
 }
 
-/// Gives every row of the sketches of a time to `each`; and what could not be read.
-pub(super) fn sketches(
+type ByPath = BTreeMap<String, PathStatistics>;
+
+/// What the sketches of a time say; and what could not be read. On several threads: opening a
+/// thousand small files is what it costs.
+fn of_sketches(
     snapshot: &Snapshot,
     start_ns: &Range<i64>,
     progress: &Progress,
-    mut each: impl FnMut(SketchRow),
-) -> Result<Vec<Damage>, StoreError> {
+) -> Result<(ByPath, Vec<Damage>), StoreError> {
     let wanted = |segment: &&Segment| start_ns.contains(&segment.slot.minute.start_ns());
     let segments: Vec<_> = snapshot.segments().iter().filter(wanted).collect();
     progress.expect(segments.len() as u64);
-    let mut damage = Vec::new();
-    for segment in segments {
-        match read_sketch(&segment.sketch_path) {
-            Ok(rows) => rows.into_iter().for_each(&mut each),
+    let new = || (ByPath::new(), Vec::new());
+    let threads = Limits::default().threads;
+    let states = spread(&segments, threads, new, |(paths, damage), segment| {
+        match read_since_root(&segment.sketch_path) {
+            Ok(rows) => rows.into_iter().for_each(|row| add(paths, row)),
             Err(error) if error.is_missing() => return Err(error),
             Err(error) => damage.push(Damage {
                 path: segment.sketch_path.clone(),
@@ -89,7 +84,32 @@ pub(super) fn sketches(
                 rows_lost: segment.row_count,
             }),
         }
-        progress.tick()?;
+        progress.tick()
+    })?;
+    let (mut paths, mut damage) = new();
+    for (theirs, theirs_damage) in states {
+        damage.extend(theirs_damage);
+        for (words, path) in theirs {
+            let mine: &mut PathStatistics = paths.entry(words).or_default();
+            mine.since_root.merge(&path.since_root);
+            if mine.hops.is_empty() {
+                mine.hops = path.hops;
+            }
+        }
     }
-    Ok(damage)
+    damage.sort_by(|a: &Damage, b| a.path.cmp(&b.path));
+    Ok((paths, damage))
+}
+
+fn add(paths: &mut ByPath, row: SketchRow) {
+    if row.path.is_empty() {
+        return;
+    }
+    let known = paths.contains_key(&row.path);
+    let path = paths.entry(row.path.clone()).or_default();
+    if !known {
+        let class = ClassName { application: row.application, class: row.class };
+        path.hops = taken_apart(&row.path, class);
+    }
+    path.since_root.merge(&row.since_root);
 }

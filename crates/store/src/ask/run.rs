@@ -9,6 +9,7 @@ use super::group::{Asked, Grouping, read_native, read_unsealed};
 use super::question::{Kind, Limits, Question};
 use super::scan::scan;
 use super::series::{Findings, Keep, Whole};
+use super::spread::spread;
 use super::{Progress, Shared};
 use crate::{Damage, Kind as RowKind, Minute, Segment, Slot, Snapshot, StoreError};
 use chronoscope_chain::{HostIndex, Partition, Paths};
@@ -16,7 +17,6 @@ use chronoscope_model::{ChainId, Flags, ProcessId, Record};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// How long after its chain's root started a native transaction is looked for, where a time range
@@ -156,26 +156,8 @@ impl Task<'_> {
         state: impl Fn() -> S + Sync,
         work: impl Fn(&mut S, &J) -> Result<(), StoreError> + Sync,
     ) -> Result<Vec<S>, StoreError> {
-        let next = AtomicUsize::new(0);
-        let thread = || {
-            let mut mine = state();
-            while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let worked = self.shared.progress.check().and_then(|()| work(&mut mine, job));
-                if let Err(error) = worked {
-                    next.store(jobs.len(), Ordering::Relaxed);
-                    return Err(error);
-                }
-            }
-            Ok(mine)
-        };
-        let count = self.limits.threads.clamp(1, jobs.len().max(1));
-        std::thread::scope(|scope| {
-            let others: Vec<_> = (1..count).map(|_| scope.spawn(thread)).collect();
-            let mut states = vec![thread()];
-            for other in others {
-                states.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            }
-            states.into_iter().collect()
+        spread(jobs, self.limits.threads, state, |mine, job| {
+            self.shared.progress.check().and_then(|()| work(mine, job))
         })
     }
 
@@ -284,7 +266,7 @@ impl Task<'_> {
         for partition in Partition::within(rows, memory) {
             let chains = self.shared.ways.as_ref().and_then(|ways| ways.chains.as_ref());
             let mut wanted = |chain| {
-                chains.is_none_or(|chains| chains.contains(&chain))
+                chains.is_none_or(|chains| chains.contains(chain))
                     && partition.contains(chain)
                     && !(foreign.contains(chain) && meeting.meet(chain))
             };
@@ -344,7 +326,7 @@ impl Task<'_> {
         if wanted {
             let series = findings.series_of(&[record.class]);
             let foreign = record.flags().contains(Flags::FOREIGN);
-            let whole = Whole { links: 0, foreign, host, error_ns: None };
+            let whole = Whole { links: 0, foreign, host, error_ns: None, row: None };
             findings.keep_whole(series, record.start_ns, elapsed, whole);
             findings.counts.count(elapsed, 0, foreign);
             findings.push(series, record.start_ns, elapsed.unsigned_abs());

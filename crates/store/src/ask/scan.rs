@@ -9,7 +9,7 @@ use super::Shared;
 use super::clock::only_host;
 use super::file::{Columns, SegmentFile};
 use super::question::Kind;
-use super::series::{Findings, Whole};
+use super::series::{Findings, Whole, WholeRows};
 use crate::{Kind as RowKind, StoreError};
 use chronoscope_chain::links::bits;
 use chronoscope_chain::{Counts, Hosts, Meaning};
@@ -43,11 +43,25 @@ struct Plan {
 }
 
 impl Plan {
-    fn push(&mut self, todo: Todo) {
-        match self.stretches.last_mut() {
-            Some(last) if last.todo == todo => last.rows += 1,
-            _ => self.stretches.push(Stretch { rows: 1, todo }),
+    fn push(&mut self, todo: Todo, rows: usize) {
+        if rows == 0 {
+            return;
         }
+        match self.stretches.last_mut() {
+            Some(last) if last.todo == todo => last.rows += rows,
+            _ => self.stretches.push(Stretch { rows, todo }),
+        }
+    }
+
+    /// How many rows at most belong to which series.
+    fn taken(&self) -> HashMap<usize, usize> {
+        let mut taken = HashMap::new();
+        for stretch in &self.stretches {
+            if let Todo::Take(series) = stretch.todo {
+                *taken.entry(series).or_default() += stretch.rows;
+            }
+        }
+        taken
     }
 
     /// The stretches to decode, or `None` to decode all: where wanted and unwanted rows alternate
@@ -97,32 +111,43 @@ pub(super) fn scan(
         return Ok(Some(findings));
     }
     let clocks = shared.clocks.as_ref().filter(|_| one.is_none());
-    if clocks.is_some() {
-        columns.extend(["host", "root_host"]);
+    if let Some(clocks) = clocks {
+        columns.extend(clocks.columns());
     }
     let selection = plan.selection();
     let skipped = selection.is_some();
     let kept = |stretch: &&Stretch| !skipped || stretch.todo != Todo::Skip;
-    let mut stretches = plan.stretches.iter().filter(kept).copied();
-    let mut stretch = Stretch { rows: 0, todo: Todo::Skip };
+    let mut first = 0;
+    let numbered = plan.stretches.iter().map(|stretch| {
+        first += stretch.rows;
+        (first - stretch.rows, *stretch)
+    });
+    let mut stretches = numbered.filter(|(_, stretch)| kept(&stretch));
+    let (mut number, mut stretch) = (0, Stretch { rows: 0, todo: Todo::Skip });
     let mut levels = LevelMeanings { shared, asked: &plan.asked, known: HashMap::new() };
+    for (series, count) in plan.taken() {
+        findings.reserve_exact(series, count);
+    }
     let only = shared.clocks.as_ref().zip(one).map(|(clocks, host)| clocks.index(&host));
     let only = only.unwrap_or_default();
+    let mut hosts = Vec::new();
     for batch in file.read(&columns, None, selection)? {
         shared.progress.check()?;
         let batch = batch.map_err(file.unreadable())?;
         let columns = Columns { file, batch: &batch };
-        let hosts = clocks.map(|clocks| clocks.hosts_of(&columns)).transpose()?;
+        if let Some(clocks) = clocks {
+            clocks.hosts_of(&columns, &mut hosts)?;
+        }
         let mut rows = Rows::of(&columns, shared.question.kind, kind)?;
-        rows.hosts = hosts.as_deref().unwrap_or(&[]);
+        rows.hosts = &hosts;
         rows.only = Hosts { own: only, root: only };
         let mut from = 0;
         while from < batch.num_rows() {
             while stretch.rows == 0 {
-                stretch = stretches.next().ok_or_else(|| file.strange("path"))?;
+                (number, stretch) = stretches.next().ok_or_else(|| file.strange("path"))?;
             }
             let count = stretch.rows.min(batch.num_rows() - from);
-            let taken = rows.slice(from, count);
+            let taken = rows.slice((from, number), count);
             match stretch.todo {
                 Todo::Skip => {}
                 Todo::Take(series) => taken.collect(shared, series, &mut findings),
@@ -131,7 +156,8 @@ pub(super) fn scan(
                         match levels.series(path, taken.levels[row], &mut findings) {
                             ByLevel::No => {}
                             ByLevel::Series(series) => {
-                                taken.slice(row, 1).collect(shared, series, &mut findings);
+                                let one = taken.slice((row, number + row), 1);
+                                one.collect(shared, series, &mut findings);
                             }
                             ByLevel::Group => return Ok(None),
                         }
@@ -139,6 +165,7 @@ pub(super) fn scan(
                 }
             }
             stretch.rows -= count;
+            number += count;
             from += count;
         }
     }
@@ -166,15 +193,37 @@ fn plan_paths(
             };
             todos.push(todo);
         }
-        for (row, key) in keys.iter().enumerate() {
+        let mut rest = keys;
+        while let Some(key) = rest.first() {
             let todo = usize::try_from(*key).ok().and_then(|key| todos.get(key));
             let todo = *todo.ok_or_else(|| file.strange("path"))?;
-            let passed_over = without.next_if_eq(&(first + row)).is_some();
-            plan.push(if passed_over { Todo::Skip } else { todo });
+            let count = alike(rest);
+            rest = &rest[count..];
+            let end = first + count;
+            while let Some(row) = without.next_if(|row| *row < end) {
+                plan.push(todo, row - first);
+                plan.push(Todo::Skip, 1);
+                first = row + 1;
+            }
+            plan.push(todo, end - first);
+            first = end;
         }
-        first += keys.len();
     }
     Ok(Some(plan))
+}
+
+/// How many keys at the beginning are equal. Sixty-four are compared at a time: paths go on for
+/// thousands of rows.
+fn alike(keys: &[i32]) -> usize {
+    let Some(first) = keys.first() else { return 0 };
+    let mut count = 0;
+    for some in keys.chunks(64) {
+        if some.iter().fold(0, |differing, key| differing | (key ^ first)) != 0 {
+            return count + some.iter().take_while(|key| *key == first).count();
+        }
+        count += some.len();
+    }
+    count
 }
 
 fn judge_path(
@@ -249,7 +298,7 @@ fn plan_classes(
                 last = Some((pair, take(shared, &[class], is_root, findings)));
             }
             if let Some((_, todo)) = last {
-                plan.push(todo);
+                plan.push(todo, 1);
             }
         }
     }
@@ -310,6 +359,8 @@ struct Rows<'a> {
     /// Where it is one and the same: whose, as far as anybody asks.
     only: Hosts,
     foreign: bool,
+    /// The number of the first of them in the file.
+    first: usize,
 }
 
 impl<'a> Rows<'a> {
@@ -328,10 +379,12 @@ impl<'a> Rows<'a> {
             hosts: &[],
             only: Hosts::default(),
             foreign: rows == RowKind::Foreign,
+            first: 0,
         })
     }
 
-    fn slice(&self, from: usize, count: usize) -> Self {
+    /// Some of them, of which the first has a number in the file.
+    fn slice(&self, (from, first): (usize, usize), count: usize) -> Self {
         let end = from + count;
         Self {
             start: &self.start[from..end],
@@ -342,6 +395,21 @@ impl<'a> Rows<'a> {
             hosts: self.hosts.get(from..end).unwrap_or(&[]),
             only: self.only,
             foreign: self.foreign,
+            first,
+        }
+    }
+
+    /// As they are kept where all of them are.
+    fn wholes(&self) -> WholeRows<'_> {
+        WholeRows {
+            start: self.start,
+            elapsed: self.elapsed,
+            root_start: self.root_start,
+            links: self.links,
+            hosts: self.hosts,
+            only: self.only,
+            foreign: self.foreign,
+            first: u32::try_from(self.first).ok(),
         }
     }
 
@@ -357,6 +425,12 @@ impl<'a> Rows<'a> {
             (false, false) => 0,
         };
         let clocks = shared.clocks.as_ref().filter(|_| !self.hosts.is_empty());
+        let all_times = *wanted == (i64::MIN..i64::MAX);
+        let all_lengths = shared.question.duration_ns == (0..=u64::MAX);
+        let all_hosts = clocks.is_none_or(|clocks| !clocks.read && clocks.wants_all());
+        if needed == 0 && all_times && all_lengths && all_hosts && findings.keeps_whole() {
+            return findings.keep_wholes(series, &self.wholes());
+        }
         findings.reserve(series, self.start.len());
         for row in 0..self.start.len() {
             let links = self.links.get(row).copied().unwrap_or(0);
@@ -377,7 +451,9 @@ impl<'a> Rows<'a> {
             if let Some(error_ns) = error_ns {
                 findings.crossings.add(duration, error_ns);
             }
-            let whole = Whole { links, foreign: self.foreign, host: hosts.own, error_ns };
+            let foreign = self.foreign;
+            let at = u32::try_from(self.first + row).ok();
+            let whole = Whole { links, foreign, host: hosts.own, error_ns, row: at };
             findings.keep_whole(series, root_start, duration, whole);
             if counts.count(duration, links, self.foreign) {
                 findings.push(series, root_start, duration.unsigned_abs());

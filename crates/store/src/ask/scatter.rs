@@ -134,11 +134,11 @@ pub fn scatter(
         let (numbers, extents, rows_read) = survey(gathered)?;
         let mut scatter = Canvas::new(question, raster, numbers, &extents).draw(gathered)?;
         scatter.rows_read = rows_read;
+        name_longest(snapshot, question, (&mut scatter, gathered), asking)?;
         Ok(scatter)
     })?;
     scatter.gaps = gaps(snapshot, &losses.damage);
     scatter.losses = losses;
-    name_longest(snapshot, question, &mut scatter, asking)?;
     Ok(scatter)
 }
 
@@ -198,13 +198,30 @@ struct Seen {
     incomplete: Vec<u64>,
     counts: Counts,
     crossings: Crossings,
+    open: Column,
+}
+
+/// The column that a thread draws in. Rows of a path stand in the order of their chains' starts, so
+/// that many durations follow each other in one column: it is counted here, where nobody else
+/// counts, and added to the others' when it is left.
+#[derive(Clone, Default)]
+struct Column {
+    x: usize,
+    /// Starts that lie in it, since the canvas begins; none where no column is open.
+    since_ns: Range<u64>,
+    /// Durations by row.
+    cells: Vec<u32>,
+    /// The rows that have any.
+    touched: Vec<u32>,
+    extremes: Option<(u64, u64, i64)>,
+    incomplete: u64,
 }
 
 impl Canvas {
     fn new(question: &Question, raster: Raster, numbers: PathNumbers, extents: &[Extent]) -> Self {
         let mut all = Extent::default();
         extents.iter().for_each(|extent| all.merge(extent));
-        let start_ns = starts(question, &all);
+        let start_ns = starts(question, all.starts_ns);
         let rows = Edges::new(raster.scale, lengths(question, &all), raster.height);
         let span = start_ns.end.abs_diff(start_ns.start);
         let mut order: Vec<usize> = (0..extents.len()).filter(|n| extents[*n].count > 0).collect();
@@ -247,6 +264,7 @@ impl Canvas {
             incomplete: vec![0; width],
             counts: Counts::default(),
             crossings: Crossings::default(),
+            open: Column { cells: vec![0; self.height], ..Column::default() },
         };
         let wanted = gathered.wanted();
         let states =
@@ -280,31 +298,53 @@ impl Canvas {
         for series in &chunk.series {
             // Every path was numbered when all was counted.
             let place = self.places.find(&series.path).map_or(PATHS_MAX, |n| self.place_of[n]);
-            let first = place * self.columns.count() * self.height;
-            chunk.each(series, wanted, |dot| {
-                if let Some((x, y)) = self.add(&dot, seen)
-                    && let Some(cell) = self.counts.get(first + x * self.height + y)
-                {
-                    cell.fetch_add(1, Ordering::Relaxed);
-                }
-            });
+            chunk.each(series, wanted, |dot| self.add(place, &dot, seen));
+            self.leave_column(place, seen);
         }
     }
 
-    /// Counts a duration; its cell, unless it is negative.
-    fn add(&self, dot: &Dot, seen: &mut Seen) -> Option<(usize, usize)> {
+    /// Counts a duration of the path at a place.
+    #[inline]
+    fn add(&self, place: usize, dot: &Dot, seen: &mut Seen) {
         if let Some(error_ns) = dot.error_ns {
             seen.crossings.add(dot.duration_ns, error_ns);
         }
         if !seen.counts.count(dot.duration_ns, dot.links(), dot.is_foreign()) {
-            return None;
+            return;
         }
         let duration_ns = dot.duration_ns.unsigned_abs();
-        let x = self.columns.cell(dot.start_ns.abs_diff(self.start_ns.start));
-        let extreme = &mut seen.extremes[x];
-        *extreme = Some(wider(*extreme, (duration_ns, duration_ns, dot.start_ns)));
-        seen.incomplete[x] += u64::from(dot.links() & bits::ANCESTOR_MISSING != 0);
-        Some((x, self.rows.cell(duration_ns)))
+        let since_ns = dot.start_ns.abs_diff(self.start_ns.start);
+        if !seen.open.since_ns.contains(&since_ns) {
+            self.leave_column(place, seen);
+            seen.open.x = self.columns.cell(since_ns);
+            seen.open.since_ns = self.columns.range(seen.open.x);
+        }
+        let column = &mut seen.open;
+        column.extremes = Some(wider(column.extremes, (duration_ns, duration_ns, dot.start_ns)));
+        column.incomplete += u64::from(dot.links() & bits::ANCESTOR_MISSING != 0);
+        let row = self.rows.cell(duration_ns);
+        let cell = &mut column.cells[row];
+        if *cell == 0 {
+            column.touched.push(u32::try_from(row).unwrap_or(0)); // there are at most CELLS_MAX
+        }
+        *cell += 1;
+    }
+
+    /// Adds what was counted in a column, for the path at a place, to what all threads count.
+    fn leave_column(&self, place: usize, seen: &mut Seen) {
+        let column = &mut seen.open;
+        column.since_ns = 0..0;
+        let Some(extremes) = column.extremes.take() else { return };
+        let x = column.x;
+        seen.extremes[x] = Some(wider(seen.extremes[x], extremes));
+        seen.incomplete[x] += std::mem::take(&mut column.incomplete);
+        let first = (place * self.columns.count() + x) * self.height;
+        for row in column.touched.drain(..) {
+            let count = std::mem::take(&mut column.cells[row as usize]);
+            if let Some(cell) = self.counts.get(first + row as usize) {
+                cell.fetch_add(count, Ordering::Relaxed);
+            }
+        }
     }
 
     fn cells(&self) -> Vec<Cell> {
@@ -345,16 +385,18 @@ impl Seen {
 }
 
 /// The shortest and the longest of both; of equally long ones the first to start.
+#[inline]
 fn wider(a: Option<(u64, u64, i64)>, b: (u64, u64, i64)) -> (u64, u64, i64) {
     let Some(a) = a else { return b };
-    let longest = if (b.1, Reverse(b.2)) > (a.1, Reverse(a.2)) { b } else { a };
+    let longest = if b.1 > a.1 || (b.1 == a.1 && b.2 < a.2) { b } else { a };
     (a.0.min(b.0), longest.1, longest.2)
 }
 
-/// The starts that are drawn.
-fn starts(question: &Question, all: &Extent) -> Range<i64> {
+/// The starts that are asked for; where the question leaves an end open, those that there are, of
+/// which the first and the last are given.
+pub(super) fn starts(question: &Question, there_are: Option<(i64, i64)>) -> Range<i64> {
     let asked = &question.start_ns;
-    let (first, last) = all.starts_ns.unwrap_or((asked.start.max(0), asked.start.max(0)));
+    let (first, last) = there_are.unwrap_or((asked.start.max(0), asked.start.max(0)));
     let from = if asked.start == i64::MIN { first } else { asked.start };
     let until = if asked.end == i64::MAX { last.saturating_add(1) } else { asked.end };
     from..until.max(from.saturating_add(1))
@@ -405,14 +447,14 @@ fn gaps(snapshot: &Snapshot, damage: &[Damage]) -> Vec<Gap> {
 fn name_longest(
     snapshot: &Snapshot,
     question: &Question,
-    scatter: &mut Scatter,
+    (scatter, gathered): (&mut Scatter, &Gathered<'_>),
     asking: &Asking<'_>,
 ) -> Result<(), StoreError> {
     let mut longest: Vec<usize> = (0..scatter.extremes.len()).collect();
     longest.sort_by_key(|at| Reverse(scatter.extremes[*at].max.duration_ns));
     longest.truncate(NAMED);
     let points: Vec<Point> = longest.iter().map(|at| scatter.extremes[*at].max).collect();
-    let chains = locate_all(snapshot, question, &points, asking)?;
+    let chains = locate_all(snapshot, question, (&points, gathered), asking)?;
     for (at, chain) in longest.into_iter().zip(chains) {
         scatter.extremes[at].max_chain = chain;
     }

@@ -1,7 +1,7 @@
 //! Durations as they are found: by path, with what could not be used.
 
 use super::question::Question;
-use chronoscope_chain::{Counts, Crossings, HostIndex, Split, Way};
+use chronoscope_chain::{Counts, Crossings, HostIndex, Hosts, Split, Way};
 use chronoscope_model::ClassId;
 use std::collections::HashMap;
 
@@ -43,6 +43,25 @@ pub(super) struct Whole {
     pub(super) host: HostIndex,
     /// What it may be off by, where it crosses hosts: unknown where a clock was never read.
     pub(super) error_ns: Option<Option<u64>>,
+    /// The number of its leaf's row in the segment that it was found in, where one was scanned.
+    pub(super) row: Option<u32>,
+}
+
+/// Rows that follow each other in a segment and are all kept, column by column. No clock was read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WholeRows<'a> {
+    pub(super) start: &'a [i64],
+    pub(super) elapsed: &'a [i64],
+    pub(super) root_start: &'a [i64],
+    /// Empty where they have none.
+    pub(super) links: &'a [u8],
+    /// Empty where all of them are on the same.
+    pub(super) hosts: &'a [Hosts],
+    /// Where all of them are then.
+    pub(super) only: Hosts,
+    pub(super) foreign: bool,
+    /// The number of the first one's row.
+    pub(super) first: Option<u32>,
 }
 
 /// Durations column by column, an entry each: 21 bytes, and 8 more where clocks were read.
@@ -58,6 +77,17 @@ pub(super) struct Wholes {
     pub(super) marks: Vec<u8>,
     /// What it may be off by, [`UNKNOWN_NS`], or [`UNCROSSED_NS`]. Empty where none crosses hosts.
     pub(super) errors_ns: Vec<u64>,
+    /// Where their leaves are in the segment; empty where that is not known of all.
+    rows: Vec<RowRun>,
+}
+
+/// Durations whose leaves follow each other in the segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct RowRun {
+    /// The number of the first duration.
+    at: u32,
+    /// Its leaf's row.
+    row: u32,
 }
 
 /// In [`Wholes::marks`]: assembled from rows without ancestors in their correlators.
@@ -75,10 +105,56 @@ impl Wholes {
         } else if !self.errors_ns.is_empty() {
             self.errors_ns.push(UNCROSSED_NS);
         }
+        self.note_row(whole.row);
         self.starts_ns.push(start_ns);
         self.durations_ns.push(duration_ns);
         self.hosts.push(whole.host);
         self.marks.push(whole.links | if whole.foreign { FOREIGN } else { 0 });
+    }
+
+    fn extend(&mut self, rows: &WholeRows<'_>) {
+        let count = rows.start.len();
+        if count == 0 {
+            return;
+        }
+        self.note_row(rows.first);
+        self.starts_ns.extend_from_slice(rows.root_start);
+        let ends = rows.start.iter().zip(rows.elapsed).map(|(start, ns)| start.saturating_add(*ns));
+        let durations = ends.zip(rows.root_start).map(|(end, root)| end.saturating_sub(*root));
+        self.durations_ns.extend(durations);
+        if rows.hosts.is_empty() {
+            self.hosts.extend(std::iter::repeat_n(rows.only.own, count));
+        } else {
+            self.hosts.extend(rows.hosts.iter().map(|hosts| hosts.own));
+        }
+        let foreign = if rows.foreign { FOREIGN } else { 0 };
+        if rows.links.is_empty() {
+            self.marks.extend(std::iter::repeat_n(foreign, count));
+        } else {
+            self.marks.extend(rows.links.iter().map(|links| links | foreign));
+        }
+        if !self.errors_ns.is_empty() {
+            self.errors_ns.resize(self.starts_ns.len(), UNCROSSED_NS);
+        }
+    }
+
+    #[inline]
+    fn note_row(&mut self, row: Option<u32>) {
+        let at = u32::try_from(self.starts_ns.len()).ok();
+        let (Some(row), Some(at)) = (row, at) else { return self.rows.clear() };
+        match self.rows.last() {
+            Some(run) if at - run.at == row.wrapping_sub(run.row) => {}
+            None if at > 0 => {} // not known of those before
+            _ => self.rows.push(RowRun { at, row }),
+        }
+    }
+
+    /// The row of a duration's leaf in the segment, where that is known.
+    pub(super) fn row_of(&self, at: usize) -> Option<u32> {
+        let at = u32::try_from(at).ok()?;
+        let behind = self.rows.partition_point(|run| run.at <= at);
+        let run = self.rows.get(behind.checked_sub(1)?)?;
+        Some(run.row + (at - run.at))
     }
 
     /// Makes room for more.
@@ -89,12 +165,21 @@ impl Wholes {
         self.marks.reserve(count);
     }
 
+    /// Makes room for so many and no more.
+    fn reserve_exact(&mut self, count: usize) {
+        self.starts_ns.reserve_exact(count);
+        self.durations_ns.reserve_exact(count);
+        self.hosts.reserve_exact(count);
+        self.marks.reserve_exact(count);
+    }
+
     /// Gives back room that is not used.
     pub(super) fn shrink(&mut self) {
         self.starts_ns.shrink_to_fit();
         self.durations_ns.shrink_to_fit();
         self.hosts.shrink_to_fit();
         self.marks.shrink_to_fit();
+        self.rows.shrink_to_fit();
         if !self.errors_ns.is_empty() {
             self.errors_ns.resize(self.starts_ns.len(), UNCROSSED_NS);
             self.errors_ns.shrink_to_fit();
@@ -108,6 +193,7 @@ impl Wholes {
             + self.hosts.capacity() * size_of::<HostIndex>()
             + self.marks.capacity()
             + self.errors_ns.capacity() * size_of::<u64>()
+            + self.rows.capacity() * size_of::<RowRun>()
     }
 
     fn append(&mut self, mut other: Self) {
@@ -120,6 +206,7 @@ impl Wholes {
             other.errors_ns.resize(other.starts_ns.len(), UNCROSSED_NS);
             self.errors_ns.append(&mut other.errors_ns);
         }
+        self.rows.clear(); // they are of different segments
         self.starts_ns.append(&mut other.starts_ns);
         self.durations_ns.append(&mut other.durations_ns);
         self.hosts.append(&mut other.hosts);
@@ -193,6 +280,24 @@ impl Findings {
             Some(last) => last.reserve(count),
             None => pieces.push(Vec::with_capacity(count)),
         }
+    }
+
+    /// Makes room for so many durations and no more, where all is kept of them.
+    pub(super) fn reserve_exact(&mut self, series: usize, count: usize) {
+        if self.keep == Keep::Whole {
+            self.series[series].wholes.reserve_exact(count);
+        }
+    }
+
+    /// Whether everything is kept.
+    pub(super) fn keeps_whole(&self) -> bool {
+        self.keep == Keep::Whole
+    }
+
+    /// Keeps durations, where everything is kept. They are not counted: whoever keeps everything
+    /// counts what he looks at.
+    pub(super) fn keep_wholes(&mut self, series: usize, rows: &WholeRows<'_>) {
+        self.series[series].wholes.extend(rows);
     }
 
     /// Keeps a duration; it is counted by whoever found it.

@@ -14,14 +14,13 @@ use super::clock::HostClocks;
 use super::foreign::{ForeignChains, Meeting};
 use super::gather::{Asking, Gathered};
 use super::locate::locate_all;
-use super::question::Question;
+use super::question::{Kind, Question};
 use super::run::{Minutes, REACH, Task};
 use super::series::{Findings, Keep, Point};
 use crate::{MINUTE_NS, Minute, Snapshot, StoreError};
-use chronoscope_chain::Way;
+use chronoscope_chain::{HostIndex, Part, Way, WayHop};
 use chronoscope_model::ChainId;
-
-use std::collections::{BTreeMap, BinaryHeap, HashSet};
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Mutex;
 
@@ -32,9 +31,45 @@ const MINUTES_MAX: usize = 24;
 #[derive(Debug, Default)]
 pub(super) struct Ways {
     /// The chains that they belong to; `None` where that is not known.
-    pub(super) chains: Option<HashSet<ChainId>>,
+    pub(super) chains: Option<ChainSet>,
     /// The durations.
     pub(super) points: HashSet<Point>,
+}
+
+/// Some thousand chains, of which millions of rows are asked: most are answered by a few bits.
+#[derive(Debug, Default)]
+pub(super) struct ChainSet {
+    /// A bit for each value of [`ChainSet::bit`].
+    bits: Vec<u64>,
+    chains: HashSet<ChainId>,
+}
+
+impl ChainSet {
+    /// Bits, as a power of two: 8 KiB, which stay in the first-level cache.
+    const LOG2_BITS: u32 = 16;
+
+    fn of(chains: impl Iterator<Item = ChainId>) -> Self {
+        let mut set = Self { bits: vec![0; 1 << (Self::LOG2_BITS - 6)], chains: chains.collect() };
+        for chain in &set.chains {
+            let (word, bit) = Self::bit(*chain);
+            set.bits[word] |= bit;
+        }
+        set
+    }
+
+    #[inline]
+    pub(super) fn contains(&self, chain: ChainId) -> bool {
+        let (word, bit) = Self::bit(chain);
+        self.bits.get(word).is_some_and(|bits| bits & bit != 0) && self.chains.contains(&chain)
+    }
+
+    #[inline]
+    fn bit(chain: ChainId) -> (usize, u64) {
+        let mixed =
+            (chain.low() ^ chain.high().rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let number = mixed >> (u64::BITS - Self::LOG2_BITS);
+        (usize::try_from(number / 64).unwrap_or(0), 1 << (number % 64))
+    }
 }
 
 /// Two sets of ways, and what their numbers mean.
@@ -62,6 +97,9 @@ pub(super) fn sample(
     let draws = [0, 1].map(|set| draw(&counts, set, sample, seed));
     let points = pick(gathered, sides, &draws, seed)?;
     let totals = [0, 1].map(|set| counts.values().map(|counts| counts[set]).sum());
+    if question.kind == Kind::Sync {
+        return alone(gathered, &points, (totals, Book::new(snapshot.names(), question)));
+    }
     let plain = Question {
         path: None,
         hosts: Vec::new(),
@@ -70,9 +108,9 @@ pub(super) fn sample(
         ..question.clone()
     };
     let all: Vec<Point> = points.iter().flatten().copied().collect();
-    let chains = locate_all(snapshot, &plain, &all, asking)?;
+    let chains = locate_all(snapshot, &plain, (&all, gathered), asking)?;
     let wanted = Ways {
-        chains: Some(chains.iter().flatten().copied().collect()),
+        chains: Some(ChainSet::of(chains.iter().flatten().copied())),
         points: all.iter().copied().collect(),
     };
     let (found, hosts, book) = read(snapshot, &plain, wanted, asking)?;
@@ -80,6 +118,40 @@ pub(super) fn sample(
     let mut ways = [Vec::new(), Vec::new()];
     for (point, way) in found {
         ways[usize::from(others.contains(&point))].push(way);
+    }
+    Ok(Sampled { ways, totals, hosts, book })
+}
+
+/// The ways of transactions by themselves: a single hop each, and where it ran.
+fn alone(
+    gathered: &Gathered<'_>,
+    points: &[Vec<Point>; 2],
+    (totals, book): ([u64; 2], Book),
+) -> Result<Sampled, StoreError> {
+    let mut hosts = vec![String::new()]; // what is not known
+    let mut numbers: HashMap<String, HostIndex> = HashMap::new();
+    let mut ways = [Vec::new(), Vec::new()];
+    for (points, ways) in points.iter().zip(&mut ways) {
+        let found = gathered.look_up(points, |chunk, series, dot| {
+            let class = series.path.classes.first().copied()?;
+            Some((class, chunk.host(dot.host).to_owned()))
+        })?;
+        for (point, found) in points.iter().zip(found) {
+            let Some((class, host)) = found else { continue };
+            let host = match numbers.get(&host) {
+                _ if host.is_empty() => HostIndex::UNKNOWN,
+                Some(known) => *known,
+                None => {
+                    hosts.push(host.clone());
+                    let number = HostIndex(u32::try_from(hosts.len() - 1).unwrap_or(u32::MAX));
+                    numbers.insert(host, number);
+                    number
+                }
+            };
+            let inside_ns = i64::try_from(point.duration_ns).unwrap_or(i64::MAX);
+            let hop = WayHop { class, host, part: Part { inside_ns, waiting_ns: 0 } };
+            ways.push(Way { start_ns: point.start_ns, hops: vec![hop] });
+        }
     }
     Ok(Sampled { ways, totals, hosts, book })
 }
@@ -117,6 +189,17 @@ impl Sides {
 }
 
 impl Judge<'_> {
+    /// The set that all go into, or none, where that is one and the same.
+    const fn all(&self) -> Option<Option<usize>> {
+        match self {
+            Self::One => Some(Some(0)),
+            Self::Two { selected: Picker::All, .. } => Some(Some(1)),
+            Self::Two { selected: Picker::Nothing, context: Picker::All } => Some(Some(0)),
+            Self::Two { selected: Picker::Nothing, context: Picker::Nothing } => Some(None),
+            Self::Two { .. } => None,
+        }
+    }
+
     fn set(&self, dot: &Dot) -> Option<usize> {
         match self {
             Self::One => Some(0),
@@ -134,6 +217,14 @@ fn count(gathered: &Gathered<'_>, sides: &Sides) -> Result<Counts, StoreError> {
     let states = gathered.each(Counts::new, |counts, chunk| {
         for series in &chunk.series {
             let judge = sides.judge(chunk, series);
+            if let (Some(set), Some((minute, count))) = (judge.all(), series.all_of_minute())
+                && chunk.known(series, wanted).is_some()
+            {
+                if let Some(set) = set {
+                    counts.entry(minute).or_default()[set] += count;
+                }
+                continue;
+            }
             let mut last: (i64, [u64; 2]) = (i64::MIN, [0; 2]);
             chunk.each(series, wanted, |dot| {
                 let Some(set) = judge.set(&dot).filter(|_| dot.duration_ns >= 0) else { return };

@@ -18,5 +18,6 @@ pub use export::write_segment;
 pub(crate) use merge::merge;
 pub use order::Order;
 pub(crate) use parquet_file::{SegmentWriter, parquet_error};
+pub(crate) use sketch::read_since_root;
 pub use sketch::{SketchRow, read_sketch};
 pub(crate) use sketch::{Sketches, merge as merge_sketches, write_sketch};

@@ -15,7 +15,11 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use chronoscope_model::{BUCKET_COUNT, Histogram, Names, Record};
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::{Compression, Encoding};
+use parquet::file::properties::WriterProperties;
+use parquet::schema::types::ColumnPath;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -206,9 +210,26 @@ pub(crate) fn write_sketch(
     let schema = sketch_schema();
     let batch = RecordBatch::try_new(schema.clone(), columns);
     let batch = batch.map_err(|error| parquet_error(path, error.into()))?;
-    let mut writer = SegmentWriter::begin(disk, path, schema, common_properties().build())?;
+    let mut writer = SegmentWriter::begin(disk, path, schema, properties())?;
     writer.write(&batch)?;
     writer.finish()
+}
+
+/// Without a compressor: a reader makes one and a decompressor for each of the columns, which for a
+/// file of this size takes as long as everything else. What there is much of, buckets and their
+/// counts, ascends or is small, and is as short in deltas.
+fn properties() -> WriterProperties {
+    let mut properties = common_properties()
+        .set_compression(Compression::UNCOMPRESSED)
+        .set_dictionary_enabled(false);
+    for of in ["elapsed", "since_root"] {
+        for list in ["buckets", "counts"] {
+            let leaf = [format!("{of}_{list}"), "list".to_owned(), "element".to_owned()];
+            let column = ColumnPath::new(leaf.to_vec());
+            properties = properties.set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
+        }
+    }
+    properties.build()
 }
 
 fn push_histograms(columns: &mut Vec<ArrayRef>, histograms: &[(&Histogram, f64)]) {
@@ -244,15 +265,55 @@ fn push_histograms(columns: &mut Vec<ArrayRef>, histograms: &[(&Histogram, f64)]
 /// [`StoreError::Io`] when it cannot be read, [`StoreError::Parquet`] or [`StoreError::Damaged`]
 /// when it is no sketch file.
 pub fn read_sketch(path: &Path) -> Result<Vec<SketchRow>, StoreError> {
+    read(path, Wanted::All)
+}
+
+/// Reads of a sketch file how long chains take along its paths, which costs a third of it all:
+/// application, class, path and `since_root` of each row, the rest being empty.
+///
+/// # Errors
+/// As [`read_sketch`].
+pub(crate) fn read_since_root(path: &Path) -> Result<Vec<SketchRow>, StoreError> {
+    read(path, Wanted::SinceRoot)
+}
+
+/// Which columns are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted {
+    All,
+    SinceRoot,
+}
+
+/// The columns of [`Wanted::SinceRoot`].
+const SINCE_ROOT: [&str; 9] = [
+    "minute",
+    "application",
+    "class",
+    "path",
+    "since_root_sum",
+    "since_root_min",
+    "since_root_max",
+    "since_root_buckets",
+    "since_root_counts",
+];
+
+fn read(path: &Path, wanted: Wanted) -> Result<Vec<SketchRow>, StoreError> {
     let file = File::open(path).map_err(StoreError::io("open", path))?;
     let reader = ParquetRecordBatchReaderBuilder::try_new(file)
+        .map(|builder| match wanted {
+            Wanted::All => builder,
+            Wanted::SinceRoot => {
+                let mask = ProjectionMask::columns(builder.parquet_schema(), SINCE_ROOT);
+                builder.with_projection(mask)
+            }
+        })
         .and_then(ParquetRecordBatchReaderBuilder::build)
         .map_err(|error| parquet_error(path, error))?;
     let mut rows = Vec::new();
     for batch in reader {
         let batch = batch.map_err(|error| parquet_error(path, error.into()))?;
         for index in 0..batch.num_rows() {
-            let row = read_row(&batch, index);
+            let row = read_row(&batch, index, wanted);
             rows.push(
                 row.ok_or_else(|| StoreError::damaged(path, 0, "not the columns of a sketch"))?,
             );
@@ -261,7 +322,7 @@ pub fn read_sketch(path: &Path) -> Result<Vec<SketchRow>, StoreError> {
     Ok(rows)
 }
 
-fn read_row(batch: &RecordBatch, index: usize) -> Option<SketchRow> {
+fn read_row(batch: &RecordBatch, index: usize, wanted: Wanted) -> Option<SketchRow> {
     let text = |name: &str| {
         Some(batch.column_by_name(name)?.as_string_opt::<i32>()?.value(index).to_owned())
     };
@@ -292,17 +353,29 @@ fn read_row(batch: &RecordBatch, index: usize) -> Option<SketchRow> {
         Some(histogram)
     };
     let minute = batch.column_by_name("minute")?.as_primitive_opt::<TimestampNanosecondType>()?;
-    Some(SketchRow {
+    let row = SketchRow {
         minute: Minute::of(minute.value(index)),
         application: text("application")?,
         class: text("class")?,
         path: text("path")?,
+        since_root: histogram("since_root")?,
+        elapsed: Histogram::default(),
+        elapsed_squares: 0.0,
+        since_root_squares: 0.0,
+        before_root: 0,
+        cpu_ns: 0,
+        not_good: 0,
+    };
+    if wanted == Wanted::SinceRoot {
+        return Some(row);
+    }
+    Some(SketchRow {
         elapsed: histogram("elapsed")?,
         elapsed_squares: real("elapsed_squares")?,
-        since_root: histogram("since_root")?,
         since_root_squares: real("since_root_squares")?,
         before_root: total("before_root")?,
         cpu_ns: total("cpu_ns")?,
         not_good: total("not_good")?,
+        ..row
     })
 }

@@ -81,6 +81,11 @@ impl Head {
         Ok(head)
     }
 
+    /// Whether it has rows and all of them are below `row`.
+    pub(crate) fn is_before(&self, row: u64) -> bool {
+        self.row_count > 0 && self.first_row.saturating_add(u64::from(self.row_count)) <= row
+    }
+
     /// Bytes of its contents, without padding.
     pub(crate) fn content_len(&self) -> usize {
         let rows = self.row_count as usize * size_of::<Record>();
@@ -107,11 +112,6 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// Whether it has rows and all of them are below `row`.
-    pub(crate) fn is_before(&self, row: u64) -> bool {
-        !self.batch.is_empty() && self.end_row() <= row
-    }
-
     /// The number after its last row's.
     pub(crate) fn end_row(&self) -> u64 {
         self.first_row.saturating_add(self.batch.len() as u64)

@@ -112,17 +112,15 @@ pub(crate) fn scan(
         bad = Some((0, reason.to_owned()));
     }
     loop {
-        match scanner.block()? {
+        match scanner.block(*row)? {
             Found::End => break,
+            Found::Before => {}
             Found::Bad { position, reason } => {
                 bad.get_or_insert((position, reason.to_owned()));
                 if !scanner.seek_magic()? {
                     break;
                 }
             }
-            // The same block again, as a writer saves it into a new file when it does not know what
-            // became of the old one.
-            Found::Block(block) if block.is_before(*row) => {}
             Found::Block(block) => {
                 let rows_lost = block.first_row.saturating_sub(*row);
                 if let Some((position, reason)) = bad.take() {
@@ -142,7 +140,13 @@ pub(crate) fn scan(
 
 enum Found {
     Block(Block),
-    Bad { position: u64, reason: &'static str },
+    /// All of its rows are known: it was not read. So is the same block again, as a writer saves it
+    /// into a new file when it does not know what became of the old one.
+    Before,
+    Bad {
+        position: u64,
+        reason: &'static str,
+    },
     End,
 }
 
@@ -199,7 +203,18 @@ impl<'a> Scanner<'a> {
         Ok(result)
     }
 
-    fn block(&mut self) -> Result<Found, StoreError> {
+    /// Passes over bytes that are in the file.
+    fn skip(&mut self, len: usize) -> Result<(), StoreError> {
+        let read = len.min(self.buffer.len());
+        self.consume(read);
+        let rest = len - read;
+        let by = i64::try_from(rest).unwrap_or(i64::MAX); // a block is much shorter
+        self.reader.seek_relative(by).map_err(StoreError::io("lseek", &self.log.path))?;
+        self.position += rest as u64;
+        Ok(())
+    }
+
+    fn block(&mut self, row: u64) -> Result<Found, StoreError> {
         self.block_start = self.position;
         self.fill(HEAD_LEN)?;
         if self.buffer.is_empty() {
@@ -211,6 +226,11 @@ impl<'a> Scanner<'a> {
             Ok(_) => return bad("a block of another file"),
             Err(reason) => return bad(reason),
         };
+        let is_there = self.position + head.block_len() as u64 <= self.len;
+        if is_there && head.is_before(row) {
+            self.skip(head.block_len())?;
+            return Ok(Found::Before);
+        }
         if !self.fill(head.block_len())? {
             return Ok(Found::Bad { position: self.position, reason: "a block is cut off" });
         }
