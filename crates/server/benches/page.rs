@@ -5,8 +5,10 @@
 //! log-normal waits and works, 62 hosts, ids as our recorder gives them. What is measured is how
 //! long questions about them take.
 //!
-//! `cargo bench -p chronoscope-server --bench page -- [--chains N] [--dir DIR]`: the store is made
-//! once and kept in DIR (`out/page-store` where nothing is said).
+//! `cargo bench -p chronoscope-server --bench page -- [--chains N] [--dir DIR] [--browser SCRIPT]`:
+//! the store is made once and kept in DIR (`out/page-store` where nothing is said); SCRIPT
+//! (`page/tools/picture.mjs`) opens the page that is in the program. Where others use the processors
+//! too, processor times say more than those that pass.
 
 use chronoscope_model::{
     Batch, ClassId, ClassName, NO_PROCESS_CPU, Names, PathId, ProcessId, ProcessName, Record,
@@ -16,7 +18,8 @@ use chronoscope_server::{Server, ServerOptions};
 use chronoscope_store::{Append, MINUTE_NS, Options, Snapshot, Store};
 use std::error::Error;
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// 2026-11-21T00:00 UTC.
@@ -164,23 +167,60 @@ fn fill(dir: &Path, chains: u64) -> Result<(), Box<dyn Error>> {
 }
 
 /// Milliseconds from the request to the last byte, and the bytes of the answer.
-fn get(server: &Server, path: &str) -> Result<(f64, usize), Box<dyn Error>> {
+fn get(address: SocketAddr, path: &str) -> Result<(f64, usize), String> {
     let began_ns = chronoscope_clock::monotonic_ns();
-    let mut stream = TcpStream::connect(server.address())?;
-    write!(stream, "GET /api/v1/{path} HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n")?;
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer)?;
+    let answer = fetch(address, path).map_err(|error| format!("{path}: {error}"))?;
     let ms = (chronoscope_clock::monotonic_ns() - began_ns) as f64 / 1e6;
     if !answer.starts_with(b"HTTP/1.1 200") {
         let words = String::from_utf8_lossy(&answer);
-        return Err(format!("{path}: {}", words.chars().take(600).collect::<String>()).into());
+        return Err(format!("{path}: {}", words.chars().take(600).collect::<String>()));
     }
     Ok((ms, answer.len()))
+}
+
+fn fetch(address: SocketAddr, path: &str) -> std::io::Result<Vec<u8>> {
+    let mut stream = TcpStream::connect(address)?;
+    write!(stream, "GET /api/v1/{path} HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n")?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer)?;
+    Ok(answer)
+}
+
+/// Asks all at the same moment, as the page does: each with its milliseconds and bytes.
+fn at_once(server: &Server, questions: &[String]) -> Result<Vec<(f64, usize)>, Box<dyn Error>> {
+    let address = server.address();
+    std::thread::scope(|scope| {
+        let asked: Vec<_> =
+            questions.iter().map(|path| scope.spawn(move || get(address, path))).collect();
+        let answers =
+            asked.into_iter().map(|one| one.join().unwrap_or_else(|_| Err("panic".into())));
+        Ok(answers.collect::<Result<Vec<_>, String>>()?)
+    })
 }
 
 fn report(what: &str, ms: f64, aim_ms: Option<f64>) {
     let aim = aim_ms.map(|aim| format!("  (aim {aim:.0} ms, ratio {:.2})", ms / aim));
     println!("{what:44} {ms:8.1} ms{}", aim.unwrap_or_default());
+}
+
+/// Asks all at once, and reports each and the last of them.
+fn together(
+    server: &Server,
+    what: &str,
+    questions: &[String],
+    aim_ms: Option<f64>,
+) -> Result<f64, Box<dyn Error>> {
+    let began_ns = chronoscope_clock::process_cpu_ns();
+    let answers = at_once(server, questions)?;
+    let cpu_ms = (chronoscope_clock::process_cpu_ns() - began_ns) as f64 / 1e6;
+    for (question, (ms, bytes)) in questions.iter().zip(&answers) {
+        let name = question.split('?').next().unwrap_or_default();
+        println!("  {name:42} {ms:8.1} ms  {bytes:9} bytes");
+    }
+    let last = answers.iter().map(|(ms, _)| *ms).fold(0.0, f64::max);
+    report(what, last, aim_ms);
+    println!("  {:42} {cpu_ms:8.1} ms", "processor time");
+    Ok(last)
 }
 
 /// Resident memory of this process, in bytes.
@@ -191,19 +231,32 @@ fn resident_bytes() -> u64 {
     kilobytes.unwrap_or(0) * 1024
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let mut dir = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../out/page-store"));
-    let mut chains = 10_000_000;
+struct Arguments {
+    dir: PathBuf,
+    chains: u64,
+    /// A script that opens the page in a browser and says what that took.
+    browser: Option<PathBuf>,
+}
+
+fn arguments() -> Result<Arguments, Box<dyn Error>> {
+    let dir = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../out/page-store"));
+    let mut all = Arguments { dir, chains: 10_000_000, browser: None };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument}: of what?"));
         match argument.as_str() {
-            "--dir" => dir = value()?.into(),
-            "--chains" => chains = value()?.parse()?,
+            "--dir" => all.dir = value()?.into(),
+            "--chains" => all.chains = value()?.parse()?,
+            "--browser" => all.browser = Some(value()?.into()),
             "--bench" => {} // cargo says so
             other => return Err(format!("{other} is not known here").into()),
         }
     }
+    Ok(all)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let Arguments { dir, chains, browser } = arguments()?;
     fill(&dir, chains)?;
     let snapshot = Snapshot::open(&dir)?;
     let extent = snapshot.extent().ok_or("an empty store")?;
@@ -215,38 +268,90 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     for segment in snapshot.segments() {
         std::fs::read(&segment.path)?; // into the page cache
+        std::fs::read(&segment.sketch_path)?;
     }
     drop(snapshot);
-    let server = Server::start(ServerOptions::new("127.0.0.1:0".parse()?, dir))?;
-    let all = "root=MRTS::decodePlots&leaf=CWP::TargetView_redraw";
-    let picture = format!("scatter?{all}&width=1200&height=500");
-    let (first_ms, bytes) = get(&server, &picture)?;
-    report("first picture, server just started", first_ms, Some(AIMS_MS.0));
-    report("the same again", get(&server, &picture)?.0, Some(AIMS_MS.0));
-    println!("{:44} {bytes:8} bytes", "its answer");
-    let span = extent.end - extent.start;
-    let middle = extent.start + span / 2;
-    let brushes = [
-        ("a band of long ones", "min_ns=30000000".to_owned()),
-        ("a minute, all lengths", format!("from_ns={middle}&until_ns={}", middle + MINUTE_NS)),
-        (
-            "a tenth of the time, the longer half",
-            format!("from_ns={middle}&until_ns={}&min_ns=13000000", middle + span / 10),
-        ),
-    ];
-    for (name, brush) in brushes {
-        for round in ["", ", again"] {
-            let mut sum_ms = 0.0;
-            for question in ["scatter", "histogram", "chains", "hops"] {
-                let own = if question == "scatter" { "&width=1200&height=500" } else { "" };
-                let (ms, _) = get(&server, &format!("{question}?{all}&{brush}{own}"))?;
-                report(&format!("  {question}"), ms, None);
-                sum_ms += ms;
-            }
-            report(&format!("brush: {name}{round}"), sum_ms, Some(AIMS_MS.1));
-        }
-    }
+    let start = || -> Result<Server, Box<dyn Error>> {
+        Ok(Server::start(ServerOptions::new("127.0.0.1:0".parse()?, dir.clone()))?)
+    };
+    let before_bytes = resident_bytes();
+    let server = start()?;
+    let opened = opening(&server)?;
+    report("first picture: all that opening asks", opened, Some(AIMS_MS.0));
+    let server_bytes = resident_bytes().saturating_sub(before_bytes);
+    brushes(&server, &extent)?;
+    println!("{:44} {:8.0} MB", "memory that the first picture took", server_bytes as f64 / 1e6);
     println!("{:44} {:8.0} MB", "resident memory, bench and server", resident_bytes() as f64 / 1e6);
     server.stop();
+    histograms(&start()?)?;
+    if let Some(browser) = browser {
+        in_browser(&start()?, &browser)?;
+    }
+    Ok(())
+}
+
+/// The durations that are looked at.
+const ALL: &str = "root=MRTS::decodePlots&leaf=CWP::TargetView_redraw";
+/// The finest picture that the page asks for.
+const RASTER: &str = "&width=800&height=420&scale=log";
+/// The list beside a picture.
+const LIST: &str = "&order=longest&limit=100";
+
+/// What the page asks when its scattergram is opened for the first time: what there is to choose
+/// from, then the picture and the list of the slowest. The milliseconds of all.
+fn opening(server: &Server) -> Result<f64, Box<dyn Error>> {
+    let choices = ["status".to_owned(), "paths".to_owned()];
+    let choices = together(server, "opening: what there is", &choices, None)?;
+    let pictures = [format!("scatter?{ALL}{RASTER}"), format!("chains?{ALL}{LIST}")];
+    let picture = together(server, "opening: picture and list", &pictures, None)?;
+    together(server, "the same again", &pictures, None)?;
+    Ok(choices + picture)
+}
+
+/// What the page asks when a rectangle is marked, and when it is zoomed into.
+fn brushes(server: &Server, extent: &Range<i64>) -> Result<(), Box<dyn Error>> {
+    let span = extent.end - extent.start;
+    let middle = extent.start + span / 2;
+    let (from, until) = (extent.start, extent.end);
+    let brushes = [
+        ("a band of long ones", (from, until), "min_ns=30000000&max_ns=900000000"),
+        ("a minute, all lengths", (middle, middle + MINUTE_NS), "min_ns=1&max_ns=900000000"),
+        (
+            "a tenth of the time, the longer half",
+            (middle, middle + span / 10),
+            "min_ns=13000000&max_ns=900000000",
+        ),
+    ];
+    for (name, (begin, end), lengths) in brushes {
+        let inside = format!("{ALL}&from_ns={begin}&until_ns={end}&{lengths}");
+        let context = format!("&context_from_ns={from}&context_until_ns={until}");
+        let marked = [format!("hops?{inside}{context}"), format!("chains?{inside}{LIST}")];
+        for round in ["", ", again"] {
+            together(server, &format!("brush: {name}{round}"), &marked, Some(AIMS_MS.1))?;
+        }
+        let zoomed = [format!("scatter?{inside}{RASTER}"), format!("chains?{inside}{LIST}")];
+        together(server, &format!("zoom: {name}"), &zoomed, Some(AIMS_MS.1))?;
+    }
+    Ok(())
+}
+
+/// The view of the distribution, opened first and when the picture was there before.
+fn histograms(server: &Server) -> Result<(), Box<dyn Error>> {
+    let histogram = [format!("histogram?{ALL}&bins=120&limit_ns=100000000")];
+    together(server, "histogram, server just started", &histogram, Some(AIMS_MS.0))?;
+    together(server, "histogram, again", &histogram, None)?;
+    Ok(())
+}
+
+/// The page itself in a browser; what the script prints is printed.
+fn in_browser(server: &Server, script: &Path) -> Result<(), Box<dyn Error>> {
+    let url = format!("http://{}/scatter?{ALL}", server.address());
+    let output = std::process::Command::new("node").arg(script).arg(&url).output()?;
+    let said = String::from_utf8(output.stdout)?;
+    if !output.status.success() {
+        let problem = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{}: {problem}", script.display()).into());
+    }
+    print!("{said}");
     Ok(())
 }

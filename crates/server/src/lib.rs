@@ -24,7 +24,8 @@
 //! not care. Whoever does not show the token gets the page's files and the description of its API,
 //! which say nothing of what is stored, and else no further than the refusal.
 //!
-//! Limits: two questions of the page and one other at a time, the others wait; 1024 connections, the others are closed.
+//! Limits: two questions of the page and one other at a time, the others wait; 1024 connections, the others are closed;
+//! so is a peer that takes nothing of its answer for 30 s, or whose request's head takes as long.
 //!
 //! Not here: collecting (`collect`), the definitions (`chain`), issuing certificates.
 
@@ -35,6 +36,7 @@ mod listen;
 mod metrics;
 mod otlp;
 mod page;
+mod patience;
 mod routes;
 mod tls;
 mod token;
@@ -48,9 +50,11 @@ pub use views::{answer, classes};
 
 use chronoscope_collect::Ingest;
 use chronoscope_store::source::Source;
+use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 
@@ -96,6 +100,9 @@ pub struct ServerOptions {
     pub runs: PathBuf,
     /// What the page's view of now is held against.
     pub limits: Vec<Limit>,
+    /// Other stores by name, which the page may compare this one with: folders of files. No others
+    /// are read, whatever is asked.
+    pub compare: BTreeMap<String, PathBuf>,
     /// Where rows that come in go; `None` takes none.
     pub ingest: Option<Ingest>,
     /// Certificate and key; `None` speaks plain TCP.
@@ -115,6 +122,7 @@ impl ServerOptions {
             data_dir,
             rings: chronoscope_record::read::default_folder(),
             limits: Vec::new(),
+            compare: BTreeMap::new(),
             source: None,
             ingest: None,
             tls: None,
@@ -162,8 +170,9 @@ impl Server {
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(refused)?;
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::Builder::new().name("server".to_owned()).spawn(move || {
-            let routes = routes::routes(options);
-            runtime.block_on(listen::serve(listener, tls, routes, stopped));
+            let cut = Arc::default();
+            let routes = routes::routes(options, Arc::clone(&cut));
+            runtime.block_on(listen::serve(listener, tls, (routes, cut), stopped));
             // A question that is still being answered is not waited for.
             runtime.shutdown_background();
         });

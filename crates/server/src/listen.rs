@@ -1,12 +1,13 @@
 //! Connections: who is let in, how long they may dawdle, and how they end.
 
+use crate::patience::Patient;
 use axum::Router;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -28,16 +29,18 @@ const PING: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs
 const WINDOW_BYTES: (u32, u32) = (2 << 20, 4 << 20);
 /// Requests at a time on one HTTP/2 connection.
 const STREAMS_MAX: u32 = 64;
+/// Within which a peer has to take something of what waits to be sent to it.
+const READ_WITHIN: Duration = Duration::from_secs(30);
 /// How long requests may take to end once the server is to stop.
 const STOP_WITHIN: Duration = Duration::from_secs(1);
 /// After a failed accept (no file descriptor left).
 const RETRY_AFTER: Duration = Duration::from_millis(100);
 
-/// Serves `routes` until `stopped`.
+/// Serves `routes` until `stopped`; `cut` counts peers that did not read what they had asked for.
 pub(crate) async fn serve(
     listener: std::net::TcpListener,
     tls: Option<TlsAcceptor>,
-    routes: Router,
+    (routes, cut): (Router, Arc<AtomicU64>),
     stopped: oneshot::Receiver<()>,
 ) {
     let listener = match tokio::net::TcpListener::from_std(listener) {
@@ -54,7 +57,8 @@ pub(crate) async fn serve(
                     told = None;
                     // A connection too many is closed by being dropped.
                     let Ok(permit) = room.clone().try_acquire_owned() else { continue };
-                    let connection = Connection { routes: routes.clone(), permit };
+                    let (routes, cut) = (routes.clone(), cut.clone());
+                    let connection = Connection { routes, cut, permit };
                     tokio::spawn(connection.begin(stream, tls.clone(), ending.watcher()));
                 }
                 Err(error) => {
@@ -77,6 +81,7 @@ pub(crate) async fn serve(
 /// One peer.
 struct Connection {
     routes: Router,
+    cut: Arc<AtomicU64>,
     /// Its place among [`CONNECTIONS_MAX`].
     permit: OwnedSemaphorePermit,
 }
@@ -85,6 +90,7 @@ impl Connection {
     async fn begin(self, stream: TcpStream, tls: Option<TlsAcceptor>, ending: Watcher) {
         // Acknowledgements are small and awaited.
         let _ = stream.set_nodelay(true); // without it only slower
+        let stream = Patient::new(stream, READ_WITHIN, self.cut.clone());
         match tls {
             None => self.serve(stream, ending).await,
             // A handshake that fails was told to the peer, by an alert.

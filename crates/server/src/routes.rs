@@ -16,6 +16,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::Semaphore;
 
 #[derive(Clone)]
@@ -24,15 +25,18 @@ struct Store {
     source: Source,
     one_at_a_time: Arc<Semaphore>,
     metrics: Arc<metrics::Follower>,
+    /// Peers that were cut because they did not read.
+    cut: Arc<AtomicU64>,
 }
 
-/// All routes: behind the token, but for the page's own files.
-pub(crate) fn routes(options: ServerOptions) -> Router {
+/// All routes: behind the token, but for the page's own files. `cut`: peers that did not read.
+pub(crate) fn routes(options: ServerOptions, cut: Arc<AtomicU64>) -> Router {
     let page = api::routes(api::Api::new(&options), options.token.clone());
     let ServerOptions { data_dir, source, ingest, token, .. } = options;
     let source = source.unwrap_or_else(|| Source::Files(data_dir.clone()));
     let metrics = metrics::Follower::start(data_dir.clone());
-    let store = Store { data_dir, source, one_at_a_time: Arc::new(Semaphore::new(1)), metrics };
+    let store =
+        Store { data_dir, source, one_at_a_time: Arc::new(Semaphore::new(1)), metrics, cut };
     let asked = Router::new()
         .route("/status", get(status))
         .route("/metrics", get(prometheus))
@@ -63,7 +67,8 @@ async fn status(State(store): State<Store>) -> Response {
 async fn prometheus(State(store): State<Store>) -> Response {
     match Status::read(&store.data_dir) {
         Ok(status) => {
-            let page = metrics::page(&status.unwrap_or_default(), &store.metrics);
+            let cut = store.cut.load(Ordering::Relaxed);
+            let page = metrics::page(&status.unwrap_or_default(), &store.metrics, cut);
             ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], page).into_response()
         }
         Err(error) => refuse(StatusCode::INTERNAL_SERVER_ERROR, error),

@@ -1,110 +1,13 @@
 //! The page's questions about durations, over a real socket: a store whose chains are slow on one
 //! host, and what is said of it.
 
-#![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // helpers of tests
+#![allow(clippy::unwrap_used, clippy::cast_possible_wrap)] // helpers of tests
 
-use chronoscope_model::{
-    Batch, ClassId, ClassName, NO_PROCESS_CPU, Names, PathId, ProcessId, ProcessName, Record,
-    TransactionId,
-};
-use chronoscope_server::{Server, ServerOptions};
-use chronoscope_store::{Append, MINUTE_NS, Options, Store};
+mod world;
+
+use chronoscope_store::MINUTE_NS;
 use serde_json::Value;
-use std::io::{Read, Write};
-use std::net::TcpStream;
-use std::path::Path;
-
-/// When the first chain starts: 2026-11-21T00:00 UTC.
-const BEGIN_NS: i64 = 1_795_219_200_000_000_000;
-/// A chain every millisecond; each tenth waits 50 ms longer for its last hop, on the host `slow`.
-const CHAINS: u64 = 1200;
-/// The selection of all of them.
-const ALL: &str = "root=A::in&leaf=B::out";
-
-fn process(host: &str) -> ProcessName {
-    ProcessName { application: "A".into(), host: host.into(), pid: 1, start_ns: 1 }
-}
-
-fn fill(dir: &Path) {
-    let mut names = Names::default();
-    let classes = [("A", "in"), ("B", "out")].map(|(application, class)| {
-        names.add_class(ClassName { application: application.into(), class: class.into() });
-        ClassId::of(application, class)
-    });
-    names.add_path(PathId::of(&classes[..1]), classes[..1].to_vec());
-    names.add_path(PathId::of(&classes), classes.to_vec());
-    let hosts = ["quick", "slow"].map(|host| {
-        names.add_process(process(host));
-        process(host).id()
-    });
-    let mut batch = Batch::default();
-    for chain in 1..=CHAINS {
-        let root_start_ns = BEGIN_NS + chain as i64 * 1_000_000;
-        let late = chain % 10 == 0;
-        let wait_ns = if late { 50_000_000 } else { 100_000 + chain as i64 * 10 };
-        let mut row = |level: u16, start_ns: i64, host: ProcessId| {
-            let record = Record {
-                start_ns,
-                elapsed_ns: 20_000 + chain % 7,
-                process_cpu_ns: NO_PROCESS_CPU,
-                chain_low: chain,
-                id: TransactionId(chain * 2 + u64::from(level)),
-                parent: TransactionId(if level == 0 { 0 } else { chain * 2 }),
-                class: classes[usize::from(level)],
-                path: PathId::of(&classes[..=usize::from(level)]),
-                root_start_ns,
-                root_process: hosts[0],
-                process: host,
-                level,
-                ..Record::default()
-            };
-            batch.push(record, b"");
-        };
-        row(0, root_start_ns, hosts[0]);
-        row(1, root_start_ns + wait_ns, hosts[usize::from(late)]);
-    }
-    let now = BEGIN_NS + 10 * MINUTE_NS;
-    let store = Store::open(dir, Options::default(), now).unwrap();
-    let input = Append { batch: Some(&batch), names: Some(&names), ..Append::default() };
-    store.append(&input, now).unwrap();
-    store.sync().unwrap();
-    store.seal_all(now).unwrap();
-}
-
-/// A server over such a store.
-struct World {
-    server: Server,
-    _dir: tempfile::TempDir,
-}
-
-impl World {
-    fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        fill(dir.path());
-        let options = ServerOptions::new("127.0.0.1:0".parse().unwrap(), dir.path().to_owned());
-        Self { server: Server::start(options).unwrap(), _dir: dir }
-    }
-
-    /// Status and body of a request.
-    fn get(&self, path: &str) -> (u16, Value) {
-        let mut stream = TcpStream::connect(self.server.address()).unwrap();
-        let request =
-            format!("GET /api/v1/{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        let body = &body[body.find('{').unwrap()..=body.rfind('}').unwrap()];
-        (status, serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {body}")))
-    }
-
-    fn answer(&self, path: &str) -> Value {
-        let (status, body) = self.get(path);
-        assert_eq!(status, 200, "{path}: {body}");
-        body
-    }
-}
+use world::{ALL, BEGIN_NS, CHAINS, World, fill};
 
 fn sum(of: &Value) -> u64 {
     of.as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum()
@@ -174,6 +77,48 @@ fn two_times_side_by_side() {
     assert_eq!(found["paths"][0]["state"], "both");
     let (low, high) = (&found["difference"]["low_ns"], &found["difference"]["high_ns"]);
     assert!(low.as_f64().unwrap() < 0.0 && high.as_f64().unwrap() > 0.0, "{found}");
+}
+
+#[test]
+fn two_stores_side_by_side() {
+    let other = tempfile::tempdir().unwrap();
+    let later = BEGIN_NS + 1000 * MINUTE_NS;
+    fill(other.path(), &[later, later + 10 * MINUTE_NS]);
+    let world = World::with(&[BEGIN_NS], |options| {
+        options.compare.insert("later".to_owned(), other.path().to_owned());
+    });
+    assert_eq!(world.answer("status")["compare"], serde_json::json!(["later"]));
+    let found = world.answer(&format!("compare?{ALL}&b_store=later"));
+    assert_eq!(found["a"]["distribution"]["count"], CHAINS);
+    assert_eq!(found["b"]["distribution"]["count"], 2 * CHAINS);
+    assert_eq!((&found["a"]["store"], &found["b"]["store"]), (&Value::Null, &"later".into()));
+    assert_eq!(found["b"]["from_ns"], later + 1_000_000, "its first chain");
+    assert_eq!(found["paths"][0]["state"], "both");
+    let wait = found["hops"].as_array().unwrap().iter().find(|hop| hop["part"] == "wait").unwrap();
+    assert_eq!(sum(&wait["a"]["counts"]), CHAINS);
+    // The same chains twice, of which a sample is taken: the median wait is 106 µs.
+    assert!(wait["shift_ns"].as_i64().unwrap().abs() < 5_000, "{wait}");
+    let until = later + MINUTE_NS;
+    let half = world.answer(&format!("compare?{ALL}&b_store=later&b_until_ns={until}"));
+    assert_eq!(half["b"]["distribution"]["count"], CHAINS);
+    // Only stores with a name are read, whatever the name looks like.
+    for name in ["other", "..", &other.path().display().to_string(), ""] {
+        let (status, body) = world.get(&format!("compare?{ALL}&b_store={name}"));
+        assert_eq!((status, &body["hint"]), (400, &"there are: later".into()), "{name}: {body}");
+    }
+}
+
+#[test]
+fn transactions_by_themselves_are_told_apart_by_where_they_ran() {
+    let world = World::new();
+    let selection = "kind=sync&root=B::out";
+    let hops = world.answer(&format!("hops?{selection}&hosts=slow"));
+    assert_eq!((&hops["selected"], &hops["rest"]), (&120.into(), &1080.into()));
+    let [hop] = &hops["hops"].as_array().unwrap()[..] else { panic!("one hop: {hops}") };
+    assert_eq!((&hop["hop"], &hop["part"]), (&"B::out".into(), &"work".into()));
+    let hosts: Vec<_> = hops["hosts"].as_array().unwrap().iter().collect();
+    assert_eq!((&hosts[0]["host"], &hosts[0]["selected"]), (&"slow".into(), &120.into()));
+    assert_eq!((&hosts[0]["rest"], &hosts[1]["selected"]), (&0.into(), &0.into()));
 }
 
 #[test]

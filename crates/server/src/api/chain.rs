@@ -3,19 +3,19 @@
 use super::asked::{Path, Plain, QuestionName};
 use super::error::{ApiError, ErrorBody};
 use super::selection::ClockChoice;
-use super::{Api, rings, tree};
+use super::{Api, idle, rings};
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use chronoscope_chain::links::bits;
-use chronoscope_chain::{ClockShift, Hop, Linker};
+use chronoscope_chain::{ClockShift, Hop, Linker, in_tree_order};
 use chronoscope_formats::trace;
 use chronoscope_model::{
     ChainId, ClassId, ClassName, Flags, Histogram, Transaction, TransactionId, bucket_index,
 };
 use chronoscope_store::ask::ClassStatistics;
-use chronoscope_store::source::Source;
+use chronoscope_store::source::View;
 use chronoscope_store::{ClockTable, MINUTE_NS, StoreError};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -138,12 +138,11 @@ pub(super) async fn chain(
     Path(chain): Path<ChainId>,
     Plain { id, own: near }: Plain<Near>,
 ) -> Result<Json<Chain>, ApiError> {
-    let rings = api.rings.clone();
-    api.ask(id, move |source, _| {
-        let found = find(source, chain, near.near_ns, Some(&rings))?;
+    api.ask(id, move |api, _| {
+        let found = find(api, chain, near.near_ns, Some(&api.rings))?;
         let first = found.rows.iter().map(|row| row.start_ns).min().unwrap_or(0);
         let around = first.saturating_sub(AROUND_NS)..first.saturating_add(AROUND_NS);
-        let (classes, damage) = source.classes(&around)?;
+        let (classes, damage) = api.recently(|view, _| view.classes(&around))?;
         let mut answer = waterfall(chain, &found, near.clocks, &classes);
         answer.damage.extend(damage.iter().map(ToString::to_string));
         Ok(answer)
@@ -165,8 +164,8 @@ pub(super) async fn perfetto(
     Plain { id, own: near }: Plain<Near>,
 ) -> Result<Response, ApiError> {
     let Json(bytes) = api
-        .ask(id, move |source, _| {
-            let mut found = find(source, chain, near.near_ns, None)?;
+        .ask(id, move |api, _| {
+            let mut found = find(api, chain, near.near_ns, None)?;
             let mut bytes = Vec::new();
             trace::write(&mut found.rows, &mut bytes).map_err(ApiError::failed)?;
             Ok(bytes)
@@ -179,16 +178,21 @@ pub(super) async fn perfetto(
 
 /// The rows of a chain: stored ones, and where a folder of rings is given those that have not ended.
 fn find(
-    source: &Source,
+    api: &Api,
     chain: ChainId,
     near_ns: Option<i64>,
     rings: Option<&std::path::Path>,
 ) -> Result<Found, ApiError> {
     let near: Option<Range<i64>> = near_ns.map(|near| near..near.saturating_add(1));
-    let (mut rows, damage, clocks) = source.with(|view| {
+    let read = |view: &View| {
         let (rows, damage) = view.chain(chain, near.clone())?;
         Ok::<_, StoreError>((rows, damage, view.clocks()))
-    })?;
+    };
+    let mut found = api.recently(|view, _| read(view))?;
+    if found.0.is_empty() {
+        found = api.source.with(read)?; // it may have come since
+    }
+    let (mut rows, damage, clocks) = found;
     let mut open = HashSet::new();
     if let Some(folder) = rings {
         let stored: HashSet<_> = rows.iter().map(|row| row.id).collect();
@@ -218,7 +222,7 @@ fn waterfall(
     clocks: Option<ClockChoice>,
     classes: &BTreeMap<ClassName, ClassStatistics>,
 ) -> Chain {
-    let order = tree::in_order(&found.rows);
+    let order = in_tree_order(&found.rows);
     let top = &found.rows[order.first().map_or(0, |(row, _)| *row)];
     let corrected = clocks == Some(ClockChoice::Corrected);
     let placed: Vec<_> = found.rows.iter().map(|row| place(row, top, found, corrected)).collect();
@@ -248,7 +252,7 @@ fn waterfall(
             ..ChainRow::of(row)
         }
     });
-    let idle = tree::idle(hops.iter().map(|hop| (hop.start_ns, hop.end_ns())).collect());
+    let idle = idle::idle(hops.iter().map(|hop| (hop.start_ns, hop.end_ns())).collect());
     let idle = idle.into_iter().map(|(from_ns, until_ns)| Idle { from_ns, until_ns });
     Chain {
         chain: chain.to_string(),

@@ -14,6 +14,7 @@ pub(crate) struct ErrorBody {
     pub error: String,
     /// What to do about it, where there is something.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub hint: Option<String>,
 }
 

@@ -81,8 +81,8 @@ pub(super) async fn graph(
 ) -> Result<Json<Graph>, ApiError> {
     let start_ns = selection.start_ns();
     let root = selection.root.clone().filter(|root| !root.is_empty()).map(ClassSelector);
-    api.ask(id, move |source, progress| {
-        let found = source.with(|view| {
+    api.ask(id, move |api, progress| {
+        let found = api.recently(|view, _| {
             let View::Files(snapshot) = view else { return Ok(None) };
             let (paths, mut damage) = ask::paths(snapshot, &start_ns, progress)?;
             let (sample, more) = ask::sample(snapshot, &start_ns, SAMPLE_ROWS, progress)?;

@@ -8,7 +8,9 @@ use axum::Json;
 use axum::extract::State;
 use chronoscope_model::{ClassName, Excerpt, Quantile, nearest_rank};
 use chronoscope_net::activity::Activity;
-use chronoscope_net::rows::{APPLICATION, Outcome, ROUND_TRIP, RoundTrip, SCAN_HOST, ScanRow};
+use chronoscope_net::rows::{
+    APPLICATION, Outcome, PREDICTION, Prediction, ROUND_TRIP, RoundTrip, SCAN_HOST, ScanRow,
+};
 use chronoscope_net::table::{Line, Measure};
 use chronoscope_store::source::Source;
 use serde::Serialize;
@@ -18,6 +20,9 @@ use utoipa::ToSchema;
 
 /// Points of a series; where there are more, neighbours are put together.
 const POINTS_MAX: usize = 500;
+/// How far outside of its band a quantile may be, as a share of the prediction: as
+/// `chronoscope net watch` has it.
+const TOLERANCE: f64 = 0.05;
 /// Hosts, and pairs of hosts, that have a series; further ones are counted in `note`.
 const SERIES_MAX: usize = 500;
 
@@ -29,8 +34,8 @@ pub(super) struct Hosts {
     /// What each host's interfaces carried together, over time.
     loads: Vec<Load>,
     round_trips: Vec<RoundTrips>,
-    /// Round trips by pair of hosts. What a path is predicted to take needs a topology and is
-    /// answered by `chronoscope net predict`: null here.
+    /// Round trips by pair of hosts, beside what was predicted last in this time by
+    /// `chronoscope net watch` or `chronoscope net predict --keep`.
     paths: Vec<PathRow>,
     /// What was left out, and files that could not be read, in words.
     damage: Vec<String>,
@@ -54,7 +59,7 @@ pub(super) enum Cell {
     /// A number.
     Number(f64),
     /// Nothing is known.
-    Nothing(Option<bool>),
+    Nothing,
 }
 
 /// Load of a host over time.
@@ -89,10 +94,14 @@ pub(super) struct RoundTrips {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct PathRow {
     path: String,
+    /// Null where nothing was predicted.
     predicted_p50_ns: Option<u64>,
     predicted_p90_ns: Option<u64>,
+    /// Null where nothing was answered.
     measured_p50_ns: Option<u64>,
     measured_p90_ns: Option<u64>,
+    /// Whether median and 90th percentile are within the predicted bands, or by at most 5 % of the
+    /// prediction outside.
     verdict: String,
 }
 
@@ -102,8 +111,25 @@ type Interval = (i64, u64, u64, u64);
 /// When somebody asked, and how long the answer took.
 type Trip = (i64, Option<u64>);
 
-/// Who answered; who asked, by what.
-type Pair = (String, String);
+/// Between whom, and how.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Pair {
+    /// Who answered.
+    to: String,
+    /// Who asked.
+    from: String,
+    by: String,
+    octets: u64,
+}
+
+impl Pair {
+    fn probe(&self) -> String {
+        format!("{} by {}, {} octets", self.from, self.by, self.octets)
+    }
+}
+
+/// From whom, to whom, with how many octets.
+type Predicted = (String, String, u64);
 
 /// What is gathered of a time.
 struct Gathered {
@@ -111,6 +137,7 @@ struct Gathered {
     /// By host.
     loads: BTreeMap<String, Vec<Interval>>,
     trips: BTreeMap<Pair, Vec<Trip>>,
+    predictions: BTreeMap<Predicted, Prediction>,
     left_out: u64,
 }
 
@@ -123,12 +150,14 @@ pub(super) async fn hosts(
     State(api): State<Api>,
     Plain { id, own: span }: Plain<Span>,
 ) -> Result<Json<Hosts>, ApiError> {
-    api.ask(id, move |source, progress| {
+    api.ask(id, move |api, progress| {
+        let source = &api.source;
         let range = span.range();
         let mut gathered = Gathered {
             activity: Activity::new(Measure::Bytes, range.start.max(0), None),
             loads: BTreeMap::new(),
             trips: BTreeMap::new(),
+            predictions: BTreeMap::new(),
             left_out: 0,
         };
         let mut damage = rows(source, SCAN_HOST, &range, &mut |row| {
@@ -137,6 +166,10 @@ pub(super) async fn hosts(
         progress.check()?;
         damage.extend(rows(source, ROUND_TRIP, &range, &mut |row| {
             RoundTrip::from_excerpt(row).map(|row| gathered.trip(row))
+        })?);
+        progress.check()?;
+        damage.extend(rows(source, PREDICTION, &range, &mut |row| {
+            Prediction::from_excerpt(row).map(|row| gathered.prediction(row))
         })?);
         progress.check()?;
         if gathered.left_out > 0 {
@@ -182,8 +215,7 @@ impl Gathered {
         if row.first {
             return;
         }
-        let probe = format!("{} by {}, {} octets", row.from, row.by, row.octets);
-        let key = (row.to, probe);
+        let key = Pair { to: row.to, from: row.from, by: row.by, octets: row.octets };
         if !self.trips.contains_key(&key) && self.trips.len() >= SERIES_MAX {
             self.left_out += 1;
             return;
@@ -191,9 +223,26 @@ impl Gathered {
         self.trips.entry(key).or_default().push((row.start_ns, row.took_ns));
     }
 
+    /// The last one counts.
+    fn prediction(&mut self, row: Prediction) {
+        let key = (row.from.clone(), row.to.clone(), row.octets);
+        let is_known = self.predictions.contains_key(&key);
+        if !is_known && self.predictions.len() >= SERIES_MAX {
+            self.left_out += 1;
+            return;
+        }
+        let known = self.predictions.entry(key).or_insert_with(|| row.clone());
+        if known.start_ns < row.start_ns {
+            *known = row;
+        }
+    }
+
     fn into_hosts(self, damage: Vec<String>) -> Hosts {
         let tables = tables(&self.activity);
-        let paths = self.trips.iter().map(|((to, probe), trips)| measured(to, probe, trips));
+        let paths = self.trips.iter().map(|(pair, trips)| {
+            let key = (pair.from.clone(), pair.to.clone(), pair.octets);
+            path(pair, trips, self.predictions.get(&key))
+        });
         let paths = paths.collect();
         Hosts {
             tables,
@@ -211,7 +260,7 @@ fn tables(activity: &Activity) -> Vec<Table> {
     let overview = activity.overview();
     let number = |value: u64| Cell::Number(value as f64);
     let line = |line: &Line| {
-        let share = |at: usize| line.share_percent[at].map_or(Cell::Nothing(None), Cell::Number);
+        let share = |at: usize| line.share_percent[at].map_or(Cell::Nothing, Cell::Number);
         let mut cells = vec![Cell::Words(line.host.clone())];
         cells.push(Cell::Number(line.measured_ns as f64 / 1e9));
         for (at, measure) in Measure::COUNTED.into_iter().enumerate() {
@@ -272,12 +321,12 @@ fn load((host, mut intervals): (String, Vec<Interval>)) -> Load {
     Load { host, interface: "all".to_owned(), times_ns, rx_bits_per_s, tx_bits_per_s }
 }
 
-fn round_trips(((host, probe), mut trips): (Pair, Vec<Trip>)) -> RoundTrips {
+fn round_trips((pair, mut trips): (Pair, Vec<Trip>)) -> RoundTrips {
     trips.sort_unstable();
     let together = trips.len().div_ceil(POINTS_MAX).max(1);
     let mut row = RoundTrips {
-        host,
-        probe,
+        probe: pair.probe(),
+        host: pair.to,
         times_ns: Vec::new(),
         p50_ns: Vec::new(),
         max_ns: Vec::new(),
@@ -300,27 +349,82 @@ fn ascending(trips: &[Trip]) -> Vec<u64> {
     answered
 }
 
-fn measured(to: &str, probe: &str, trips: &[Trip]) -> PathRow {
+fn path(pair: &Pair, trips: &[Trip], predicted: Option<&Prediction>) -> PathRow {
     let answered = ascending(trips);
+    let [p50, p90] =
+        [Quantile::P50, Quantile::P90].map(|quantile| nearest_rank(&answered, quantile));
+    let verdict = match (predicted, p50, p90) {
+        (None, ..) => "measured, not predicted: chronoscope net watch does both".to_owned(),
+        (Some(_), None, _) | (Some(_), _, None) => "nothing was answered".to_owned(),
+        (Some(of), Some(p50), Some(p90)) => {
+            let off = [
+                off("median", p50, (of.p50_ns, of.p50_band_ns)),
+                off("p90", p90, (of.p90_ns, of.p90_band_ns)),
+            ];
+            let off: Vec<String> = off.into_iter().flatten().collect();
+            if off.is_empty() { "as predicted".to_owned() } else { off.join(", ") }
+        }
+    };
     PathRow {
-        path: format!("{probe} → {to}"),
-        predicted_p50_ns: None,
-        predicted_p90_ns: None,
-        measured_p50_ns: nearest_rank(&answered, Quantile::P50),
-        measured_p90_ns: nearest_rank(&answered, Quantile::P90),
-        verdict: "measured; chronoscope net predict holds it against a topology".to_owned(),
+        path: format!("{} → {}", pair.probe(), pair.to),
+        predicted_p50_ns: predicted.map(|of| of.p50_ns),
+        predicted_p90_ns: predicted.map(|of| of.p90_ns),
+        measured_p50_ns: p50,
+        measured_p90_ns: p90,
+        verdict,
     }
+}
+
+/// By how much a quantile is off its prediction; `None` where it is within the band, or by at most
+/// [`TOLERANCE`] outside.
+fn off(what: &str, ns: u64, (predicted, [low, high]): (u64, [u64; 2])) -> Option<String> {
+    let slack = predicted as f64 * TOLERANCE;
+    let within = (low as f64 - slack)..=(high as f64 + slack);
+    let change = (ns as f64 / predicted.max(1) as f64 - 1.0) * 100.0;
+    let word = if change > 0.0 { "above" } else { "below" };
+    (!within.contains(&(ns as f64)))
+        .then(|| format!("{what} {:.0} % {word} the prediction", change.abs()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn pair() -> Pair {
+        Pair { to: "b".into(), from: "a".into(), by: "udp".into(), octets: 64 }
+    }
+
+    #[test]
+    fn what_is_outside_of_its_band_is_said() {
+        let predicted = Prediction {
+            from: "a".into(),
+            to: "b".into(),
+            octets: 64,
+            start_ns: 0,
+            p50_ns: 1000,
+            p50_band_ns: [900, 1100],
+            p90_ns: 2000,
+            p90_band_ns: [1900, 2100],
+        };
+        let of = |trips: &[u64]| {
+            let trips: Vec<Trip> = trips.iter().map(|ns| (0, Some(*ns))).collect();
+            path(&pair(), &trips, Some(&predicted)).verdict
+        };
+        assert_eq!(of(&[1000, 1000, 2000]), "as predicted");
+        assert_eq!(of(&[850, 850, 2200]), "as predicted", "5 % beyond the bands");
+        assert_eq!(
+            of(&[849, 849, 2201]),
+            "median 15 % below the prediction, p90 10 % above the prediction"
+        );
+        assert_eq!(of(&[]), "nothing was answered");
+        assert_eq!(path(&pair(), &[], None).predicted_p50_ns, None);
+    }
+
     #[test]
     fn many_points_are_put_together_and_none_is_forgotten() {
         let count = POINTS_MAX as u64 * 3;
         let trips = (0..count).map(|n| (n.cast_signed(), (n % 10 != 0).then_some(n)));
-        let row = round_trips((("b".into(), "a".into()), trips.collect()));
+        let row = round_trips((pair(), trips.collect()));
         assert_eq!((row.times_ns.len(), row.times_ns[1]), (POINTS_MAX, 3));
         assert_eq!(row.lost.iter().sum::<u64>(), count / 10);
         assert_eq!(row.max_ns.last(), Some(&(count - 1)));

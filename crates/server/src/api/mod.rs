@@ -13,6 +13,7 @@ mod chain;
 mod error;
 mod graph;
 mod hosts;
+mod idle;
 mod now;
 mod questions;
 mod rings;
@@ -21,7 +22,6 @@ mod runs;
 mod selection;
 mod status;
 mod stored;
-mod tree;
 mod worst;
 
 use crate::ServerOptions;
@@ -31,19 +31,27 @@ use asked::Path;
 use axum::http::header;
 use axum::middleware;
 use axum::{Json, Router};
+use chronoscope_store::StoreError;
 use chronoscope_store::ask::{DurationCache, Progress};
-use chronoscope_store::source::Source;
+use chronoscope_store::source::{Recent, Source, View};
 use error::ApiError;
 use running::Running;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use utoipa::OpenApi;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{Schema, SchemaType, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 /// Where the API is.
 const PREFIX: &str = "/api/v1";
+
+/// How old a view of the store may be.
+const RECENT: Duration = Duration::from_secs(1);
 
 /// What the API answers from. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -58,6 +66,10 @@ pub(crate) struct Api {
     pub(crate) runs: Arc<PathBuf>,
     /// What now is held against.
     pub(crate) limits: Arc<[Limit]>,
+    /// Other stores by name, to compare with.
+    pub(crate) others: Arc<BTreeMap<String, Source>>,
+    /// The store as it was a moment ago.
+    pub(crate) recent: Arc<Recent>,
     /// What is remembered of now.
     pub(crate) watch: Arc<now::Watch>,
     /// What is being answered.
@@ -70,12 +82,16 @@ impl Api {
     /// The API of a server.
     pub(crate) fn new(options: &ServerOptions) -> Self {
         let files = || Source::Files(options.data_dir.clone());
+        let others = options.compare.iter();
+        let others = others.map(|(name, dir)| (name.clone(), Source::Files(dir.clone())));
         Self {
             source: options.source.clone().unwrap_or_else(files),
             data_dir: Arc::new(options.data_dir.clone()),
             rings: Arc::new(options.rings.clone()),
             runs: Arc::new(options.runs.clone()),
             limits: options.limits.as_slice().into(),
+            others: Arc::new(others.collect()),
+            recent: Arc::default(),
             watch: Arc::default(),
             running: Arc::default(),
             durations: Arc::default(),
@@ -86,11 +102,30 @@ impl Api {
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
         id: Option<String>,
-        work: impl FnOnce(&Source, &Progress) -> Result<T, ApiError> + Send + 'static,
+        work: impl FnOnce(&Self, &Progress) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<Json<T>, ApiError> {
-        let source = self.source.clone();
-        let run = self.running.clone().run(id, "segments", move |progress| work(&source, progress));
+        let api = self.clone();
+        let run = self.running.clone().run(id, "segments", move |progress| work(&api, progress));
         run.await.map(Json)
+    }
+}
+
+impl Api {
+    /// Asks the store as it was at most [`RECENT`] ago; `ask` is told when. A page asks several
+    /// things at a time, and what goes on again and again: the log is read once for all.
+    ///
+    /// To be called where the server's runtime is.
+    pub(crate) fn recently<T>(
+        &self,
+        ask: impl FnMut(&View, i64) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let answer = self.recent.with(&self.source, RECENT, ask);
+        let recent = self.recent.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(RECENT).await;
+            recent.let_go(RECENT);
+        });
+        answer
     }
 }
 
@@ -107,7 +142,13 @@ async fn beside<T: Send + 'static>(
 #[openapi(
     info(title = "Chronoscope", description = "How long things take: the API of the page."),
     servers((url = "/api/v1")),
-    security(("token" = []))
+    security(("token" = [])),
+    // What is only ever a parameter: the handlers' answers do not lead to it.
+    components(schemas(
+        questions::chains::ChainOrder,
+        selection::ClockChoice,
+        selection::DurationKind
+    ))
 )]
 struct Document;
 
@@ -141,9 +182,34 @@ pub fn openapi() -> Result<String, serde_json::Error> {
     let scheme = scheme.description(Some("Only where `serve` was given a token.")).build();
     let components = document.components.get_or_insert_default();
     components.add_security_scheme("token", SecurityScheme::Http(scheme));
+    components.schemas.values_mut().for_each(require_nullable);
     let mut text = serde_json::to_string_pretty(&document)?;
     text.push('\n');
     Ok(text)
+}
+
+/// Says of an answer's fields that may be null that they are always there, which the macros do not:
+/// nothing is left out but where serde is told to, and what is left out is never null.
+fn require_nullable(schema: &mut RefOr<Schema>) {
+    let RefOr::T(Schema::Object(object)) = schema else { return };
+    let nullable = object.properties.iter().filter(|(_, property)| may_be_null(property));
+    let more: Vec<_> = nullable.map(|(name, _)| name.clone()).collect();
+    object.required.extend(more);
+}
+
+/// Whether `null` is among what a schema allows.
+fn may_be_null(schema: &RefOr<Schema>) -> bool {
+    let kind = match schema {
+        RefOr::T(Schema::Object(object)) => &object.schema_type,
+        RefOr::T(Schema::Array(array)) => &array.schema_type,
+        RefOr::T(Schema::OneOf(either)) => return either.items.iter().any(may_be_null),
+        _ => return false,
+    };
+    match kind {
+        SchemaType::Type(kind) => *kind == Type::Null,
+        SchemaType::Array(kinds) => kinds.contains(&Type::Null),
+        SchemaType::AnyValue => false,
+    }
 }
 
 /// All routes of the API, behind the token but for its description.

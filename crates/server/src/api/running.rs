@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use chronoscope_store::ask::Progress;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Semaphore;
@@ -19,12 +19,16 @@ const AT_A_TIME: usize = 2;
 const WAITING_MAX: usize = 64;
 /// Letters of a question's name.
 const ID_MAX: usize = 64;
+/// Questions with a name that are remembered when they have ended.
+const ENDED_MAX: usize = 256;
 
 /// The questions of one server.
 #[derive(Debug)]
 pub(crate) struct Running {
     turns: Arc<Semaphore>,
     asked: Mutex<BTreeMap<u64, Arc<Asked>>>,
+    /// Those with a name that ended last, the latest behind.
+    ended: Mutex<VecDeque<QuestionProgress>>,
     numbers: std::sync::atomic::AtomicU64,
 }
 
@@ -44,19 +48,19 @@ struct Asked {
 pub(crate) struct QuestionProgress {
     /// Its name, as whoever asked gave it.
     pub id: String,
-    /// Whether it waits for its turn or is being answered.
+    /// Where it stands.
     pub state: QuestionState,
     /// Units that are done.
     pub done: u64,
     /// Units in all; 0 while that is not known.
     pub total: u64,
-    /// What is counted: `segments` (files of at most a minute).
+    /// What is counted: `segments` (files of at most a minute). Empty where it is not known.
     pub unit: String,
-    /// Since it was asked, in milliseconds.
+    /// Since it was asked, in milliseconds; until it ended, where it has.
     pub elapsed_ms: u64,
 }
 
-/// Whether a question waits.
+/// Where a question stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum QuestionState {
@@ -64,6 +68,15 @@ pub(crate) enum QuestionState {
     Waiting,
     /// It is being answered.
     Running,
+    /// It has been answered.
+    Answered,
+    /// It was cancelled, or nobody waited for it any more.
+    Cancelled,
+    /// It was not answered: whoever asked was told why.
+    Failed,
+    /// No question of this name is waiting, being answered, or among the last 256 that have ended:
+    /// it has not come yet, ended long ago, or was never asked.
+    Unknown,
 }
 
 impl Default for Running {
@@ -71,6 +84,7 @@ impl Default for Running {
         Self {
             turns: Arc::new(Semaphore::new(AT_A_TIME)),
             asked: Mutex::default(),
+            ended: Mutex::default(),
             numbers: std::sync::atomic::AtomicU64::default(),
         }
     }
@@ -90,7 +104,7 @@ impl Running {
         unit: &'static str,
         work: impl FnOnce(&Progress) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let entry = self.enter(id, unit)?;
+        let mut entry = self.enter(id, unit)?;
         let asked = entry.asked.clone();
         let Ok(turn) = self.turns.clone().acquire_owned().await else {
             return Err(ApiError::busy("the server ends"));
@@ -108,7 +122,13 @@ impl Running {
             }
             answer
         });
-        answered.await.unwrap_or_else(|panic| Err(ApiError::failed(panic)))
+        let answer = answered.await.unwrap_or_else(|panic| Err(ApiError::failed(panic)));
+        entry.end = match &answer {
+            Ok(_) => QuestionState::Answered,
+            Err(error) if *error == ApiError::cancelled() => QuestionState::Cancelled,
+            Err(_) => QuestionState::Failed,
+        };
+        answer
     }
 
     fn enter(self: &Arc<Self>, id: Option<String>, unit: &'static str) -> Result<Entry, ApiError> {
@@ -134,17 +154,51 @@ impl Running {
         });
         all.insert(number, asked.clone());
         drop(all);
-        Ok(Entry { running: self.clone(), number, asked })
+        // Until the work says otherwise nobody waited for its end.
+        Ok(Entry { running: self.clone(), number, asked, end: QuestionState::Cancelled })
     }
 
-    fn find(&self, id: &str) -> Result<Arc<Asked>, ApiError> {
-        check(id)?;
+    /// The question of a name that waits or is being answered.
+    fn find(&self, id: &str) -> Option<Arc<Asked>> {
         let all = self.asked();
         let found = all.values().find(|asked| asked.id.as_deref() == Some(id));
-        found.cloned().ok_or_else(|| {
-            ApiError::missing(format!("no question {id} is being answered"))
-                .hint("it has been answered or cancelled, or was never asked")
+        found.cloned()
+    }
+
+    /// How far the question of a name is, or how it ended.
+    fn progress(&self, id: &str) -> QuestionProgress {
+        if let Some(asked) = self.find(id) {
+            return asked.progress();
+        }
+        let ended = self.ended();
+        let last = ended.iter().rev().find(|ended| ended.id == id);
+        last.cloned().unwrap_or_else(|| QuestionProgress {
+            id: id.to_owned(),
+            state: QuestionState::Unknown,
+            done: 0,
+            total: 0,
+            unit: String::new(),
+            elapsed_ms: 0,
         })
+    }
+
+    fn ended(&self) -> MutexGuard<'_, VecDeque<QuestionProgress>> {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Asked {
+    fn progress(&self) -> QuestionProgress {
+        let elapsed_ns = chronoscope_clock::monotonic_ns().saturating_sub(self.began_ns);
+        let runs = self.runs.load(Ordering::Relaxed);
+        QuestionProgress {
+            id: self.id.clone().unwrap_or_default(),
+            state: if runs { QuestionState::Running } else { QuestionState::Waiting },
+            done: self.progress.done.load(Ordering::Relaxed),
+            total: self.progress.total.load(Ordering::Relaxed),
+            unit: self.unit.to_owned(),
+            elapsed_ms: elapsed_ns / 1_000_000,
+        }
     }
 }
 
@@ -153,10 +207,19 @@ struct Entry {
     running: Arc<Running>,
     number: u64,
     asked: Arc<Asked>,
+    /// How it ends.
+    end: QuestionState,
 }
 
 impl Drop for Entry {
     fn drop(&mut self) {
+        if self.asked.id.is_some() {
+            let mut ended = self.running.ended();
+            if ended.len() >= ENDED_MAX {
+                ended.pop_front();
+            }
+            ended.push_back(QuestionProgress { state: self.end, ..self.asked.progress() });
+        }
         // Where it has been answered nobody looks any more.
         self.asked.progress.cancel.store(true, Ordering::Relaxed);
         self.running.asked().remove(&self.number);
@@ -172,38 +235,38 @@ fn check(id: &str) -> Result<(), ApiError> {
     Err(ApiError::question("question: 1 to 64 of the letters a-z, 0-9 and -"))
 }
 
-/// How far a question is that was asked with `question=ID`.
+/// How far a question is that was asked with `question=ID`, or how it ended.
 #[utoipa::path(get, path = "/questions/{id}", tag = "questions",
     params(("id" = String, Path, pattern = "^[0-9a-z-]{1,64}$", description = "its name")),
     responses((status = 200, body = QuestionProgress), (status = 400, body = ErrorBody),
-        (status = 401, body = ErrorBody), (status = 404, body = ErrorBody)))]
+        (status = 401, body = ErrorBody)))]
 pub(super) async fn progress(
     State(api): State<Api>,
     Path(id): Path<String>,
 ) -> Result<Json<QuestionProgress>, ApiError> {
-    let asked = api.running.find(&id)?;
-    let elapsed_ns = chronoscope_clock::monotonic_ns().saturating_sub(asked.began_ns);
-    let runs = asked.runs.load(Ordering::Relaxed);
-    Ok(Json(QuestionProgress {
-        id,
-        state: if runs { QuestionState::Running } else { QuestionState::Waiting },
-        done: asked.progress.done.load(Ordering::Relaxed),
-        total: asked.progress.total.load(Ordering::Relaxed),
-        unit: asked.unit.to_owned(),
-        elapsed_ms: elapsed_ns / 1_000_000,
-    }))
+    check(&id)?;
+    Ok(Json(api.running.progress(&id)))
 }
 
-/// Cancels a question: whoever asked it is answered 409.
+/// Cancels a question: whoever asked it is answered 409. One that has ended stays as it is.
 #[utoipa::path(delete, path = "/questions/{id}", tag = "questions",
     params(("id" = String, Path, pattern = "^[0-9a-z-]{1,64}$", description = "its name")),
-    responses((status = 204, description = "it will end soon"), (status = 400, body = ErrorBody),
-        (status = 401, body = ErrorBody), (status = 404, body = ErrorBody)))]
+    responses((status = 204, description = "it will end soon, or has ended"),
+        (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
+        (status = 404, body = ErrorBody)))]
 pub(super) async fn cancel(
     State(api): State<Api>,
     Path(id): Path<String>,
 ) -> Result<StatusCode, ApiError> {
-    api.running.find(&id)?.progress.cancel.store(true, Ordering::Relaxed);
+    check(&id)?;
+    match api.running.find(&id) {
+        Some(asked) => asked.progress.cancel.store(true, Ordering::Relaxed),
+        None if api.running.progress(&id).state != QuestionState::Unknown => {} // it has ended
+        None => {
+            return Err(ApiError::missing(format!("no question {id} is known"))
+                .hint("it ended long ago, or was never asked"));
+        }
+    }
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -20,6 +20,9 @@ pub(crate) struct Status {
     version: String,
     /// The store, in words.
     store: String,
+    /// When the store was looked at, at most a second ago: UTC ns since 1970. Null where there is
+    /// none yet.
+    as_of_ns: Option<i64>,
     /// Stored rows; null where a cluster is asked, which is not counted.
     rows: Option<u64>,
     /// Sealed segments; null for a cluster.
@@ -33,6 +36,8 @@ pub(crate) struct Status {
     collector: Option<CollectorStatus>,
     /// What the store and the server hold besides transactions.
     has: Has,
+    /// Other stores that `/compare` may be asked about (`serve --compare`), by name.
+    compare: Vec<String>,
 }
 
 /// From the first minute that has rows to the end of the last one, by their roots' starts.
@@ -74,6 +79,7 @@ fn read(api: &Api) -> Result<Status, ApiError> {
     let mut status = Status {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         store: api.source.to_string(),
+        as_of_ns: None,
         rows: None,
         segments: None,
         bytes: None,
@@ -85,8 +91,10 @@ fn read(api: &Api) -> Result<Status, ApiError> {
             hosts: false,
             clocks: false,
         },
+        compare: api.others.keys().cloned().collect(),
     };
-    let looked = api.source.with(|view| {
+    let looked = api.recently(|view, as_of_ns| {
+        status.as_of_ns = Some(as_of_ns);
         if let View::Files(snapshot) = view {
             let segments = snapshot.segments();
             status.rows = Some(snapshot.row_count());

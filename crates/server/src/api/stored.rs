@@ -98,8 +98,8 @@ pub(super) async fn classes(
     State(api): State<Api>,
     Plain { id, own: span }: Plain<Span>,
 ) -> Result<Json<Classes>, ApiError> {
-    api.ask(id, move |source, _| {
-        let (classes, damage) = source.classes(&span.range())?;
+    api.ask(id, move |api, _| {
+        let (classes, damage) = api.recently(|view, _| view.classes(&span.range()))?;
         let row = |(name, class): (ClassName, ask::ClassStatistics)| {
             let (p50_ns, p99_ns, max_ns) = quantiles(&class.elapsed);
             ClassRow {
@@ -132,8 +132,8 @@ pub(super) async fn paths(
     State(api): State<Api>,
     Plain { id, own: span }: Plain<Span>,
 ) -> Result<Json<Paths>, ApiError> {
-    api.ask(id, move |source, progress| {
-        let found = source.with(|view| match view {
+    api.ask(id, move |api, progress| {
+        let found = api.recently(|view, _| match view {
             View::Files(snapshot) => ask::paths(snapshot, &span.range(), progress).map(Some),
             View::ClickHouse(_) => Ok(None),
         })?;

@@ -79,8 +79,8 @@ pub(super) async fn worst(
         class: which.class.map(ClassSelector),
         count,
     };
-    api.ask(id, move |source, progress| {
-        let found = source.with(|view| match view {
+    api.ask(id, move |api, progress| {
+        let found = api.recently(|view, _| match view {
             View::Files(snapshot) => ask::worst(snapshot, &question, progress).map(Some),
             View::ClickHouse(_) => Ok(None),
         })?;

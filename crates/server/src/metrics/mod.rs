@@ -11,10 +11,13 @@ use chronoscope_collect::{AgentStatus, Status};
 use page::Page;
 use tally::{BOUNDS_NS, Buckets, Tally};
 
-/// The page.
-pub(crate) fn page(status: &Status, follower: &Follower) -> String {
+/// The page; `cut`: connections that were ended because the peer did not read.
+pub(crate) fn page(status: &Status, follower: &Follower, cut: u64) -> String {
     let mut page = Page::default();
     of_status(&mut page, status);
+    let cuts = "cut_connections_total";
+    page.family(cuts, "counter", "Connections ended because the peer did not read its answer.");
+    page.sample(cuts, &[], cut);
     of_processes(&mut page, status);
     of_agents(&mut page, status);
     // Copied, so that counting goes on while it is written.

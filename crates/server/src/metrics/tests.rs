@@ -34,13 +34,14 @@ fn full() -> String {
     batch.push(chronoscope_model::Record { class: odd_class, status: 1, level: 0, ..record }, b"");
     let follower = Follower::idle();
     follower.seen().tally.add(&batch, &names);
-    page(&status, &follower)
+    page(&status, &follower, 3)
 }
 
 #[test]
 fn names_cannot_break_the_page() {
     let page = full();
     assert!(page.contains("\nchronoscope_collected_rows_total 5\n"));
+    assert!(page.contains("\nchronoscope_cut_connections_total 3\n"));
     let offset = "\nchronoscope_agent_clock_offset_seconds{agent=\"0a\",host=\"h\"} -0.0015\n";
     assert!(page.contains(offset), "{page}");
     assert!(page.contains("{application=\"a\\\"b\\n\",host=\"\",pid=\"0\"} 7\n"), "{page}");

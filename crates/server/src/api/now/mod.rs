@@ -51,6 +51,8 @@ pub(super) struct Now {
     /// The window's end: UTC ns since 1970. Now; where nothing is live, the end of the last minute
     /// that has rows; 0 where nothing is stored.
     at_ns: i64,
+    /// When the store was looked at, at most a second ago: UTC ns since 1970.
+    as_of_ns: i64,
     window_s: u64,
     /// Whether somebody collects into this store.
     live: bool,
@@ -145,30 +147,25 @@ pub(super) async fn now(
         return Err(ApiError::question("window_s: from 1 to 3600"));
     }
     let now_ns = chronoscope_clock::utc_now_ns();
-    let asked = api.clone();
-    asked
-        .ask(id, move |source, _| {
-            let collector = Status::read(&api.data_dir).map_err(ApiError::failed)?;
-            let found = source.with(|view| match view {
-                View::Files(snapshot) => {
-                    Seen::new(&api, snapshot, collector.as_ref(), now_ns, window_s).map(Some)
-                }
-                View::ClickHouse(_) => Ok(None),
-            });
-            match found {
-                Ok(seen) => {
-                    let seen = seen.ok_or_else(|| ApiError::cluster("what goes on now"))?;
-                    Ok(seen.into_now(collector.as_ref(), &api.limits, window_s))
-                }
-                Err(error) => Err(error.into()),
+    api.ask(id, move |api, _| {
+        let collector = Status::read(&api.data_dir).map_err(ApiError::failed)?;
+        let found = api.recently(|view, as_of_ns| match view {
+            View::Files(snapshot) => {
+                let times = (now_ns, as_of_ns);
+                Seen::new(api, snapshot, collector.as_ref(), times, window_s).map(Some)
             }
-        })
-        .await
+            View::ClickHouse(_) => Ok(None),
+        })?;
+        let seen = found.ok_or_else(|| ApiError::cluster("what goes on now"))?;
+        Ok(seen.into_now(collector.as_ref(), &api.limits, window_s))
+    })
+    .await
 }
 
 /// What was found.
 struct Seen {
     at_ns: i64,
+    as_of_ns: i64,
     live: bool,
     classes: BTreeMap<ClassName, Sums>,
     hosts: BTreeMap<String, BTreeSet<String>>,
@@ -181,7 +178,7 @@ impl Seen {
         api: &Api,
         snapshot: &Snapshot,
         collector: Option<&Status>,
-        now_ns: i64,
+        (now_ns, as_of_ns): (i64, i64),
         window_s: u64,
     ) -> Result<Self, StoreError> {
         let said = collector.filter(|status| status.running);
@@ -195,6 +192,7 @@ impl Seen {
         let history = api.watch.cache.history(snapshot, at_ns)?;
         let mut seen = Self {
             at_ns,
+            as_of_ns,
             live,
             classes: BTreeMap::new(),
             hosts: BTreeMap::new(),
@@ -305,6 +303,7 @@ impl Seen {
         }
         Now {
             at_ns: self.at_ns,
+            as_of_ns: self.as_of_ns,
             window_s,
             live: self.live,
             applications: applications.into_values().collect(),

@@ -77,12 +77,10 @@ pub(in crate::api) async fn chains(
         ChainOrder::Shortest => Order::Shortest,
         ChainOrder::First => Order::First,
     };
-    let mine = api.clone();
-    api.ask(id, move |source, progress| {
-        let (total, chains) =
-            of_files(&mine, (source, progress), "which chains", |snapshot, asking| {
-                chosen(snapshot, &question, (order, limit), asking)
-            })?;
+    api.ask(id, move |api, progress| {
+        let (total, chains) = of_files((api, progress), "which chains", |snapshot, asking| {
+            chosen(snapshot, &question, (order, limit), asking)
+        })?;
         Ok(Chains { total, chains: chains.into_iter().map(summary).collect() })
     })
     .await

@@ -1,4 +1,4 @@
-//! `GET /compare`: two times side by side.
+//! `GET /compare`: two times side by side, of one store or of two.
 
 use super::{DistributionView, HopPart, HopSide, bounded, of_files};
 use crate::api::Api;
@@ -7,25 +7,32 @@ use crate::api::error::{ApiError, ErrorBody};
 use crate::api::selection::Selection;
 use axum::Json;
 use axum::extract::State;
+use chronoscope_store::StoreError;
 use chronoscope_store::ask::{self, Question};
+use chronoscope_store::source::{Source, View};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use utoipa::{IntoParams, ToSchema};
 
-/// The second time; the first is the selection's.
-#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
+/// The second time, or the second store; the first is the selection's.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(in crate::api) struct Second {
-    /// B is of chains whose root started then or later: UTC ns since 1970.
-    b_from_ns: i64,
-    /// B is of chains whose root started before then: UTC ns since 1970.
-    b_until_ns: i64,
+    /// B is of this store, one of those that `/status` names in `compare`; of the same as A where
+    /// nothing is said.
+    b_store: Option<String>,
+    /// B is of chains whose root started then or later: UTC ns since 1970. Needed where `b_store`
+    /// is not given; there it is the beginning of the store where nothing is said.
+    b_from_ns: Option<i64>,
+    /// B is of chains whose root started before then: UTC ns since 1970. As `b_from_ns`.
+    b_until_ns: Option<i64>,
     /// The most chains of each whose hops are read; 2000 where nothing is said.
     #[param(minimum = 1, maximum = 20000)]
     sample: Option<usize>,
 }
 
-/// Two times side by side: A is the selection's, B the other.
+/// Two times side by side, of one store or of two: A is the selection's, B the other.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(in crate::api) struct Compare {
     a: CompareSide,
@@ -43,6 +50,8 @@ pub(in crate::api) struct Compare {
 /// One of the two.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(in crate::api) struct CompareSide {
+    /// Its store by name; null where it is the server's own.
+    store: Option<String>,
     /// UTC ns since 1970.
     from_ns: i64,
     /// UTC ns since 1970, not included.
@@ -102,7 +111,7 @@ pub(in crate::api) enum PathState {
     Vanished,
 }
 
-/// Two times side by side.
+/// Two times side by side, of one store or of two.
 #[utoipa::path(get, path = "/compare", tag = "durations", params(Selection, Second, QuestionName),
     responses((status = 200, body = Compare), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
@@ -113,20 +122,53 @@ pub(in crate::api) async fn compare(
     Asked { selection, id, own }: Asked<Second>,
 ) -> Result<Json<Compare>, ApiError> {
     let a = selection.question()?;
-    let b = Question { start_ns: own.b_from_ns..own.b_until_ns, ..a.clone() };
+    let b = Question { start_ns: own.start_ns()?, ..a.clone() };
     let most = bounded("sample", own.sample, 2000, 20_000)?;
-    let mine = api.clone();
-    api.ask(id, move |source, progress| {
-        let found = of_files(&mine, (source, progress), "a comparison", |snapshot, asking| {
-            ask::compare((snapshot, &a), (snapshot, &b), most, asking)
+    let other = own.b_store.as_deref().map(|name| named(&api, name)).transpose()?;
+    api.ask(id, move |api, progress| {
+        let found = of_files((api, progress), "a comparison", |first, asking| match &other {
+            None => ask::compare((first, &a), (first, &b), most, asking),
+            Some(other) => other.with(|view| match view {
+                View::Files(second) => ask::compare((first, &a), (second, &b), most, asking),
+                View::ClickHouse(_) => Err(StoreError::OfFilesOnly { what: "a comparison" }),
+            }),
         })?;
-        Ok(view(found))
+        Ok(view(found, own.b_store))
     })
     .await
 }
 
-fn view(found: ask::Comparison) -> Compare {
-    let side = |side: ask::ComparedSide| CompareSide {
+impl Second {
+    /// When B's roots started.
+    fn start_ns(&self) -> Result<Range<i64>, ApiError> {
+        match (self.b_from_ns, self.b_until_ns) {
+            (Some(from), Some(until)) => Ok(from..until),
+            (from, until) if self.b_store.is_some() => {
+                Ok(from.unwrap_or(i64::MIN)..until.unwrap_or(i64::MAX))
+            }
+            _ => Err(ApiError::question("b_from_ns and b_until_ns are needed, or b_store")
+                .hint("B is another time of this store, or another store")),
+        }
+    }
+}
+
+/// A store that may be compared with.
+fn named(api: &Api, name: &str) -> Result<Source, ApiError> {
+    let known = api.others.get(name).cloned();
+    known.ok_or_else(|| {
+        let names = api.others.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let hint = if names.is_empty() {
+            "start it as chronoscope serve --compare NAME=DIR".to_owned()
+        } else {
+            format!("there are: {names}")
+        };
+        ApiError::question("b_store: there is no store of this name to compare with").hint(hint)
+    })
+}
+
+fn view(found: ask::Comparison, b_store: Option<String>) -> Compare {
+    let side = |store: Option<String>, side: ask::ComparedSide| CompareSide {
+        store,
         from_ns: side.start_ns.start,
         until_ns: side.start_ns.end,
         distribution: side.distribution.as_ref().map(DistributionView::from),
@@ -162,8 +204,8 @@ fn view(found: ask::Comparison) -> Compare {
         },
     };
     Compare {
-        a: side(found.a),
-        b: side(found.b),
+        a: side(None, found.a),
+        b: side(b_store, found.b),
         edges_ns: found.edges_ns,
         difference,
         hop_edges_ns: found.part_edges_ns,

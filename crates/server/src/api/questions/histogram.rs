@@ -105,9 +105,8 @@ pub(in crate::api) async fn histogram(
     let count = bounded("bins", own.bins, 100, 10_000)?;
     let scale = own.scale.unwrap_or_default();
     let began_ns = chronoscope_clock::monotonic_ns();
-    let mine = api.clone();
-    api.ask(id, move |source, progress| {
-        let found = of_files(&mine, (source, progress), "a histogram", |snapshot, asking| {
+    api.ask(id, move |api, progress| {
+        let found = of_files((api, progress), "a histogram", |snapshot, asking| {
             ask_again(snapshot, &question, asking)
         })?;
         let answer = view(&found, count, scale);

@@ -88,9 +88,8 @@ pub(in crate::api) async fn hops(
     let most = bounded("sample", own.sample, 2000, 20_000)?;
     let from = own.context_from_ns.unwrap_or(i64::MIN);
     let context = from..own.context_until_ns.unwrap_or(i64::MAX);
-    let mine = api.clone();
-    api.ask(id, move |source, progress| {
-        let found = of_files(&mine, (source, progress), "the hops", |snapshot, asking| {
+    api.ask(id, move |api, progress| {
+        let found = of_files((api, progress), "the hops", |snapshot, asking| {
             ask::hops(snapshot, &question, (context.clone(), most), asking)
         })?;
         Ok(view(found))

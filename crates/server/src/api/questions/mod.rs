@@ -1,6 +1,6 @@
 //! Questions about durations: `/scatter`, `/histogram`, `/chains`, `/hops` and `/compare`.
 
-mod chains;
+pub(super) mod chains;
 mod compare;
 mod histogram;
 mod hops;
@@ -10,7 +10,7 @@ use super::Api;
 use super::error::ApiError;
 use chronoscope_chain::{Distribution, PartKind, PartSide, Scale};
 use chronoscope_store::ask::{Asking, ClockQuality, Limits, Progress};
-use chronoscope_store::source::{Source, View};
+use chronoscope_store::source::View;
 use chronoscope_store::{Snapshot, StoreError};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -168,14 +168,13 @@ impl From<PartKind> for HopPart {
 
 /// Asks the files of a store; a cluster does not answer `what`.
 fn of_files<T>(
-    api: &Api,
-    (source, progress): (&Source, &Progress),
+    (api, progress): (&Api, &Progress),
     what: &str,
     mut ask: impl FnMut(&Snapshot, &Asking<'_>) -> Result<T, StoreError>,
 ) -> Result<T, ApiError> {
     let limits = Limits::default();
     let asking = Asking { limits: &limits, progress, cache: &api.durations };
-    let found = source.with(|view| match view {
+    let found = api.recently(|view, _| match view {
         View::Files(snapshot) => ask(snapshot, &asking).map(Some),
         View::ClickHouse(_) => Ok(None),
     })?;

@@ -85,8 +85,9 @@ pub(in crate::api) struct Extremes {
     max_ns: Vec<u64>,
     /// When the longest started, since `from_ns`.
     max_start_ns: Vec<u64>,
-    /// The longest one's chain; empty where it is not among the longest of all: `/chains` says it.
-    max_chain: Vec<String>,
+    /// The longest one's chain; null where it is not among the 24 longest of all: `/chains` says
+    /// it.
+    max_chain: Vec<Option<String>>,
 }
 
 /// Durations with rows missing on their way, by column: parallel arrays.
@@ -127,9 +128,8 @@ pub(in crate::api) async fn scatter(
         return Err(ApiError::question(format!("width x height: at most {CELLS_MAX} cells")));
     }
     let began_ns = chronoscope_clock::monotonic_ns();
-    let mine = api.clone();
-    api.ask(id, move |source, progress| {
-        let found = of_files(&mine, (source, progress), "a scattergram", |snapshot, asking| {
+    api.ask(id, move |api, progress| {
+        let found = of_files((api, progress), "a scattergram", |snapshot, asking| {
             ask::scatter(snapshot, &question, raster, asking)
         })?;
         Ok(Scatter { elapsed_ms: elapsed_ms(began_ns), ..view(&found, raster, scale) })
@@ -151,7 +151,7 @@ fn view(found: &ask::Scatter, raster: Raster, scale: AxisScale) -> Scatter {
         extremes.min_ns.push(extreme.min_ns);
         extremes.max_ns.push(extreme.max.duration_ns);
         extremes.max_start_ns.push(extreme.max.start_ns.abs_diff(found.start_ns.start));
-        extremes.max_chain.push(extreme.max_chain.map(|id| id.to_string()).unwrap_or_default());
+        extremes.max_chain.push(extreme.max_chain.map(|id| id.to_string()));
     }
     let gap = |gap: &ask::Gap| Gap {
         from_ns: gap.start_ns.start,

@@ -1,0 +1,129 @@
+//! A peer that does not read: how long it is waited for.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
+
+/// A connection whose writing fails when the peer has taken nothing for a while: an answer that
+/// nobody reads would be held, with its connection's place, for as long as the peer likes. Each
+/// octet that is taken buys the whole time again.
+#[derive(Debug)]
+pub(crate) struct Patient<S> {
+    stream: S,
+    within: Duration,
+    cut: Arc<AtomicU64>,
+    /// Runs while a write waits.
+    overdue: Option<Pin<Box<Sleep>>>,
+}
+
+impl<S> Patient<S> {
+    /// A connection that is waited for as long as that; where it was in vain, `cut` counts it.
+    pub(crate) fn new(stream: S, within: Duration, cut: Arc<AtomicU64>) -> Self {
+        Self { stream, within, cut, overdue: None }
+    }
+
+    /// What came of a write, or that it has waited for too long.
+    fn judge<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        written: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.overdue = None;
+            return written;
+        }
+        let within = self.within;
+        let overdue = self.overdue.get_or_insert_with(|| Box::pin(sleep(within)));
+        ready!(overdue.as_mut().poll(context));
+        self.cut.fetch_add(1, Ordering::Relaxed);
+        self.overdue = None;
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the peer reads nothing")))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, into)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        from: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, from);
+        self.judge(context, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        from: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, from);
+        self.judge(context, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        self.judge(context, flushed)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let ended = Pin::new(&mut self.stream).poll_shutdown(context);
+        self.judge(context, ended)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap()
+    }
+
+    #[test]
+    fn who_reads_nothing_is_cut_and_counted() {
+        runtime().block_on(async {
+            let (ours, theirs) = tokio::io::duplex(1024);
+            let cut = Arc::new(AtomicU64::new(0));
+            let mut patient = Patient::new(ours, Duration::from_millis(20), cut.clone());
+            let error = patient.write_all(&[7; 4096]).await.unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+            assert_eq!(cut.load(Ordering::Relaxed), 1);
+            drop(theirs);
+        });
+    }
+
+    #[test]
+    fn who_reads_an_octet_at_a_time_is_waited_for() {
+        runtime().block_on(async {
+            let (ours, mut theirs) = tokio::io::duplex(1);
+            let cut = Arc::new(AtomicU64::new(0));
+            // No octet takes an hour, and all of them may take as long as they like.
+            let mut patient = Patient::new(ours, Duration::from_hours(1), cut.clone());
+            let writes = tokio::spawn(async move { patient.write_all(&[7; 100]).await });
+            let mut all = Vec::new();
+            theirs.read_to_end(&mut all).await.unwrap();
+            writes.await.unwrap().unwrap();
+            assert_eq!((all.len(), cut.load(Ordering::Relaxed)), (100, 0));
+        });
+    }
+}

@@ -1,0 +1,129 @@
+//! A server over a store whose chains are slow on one host, asked over a real socket.
+
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // helpers of tests
+#![allow(dead_code)] // each test uses its part
+
+use chronoscope_model::{
+    Batch, ClassId, ClassName, NO_PROCESS_CPU, Names, PathId, ProcessId, ProcessName, Record,
+    TransactionId,
+};
+use chronoscope_server::{Server, ServerOptions};
+use chronoscope_store::{Append, MINUTE_NS, Options, Store};
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+
+/// When the first chain starts: 2026-11-21T00:00 UTC.
+pub(crate) const BEGIN_NS: i64 = 1_795_219_200_000_000_000;
+/// A chain every millisecond; each tenth waits 50 ms longer for its last hop, on the host `slow`.
+pub(crate) const CHAINS: u64 = 1200;
+/// The selection of all of them.
+pub(crate) const ALL: &str = "root=A::in&leaf=B::out";
+
+fn process(host: &str) -> ProcessName {
+    ProcessName { application: "A".into(), host: host.into(), pid: 1, start_ns: 1 }
+}
+
+/// Stores chains that start at these times, each a whole set of [`CHAINS`].
+pub(crate) fn fill(dir: &Path, begins_ns: &[i64]) {
+    let mut names = Names::default();
+    let classes = [("A", "in"), ("B", "out")].map(|(application, class)| {
+        names.add_class(ClassName { application: application.into(), class: class.into() });
+        ClassId::of(application, class)
+    });
+    names.add_path(PathId::of(&classes[..1]), classes[..1].to_vec());
+    names.add_path(PathId::of(&classes), classes.to_vec());
+    let hosts = ["quick", "slow"].map(|host| {
+        names.add_process(process(host));
+        process(host).id()
+    });
+    let mut batch = Batch::default();
+    let chains = begins_ns.iter().flat_map(|begin| (1..=CHAINS).map(move |chain| (*begin, chain)));
+    for (number, (begin_ns, chain)) in (0..).zip(chains) {
+        let root_start_ns = begin_ns + chain as i64 * 1_000_000;
+        let first_id = number * 2 + 2;
+        let late = chain % 10 == 0;
+        let wait_ns = if late { 50_000_000 } else { 100_000 + chain as i64 * 10 };
+        let mut row = |level: u16, start_ns: i64, host: ProcessId| {
+            let record = Record {
+                start_ns,
+                elapsed_ns: 20_000 + chain % 7,
+                process_cpu_ns: NO_PROCESS_CPU,
+                chain_low: number / CHAINS * CHAINS + chain,
+                id: TransactionId(first_id + u64::from(level)),
+                parent: TransactionId(if level == 0 { 0 } else { first_id }),
+                class: classes[usize::from(level)],
+                path: PathId::of(&classes[..=usize::from(level)]),
+                root_start_ns,
+                root_process: hosts[0],
+                process: host,
+                level,
+                ..Record::default()
+            };
+            batch.push(record, b"");
+        };
+        row(0, root_start_ns, hosts[0]);
+        row(1, root_start_ns + wait_ns, hosts[usize::from(late)]);
+    }
+    let now = begins_ns.iter().max().unwrap() + 10 * MINUTE_NS;
+    let store = Store::open(dir, Options::default(), now).unwrap();
+    let input = Append { batch: Some(&batch), names: Some(&names), ..Append::default() };
+    store.append(&input, now).unwrap();
+    store.sync().unwrap();
+    store.seal_all(now).unwrap();
+}
+
+/// A server over such a store.
+pub(crate) struct World {
+    pub(crate) server: Server,
+    pub(crate) dir: tempfile::TempDir,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self::with(&[BEGIN_NS], |_| ())
+    }
+
+    /// With chains at some times, and other options.
+    pub(crate) fn with(begins_ns: &[i64], change: impl FnOnce(&mut ServerOptions)) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fill(dir.path(), begins_ns);
+        let mut options = ServerOptions::new("127.0.0.1:0".parse().unwrap(), dir.path().to_owned());
+        change(&mut options);
+        Self { server: Server::start(options).unwrap(), dir }
+    }
+
+    /// A connection on which a request has been sent.
+    pub(crate) fn send(&self, method: &str, path: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(self.server.address()).unwrap();
+        let request =
+            format!("{method} /api/v1/{path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        stream
+    }
+
+    /// Status and body of a request.
+    pub(crate) fn get(&self, path: &str) -> (u16, Value) {
+        received(self.send("GET", path))
+    }
+
+    pub(crate) fn answer(&self, path: &str) -> Value {
+        let (status, body) = self.get(path);
+        assert_eq!(status, 200, "{path}: {body}");
+        body
+    }
+}
+
+/// What comes on a connection: its status, and its body (null without any).
+pub(crate) fn received(mut stream: TcpStream) -> (u16, Value) {
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    let (Some(from), Some(to)) = (body.find('{'), body.rfind('}')) else {
+        return (status, Value::Null);
+    };
+    let body = &body[from..=to];
+    (status, serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {body}")))
+}
