@@ -9,7 +9,7 @@
 //! nobody waits for a probe; whoever carries, asks and answers runs before other programs. What the gateways are known by and what the prediction is judged by
 //! are different probes, taken in turns. The band is that of so many measured round trips; beside
 //! the measured quantile stands the interval that has the true one with 95 %. `~`: outside the
-//! band, but its interval meets it; `!`: the band is refuted.
+//! band, but its interval meets it; `!`: the band is refuted. `--json` prints the same as JSON.
 #![allow(clippy::unwrap_used)]
 
 use chronoscope_lab::{Element, Joint, Lab, Namespace, Plan, Traffic, run_first};
@@ -20,6 +20,7 @@ use chronoscope_net::path::predict::{Prediction, parts, predict};
 use chronoscope_net::path::sampling::{Ask, Sampling, sample};
 use chronoscope_net::path::topology::Topology;
 use chronoscope_net::probe::echo;
+use serde_json::{Value, json};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -43,17 +44,22 @@ fn main() -> Result<(), Failure> {
         return Ok(()); // asked by a test runner
     }
     if let Err(error) = std::thread::spawn(run_first).join().unwrap() {
-        println!("other programs' turns are in the figures: {error}");
+        eprintln!("other programs' turns are in the figures: {error}");
     }
     let rounds = if asked("--quick") { 100 } else { 500 };
-    println!(
-        "gateways           octets   predicted p50 (band)        measured (95 %)    error   \
+    let as_json = asked("--json");
+    let say = |line: String| {
+        if !as_json {
+            println!("{line}");
+        }
+    };
+    say("gateways           octets   predicted p50 (band)        measured (95 %)    error   \
               predicted p90 (band)        measured (95 %)    error"
-    );
+        .to_owned());
     let idle = match probe(0.0, 2 * rounds) {
         Ok(idle) => idle,
         Err(error) => {
-            println!("{error}");
+            eprintln!("{error}");
             return Ok(());
         }
     };
@@ -62,11 +68,20 @@ fn main() -> Result<(), Failure> {
         idle.iter().map(|sizes| sizes.each_ref().map(other)).collect()
     };
     let (known, truth) = (every_other(0), every_other(1));
-    println!("{}\n", compare(&known, &truth, 0.0)?.said("idle"));
-    for utilisation in [0.5, 0.8] {
-        let truth = probe(utilisation, rounds)?;
-        let score = compare(&known, &truth, utilisation)?;
-        println!("{}\n", score.said(&format!("{:.0} % busy", utilisation * 100.0)));
+    let mut scores = Vec::new();
+    for utilisation in [0.0, 0.5, 0.8] {
+        let truth = if utilisation == 0.0 { truth.clone() } else { probe(utilisation, rounds)? };
+        let score = compare(&known, &truth, utilisation, &say)?;
+        let busy = if utilisation == 0.0 {
+            "idle".to_owned()
+        } else {
+            format!("{:.0} % busy", utilisation * 100.0)
+        };
+        say(score.said(&busy) + "\n");
+        scores.push(score.json(utilisation));
+    }
+    if as_json {
+        println!("{:#}", json!({ "version": 1, "probes": rounds, "scores": scores }));
     }
     Ok(())
 }
@@ -162,6 +177,8 @@ struct Score {
     /// Measured quantiles inside the band, and those whose interval meets it.
     inside: u32,
     met: u32,
+    /// Every path by size, as JSON.
+    paths: Vec<Value>,
 }
 
 impl Score {
@@ -177,10 +194,24 @@ impl Score {
             share(self.met),
         )
     }
+
+    fn json(&self, utilisation: f64) -> Value {
+        let [p50, p90] = self.worst.map(|part| part * 100.0);
+        json!({
+            "utilisation": utilisation, "p50_error_pct": p50, "p90_error_pct": p90,
+            "quantiles": self.quantiles, "inside": self.inside, "met": self.met,
+            "paths": self.paths,
+        })
+    }
 }
 
 /// Predicts every path from what is `known` of single gateways, beside the `truth`.
-fn compare(known: &Samples, truth: &Samples, utilisation: f64) -> Result<Score, Failure> {
+fn compare(
+    known: &Samples,
+    truth: &Samples,
+    utilisation: f64,
+    say: &impl Fn(String),
+) -> Result<Score, Failure> {
     let topology = topology(known, utilisation)?;
     let mut score = Score::default();
     for (way, name) in WAYS.iter().enumerate().skip(1) {
@@ -198,8 +229,12 @@ fn compare(known: &Samples, truth: &Samples, utilisation: f64) -> Result<Score, 
             {
                 let measured = interval(&ascending, quantile).ok_or("nothing measured")?;
                 line.push_str(&score.add(index, ns, band, measured));
+                score.paths.push(json!({
+                    "gateways": name, "octets": octets, "quantile": quantile.to_string(),
+                    "predicted_ns": ns, "measured_ns": measured.value_ns,
+                }));
             }
-            println!("{line}");
+            say(line);
         }
     }
     Ok(score)

@@ -4,7 +4,7 @@
 //! versions 2c and 3; and, so that 1000 hosts do not measure snmpd alone on a small machine, a
 //! program of a few lines that answers for all of them by 2c from the same tables. All of them are
 //! other processes: the scanner's CPU time is its own. Scans begin once a second. Aims: 300 hosts in
-//! 0.5 s and with 5 % of a core, 1000 in 1 s.
+//! 0.5 s and with 5 % of a core, 1000 in 1 s. `--json` prints a line of JSON for each row.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../tests/agent/mod.rs"]
@@ -16,6 +16,7 @@ use chronoscope_clock::{monotonic_ns, process_cpu_ns, sleep, sleep_until};
 use chronoscope_net::rows::Outcome;
 use chronoscope_net::scan::hosts;
 use chronoscope_net::scan::scanner::{Options, Scanner};
+use serde_json::json;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -35,26 +36,29 @@ fn main() {
     if let Some(at) = args.iter().position(|arg| arg == "--respond") {
         return respond(args[at + 1].parse().unwrap());
     }
-    let scans = if args.iter().any(|arg| arg == "--quick") { 3 } else { 20 };
-    println!(
-        "{:<22} {:>5} {:>9} {:>9} {:>6}  {:>12} {:>6}  {:>10} {:>10}",
-        "answering",
-        "hosts",
-        "ms/scan",
-        "slowest",
-        "of aim",
-        "scanner's CPU",
-        "of aim",
-        "their CPU",
-        "lost"
-    );
+    let asked = |flag: &str| args.iter().any(|arg| arg == flag);
+    let extent = Extent { scans: if asked("--quick") { 3 } else { 20 }, as_json: asked("--json") };
+    if !extent.as_json {
+        println!(
+            "{:<22} {:>5} {:>9} {:>9} {:>6}  {:>12} {:>6}  {:>10} {:>10}",
+            "answering",
+            "hosts",
+            "ms/scan",
+            "slowest",
+            "of aim",
+            "scanner's CPU",
+            "of aim",
+            "their CPU",
+            "lost"
+        );
+    }
     if peers::installed("snmpd", "snmpd") {
         for count in [300, 1000] {
             let daemons = Daemons::start(count);
-            measure("snmpd, version 2c", count, "", scans, || daemons.cpu_ms());
-            measure("snmpd, version 3", count, V3, scans, || daemons.cpu_ms());
+            measure("snmpd, version 2c", count, "", extent, || daemons.cpu_ms());
+            measure("snmpd, version 3", count, V3, extent, || daemons.cpu_ms());
             if count == 300 && peers::installed("snmpbulkget", "snmp") {
-                client(30);
+                client(30, extent);
             }
         }
     }
@@ -65,8 +69,15 @@ fn main() {
         let running = peers::Running(child.spawn().unwrap());
         sleep(Duration::from_millis(1000));
         let cpu_ms = || cpu_ms(running.0.id());
-        measure("a program, version 2c", count, "", scans, cpu_ms);
+        measure("a program, version 2c", count, "", extent, cpu_ms);
     }
+}
+
+/// How much is measured, and how it is said.
+#[derive(Clone, Copy)]
+struct Extent {
+    scans: u32,
+    as_json: bool,
 }
 
 /// 127.1.0.1 and so on, a hundred in each /24.
@@ -76,7 +87,8 @@ fn address(n: usize) -> SocketAddr {
 }
 
 /// Scans, and prints a line.
-fn measure(who: &str, count: usize, how: &str, scans: u32, their_cpu_ms: impl Fn() -> f64) {
+fn measure(who: &str, count: usize, how: &str, extent: Extent, their_cpu_ms: impl Fn() -> f64) {
+    let Extent { scans, as_json } = extent;
     let line = |n| format!("{} port={PORT} {how}\n", address(n).ip());
     let list: String = (0..count).map(line).collect();
     let mut scanner = Scanner::new(&hosts::read(&list).unwrap(), Options::default()).unwrap();
@@ -101,6 +113,13 @@ fn measure(who: &str, count: usize, how: &str, scans: u32, their_cpu_ms: impl Fn
     let aim_ms = if count <= 300 { 500.0 } else { 1000.0 };
     // Of a core, at one scan a second; the aim is for 300 hosts.
     let share = cpu_ms / 10.0;
+    if as_json {
+        let row = json!({
+            "who": who, "hosts": count, "scans": scans, "median_ms": median, "slowest_ms": slowest,
+            "scanner_core_pct": share, "their_cpu_ms": theirs_ms, "lost": lost,
+        });
+        return println!("{row}");
+    }
     let of_aim = if count <= 300 { format!("{:.2}", share / 5.0) } else { "–".to_owned() };
     println!(
         "{who:<22} {count:>5} {median:>9.1} {slowest:>9.1} {:>6.2}  {share:>10.2} % {of_aim:>6}  \
@@ -111,7 +130,7 @@ fn measure(who: &str, count: usize, how: &str, scans: u32, their_cpu_ms: impl Fn
 }
 
 /// net-snmp's client, a process for each host as scripts use it.
-fn client(count: usize) {
+fn client(count: usize, extent: Extent) {
     let start_ns = monotonic_ns();
     for n in 0..count {
         let columns = ["31.1.1.1.6", "31.1.1.1.10", "31.1.1.1.7", "31.1.1.1.11"];
@@ -124,6 +143,10 @@ fn client(count: usize) {
         assert!(status.unwrap().success());
     }
     let each_ms = (monotonic_ns() - start_ns) as f64 / 1e6 / count as f64;
+    if extent.as_json {
+        let row = json!({ "who": "snmpbulkget", "hosts": 300, "median_ms": each_ms * 300.0 });
+        return println!("{row}");
+    }
     println!(
         "{:<22} {:>5} {:>9.1}  ({each_ms:.1} ms a host, one after the other, measured with {count})",
         "snmpbulkget",

@@ -24,12 +24,14 @@
 //! |---|---|---|---|
 //! | [`SCAN_HOST`] | until the host had answered, or was no longer waited for | good; aborted: no answer; failed: not understood | `host`, `by`; how far the counters went: `interval_ns`, `in_p`, `out_p`, `in_b`, `out_b` (packets, octets), `in_e`, `out_e`, `in_d`, `out_d` (errors, drops), where not 0; `restarted`; `why` |
 //! | [`ROUND_TRIP`] | the round trip; 0 where it was lost | good; aborted: lost | `from`, `to`, `by`, `octets`, `first` |
+//! | [`PREDICTION`] | the predicted median | good | `from`, `to`, `octets`; `p90`, `p50_low`, `p50_high`, `p90_low`, `p90_high` (nanoseconds) |
 //! | [`TRANSFER`] | the transfer | good; aborted: it broke off | `from`, `to`, `octets` |
 //!
 //! Limits: a ring has [`chronoscope_model::context::MAX_BYTES`] for a row's context. So keys are
 //! short, names have at most [`NAME_MAX`] octets ([`row_name`]), and numbers are exact up to 2^53.
 
 use crate::counters::Counters;
+use crate::path::predict;
 use crate::table::Observation;
 use chronoscope_model::{ClassId, Excerpt, Status, Transaction};
 use chronoscope_record::{Class, Parent, Started};
@@ -42,6 +44,8 @@ pub const APPLICATION: &str = "chronoscope net";
 pub const SCAN_HOST: &str = "scanHost";
 /// Class of [`RoundTrip`].
 pub const ROUND_TRIP: &str = "roundTrip";
+/// Class of [`Prediction`].
+pub const PREDICTION: &str = "prediction";
 /// Class of [`Transfer`].
 pub const TRANSFER: &str = "transfer";
 
@@ -54,6 +58,10 @@ pub const WHY_MAX: usize = 120;
 
 /// Keys of the values of [`Counters`], in the order of its fields.
 const COUNTERS: [&str; 8] = ["in_p", "out_p", "in_b", "out_b", "in_e", "out_e", "in_d", "out_d"];
+
+/// Keys of the bands of a [`Prediction`].
+const P50_BAND: [&str; 2] = ["p50_low", "p50_high"];
+const P90_BAND: [&str; 2] = ["p90_low", "p90_high"];
 
 /// What one scan learned of one host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,6 +116,28 @@ pub struct RoundTrip {
     pub start_ns: i64,
     /// How long it took, in nanoseconds; `None` where no answer came.
     pub took_ns: Option<u64>,
+}
+
+/// How long a round trip is predicted to take: what [`RoundTrip`]s of the same hosts and size are
+/// held against.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prediction {
+    /// The host that asks.
+    pub from: String,
+    /// The host that answers.
+    pub to: String,
+    /// Size of the request, in octets of payload.
+    pub octets: u64,
+    /// When it was predicted: UTC, nanoseconds since 1970.
+    pub start_ns: i64,
+    /// Median, in nanoseconds.
+    pub p50_ns: u64,
+    /// Where that is with 95 % confidence.
+    pub p50_band_ns: [u64; 2],
+    /// 90th percentile, in nanoseconds.
+    pub p90_ns: u64,
+    /// Where that is with 95 % confidence.
+    pub p90_band_ns: [u64; 2],
 }
 
 /// One bulk transfer.
@@ -232,6 +262,56 @@ impl RoundTrip {
             octets: whole(row, "octets")?,
             start_ns: row.start_ns,
             took_ns: (row.status == Status::Good).then_some(row.elapsed_ns),
+        })
+    }
+}
+
+impl Prediction {
+    /// What the model says of a path at a moment.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // `as` keeps to the range
+    pub fn of(path: (&str, &str, u32), said: &predict::Prediction, start_ns: i64) -> Self {
+        let (from, to, octets) = path;
+        let ns = |ns: f64| ns.round() as u64;
+        Self {
+            from: from.to_owned(),
+            to: to.to_owned(),
+            octets: octets.into(),
+            start_ns,
+            p50_ns: ns(said.p50_ns),
+            p50_band_ns: said.p50_band_ns.map(ns),
+            p90_ns: ns(said.p90_ns),
+            p90_band_ns: said.p90_band_ns.map(ns),
+        }
+    }
+
+    /// Writes it into this process's ring.
+    pub fn record(&self) {
+        static CLASS: OnceLock<&Class> = OnceLock::new();
+        let mut row = Row::new(&CLASS, PREDICTION);
+        row.name("from", &self.from);
+        row.name("to", &self.to);
+        row.number("octets", self.octets);
+        row.number("p90", self.p90_ns);
+        for (keys, band) in [(P50_BAND, self.p50_band_ns), (P90_BAND, self.p90_band_ns)] {
+            keys.into_iter().zip(band).for_each(|(key, ns)| row.number(key, ns));
+        }
+        row.end(Status::Good, self.start_ns, self.p50_ns);
+    }
+
+    /// What a transaction of its class says; `None` where it was not written here.
+    #[must_use]
+    pub fn from_excerpt(row: &Excerpt<'_>) -> Option<Self> {
+        let band = |[low, high]: [&str; 2]| Some([whole(row, low)?, whole(row, high)?]);
+        Some(Self {
+            from: row.word("from")?.to_owned(),
+            to: row.word("to")?.to_owned(),
+            octets: whole(row, "octets")?,
+            start_ns: row.start_ns,
+            p50_ns: row.elapsed_ns,
+            p50_band_ns: band(P50_BAND)?,
+            p90_ns: whole(row, "p90")?,
+            p90_band_ns: band(P90_BAND)?,
         })
     }
 }

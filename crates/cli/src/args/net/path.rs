@@ -50,6 +50,10 @@ pub(crate) struct Predict {
     /// until now
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) utilisation_from_store: Option<String>,
+    /// Store the prediction (as it is now, without what if): the page holds measured round trips
+    /// against it
+    #[arg(long)]
+    pub(crate) keep: bool,
     #[command(flatten)]
     pub(crate) data: Data,
     /// What if this element were of that type (may be given several times)

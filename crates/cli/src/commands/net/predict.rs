@@ -1,5 +1,6 @@
 //! `chronoscope net predict`: how long a round trip takes, from the elements on its way.
 
+use super::keep::Keep;
 use super::{stored, topology};
 use crate::args::net::path::Predict;
 use crate::exit::Exit;
@@ -11,7 +12,7 @@ use chronoscope_formats::json;
 use chronoscope_net::path::predict::{Change, PartPrediction, Prediction, parts, predict as sum};
 use chronoscope_net::path::topology::Topology;
 use chronoscope_net::path::utilisation::{Busy, apply};
-use chronoscope_net::rows::ScanRow;
+use chronoscope_net::rows::{self, ScanRow};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -24,6 +25,12 @@ pub(crate) fn predict(args: &Predict) -> Result<Exit> {
         Ok(sum(&parts(&topology, &args.from, &args.to, args.size, changes)?))
     };
     let now = ask(&[])?;
+    if args.keep {
+        let keep = Keep::begin(&args.data)?;
+        let of = (args.from.as_str(), args.to.as_str(), args.size);
+        rows::Prediction::of(of, &now, chronoscope_clock::utc_now_ns()).record();
+        keep.end()?;
+    }
     let then = if changes.is_empty() { None } else { Some(ask(&changes)?) };
     if args.json {
         let part = document(args, &now, then.as_ref(), &busy)?;

@@ -14,7 +14,7 @@ use chronoscope_net::path::sampling::{Ask, Probed, Sampling, sample};
 use chronoscope_net::path::topology::Topology;
 use chronoscope_net::path::watch::{Limits, Path, Seen, Verdict, judge};
 use chronoscope_net::probe::Prober;
-use chronoscope_net::rows::RoundTrip;
+use chronoscope_net::rows::{Prediction, RoundTrip};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::io;
@@ -50,6 +50,7 @@ pub(crate) fn watch(args: &Watch) -> Result<Exit> {
         seed: chronoscope_clock::monotonic_ns(),
     };
     let mut watched = Watched::new(args, from, paths, limits);
+    watched.keep_predictions();
     let done = sample(&mut asks, &sampling, interrupt.flag(), |probed| {
         if !args.no_store {
             watched.row(&probed, kinds[probed.path]).record();
@@ -115,6 +116,15 @@ impl<'a> Watched<'a> {
         Self { args, from, paths, limits, filling, windows: 0, flagged: None, shown: Ok(()) }
     }
 
+    /// Stores what the paths are predicted to take, beside the round trips of a window.
+    fn keep_predictions(&self) {
+        let now_ns = chronoscope_clock::utc_now_ns();
+        for path in self.paths.iter().filter(|_| !self.args.no_store) {
+            let of = (self.from.as_str(), path.to.as_str(), self.args.size);
+            Prediction::of(of, &path.predicted, now_ns).record();
+        }
+    }
+
     fn row(&self, probed: &Probed, by: &str) -> RoundTrip {
         RoundTrip {
             from: self.from.clone(),
@@ -140,6 +150,7 @@ impl<'a> Watched<'a> {
         let verdict = judge(&mut self.paths, &self.filling, &self.limits);
         self.filling.iter_mut().for_each(Vec::clear);
         self.windows += 1;
+        self.keep_predictions();
         let text = match self.args.json {
             true => format!("{}\n", json::document("watch", self.document(probed, &verdict))),
             false => self.said(&verdict),
