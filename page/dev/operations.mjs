@@ -18,7 +18,7 @@ const functions = Array.from({ length: 40 }, (_, n) => {
   return { function: `radar::tracker::step_${n}`, process: 'tracker', source: `tracker.rs:${100 + n}`, a, b, difference: b - a, inclusive_difference: (b - a) * 2,
     callers: n === 2 ? [{ function: 'radar::tracker::update', difference: b - a }] : [] };
 });
-const runs = Array.from({ length: 14 }, (_, n) => ({ id: `run-${n}`, commit: `${(n * 7919).toString(16).padStart(8, '0')}abcdef0123`, subject: n === 9 ? 'tracker: one gate for each sensor' : `change ${n}`, at_ns: T0 + n * 3600e9, machine: 'fixture', load: 0.4 + n / 10 }));
+const runs = Array.from({ length: 14 }, (_, n) => ({ id: `run-${n}`, commit: `${(n * 7919).toString(16).padStart(8, '0')}abcdef0123`, subject: n === 9 ? 'tracker: one gate for each sensor' : `change ${n}`, at_ns: T0 + n * 3600e9, machine: 'fixture', load: 0.4 + n / 10, complete: n !== 4, suite: 'fixture' }));
 
 export const OPERATIONS = {
   now(query) {
@@ -85,7 +85,7 @@ export const OPERATIONS = {
       process, counter, unit: '', points: runs.map((run, n) => ({ run: run.id, commit: run.commit, at_ns: run.at_ns, value: (4e8 / (c + 1)) * (1 + n / 5000) * (p === 0 && n >= 9 ? 1.19 : 1) })),
       changes: p === 0 ? [{ run: 'run-9', before: 4e8, after: 4.76e8, relative: 0.19, sentence: `19.0 % more ${counter} since ${runs[9].commit.slice(0, 9)}` }] : [],
     })));
-    return { series: series.filter((each) => (!query.has('process') || each.process === query.get('process')) && (!query.has('counter') || each.counter === query.get('counter'))) };
+    return { left_out: 0, series: series.filter((each) => (!query.has('process') || each.process === query.get('process')) && (!query.has('counter') || each.counter === query.get('counter'))) };
   },
   'runs/diff': (query) => ({
     a: query.get('a'), b: query.get('b'), functions, note: 'profiles of both runs were kept',

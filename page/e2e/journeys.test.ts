@@ -2,8 +2,8 @@
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Chain, Chains, Scatter, Status } from '../src/api/types';
-import { launch, open, Server, type Watched } from './world';
+import type { Chain, Chains, Paths, Scatter, Status } from '../src/api/types';
+import { answered, CHAINS, launch, open, Server, type Watched } from './world';
 
 let browser: Browser;
 const server = new Server();
@@ -25,7 +25,6 @@ afterEach(async () => {
   await page.context().close();
 });
 
-const CHAINS = 'kind=acpd&root=MRTS::decodePlots&leaf=CWP::TargetView_redraw';
 const rows = () => page.locator('.chains tbody tr');
 
 /** How many pixels of the density are painted. */
@@ -55,9 +54,12 @@ describe('the page', () => {
   it('opens on the longest way there is, and draws as many chains as the server has', async () => {
     await page.goto(server.origin);
     await page.waitForURL((url) => url.searchParams.get('root') === 'MRTS::decodePlots');
-    expect(new URL(page.url()).searchParams.get('leaf')).toBe('CWP::TargetView_redraw');
+    const { paths } = await server.api<Paths>('paths');
+    const longest = Math.max(...paths.map((path) => path.level));
+    const { root, leaf } = Object.fromEntries(new URL(page.url()).searchParams);
+    expect(paths.filter((path) => path.root === root && path.level === longest).map((path) => path.leaf)).toContain(leaf);
     await page.locator('canvas').waitFor();
-    const { total } = await server.api<Scatter>(`scatter?${CHAINS}&width=100&height=100&scale=log`);
+    const { total } = await server.api<Scatter>(`scatter?kind=acpd&root=${root ?? ''}&leaf=${leaf ?? ''}&width=100&height=100&scale=log`);
     expect(total).toBeGreaterThan(100);
     await page.getByText(`${total.toLocaleString('en')} durations`).waitFor();
     expect(await painted()).toBeGreaterThan(500);
@@ -118,6 +120,66 @@ describe('the page', () => {
     expect(new URL(page.url()).searchParams.has('brush')).toBe(false);
   });
 
+  it('zooms by the wheel around the pointer, in one step of the history', async () => {
+    await page.goto(`${server.origin}/scatter?${CHAINS}`);
+    await page.locator('canvas').waitFor();
+    const { from_ns, until_ns } = await server.api<Scatter>(`scatter?${CHAINS}`);
+    const steps = () => page.evaluate(() => history.length);
+    const [before, box] = [await steps(), await page.locator('canvas').boundingBox()];
+    if (box === null) throw new Error('there is no canvas');
+    const param = (name: string) => Number(new URL(page.url()).searchParams.get(name));
+    await page.mouse.move(box.x + box.width / 4, box.y + box.height / 2);
+    for (let turn = 0; turn < 6; turn += 1) await page.mouse.wheel(0, -100);
+    await page.waitForURL((url) => Number(url.searchParams.get('until_ns')) - Number(url.searchParams.get('from_ns')) < (until_ns - from_ns) / 3
+      && url.searchParams.has('from_ns'));
+    // What was under the pointer still is.
+    const under = param('from_ns') + (param('until_ns') - param('from_ns')) / 4;
+    expect(Math.abs(under - (from_ns + (until_ns - from_ns) / 4))).toBeLessThan((until_ns - from_ns) / 200);
+    expect(await steps()).toBe(before + 1);
+
+    await page.keyboard.down('Shift');
+    await page.mouse.wheel(0, -100);
+    await page.keyboard.up('Shift');
+    await page.waitForURL((url) => url.searchParams.has('min_ns') && url.searchParams.has('max_ns'));
+    const inside = await server.api<Scatter>(`scatter?${CHAINS}&${['from_ns', 'until_ns', 'min_ns', 'max_ns'].map((name) => `${name}=${param(name)}`).join('&')}`);
+    await page.getByText(`${inside.total.toLocaleString('en')} durations`).waitFor();
+
+    const [from, min] = [param('from_ns'), param('min_ns')];
+    await page.mouse.down({ button: 'middle' });
+    await page.mouse.move(box.x + box.width / 4 - 60, box.y + box.height / 2 + 40, { steps: 4 });
+    await page.mouse.up({ button: 'middle' });
+    await page.waitForURL((url) => Number(url.searchParams.get('from_ns')) > from && Number(url.searchParams.get('min_ns')) > min);
+
+    await page.goBack();
+    await page.waitForURL((url) => url.searchParams.get('from_ns') === String(from));
+    await page.keyboard.press('0');
+    await page.waitForURL((url) => !url.searchParams.has('from_ns') && !url.searchParams.has('min_ns'));
+  });
+
+  it('zooms and moves by keys as by the wheel', async () => {
+    await page.goto(`${server.origin}/scatter?${CHAINS}`);
+    await page.locator('canvas').waitFor();
+    await page.keyboard.press('p');
+    await page.keyboard.press('+');
+    await page.waitForURL((url) => url.searchParams.has('from_ns'));
+    const from = Number(new URL(page.url()).searchParams.get('from_ns'));
+    await page.keyboard.press('ArrowRight');
+    await page.waitForURL((url) => Number(url.searchParams.get('from_ns')) > from);
+    await page.keyboard.press('d');
+    await page.waitForURL((url) => url.searchParams.has('min_ns'));
+    for (let times = 0; times < 4; times += 1) await page.keyboard.press('-');
+    await page.waitForURL((url) => !url.searchParams.has('from_ns') && !url.searchParams.has('until_ns'));
+  });
+
+  it('shows all of a time in its field', async () => {
+    const { from_ns, until_ns } = await server.api<Scatter>(`scatter?${CHAINS}`);
+    await page.goto(`${server.origin}/scatter?${CHAINS}&from_ns=${Math.floor(from_ns / 1e9) * 1e9 + 1_234_567_000}&until_ns=${until_ns}`);
+    const field = page.getByLabel('first start, UTC');
+    await field.waitFor();
+    expect(await field.inputValue()).toMatch(/\.234567$/);
+    expect(await field.evaluate((input: HTMLInputElement) => input.scrollWidth <= input.clientWidth)).toBe(true);
+  });
+
   it('shows the same to whoever follows a link', async () => {
     await page.goto(`${server.origin}/scatter?${CHAINS}`);
     await page.locator('canvas').waitFor();
@@ -140,6 +202,16 @@ describe('the page', () => {
     await page.keyboard.press('Enter');
     await page.getByText('Holds', { exact: true }).waitFor();
     await page.locator('.histogram-area').click({ position: { x: 300, y: 200 }, trial: true });
+    // Closer, everything is still counted; and back.
+    const count = await page.getByRole('region', { name: 'Parameters' }).locator('dd').first().innerText();
+    await page.locator('.histogram-area').hover({ position: { x: 300, y: 200 } });
+    await page.mouse.wheel(0, -300);
+    await page.waitForURL((url) => url.searchParams.has('x'));
+    await answered(page);
+    expect(await page.getByRole('region', { name: 'Parameters' }).locator('dd').first().innerText()).toBe(count);
+    await page.getByRole('button', { name: 'All durations' }).click();
+    await page.waitForURL((url) => !url.searchParams.has('x'));
+    await answered(page);
     const bar = await page.locator('.bin').first().boundingBox();
     if (bar === null) throw new Error('there is no bar');
     await page.mouse.click(bar.x + bar.width / 2, bar.y + bar.height - 1);
@@ -166,13 +238,14 @@ describe('the page', () => {
   it('says that the server is lost, and goes on when it is back', async () => {
     await page.goto(`${server.origin}/scatter?${CHAINS}`);
     await page.locator('canvas').waitFor();
+    watched.expected = /net::ERR_/;
     await server.kill();
     await page.getByText('Server lost').waitFor({ timeout: 30_000 });
     await page.locator('canvas').waitFor(); // what was there is still there
     await server.start();
     await page.getByText('Server lost').waitFor({ state: 'detached', timeout: 30_000 });
     const { rows: stored } = await server.api<Status>('status');
-    await page.getByText(`${stored.toLocaleString('en')} rows`).waitFor();
+    await page.getByText(`${(stored ?? 0).toLocaleString('en')} rows`).waitFor();
     await drag([0.1, 0.02], [0.9, 0.5]);
     await page.locator('.parts li').first().waitFor();
   });
@@ -185,6 +258,7 @@ describe('a server with a token', () => {
 
   it('is asked with it, once it was typed in, for as long as the tab is open', async () => {
     const other = await open(browser);
+    other.expected = /status of 401/;
     await other.page.goto(`${guarded.origin}/scatter?${CHAINS}`);
     const prompt = other.page.getByRole('dialog');
     await prompt.getByLabel('Token').fill('wrong');

@@ -1,20 +1,28 @@
 // The views of operations on a real store: each shows what the server answers, and leads on.
 
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Compare, Worst } from '../src/api/types';
-import { launch, open, Server, type Watched } from './world';
+import type { Compare, Graph, Hosts, Worst } from '../src/api/types';
+import { formatCount } from '../src/draw/format';
+import { CHAINS, HALF_NS, launch, open, Server, STORE, type Watched } from './world';
 
 let browser: Browser;
-const server = new Server();
+// The same store under another name: a run to compare with, which nobody writes either.
+const before = join(mkdtempSync(join(tmpdir(), 'chronoscope-before-')), 'store');
+const server = new Server('', ['--compare', `before=${before}`]);
 
 beforeAll(async () => {
+  cpSync(STORE, before, { recursive: true });
   await server.start();
   browser = await launch();
 });
 afterAll(async () => {
   await browser.close();
   await server.end();
+  rmSync(dirname(before), { recursive: true, force: true });
 });
 
 let watched: Watched;
@@ -28,8 +36,6 @@ afterEach(async () => {
   await page.context().close();
 });
 
-const CHAINS = 'kind=acpd&root=MRTS::decodePlots&leaf=CWP::TargetView_redraw';
-
 describe('a comparison', () => {
   it('of two halves shows both counts and the server’s sentence', async () => {
     await page.goto(`${server.origin}/compare?${CHAINS}`);
@@ -39,9 +45,61 @@ describe('a comparison', () => {
     const compare = await server.api<Compare>(`compare?${new URL(page.url()).searchParams.toString()}`);
     const table = page.getByRole('region', { name: 'Parameters' });
     for (const side of [compare.a, compare.b]) {
-      await table.getByRole('cell', { name: (side.distribution?.count ?? 0).toLocaleString('en'), exact: true }).first().waitFor();
+      await table.getByRole('cell', { name: formatCount(side.distribution?.count ?? 0), exact: true }).first().waitFor();
     }
     if (compare.difference !== null) await page.getByText(compare.difference.sentence).waitFor();
+  });
+
+  it('of the time before displays collected with the time after finds the display', async () => {
+    const halves = `${CHAINS}&until_ns=${HALF_NS}&b_from_ns=${HALF_NS}&b_until_ns=${HALF_NS + 3600e9}`;
+    const { a, b, difference } = await server.api<Compare>(`compare?${halves}`);
+    expect(b.distribution?.median_ns).toBeGreaterThan(a.distribution?.median_ns ?? Infinity);
+    await page.goto(`${server.origin}/compare?${halves}`);
+    await page.getByText(difference?.sentence ?? 'no difference').waitFor();
+    // What moved most stands first, and is in the display.
+    await page.getByRole('region', { name: 'Differences of hops' }).locator('tbody tr').first().getByText('CWP::TargetView_redraw').waitFor();
+    // The whole comparison is in the address.
+    const other = await open(browser);
+    await other.page.goto(page.url());
+    await other.page.getByText(difference?.sentence ?? 'no difference').waitFor();
+    await other.page.context().close();
+  });
+});
+
+describe('a comparison of two runs', () => {
+  it('takes the other run by its name, whole', async () => {
+    await page.goto(`${server.origin}/compare?${CHAINS}&until_ns=${HALF_NS}`);
+    await page.getByLabel('store of B').selectOption('before');
+    await page.waitForURL((url) => url.searchParams.get('b_store') === 'before');
+    const { a, b } = await server.api<Compare>(`compare?${new URL(page.url()).searchParams.toString()}`);
+    // A is the time before displays collected, B all of the other run.
+    expect(b.distribution?.count).toBeGreaterThan(a.distribution?.count ?? Infinity);
+    const table = page.getByRole('region', { name: 'Parameters' });
+    for (const side of [a, b]) {
+      await table.getByRole('cell', { name: formatCount(side.distribution?.count ?? 0), exact: true }).first().waitFor();
+    }
+    await page.getByRole('region', { name: 'Durations of A and B' }).getByText('B before, ').waitFor();
+    // Back to this store takes the other one out of the address.
+    await page.getByLabel('store of B').selectOption('this store');
+    await page.getByRole('heading', { name: 'Compared with what?' }).waitFor();
+    expect(new URL(page.url()).searchParams.has('b_store')).toBe(false);
+  });
+});
+
+describe('the graph', () => {
+  it('has every class, and leads to the scattergram of a call', async () => {
+    const graph = await server.api<Graph>('graph');
+    const display = graph.nodes.find((node) => node.application === 'CWP' && node.class === 'TrackStore_updateTrack')?.id ?? '';
+    await page.goto(`${server.origin}/graph`);
+    await page.locator('.node').first().waitFor();
+    expect(await page.locator('.node').count()).toBe(graph.nodes.length);
+    await page.locator(`[data-node="${display}"]`).click();
+    await page.waitForURL((url) => url.searchParams.get('at') === display);
+    const calls = page.getByRole('region', { name: 'Calls' }).locator('tbody tr');
+    await expect.poll(() => calls.count()).toBe(graph.edges.filter((edge) => [edge.from, edge.to].includes(display)).length);
+    await calls.filter({ hasText: 'CWP::TargetView_redraw' }).getByRole('link').click();
+    await page.waitForURL((url) => url.pathname === '/scatter' && url.searchParams.get('root') === 'CWP::TrackStore_updateTrack');
+    await page.locator('canvas').waitFor();
   });
 });
 
@@ -56,10 +114,60 @@ describe('the worst case', () => {
   });
 });
 
+describe('the graph', () => {
+  it('is walked through by arrows along the calls, and needs no scrolling sideways', async () => {
+    const graph = await server.api<Graph>('graph');
+    const edge = graph.edges.find(({ from, to }) => from !== to && !graph.edges.some((other) => other.to === from));
+    if (edge === undefined) throw new Error('the store has no call');
+    await page.goto(`${server.origin}/graph?at=${encodeURIComponent(edge.from)}`);
+    const node = (id: string) => page.locator(`[data-node="${id}"]`);
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('data-node'));
+    await node(edge.from).focus();
+    await page.keyboard.press('ArrowRight');
+    const called = await focused();
+    expect(graph.edges.filter(({ from }) => from === edge.from).map(({ to }) => to)).toContain(called);
+    await page.keyboard.press('ArrowLeft');
+    expect(graph.edges.filter(({ to }) => to === called).map(({ from }) => from)).toContain(await focused());
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Enter');
+    await page.waitForURL((url) => url.searchParams.get('at') === called);
+    expect(await page.locator('.calls-graph').evaluate((panel) => panel.scrollWidth <= panel.clientWidth)).toBe(true);
+  });
+
+  it('can be reached by the Tab key', async () => {
+    await page.goto(`${server.origin}/graph`);
+    await page.locator('.node').first().waitFor();
+    await page.getByRole('button', { name: 'Clear' }).focus();
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(() => document.activeElement?.hasAttribute('data-node'))).toBe(true);
+  });
+});
+
 describe('what is not there', () => {
-  it.each([['/rings', 'No process of this host records'], ['/hosts', 'Nothing of hosts is stored']])('%s says so, and what to do', async (path, words) => {
+  it.each([['/rings', 'No process of this host records'], ['/hosts?from_ns=1&until_ns=2', 'Nothing of hosts is stored']])('%s says so, and what to do', async (path, words) => {
     await page.goto(`${server.origin}${path}`);
     await page.getByRole('heading', { name: words }).waitFor();
     expect(await page.locator('.empty code').count()).toBeGreaterThan(0);
+  });
+});
+
+describe('hosts', () => {
+  it('show loads, round trips, and who did not tell', async () => {
+    await page.goto(`${server.origin}/hosts`);
+    const hosts = await server.api<Hosts>('hosts');
+    expect(hosts.round_trips.length).toBe(4);
+    await page.locator('.hosts-plots figure').first().waitFor();
+    expect(await page.locator('.hosts-plots figure').count()).toBe(hosts.round_trips.length + hosts.loads.length);
+    expect(await page.locator('.hosts-paths tbody tr').count()).toBe(hosts.paths.length);
+    await page.getByRole('cell', { name: 'no-snmpd' }).waitFor();
+    // A stretch of a picture that is dragged over is the time of everything else.
+    const box = await page.locator('.hosts-plots .u-over').first().boundingBox();
+    if (box === null) throw new Error('there is no plot');
+    await page.mouse.move(box.x + box.width * 0.3, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.7, box.y + box.height / 2, { steps: 5 });
+    await page.mouse.up();
+    await page.waitForURL((url) => url.searchParams.has('from_ns') && url.searchParams.has('until_ns'));
+    await page.locator('.hosts-plots figure').first().waitFor();
   });
 });

@@ -1,5 +1,6 @@
-// A real server on a store that a real run of the radar chain made, and a browser that looks at it.
-// `tools/page e2e` says where both are.
+// A real server on a store that a real run of the radar chain made, another that collects what the
+// chain goes on to record, and a browser that looks at them. `tools/world` makes both and says where
+// they are; `tools/page e2e` runs it.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,9 +14,18 @@ function required(name: string): string {
   return value;
 }
 
-/** Folder of the programs; and of the store. */
-export const BIN = required('BIN');
+/** Folder of the programs; and of the store that nobody writes any more. */
+const BIN = required('BIN');
 export const STORE = required('STORE');
+
+/** When half of the displays began to collect their updates, in that store: UTC ns since 1970. */
+export const HALF_NS = Number(required('HALF'));
+
+/** Where the page is of what is being recorded. */
+export const LIVE = required('LIVE');
+
+/** Chains from the first program to the last. */
+export const CHAINS = 'kind=acpd&root=MRTS::decodePlots&leaf=CWP::TargetView_redraw';
 
 /** `chronoscope serve`, which can be killed and started again at the same address. */
 export class Server {
@@ -23,12 +33,12 @@ export class Server {
   private readonly rings = mkdtempSync(join(tmpdir(), 'chronoscope-e2e-'));
   origin = '';
 
-  constructor(private readonly token = '') {}
+  constructor(private readonly token = '', private readonly options: readonly string[] = []) {}
 
   /** Starts it; at the port that it had before, if it had one. */
   async start(): Promise<void> {
     const port = this.origin === '' ? '0' : new URL(this.origin).port;
-    const args = ['serve', '--data', STORE, '--rings', this.rings, '--listen', `127.0.0.1:${port}`];
+    const args = ['serve', '--data', STORE, '--rings', this.rings, '--listen', `127.0.0.1:${port}`, ...this.options];
     if (this.token !== '') {
       const file = join(this.rings, 'token');
       writeFileSync(file, this.token, { mode: 0o600 });
@@ -66,15 +76,21 @@ export class Server {
 
   /** What the API itself says, past the page. */
   async api<T>(path: string): Promise<T> {
-    const headers: Record<string, string> = this.token === '' ? {} : { authorization: `Bearer ${this.token}` };
-    const response = await fetch(`${this.origin}/api/v1/${path}`, { headers });
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as T;
+    return ask<T>(this.origin, path, this.token === '' ? {} : { authorization: `Bearer ${this.token}` });
   }
 }
 
+/** What a server's API itself says, past the page. */
+export async function ask<T>(origin: string, path: string, headers: Record<string, string> = {}): Promise<T> {
+  const response = await fetch(`${origin}/api/v1/${path}`, { headers });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
 /** Debian's Chromium, without what it would ask of others at its start. */
-export function launch(): Promise<Browser> {
+export async function launch(): Promise<Browser> {
+  const page = await (await fetch(LIVE)).text();
+  if (!page.includes('/assets/')) throw new Error(`the programs in ${BIN} were built without the page: make page, then cargo build --workspace --bins`);
   return chromium.launch({
     executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
     args: [
@@ -89,19 +105,33 @@ export interface Watched {
   readonly page: Page;
   readonly errors: string[];
   readonly origins: Set<string>;
+  /** What of it the journey brings about itself: an answer 401, a connection that is refused. */
+  expected: RegExp | undefined;
 }
 
-/** A new page, 1280 pixels wide, that is watched. */
-export async function open(browser: Browser, size = { width: 1280, height: 800 }, colorScheme: 'light' | 'dark' = 'light'): Promise<Watched> {
-  const context = await browser.newContext({ viewport: size, colorScheme });
+/** How a page is looked at. */
+export interface Looks {
+  readonly width?: number;
+  readonly height?: number;
+  readonly colorScheme?: 'light' | 'dark';
+}
+
+/** A new page that is watched. Whatever the browser logs as an error is one: a request that fails, too. */
+export async function open(browser: Browser, { width = 1280, height = 800, colorScheme = 'light' }: Looks = {}): Promise<Watched> {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: 'reduce' });
   const page = await context.newPage();
-  const errors: string[] = [];
-  const origins = new Set<string>();
-  page.on('pageerror', (error) => errors.push(error.message));
+  const watched: Watched = { page, errors: [], origins: new Set(), expected: undefined };
+  page.on('pageerror', (error) => watched.errors.push(error.message));
   page.on('console', (message) => {
-    // A question that is over before it is asked about is no error of the page.
-    if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) errors.push(message.text());
+    const text = `${message.text()} (${message.location().url})`;
+    if (message.type() === 'error' && watched.expected?.test(text) !== true) watched.errors.push(text);
   });
-  page.on('request', (request) => origins.add(new URL(request.url()).origin));
-  return { page, errors, origins };
+  page.on('request', (request) => watched.origins.add(new URL(request.url()).origin));
+  return watched;
+}
+
+/** Waits until everything that the view asked has been answered. */
+export async function answered(page: Page): Promise<void> {
+  await page.locator('main h1').waitFor({ state: 'attached' });
+  await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
 }

@@ -2,25 +2,28 @@
 
 import { cancelled, lost, Problem, problemOf } from './problem';
 import { connection, heard, token, tokenWanted } from './connection';
-import type { Progress } from './types';
-
-/** Parameters of a question; what is undefined is left out. */
-export type Params = readonly (readonly [string, string | number | undefined])[];
+import type { AnswerOf, Named, Params, Path, Progress } from './types';
 
 const BASE = '/api/v1';
 
 /** The address of an answer, without what only one asking of it needs. */
-export function questionUrl(path: string, params: Params): string {
+export function questionUrl<P extends Path>(path: P, params: Params<NoInfer<P>>): string {
+  return url(path, params);
+}
+
+type Pairs = readonly (readonly [string, string | number | undefined])[];
+
+function url(path: string, pairs: Pairs): string {
   const query = new URLSearchParams();
-  for (const [key, value] of params) if (value !== undefined) query.append(key, String(value));
+  for (const [key, value] of pairs) if (value !== undefined) query.append(key, String(value));
   const text = query.toString();
   return `${BASE}/${path}${text === '' ? '' : `?${text}`}`;
 }
 
-async function request(url: string, method: string, signal: AbortSignal | null): Promise<Response> {
+async function request(url: string, signal: AbortSignal | null): Promise<Response> {
   const headers: Record<string, string> = token.peek() === '' ? {} : { authorization: `Bearer ${token.peek()}` };
   try {
-    return await fetch(url, { method, headers, signal, cache: 'no-store' });
+    return await fetch(url, { headers, signal, cache: 'no-store' });
   } catch {
     if (signal?.aborted === true) throw cancelled();
     connection.value = 'lost';
@@ -39,9 +42,10 @@ async function body(response: Response, signal: AbortSignal | null): Promise<unk
   }
 }
 
-/** One request, its answer or a [`Problem`]. */
-export async function ask<T>(url: string, signal: AbortSignal | null = null): Promise<T> {
-  const response = await request(url, 'GET', signal);
+/** The answer at an address, or a [`Problem`]. `begun` is called when it begins to come. */
+async function answered(url: string, signal: AbortSignal | null, begun?: () => void): Promise<unknown> {
+  const response = await request(url, signal);
+  begun?.();
   const answer = await body(response, signal);
   if (!response.ok) {
     const problem = problemOf(response.status, answer);
@@ -55,14 +59,29 @@ export async function ask<T>(url: string, signal: AbortSignal | null = null): Pr
   }
   if (answer === undefined) throw new Problem('refused', 'The answer is not JSON', 'is there a proxy between?');
   heard();
-  return answer as T;
+  return answer;
+}
+
+/** Asks what is answered at once. */
+export async function ask<P extends Path>(path: P, params: Params<NoInfer<P>> = []): Promise<AnswerOf<P>> {
+  return (await answered(questionUrl(path, params), null)) as AnswerOf<P>;
 }
 
 /** Fetches what is to be saved as a file. */
-export async function download(path: string, params: Params): Promise<Blob> {
-  const response = await request(questionUrl(path, params), 'GET', null);
+export async function download<P extends Path>(path: P, params: Params<NoInfer<P>>): Promise<Blob> {
+  const response = await request(questionUrl(path, params), null);
   if (!response.ok) throw problemOf(response.status, await body(response, null));
   return await response.blob();
+}
+
+type FirstOf<P extends string> = P extends `${infer First}/${string}` ? First : P;
+
+/** What the paths begin with whose questions have no name: what they ask for is not in the store. */
+const NAMELESS = { status: true, rings: true, runs: true, questions: true } satisfies Record<FirstOf<Exclude<Path, Named>>, true>;
+
+/** Whether a question of this path can be followed. */
+export function canBeNamed(path: Path): path is Named {
+  return !Object.hasOwn(NAMELESS, path.split('/', 1)[0] ?? '');
 }
 
 let questions = 0;
@@ -72,24 +91,35 @@ const page = Math.random().toString(36).slice(2, 10);
 /** A question under way. */
 export interface Asked<T> {
   readonly answer: Promise<T>;
-  /** How far it is; undefined where the server no longer or does not yet knows of it. */
+  /** How far it is; undefined where the server does not know, or no longer: nothing more will be known. */
   progress(): Promise<Progress | undefined>;
   /** Ends it, here and on the server. */
   cancel(): void;
 }
 
-/** Asks what may take long: under an id, by which it can be watched and cancelled. */
-export function askLong<T>(path: string, params: Params): Asked<T> {
+/** Asks what may take long: under a name, where it can have one, by which it is followed. */
+export function askLong<P extends Path>(path: P, params: Params<NoInfer<P>>): Asked<AnswerOf<P>> {
   questions += 1;
-  const id = `${page}-${questions}`;
+  const id = canBeNamed(path) ? `${page}-${questions}` : undefined;
   const aborter = new AbortController();
+  // How far a question was whose answer comes is nobody's concern: nobody asks any more, and who just
+  // has is not listened to.
+  const ending = new AbortController();
   return {
-    answer: ask<T>(questionUrl(path, [...params, ['question', id]]), aborter.signal),
-    progress: () => ask<Progress>(`${BASE}/questions/${id}`, aborter.signal).catch(() => undefined),
+    answer: answered(url(path, [...(params as Pairs), ['question', id]]), aborter.signal, () => ending.abort()) as Promise<AnswerOf<P>>,
+    progress: async () => {
+      if (id === undefined || ending.signal.aborted) return undefined;
+      try {
+        const progress = (await answered(`${BASE}/questions/${id}`, ending.signal)) as Progress;
+        // One that has ended, or has not come yet, is not underway.
+        return progress.state === 'waiting' || progress.state === 'running' ? progress : undefined;
+      } catch {
+        return undefined; // whatever is wrong, the answer will say it
+      }
+    },
+    // The closed connection ends it on the server as well.
     cancel: () => {
-      // The closed connection cancels as well; the DELETE gets through a proxy that keeps it open.
-      // That nobody knows of the question any more is no problem of anyone.
-      request(`${BASE}/questions/${id}`, 'DELETE', null).catch(() => undefined);
+      ending.abort();
       aborter.abort();
     },
   };

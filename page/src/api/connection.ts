@@ -39,7 +39,7 @@ const LOST_EVERY_MS = 1000;
 
 async function look(): Promise<void> {
   try {
-    status.value = await ask<Status>('/api/v1/status');
+    status.value = await ask('status');
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     // Refused, for whatever reason, is answered: the server is there.

@@ -1,10 +1,10 @@
 // A question as a component asks it: its answer, its progress, its problem.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { askLong, questionUrl, type Asked, type Params } from './client';
+import { askLong, questionUrl, type Asked } from './client';
 import { epoch } from './connection';
 import { Problem } from './problem';
-import type { Progress } from './types';
+import type { AnswerOf, Params, Path, Progress } from './types';
 
 /** Where a question stands. */
 export interface Question<T> {
@@ -30,20 +30,23 @@ interface State<T> {
 }
 
 /** Quick answers come without a progress bar that flickers. */
-const PATIENCE_MS = 400;
-const PROGRESS_EVERY_MS = 300;
+const PATIENCE_MS = 1000;
+const PROGRESS_EVERY_MS = 500;
+/** Steps that follow each other closer (a wheel, a key held, a window drawn larger) are asked about once they stop. */
+const CALM_MS = 150;
 
 /**
  * Asks `path` with `params` whenever they change, and cancels what is no longer wanted. A `null`
  * path asks nothing. With `everyMs` it is asked again so long after each answer, while the tab is
  * seen.
  */
-export function useQuestion<T>(path: string | null, params: Params = [], everyMs = 0): Question<T> {
-  const [state, setState] = useState<State<T>>({
+export function useQuestion<P extends Path>(path: P | null, params: Params<NoInfer<P>> = [], everyMs = 0): Question<AnswerOf<P>> {
+  const [state, setState] = useState<State<AnswerOf<P>>>({
     answer: undefined, url: undefined, problem: undefined, running: false, progress: undefined,
   });
   const [asked, setAsked] = useState(0);
-  const current = useRef<Asked<T> | undefined>(undefined);
+  const current = useRef<Asked<AnswerOf<P>> | undefined>(undefined);
+  const changedAt = useRef(-Infinity);
   const url = path === null ? null : questionUrl(path, params);
   const era = epoch.value;
 
@@ -52,8 +55,6 @@ export function useQuestion<T>(path: string | null, params: Params = [], everyMs
       setState({ answer: undefined, url: undefined, problem: undefined, running: false, progress: undefined });
       return undefined;
     }
-    const question = askLong<T>(path, params);
-    current.current = question;
     let over = false;
     const timers = new Set<number>();
     const later = (after: number, what: () => void) => {
@@ -61,40 +62,50 @@ export function useQuestion<T>(path: string | null, params: Params = [], everyMs
     };
     setState((before) => ({ ...before, problem: undefined, running: true, progress: undefined }));
 
-    const watch = () => {
-      void question.progress().then((progress) => {
-        if (over) return;
-        if (progress !== undefined) setState((before) => ({ ...before, progress }));
-        later(PROGRESS_EVERY_MS, watch);
-      });
-    };
-    later(PATIENCE_MS, watch);
-
     const refresh = () => {
       if (document.visibilityState === 'visible') setAsked((times) => times + 1);
       else later(everyMs, refresh);
     };
-    question.answer.then(
-      (answer) => {
-        if (over) return;
-        timers.forEach(clearTimeout);
-        setState({ answer, url, problem: undefined, running: false, progress: undefined });
-      },
-      (error: unknown) => {
-        if (over) return;
-        timers.forEach(clearTimeout);
-        const problem = error instanceof Problem ? error
-          : new Problem('refused', String(error), 'this is a mistake of the page');
-        setState((before) => ({ ...before, problem, running: false, progress: undefined }));
-      },
-    ).finally(() => {
-      if (!over) current.current = undefined;
-      if (!over && everyMs > 0) later(everyMs, refresh);
-    });
+    const watch = (question: Asked<AnswerOf<P>>) => {
+      void question.progress().then((progress) => {
+        if (over || progress === undefined) return;
+        setState((before) => ({ ...before, progress }));
+        // Where all is read there is nothing more to say, and the answer is about to come.
+        if (progress.total === 0 || progress.done < progress.total) later(PROGRESS_EVERY_MS, () => watch(question));
+      });
+    };
+    const begin = () => {
+      const question = askLong<P>(path, params);
+      current.current = question;
+      // What asks again by itself and is shown already has no bar to fill.
+      if (state.url !== url) later(PATIENCE_MS, () => watch(question));
+      question.answer.then(
+        (answer) => {
+          if (over) return;
+          timers.forEach(clearTimeout);
+          setState({ answer, url, problem: undefined, running: false, progress: undefined });
+        },
+        (error: unknown) => {
+          if (over) return;
+          timers.forEach(clearTimeout);
+          const problem = error instanceof Problem ? error
+            : new Problem('refused', String(error), 'this is a mistake of the page');
+          setState((before) => ({ ...before, problem, running: false, progress: undefined }));
+        },
+      ).finally(() => {
+        if (!over) current.current = undefined;
+        if (!over && everyMs > 0) later(everyMs, refresh);
+      });
+    };
+    const now = performance.now();
+    if (now - changedAt.current < CALM_MS) later(CALM_MS, begin);
+    else begin();
+    changedAt.current = now;
     return () => {
-      if (!over && current.current === question) question.cancel();
       over = true;
       timers.forEach(clearTimeout);
+      current.current?.cancel();
+      current.current = undefined;
     };
     // `url` says all of path and params.
   }, [url, era, asked]);

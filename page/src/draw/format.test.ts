@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { seeded } from '../random';
 import {
-  exactDuration, formatBytes, formatCount, formatDifference, formatDuration, formatNumber, formatRange, formatShare,
+  exactDuration, exactTime, formatBytes, formatCount, formatDifference, formatDuration, formatNumber, formatRange, formatShare,
   formatShort, formatTime, formatTimeOfDay, parseDuration, parseTime,
 } from './format';
 
@@ -87,5 +87,17 @@ describe('times', () => {
     for (const text of ['', 'noon', '25:00', '12:60', '2026-13-01 10:00', '1969-12-31 10:00']) {
       expect(parseTime(text, noon)).toBeUndefined();
     }
+  });
+});
+
+describe('a time in a field', () => {
+  const noon = Date.UTC(2026, 10, 23, 12) * 1e6;
+
+  it.each([[0, ''], [250e6, '.250'], [1e6 + 1e3 * 512, '.001512'], [250, '']])('%d ns after noon ends in %j', (ns, decimals) => {
+    expect(exactTime(noon + ns)).toBe(`2026-11-23 12:00:00${decimals}`);
+  });
+
+  it('is read back to the microsecond', () => {
+    for (const ns of [0, 123e6, 123_456e3]) expect(parseTime(exactTime(noon + ns), 0)).toBe(noon + ns);
   });
 });

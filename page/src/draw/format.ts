@@ -119,6 +119,15 @@ export function formatTime(ns: number, decimals = 3): string {
   return `${formatDate(ns)} ${formatTimeOfDay(ns, decimals)}`;
 }
 
+/** Date and time of day, UTC, to the nearest microsecond, with as few decimals as say it: for fields to type into. */
+export function exactTime(ns: number): string {
+  const total = Math.round((ns % 1e9) / 1e3);
+  const second = (Math.floor(ns / 1e9) + Math.floor(total / 1e6)) * 1e9;
+  const microseconds = total % 1e6;
+  const decimals = microseconds === 0 ? '' : microseconds % 1000 === 0 ? `.${pad(microseconds / 1000, 3)}` : `.${pad(microseconds, 6)}`;
+  return formatTime(second, 0) + decimals;
+}
+
 /** A stretch of time, without saying its date twice. */
 export function formatRange(fromNs: number, untilNs: number): string {
   const decimals = untilNs - fromNs < 10e9 ? 3 : 0;

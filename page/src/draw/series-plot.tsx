@@ -7,7 +7,7 @@ import './series-plot.css';
 import { theme } from '../shell/theme';
 import { canvasColours } from './colours';
 import { formatDate, formatTime, formatTimeOfDay } from './format';
-import { linear, ticks, timeTicks } from './scale';
+import { linear, log, ticks, timeTicks } from './scale';
 import { useSize } from './size';
 
 /** One line of a plot. */
@@ -38,8 +38,8 @@ interface SeriesPlotProps {
   readonly marks?: readonly Mark[];
   /** A value in words, with its unit; at the axis with the step between two of its ticks. */
   readonly say: (value: number, step?: number) => string;
-  /** Whether the axis begins with 0; otherwise with the smallest value. */
-  readonly fromZero?: boolean;
+  /** Where the axis of values begins: with 0, or the smallest; or in powers of ten, where 0 is nothing. */
+  readonly axis?: 'zero' | 'smallest' | 'log';
   /** In CSS pixels. */
   readonly height: number;
   /** Called with the nearest place when the plot is clicked. */
@@ -65,14 +65,19 @@ export function SeriesPlot(props: SeriesPlotProps) {
     return () => plot.destroy();
     // `marks` and `names` come with `lines` from one answer.
   }, [at, lines, marks, names, width, height, shownTheme]);
-  return <div ref={ref} class="series-plot" role="img" aria-label={props.label} style={{ minHeight: `${height}px` }} />;
+  return <div ref={ref} class={`series-plot${lines.length === 1 ? ' single' : ''}`} role="img" aria-label={props.label} style={{ minHeight: `${height}px` }} />;
 }
+
+// Kinds of scales, as uPlot numbers them.
+const LINEAR = 1;
+const LOG = 3;
 
 const AXIS_WIDTH = 76;
 const TICK_WIDTH = 100;
+const NAME_WIDTH = 84;
 
 function optionsOf(latest: { current: SeriesPlotProps }, element: HTMLElement, width: number): uPlot.Options {
-  const { lines, names, height, say, group, fromZero = true } = latest.current;
+  const { lines, names, height, say, group, axis: kind = 'zero' } = latest.current;
   const colour = canvasColours(element);
   const fontSize = Number.parseFloat(getComputedStyle(element).fontSize) * 0.87;
   const axis: uPlot.Axis = {
@@ -82,6 +87,8 @@ function optionsOf(latest: { current: SeriesPlotProps }, element: HTMLElement, w
   const place = (value: number) => (names === undefined ? formatTime(value, 0) : (names[value] ?? ''));
   return {
     width, height,
+    // The last name at the axis stands under the last point, half of it beyond the plot.
+    padding: names === undefined ? [null, null, null, null] : [null, fontSize * 3, null, null],
     legend: { live: true, markers: { width: 0, fill: (_plot, index) => colour(lines[index - 1]?.colour ?? '--quiet') } },
     cursor: {
       drag: { x: latest.current.onRange !== undefined, y: false, setScale: false },
@@ -89,19 +96,21 @@ function optionsOf(latest: { current: SeriesPlotProps }, element: HTMLElement, w
     },
     scales: {
       x: { time: false },
-      y: { range: (_plot, low, high) => yRange(low, high, fromZero) },
+      // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- an ambient const enum: it has no values to name
+      y: { distr: kind === 'log' ? LOG : LINEAR, range: (_plot, low, high) => yRange(low, high, kind) },
     },
     axes: [
       { ...axis, size: fontSize * 2.2, splits: (plot, _axis, from, until) => xSplits(plot.bbox.width / devicePixelRatio, from, until, names), values: (_plot, found) => xWords(found, names) },
-      { ...axis, size: AXIS_WIDTH * (fontSize / 12), splits: (plot, _axis, from, until) => ticks(linear(from, until, 1), plot.bbox.height / devicePixelRatio / 50), values: (_plot, found) => found.map((value) => say(value, (found[1] ?? 0) - (found[0] ?? 0))) },
+      { ...axis, size: AXIS_WIDTH * (fontSize / 12), filter: (_plot, found) => found, splits: (plot, _axis, from, until) => ticks((kind === 'log' ? log : linear)(from, until, 1), plot.bbox.height / devicePixelRatio / (kind === 'log' ? 30 : 50)), values: (_plot, found) => found.map((value) => say(value, (found[1] ?? 0) - (found[0] ?? 0))) },
     ],
     series: [
-      { label: names === undefined ? 'time' : 'version', value: (_plot, value: number | null) => (value === null ? '–' : place(value)) },
+      { label: names === undefined ? 'time' : 'version', value: (_plot, value: number | null) => (value === null ? '' : place(value)) },
       ...lines.map((line): uPlot.Series => ({
         label: line.label, stroke: colour(line.colour), width: line.points === true ? 0 : 1.5,
         points: { show: line.points === true || line.values.length < 60, size: 5, fill: colour(line.colour) },
         ...(line.dashed === true ? { dash: [5, 4] } : {}),
-        value: (_plot, value: number | null) => (value === null ? '–' : say(value)),
+        // Beside the cursor there is a value; elsewhere the name alone says what a colour means.
+        value: (plot, value: number | null) => (value === null ? (plot.cursor.idx == null ? '' : '–') : say(value)),
       })),
     ],
     hooks: {
@@ -119,16 +128,17 @@ function optionsOf(latest: { current: SeriesPlotProps }, element: HTMLElement, w
 }
 
 /** The values' range with a little room; never empty. */
-function yRange(low: number | null, high: number | null, fromZero: boolean): [number, number] {
+function yRange(low: number | null, high: number | null, kind: NonNullable<SeriesPlotProps['axis']>): [number, number] {
   const [least, most] = [low ?? 0, high ?? 1];
-  if (fromZero) return [Math.min(0, least), most > 0 ? most * 1.06 : 1];
+  if (kind === 'log') return [least > 0 ? least / 1.2 : 1, most > 0 ? most * 1.3 : 10];
+  if (kind === 'zero') return [Math.min(0, least), most > 0 ? most * 1.06 : 1];
   const room = (most - least || Math.abs(most) || 1) * 0.08;
   return [least - room, most + room];
 }
 
 function xSplits(width: number, from: number, until: number, names: readonly string[] | undefined): number[] {
   if (names === undefined) return timeTicks(from, until, width / TICK_WIDTH).ticks;
-  const every = Math.max(1, Math.ceil((until - from) / Math.max(1, width / TICK_WIDTH)));
+  const every = Math.max(1, Math.ceil((until - from) / Math.max(1, width / NAME_WIDTH)));
   return names.map((_, index) => index).filter((index) => index % every === 0 && index >= from && index <= until);
 }
 

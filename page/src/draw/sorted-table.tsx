@@ -10,7 +10,8 @@ export interface Column<Row> {
   /** What it is, with its unit, for the tooltip. */
   readonly hint?: string;
   readonly number?: boolean;
-  readonly by: (row: Row) => Sortable;
+  /** What rows are sorted by; without it they are not. */
+  readonly by?: (row: Row) => Sortable;
   readonly show: (row: Row) => ComponentChildren;
 }
 
@@ -28,7 +29,7 @@ interface SortedTableProps<Row> {
 
 /** A table whose heads sort it; unsorted, rows are in the server's order. */
 export function SortedTable<Row>({ caption, shown = false, columns, rows, id, param = 'sort', rowClass }: SortedTableProps<Row>) {
-  const order = parseOrder(place().own[param], columns.map((column) => column.key));
+  const order = parseOrder(place().own[param], columns.filter((column) => column.by !== undefined).map((column) => column.key));
   const by = columns.find((column) => column.key === order?.key)?.by;
   const found = order === undefined || by === undefined ? rows : sortedRows(rows, by, order.descending);
   return (
@@ -57,6 +58,7 @@ interface HeadProps<Row> {
 }
 
 function Head<Row>({ column, order, param }: HeadProps<Row>) {
+  if (column.by === undefined) return <th scope="col" title={column.hint}>{column.title}</th>;
   const mine = order?.key === column.key ? order : undefined;
   const next = orderAfter(order, column.key, column.number === true);
   return (

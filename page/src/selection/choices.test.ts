@@ -27,8 +27,11 @@ describe('choices', () => {
 
   it('begin with the longest way, or a class where nothing is below anything', () => {
     expect(firstChoice(PATHS)).toEqual({ kind: 'acpd', root: 'decode', leaf: 'redraw' });
-    const last = { ...path(20, 'decode', 'mpa', 'track', 'show'), p50_ns: 2 };
+    // Some are still on their way to the screen.
+    const last = { ...path(19, 'decode', 'mpa', 'track', 'show'), p50_ns: 2 };
     expect(firstChoice([...PATHS, last])?.leaf).toBe('show');
+    const rare = { ...path(2, 'decode', 'mpa', 'track', 'alarm'), p50_ns: 3 };
+    expect(firstChoice([...PATHS, rare])?.leaf).toBe('redraw');
     expect(firstChoice([path(1, 'a'), path(2, 'b')])).toEqual({ kind: 'sync', root: 'b' });
     expect(firstChoice([])).toBeUndefined();
   });

@@ -43,12 +43,18 @@ function mostFirst(counted: readonly (readonly [string, number])[]): string[] {
   return [...sums].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([name]) => name);
 }
 
+/** Ways that are taken about as often as the one that is taken most: some chains are always still on their way. */
+const ABOUT = 0.9;
+
 /**
  * What to look at first: the longest way there is, from an input to who acts on it last; of several
- * the one that is taken most, and of these the one that takes longest. Where nothing calls anything, the most frequent class by itself.
+ * one that is taken about as often as any, and of these the one that takes longest. Where nothing
+ * calls anything, the most frequent class by itself.
  */
 export function firstChoice(paths: readonly PathSummary[]): Selection | undefined {
-  const longest = [...paths].sort((a, b) => b.level - a.level || b.count - a.count || b.p50_ns - a.p50_ns)[0];
+  const deepest = paths.filter((path) => path.level === Math.max(...paths.map((each) => each.level)));
+  const often = ABOUT * Math.max(...deepest.map((path) => path.count));
+  const longest = deepest.filter((path) => path.count >= often).sort((a, b) => b.p50_ns - a.p50_ns)[0];
   if (longest === undefined) return undefined;
   if (longest.level > 0) return { kind: 'acpd', root: longest.root, leaf: longest.leaf };
   const [root] = classes(paths);

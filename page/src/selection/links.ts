@@ -32,3 +32,13 @@ export function toChain(chain: string, startNs: number): Change {
 export function toWorst(name: string): Change {
   return { view: 'worst', own: { class: name } };
 }
+
+/**
+ * To the histogram of the chains that a limit is on, as an alarm names them: `ROOT → LEAF`, with
+ * `at level N` where it says one; `undefined` for what is no such name.
+ */
+export function toLimited(what: string, limitNs: number | null): Change | undefined {
+  const [, root = '', leaf = '', level] = /^(.+::.+?) → (.+::.+?)(?: at level (\d+))?$/.exec(what) ?? [];
+  if (root === '') return undefined;
+  return { view: 'histogram', selection: { ...NO_PAIR, kind: 'acpd', root, leaf, level, limit_ns: limitNs ?? undefined } };
+}

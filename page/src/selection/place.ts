@@ -102,10 +102,10 @@ function decode(text: string): string | undefined {
 }
 
 /** The fields that are set, as the API and the URL take them. */
-export function selectionParams(selection: Selection): [string, string][] {
-  return (Object.keys(FIELDS) as (keyof Selection)[]).flatMap((key) => {
+export function selectionParams<K extends keyof Selection = keyof Selection>(selection: Pick<Selection, K>): [K, string][] {
+  return (Object.keys(FIELDS) as K[]).flatMap((key) => {
     const value = selection[key];
-    return value === undefined ? [] : [[key, String(value)] as [string, string]];
+    return value === undefined ? [] : [[key, String(value)] satisfies [K, string]];
   });
 }
 

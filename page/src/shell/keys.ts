@@ -8,7 +8,7 @@ export interface Key {
   /** As `KeyboardEvent.key` has it; an upper-case letter is the letter with shift. */
   readonly key: string;
   readonly does: string;
-  readonly run: () => void;
+  readonly run: (event: KeyboardEvent) => void;
 }
 
 /** A group of keys under one heading of the help sheet. */
@@ -20,8 +20,11 @@ export interface KeyGroup {
 /** What is in force now, the page's own group first. */
 export const groups = signal<readonly KeyGroup[]>([]);
 
-/** Puts keys in force while the component is shown. */
-export function useKeys(title: string, keys: readonly Key[]): void {
+/**
+ * Puts keys in force while the component is shown: before those that are, or, where `last`, for what
+ * no other group has a use.
+ */
+export function useKeys(title: string, keys: readonly Key[], last = false): void {
   // The newest closures run, without a group being taken away and put back at each drawing.
   const latest = useRef(keys);
   latest.current = keys;
@@ -29,14 +32,18 @@ export function useKeys(title: string, keys: readonly Key[]): void {
   useEffect(() => {
     const group: KeyGroup = {
       title,
-      keys: latest.current.map((key, index) => ({ ...key, run: () => latest.current[index]?.run() })),
+      keys: latest.current.map((key, index) => ({ ...key, run: (event: KeyboardEvent) => latest.current[index]?.run(event) })),
     };
-    groups.value = [...groups.peek(), group];
+    // A component's effects run before those of what it stands in: the order is not theirs to make.
+    groups.value = last ? [group, ...groups.peek()] : [...groups.peek(), group];
     return () => {
       groups.value = groups.peek().filter((other) => other !== group);
     };
   }, [title, names]);
 }
+
+/** Plus is on most keyboards above the equals sign. */
+const ALIASES: Readonly<Record<string, string>> = { '=': '+' };
 
 /** Whether typing goes into a field, where letters are letters. */
 function typing(target: EventTarget | null): boolean {
@@ -50,10 +57,10 @@ export function listenForKeys(): void {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (typing(event.target) || document.querySelector('dialog[open]') !== null) return;
     for (const group of [...groups.peek()].reverse()) {
-      const key = group.keys.find((candidate) => candidate.key === event.key);
+      const key = group.keys.find((candidate) => candidate.key === (ALIASES[event.key] ?? event.key));
       if (key === undefined) continue;
       event.preventDefault();
-      key.run();
+      key.run(event);
       return;
     }
   });

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { signal } from '@preact/signals';
 import { connection, status } from '../api/connection';
+import type { Status } from '../api/types';
 import { formatBytes, formatCount } from '../draw/format';
 import { go, place, refused } from '../selection/current';
 import { REGISTRY } from '../views/registry';
@@ -37,6 +38,7 @@ export function Page() {
       {entry !== undefined && entry.fields !== 'none' && <SelectionBar entry={entry} />}
       <Refused />
       <main id="view" tabIndex={-1} ref={main} aria-label={entry?.title ?? 'No such view'}>
+        <h1 class="unseen">{entry?.title ?? 'No such view'}</h1>
         {entry === undefined ? <p class="notice problem">This page has no such view.</p> : <entry.body key={view} />}
       </main>
       <Help open={helpOpen} />
@@ -54,7 +56,7 @@ function useGlobalKeys(): void {
     { key: '?', does: 'this sheet', run: () => (helpOpen.value = true) },
     { key: '/', does: 'to the selection', run: () => document.querySelector<HTMLElement>('#selection select, #selection input')?.focus() },
     { key: 'T', does: 'light or dark', run: switchTheme },
-  ]);
+  ], true);
 }
 
 function Head() {
@@ -89,11 +91,19 @@ function Server() {
       ) : known === undefined ? (
         'asking the server …'
       ) : (
-        <span title={`${known.store} · ${formatCount(known.segments)} segments · ${formatBytes(known.bytes)} · version ${known.version}`}>
-          {formatCount(known.rows)} rows · {formatBytes(known.bytes)}
-        </span>
+        <Stored of={known} />
       )}
     </div>
+  );
+}
+
+/** What the server has; of a cluster it does not say how much that is, of a log that is not sealed yet not how long. */
+function Stored({ of: { store, rows, segments, bytes, version } }: { of: Status }) {
+  const words = [store, segments === null ? undefined : `${formatCount(segments)} segments`, `version ${version}`];
+  return (
+    <span title={words.filter((part) => part !== undefined).join(' · ')}>
+      {rows === null ? store : `${formatCount(rows)} rows`}{bytes !== null && bytes > 0 && ` · ${formatBytes(bytes)}`}
+    </span>
   );
 }
 

@@ -2,8 +2,8 @@ import { useEffect, useId, useState } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 import { status } from '../api/connection';
 import { useQuestion } from '../api/question';
-import type { Paths, PathSummary, Selection } from '../api/types';
-import { exactDuration, formatTime, parseDuration, parseTime } from '../draw/format';
+import type { PathSummary, Selection } from '../api/types';
+import { exactDuration, exactTime, formatTime, parseDuration, parseTime } from '../draw/format';
 import { classes, firstChoice, leaves, levels, roots } from '../selection/choices';
 import { go, place } from '../selection/current';
 import type { Entry } from '../views/registry';
@@ -11,7 +11,7 @@ import type { Entry } from '../views/registry';
 /** What all views are about. Every field is in the address; nothing is chosen twice. */
 export function SelectionBar({ entry }: { entry: Entry }) {
   const chains = entry.fields === 'chains';
-  const paths = useQuestion<Paths>(chains ? 'paths' : null);
+  const paths = useQuestion(chains ? 'paths' : null);
   const known = paths.answer?.paths ?? NONE;
   const { selection } = place();
 
@@ -111,7 +111,7 @@ interface ChoiceProps {
 }
 
 /** A list to choose from; what the address says is in it, whether the store knows it or not. */
-function Choice({ label, value, choices, say = (choice) => choice, change }: ChoiceProps) {
+export function Choice({ label, value, choices, say = (choice) => choice, change }: ChoiceProps) {
   const all = value === undefined || choices.includes(value) ? choices : [value, ...choices];
   return (
     <select aria-label={label} value={value ?? ''} onChange={(event) => change(event.currentTarget.value)}>
@@ -143,7 +143,7 @@ function TimeRange({ selection }: { selection: Selection }) {
     const value = parseTime(text, near);
     return value === undefined ? { error: 'a time, UTC, as 10:00:01.5 or 2026-11-23 10:00' } : { value };
   };
-  const shown = (ns: number | undefined) => (ns === undefined ? '' : formatTime(ns, ns % 1e9 === 0 ? 0 : 6));
+  const shown = (ns: number | undefined) => (ns === undefined ? '' : exactTime(ns));
   const preset = (text: string) => {
     const span = PRESETS.find(([name]) => name === text)?.[1];
     if (span === undefined || covered === undefined) go({ selection: { from_ns: undefined, until_ns: undefined } });
@@ -187,11 +187,14 @@ interface TextInputProps<T> {
   readonly value: string;
   /** Said where nothing is given. */
   readonly empty: string;
-  /** In letters. */
+  /** In letters; a longer value has the room that it needs. */
   readonly width: number;
   readonly read: (text: string) => { readonly value: T } | { readonly error: string };
   readonly change: (value: T) => void;
 }
+
+/** More letters than a field shows at once. */
+const WIDEST = 40;
 
 /** A field to type into: taken when it is left or on Enter, refused in words. */
 export function TextInput<T>({ label, value, empty, width, read, change }: TextInputProps<T>) {
@@ -215,7 +218,7 @@ export function TextInput<T>({ label, value, empty, width, read, change }: TextI
   };
   return (
     <span class="input">
-      <input type="text" size={width} spellcheck={false} autocomplete="off" aria-label={label} title={label} placeholder={empty}
+      <input type="text" style={{ '--letters': Math.min(WIDEST, Math.max(width, value.length)) }} spellcheck={false} autocomplete="off" aria-label={label} title={label} placeholder={empty}
         value={draft ?? value} aria-invalid={error !== undefined} aria-describedby={error === undefined ? undefined : id}
         onInput={(event) => setDraft(event.currentTarget.value)}
         onChange={(event) => take(event.currentTarget.value)} />

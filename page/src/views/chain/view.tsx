@@ -17,7 +17,7 @@ import './style.css';
 /** One chain as a waterfall. */
 export function ChainView() {
   const { item, own, selection } = place();
-  const question = useQuestion<Chain>(item === '' ? null : `chains/${encodeURIComponent(item)}`, [
+  const question = useQuestion(item === '' ? null : `chains/${encodeURIComponent(item)}`, [
     ['near_ns', own['near_ns']], ['clocks', selection.clocks],
   ]);
   if (item === '') return <Which />;

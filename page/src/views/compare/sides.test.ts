@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Compare } from '../../api/types';
 import { seeded } from '../../random';
-import { byState, byWeight, proposals, relative } from './sides';
+import { byState, byWeight, onlyIn, proposals, relative, storedPart } from './sides';
 
 describe('what is proposed', () => {
   it('lies within the store, is not empty and does not overlap', () => {
@@ -29,12 +29,30 @@ describe('a relation', () => {
     'of %d to %d is %s', (a, b, words) => expect(relative(a, b)).toBe(words));
 });
 
+describe('a side', () => {
+  it('is as long as what is stored of it', () => {
+    const covered = { from_ns: 100, until_ns: 200 };
+    expect(storedPart({ from_ns: -9e18, until_ns: 150 }, covered)).toEqual({ from_ns: 100, until_ns: 150 });
+    expect(storedPart({ from_ns: 150, until_ns: 9e18 }, covered)).toEqual({ from_ns: 150, until_ns: 200 });
+    expect(storedPart({ from_ns: 300, until_ns: 400 }, covered)).toEqual({ from_ns: 300, until_ns: 400 });
+    expect(storedPart({ from_ns: 1, until_ns: 2 }, undefined)).toEqual({ from_ns: 1, until_ns: 2 });
+  });
+});
+
 describe('the order', () => {
   const side = { count: 1, mean_ns: 1, median_ns: 1, p99_ns: 1, counts: [] };
   it('of hops is by what moved for certain, then by how far', () => {
     const hop = (name: string, shift_ns: number, p_value: number) => ({ hop: name, part: 'work' as const, a: side, b: side, shift_ns, p_value });
     const found = byWeight([hop('small', 5, 1e-9), hop('chance', 900, 0.5), hop('faster', -80, 1e-9)]);
     expect(found.map((each) => each.hop)).toEqual(['faster', 'small', 'chance']);
+  });
+
+  it('begins with a hop that only one side has: there is no chance in it', () => {
+    const hop = (name: string, shift_ns: number, p_value: number, [a, b]: [number, number]) => (
+      { hop: name, part: 'wait' as const, a: { ...side, count: a }, b: { ...side, count: b }, shift_ns, p_value });
+    const hops = [hop('moved', 5, 0.001, [9, 9]), hop('new', 250, 1, [0, 9]), hop('gone', -7, 1, [9, 0]), hop('nowhere', 0, 1, [0, 0])];
+    expect(byWeight(hops).map((each) => each.hop)).toEqual(['new', 'gone', 'moved', 'nowhere']);
+    expect(hops.map(onlyIn)).toEqual([undefined, 'B', 'A', undefined]);
   });
 
   it('of paths is new, vanished, then most frequent', () => {

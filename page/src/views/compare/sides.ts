@@ -67,10 +67,27 @@ export function relative(a: number, b: number): string {
 /** Below this a difference is taken for one: what is said in bold. */
 export const SIGNIFICANT = 0.01;
 
+/** The side that has a hop alone: there is nothing to test then, and no chance in it. */
+export function onlyIn({ a, b }: Compare['hops'][number]): 'A' | 'B' | undefined {
+  if (a.count === 0) return b.count === 0 ? undefined : 'B';
+  return b.count === 0 ? 'A' : undefined;
+}
+
+/** Whether a hop differs for another reason than chance. */
+export function certain(hop: Compare['hops'][number]): boolean {
+  return hop.p_value < SIGNIFICANT || onlyIn(hop) !== undefined;
+}
+
 /** Hops, those that moved most first: what is significant before what is not. */
 export function byWeight(hops: Compare['hops']): Compare['hops'] {
-  const weight = (hop: Compare['hops'][number]) => (hop.p_value < SIGNIFICANT ? 1e18 : 0) + Math.abs(hop.shift_ns);
-  return [...hops].sort((a, b) => weight(b) - weight(a));
+  return [...hops].sort((a, b) => Number(certain(b)) - Number(certain(a)) || Math.abs(b.shift_ns) - Math.abs(a.shift_ns));
+}
+
+/** The part of a side's time in which something is stored: an open end is said to be far away. */
+export function storedPart(side: Range, covered: Range | undefined): Range {
+  if (covered === undefined) return side;
+  const [from_ns, until_ns] = [Math.max(side.from_ns, covered.from_ns), Math.min(side.until_ns, covered.until_ns)];
+  return until_ns > from_ns ? { from_ns, until_ns } : side;
 }
 
 const STATES = ['new', 'vanished', 'both'];

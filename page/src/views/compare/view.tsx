@@ -1,18 +1,18 @@
-// Two stretches of time side by side: A is the selection's, B is chosen here.
+// Two stretches of time side by side, of one store or of two: A is the selection's, B is chosen here.
 
 import './style.css';
 import { status } from '../../api/connection';
 import { useQuestion } from '../../api/question';
 import type { Compare as Answered } from '../../api/types';
-import { formatCount, formatDifference, formatDuration, formatProbability, formatRange, formatTime, parseTime } from '../../draw/format';
+import { exactTime, formatCount, formatDifference, formatDuration, formatProbability, formatRange, parseTime } from '../../draw/format';
 import { Contrast, filled } from '../../draw/contrast';
 import { go, place } from '../../selection/current';
 import { selectionParams } from '../../selection/place';
 import { Answer, Empty } from '../../shell/answer';
 import { Link } from '../../shell/link';
-import { TextInput } from '../../shell/selection-bar';
+import { Choice, TextInput } from '../../shell/selection-bar';
 import { Picture } from './picture';
-import { byState, byWeight, parameters, proposals, relative, SIGNIFICANT, type Parameter, type Proposal } from './sides';
+import { byState, byWeight, certain, onlyIn, parameters, proposals, relative, SIGNIFICANT, storedPart, type Parameter, type Proposal } from './sides';
 
 const A = 'var(--rest)';
 const B = 'var(--selected)';
@@ -20,10 +20,11 @@ const B = 'var(--selected)';
 /** The view. */
 export function CompareView() {
   const { selection, own } = place();
-  const { b_from_ns, b_until_ns } = own;
-  const chosen = b_from_ns !== undefined && b_until_ns !== undefined;
-  const question = useQuestion<Answered>(chosen && selection.root !== undefined ? 'compare' : null, [
-    ...selectionParams(selection), ['b_from_ns', b_from_ns], ['b_until_ns', b_until_ns],
+  const { b_store, b_from_ns, b_until_ns } = own;
+  // All of another store is a choice; of this one B has to be a part.
+  const chosen = b_store !== undefined || (b_from_ns !== undefined && b_until_ns !== undefined);
+  const question = useQuestion(chosen && selection.root !== undefined ? 'compare' : null, [
+    ...selectionParams(selection), ['b_store', b_store], ['b_from_ns', b_from_ns], ['b_until_ns', b_until_ns],
   ]);
   return (
     <>
@@ -33,9 +34,13 @@ export function CompareView() {
   );
 }
 
-/** The range of B; A is what the selection bar says. */
+/** The name that no store can have (`serve --compare NAME=DIR`), for the one that the page is of. */
+const THIS_STORE = '';
+
+/** The store and the range of B; A is what the selection bar says. */
 function Chooser() {
   const { selection, own } = place();
+  const stores = status.value?.compare ?? [];
   const near = Number(own['b_from_ns'] ?? selection.from_ns ?? status.value?.covered?.from_ns ?? 0);
   const read = (text: string) => {
     if (text.trim() === '') return { value: undefined };
@@ -45,7 +50,7 @@ function Chooser() {
   const time = (key: 'b_from_ns' | 'b_until_ns', label: string, empty: string) => {
     const ns = Number(own[key]);
     return (
-      <TextInput label={label} empty={empty} width={19} value={own[key] === undefined || Number.isNaN(ns) ? '' : formatTime(ns, ns % 1e9 === 0 ? 0 : 6)}
+      <TextInput label={label} empty={empty} width={19} value={own[key] === undefined || Number.isNaN(ns) ? '' : exactTime(ns)}
         read={read} change={(value) => go({ own: { [key]: value === undefined ? undefined : String(value) } })} />
     );
   };
@@ -53,11 +58,16 @@ function Chooser() {
     <div class="bar" role="group" aria-label="What is compared">
       <span class="side-a">A</span> <span class="quiet">the selection above</span>
       <span class="side-b">B</span>
+      {(stores.length > 0 || own['b_store'] !== undefined) && (
+        <Choice label="store of B" value={own['b_store'] ?? THIS_STORE} choices={[THIS_STORE, ...stores]}
+          say={(name) => (name === THIS_STORE ? 'this store' : name)}
+          change={(name) => go({ own: { b_store: name === THIS_STORE ? undefined : name, b_from_ns: undefined, b_until_ns: undefined } })} />
+      )}
       {time('b_from_ns', 'first start of B, UTC', 'from')}
       <span aria-hidden="true">–</span>
       {time('b_until_ns', 'end of starts of B, UTC', 'until')}
       <span class="spread" />
-      {offers().map((proposal) => <Link key={proposal.title} to={toProposal(proposal)}>{proposal.title}</Link>)}
+      {own['b_store'] === undefined && offers().map((proposal) => <Link key={proposal.title} to={toProposal(proposal)}>{proposal.title}</Link>)}
     </div>
   );
 }
@@ -83,12 +93,18 @@ function Unchosen() {
   );
 }
 
+function rangeOf(side: Answered['a']): string {
+  if (side.store !== null) return `${side.store}, ${formatRange(side.from_ns, side.until_ns)}`;
+  const { from_ns, until_ns } = storedPart(side, status.value?.covered ?? undefined);
+  return formatRange(from_ns, until_ns);
+}
+
 function Compared({ answer }: { answer: Answered }) {
   const { a, b, difference } = answer;
   if (a.distribution === null || b.distribution === null) {
     return (
       <Empty title={`${a.distribution === null ? 'A' : 'B'} has no such chain`}>
-        <p>{formatRange(a.from_ns, a.until_ns)} is A, {formatRange(b.from_ns, b.until_ns)} is B. Another range, or <em>level: any</em>, may have some.</p>
+        <p>{rangeOf(a)} is A, {rangeOf(b)} is B. Another range, or <em>level: any</em>, may have some.</p>
       </Empty>
     );
   }
@@ -99,8 +115,8 @@ function Compared({ answer }: { answer: Answered }) {
         <section class="panel" aria-label="Durations of A and B">
           <div class="bar">
             <h2>Durations</h2>
-            <span><span class="swatch rest" /> A {formatRange(a.from_ns, a.until_ns)}</span>
-            <span><span class="swatch selected" /> B {formatRange(b.from_ns, b.until_ns)}</span>
+            <span><span class="swatch rest" /> A {rangeOf(a)}</span>
+            <span><span class="swatch selected" /> B {rangeOf(b)}</span>
           </div>
           <Picture edges={answer.edges_ns} a={a.counts} b={b.counts}
             label={`Histograms of A, ${formatCount(a.distribution.count)} chains, and B, ${formatCount(b.distribution.count)} chains, each as shares of its own count`} />
@@ -126,7 +142,7 @@ function Parameters({ rows }: { rows: readonly Parameter[] }) {
     <table>
       <caption class="unseen">Parameters of both distributions</caption>
       <thead>
-        <tr><th scope="col" /><th scope="col" class="number side-a">A</th><th scope="col" class="number side-b">B</th><th scope="col" class="number">B − A</th><th scope="col" class="number" /></tr>
+        <tr><th scope="col"><span class="unseen">Parameter</span></th><th scope="col" class="number side-a">A</th><th scope="col" class="number side-b">B</th><th scope="col" class="number">B − A</th><th scope="col" class="number"><span class="unseen">B beside A</span></th></tr>
       </thead>
       <tbody>
         {rows.map((row) => (
@@ -159,18 +175,20 @@ function HopTable({ answer }: { answer: Answered }) {
           </tr>
         </thead>
         <tbody>
-          {byWeight(answer.hops).map((hop) => {
-            const certain = hop.p_value < SIGNIFICANT;
+          {byWeight(answer.hops).map((hop, index) => {
+            const sure = certain(hop);
+            const only = onlyIn(hop);
+            const of = (side: typeof hop.a, ns: number) => (side.count === 0 ? '–' : formatDuration(ns));
             return (
-              <tr key={`${hop.part} ${hop.hop}`} class={certain ? 'certain' : undefined}>
+              <tr key={index} class={sure ? 'certain' : undefined}>
                 <th scope="row">{hop.hop}</th>
                 <td>{hop.part === 'wait' ? 'wait before' : 'work'}</td>
-                <td class="number">{formatDuration(hop.a.median_ns)}</td>
-                <td class="number">{formatDuration(hop.b.median_ns)}</td>
-                <td class={`number${!certain ? '' : hop.shift_ns > 0 ? ' slower' : ' faster'}`}>{formatDifference(hop.shift_ns)}</td>
-                <td class="number">{formatDuration(hop.a.p99_ns)}</td>
-                <td class="number">{formatDuration(hop.b.p99_ns)}</td>
-                <td class="number">{formatProbability(hop.p_value)}</td>
+                <td class="number">{of(hop.a, hop.a.median_ns)}</td>
+                <td class="number">{of(hop.b, hop.b.median_ns)}</td>
+                <td class={`number${!sure ? '' : only === 'B' || (only === undefined && hop.shift_ns > 0) ? ' slower' : ' faster'}`}>{only === undefined ? formatDifference(hop.shift_ns) : `only in ${only}`}</td>
+                <td class="number">{of(hop.a, hop.a.p99_ns)}</td>
+                <td class="number">{of(hop.b, hop.b.p99_ns)}</td>
+                <td class="number">{only === undefined ? formatProbability(hop.p_value) : ''}</td>
                 <td class="picture">
                   <Contrast edges={edges} front={hop.b.counts.slice(first, last)} back={hop.a.counts.slice(first, last)} width={240} height={24} frontColour={B} backColour={A} />
                 </td>
@@ -188,10 +206,10 @@ const STATES: Readonly<Record<Answered['paths'][number]['state'], string>> = { n
 function PathTable({ paths }: { paths: Answered['paths'] }) {
   return (
     <section class="panel scroll" aria-label="Paths">
-      <table>
+      <table class="compare-paths">
         <caption>Paths</caption>
         <thead>
-          <tr><th scope="col">Path</th><th scope="col" /><th scope="col" class="number">Chains in A</th><th scope="col" class="number">Chains in B</th><th scope="col" class="number" /></tr>
+          <tr><th scope="col">Path</th><th scope="col"><span class="unseen">New or gone</span></th><th scope="col" class="number">Chains in A</th><th scope="col" class="number">Chains in B</th><th scope="col" class="number"><span class="unseen">B beside A</span></th></tr>
         </thead>
         <tbody>
           {paths.map((path) => (

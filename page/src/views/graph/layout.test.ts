@@ -6,7 +6,9 @@ import { neighbour } from './neighbour';
 import { crossings, ordered } from './order';
 import { spread } from './spread';
 
-const SIZES: Sizes = { nodeWidth: 160, nodeHeight: 60, gapX: 110, gapY: 16, labelHeight: 30 };
+/** Wider ones among narrower ones. */
+const nodeWidth = (id: string) => (id.length === 1 ? 160 : 120 + (id.charCodeAt(1) % 4) * 20);
+const SIZES: Sizes = { nodeWidth, nodeHeight: 60, gapX: 110, gapY: 16, labelHeight: 30 };
 
 /** A graph with some cycles, some long edges, some nodes alone. */
 function randomGraph(random: () => number): { ids: string[]; edges: Link[] } {
@@ -24,10 +26,10 @@ describe('a layout', () => {
       const found = layout(ids, edges, SIZES);
       expect(found.nodes.map((node) => node.id)).toEqual(ids);
       const outside = found.nodes.filter((node) => node.x < 0 || node.y < -1e-6
-        || node.x + SIZES.nodeWidth > found.width + 1e-6 || node.y + SIZES.nodeHeight > found.height + 1e-6);
+        || node.x + node.width > found.width + 1e-6 || node.y + SIZES.nodeHeight > found.height + 1e-6);
       expect(outside).toEqual([]);
       const over = found.nodes.flatMap((node, index) => found.nodes.slice(index + 1).filter((other) => (
-        Math.abs(node.x - other.x) < SIZES.nodeWidth && Math.abs(node.y - other.y) < SIZES.nodeHeight + SIZES.gapY - 1e-6)));
+        node.x < other.x + other.width && other.x < node.x + node.width && Math.abs(node.y - other.y) < SIZES.nodeHeight + SIZES.gapY - 1e-6)));
       expect(over).toEqual([]);
     }
   });

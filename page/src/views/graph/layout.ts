@@ -11,7 +11,8 @@ import { spread } from './spread';
 
 /** Sizes in pixels. */
 export interface Sizes {
-  readonly nodeWidth: number;
+  /** How much a node has to say; a layer is as wide as its widest. */
+  readonly nodeWidth: (id: string) => number;
   readonly nodeHeight: number;
   /** Between two layers: room for the labels of calls. */
   readonly gapX: number;
@@ -26,6 +27,8 @@ export interface PlacedNode {
   /** The left upper corner. */
   readonly x: number;
   readonly y: number;
+  /** That of its layer. */
+  readonly width: number;
 }
 
 export interface PlacedEdge {
@@ -79,18 +82,36 @@ export function layout(ids: readonly string[], links: readonly Link[], sizes: Si
   }
 
   const placed = positions(ordered(columns, steps), steps, (key) => (known.has(key) ? sizes.nodeHeight : sizes.labelHeight), sizes);
-  const x = (at: number) => at * (sizes.nodeWidth + sizes.gapX);
+  const spans = spansOf(columns.map((column) => column.filter((key) => known.has(key))), sizes);
+  const span = (at: number) => spans[at] ?? { left: 0, width: 0 };
   const nodes = ids.map((id) => {
     const at = layer.get(id) ?? 0;
-    return { id, layer: at, x: x(at), y: (placed.get(id)?.y ?? 0) - sizes.nodeHeight / 2 };
+    const { left, width } = span(at);
+    return { id, layer: at, x: left, y: (placed.get(id)?.y ?? 0) - sizes.nodeHeight / 2, width };
   });
-  const drawn = draw(edges, ways, back, layer, placed, x, sizes);
+  const drawn = draw(edges, ways, back, layer, placed, span, sizes);
+  const last = spans.at(-1);
   return {
     nodes,
     edges: drawn,
-    width: Math.max(sizes.nodeWidth, x(columns.length - 1) + sizes.nodeWidth),
+    width: last === undefined ? 0 : last.left + last.width,
     height: Math.max(0, ...[...placed.values()].map((item) => item.y + item.height / 2), ...drawn.map((edge) => edge.label.y + sizes.labelHeight / 2)),
   };
+}
+
+/** Where a layer is, in pixels. */
+interface Span {
+  readonly left: number;
+  readonly width: number;
+}
+
+function spansOf(layers: readonly (readonly string[])[], sizes: Sizes): Span[] {
+  let left = 0;
+  return layers.map((ids) => {
+    const span = { left, width: Math.max(0, ...ids.map(sizes.nodeWidth)) };
+    left += span.width + sizes.gapX;
+    return span;
+  });
 }
 
 /** Upright positions of all items: each near the mean of its neighbours, none over another. */
@@ -133,20 +154,20 @@ type Indexed = Link & { readonly index: number };
 
 function draw(
   edges: readonly Indexed[], ways: ReadonlyMap<number, readonly string[]>, back: ReadonlySet<number>, layer: ReadonlyMap<string, number>,
-  placed: ReadonlyMap<string, Item>, x: (layer: number) => number, sizes: Sizes,
+  placed: ReadonlyMap<string, Item>, span: (layer: number) => Span, sizes: Sizes,
 ): PlacedEdge[] {
   const y = (key: string) => placed.get(key)?.y ?? 0;
   const ports = portsOf(ways, y, sizes.nodeHeight);
   const drawn = edges.map((edge) => {
     const way = ways.get(edge.index);
-    if (way === undefined) return loop(edge.index, x(layer.get(edge.from) ?? 0), y(edge.from), sizes);
+    if (way === undefined) return loop(edge.index, span(layer.get(edge.from) ?? 0), y(edge.from), sizes);
     const first = layer.get(way[0] as string) ?? 0;
     const points: Point[] = [];
     way.forEach((key, step) => {
-      const left = x(first + step);
+      const { left, width } = span(first + step);
       const middle = step === 0 ? ports.out.get(edge.index) ?? 0 : step === way.length - 1 ? ports.into.get(edge.index) ?? 0 : y(key);
       if (step > 0) points.push([left, middle]);
-      if (step < way.length - 1) points.push([left + sizes.nodeWidth, middle]);
+      if (step < way.length - 1) points.push([left + width, middle]);
     });
     const runsBack = back.has(edge.index);
     const [start, end] = points as [Point, Point];
@@ -194,8 +215,8 @@ function curve(points: readonly Point[]): string {
 }
 
 /** A class that calls itself: out of its right side and back into it. */
-function loop(index: number, left: number, middle: number, sizes: Sizes): PlacedEdge & { gap: number | undefined } {
-  const x = left + sizes.nodeWidth;
+function loop(index: number, { left, width }: Span, middle: number, sizes: Sizes): PlacedEdge & { gap: number | undefined } {
+  const x = left + width;
   const [high, low] = [middle - sizes.nodeHeight * 0.4, middle - sizes.nodeHeight * 0.15];
   const reach = sizes.gapX * 0.3;
   return {

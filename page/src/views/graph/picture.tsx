@@ -21,14 +21,15 @@ interface PictureProps {
 
 const ARROWS: Readonly<Record<string, Direction>> = { ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: 'up', ArrowDown: 'down' };
 /** Below this scale words are no longer read: the picture scrolls instead. */
-const SMALLEST = 0.9;
+const SMALLEST = 0.8;
 
 /** The graph, as wide as there is room. One node is in the order of the Tab key; arrows lead on. */
 export function Picture({ graph, at, root, leaf, nameOf, choose }: PictureProps) {
   const { ref, width } = useSize<HTMLElement>();
   const svg = useRef<SVGSVGElement>(null);
   const rem = remPixels();
-  const { sizes, found } = useMemo(() => fitted(graph, rem, width), [graph, rem, width]);
+  const partOf = (node: Node): Part => (nameOf(node) === root ? 'root' : nameOf(node) === leaf ? 'leaf' : '');
+  const { sizes, found } = useMemo(() => fitted(graph, partOf, rem, width), [graph, root, leaf, rem, width]);
   const applications = useMemo(() => [...new Set(graph.nodes.map((node) => node.application))], [graph]);
   const most = Math.max(...graph.edges.map((edge) => edge.rate_per_s), 0);
   const scale = Math.min(1, Math.max(SMALLEST, width / (found.width + 8)));
@@ -52,12 +53,14 @@ export function Picture({ graph, at, root, leaf, nameOf, choose }: PictureProps)
         {found.nodes.map((placed, index) => {
           const node = graph.nodes[index] as Node;
           return (
-            <g key={node.id} data-node={node.id} role="button" tabIndex={node.id === inTabs ? 0 : -1} aria-pressed={node.id === at}
-              aria-label={`${nameOf(node)}, ${formatNumber(node.rate_per_s)} per second, p50 ${formatDuration(node.p50_ns)}, p99 ${formatDuration(node.p99_ns)}`}
-              class={`node${nameOf(node) === root ? ' root' : ''}${nameOf(node) === leaf ? ' leaf' : ''}`}
-              onClick={() => choose(node.id)} onKeyDown={(event) => move(event, node.id)}>
-              <Box node={node} placed={placed} sizes={sizes} rem={rem} colour={pathColour(applications.indexOf(node.application))}
-                part={nameOf(node) === root ? 'root' : nameOf(node) === leaf ? 'leaf' : ''} />
+            <g key={node.id}>
+              <title>{`${node.application}::${node.class} on ${node.hosts.join(', ')}`}</title>
+              <g data-node={node.id} role="button" tabindex={node.id === inTabs ? 0 : -1} aria-pressed={node.id === at}
+                class={`node ${partOf(node)}`}
+                onClick={() => choose(node.id)} onKeyDown={(event) => move(event, node.id)}>
+                <Box node={node} placed={placed} height={sizes.nodeHeight} rem={rem} colour={pathColour(applications.indexOf(node.application))}
+                  part={partOf(node)} />
+              </g>
             </g>
           );
         })}
@@ -72,43 +75,71 @@ function remPixels(): number {
   return Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
 }
 
+/** Between two layers, in rem: the width of most labels. */
+const GAP = 6;
 /** Between the lines of a label, in rem. */
 const LINE = 1.08;
-/** The width of a letter of the node's class, in rem; on the generous side. */
+/** The width of a letter of the node's class, and of its other lines, in rem; on the generous side. */
 const LETTER = 0.61;
+const SMALL = 0.5;
+/** Left and right of a node's lines, in rem. */
+const MARGINS = 1.6;
+/** What a longer name is cut to, in rem. */
+const WIDEST = 20;
 
-function sizesOf(graph: Graph, rem: number): Sizes {
-  const longest = Math.max(...graph.nodes.map((node) => node.class.length), 0);
+/** What of the selection a node is. */
+type Part = 'root' | 'leaf' | '';
+
+/** A node's lines, as they are drawn. */
+function linesOf(node: Node): { where: string; rate: string; times: string } {
   return {
-    nodeWidth: Math.round(Math.min(20, Math.max(12, longest * LETTER + 1.6)) * rem),
-    nodeHeight: Math.round(4.3 * rem), gapX: Math.round(7 * rem), gapY: Math.round(1.1 * rem), labelHeight: Math.round(LINE * 3.2 * rem),
+    where: `${node.application}${node.hosts.length > 1 ? ` · ${node.hosts.length} hosts` : ''}`,
+    rate: `${formatNumber(node.rate_per_s)} /s`,
+    times: `${formatDuration(node.p50_ns)} – ${formatDuration(node.p99_ns)}`,
+  };
+}
+
+function sizesOf(graph: Graph, partOf: (node: Node) => Part, rem: number): Sizes {
+  const nodes = new Map(graph.nodes.map((node) => [node.id, node]));
+  const nodeWidth = (id: string) => {
+    const node = nodes.get(id);
+    if (node === undefined) return 0;
+    const { where, rate, times } = linesOf(node);
+    const part = partOf(node);
+    const small = Math.max(where.length + rate.length + 2, times.length + (part === '' ? 0 : part.length + 2)) * SMALL;
+    return Math.round(Math.min(WIDEST, Math.max(node.class.length * LETTER, small) + MARGINS) * rem);
+  };
+  return {
+    nodeWidth,
+    nodeHeight: Math.round(4.3 * rem), gapX: Math.round(GAP * rem), gapY: Math.round(1.1 * rem), labelHeight: Math.round(LINE * 3.2 * rem),
   };
 }
 
 /** The layout; where there is room, layers stand further apart, so that labels hide less of the calls. */
-function fitted(graph: Graph, rem: number, width: number): { sizes: Sizes; found: Layout } {
+function fitted(graph: Graph, partOf: (node: Node) => Part, rem: number, width: number): { sizes: Sizes; found: Layout } {
   const ids = graph.nodes.map((node) => node.id);
-  const narrow = sizesOf(graph, rem);
+  const narrow = sizesOf(graph, partOf, rem);
   const first = layout(ids, graph.edges, narrow);
   const gaps = Math.max(...first.nodes.map((node) => node.layer), 0);
-  const more = gaps === 0 ? 0 : Math.min(8 * rem, Math.max(0, (width - 3 * rem - first.width) / gaps));
+  const more = gaps === 0 ? 0 : Math.min((15 - GAP) * rem, Math.max(0, (width - 3 * rem - first.width) / gaps));
   const sizes = { ...narrow, gapX: narrow.gapX + more };
   return { sizes, found: more === 0 ? first : layout(ids, graph.edges, sizes) };
 }
 
-function Box({ node, placed, sizes, rem, colour, part }: { node: Node; placed: PlacedNode; sizes: Sizes; rem: number; colour: string; part: string }) {
-  const letters = Math.floor((sizes.nodeWidth / rem - 1.4) / LETTER);
+/** What a node says; also what it is called, so that its lines end in a space. */
+function Box({ node, placed, height, rem, colour, part }: { node: Node; placed: PlacedNode; height: number; rem: number; colour: string; part: Part }) {
+  const letters = Math.floor((placed.width / rem - 1.4) / LETTER);
   const x = placed.x + 0.9 * rem;
-  const right = placed.x + sizes.nodeWidth - 0.6 * rem;
+  const right = placed.x + placed.width - 0.6 * rem;
+  const { where, rate, times } = linesOf(node);
   return (
     <>
-      <title>{`${node.application}::${node.class} on ${node.hosts.join(', ')}`}</title>
-      <rect class="box" x={placed.x} y={placed.y} width={sizes.nodeWidth} height={sizes.nodeHeight} rx={4} />
-      <rect x={placed.x} y={placed.y} width={5} height={sizes.nodeHeight} rx={2} fill={colour} />
-      <text x={x} y={placed.y + 1.2 * rem}>{node.application}{node.hosts.length > 1 && ` · ${node.hosts.length} hosts`}</text>
-      <text x={right} y={placed.y + 1.2 * rem} text-anchor="end">{formatNumber(node.rate_per_s)} /s</text>
-      <text class="class" x={x} y={placed.y + 2.45 * rem}>{node.class.length > letters ? `${node.class.slice(0, letters - 1)}…` : node.class}</text>
-      <text class="numbers" x={x} y={placed.y + 3.65 * rem}>{formatDuration(node.p50_ns)} – {formatDuration(node.p99_ns)}</text>
+      <rect class="box" x={placed.x} y={placed.y} width={placed.width} height={height} rx={4} />
+      <rect x={placed.x} y={placed.y} width={5} height={height} rx={2} fill={colour} />
+      <text x={x} y={placed.y + 1.2 * rem}>{where}{' '}</text>
+      <text x={right} y={placed.y + 1.2 * rem} text-anchor="end">{rate}{' '}</text>
+      <text class="class" x={x} y={placed.y + 2.45 * rem}>{node.class.length > letters ? `${node.class.slice(0, letters - 1)}…` : node.class}{' '}</text>
+      <text class="numbers" x={x} y={placed.y + 3.65 * rem}>{times}{' '}</text>
       {part !== '' && <text class="part" x={right} y={placed.y + 3.65 * rem} text-anchor="end">{part}</text>}
     </>
   );

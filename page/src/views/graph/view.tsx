@@ -20,7 +20,7 @@ type Edge = Answered['edges'][number];
 /** The view. */
 export function GraphView() {
   const { from_ns, until_ns } = place().selection;
-  const question = useQuestion<Answered>('graph', [['from_ns', from_ns], ['until_ns', until_ns]]);
+  const question = useQuestion('graph', [['from_ns', from_ns], ['until_ns', until_ns]]);
   return (
     <Answer to={question} what="Following calls">
       {(graph) => (graph.nodes.length === 0 ? <Nothing /> : <Calls graph={graph} />)}
@@ -111,7 +111,7 @@ function Table({ edges, names, of }: { edges: readonly Edge[]; names: ReadonlyMa
     { key: 'count', title: 'Calls', number: true, by: (edge) => edge.count, show: (edge) => <>{formatCount(edge.count)}{edge.sampled && <span class="quiet"> in the sample</span>}</> },
     { key: 'p50', title: 'Wait p50', number: true, hint: 'From the caller’s end until the called begins, in a sample; none where it always began before', by: (edge) => edge.wait_p50_ns, show: (edge) => known(edge.wait_p50_ns) },
     { key: 'p99', title: 'Wait p99', number: true, by: (edge) => edge.wait_p99_ns, show: (edge) => known(edge.wait_p99_ns) },
-    { key: 'to-scatter', title: '', by: () => null, show: (edge) => <Link to={toPair(name(edge.from), name(edge.to))}>Scattergram</Link> },
+    { key: 'to-scatter', title: <span class="unseen">Their durations</span>, show: (edge) => <Link to={toPair(name(edge.from), name(edge.to))}>Scattergram</Link> },
   ];
   return <SortedTable caption={of === undefined ? 'All calls' : `Calls from and to ${nameOf(of)}`} shown columns={columns} rows={edges} id={(edge) => `${edge.from} ${edge.to} ${edge.asynchronous}`} />;
 }

@@ -1,7 +1,8 @@
 // Bins of a histogram and where they are drawn.
 
 import type { HistogramAnswer } from '../../api/types';
-import type { Scale } from '../../draw/scale';
+import { scaleOf, type Scale } from '../../draw/scale';
+import { rounded, type Range } from '../../draw/zoom';
 
 export type Bin = HistogramAnswer['bins'][number];
 
@@ -17,6 +18,41 @@ export function binAt(bins: readonly Bin[], ns: number): Bin | undefined {
     else low = middle + 1;
   }
   return undefined;
+}
+
+/** As many bins as are told apart on a screen. */
+export const BINS = 160;
+/** As many as the server cuts, in the whole; what is shown closer has coarser ones. */
+const MOST_BINS = 10_000;
+
+/** How many bins the whole is cut into, so that what is shown of it has about [`BINS`]. In few steps: an answer serves many zooms. */
+export function binsFor(whole: Range | undefined, shown: Range | undefined, kind: Scale['kind']): number {
+  if (whole === undefined || shown === undefined) return BINS;
+  const scale = scaleOf(kind, whole[0], whole[1], 1);
+  const part = Math.max(1e-6, scale.at(shown[1]) - scale.at(shown[0]));
+  return Math.min(MOST_BINS, BINS * 2 ** Math.max(0, Math.round(Math.log2(1 / part))));
+}
+
+/** The durations that the axis shows, as the URL has them: `from,until` in ns. */
+export function parseShown(text: string | undefined): Range | undefined {
+  if (text === undefined || !/^\d{1,19},\d{1,19}$/.test(text)) return undefined;
+  const [from = 0, until = 0] = text.split(',').map(Number);
+  return until > from ? [from, until] : undefined;
+}
+
+/** As [`parseShown`] reads it; none where it is all there is, or too narrow to tell durations apart. */
+export function formatShown([from, until]: Range, whole: Range): string | undefined {
+  const [low, high] = [Math.max(from, whole[0]), Math.min(until, whole[1])];
+  if (low <= whole[0] && high >= whole[1]) return undefined;
+  return `${rounded(low, high - low, Math.floor)},${Math.max(Math.floor(low) + 1, rounded(high, high - low, Math.ceil))}`;
+}
+
+/** The range, as long as it is, moved back into the whole. */
+export function inside([from, until]: Range, whole: Range, kind: Scale['kind']): Range {
+  const scale = scaleOf(kind, whole[0], whole[1], 1);
+  const [left, right] = [scale.at(from), scale.at(until)];
+  const back = Math.max(0, -left) - Math.max(0, right - 1);
+  return right - left >= 1 ? whole : [scale.value(left + back), scale.value(right + back)];
 }
 
 /** A single one on a logarithmic scale would have no height: it gets this many pixels. */

@@ -1,3 +1,4 @@
+import { useRef } from 'preact/hooks';
 import { useQuestion } from '../../api/question';
 import type { HistogramAnswer, Selection } from '../../api/types';
 import { pathColour } from '../../draw/colours';
@@ -7,25 +8,46 @@ import { selectionParams } from '../../selection/place';
 import { Answer, Empty } from '../../shell/answer';
 import { useKeys } from '../../shell/keys';
 import { DurationInput } from '../../shell/selection-bar';
+import { scaleOf } from '../../draw/scale';
+import { STEP, useGesture, zoomed, type Range } from '../../draw/zoom';
+import { binsFor, formatShown, inside, parseShown } from './bins';
 import { Counts } from './plot';
 import './style.css';
 
-/** As many bins as are told apart on a screen. */
-const BINS = 160;
+/** Closer than this there is nothing to tell apart. */
+const LEAST_NS = 10;
 
 /** The distribution of durations: its picture, its parameters, and whether the limit holds. */
 export function HistogramView() {
   const { selection, own } = place();
   const scale = own['scale'] === 'linear' ? 'linear' : 'log';
   const counts = own['counts'] === 'log' ? 'log' : 'linear';
-  const question = useQuestion<HistogramAnswer>(selection.root === undefined ? null : 'histogram', [
-    ...selectionParams(selection), ['bins', BINS], ['scale', scale],
+  // How far the durations reach is known once something was answered; a zoom within it needs finer bins.
+  const whole = useRef<Range>(undefined);
+  const shown = parseShown(own['x']);
+  const question = useQuestion(selection.root === undefined ? null : 'histogram', [
+    ...selectionParams(selection), ['bins', binsFor(whole.current, shown, scale)], ['scale', scale],
   ]);
+  const bins = question.answer?.bins;
+  whole.current = bins === undefined ? undefined : [bins[0]?.from_ns ?? 1, bins.at(-1)?.until_ns ?? 2];
+  const goesOn = useGesture();
+  const show = (range: Range, held: boolean) => {
+    if (whole.current !== undefined && range[1] - range[0] >= LEAST_NS) go({ own: { x: formatShown(inside(range, whole.current, scale), whole.current) } }, held);
+  };
+  // Turns of a wheel come faster than pictures: each goes on from where the one before has led.
+  const closer = (at: number, factor: number, event: Event) => {
+    if (whole.current === undefined) return;
+    const [from, until] = parseShown(place().own['x']) ?? whole.current;
+    show(zoomed(scaleOf(scale, from, until, 1), at, factor), goesOn(event));
+  };
   const otherScale = () => go({ own: { scale: scale === 'log' ? 'linear' : undefined } });
   const otherCounts = () => go({ own: { counts: counts === 'log' ? undefined : 'log' } });
   useKeys('Histogram', [
     { key: 'l', does: 'durations logarithmic or linear', run: otherScale },
     { key: 'c', does: 'counts logarithmic or linear: few beside many', run: otherCounts },
+    { key: 'p', does: 'to the bars; arrows go from one to the next, Enter shows its chains', run: () => document.querySelector<HTMLElement>('.histogram-area')?.focus() },
+    { key: '+', does: 'closer (wheel); everything is still counted', run: (event) => closer(0.5, STEP, event) },
+    { key: '-', does: 'further', run: (event) => closer(0.5, 1 / STEP, event) },
   ]);
 
   return (
@@ -37,10 +59,12 @@ export function HistogramView() {
             <div class="bar">
               <button type="button" aria-pressed={scale === 'log'} onClick={otherScale} title="key l">log durations</button>
               <button type="button" aria-pressed={counts === 'log'} onClick={otherCounts} title="key c">log counts</button>
+              {shown !== undefined && <button type="button" onClick={() => go({ own: { x: undefined } })}>All durations</button>}
               <span class="spread" />
               <span class="quiet"><strong>{formatCount(answer.distribution.count)}</strong> durations · {formatDuration(answer.elapsed_ms * 1e6)}</span>
             </div>
-            <Counts answer={answer} counts={counts} limitNs={selection.limit_ns} distribution={answer.distribution} />
+            <Counts answer={answer} counts={counts} limitNs={selection.limit_ns} distribution={answer.distribution}
+              range={shown} onRange={show} onCloser={closer} />
           </section>
           <Parameters answer={answer} />
           {answer.paths.length > 1 && <Paths answer={answer} />}
@@ -92,7 +116,7 @@ function Parameters({ answer }: { answer: HistogramAnswer }) {
     ['damaged rows', losses.damaged_rows], ['expired rows', losses.expired_rows],
   ];
   return (
-    <section class="panel parameters-panel" aria-label="Parameters of the distribution">
+    <section class="panel parameters-panel" aria-label="Parameters of the distribution" tabIndex={0}>
       <h2>Parameters</h2>
       <dl class="parameters">
         <dt>count</dt><dd>{formatCount(d.count)}</dd>

@@ -3,20 +3,20 @@
 
 import './style.css';
 import { useQuestion } from '../../api/question';
-import type { Hosts as Answered } from '../../api/types';
+import type { Cell, Hosts as Answered } from '../../api/types';
 import { formatCount, formatDuration, formatNumber } from '../../draw/format';
 import { SeriesPlot, type Line, type Mark } from '../../draw/series-plot';
 import { SortedTable, type Column } from '../../draw/sorted-table';
 import { go, place } from '../../selection/current';
 import { Answer, Empty } from '../../shell/answer';
-import { formatBitRate, longest, numericColumns, ofHosts, type Grid } from './words';
+import { formatBitRate, longest, numericColumns, ofHosts, sortable, type Grid } from './words';
 
 const PLOT_HEIGHT = 190;
 
 /** The view. */
 export function HostsView() {
   const { from_ns, until_ns, hosts } = place().selection;
-  const question = useQuestion<Answered>('hosts', [['from_ns', from_ns], ['until_ns', until_ns]]);
+  const question = useQuestion('hosts', [['from_ns', from_ns], ['until_ns', until_ns]]);
   const chosen = hosts?.split(',') ?? [];
   const wanted = (host: string) => chosen.length === 0 || chosen.includes(host);
   return (
@@ -58,6 +58,13 @@ function select(from: number, until: number): void {
 
 function Load({ of }: { of: Answered['loads'][number] }) {
   const most = (values: readonly number[]) => formatBitRate(Math.max(0, ...values));
+  if (Math.max(0, ...of.rx_bits_per_s, ...of.tx_bits_per_s) === 0) {
+    return (
+      <figure class="panel">
+        <figcaption><strong>{of.host} {of.interface}</strong> <span class="quiet">load; nothing came or went in {formatCount(of.times_ns.length)} intervals</span></figcaption>
+      </figure>
+    );
+  }
   const lines: Line[] = [
     { label: 'received', values: of.rx_bits_per_s, colour: '--path-0' },
     { label: 'sent', values: of.tx_bits_per_s, colour: '--path-1' },
@@ -71,22 +78,27 @@ function Load({ of }: { of: Answered['loads'][number] }) {
   );
 }
 
+/** Where nobody answered there is no duration. */
+function answered(durations: readonly number[]): (number | null)[] {
+  return durations.map((ns) => (ns === 0 ? null : ns));
+}
+
 function RoundTrips({ of }: { of: Answered['round_trips'][number] }) {
   const lost = of.lost.reduce((sum, count) => sum + count, 0);
   const lines: Line[] = [
-    { label: 'p50', values: of.p50_ns, colour: '--path-0' },
-    { label: 'longest', values: of.max_ns, colour: '--path-3', points: true },
+    { label: 'median', values: answered(of.p50_ns), colour: '--path-0' },
+    { label: 'longest', values: answered(of.max_ns), colour: '--path-3', points: true },
   ];
   const marks: Mark[] = of.times_ns.filter((_, index) => (of.lost[index] ?? 0) > 0).map((at) => ({ at, colour: '--bad' }));
   const longestOf = formatDuration(Math.max(0, ...of.max_ns));
   return (
     <figure class="panel">
       <figcaption>
-        <strong>{of.host}</strong> <span class="quiet">round trips by {of.probe}; longest {longestOf}</span>
+        <strong>{of.host}</strong> <span class="quiet">round trips from {of.probe}; longest {longestOf}</span>
         {lost > 0 && <span class="bad"> · {formatCount(lost)} lost</span>}
       </figcaption>
       <SeriesPlot label={`Round trips to ${of.host} by ${of.probe} over time: longest ${longestOf}, ${lost} lost`} marks={marks}
-        at={of.times_ns} lines={lines} say={formatDuration} height={PLOT_HEIGHT} onRange={select} group="hosts" />
+        at={of.times_ns} lines={lines} say={formatDuration} axis="log" height={PLOT_HEIGHT} onRange={select} group="hosts" />
     </figure>
   );
 }
@@ -94,24 +106,30 @@ function RoundTrips({ of }: { of: Answered['round_trips'][number] }) {
 function Paths({ paths }: { paths: Answered['paths'] }) {
   if (paths.length === 0) return null;
   const most = longest(paths);
+  const predicted = paths.some((path) => path.predicted_p50_ns !== null);
+  // What is the same of all of them is said once.
+  const verdict = paths.every((path) => path.verdict === paths[0]?.verdict) ? paths[0]?.verdict : undefined;
   const known = (ns: number | null) => (ns === null ? '–' : formatDuration(ns));
   return (
     <section class="panel scroll" aria-label="Paths, predicted and measured">
       <table class="hosts-paths">
         <caption>
-          Paths, median to 90 % <span class="quiet times-key" style={{ '--key': 'var(--rest)' }}>predicted</span> <span class="quiet times-key" style={{ '--key': 'var(--path-0)' }}>measured</span>
+          Paths, median to 90 % {predicted && <span class="quiet times-key" style={{ '--key': 'var(--rest)' }}>predicted</span>} <span class="quiet times-key" style={{ '--key': 'var(--path-0)' }}>measured</span>
+          {verdict !== undefined && <span class="quiet verdict-of-all"> {verdict}</span>}
         </caption>
         <thead>
           <tr>
-            <th scope="col">Path</th><th scope="col" class="number">Predicted p50</th><th scope="col" class="number">p90</th>
-            <th scope="col" class="number">Measured p50</th><th scope="col" class="number">p90</th><th scope="col" aria-hidden="true" /><th scope="col">Verdict</th>
+            <th scope="col">Path</th>
+            {predicted && <><th scope="col" class="number">Predicted p50</th><th scope="col" class="number">p90</th></>}
+            <th scope="col" class="number">Measured p50</th><th scope="col" class="number">p90</th><th scope="col" aria-hidden="true" />
+            {verdict === undefined && <th scope="col">Verdict</th>}
           </tr>
         </thead>
         <tbody>
           {paths.map((path) => (
             <tr key={path.path}>
               <th scope="row">{path.path}</th>
-              <td class="number">{known(path.predicted_p50_ns)}</td><td class="number">{known(path.predicted_p90_ns)}</td>
+              {predicted && <><td class="number">{known(path.predicted_p50_ns)}</td><td class="number">{known(path.predicted_p90_ns)}</td></>}
               <td class="number">{known(path.measured_p50_ns)}</td><td class="number">{known(path.measured_p90_ns)}</td>
               <td class="picture" aria-hidden="true">
                 <div class="times">
@@ -119,7 +137,7 @@ function Paths({ paths }: { paths: Answered['paths'] }) {
                   <Stretch name="measured" from={path.measured_p50_ns} until={path.measured_p90_ns} most={most} />
                 </div>
               </td>
-              <td>{path.verdict}</td>
+              {verdict === undefined && <td>{path.verdict}</td>}
             </tr>
           ))}
         </tbody>
@@ -133,18 +151,21 @@ function Stretch({ name, from, until, most }: { name: string; from: number | nul
   return <span class={name} style={{ left: `${(from / most) * 100}%`, width: `${(Math.max(0, (until ?? from) - from) / most) * 100}%` }} />;
 }
 
+/** With more columns than this a table has the whole width. */
+const WIDE = 6;
+
 function Table({ grid, param }: { grid: Grid; param: string }) {
-  type Row = readonly (string | number | null)[];
+  type Row = readonly Cell[];
   const numeric = numericColumns(grid);
   const columns: Column<Row>[] = grid.columns.map((title, index) => ({
-    key: String(index), title, number: numeric[index] === true, by: (row) => row[index] ?? null,
+    key: String(index), title, number: numeric[index] === true, by: (row) => sortable(row[index] ?? null),
     show: (row) => {
       const cell = row[index] ?? null;
       return cell === null ? '–' : typeof cell === 'number' ? formatNumber(cell) : cell;
     },
   }));
   return (
-    <section class="panel scroll" aria-label={grid.title}>
+    <section class={`panel scroll${grid.columns.length > WIDE ? ' wide' : ''}`} aria-label={grid.title}>
       <SortedTable caption={grid.title} shown columns={columns} rows={grid.rows} id={(row) => row.join('\u0000')} param={param} />
     </section>
   );

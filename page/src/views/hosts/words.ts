@@ -1,6 +1,8 @@
 // Words and scales of the Hosts view.
 
+import type { Cell } from '../../api/types';
 import { formatNumber } from '../../draw/format';
+import type { Sortable } from '../../draw/table';
 
 const NARROW = '\u202f';
 
@@ -16,7 +18,12 @@ export function formatBitRate(bits: number): string {
 export interface Grid {
   readonly title: string;
   readonly columns: readonly string[];
-  readonly rows: readonly (readonly (string | number | null)[])[];
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+/** What a cell is sorted by. */
+export function sortable(cell: Cell): Sortable {
+  return typeof cell === 'boolean' ? String(cell) : cell;
 }
 
 /** Which columns hold numbers: those are aligned at the right, and sorted as numbers. */

@@ -7,7 +7,7 @@ import { useQuestion } from '../../api/question';
 import type { Alarm, LimitState, Now as Answered } from '../../api/types';
 import { formatCount, formatDuration, formatNumber, formatShare, formatTime, formatTimeOfDay } from '../../draw/format';
 import { go, place } from '../../selection/current';
-import { toClass, toWorst } from '../../selection/links';
+import { toClass, toLimited, toWorst } from '../../selection/links';
 import { Answer, Empty } from '../../shell/answer';
 import { Link } from '../../shell/link';
 import { after, trailPoints, type ApplicationRow, type Board, type ClassRow } from './board';
@@ -19,7 +19,7 @@ const WINDOW_NAMES: Readonly<Record<string, string>> = { 10: '10 s', 60: '1 min'
 /** The view. */
 export function NowView() {
   const { window_s = '60' } = place().own;
-  const question = useQuestion<Answered>('now', [['window_s', window_s]], EVERY_MS);
+  const question = useQuestion('now', [['window_s', window_s]], EVERY_MS);
   const board = useRef<Board>(undefined);
   return (
     <Answer to={question} what="Looking at what runs">
@@ -65,20 +65,26 @@ function Alarms({ alarms, classes }: { alarms: readonly Alarm[]; classes: readon
     <section aria-label="Alarms" aria-live="polite">
       {alarms.length === 0 ? <p class="quiet">No alarms.</p> : (
         <ul class="alarms">
-          {alarms.map((alarm) => (
-            <li key={`${alarm.kind} ${alarm.what} ${alarm.host ?? ''}`} class={alarm.kind}>
-              <span class="kind">{KINDS[alarm.kind]}</span>
-              <span>{alarm.sentence}</span>
-              <span class="quiet">
-                {alarm.host !== null && `on ${alarm.host} `}since <time dateTime={new Date(alarm.since_ns / 1e6).toISOString()}>{formatTime(alarm.since_ns, 0)}</time>
-              </span>
-              {classes.includes(alarm.what) && <Link to={{ ...toClass(alarm.what) }}>Histogram</Link>}
-              {classes.includes(alarm.what) && <Link to={toWorst(alarm.what)}>Worst cases</Link>}
-            </li>
-          ))}
+          {alarms.map((alarm) => <OneAlarm key={`${alarm.kind} ${alarm.what} ${alarm.host ?? ''}`} alarm={alarm} known={classes.includes(alarm.what)} />)}
         </ul>
       )}
     </section>
+  );
+}
+
+function OneAlarm({ alarm, known }: { alarm: Alarm; known: boolean }) {
+  const limited = alarm.kind === 'limit' ? toLimited(alarm.what, alarm.usual_ns) : undefined;
+  return (
+    <li class={alarm.kind}>
+      <span class="kind">{KINDS[alarm.kind]}</span>
+      <span>{alarm.sentence}</span>
+      <span class="quiet">
+        {alarm.host !== null && `on ${alarm.host} `}since <time dateTime={new Date(alarm.since_ns / 1e6).toISOString()}>{formatTime(alarm.since_ns, 0)}</time>
+      </span>
+      {limited !== undefined && <Link to={limited}>Histogram</Link>}
+      {known && <Link to={{ ...toClass(alarm.what) }}>Histogram</Link>}
+      {known && <Link to={toWorst(alarm.what)}>Worst cases</Link>}
+    </li>
   );
 }
 

@@ -20,7 +20,7 @@ const LASTS = ['20', '100', '500'] as const;
 /** The view. */
 export function RingsView() {
   const { item } = place();
-  const question = useQuestion<Answered>('rings', [], LIST_EVERY_MS);
+  const question = useQuestion('rings', [], LIST_EVERY_MS);
   return (
     <Answer to={question} what="Looking for rings">
       {({ rings, failed }) => (rings.length === 0 && failed.length === 0 && item === '' ? <Nothing /> : (
@@ -71,7 +71,7 @@ function List({ rings, failed, item }: { rings: readonly Summary[]; failed: read
 
 function One({ id }: { id: string }) {
   const { last = '100' } = place().own;
-  const question = useQuestion<OneRing>(`rings/${encodeURIComponent(id)}`, [['last', last]], RING_EVERY_MS);
+  const question = useQuestion(`rings/${encodeURIComponent(id)}`, [['last', last]], RING_EVERY_MS);
   return (
     <div class="of-one">
       <Answer to={question} what="Reading the ring">

@@ -77,7 +77,7 @@ function Cost({ diff, named }: { diff: RunDiff; named: (id: string) => string })
     <div class="bar-of" role="img" aria-label={`Functions of ${side === 'a' ? named(diff.a) : named(diff.b)}: ${found.slice(0, 5).map((piece) => `${piece.function} ${formatNumber(piece[side] * 100)} %`).join(', ')}`}>
       {found.filter((piece) => piece[side] > 0).map((piece) => (
         <span key={piece.function} class={piece[side] < NAMED ? 'narrow' : undefined} title={`${piece.function}: ${formatNumber(piece.a * 100)} % → ${formatNumber(piece.b * 100)} % of the longer`}
-          style={{ width: `${piece[side] * 100}%`, '--of': piece.change > 0 ? 'var(--bad)' : 'var(--good)', '--much': `${Math.round(Math.min(1, Math.abs(piece.change) * 2) * 55)}%` }}>
+          style={{ width: `${piece[side] * 100}%`, '--of': piece.change > 0 ? 'var(--bad)' : 'var(--good)', '--much': `${Math.round(Math.min(1, Math.abs(piece.change) * 2) * 45)}%` }}>
           {piece[side] >= NAMED ? piece.function : ''}
         </span>
       ))}

@@ -35,22 +35,23 @@ describe('two bars of functions', () => {
 });
 
 describe('a history', () => {
-  const series = (process: string, relative: number[]): RunHistory['series'][number] => ({
-    process, counter: 'instructions', unit: '',
+  const series = (process: string, relative: number[], counter = 'syscalls'): RunHistory['series'][number] => ({
+    process, counter, unit: '',
     points: ['r1', 'r2', 'r3'].map((run, index) => ({ run, commit: run, at_ns: index, value: 1 })),
     changes: relative.map((each, index) => ({ run: `r${index + 2}`, before: 1, after: 1 + each, relative: each, sentence: '' })),
   });
 
   it('marks the runs that changed; one that is not among the points is not marked', () => {
-    expect(changeIndices(series('a', [0.1, 0.2, 0.3]))).toEqual([1, 2]);
+    expect(changeIndices(series('a', [0.1, 0.2, 0.3]))).toEqual([{ at: 1, relative: 0.1 }, { at: 2, relative: 0.2 }]);
   });
 
-  it('begins with what changed most, up or down', () => {
+  it('begins with instructions, then with what changed most, up or down', () => {
+    expect(byChange([series('a', [9]), series('a', [], 'instructions')]).map((each) => each.counter)).toEqual(['instructions', 'syscalls']);
     expect(byChange([series('b', []), series('a', []), series('d', [0.1]), series('c', [-0.4])]).map((each) => each.process)).toEqual(['c', 'd', 'a', 'b']);
   });
 
   it('is compared at its end', () => {
-    const run = (id: string, at_ns: number) => ({ id, commit: id, subject: '', at_ns, machine: '', load: 0 });
+    const run = (id: string, at_ns: number) => ({ id, commit: id, subject: '', at_ns, machine: '', load: 0, complete: true, suite: '' });
     expect(lastTwo([run('new', 3), run('old', 1), run('middle', 2)])).toEqual({ a: 'middle', b: 'new' });
     expect(lastTwo([run('only', 1)])).toBeUndefined();
   });
@@ -63,6 +64,7 @@ describe('a history', () => {
 
   it('has commits in few letters, and names as they are', () => {
     expect(shortCommit('0123456789abcdef0123')).toBe('012345678');
+    expect(shortCommit('9a4754311f leave the ordering to qsort')).toBe('9a4754311');
     expect(shortCommit('v4.1-release-candidate')).toBe('v4.1-release-candidate');
   });
 });

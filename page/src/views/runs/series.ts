@@ -5,11 +5,11 @@ import { formatCount } from '../../draw/format';
 
 type Series = RunHistory['series'][number];
 
-/** Where in a series its change points are. */
-export function changeIndices(series: Pick<Series, 'points' | 'changes'>): number[] {
+/** Where in a series its change points are, and how far it moved there. */
+export function changeIndices(series: Pick<Series, 'points' | 'changes'>): { at: number; relative: number }[] {
   return series.changes.flatMap((change) => {
     const at = series.points.findIndex((point) => point.run === change.run);
-    return at < 0 ? [] : [at];
+    return at < 0 ? [] : [{ at, relative: change.relative }];
   });
 }
 
@@ -19,16 +19,20 @@ export function lastTwo(runs: readonly Runs['runs'][number][]): { a: string; b: 
   return a === undefined || b === undefined ? undefined : { a: a.id, b: b.id };
 }
 
-/** Series in the order of interest: those that changed, the largest step first; then by name. */
+/** What verdicts are about: it repeats to parts per million, where times and switches do not. */
+const COUNTED = 'instructions';
+
+/** Series in the order of interest: instructions, then those that changed, the largest step first; then by name. */
 export function byChange(series: readonly Series[]): Series[] {
-  const step = (each: Series) => Math.max(0, ...each.changes.map((change) => Math.abs(change.relative)));
+  const step = (each: Series) => (each.counter === COUNTED ? 1e9 : 0) + Math.max(0, ...each.changes.map((change) => Math.abs(change.relative)));
   const name = (each: Series) => `${each.process} ${each.counter}`;
   return [...series].sort((one, other) => step(other) - step(one) || name(one).localeCompare(name(other), 'en', { numeric: true }));
 }
 
-/** A commit as short as people write it. */
+/** A commit as short as people write it: without its subject. */
 export function shortCommit(commit: string): string {
-  return /^[0-9a-f]{12,}$/.test(commit) ? commit.slice(0, 9) : commit;
+  const [name = ''] = commit.split(' ');
+  return /^[0-9a-f]{10,}$/.test(name) ? name.slice(0, 9) : commit;
 }
 
 const UNITS = [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']] as const;

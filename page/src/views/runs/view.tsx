@@ -4,7 +4,7 @@
 import './style.css';
 import { useMemo } from 'preact/hooks';
 import { useQuestion } from '../../api/question';
-import type { RunDiff, RunHistory, Runs as Answered } from '../../api/types';
+import type { RunHistory, Runs as Answered } from '../../api/types';
 import { formatCount, formatNumber, formatTime } from '../../draw/format';
 import { SeriesPlot, type Line, type Mark } from '../../draw/series-plot';
 import { go, place } from '../../selection/current';
@@ -17,7 +17,7 @@ type Series = RunHistory['series'][number];
 
 /** The view. */
 export function RunsView() {
-  const question = useQuestion<Answered>('runs');
+  const question = useQuestion('runs');
   return (
     <Answer to={question} what="Reading runs">
       {({ runs }) => (runs.length === 0 ? <Nothing /> : <Tracked runs={runs} />)}
@@ -38,18 +38,16 @@ function Tracked({ runs }: { runs: readonly Run[] }) {
   const { process, counter } = own;
   const last = lastTwo(runs);
   const [a, b] = [own['a'] ?? last?.a, own['b'] ?? last?.b];
-  const history = useQuestion<RunHistory>('runs/history', [['process', process], ['counter', counter]]);
-  const diff = useQuestion<RunDiff>(a !== undefined && b !== undefined ? 'runs/diff' : null, [['a', a], ['b', b]]);
+  const history = useQuestion('runs/history', [['process', process], ['counter', counter]]);
+  const diff = useQuestion(a !== undefined && b !== undefined ? 'runs/diff' : null, [['a', a], ['b', b]]);
   return (
     <>
       <List runs={runs} a={a} b={b} />
       <Answer to={history} what="Reading the history">
-        {({ series }) => (
+        {({ series, left_out }) => (
           <>
-            <Choices series={series} process={process} counter={counter} />
-            <div class="runs-history">
-              {byChange(series).map((each) => <History key={`${each.process} ${each.counter}`} of={each} runs={runs} />)}
-            </div>
+            <Choices series={series} leftOut={left_out} process={process} counter={counter} />
+            <Histories series={byChange(series)} runs={runs} />
           </>
         )}
       </Answer>
@@ -77,7 +75,7 @@ function List({ runs, a, b }: { runs: readonly Run[]; a: string | undefined; b: 
           {newest.map((run) => (
             <tr key={run.id}>
               <td>{radio('a', run, a)}</td><td>{radio('b', run, b)}</td>
-              <td>{formatTime(run.at_ns, 0)}</td><td class="mono" title={run.commit}>{shortCommit(run.commit)}</td><td>{run.subject}</td><td>{run.machine}</td>
+              <td>{formatTime(run.at_ns, 0)}</td><td class="mono" title={run.commit}>{shortCommit(run.commit)}</td><td>{run.subject}{!run.complete && <span class="bad"> interrupted</span>}</td><td>{run.machine}</td>
               <td class="number">{formatNumber(run.load)}</td>
             </tr>
           ))}
@@ -87,7 +85,7 @@ function List({ runs, a, b }: { runs: readonly Run[]; a: string | undefined; b: 
   );
 }
 
-function Choices({ series, process, counter }: { series: readonly Series[]; process: string | undefined; counter: string | undefined }) {
+function Choices({ series, leftOut, process, counter }: { series: readonly Series[]; leftOut: number; process: string | undefined; counter: string | undefined }) {
   const choice = (label: string, key: 'process' | 'counter', now: string | undefined, all: readonly string[]) => (
     <label>
       {label}{' '}
@@ -103,8 +101,29 @@ function Choices({ series, process, counter }: { series: readonly Series[]; proc
       <h2>History</h2>
       {choice('Process', 'process', process, series.map((each) => each.process))}
       {choice('Counter', 'counter', counter, series.map((each) => each.counter))}
-      <span class="quiet">{formatCount(series.length)} counters, {changed === 0 ? 'none of them changed' : `${formatCount(changed)} with a step`}. A click takes a run and the one before it to be compared.</span>
+      <span class="quiet">{formatCount(series.length)} counters, {changed === 0 ? 'none of them changed' : `${formatCount(changed)} with a step`}. A click takes a run and the one before it to be compared.{leftOut > 0 && ` ${formatCount(leftOut)} runs of another machine or method are not shown.`}</span>
     </div>
+  );
+}
+
+/** So many counters are shown at first: a few runs of a few processes already have dozens. */
+const FIRST = 4;
+
+/** The counters that a reader is likely to look for; the others below, folded. */
+function Histories({ series, runs }: { series: readonly Series[]; runs: readonly Run[] }) {
+  const history = (each: Series) => <History key={`${each.process} ${each.counter}`} of={each} runs={runs} />;
+  const others = series.slice(FIRST);
+  return (
+    <>
+      <div class="runs-history">{series.slice(0, FIRST).map(history)}</div>
+      {others.length > 0 && (
+        <details class="runs-others" open={place().own['all'] !== undefined}
+          onToggle={(event) => go({ own: { all: event.currentTarget.open ? 'yes' : undefined } }, true)}>
+          <summary>{formatCount(others.length)} other counters</summary>
+          <div class="runs-history">{others.map(history)}</div>
+        </details>
+      )}
+    </>
   );
 }
 
@@ -115,7 +134,7 @@ function History({ of, runs }: { of: Series; runs: readonly Run[] }) {
     at: of.points.map((_, index) => index),
     names: of.points.map((point) => shortCommit(point.commit)),
     lines: [{ label: of.counter, values: of.points.map((point) => point.value), colour: '--path-0' }] satisfies Line[],
-    marks: changeIndices(of).map((at): Mark => ({ at: at - 0.5, colour: '--bad' })),
+    marks: changeIndices(of).map(({ at, relative }): Mark => ({ at: at - 0.5, colour: relative > 0 ? '--bad' : '--good' })),
   }), [of]);
   const unit = COUNTED.has(of.unit) ? '' : `\u202f${of.unit}`;
   const say = (value: number, step?: number) => (step === undefined ? formatCounter(value) : formatTick(value, step)) + unit;
@@ -133,7 +152,7 @@ function History({ of, runs }: { of: Series; runs: readonly Run[] }) {
         ))}
       </figcaption>
       <SeriesPlot label={`${of.counter} of ${of.process} over ${of.points.length} runs${of.changes.map((change) => `; ${change.sentence}`).join('')}`}
-        at={drawn.at} names={drawn.names} lines={drawn.lines} marks={drawn.marks} say={say} fromZero={false} height={150} onPick={pick} />
+        at={drawn.at} names={drawn.names} lines={drawn.lines} marks={drawn.marks} say={say} axis="smallest" height={150} onPick={pick} />
     </figure>
   );
 }

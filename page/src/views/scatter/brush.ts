@@ -1,6 +1,7 @@
 // The rectangle of starts and durations that the reader has marked.
 
 import type { Scale } from '../../draw/scale';
+import { rounded } from '../../draw/zoom';
 
 /** Starts in [from, until), durations in [min, max], in ns. */
 export interface Brush {
@@ -38,14 +39,16 @@ export function parseBrush(text: string | undefined): Brush | undefined {
 
 /** What a rectangle of pixels marks: whole nanoseconds, at least one of each. */
 export function brushOf(rectangle: Rectangle, { time, duration }: Axes): Brush {
-  const from_ns = Math.max(0, Math.floor(time.value(rectangle.left)));
-  const min_ns = Math.max(0, Math.floor(duration.value(duration.length - rectangle.bottom)));
+  const [from, until] = [time.value(rectangle.left), time.value(rectangle.right)];
+  const [min, max] = [duration.value(duration.length - rectangle.bottom), duration.value(duration.length - rectangle.top)];
+  const from_ns = Math.max(0, rounded(from, until - from, Math.floor));
+  const min_ns = Math.max(0, rounded(min, max - min, Math.floor));
   return {
     from_ns,
     // Numbers as large as a time are 256 apart: one more would be the same.
-    until_ns: Math.max(from_ns + 256, Math.ceil(time.value(rectangle.right))),
+    until_ns: Math.max(from_ns + 256, rounded(until, until - from, Math.ceil)),
     min_ns,
-    max_ns: Math.max(min_ns + 1, Math.ceil(duration.value(duration.length - rectangle.top))),
+    max_ns: Math.max(min_ns + 1, rounded(max, max - min, Math.ceil)),
   };
 }
 

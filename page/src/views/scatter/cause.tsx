@@ -15,7 +15,7 @@ interface CauseProps {
 
 /** What sets the marked chains apart from the rest, hop by hop; the sentence that names it first. */
 export function Cause({ inside, context }: CauseProps) {
-  const question = useQuestion<Hops>('hops', [
+  const question = useQuestion('hops', [
     ...selectionParams(inside), ['context_from_ns', context.from_ns], ['context_until_ns', context.until_ns],
   ]);
   return (
@@ -24,8 +24,8 @@ export function Cause({ inside, context }: CauseProps) {
         <section class="cause" aria-label="What sets them apart">
           {hops.sentence !== '' && <p class="sentence">{hops.sentence}</p>}
           <p class="quiet">
-            <span class="swatch selected" /> {formatCount(hops.selected)} marked{sampled(hops.sampled_selected, hops.selected)}
-            {' '}<span class="swatch rest" /> {formatCount(hops.rest)} others{sampled(hops.sampled_rest, hops.rest)}
+            <span class="side"><span class="swatch selected" /> {formatCount(hops.selected)} marked{sampled(hops.sampled_selected, hops.selected)}</span>{' '}
+            <span class="side"><span class="swatch rest" /> {formatCount(hops.rest)} others{sampled(hops.sampled_rest, hops.rest)}</span>
           </p>
           <Parts hops={hops} />
           <Where hops={hops} />
@@ -39,30 +39,48 @@ function sampled(sample: number, all: number): string {
   return sample < all ? ` (${formatCount(sample)} drawn at random)` : '';
 }
 
+/** Below this share of the difference a hop has no part in it. */
+const PART = 0.005;
+
+/** The hops that make the difference; the others are folded away. */
 function Parts({ hops }: { hops: Hops }) {
   const [first, last] = filled(hops.edges_ns, hops.hops.flatMap((hop) => [hop.selected.counts, hop.rest.counts]));
   const edges = hops.edges_ns.slice(first, last + 1);
   const most = Math.max(...hops.hops.map((hop) => hop.share_of_difference));
+  const named = new Map<string, number>();
+  for (const hop of hops.hops) named.set(`${hop.part} ${hop.hop}`, (named.get(`${hop.part} ${hop.hop}`) ?? 0) + 1);
+  const part = (hop: Hops['hops'][number]) => (
+    <li key={`${hop.level} ${hop.hop} ${hop.part}`} class={hop.share_of_difference === most && most > 0.2 ? 'cause-most' : ''}
+      title={`median ${formatDuration(hop.rest.median_ns)} → ${formatDuration(hop.selected.median_ns)}; Kolmogorov-Smirnov ${hop.ks.toFixed(2)}, p ${formatProbability(hop.p_value)}`}>
+      <span class="hop">
+        <span class="quiet">{hop.part === 'wait' ? 'wait before' : 'in'}</span> {hop.hop}
+        {named.get(`${hop.part} ${hop.hop}`) !== 1 && <span class="quiet"> at level {hop.level}</span>}
+      </span>
+      <span class="share">{hop.share_of_difference >= PART ? formatShare(hop.share_of_difference) : ''}</span>
+      <Contrast edges={edges} front={hop.selected.counts.slice(first, last)} back={hop.rest.counts.slice(first, last)} width={200} height={22}
+        frontColour="var(--selected)" backColour="var(--rest)" />
+      <span class="shift">{formatDifference(hop.shift_ns)}</span>
+    </li>
+  );
+  const making = hops.hops.filter((hop) => hop.share_of_difference >= PART);
+  const others = hops.hops.filter((hop) => hop.share_of_difference < PART);
+  const scale = <li class="scale quiet" aria-hidden="true"><span>{formatDuration(edges[0] ?? 0)}</span><span>{formatDuration(edges.at(-1) ?? 0)}</span></li>;
   return (
-    <ol class="parts">
-      {hops.hops.map((hop) => (
-        <li key={`${hop.level} ${hop.hop} ${hop.part}`} class={hop.share_of_difference === most && most > 0.2 ? 'cause-most' : ''}
-          title={`median ${formatDuration(hop.rest.median_ns)} → ${formatDuration(hop.selected.median_ns)}; Kolmogorov-Smirnov ${hop.ks.toFixed(2)}, p ${formatProbability(hop.p_value)}`}>
-          <span class="hop"><span class="quiet">{hop.part === 'wait' ? 'wait before' : 'in'}</span> {hop.hop}</span>
-          <span class="share">{hop.share_of_difference >= 0.005 ? formatShare(hop.share_of_difference) : ''}</span>
-          <Contrast edges={edges} front={hop.selected.counts.slice(first, last)} back={hop.rest.counts.slice(first, last)} width={200} height={22}
-            frontColour="var(--selected)" backColour="var(--rest)" />
-          <span class="shift">{formatDifference(hop.shift_ns)}</span>
-        </li>
-      ))}
-      <li class="scale quiet" aria-hidden="true"><span>{formatDuration(edges[0] ?? 0)}</span><span>{formatDuration(edges.at(-1) ?? 0)}</span></li>
-    </ol>
+    <>
+      {making.length > 0 && <ol class="parts">{making.map(part)}{scale}</ol>}
+      {others.length > 0 && (
+        <details class="parts-others" open={making.length === 0}>
+          <summary class="quiet">{formatCount(others.length)} {making.length === 0 ? 'parts' : 'others'} that make no difference</summary>
+          <ol class="parts">{others.map(part)}{scale}</ol>
+        </details>
+      )}
+    </>
   );
 }
 
-/** Hosts, where the marked chains ran elsewhere than the rest. */
+/** Hosts, where the marked chains ran elsewhere than the rest; of one host alone nothing is to be said. */
 function Where({ hops }: { hops: Hops }) {
-  if (hops.hosts.length < 2) return null;
+  if (new Set(hops.hosts.map((host) => host.host)).size < 2) return null;
   const share = (count: number, all: number) => (all === 0 ? '–' : formatShare(count / all));
   return (
     <table>

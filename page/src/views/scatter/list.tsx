@@ -1,5 +1,5 @@
 import { useQuestion } from '../../api/question';
-import type { Chains, Selection } from '../../api/types';
+import type { Selection } from '../../api/types';
 import { pathColour } from '../../draw/colours';
 import { formatCount, formatDuration, formatTimeOfDay } from '../../draw/format';
 import { selectionParams } from '../../selection/place';
@@ -10,7 +10,7 @@ const LIMIT = 100;
 
 /** The slowest chains of a selection, each a link to its waterfall. */
 export function ChainList({ of, paths }: { of: Selection; paths: readonly string[] }) {
-  const question = useQuestion<Chains>('chains', [...selectionParams(of), ['order', 'longest'], ['limit', LIMIT]]);
+  const question = useQuestion('chains', [...selectionParams(of), ['order', 'longest'], ['limit', LIMIT]]);
   return (
     <Answer to={question} what="Looking for the slowest chains">
       {({ total, chains }) => (

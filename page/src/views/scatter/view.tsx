@@ -1,19 +1,23 @@
 import { useState } from 'preact/hooks';
-import { ask, questionUrl } from '../../api/client';
+import { ask } from '../../api/client';
+import { status } from '../../api/connection';
 import { useQuestion } from '../../api/question';
-import type { Chains, Scatter, Selection } from '../../api/types';
+import type { Scatter, Selection } from '../../api/types';
 import { pathColour } from '../../draw/colours';
 import { formatCount, formatDuration } from '../../draw/format';
+import { linear, scaleOf } from '../../draw/scale';
 import { useSize } from '../../draw/size';
+import { panned, STEP, useGesture, zoomed, type Range } from '../../draw/zoom';
 import { go, place } from '../../selection/current';
 import { selectionParams } from '../../selection/place';
 import { Answer, Empty } from '../../shell/answer';
 import { useKeys } from '../../shell/keys';
 import { Link } from '../../shell/link';
-import { formatBrush, parseBrush, zoomedOut, type Brush } from './brush';
+import { formatBrush, parseBrush, zoomedOut, type Axes, type Brush } from './brush';
 import { Cause } from './cause';
 import { ChainList } from './list';
 import { brushWords, Plot } from './plot';
+import { durationsOf, shownRange, timesOf, within } from './range';
 import './style.css';
 
 /** The server's bins are so many pixels wide: as fine as is told apart, and few enough to send. */
@@ -28,7 +32,7 @@ export function ScatterView() {
   const { ref, width, height } = useSize<HTMLDivElement>();
   const bins = (px: number, most: number) => Math.max(50, Math.min(most, Math.floor(px / BIN_PX)));
   const ready = selection.root !== undefined && width > 0;
-  const question = useQuestion<Scatter>(ready ? 'scatter' : null, [
+  const question = useQuestion(ready ? 'scatter' : null, [
     ...selectionParams(selection),
     ['width', bins(width - 76, MOST_BINS.width)], ['height', bins(height - 90, MOST_BINS.height)], ['scale', scale],
   ]);
@@ -42,11 +46,43 @@ export function ScatterView() {
   };
   const all = () => go({ selection: { from_ns: undefined, until_ns: undefined, min_ns: undefined, max_ns: undefined }, own: { brush: undefined } });
   const other = () => go({ own: { scale: scale === 'log' ? 'linear' : undefined } });
+  const goesOn = useGesture();
+  const covered = status.value?.covered ?? undefined;
+  const rangeOf = (about: Scatter) => shownRange(selection, about, question.stale ? covered : undefined);
+  // Turns of a wheel come faster than pictures: each goes on from where the one before has led.
+  const axesNow = (): Axes | undefined => {
+    if (answer === undefined) return undefined;
+    const now = place().selection;
+    const { from_ns, until_ns, min_ns, max_ns } = now === selection ? rangeOf(answer) : shownRange(now, answer, covered);
+    return { time: linear(from_ns, until_ns, 1), duration: scaleOf(scale, min_ns, max_ns, 1) };
+  };
+  const closer = (axis: keyof Axes, at: number, factor: number, event: Event) => {
+    const axes = axesNow();
+    if (axes === undefined) return;
+    const range = zoomed(axes[axis], at, factor);
+    const next = axis === 'time' ? timesOf(range, covered) : durationsOf(range);
+    if (next !== undefined) go({ selection: next }, goesOn(event));
+  };
+  const pan = (times: Range, durations: Range, held: boolean) => {
+    const next = timesOf(within(times, covered), undefined);
+    // Durations are all shown until the reader has said which.
+    const { min_ns, max_ns } = place().selection;
+    const bounded = min_ns !== undefined || max_ns !== undefined;
+    if (next !== undefined) go({ selection: { ...next, ...(bounded ? durationsOf(durations) : {}) } }, held);
+  };
+  const step = (later: number, longer: number, event: Event) => {
+    const axes = axesNow();
+    if (axes !== undefined) pan(panned(axes.time, -later), panned(axes.duration, -longer), goesOn(event));
+  };
   useKeys('Scattergram', [
     { key: 'p', does: 'to the plot', run: () => document.querySelector<HTMLElement>('.plot-area')?.focus() },
-    { key: 'b', does: 'begin a brush (in the plot); arrows move it, shift and arrows change its size, Esc takes it away', run: () => document.querySelector<HTMLElement>('.plot-area')?.focus() },
+    { key: 'b', does: 'begin a brush (in the plot); arrows move it, shift and arrows change its size, Esc takes it away; without one, arrows move along', run: () => document.querySelector<HTMLElement>('.plot-area')?.focus() },
     { key: 'z', does: 'zoom into the brush (Enter in the plot)', run: zoom },
     { key: 'o', does: 'zoom out', run: out },
+    { key: '+', does: 'closer in time (wheel)', run: (event) => closer('time', 0.5, STEP, event) },
+    { key: '-', does: 'further in time', run: (event) => closer('time', 0.5, 1 / STEP, event) },
+    { key: 'd', does: 'closer in durations (shift and wheel)', run: (event) => closer('duration', 0.5, STEP, event) },
+    { key: 'D', does: 'further in durations', run: (event) => closer('duration', 0.5, 1 / STEP, event) },
     { key: '0', does: 'everything', run: all },
     { key: 'l', does: 'logarithmic or linear', run: other },
   ]);
@@ -66,7 +102,8 @@ export function ScatterView() {
         <div ref={ref} class="scatter-room">
           <Answer to={question} what="Reading chains">
             {(shown) => shown.total === 0 && shown.incomplete.x.length === 0 ? <Nothing /> : (
-              <Plot answer={shown} brush={brush} limitNs={selection.limit_ns} onZoom={zoom}
+              <Plot answer={shown} range={rangeOf(shown)} brush={brush} limitNs={selection.limit_ns} onZoom={zoom} onPan={pan}
+                onCloser={closer} onStep={step}
                 onBrush={(next, held) => go({ own: { brush: next === undefined ? undefined : formatBrush(next) } }, held)}
                 onOpen={(chain, startNs, durationNs) => { openChain(selection, chain, startNs, durationNs).then(setProblem, (error: unknown) => setProblem(String(error))); }} />
             )}
@@ -85,7 +122,7 @@ async function openChain(selection: Selection, known: string, startNs: number, d
   if (chain === '') {
     // A browser's times are 256 ns apart.
     const around: Selection = { ...selection, from_ns: startNs - 512, until_ns: startNs + 512, min_ns: durationNs, max_ns: durationNs };
-    const { chains } = await ask<Chains>(questionUrl('chains', [...selectionParams(around), ['limit', 1]]));
+    const { chains } = await ask('chains', [...selectionParams(around), ['limit', 1]]);
     chain = chains[0]?.chain ?? '';
   }
   if (chain === '') return 'This chain is no longer in the store.';
@@ -161,7 +198,7 @@ function Side({ selection, brush, answer, zoom }: { selection: Selection; brush:
             <button type="button" onClick={zoom}>Zoom in</button>
             <button type="button" class="plain" onClick={() => go({ own: { brush: undefined } })} aria-label="Take the brush away">×</button>
           </div>
-          <p class="quiet">{brushWords(brush)}</p>
+          <p class="quiet brush-words">{brushWords(brush).map((part) => <span key={part}>{part}</span>)}</p>
           <Cause inside={inside} context={{ from_ns: selection.from_ns ?? answer.from_ns, until_ns: selection.until_ns ?? answer.until_ns }} />
         </>
       )}

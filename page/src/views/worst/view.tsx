@@ -2,7 +2,7 @@
 
 import './style.css';
 import { useQuestion } from '../../api/question';
-import type { Classes, Worst as Answered } from '../../api/types';
+import type { Worst as Answered } from '../../api/types';
 import { formatDate, formatDuration, formatShare, formatTime, formatTimeOfDay } from '../../draw/format';
 import { go, place } from '../../selection/current';
 import { toChain, toClass } from '../../selection/links';
@@ -21,8 +21,8 @@ export function WorstView() {
   const { class: name, n = name === undefined ? '5' : '20' } = own;
   const { from_ns, until_ns, hosts } = selection;
   const range = Object.fromEntries(Object.entries({ from_ns, until_ns, hosts }).filter(([, value]) => value !== undefined));
-  const question = useQuestion<Answered>('worst', [...selectionParams(range), ['class', name], ['n', n]]);
-  const classes = useQuestion<Classes>('classes');
+  const question = useQuestion('worst', [...selectionParams(range), ['class', name], ['n', n]]);
+  const classes = useQuestion('classes');
   const names = classes.answer?.classes.map((each) => each.name).sort() ?? [];
   return (
     <>
