@@ -3,6 +3,7 @@
 pub mod asterix;
 pub mod day;
 pub mod display;
+pub mod evaluate;
 pub mod generator;
 pub mod geodesy;
 pub mod link;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails where something is missing")]
 
 use chronoscope_radar::asterix::{Record, TimeOfDay, decode_block};
+use chronoscope_radar::geodesy::METRES_PER_NM;
 use chronoscope_radar::traffic::plans;
 use std::collections::HashSet;
 use std::net::{SocketAddr, UdpSocket};
@@ -232,7 +233,7 @@ fn the_readme_works() {
 #[test]
 fn the_live_scenario_is_as_dense_as_it_says() {
     use chronoscope_radar::generator::sites::SITES;
-    use chronoscope_radar::geodesy::{LocalFrame, METRES_PER_NM};
+    use chronoscope_radar::geodesy::LocalFrame;
     use chronoscope_radar::traffic::{flights, live};
     let Some(recording) = recording() else { return };
     let recorded = flights::read(std::fs::File::open(recording).unwrap()).unwrap();
@@ -265,6 +266,41 @@ fn the_live_scenario_is_as_dense_as_it_says() {
         .collect();
     let odd = speeds.iter().filter(|speed| !(100.0..330.0).contains(*speed)).count();
     assert!(odd * 50 < speeds.len(), "{odd} of {} have odd speeds", speeds.len());
+}
+
+#[test]
+fn a_biased_radar_reports_what_the_others_do_not() {
+    let plots = |more: &[&str]| -> Vec<_> {
+        let (socket, address) = listener();
+        let arguments = [&["--radars", "2", "--duration", "1", "--speed", "12"], more].concat();
+        let output = circles(&arguments, &[address]).wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let positions = |record| match record {
+            Record::Plot(plot) => Some((plot.source, plot.position.unwrap())),
+            _ => None,
+        };
+        records(&received(&socket)).into_iter().filter_map(positions).collect()
+    };
+    let (with, without) = (plots(&["--bias", "98/1=500,-0.5,0.1"]), plots(&[]));
+    let mut biased = 0;
+    for ((source, with), (same, without)) in with.iter().zip(&without) {
+        assert_eq!(source, same);
+        let range_m = (with.range_nm - without.range_nm) * METRES_PER_NM;
+        let azimuth_deg =
+            (with.azimuth_deg - without.azimuth_deg + 180.0).rem_euclid(360.0) - 180.0;
+        let expected = if source.sic == 1 { (500.0, -0.5) } else { (0.0, 0.0) };
+        biased += u32::from(source.sic == 1);
+        // Steps of the items: 7.2 m and 0.0055°.
+        assert!((range_m - expected.0).abs() < 7.3, "{range_m}");
+        assert!((azimuth_deg - expected.1).abs() < 0.006, "{azimuth_deg}");
+    }
+    assert!(biased > 10, "{biased} of {}", with.len());
+    for refused in ["98/3=1,1", "98/1=1", "98/1=1,x", "1=1,1", "98/1=1,11"] {
+        let (_socket, address) = listener();
+        let arguments = ["--radars", "2", "--duration", "1", "--bias", refused];
+        let output = circles(&arguments, &[address]).wait_with_output().unwrap();
+        assert!(!output.status.success(), "{refused}");
+    }
 }
 
 #[test]

@@ -7,16 +7,12 @@
 #[path = "support/scenario.rs"]
 mod scenario;
 
+use chronoscope_radar::evaluate::{Judge, Seen, There};
 use chronoscope_radar::geodesy::Wgs84;
 use chronoscope_radar::tracker::{
     Measurement, Phase, Precision, Radars, Settings, Tracker, linear::Vec2,
 };
 use scenario::{STEP_S, Sensors, Sky, Traffic};
-
-/// A track within this of an aircraft follows it, m.
-const NEAR_M: f64 = 2_000.0;
-/// Without a track for longer than this, s, is a long gap.
-const LONG_GAP_S: f64 = 24.0;
 
 #[derive(Debug, Default)]
 struct Verdict {
@@ -45,7 +41,8 @@ fn judge(traffic: Traffic, sensors: Sensors, seconds: f64, seed: u64) -> Verdict
         let index = radars.place(source, site).unwrap();
         tracker.set_period(index, sensors.period_s);
     }
-    let mut judge = Judge::new(sky.aircraft.len());
+    let mut judge = Judge::new(0.0);
+    let mut squares = 0.0;
     let mut next_sample_s = 40.0;
     while sky.time_s < seconds {
         for block in sky.step() {
@@ -63,99 +60,41 @@ fn judge(traffic: Traffic, sensors: Sensors, seconds: f64, seed: u64) -> Verdict
         }
         if sky.time_s >= next_sample_s {
             next_sample_s += 4.0;
-            judge.sample(&sky, &tracker);
-        }
-    }
-    eprintln!("{:?}", tracker.counts());
-    judge.verdict()
-}
-
-struct Judge {
-    squares: f64,
-    matched: u64,
-    samples: u64,
-    extra: u64,
-    tracks: u64,
-    astray: u64,
-    gap_s: Vec<f64>,
-    long: u64,
-    number: Vec<Option<u16>>,
-    swaps: u64,
-}
-
-impl Judge {
-    fn new(aircraft: usize) -> Self {
-        Self {
-            squares: 0.0,
-            matched: 0,
-            samples: 0,
-            extra: 0,
-            tracks: 0,
-            astray: 0,
-            gap_s: vec![0.0; aircraft],
-            long: 0,
-            number: vec![None; aircraft],
-            swaps: 0,
-        }
-    }
-
-    fn sample(&mut self, sky: &Sky, tracker: &Tracker) {
-        let now_s = sky.now_ns() as f64 * 1e-9;
-        let tracks: Vec<(u16, Vec2)> = tracker
-            .tracks()
-            .filter(|t| t.phase == Phase::Confirmed)
-            .map(|t| {
-                let e = t.estimate();
-                (t.number, e.position + e.velocity * (now_s - t.time_s))
-            })
-            .collect();
-        let mut owned = vec![false; tracks.len()];
-        for (index, aircraft) in sky.aircraft.iter().enumerate() {
-            let truth = Vec2::new(aircraft.x, aircraft.y);
-            self.samples += 1;
-            let mut near: Vec<(f64, usize)> = tracks
-                .iter()
-                .enumerate()
-                .map(|(i, (_, p))| ((*p - truth).norm(), i))
-                .filter(|(d, _)| *d < NEAR_M)
-                .collect();
-            near.sort_by(|a, b| a.0.total_cmp(&b.0));
-            // An aircraft owns the track nearest to it that no other owns.
-            let Some(&(distance, own)) = near.iter().find(|(_, i)| !owned[*i]) else {
-                self.gap_s[index] += 4.0;
-                self.long += u64::from(self.gap_s[index] > LONG_GAP_S);
-                continue;
-            };
-            self.gap_s[index] = 0.0;
-            owned[own] = true;
-            self.matched += 1;
-            self.squares += distance * distance;
-            let number = tracks[own].0;
-            self.swaps += u64::from(self.number[index].is_some_and(|n| n != number));
-            self.number[index] = Some(number);
-        }
-        self.tracks += tracks.len() as u64;
-        for (_, (_, p)) in tracks.iter().enumerate().filter(|(i, _)| !owned[*i]) {
-            let close = sky.aircraft.iter().any(|a| (Vec2::new(a.x, a.y) - *p).norm() < NEAR_M);
-            if close {
-                self.extra += 1;
-            } else {
-                self.astray += 1;
+            let (there, seen) = (there(&sky), seen(&tracker, sky.now_ns() as f64 * 1e-9));
+            let owned = judge.sample(sky.time_s, &there, &seen);
+            for (there, track) in there.iter().zip(owned) {
+                squares +=
+                    track.map_or(0.0, |t| (there.position - seen[t].position).norm_squared());
             }
         }
     }
-
-    fn verdict(&self) -> Verdict {
-        let share = |n: u64, of: u64| n as f64 / of.max(1) as f64;
-        Verdict {
-            rms_m: (self.squares / self.matched.max(1) as f64).sqrt(),
-            detection: share(self.matched, self.samples),
-            long_gaps: share(self.long, self.samples),
-            duplicates: share(self.extra, self.samples),
-            false_tracks: share(self.astray, self.tracks),
-            swaps: self.swaps as f64 / self.number.len() as f64,
-        }
+    eprintln!("{:?}", tracker.counts());
+    let counted = judge.counted();
+    let share = |n: u64, of: u64| n as f64 / of.max(1) as f64;
+    Verdict {
+        rms_m: (squares / counted.matched.max(1) as f64).sqrt(),
+        detection: share(counted.matched, counted.samples),
+        long_gaps: share(counted.long_gaps, counted.samples),
+        duplicates: share(counted.duplicates, counted.samples),
+        false_tracks: share(counted.astray, counted.tracks),
+        swaps: (counted.swaps + counted.renumbered) as f64 / sky.aircraft.len() as f64,
     }
+}
+
+/// All believed tracks, where they say that their aircraft are now.
+fn seen(tracker: &Tracker, now_s: f64) -> Vec<Seen> {
+    let confirmed = tracker.tracks().filter(|t| t.phase == Phase::Confirmed);
+    confirmed
+        .map(|t| {
+            let e = t.estimate();
+            Seen { number: t.number, position: e.position + e.velocity * (now_s - t.time_s) }
+        })
+        .collect()
+}
+
+fn there(sky: &Sky) -> Vec<There> {
+    let place = |a: &scenario::Aircraft| There { name: a.address, position: Vec2::new(a.x, a.y) };
+    sky.aircraft.iter().map(place).collect()
 }
 
 #[test]

@@ -23,6 +23,7 @@ use chronoscope_replay::scenario::{Count, Options, Report, Scenario};
 use chronoscope_replay::schedule::Mode;
 use clap::Parser;
 use kept::Kept;
+use serde_json::json;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -48,6 +49,9 @@ struct Arguments {
     /// Measure anew what was measured already.
     #[arg(long)]
     again: bool,
+    /// Print JSON instead of words.
+    #[arg(long)]
+    json: bool,
     /// What cargo adds.
     #[arg(long, hide = true)]
     bench: bool,
@@ -100,13 +104,29 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut results = Vec::new();
     for step in &steps {
         let report = measured(step, &folder, arguments.again, &stop)?;
-        table::step(&step.title, &report);
+        if !arguments.json {
+            table::step(&step.title, &report);
+        }
         results.push(report);
         if stop.load(std::sync::atomic::Ordering::Relaxed) {
             return Err("interrupted; run it again to go on".into());
         }
     }
-    table::beside_the_document(&results, &size, callgrind_s);
+    if arguments.json {
+        let reports = steps.iter().zip(&results);
+        let reports = reports.map(
+            |(step, report)| json!({ "name": step.name, "title": step.title, "report": report }),
+        );
+        let Settings { flights, positions, queries, length_s, .. } = size;
+        let document = json!({
+            "version": 1, "flights": flights, "positions": positions, "queries": queries,
+            "length_s": length_s, "callgrind_s": callgrind_s,
+            "steps": reports.collect::<serde_json::Value>(),
+        });
+        println!("{document:#}");
+    } else {
+        table::beside_the_document(&results, &size, callgrind_s);
+    }
     Ok(())
 }
 

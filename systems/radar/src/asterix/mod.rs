@@ -32,7 +32,7 @@ mod values;
 mod wire;
 
 pub use error::AsterixError;
-pub use values::{Callsign, DataSource, TimeOfDay};
+pub use values::{Callsign, DataSource, DataSourceError, TimeOfDay};
 
 use wire::Cursor;
 

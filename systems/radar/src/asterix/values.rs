@@ -18,6 +18,26 @@ impl fmt::Display for DataSource {
     }
 }
 
+/// Why a text names no data source.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no data source: expected SAC/SIC, each in [0, 255], as 25/7")]
+pub struct DataSourceError(String);
+
+impl std::str::FromStr for DataSource {
+    type Err = DataSourceError;
+
+    /// Two decimal numbers, as `25/7`.
+    ///
+    /// # Errors
+    /// [`DataSourceError`] for anything else.
+    fn from_str(text: &str) -> Result<Self, DataSourceError> {
+        let parsed = text.split_once('/').and_then(|(sac, sic)| {
+            Some(Self { sac: sac.trim().parse().ok()?, sic: sic.trim().parse().ok()? })
+        });
+        parsed.ok_or_else(|| DataSourceError(text.to_owned()))
+    }
+}
+
 /// A time of day: units of 1/128 s since the last UTC midnight, 24 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct TimeOfDay(u32);
@@ -156,6 +176,14 @@ impl fmt::Debug for Callsign {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn data_sources() {
+        assert_eq!("25/7".parse(), Ok(DataSource { sac: 25, sic: 7 }));
+        for text in ["25", "25/", "25/256", "x/1", ""] {
+            assert!(text.parse::<DataSource>().is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn callsigns() {

@@ -13,11 +13,12 @@ mod truth;
 pub use destinations::Destinations;
 pub(crate) use noise::Noise;
 pub use radar::{
-    AZIMUTH_NOISE_DEG, DETECTION, LEVEL_PRESENT, MODE_A_PRESENT, RANGE_NOISE_M, Radar, SECTORS,
+    AZIMUTH_NOISE_DEG, Bias, DETECTION, LEVEL_PRESENT, MODE_A_PRESENT, RANGE_NOISE_M, Radar,
+    SECTORS,
 };
-pub use truth::Truth;
+pub use truth::{HEADER as TRUTH_HEADER, Truth};
 
-use crate::asterix::AsterixError;
+use crate::asterix::{AsterixError, DataSource};
 use crate::traffic::Aircraft;
 use sites::Site;
 
@@ -90,6 +91,12 @@ impl Generator {
     pub fn detection(mut self, probability: f64) -> Self {
         self.radars.iter_mut().for_each(|radar| radar.detection = probability);
         self
+    }
+
+    /// Gives the radar named `source` systematic errors; false when there is no such radar.
+    pub fn set_bias(&mut self, source: DataSource, bias: Bias) -> bool {
+        let radar = self.radars.iter_mut().find(|radar| radar.site().source == source);
+        radar.map(|radar| radar.bias = bias).is_some()
     }
 
     /// The radars.

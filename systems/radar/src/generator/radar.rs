@@ -35,6 +35,17 @@ const SPEED_MAX_M_S: f64 = 400.0;
 /// Greatest size of a datagram's payload: an Ethernet frame holds it in one piece.
 const DATAGRAM_OCTETS_MAX: usize = 1400;
 
+/// Systematic errors of a radar: what it reports less what is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Bias {
+    /// Of slant ranges, in metres.
+    pub range_m: f64,
+    /// Of azimuths, in degrees, clockwise.
+    pub azimuth_deg: f64,
+    /// Of the plots' stamps, in seconds; positive when they are late.
+    pub time_s: f64,
+}
+
 /// One radar and the state of its antenna.
 #[derive(Debug)]
 pub struct Radar {
@@ -51,6 +62,7 @@ pub struct Radar {
     candidates: Vec<Vec<u32>>,
     /// Probability that an aircraft in range is detected in a turn.
     pub(super) detection: f64,
+    pub(super) bias: Bias,
     /// How many plots were detected.
     pub plots: u64,
 }
@@ -71,6 +83,7 @@ impl Radar {
             turning: false,
             candidates: vec![Vec::new(); SECTORS as usize],
             detection: DETECTION,
+            bias: Bias::default(),
             plots: 0,
         }
     }
@@ -177,7 +190,7 @@ impl Radar {
             let keys = [self.seed, self.site.source.sic.into(), plane.address.into(), turn];
             let mut noise = Noise::keyed(keys);
             if noise.uniform() < self.detection {
-                let time_of_day = TimeOfDay::from_utc_ns(utc_ns_of(at_s));
+                let time_of_day = TimeOfDay::from_utc_ns(utc_ns_of(at_s + self.bias.time_s));
                 plots.push((at_s, self.plot(plane, &polar, &state, time_of_day, &mut noise)));
             }
         }
@@ -223,8 +236,10 @@ impl Radar {
         time_of_day: TimeOfDay,
         noise: &mut Noise,
     ) -> Plot {
-        let range_nm = (polar.range_m + RANGE_NOISE_M * noise.normal()) / METRES_PER_NM;
-        let azimuth_deg = polar.azimuth_rad.to_degrees() + AZIMUTH_NOISE_DEG * noise.normal();
+        let Bias { range_m, azimuth_deg, .. } = self.bias;
+        let range_nm = (polar.range_m + RANGE_NOISE_M * noise.normal() + range_m) / METRES_PER_NM;
+        let azimuth_deg =
+            polar.azimuth_rad.to_degrees() + AZIMUTH_NOISE_DEG * noise.normal() + azimuth_deg;
         let mode_a = noise.uniform() < MODE_A_PRESENT;
         let level = noise.uniform() < LEVEL_PRESENT;
         Plot {

@@ -7,7 +7,7 @@ use super::Generator;
 use std::io::{self, Write};
 
 /// The first line.
-pub(super) const HEADER: &str = "utc_s,address,lat_deg,lon_deg,flight_level";
+pub const HEADER: &str = "utc_s,address,lat_deg,lon_deg,flight_level";
 
 /// Writes the truth at regular times.
 #[derive(Debug)]

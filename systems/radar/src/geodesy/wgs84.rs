@@ -76,6 +76,36 @@ impl Wgs84 {
     }
 }
 
+/// Why a text is no position.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} is no place: expected LAT,LON or LAT,LON,HEIGHT in degrees and metres, at most 89° north \
+     or south, 180° east or west and 20 km up or down"
+)]
+pub struct PlaceError(String);
+
+impl std::str::FromStr for Wgs84 {
+    type Err = PlaceError;
+
+    /// Latitude and longitude in degrees and, where it is given, height in metres.
+    ///
+    /// # Errors
+    /// [`PlaceError`] for anything else, and for places that no radar is at.
+    fn from_str(text: &str) -> Result<Self, PlaceError> {
+        let numbers: Option<Vec<f64>> =
+            text.split(',').map(|part| part.trim().parse().ok()).collect();
+        let at = match numbers.as_deref() {
+            Some([lat, lon]) => Self::new(*lat, *lon, 0.0),
+            Some([lat, lon, height]) => Self::new(*lat, *lon, *height),
+            _ => return Err(PlaceError(text.to_owned())),
+        };
+        // Comparisons that no number that is none passes.
+        let possible =
+            at.lat_deg.abs() <= 89.0 && at.lon_deg.abs() <= 180.0 && at.height_m.abs() <= 20_000.0;
+        if possible { Ok(at) } else { Err(PlaceError(text.to_owned())) }
+    }
+}
+
 /// Radius of the sphere that fits the ellipsoid best at a latitude (radians), in metres.
 pub(super) fn gaussian_radius_m(lat_rad: f64) -> f64 {
     let e2 = WGS84.e2();
@@ -141,6 +171,15 @@ mod tests {
         let d =
             Wgs84::new(45.0, 10.0, 0.0).ground_distance_m(Wgs84::new(45.0 + 1.0 / 60.0, 10.0, 0.0));
         assert!((d - 1852.0).abs() < 6.0, "{d}");
+    }
+
+    #[test]
+    fn places_as_text() {
+        assert_eq!("51, 10".parse(), Ok(Wgs84::new(51.0, 10.0, 0.0)));
+        assert_eq!("-51.5,10,300".parse(), Ok(Wgs84::new(-51.5, 10.0, 300.0)));
+        for text in ["51", "51,x", "90,10", "51,NaN", "51,10,30000", "1,2,3,4"] {
+            assert!(text.parse::<Wgs84>().is_err(), "{text}");
+        }
     }
 
     proptest! {

@@ -36,7 +36,7 @@ pub(super) struct Scratch {
     candidates: Vec<Option<Vec<Candidate>>>,
 }
 
-/// A plot more expensive than this for every track begins a new one. Costs are up to 16 (the
+/// A plot more expensive than this for every track begins a new one. Costs are up to 36 (the
 /// gate) plus ln of the innovation's determinant, which is below 2 ln 1e9 for any real radar.
 const MISS_COST: f64 = 100.0;
 /// Plots solved together; a knot that is larger is cut, which costs at worst a wrong neighbour.

@@ -33,8 +33,9 @@ pub struct Settings {
     pub coast_s_max: f64,
     /// Plots older than this compared with their track are of no use, s.
     pub late_s_max: f64,
-    /// Squared Mahalanobis distance within which a plot may belong to a track: 16 keeps all but
-    /// 1 in 3000 (chi-square, two degrees of freedom).
+    /// Squared Mahalanobis distance within which a plot may belong to a track. 16 would keep all
+    /// but 1 in 3000 (chi-square, two degrees of freedom) of the straight flights; who begins to
+    /// turn between two plots of a slow radar needs 36.
     pub gate: f64,
     /// The same where both have the same discrete Mode A code: wide enough for the sharpest turn.
     pub gate_same_code: f64,
@@ -55,7 +56,7 @@ impl Default for Settings {
             coast_s_min: 15.0,
             coast_s_max: 60.0,
             late_s_max: 10.0,
-            gate: 16.0,
+            gate: 36.0,
             gate_same_code: 50.0,
             gate_same_address: 150.0,
             period_s: 6.0,
@@ -159,6 +160,11 @@ impl Tracker {
             counts: Counts::default(),
             scratch: Scratch::default(),
         }
+    }
+
+    /// How it behaves.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     /// Tells the antenna period of a radar, s.

@@ -46,11 +46,38 @@ impl Identity {
         }
     }
 
-    /// Takes over what a new report tells.
-    pub fn absorb(&mut self, newer: &Self) {
+    /// Takes over what a new report tells; a code that differs from the known one only when
+    /// `doubt`, which belongs to the track, has heard it often enough.
+    pub fn absorb(&mut self, newer: &Self, doubt: &mut CodeDoubt) {
         self.address = newer.address.or(self.address);
-        self.mode_3a = newer.mode_3a.or(self.mode_3a);
         self.callsign = newer.callsign.or(self.callsign);
+        let Some(code) = newer.mode_3a else { return };
+        if self.mode_3a.is_none_or(|known| known == code) || doubt.is_changed(code) {
+            self.mode_3a = Some(code);
+            *doubt = CodeDoubt::default();
+        }
+    }
+}
+
+/// Reports of one same code before it is believed to have changed. Two in a hundred codes are
+/// wrong (ED-142's model radar), each in its own way.
+const CODE_REPORTS: u8 = 2;
+
+/// A code that an aircraft has been heard with once or more, and is not known by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CodeDoubt {
+    code: u16,
+    reports: u8,
+}
+
+impl CodeDoubt {
+    fn is_changed(&mut self, code: u16) -> bool {
+        *self = if self.code == code && self.reports > 0 {
+            Self { code, reports: self.reports + 1 }
+        } else {
+            Self { code, reports: 1 }
+        };
+        self.reports >= CODE_REPORTS
     }
 }
 
@@ -70,6 +97,22 @@ mod tests {
         assert_eq!(a.compare(&of(None, Some(0o1234))), Match::Alike);
         assert_eq!(a.compare(&of(None, Some(0o4321))), Match::Unlike);
         assert_eq!(a.compare(&of(None, None)), Match::Open);
+    }
+
+    #[test]
+    fn one_wrong_code_is_ignored_and_a_new_one_is_taken_over() {
+        let mut known = of(None, Some(0o1234));
+        let mut doubt = CodeDoubt::default();
+        let mut hear = |code| {
+            known.absorb(&of(None, code), &mut doubt);
+            known.mode_3a
+        };
+        assert_eq!(hear(Some(0o1634)), Some(0o1234));
+        assert_eq!(hear(Some(0o1234)), Some(0o1234));
+        assert_eq!(hear(Some(0o1634)), Some(0o1234));
+        assert_eq!(hear(Some(0o1235)), Some(0o1234));
+        assert_eq!(hear(None), Some(0o1234));
+        assert_eq!(hear(Some(0o1235)), Some(0o1235));
     }
 
     #[test]

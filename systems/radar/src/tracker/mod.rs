@@ -31,9 +31,11 @@
 //!     if a == b && b == c));
 //! ```
 //!
-//! Limits: [`TRACKS_MAX`] tracks, 255 radars. Not here: registration (systematic errors of the
-//! radars are taken to be removed), the vertical plane beyond Mode C, primary-only clutter maps,
-//! safety nets.
+//! Systematic errors of the radars are learnt from aircraft that several see and corrected in
+//! [`Radars::convert`] (`registration.rs` says what can be known of them).
+//!
+//! Limits: [`TRACKS_MAX`] tracks, 255 radars, of which 64 are registered. Not here: the vertical
+//! plane beyond Mode C, primary-only clutter maps, safety nets.
 
 pub mod assignment;
 mod association;
@@ -46,13 +48,16 @@ pub mod linear;
 pub mod output;
 mod processor;
 mod radars;
+mod recording;
+mod registration;
 pub mod server;
+pub mod sites;
 mod slower;
 mod track;
 mod vertical;
 
 pub use self::core::{Counts, Outcome, Settings, Slot, TRACKS_MAX, Tracker};
 pub use processor::{Processor, ProcessorCounts, SPECIAL_PURPOSE_OCTETS_MAX};
-pub use radars::{Precision, Radars, Unusable};
+pub use radars::{Precision, RadarBias, Radars, Unusable};
 pub use track::{Measurement, Phase, Sighting, Track};
 pub use vertical::Vertical;

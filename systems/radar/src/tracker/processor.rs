@@ -7,7 +7,9 @@
 //! failures are not ours).
 
 use super::output::{self, Mark};
-use super::{Counts, Measurement, Outcome, Phase, Radars, Settings, Slot, Tracker, Unusable};
+use super::{
+    Counts, Measurement, Outcome, Phase, RadarBias, Radars, Settings, Slot, Tracker, Unusable,
+};
 use crate::asterix::cat034::ServiceMessage;
 use crate::asterix::{AsterixError, DataSource, Record, decode_block, encode_block};
 use crate::geodesy::Wgs84;
@@ -94,6 +96,11 @@ impl Processor {
         self.radars.count()
     }
 
+    /// What was learnt of the radars' systematic errors.
+    pub fn registration(&self) -> Vec<RadarBias> {
+        self.radars.registration()
+    }
+
     /// Takes in one datagram, received at `utc_ns`; `send` gets each message, a whole block of
     /// category 062.
     pub fn datagram(&mut self, octets: &[u8], utc_ns: i64, mut send: impl FnMut(&[u8])) {
@@ -159,6 +166,10 @@ impl Processor {
             let correlate = CORRELATE.begin();
             match self.tracker.correlate(&block, index) {
                 Outcome::Updated(slot) => {
+                    if let Some(track) = self.tracker.track(slot) {
+                        let motion = &self.tracker.settings().motion;
+                        self.radars.observe(&block[index], track, slot as usize, motion);
+                    }
                     self.announce(slot, &correlate.correlator(), send);
                     correlate.stop(Status::Good);
                 }
@@ -189,7 +200,7 @@ impl Processor {
         let radar = match message.position {
             Some(at) => {
                 let at = Wgs84::new(at.lat_deg, at.lon_deg, at.height_m);
-                self.radars.place(message.source, at)
+                self.radars.hear_place(message.source, at)
             }
             None => self.radars.index(message.source),
         };

@@ -1,8 +1,10 @@
 //! The radars: from what a radar measured to where that is in the tracker's plane.
 
-use super::identity::Identity;
+use super::identity::{Identity, Match};
+use super::imm::MotionModel;
 use super::linear::{Sym2, Vec2};
-use super::track::Measurement;
+use super::registration::{Bias, Estimate, Registration, Stand};
+use super::track::{Measurement, Track};
 use crate::asterix::DataSource;
 use crate::asterix::cat048::Plot;
 use crate::geodesy::{LocalFrame, METRES_PER_NM, Plane, Stereographic, Wgs84, flight_level_to_m};
@@ -74,20 +76,51 @@ impl Unusable {
 const OFF_TIME_S: f64 = 30.0;
 /// So many off-time plots in a row mean that it is time itself that has moved.
 const OFF_TIME_ROW: u32 = 200;
+/// Levels that an aircraft may have; Mode C says others only when it is garbled.
+const LEVELS: std::ops::RangeInclusive<f64> = -15.0..=700.0;
 /// Height taken where none is known, m, and its standard deviation.
 const HEIGHT_GUESS_M: f64 = 6_000.0;
 const HEIGHT_GUESS_SIGMA_M: f64 = 3_500.0;
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Radar {
     source: DataSource,
     site: Option<Site>,
+    /// The site was told by whoever runs the tracker: the radar's own word does not count.
+    surveyed: bool,
+    /// Subtracted from what it reports.
+    correction: Bias,
+    /// As of all where it has none of its own.
+    precision: Option<Precision>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Site {
     frame: LocalFrame,
-    position: Vec2,
+    stand: Stand,
+}
+
+/// What registration knows of a radar, for people and summaries.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct RadarBias {
+    /// System area code.
+    pub sac: u8,
+    /// System identification code.
+    pub sic: u8,
+    /// Error of slant ranges, m: what is reported less what is.
+    pub range_m: f64,
+    /// Standard deviation of that, m.
+    pub range_sd_m: f64,
+    /// Error of azimuths, degrees, clockwise.
+    pub azimuth_deg: f64,
+    /// Standard deviation of that, degrees.
+    pub azimuth_sd_deg: f64,
+    /// Error of stamps against the mean of all radars, s; positive when they are late.
+    pub time_s: f64,
+    /// Standard deviation of that, s.
+    pub time_sd_s: f64,
+    /// Differences to other radars' plots that this was learnt from.
+    pub differences: u64,
 }
 
 /// All radars that ever reported, and the plane they share.
@@ -100,6 +133,8 @@ pub struct Radars {
     /// Plot time less time of reception, s: 0 for live data, anything for recordings.
     lag_s: Option<f64>,
     off_time_row: u32,
+    /// `None` where radars are taken to have no systematic errors.
+    registration: Option<Registration>,
 }
 
 impl Radars {
@@ -112,7 +147,16 @@ impl Radars {
             by_source: HashMap::new(),
             lag_s: None,
             off_time_row: 0,
+            registration: Some(Registration::default()),
         }
+    }
+
+    /// The same radars, taken to have no systematic errors.
+    #[must_use]
+    pub fn without_registration(mut self) -> Self {
+        self.registration = None;
+        self.radars.iter_mut().for_each(|radar| radar.correction = Bias::default());
+        self
     }
 
     /// The shared plane.
@@ -125,16 +169,49 @@ impl Radars {
         self.radars.len()
     }
 
-    /// Tells where a radar stands; returns its index.
+    /// Tells where a radar stands, better than it knows itself; returns its index.
     ///
     /// # Errors
     /// [`Unusable::TooManyRadars`].
     pub fn place(&mut self, source: DataSource, at: Wgs84) -> Result<u8, Unusable> {
         let index = self.index(source)?;
-        let plane = self.plane.project(at);
-        let site = Site { frame: LocalFrame::new(at), position: Vec2::new(plane.x_m, plane.y_m) };
-        self.radars[usize::from(index)].site = Some(site);
+        let site = self.site(at);
+        let radar = &mut self.radars[usize::from(index)];
+        (radar.site, radar.surveyed) = (Some(site), true);
         Ok(index)
+    }
+
+    /// Takes a radar's word for where it stands, unless [`Radars::place`] has told; returns its
+    /// index.
+    ///
+    /// # Errors
+    /// [`Unusable::TooManyRadars`].
+    pub fn hear_place(&mut self, source: DataSource, at: Wgs84) -> Result<u8, Unusable> {
+        let index = self.index(source)?;
+        if !self.radars[usize::from(index)].surveyed {
+            self.radars[usize::from(index)].site = Some(self.site(at));
+        }
+        Ok(index)
+    }
+
+    /// Tells how precisely a radar measures, where that is not as the others do.
+    ///
+    /// # Errors
+    /// [`Unusable::TooManyRadars`].
+    pub fn set_precision(
+        &mut self,
+        source: DataSource,
+        precision: Precision,
+    ) -> Result<(), Unusable> {
+        let index = self.index(source)?;
+        self.radars[usize::from(index)].precision = Some(precision);
+        Ok(())
+    }
+
+    fn site(&self, at: Wgs84) -> Site {
+        let plane = self.plane.project(at);
+        let stand = Stand { position: Vec2::new(plane.x_m, plane.y_m), height_m: at.height_m };
+        Site { frame: LocalFrame::new(at), stand }
     }
 
     /// The index of a radar, a new one for one not heard of before.
@@ -146,7 +223,13 @@ impl Radars {
             return Ok(index);
         }
         let index = u8::try_from(self.radars.len()).map_err(|_| Unusable::TooManyRadars(source))?;
-        self.radars.push(Radar { source, site: None });
+        self.radars.push(Radar {
+            source,
+            site: None,
+            surveyed: false,
+            correction: Bias::default(),
+            precision: None,
+        });
         self.by_source.insert(source, index);
         Ok(index)
     }
@@ -166,15 +249,19 @@ impl Radars {
             return Err(Unusable::Test(source));
         }
         let radar = self.index(source)?;
-        let site = self.radars[usize::from(radar)].site.ok_or(Unusable::NoSite(source))?;
+        let Radar { site, correction, precision, .. } = self.radars[usize::from(radar)];
+        let site = site.ok_or(Unusable::NoSite(source))?;
         let polar = plot.position.ok_or(Unusable::NoPosition(source))?;
         let time = plot.time_of_day.ok_or(Unusable::NoTime(source))?;
-        let time_s = self.check_time(source, seconds(time.to_utc_ns(utc_ns)), utc_ns)?;
-        let flight_level =
-            plot.flight_level.filter(|l| !l.garbled && !l.not_validated).map(|l| l.level);
+        let stamp_s = self.check_time(source, seconds(time.to_utc_ns(utc_ns)), utc_ns)?;
+        let time_s = stamp_s - correction.time_s;
+        let flight_level = plot
+            .flight_level
+            .filter(|l| !l.garbled && !l.not_validated && LEVELS.contains(&l.level))
+            .map(|l| l.level);
 
-        let range_m = polar.range_nm * METRES_PER_NM;
-        let azimuth = polar.azimuth_deg.to_radians();
+        let range_m = polar.range_nm * METRES_PER_NM - correction.range_m;
+        let azimuth = polar.azimuth_deg.to_radians() - correction.azimuth_rad;
         let height = flight_level.map_or(HEIGHT_GUESS_M.min(0.3 * range_m), flight_level_to_m);
         let at = site
             .frame
@@ -183,32 +270,58 @@ impl Radars {
         let Plane { x_m, y_m } = self.plane.project(at);
         let position = Vec2::new(x_m, y_m);
         let height_sigma = if flight_level.is_some() { 0.0 } else { HEIGHT_GUESS_SIGMA_M };
-        let covariance = self.covariance(&site, position, range_m, height, height_sigma);
+        let precision = precision.unwrap_or(self.precision);
+        let covariance = covariance(&site, precision, position, range_m, (height, height_sigma));
         let mode_3a = plot.mode_a.filter(|a| !a.garbled && !a.not_validated).map(|a| a.code);
         let identity =
             Identity { address: plot.aircraft_address, mode_3a, callsign: plot.callsign };
         Ok(Measurement { radar, time_s, position, covariance, identity, flight_level })
     }
 
-    /// Range and azimuth errors, seen in the plane. The plane is conformal, so the direction to
-    /// the radar in it is the direction on the ground.
-    fn covariance(
-        &self,
-        site: &Site,
-        position: Vec2,
-        range_m: f64,
-        height_m: f64,
-        height_sigma_m: f64,
-    ) -> Sym2 {
-        let offset = position - site.position;
-        let ground_m = offset.norm().max(100.0);
-        // d(ground)/d(range) and d(ground)/d(height) of ground² = range² - height².
-        let stretch = (range_m / ground_m).min(10.0);
-        let lean = (height_m / ground_m).clamp(-10.0, 10.0);
-        let along =
-            (self.precision.range_sigma_m * stretch).powi(2) + (lean * height_sigma_m).powi(2);
-        let across = (ground_m * self.precision.azimuth_sigma_deg.to_radians()).powi(2).max(1.0);
-        Sym2::along(offset * (1.0 / offset.norm().max(1e-6)), along, across)
+    /// Learns the radars' systematic errors from a plot that updated `track`, which lives in
+    /// `slot`. Later plots are corrected by what was learnt.
+    pub fn observe(&mut self, m: &Measurement, track: &Track, slot: usize, motion: &MotionModel) {
+        let Some(registration) = &mut self.registration else { return };
+        let Some(Some(site)) = self.radars.get(usize::from(m.radar)).map(|radar| radar.site) else {
+            return;
+        };
+        // The height has to be known, and the aircraft.
+        let Some(level) = m.flight_level else { return };
+        if !matches!(track.identity.compare(&m.identity), Match::Same | Match::Alike) {
+            return;
+        }
+        let named = (slot, track.number);
+        let height_m = flight_level_to_m(level);
+        let mu = track.filter.manoeuvring();
+        let q = motion.steady_q + (motion.manoeuvre_q - motion.steady_q) * mu;
+        if registration.observe(named, m, height_m, site.stand, (&track.estimate(), q)) {
+            for (index, radar) in self.radars.iter_mut().enumerate() {
+                radar.correction = registration.correction(index);
+            }
+        }
+    }
+
+    /// What was learnt of each radar's systematic errors, where anything was, by SAC and SIC.
+    pub fn registration(&self) -> Vec<RadarBias> {
+        let Some(registration) = &self.registration else { return Vec::new() };
+        let known =
+            self.radars.iter().enumerate().map(|(i, r)| (r.source, registration.estimate(i)));
+        let mut found: Vec<RadarBias> = known
+            .filter(|(_, estimate)| estimate.differences > 0)
+            .map(|(source, Estimate { bias, sigma, differences })| RadarBias {
+                sac: source.sac,
+                sic: source.sic,
+                range_m: bias.range_m,
+                range_sd_m: sigma.range_m,
+                azimuth_deg: bias.azimuth_rad.to_degrees(),
+                azimuth_sd_deg: sigma.azimuth_rad.to_degrees(),
+                time_s: bias.time_s,
+                time_sd_s: sigma.time_s,
+                differences,
+            })
+            .collect();
+        found.sort_by_key(|radar| (radar.sac, radar.sic));
+        found
     }
 
     /// Follows the time of the plots, and refuses one that leaps out of it.
@@ -240,6 +353,25 @@ impl Radars {
     pub fn source(&self, index: u8) -> Option<DataSource> {
         self.radars.get(usize::from(index)).map(|r| r.source)
     }
+}
+
+/// Range and azimuth errors, seen in the plane. The plane is conformal, so the direction to the
+/// radar in it is the direction on the ground.
+fn covariance(
+    site: &Site,
+    precision: Precision,
+    position: Vec2,
+    range_m: f64,
+    (height_m, height_sigma_m): (f64, f64),
+) -> Sym2 {
+    let offset = position - site.stand.position;
+    let ground_m = offset.norm().max(100.0);
+    // d(ground)/d(range) and d(ground)/d(height) of ground² = range² - height².
+    let stretch = (range_m / ground_m).min(10.0);
+    let lean = (height_m / ground_m).clamp(-10.0, 10.0);
+    let along = (precision.range_sigma_m * stretch).powi(2) + (lean * height_sigma_m).powi(2);
+    let across = (ground_m * precision.azimuth_sigma_deg.to_radians()).powi(2).max(1.0);
+    Sym2::along(offset * (1.0 / offset.norm().max(1e-6)), along, across)
 }
 
 /// Nanoseconds as seconds; UTC stays exact to a microsecond until the year 2100.

@@ -1,15 +1,18 @@
-//! The tracker's process: plots in by UDP, track messages out by TCP.
+//! The tracker's process: plots in by UDP or from a capture, track messages out by TCP and into a
+//! capture.
 //!
 //! One thread, one poll. Each datagram is taken through the whole tracker and its messages are
 //! flushed to the subscribers before the next one is read.
 
-use super::{Counts, Precision, Processor, ProcessorCounts, Radars, Settings};
+use super::recording::{Output, Playback};
+use super::sites::RadarSite;
+use super::{Counts, Precision, Processor, ProcessorCounts, RadarBias, Radars, Settings};
 use crate::asterix::DataSource;
 use crate::geodesy::Wgs84;
 use crate::link::{Hub, HubCounts, Signals, announce};
 use chronoscope_clock as clock;
 use mio::net::UdpSocket;
-use mio::{Events, Interest, Poll, Token};
+use mio::{Events, Interest, Poll, Registry, Token};
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -18,12 +21,10 @@ use std::time::Duration;
 /// How the tracker's process is set up.
 #[derive(Clone, Debug)]
 pub struct ServerSettings {
-    /// Where plots arrive, UDP.
-    pub plots: SocketAddr,
-    /// Multicast groups to join on the interface of `plots`.
-    pub join: Vec<IpAddr>,
-    /// File that gets the address on which plots are received.
-    pub plots_port_file: Option<PathBuf>,
+    /// Where plots come from.
+    pub input: Input,
+    /// Capture (pcapng) that gets all messages about tracks.
+    pub out: Option<PathBuf>,
     /// Where subscribers connect, TCP.
     pub listen: SocketAddr,
     /// File that gets the address on which subscribers are served.
@@ -33,11 +34,34 @@ pub struct ServerSettings {
     /// Origin of the tracker's plane.
     pub origin: Wgs84,
     /// Radars whose positions are known beforehand.
-    pub radars: Vec<(DataSource, Wgs84)>,
+    pub radars: Vec<RadarSite>,
     /// How precisely the radars measure.
     pub precision: Precision,
     /// SAC/SIC of the tracker.
     pub source: DataSource,
+    /// Whether the radars' systematic errors are learnt and corrected.
+    pub registration: bool,
+}
+
+/// Where plots come from.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// Live, by UDP.
+    Udp {
+        /// Address and port on which they arrive.
+        at: SocketAddr,
+        /// Multicast groups to join on the interface of `at`.
+        join: Vec<IpAddr>,
+        /// File that gets the address on which plots are received.
+        port_file: Option<PathBuf>,
+    },
+    /// Recorded: the datagrams of a capture (pcap or pcapng). The process ends with it.
+    Capture {
+        /// The capture.
+        file: PathBuf,
+        /// How many times faster than they arrived; `None` for as fast as possible.
+        speed: Option<f64>,
+    },
 }
 
 /// What the process did, for its `--json` summary. No CPU time is in it: what a replay prints is
@@ -56,10 +80,15 @@ pub struct Summary {
     pub processor: ProcessorCounts,
     /// Correlation and track life.
     pub tracker: Counts,
+    /// Systematic errors of the radars, where any could be estimated.
+    pub registration: Vec<RadarBias>,
     /// Subscribers.
     pub subscribers: HubCounts,
     /// Datagrams that could not be received.
     pub receive_errors: u64,
+    /// Why a capture was not read to its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capture_failure: Option<String>,
 }
 
 const SIGNALS: Token = Token(0);
@@ -78,36 +107,45 @@ pub fn run(settings: &ServerSettings) -> io::Result<Summary> {
     let mut server = Server::start(settings)?;
     let begin_ns = clock::monotonic_ns();
     let mut events = Events::with_capacity(256);
-    while !server.signals.stop() {
-        let wait = if server.readable { 0 } else { TICK_MS };
-        match server.poll.poll(&mut events, Some(Duration::from_millis(wait))) {
+    while !(server.signals.stop() || server.is_over()) {
+        match server.poll.poll(&mut events, Some(server.wait())) {
             Err(e) if e.kind() != ErrorKind::Interrupted => return Err(e),
             _ => {}
         }
         for event in &events {
             match event.token() {
                 SIGNALS => server.signals.acknowledge(),
-                PLOTS => server.readable = true,
+                PLOTS => server.socket_is_readable(),
                 _ => server.hub.ready(server.poll.registry(), event),
             }
         }
         server.receive();
-        let hub = &mut server.hub;
-        server.processor.tick(clock::utc_now_ns(), |message| hub.push(message));
-        hub.flush(server.poll.registry());
+        server.tick()?;
     }
-    Ok(server.summary(begin_ns))
+    let summary = server.summary(begin_ns);
+    server.out.map_or(Ok(()), Output::finish)?;
+    Ok(summary)
+}
+
+/// Where datagrams come from.
+#[derive(Debug)]
+enum Source {
+    Socket {
+        socket: UdpSocket,
+        /// It may hold more: its event comes once.
+        readable: bool,
+        buffer: Vec<u8>,
+    },
+    Capture(Box<Playback>),
 }
 
 struct Server {
     poll: Poll,
     signals: Signals,
-    socket: UdpSocket,
+    source: Source,
     hub: Hub,
+    out: Option<Output>,
     processor: Processor,
-    /// The socket may hold more: its event comes once.
-    readable: bool,
-    buffer: Vec<u8>,
     receive_errors: u64,
 }
 
@@ -115,58 +153,92 @@ impl Server {
     fn start(settings: &ServerSettings) -> io::Result<Self> {
         let poll = Poll::new()?;
         let signals = Signals::catch(poll.registry(), SIGNALS)?;
-        let mut socket = UdpSocket::bind(settings.plots)?;
-        for group in &settings.join {
-            join(&socket, *group, settings.plots)?;
-        }
-        poll.registry().register(&mut socket, PLOTS, Interest::READABLE)?;
+        let source = Source::open(&settings.input, poll.registry())?;
+        let out = settings.out.as_deref().map(Output::create).transpose()?;
         let hub = Hub::bind(settings.listen, poll.registry(), HUB, settings.queue_octets_max)?;
 
         let mut radars = Radars::new(settings.origin, settings.precision);
-        for (source, at) in &settings.radars {
-            radars.place(*source, *at).map_err(io::Error::other)?;
+        if !settings.registration {
+            radars = radars.without_registration();
+        }
+        for site in &settings.radars {
+            radars.place(site.source, site.at).map_err(io::Error::other)?;
+            if let Some(precision) = site.precision {
+                radars.set_precision(site.source, precision).map_err(io::Error::other)?;
+            }
         }
         let processor = Processor::new(radars, Settings::default(), settings.source);
-        let plots = socket.local_addr()?;
-        announce("radar-tracker", "plots by UDP", plots, settings.plots_port_file.as_deref())?;
         let listen = hub.local_addr()?;
         announce("radar-tracker", "tracks by TCP", listen, settings.port_file.as_deref())?;
-        // The largest UDP datagram.
-        let buffer = vec![0; 65_536];
-        Ok(Self {
-            poll,
-            signals,
-            socket,
-            hub,
-            processor,
-            readable: false,
-            buffer,
-            receive_errors: 0,
-        })
+        Ok(Self { poll, signals, source, hub, out, processor, receive_errors: 0 })
+    }
+
+    /// Whether nothing will come any more.
+    fn is_over(&self) -> bool {
+        matches!(&self.source, Source::Capture(playback) if playback.is_over())
+    }
+
+    /// How long there is nothing to do but for events.
+    fn wait(&self) -> Duration {
+        let tick = Duration::from_millis(TICK_MS);
+        match &self.source {
+            Source::Socket { readable: true, .. } => Duration::ZERO,
+            Source::Socket { .. } => tick,
+            Source::Capture(playback) => {
+                playback.due_in_ns().map_or(tick, |ns| Duration::from_nanos(ns).min(tick))
+            }
+        }
+    }
+
+    fn socket_is_readable(&mut self) {
+        if let Source::Socket { readable, .. } = &mut self.source {
+            *readable = true;
+        }
     }
 
     fn receive(&mut self) {
         for _ in 0..DATAGRAMS_A_TURN {
-            if !self.readable {
-                return;
-            }
-            match self.socket.recv_from(&mut self.buffer) {
-                Ok((octets, _)) => {
-                    let hub = &mut self.hub;
-                    let datagram = &self.buffer[..octets];
-                    self.processor
-                        .datagram(datagram, clock::utc_now_ns(), |message| hub.push(message));
-                    hub.flush(self.poll.registry());
+            let (hub, out) = (&mut self.hub, &mut self.out);
+            match &mut self.source {
+                Source::Socket { readable: false, .. } => return,
+                Source::Socket { socket, readable, buffer } => match socket.recv_from(buffer) {
+                    Ok((octets, _)) => {
+                        let now_ns = clock::utc_now_ns();
+                        self.processor.datagram(&buffer[..octets], now_ns, |message| {
+                            pass(message, now_ns, hub, out);
+                        });
+                    }
+                    Err(e) if e.kind() == ErrorKind::WouldBlock => *readable = false,
+                    Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                    // An ICMP answer to something we never sent, or memory short for a moment.
+                    Err(_) => {
+                        self.receive_errors += 1;
+                        *readable = false;
+                    }
+                },
+                Source::Capture(playback) => {
+                    let Some((at_ns, octets)) = playback.take() else { return };
+                    self.processor.datagram(&octets, at_ns, |message| {
+                        pass(message, at_ns, hub, out);
+                    });
+                    // Seconds may pass from one to the next.
+                    self.processor.tick(at_ns, |message| pass(message, at_ns, hub, out));
                 }
-                Err(e) if e.kind() == ErrorKind::WouldBlock => self.readable = false,
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                // An ICMP answer to something we never sent, or memory short for a moment.
-                Err(_) => {
-                    self.receive_errors += 1;
-                    self.readable = false;
-                }
             }
+            hub.flush(self.poll.registry());
         }
+    }
+
+    /// Ends what is no longer seen, as of now.
+    fn tick(&mut self) -> io::Result<()> {
+        let now_ns = match &self.source {
+            Source::Socket { .. } => clock::utc_now_ns(),
+            Source::Capture(playback) => playback.now_ns(),
+        };
+        let (hub, out) = (&mut self.hub, &mut self.out);
+        self.processor.tick(now_ns, |message| pass(message, now_ns, hub, out));
+        hub.flush(self.poll.registry());
+        out.as_mut().map_or(Ok(()), Output::check)
     }
 
     fn summary(&self, begin_ns: u64) -> Summary {
@@ -178,8 +250,42 @@ impl Server {
             tracks: self.processor.confirmed_count(),
             processor: self.processor.counts().clone(),
             tracker: self.processor.tracker_counts(),
+            registration: self.processor.registration(),
             subscribers: self.hub.counts(),
             receive_errors: self.receive_errors,
+            capture_failure: match &self.source {
+                Source::Socket { .. } => None,
+                Source::Capture(playback) => playback.failure.clone(),
+            },
+        }
+    }
+}
+
+/// Gives a message to the subscribers and to the capture.
+fn pass(message: &[u8], at_ns: i64, hub: &mut Hub, out: &mut Option<Output>) {
+    hub.push(message);
+    if let Some(out) = out {
+        out.message(at_ns, message);
+    }
+}
+
+impl Source {
+    fn open(input: &Input, registry: &Registry) -> io::Result<Self> {
+        match input {
+            Input::Udp { at, join: groups, port_file } => {
+                let mut socket = UdpSocket::bind(*at)?;
+                for group in groups {
+                    join(&socket, *group, *at)?;
+                }
+                registry.register(&mut socket, PLOTS, Interest::READABLE)?;
+                let plots = socket.local_addr()?;
+                announce("radar-tracker", "plots by UDP", plots, port_file.as_deref())?;
+                // The largest UDP datagram.
+                Ok(Self::Socket { socket, readable: false, buffer: vec![0; 65_536] })
+            }
+            Input::Capture { file, speed } => {
+                Playback::open(file, *speed).map(Box::new).map(Self::Capture)
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One aircraft as the tracker knows it.
 
 use super::grid::Cell;
-use super::identity::Identity;
+use super::identity::{CodeDoubt, Identity};
 use super::imm::{Imm, MotionModel};
 use super::kinematic::{Innovation, Kinematic};
 use super::linear::{Sym2, Vec2};
@@ -68,6 +68,7 @@ pub struct Track {
     /// How often in a row it looked like a twin of an older track.
     pub twin_votes: u8,
     pub(super) cell: Cell,
+    code_doubt: CodeDoubt,
 }
 
 impl Track {
@@ -85,6 +86,7 @@ impl Track {
             sightings: vec![Sighting { radar: m.radar, time_s: m.time_s }],
             twin_votes: 0,
             cell,
+            code_doubt: CodeDoubt::default(),
         }
     }
 
@@ -114,7 +116,7 @@ impl Track {
         if dt >= 0.0 {
             let mu = self.filter.manoeuvring();
             // Loose enough for a turn that begins right after the last plot.
-            let q = model.steady_q + (model.manoeuvre_q - model.steady_q) * mu.max(0.3);
+            let q = model.steady_q + (model.manoeuvre_q - model.steady_q) * mu.max(0.7);
             return estimate.predicted(dt, q);
         }
         let mut back = estimate.predicted(-dt, model.manoeuvre_q);
@@ -141,7 +143,7 @@ impl Track {
             let forward = m.position - estimate.velocity * dt;
             self.filter.update(forward, m.covariance + noise)?
         };
-        self.identity.absorb(&m.identity);
+        self.identity.absorb(&m.identity, &mut self.code_doubt);
         if let Some(level) = m.flight_level {
             match &mut self.vertical {
                 Some(vertical) => vertical.update(level, m.time_s),

@@ -6,6 +6,7 @@ mod broken;
 mod check;
 mod corpus;
 mod flat;
+mod foreign;
 mod oracle;
 mod recordings;
 mod round_trip;

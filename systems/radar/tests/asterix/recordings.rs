@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The directory of the recordings; `None`, loudly, when they cannot be had.
-fn recordings(python: &Path) -> Option<PathBuf> {
+pub(crate) fn recordings(python: &Path) -> Option<PathBuf> {
     // The environment's directory is where the pinned release lives, so it is the right cache key.
     let dir = python.parent()?.parent()?.join("recordings");
     let found = dir.join("asterix_decoder-0.7.11/install/sample_data");
@@ -42,7 +42,7 @@ fn recordings(python: &Path) -> Option<PathBuf> {
 }
 
 /// The payloads of the UDP datagrams over IPv4 and Ethernet in a capture.
-fn payloads(capture: &[u8]) -> Vec<Vec<u8>> {
+pub(crate) fn payloads(capture: &[u8]) -> Vec<Vec<u8>> {
     assert_eq!(capture[..4], [0xD4, 0xC3, 0xB2, 0xA1], "a little-endian pcap file");
     let mut payloads = Vec::new();
     let mut at = 24;

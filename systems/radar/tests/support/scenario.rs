@@ -106,6 +106,8 @@ pub struct Sky {
     sensors: Sensors,
     radars: Vec<Radar>,
     random: Random,
+    /// Whom nobody sees, by code, and from when to when.
+    pub hide: Option<(u16, f64, f64)>,
 }
 
 /// Step of the simulation, s.
@@ -146,7 +148,7 @@ impl Sky {
                 }
             })
             .collect();
-        Self { time_s: 0.0, aircraft, plane, traffic, sensors, radars, random }
+        Self { time_s: 0.0, aircraft, plane, traffic, sensors, radars, random, hide: None }
     }
 
     /// Where each radar stands.
@@ -184,7 +186,10 @@ impl Sky {
             let visible = polar.range_m < self.sensors.range_m
                 && polar.range_m > 1.2 * height
                 && behind < width;
-            if !visible || self.random.unit() > self.sensors.detection {
+            let hidden = self.hide.is_some_and(|(code, from, to)| {
+                code == aircraft.code && (from..to).contains(&self.time_s)
+            });
+            if !visible || hidden || self.random.unit() > self.sensors.detection {
                 continue;
             }
             // The beam passed this long before the end of the step; the aircraft was there.

@@ -2,7 +2,10 @@
 
 use anyhow::{Context as _, Result, bail};
 use chronoscope_clock as clock;
-use chronoscope_radar::generator::{Destinations, Generator, Transmission, Truth, sites::SITES};
+use chronoscope_radar::asterix::DataSource;
+use chronoscope_radar::generator::{
+    Bias, Destinations, Generator, Transmission, Truth, sites::SITES,
+};
 use chronoscope_radar::traffic::{Aircraft, circles, flights, live, plans};
 use clap::{Parser, ValueEnum};
 use std::fs::File;
@@ -75,6 +78,10 @@ struct Arguments {
     /// Same seed, same noise and detections
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    /// A systematic error of a radar, by its SAC/SIC (98/1 is the first): metres of range, degrees of
+    /// azimuth, and seconds by which its plots are stamped late. Repeatable
+    #[arg(long, value_name = "SAC/SIC=RANGE_M,AZIMUTH_DEG[,TIME_S]", value_parser = parse_bias)]
+    bias: Vec<(DataSource, Bias)>,
     /// Write the flight plans of all aircraft to a CSV file first
     #[arg(long, value_name = "FILE")]
     flight_plans: Option<PathBuf>,
@@ -97,6 +104,24 @@ enum Scenario {
     Live,
     /// Circles of evenly spaced flights
     Circles,
+}
+
+fn parse_bias(text: &str) -> Result<(DataSource, Bias)> {
+    let (source, errors) =
+        text.split_once('=').context("expected SAC/SIC=RANGE_M,AZIMUTH_DEG[,TIME_S]")?;
+    let numbers: Vec<f64> = errors
+        .split(',')
+        .map(|part| part.trim().parse().with_context(|| format!("not a number: {part:?}")))
+        .collect::<Result<_>>()?;
+    let (range_m, azimuth_deg, time_s) = match numbers[..] {
+        [range_m, azimuth_deg] => (range_m, azimuth_deg, 0.0),
+        [range_m, azimuth_deg, time_s] => (range_m, azimuth_deg, time_s),
+        _ => bail!("expected RANGE_M,AZIMUTH_DEG[,TIME_S]"),
+    };
+    if !(range_m.abs() <= 5_000.0 && azimuth_deg.abs() <= 10.0 && time_s.abs() <= 10.0) {
+        bail!("at most 5000 m, 10 degrees and 10 s, either way");
+    }
+    Ok((source.parse()?, Bias { range_m, azimuth_deg, time_s }))
 }
 
 fn positive(text: &str) -> Result<f64, String> {
@@ -130,7 +155,12 @@ fn main() -> Result<()> {
     let sites = &SITES[..usize::from(arguments.radars)];
     eprintln!("radar-generator: {} radars, sending to {}", sites.len(), to.describe());
     let schedule = Schedule::begin(arguments.speed);
-    let generator = Generator::new(aircraft, sites, arguments.seed, schedule.start_utc_ns);
+    let mut generator = Generator::new(aircraft, sites, arguments.seed, schedule.start_utc_ns);
+    for (source, bias) in &arguments.bias {
+        if !generator.set_bias(*source, *bias) {
+            bail!("--bias {source}: no radar with this SAC/SIC turns");
+        }
+    }
     let summary = run(&arguments, generator, to, &schedule, &stop)?;
     if arguments.json {
         println!("{}", summary.to_json());

@@ -6,9 +6,13 @@
 //! * *datagram*: all of it, from the octets of category 048 to the octets of category 062.
 //!
 //! The yardstick: 700 aircraft seen by 5 radars every 8 s are 437 plots/s, 3000 aircraft 1875.
+//!
+//! Then the same plots through our tracker and through Stone Soup ([`stone_soup`]); `-- --peers` does
+//! that alone.
 
-#[path = "../tests/support/scenario.rs"]
+#[path = "../../tests/support/scenario.rs"]
 mod scenario;
+mod stone_soup;
 
 use chronoscope_clock as clock;
 use chronoscope_radar::asterix::{DataSource, cat048::Plot, encode_block};
@@ -100,6 +104,15 @@ fn datagram(aircraft: usize, mode_s: bool, seconds: f64) -> (f64, usize) {
 }
 
 fn main() {
+    if !std::env::args().any(|argument| argument == "--peers") {
+        ours_alone();
+    }
+    if let Err(why) = stone_soup::compare() {
+        println!("\nbeside Stone Soup: {why}");
+    }
+}
+
+fn ours_alone() {
     println!(
         "{:>8} {:>10} {:>10} {:>12} {:>10} {:>8}",
         "aircraft", "identity", "path", "plots/s", "required", "ratio"

@@ -1,0 +1,306 @@
+//! `radar-evaluate`: how good a tracker's tracks are.
+
+use anyhow::{Context as _, Result, bail};
+use chronoscope_clock as clock;
+use chronoscope_radar::evaluate::{
+    Difference, Evaluation, Reports, Requirement, Residuals, Settings, Truths, against_tracks,
+    against_truth,
+};
+use chronoscope_radar::geodesy::{Stereographic, Wgs84};
+use chronoscope_radar::link::BlockReader;
+use clap::{ArgGroup, Parser, ValueEnum};
+use std::fs::File;
+use std::io::{BufReader, ErrorKind, Read as _};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+const LONG_ABOUT: &str = "\
+Says how good a tracker's tracks (ASTERIX category 062) are: against the true positions of a \
+generated scenario, beside what ED-142 requires, or against the recorded tracks of another tracker.
+
+Against the truth: probability of update, long gaps, errors of position in straight flight and in \
+turns and of level, false and lost tracks, swaps, duplicates, time to initiation. Against other \
+tracks: mean (bias) and standard deviation of the differences, matched by address, else by Mode A \
+code, else by place; nobody knows which of both is right.
+
+Tracks come from a capture (pcap or pcapng, UDP or TCP) or live from a tracker.
+
+Exit codes: 0 done; 1 --check was given and the requirement does not hold; 2 usage; 3 nothing to \
+compare; 4 error.";
+
+/// Says how good a tracker's tracks are.
+#[derive(Debug, Parser)]
+#[command(name = "radar-evaluate", version, long_about = LONG_ABOUT)]
+#[command(group = ArgGroup::new("from").required(true).args(["tracks", "connect"]))]
+#[command(group = ArgGroup::new("to").required(true).args(["truth", "reference"]))]
+struct Arguments {
+    /// Capture with the tracks
+    #[arg(long, value_name = "FILE")]
+    tracks: Option<PathBuf>,
+    /// Subscribe to the tracker here instead, until it ends, --seconds are over or SIGINT comes
+    #[arg(long, value_name = "ADDR:PORT")]
+    connect: Option<SocketAddr>,
+    /// How long to listen, s
+    #[arg(long, value_name = "SECONDS", requires = "connect", value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    seconds: Option<u32>,
+    /// True positions, as radar-generator --truth writes them; read when the tracks are there
+    #[arg(long, value_name = "FILE")]
+    truth: Option<PathBuf>,
+    /// Capture with the tracks of another tracker
+    #[arg(long, value_name = "FILE")]
+    reference: Option<PathBuf>,
+    /// Where the plane touches the earth in which positions are compared: degrees
+    #[arg(long, value_name = "LAT,LON", default_value = "51,10")]
+    origin: Wgs84,
+    /// Only aircraft between these corners: degrees
+    #[arg(long, value_name = "SOUTH,WEST,NORTH,EAST", requires = "truth", value_parser = parse_area)]
+    area: Option<[f64; 4]>,
+    /// Only aircraft between these flight levels
+    #[arg(long, value_name = "LOW-HIGH", requires = "truth", value_parser = parse_levels)]
+    levels: Option<(f64, f64)>,
+    /// Count nothing in so many seconds at the beginning, while tracks form
+    #[arg(long, value_name = "SECONDS", default_value_t = 40.0, value_parser = not_negative)]
+    skip: f64,
+    /// Within how many seconds a track has to be updated
+    #[arg(long, value_name = "SECONDS", default_value_t = 8.0, value_parser = not_negative)]
+    interval: f64,
+    /// What is required
+    #[arg(long, value_enum, default_value = "en-route")]
+    requirement: Airspace,
+    /// Exit with 1 when the requirement does not hold
+    #[arg(long, requires = "truth")]
+    check: bool,
+    /// The result as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Airspace {
+    /// ED-142 en route: updates 0.97, 350 m, long gaps 0.01
+    EnRoute,
+    /// ED-142 terminal: updates 0.97, 150 m, long gaps 0.001
+    Terminal,
+}
+
+fn parse_area(text: &str) -> Result<[f64; 4], String> {
+    let numbers: Vec<f64> = text.split(',').filter_map(|part| part.trim().parse().ok()).collect();
+    match numbers[..] {
+        [south, west, north, east]
+            if south < north && west < east && south.abs() < 89.0 && north.abs() < 89.0 =>
+        {
+            Ok([south, west, north, east])
+        }
+        _ => Err("expected SOUTH,WEST,NORTH,EAST in degrees, as 47.5,6,55,15".to_owned()),
+    }
+}
+
+fn parse_levels(text: &str) -> Result<(f64, f64), String> {
+    let parsed = text.split_once('-').and_then(|(low, high)| {
+        Some((low.trim().parse::<f64>().ok()?, high.trim().parse::<f64>().ok()?))
+    });
+    parsed
+        .filter(|(low, high)| low <= high)
+        .ok_or_else(|| "expected LOW-HIGH, as 100-400".to_owned())
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && value >= 0.0 => Ok(value),
+        _ => Err("a number, not below 0".to_owned()),
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match run(&arguments) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("radar-evaluate: {error:#}");
+            ExitCode::from(4)
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<u8> {
+    let plane = Stereographic::new(arguments.origin);
+    let ours = match (&arguments.tracks, arguments.connect) {
+        (Some(path), _) => read(path, plane)?,
+        (None, Some(address)) => listen(address, arguments.seconds, plane)?,
+        (None, None) => bail!("neither --tracks nor --connect"),
+    };
+    if let Some(path) = &arguments.reference {
+        let reference = read(path, plane)?;
+        let residuals = against_tracks(&ours.reports, &reference.reports);
+        if arguments.json {
+            println!("{}", versioned(serde_json::to_value(residuals)?));
+        } else {
+            print!("{}", residuals_text(&residuals));
+        }
+        return Ok(if residuals.reports == 0 { 3 } else { 0 });
+    }
+    let path = arguments.truth.as_deref().context("neither --truth nor --reference")?;
+    let truths = Truths::read(BufReader::new(open(path)?), &plane)
+        .with_context(|| path.display().to_string())?;
+    let requirement = match arguments.requirement {
+        Airspace::EnRoute => Requirement::EN_ROUTE,
+        Airspace::Terminal => Requirement::TERMINAL,
+    };
+    let settings = Settings {
+        skip_s: arguments.skip,
+        interval_s: arguments.interval,
+        area_deg: arguments.area,
+        levels: arguments.levels,
+        requirement,
+    };
+    let evaluation = against_truth(&ours.reports, &truths, &plane, &settings);
+    if arguments.json {
+        println!("{}", versioned(serde_json::to_value(&evaluation)?));
+    } else {
+        print!("{}", evaluation_text(&evaluation));
+    }
+    Ok(match evaluation {
+        Evaluation { verdict, .. } if verdict.samples == 0 => 3,
+        Evaluation { holds: false, .. } if arguments.check => 1,
+        _ => 0,
+    })
+}
+
+/// With the version of the format first: raised when a field changes its meaning.
+fn versioned(mut value: serde_json::Value) -> serde_json::Value {
+    value["version"] = 1.into();
+    value
+}
+
+fn open(path: &Path) -> Result<File> {
+    File::open(path).with_context(|| format!("cannot open {}", path.display()))
+}
+
+fn read(path: &Path, plane: Stereographic) -> Result<Reports> {
+    let reports = Reports::read(BufReader::new(open(path)?), plane)
+        .with_context(|| path.display().to_string())?;
+    say(&path.display().to_string(), &reports);
+    Ok(reports)
+}
+
+fn say(from: &str, reports: &Reports) {
+    eprintln!(
+        "radar-evaluate: {from}: {} reports of tracks; {} without number, time or position, {} of \
+         other categories, {} malformed",
+        reports.reports.len(),
+        reports.incomplete,
+        reports.other,
+        reports.malformed
+    );
+}
+
+fn listen(address: SocketAddr, seconds: Option<u32>, plane: Stereographic) -> Result<Reports> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop)).context("cannot catch signals")?;
+    }
+    let mut stream =
+        TcpStream::connect(address).with_context(|| format!("cannot subscribe to {address}"))?;
+    stream.set_read_timeout(Some(Duration::from_millis(200)))?;
+    eprintln!("radar-evaluate: subscribed to {address}");
+    let begin_ns = clock::monotonic_ns();
+    let over = || {
+        let elapsed_ns = clock::monotonic_ns().saturating_sub(begin_ns);
+        stop.load(Ordering::Relaxed)
+            || seconds.is_some_and(|seconds| elapsed_ns >= u64::from(seconds) * 1_000_000_000)
+    };
+    let (mut reports, mut reader) = (Reports::new(plane), BlockReader::default());
+    let mut buffer = vec![0; 65_536];
+    while !over() {
+        match stream.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(octets) => {
+                reader.extend(&buffer[..octets]);
+                while let Some(block) = reader.next_block()? {
+                    reports.take(block, clock::utc_now_ns());
+                }
+            }
+            Err(e)
+                if matches!(
+                    e.kind(),
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+                ) => {}
+            Err(e) => return Err(e).with_context(|| address.to_string()),
+        }
+    }
+    say(&address.to_string(), &reports);
+    Ok(reports)
+}
+
+fn evaluation_text(evaluation: &Evaluation) -> String {
+    let verdict = &evaluation.verdict;
+    let number = |value: Option<f64>, digits: usize| {
+        value.map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"))
+    };
+    let mut text = format!(
+        "{} aircraft, {:.0} s, {} reports\n",
+        verdict.aircraft, verdict.seconds, verdict.reports
+    );
+    let mut line = |what: &str, value: String| text += &format!("{what:<44} {value:>10}\n");
+    line("updated within the interval, share", number(verdict.detection, 4));
+    line("in gaps of more than 24 s, share", number(verdict.long_gaps, 5));
+    line("horizontal RMS, m", number(verdict.rms_m, 0));
+    line("  in straight flight, m", number(verdict.rms_straight_m, 0));
+    line("  in turns, m", number(verdict.rms_turn_m, 0));
+    line("greatest horizontal error, m", number(verdict.error_m_max, 0));
+    line("level RMS, ft", number(verdict.level_rms_ft, 0));
+    line("false tracks an hour", number(verdict.false_tracks_per_h, 1));
+    line("lost tracks an hour", number(verdict.lost_tracks_per_h, 1));
+    line("swaps", verdict.swaps.to_string());
+    line("new numbers for old aircraft", verdict.renumbered.to_string());
+    line("duplicates, share", number(verdict.duplicates, 5));
+    line("time to initiation, mean, s", number(verdict.initiation_s_mean, 1));
+    line("time to initiation, longest, s", number(verdict.initiation_s_max, 1));
+    text += "\nED-142                    required      found\n";
+    for finding in &evaluation.requirement {
+        text += &format!(
+            "{:<20} {} {:>9} {:>10} {}\n",
+            finding.what,
+            if finding.least { ">=" } else { "<=" },
+            finding.limit,
+            number(finding.found, 4),
+            if finding.holds { "" } else { "  does not hold" }
+        );
+    }
+    text
+}
+
+fn residuals_text(residuals: &Residuals) -> String {
+    let mut text = format!(
+        "{} reports compared: {} by address, {} by Mode A, {} by place; {} without a reference, {} \
+         of {} reference reports without a track\n{:<16} {:>9} {:>10} {:>10} {:>10}\n",
+        residuals.reports,
+        residuals.by_address,
+        residuals.by_mode_a,
+        residuals.by_place,
+        residuals.unmatched,
+        residuals.missing,
+        residuals.reference,
+        "ours less theirs",
+        "count",
+        "bias",
+        "sigma",
+        "greatest"
+    );
+    let mut line = |what: &str, found: &Difference| {
+        text += &format!(
+            "{what:<16} {:>9} {:>10.1} {:>10.1} {:>10.1}\n",
+            found.count, found.mean, found.sigma, found.max
+        );
+    };
+    line("east, m", &residuals.east_m);
+    line("north, m", &residuals.north_m);
+    line("along, m", &residuals.along_m);
+    line("to the right, m", &residuals.across_m);
+    line("level, ft", &residuals.level_ft);
+    text
+}

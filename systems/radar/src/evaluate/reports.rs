@@ -1,0 +1,122 @@
+//! What a tracker said: category 062 out of a capture or a stream, in one plane.
+
+use crate::asterix::{Record, cat062, decode_block};
+use crate::geodesy::{Stereographic, Wgs84};
+use crate::link::{BlockReader, FrameError};
+use crate::tracker::linear::Vec2;
+use chronoscope_replay::capture::{Arrivals, CaptureError, CaptureReader, What};
+use std::collections::BTreeMap;
+use std::io::Read;
+
+/// Why a capture cannot be evaluated.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportsError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// A stream in it, or from a tracker, is not one of ASTERIX blocks.
+    #[error(transparent)]
+    Frames(#[from] FrameError),
+}
+
+/// What a tracker said of one track at one time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Report {
+    /// Of the state, seconds since the UTC epoch.
+    pub utc_s: f64,
+    /// I062/040.
+    pub number: u16,
+    /// In the plane, m.
+    pub position: Vec2,
+    /// In the plane, m/s.
+    pub velocity: Vec2,
+    /// Measured flight level, or else the calculated altitude.
+    pub level: Option<f64>,
+    /// 24-bit address.
+    pub address: Option<u32>,
+    /// Mode 3/A code.
+    pub mode_a: Option<u16>,
+    /// The track ends with this report.
+    pub ends: bool,
+}
+
+/// Everything that a tracker said, in the order in which it arrived.
+#[derive(Debug)]
+pub struct Reports {
+    plane: Stereographic,
+    /// In order.
+    pub reports: Vec<Report>,
+    /// Tracks without number, time or WGS-84 position.
+    pub incomplete: u64,
+    /// Blocks and records of other categories.
+    pub other: u64,
+    /// What is not ASTERIX as specified.
+    pub malformed: u64,
+}
+
+impl Reports {
+    /// Nothing yet; positions are brought into `plane`.
+    #[must_use]
+    pub fn new(plane: Stereographic) -> Self {
+        Self { plane, reports: Vec::new(), incomplete: 0, other: 0, malformed: 0 }
+    }
+
+    /// All of a capture: datagrams and streams.
+    ///
+    /// # Errors
+    /// [`ReportsError`] where the capture or a stream in it is broken.
+    pub fn read(input: impl Read, plane: Stereographic) -> Result<Self, ReportsError> {
+        let mut all = Self::new(plane);
+        let mut streams: BTreeMap<_, BlockReader> = BTreeMap::new();
+        for arrival in Arrivals::new(CaptureReader::new(input)?) {
+            let arrival = arrival?;
+            let key = (arrival.from.to_string(), arrival.to.to_string());
+            match arrival.what {
+                What::Datagram(octets) => all.take(&octets, arrival.at_ns),
+                What::Opened | What::Ended => drop(streams.remove(&key)),
+                What::Octets(octets) => {
+                    let reader = streams.entry(key).or_default();
+                    reader.extend(&octets);
+                    while let Some(block) = reader.next_block()? {
+                        all.take(block, arrival.at_ns);
+                    }
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Blocks that arrived at `at_ns`, UTC.
+    pub fn take(&mut self, octets: &[u8], at_ns: i64) {
+        for record in decode_block(octets) {
+            match record {
+                Ok(Record::Track(track)) => match self.report(&track, at_ns) {
+                    Some(report) => self.reports.push(report),
+                    None => self.incomplete += 1,
+                },
+                Ok(_) => self.other += 1,
+                Err(_) => self.malformed += 1,
+            }
+        }
+    }
+
+    fn report(&self, track: &cat062::Track, at_ns: i64) -> Option<Report> {
+        let at = track.position?;
+        let at = Wgs84 { lat_deg: at.lat_deg, lon_deg: at.lon_deg, height_m: 0.0 };
+        let plane = self.plane.project(at);
+        let velocity = track.velocity.unwrap_or_default();
+        let utc_ns = track.time_of_day?.to_utc_ns(at_ns);
+        Some(Report {
+            utc_s: utc_ns as f64 * 1e-9,
+            number: track.track_number?,
+            position: Vec2::new(plane.x_m, plane.y_m),
+            velocity: Vec2::new(velocity.x_m_s, velocity.y_m_s),
+            level: track
+                .measured_flight_level
+                .or_else(|| track.barometric_altitude.map(|altitude| altitude.level)),
+            address: track.derived.as_ref().and_then(|derived| derived.address),
+            mode_a: track.mode_a.filter(|a| !a.garbled && !a.not_validated).map(|a| a.code),
+            ends: track.status.is_some_and(|status| status.ends),
+        })
+    }
+}

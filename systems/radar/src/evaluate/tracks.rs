@@ -1,0 +1,304 @@
+//! Tracks against another tracker's.
+//!
+//! Each report is compared with the reference track that is most probably the same aircraft's,
+//! brought to the report's time on the straight line between the two reference reports around it.
+//! Differences are ours less theirs.
+
+use super::Report;
+use crate::tracker::identity::{Identity, Match};
+use crate::tracker::linear::Vec2;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Two reports of a track further apart are not joined, s: no tracker's cycle is as long.
+const STEP_S_MAX: f64 = 20.0;
+/// A track of the same code, or of none, may be as far off, m.
+const NEAR_M: f64 = 9_260.0;
+/// A track whose level differs by more, hundreds of feet, is another aircraft's.
+const LEVELS_MAX: f64 = 15.0;
+
+/// Mean and spread of one kind of difference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Difference {
+    /// How many there are.
+    pub count: u64,
+    /// Their mean: the bias.
+    pub mean: f64,
+    /// Their standard deviation about it.
+    pub sigma: f64,
+    /// The greatest of them by size.
+    pub max: f64,
+    #[serde(skip)]
+    squares: f64,
+}
+
+impl Difference {
+    /// Takes one in (Welford 1962).
+    fn add(&mut self, value: f64) {
+        self.count += 1;
+        let off = value - self.mean;
+        self.mean += off / self.count as f64;
+        self.squares += off * (value - self.mean);
+        self.sigma = (self.squares / self.count as f64).sqrt();
+        self.max = self.max.max(value.abs());
+    }
+}
+
+/// How tracks differ from the reference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Residuals {
+    /// Reports that were compared.
+    pub reports: u64,
+    /// Of these, matched by address.
+    pub by_address: u64,
+    /// Of these, matched by a discrete Mode A code.
+    pub by_mode_a: u64,
+    /// Of these, matched by place alone.
+    pub by_place: u64,
+    /// Reports that no reference track is there for.
+    pub unmatched: u64,
+    /// Reference reports at whose time and place we have no track.
+    pub missing: u64,
+    /// Reference reports within the time of ours.
+    pub reference: u64,
+    /// To the east, m.
+    pub east_m: Difference,
+    /// To the north, m.
+    pub north_m: Difference,
+    /// Along the reference's course, m: positive where ours is ahead.
+    pub along_m: Difference,
+    /// To the right of the reference's course, m.
+    pub across_m: Difference,
+    /// Of the level, ft.
+    pub level_ft: Difference,
+}
+
+/// Compares `ours` with `reference`.
+#[must_use]
+pub fn against_tracks(ours: &[Report], reference: &[Report]) -> Residuals {
+    let (index, own) = (Index::new(reference), Index::new(ours));
+    let mut residuals = Residuals::default();
+    for report in own.all().filter(|report| !report.ends) {
+        let Some((kind, theirs)) = index.same_aircraft(report) else {
+            residuals.unmatched += 1;
+            continue;
+        };
+        residuals.reports += 1;
+        match kind {
+            Match::Same => residuals.by_address += 1,
+            Match::Alike => residuals.by_mode_a += 1,
+            _ => residuals.by_place += 1,
+        }
+        let off = report.position - theirs.position;
+        residuals.east_m.add(off.x);
+        residuals.north_m.add(off.y);
+        let speed = theirs.velocity.norm();
+        if speed > 1.0 {
+            let course = theirs.velocity * (1.0 / speed);
+            residuals.along_m.add(off.dot(course));
+            residuals.across_m.add(off.dot(Vec2::new(course.y, -course.x)));
+        }
+        if let Some((ours, theirs)) = report.level.zip(theirs.level) {
+            residuals.level_ft.add(100.0 * (ours - theirs));
+        }
+    }
+    let times = |all: &[Report]| {
+        let times = all.iter().map(|report| report.utc_s);
+        (times.clone().fold(f64::INFINITY, f64::min), times.fold(f64::NEG_INFINITY, f64::max))
+    };
+    let (from_s, to_s) = times(ours);
+    for theirs in index.all().filter(|r| (from_s..=to_s).contains(&r.utc_s) && !r.ends) {
+        residuals.reference += 1;
+        residuals.missing += u64::from(own.same_aircraft(theirs).is_none());
+    }
+    residuals
+}
+
+/// Length of the spans of time by which reports are found, s.
+const SPAN_S: f64 = 2.0 * STEP_S_MAX;
+
+/// The reports of one tracker, found by time.
+struct Index<'a> {
+    /// Of each track, in order of time. A number used again is cut by [`STEP_S_MAX`].
+    tracks: BTreeMap<u16, Vec<&'a Report>>,
+    /// The tracks heard of in each span.
+    spans: BTreeMap<i64, Vec<u16>>,
+    /// The tracks that ever had an address.
+    by_address: BTreeMap<u32, BTreeSet<u16>>,
+}
+
+impl<'a> Index<'a> {
+    fn new(reports: &'a [Report]) -> Self {
+        let mut tracks: BTreeMap<u16, Vec<&Report>> = BTreeMap::new();
+        let mut by_address: BTreeMap<u32, BTreeSet<u16>> = BTreeMap::new();
+        for report in reports {
+            if let Some(address) = report.address {
+                by_address.entry(address).or_default().insert(report.number);
+            }
+            tracks.entry(report.number).or_default().push(report);
+        }
+        let mut spans: BTreeMap<i64, Vec<u16>> = BTreeMap::new();
+        for (number, track) in &mut tracks {
+            track.sort_by(|a, b| a.utc_s.total_cmp(&b.utc_s));
+            // Of two reports of one instant the later one counts: a late plot has improved it.
+            let mut unique: Vec<&Report> = Vec::with_capacity(track.len());
+            for report in track.drain(..) {
+                match unique.last_mut() {
+                    Some(last) if last.utc_s == report.utc_s => *last = report,
+                    _ => unique.push(report),
+                }
+            }
+            *track = unique;
+            let mut last = i64::MIN;
+            for report in track {
+                let span = span(report.utc_s);
+                if span != last {
+                    spans.entry(span).or_default().push(*number);
+                    last = span;
+                }
+            }
+        }
+        Self { tracks, spans, by_address }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &'a Report> {
+        self.tracks.values().flatten().copied()
+    }
+
+    /// The track that is most probably of the same aircraft, at the report's time.
+    fn same_aircraft(&self, report: &Report) -> Option<(Match, Report)> {
+        // Most have an address, which needs no search.
+        let named = report.address.and_then(|address| self.by_address.get(&address));
+        let named = self.best(report, named.into_iter().flatten().copied());
+        if named.is_some_and(|(kind, _)| kind == Match::Same) {
+            return named;
+        }
+        let here = span(report.utc_s);
+        let mut numbers: Vec<u16> =
+            (here - 1..=here + 1).filter_map(|s| self.spans.get(&s)).flatten().copied().collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        self.best(report, numbers.into_iter())
+    }
+
+    fn best(&self, report: &Report, numbers: impl Iterator<Item = u16>) -> Option<(Match, Report)> {
+        let found = numbers.filter_map(|number| {
+            let theirs = between(&self.tracks[&number], report.utc_s)?;
+            let kind = identity(report).compare(&identity(&theirs));
+            let apart_m = (theirs.position - report.position).norm();
+            let levels = report.level.zip(theirs.level);
+            let alike = levels.is_none_or(|(a, b)| (a - b).abs() <= LEVELS_MAX);
+            let rank = match kind {
+                Match::Same => 0,
+                Match::Alike if apart_m < NEAR_M => 1,
+                Match::Open if apart_m < NEAR_M && alike => 2,
+                _ => return None,
+            };
+            Some((rank, apart_m, kind, theirs))
+        });
+        found
+            .min_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)))
+            .map(|(_, _, kind, theirs)| (kind, theirs))
+    }
+}
+
+fn span(utc_s: f64) -> i64 {
+    #[allow(clippy::cast_possible_truncation)] // seconds of UTC
+    let span = (utc_s / SPAN_S).floor() as i64;
+    span
+}
+
+fn identity(report: &Report) -> Identity {
+    Identity { address: report.address, mode_3a: report.mode_a, callsign: None }
+}
+
+/// A track at a time: on the line between the reports around it.
+fn between(track: &[&Report], utc_s: f64) -> Option<Report> {
+    let after = track.partition_point(|report| report.utc_s < utc_s);
+    let to = track.get(after)?;
+    if to.utc_s == utc_s {
+        return Some(**to);
+    }
+    let from = track[after.checked_sub(1)?];
+    let step_s = to.utc_s - from.utc_s;
+    if step_s > STEP_S_MAX || from.ends {
+        return None;
+    }
+    let part = (utc_s - from.utc_s) / step_s;
+    let line = (to.position - from.position) * part;
+    let level = match (from.level, to.level) {
+        (Some(from), Some(to)) => Some(from + (to - from) * part),
+        (from, to) => to.or(from),
+    };
+    Some(Report {
+        utc_s,
+        position: from.position + line,
+        velocity: (to.position - from.position) * (1.0 / step_s),
+        level,
+        ..**to
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Flies east at 200 m/s, a report every 4 s.
+    fn flight(number: u16, address: Option<u32>, north_m: f64, shift_s: f64) -> Vec<Report> {
+        (0..20)
+            .map(|step| {
+                let utc_s = 1_000.0 + 4.0 * f64::from(step) + shift_s;
+                Report {
+                    utc_s,
+                    number,
+                    position: Vec2::new(200.0 * (utc_s - 1_000.0), north_m),
+                    velocity: Vec2::new(200.0, 0.0),
+                    level: Some(330.0),
+                    address,
+                    mode_a: None,
+                    ends: false,
+                }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_known_shift_is_the_mean_and_has_no_spread() {
+        let reference = flight(1, Some(7), 0.0, 0.0);
+        let mut ours = flight(9, Some(7), -40.0, 1.3);
+        for report in &mut ours {
+            report.position.x += 25.0;
+            report.level = Some(331.0);
+        }
+        let found = against_tracks(&ours, &reference);
+        // The last of ours is later than all of the reference.
+        assert_eq!((found.reports, found.by_address, found.unmatched), (19, 19, 1));
+        assert!((found.east_m.mean - 25.0).abs() < 1e-6 && found.east_m.sigma < 1e-6);
+        assert!((found.north_m.mean + 40.0).abs() < 1e-6);
+        assert!((found.along_m.mean - 25.0).abs() < 1e-6);
+        // South is to the right of east.
+        assert!((found.across_m.mean - 40.0).abs() < 1e-6 && found.across_m.max < 41.0);
+        assert!((found.level_ft.mean - 100.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_address_outweighs_the_place_and_without_it_the_place_decides() {
+        let near = flight(1, Some(8), 100.0, 0.0);
+        let far = flight(2, Some(7), 3_000.0, 0.0);
+        let reference = [near, far].concat();
+        let found = against_tracks(&flight(9, Some(7), 0.0, 0.0), &reference);
+        assert!((found.north_m.mean + 3_000.0).abs() < 1e-6);
+        assert_eq!((found.by_address, found.missing, found.reference), (20, 20, 40));
+        let found = against_tracks(&flight(9, None, 0.0, 0.0), &reference);
+        assert!((found.north_m.mean + 100.0).abs() < 1e-6);
+        assert_eq!((found.by_place, found.missing), (20, 0));
+    }
+
+    #[test]
+    fn a_number_used_again_is_another_track() {
+        let mut reference = flight(1, Some(7), 0.0, 0.0);
+        reference.drain(5..15);
+        let found = against_tracks(&flight(9, Some(7), 0.0, 0.5), &reference);
+        // Four within the first five reports, four within the last five.
+        assert_eq!((found.reports, found.unmatched), (8, 12));
+    }
+}

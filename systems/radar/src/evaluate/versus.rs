@@ -1,0 +1,271 @@
+//! Tracks against the truth.
+
+use super::judge::{Judge, Seen, There};
+use super::requirement::{Finding, Requirement};
+use super::{Report, Truths};
+use crate::geodesy::{Plane, Stereographic};
+use crate::tracker::linear::Vec2;
+use std::collections::BTreeMap;
+
+/// What is evaluated, and how.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Nothing is counted before this many seconds of the truth: tracks have to form.
+    pub skip_s: f64,
+    /// Within how many seconds a track has to be updated.
+    pub interval_s: f64,
+    /// Only aircraft within this box: south, west, north, east, degrees.
+    pub area_deg: Option<[f64; 4]>,
+    /// Only aircraft at these levels.
+    pub levels: Option<(f64, f64)>,
+    /// What is required.
+    pub requirement: Requirement,
+}
+
+/// How good the tracks are. Shares are in `[0, 1]`; `None` where there was nothing to count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Verdict {
+    /// Aircraft in the area.
+    pub aircraft: usize,
+    /// Length of what was evaluated, s.
+    pub seconds: f64,
+    /// Aircraft-seconds judged.
+    pub samples: u64,
+    /// Reports whose errors were taken.
+    pub reports: u64,
+    /// Probability of update: share of the samples at which the aircraft's track had been updated
+    /// within the interval.
+    pub detection: Option<f64>,
+    /// Share of the samples in a gap of more than 24 s.
+    pub long_gaps: Option<f64>,
+    /// Root mean square of the horizontal error of all reports, each at its own time, m.
+    pub rms_m: Option<f64>,
+    /// The same, in straight flight.
+    pub rms_straight_m: Option<f64>,
+    /// The same, in turns (more than 0.375°/s).
+    pub rms_turn_m: Option<f64>,
+    /// Greatest horizontal error, m.
+    pub error_m_max: Option<f64>,
+    /// Root mean square of the error of the level, ft.
+    pub level_rms_ft: Option<f64>,
+    /// Share of the reports with a level.
+    pub level_present: Option<f64>,
+    /// Share of the reports with the aircraft's address.
+    pub address: Option<f64>,
+    /// Share of the reports with another address.
+    pub false_address: Option<f64>,
+    /// Tracks that follow nobody for most of their life, an hour.
+    pub false_tracks_per_h: Option<f64>,
+    /// Aircraft without a track for more than 24 s after they had one, an hour.
+    pub lost_tracks_per_h: Option<f64>,
+    /// How often an aircraft's track became one that had followed another.
+    pub swaps: u64,
+    /// How often an aircraft's track became a new one.
+    pub renumbered: u64,
+    /// Further tracks on an aircraft, a share of the samples.
+    pub duplicates: Option<f64>,
+    /// Mean time from an aircraft's appearance to its track, s.
+    pub initiation_s_mean: Option<f64>,
+    /// The longest such time, s.
+    pub initiation_s_max: Option<f64>,
+}
+
+/// The verdict beside the requirement.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Evaluation {
+    /// What was found.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// Against what is required.
+    pub requirement: Vec<Finding>,
+    /// All of it holds.
+    pub holds: bool,
+}
+
+/// Time between two samples, s.
+const STEP_S: f64 = 1.0;
+
+/// Compares `reports` with the `truths`, both in `plane`.
+#[must_use]
+pub fn against_truth(
+    reports: &[Report],
+    truths: &Truths,
+    plane: &Stereographic,
+    settings: &Settings,
+) -> Evaluation {
+    let mut verdict = Verdict::default();
+    if let Some((from_s, to_s)) = truths.span_s() {
+        let mut comparison = Comparison::new(reports, from_s, plane, settings);
+        let mut now_s = from_s;
+        while now_s <= to_s {
+            comparison.sample(truths, now_s);
+            now_s += STEP_S;
+        }
+        verdict = comparison.verdict((to_s - from_s - settings.skip_s).max(0.0));
+    }
+    let requirement = settings.requirement.findings(&verdict);
+    let holds = requirement.iter().all(|finding| finding.holds);
+    Evaluation { verdict, requirement, holds }
+}
+
+struct Comparison<'a> {
+    plane: &'a Stereographic,
+    settings: &'a Settings,
+    begin_s: f64,
+    judge: Judge,
+    /// By time.
+    reports: Vec<Report>,
+    /// Of these, those before have been taken.
+    taken: usize,
+    /// The latest of each track.
+    latest: BTreeMap<u16, Report>,
+    /// All, straight flight, turns: squares and counts.
+    errors: [(f64, u64); 3],
+    error_m_max: f64,
+    levels: (f64, u64),
+    right: u64,
+    wrong: u64,
+}
+
+impl<'a> Comparison<'a> {
+    fn new(
+        reports: &[Report],
+        from_s: f64,
+        plane: &'a Stereographic,
+        settings: &'a Settings,
+    ) -> Self {
+        let mut reports = reports.to_vec();
+        reports.sort_by(|a, b| a.utc_s.total_cmp(&b.utc_s));
+        let begin_s = from_s + settings.skip_s;
+        // Tracks of before the truth begins.
+        let taken = reports.partition_point(|report| report.utc_s <= from_s - STEP_S);
+        Self {
+            plane,
+            settings,
+            begin_s,
+            judge: Judge::new(begin_s),
+            reports,
+            taken,
+            latest: BTreeMap::new(),
+            errors: [(0.0, 0); 3],
+            error_m_max: 0.0,
+            levels: (0.0, 0),
+            right: 0,
+            wrong: 0,
+        }
+    }
+
+    fn sample(&mut self, truths: &Truths, now_s: f64) {
+        let first = self.taken;
+        while let Some(report) = self.reports.get(self.taken).filter(|r| r.utc_s <= now_s) {
+            self.latest.insert(report.number, *report);
+            self.taken += 1;
+        }
+        let interval_s = self.settings.interval_s;
+        self.latest.retain(|_, report| !report.ends && now_s - report.utc_s <= interval_s);
+        // Who leaves the area takes a track along that is not false there.
+        let (mut aircraft, mut outside) = (Vec::new(), Vec::new());
+        for (name, state) in truths.at(now_s) {
+            let there = There { name, position: state.position };
+            if self.is_inside(&there, state.level) {
+                aircraft.push(there)
+            } else {
+                outside.push(there)
+            }
+        }
+        let mut tracks: Vec<Seen> = self
+            .latest
+            .values()
+            .map(|r| Seen {
+                number: r.number,
+                position: r.position + r.velocity * (now_s - r.utc_s),
+            })
+            .collect();
+        tracks.retain(|track| {
+            let place = There { name: 0, position: track.position };
+            let nearest = |all: &[There]| {
+                let apart = |there: &There| (there.position - track.position).norm();
+                all.iter().map(apart).fold(f64::INFINITY, f64::min)
+            };
+            let theirs = !outside.is_empty() && nearest(&outside) < nearest(&aircraft);
+            self.is_in_area(&place) && !theirs
+        });
+        let owned = self.judge.sample(now_s, &aircraft, &tracks);
+        if now_s < self.begin_s {
+            return;
+        }
+        let owner: BTreeMap<u16, u32> = aircraft
+            .iter()
+            .zip(owned)
+            .filter_map(|(there, track)| Some((tracks[track?].number, there.name)))
+            .collect();
+        for index in first..self.taken {
+            let report = self.reports[index];
+            if let Some(&address) = owner.get(&report.number) {
+                self.error(truths, &report, address);
+            }
+        }
+    }
+
+    fn is_in_area(&self, there: &There) -> bool {
+        self.settings.area_deg.is_none_or(|[south, west, north, east]| {
+            let Vec2 { x: x_m, y: y_m } = there.position;
+            let at = self.plane.unproject(Plane { x_m, y_m }, 0.0);
+            (south..=north).contains(&at.lat_deg) && (west..=east).contains(&at.lon_deg)
+        })
+    }
+
+    fn is_inside(&self, there: &There, level: f64) -> bool {
+        let levels = self.settings.levels;
+        self.is_in_area(there) && levels.is_none_or(|(low, high)| (low..=high).contains(&level))
+    }
+
+    fn error(&mut self, truths: &Truths, report: &Report, address: u32) {
+        let Some(real) = truths.state(address, report.utc_s) else { return };
+        let error_m = (report.position - real.position).norm();
+        self.error_m_max = self.error_m_max.max(error_m);
+        for kind in [0, if real.turning { 2 } else { 1 }] {
+            self.errors[kind].0 += error_m * error_m;
+            self.errors[kind].1 += 1;
+        }
+        if let Some(level) = report.level {
+            self.levels.0 += (100.0 * (level - real.level)).powi(2);
+            self.levels.1 += 1;
+        }
+        self.right += u64::from(report.address == Some(address));
+        self.wrong += u64::from(report.address.is_some_and(|a| a != address));
+    }
+
+    fn verdict(&self, seconds: f64) -> Verdict {
+        let counted = self.judge.counted();
+        let share = |of: u64, all: u64| (all > 0).then(|| of as f64 / all as f64);
+        let rms =
+            |(squares, count): (f64, u64)| (count > 0).then(|| (squares / count as f64).sqrt());
+        let per_h = |count: u64| (seconds > 0.0).then(|| count as f64 * 3600.0 / seconds);
+        let reports = self.errors[0].1;
+        Verdict {
+            aircraft: self.judge.aircraft_count(),
+            seconds,
+            samples: counted.samples,
+            reports,
+            detection: share(counted.matched, counted.samples),
+            long_gaps: share(counted.long_gaps, counted.samples),
+            rms_m: rms(self.errors[0]),
+            rms_straight_m: rms(self.errors[1]),
+            rms_turn_m: rms(self.errors[2]),
+            error_m_max: (reports > 0).then_some(self.error_m_max),
+            level_rms_ft: rms(self.levels),
+            level_present: share(self.levels.1, reports),
+            address: share(self.right, reports),
+            false_address: share(self.wrong, reports),
+            false_tracks_per_h: per_h(counted.false_tracks),
+            lost_tracks_per_h: per_h(counted.lost_tracks),
+            swaps: counted.swaps,
+            renumbered: counted.renumbered,
+            duplicates: share(counted.duplicates, counted.samples),
+            initiation_s_mean: (counted.followed > 0)
+                .then(|| counted.initiation_s_sum / counted.followed as f64),
+            initiation_s_max: (counted.followed > 0).then_some(counted.initiation_s_max),
+        }
+    }
+}

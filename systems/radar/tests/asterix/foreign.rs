@@ -1,0 +1,70 @@
+//! Radars that are not ours, through the tracker.
+
+use crate::oracle::python;
+use crate::recordings::{payloads, recordings};
+use chronoscope_radar::asterix::{Record, decode_block};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+/// What the tracker says of a capture at its end.
+fn track(capture: &Path, more: &[&str]) -> Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_radar-tracker"))
+        .args(["--json", "--capture"])
+        .arg(capture)
+        .args(more)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The 0.44 s of seven real radars that asterix-decoder ships: every plot is decoded, and used once
+/// it is known where its radar stands. Too short for a track: no radar has turned.
+#[test]
+fn recorded_radars_are_tracked() {
+    let Some(python) = python("asterix-decoder") else { return };
+    let Some(dir) = recordings(&python) else { return };
+    let capture = dir.join("cat_034_048.pcap");
+    let heard = track(&capture, &[]);
+    assert_eq!(heard["processor"]["datagrams"], 100, "{heard:#}");
+    assert_eq!(
+        (&heard["processor"]["malformed"], &heard["processor"]["other"]),
+        (&0.into(), &0.into())
+    );
+    assert_eq!((&heard["processor"]["plots"], &heard["radars"]), (&128.into(), &7.into()));
+    // One of the seven says where it is.
+    assert_eq!(heard["processor"]["unusable"]["radar position unknown"], 110);
+    assert_eq!(heard["tracker"]["plots"], 18);
+
+    // The others, wherever they may be.
+    let payloads = payloads(&std::fs::read(&capture).unwrap());
+    let sources: BTreeSet<_> = payloads
+        .iter()
+        .flat_map(|payload| decode_block(payload))
+        .map(|record| match record.unwrap() {
+            Record::Plot(plot) => plot.source,
+            Record::Service(message) => message.source,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let folder = tempfile::tempdir().unwrap();
+    let radars = folder.path().join("radars.csv");
+    let mut lines = "radar,lat_deg,lon_deg,height_m,range_sigma_m,azimuth_sigma_deg\n".to_owned();
+    for source in sources {
+        lines += &format!("{source},45.8,16.0,200,50,0.07\n");
+    }
+    std::fs::write(&radars, lines).unwrap();
+    let placed = track(&capture, &["--origin", "46,16", "--radars", radars.to_str().unwrap()]);
+    eprintln!("{placed:#}");
+    let unusable: u64 = placed["processor"]["unusable"]
+        .as_object()
+        .unwrap()
+        .values()
+        .filter_map(Value::as_u64)
+        .sum();
+    let used = placed["tracker"]["plots"].as_u64().unwrap();
+    assert_eq!(used + unusable, 128);
+    assert!(used >= 110, "{placed:#}");
+}

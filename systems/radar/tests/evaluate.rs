@@ -1,0 +1,207 @@
+//! `radar-evaluate` and recorded captures, from outside: what our radars see of our traffic goes
+//! through the tracker as a capture, and its tracks are judged by where the aircraft really are.
+
+#![allow(clippy::unwrap_used, reason = "a test fails where something is missing")]
+
+use chronoscope_radar::day::{PLOTS_PORT, SERVER};
+use chronoscope_radar::generator::{Bias, Generator, Truth, sites::SITES};
+use chronoscope_radar::traffic::circles;
+use chronoscope_replay::capture::CaptureWriter;
+use serde_json::Value;
+use std::net::SocketAddrV4;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Noon of some day.
+const START_NS: i64 = 20_000 * 86_400_000_000_000 + 43_200_000_000_000;
+
+/// Writes `seconds` of plots of three radars over 60 aircraft, and the truth.
+fn scene(folder: &Path, seconds: f64, detection: f64, bias: Bias) {
+    let sites = &SITES[..3];
+    let mut generator =
+        Generator::new(circles::compose(3, 20), sites, 1, START_NS).detection(detection);
+    assert!(generator.set_bias(sites[0].source, bias));
+    let mut plots = CaptureWriter::new(Vec::new()).unwrap();
+    let address = SocketAddrV4::new(SERVER, PLOTS_PORT);
+    loop {
+        let sent = generator.next_transmission().unwrap().unwrap();
+        if sent.at_s > seconds {
+            break;
+        }
+        let at_ns = u64::try_from(generator.utc_ns(sent.at_s)).unwrap();
+        for datagram in &sent.datagrams {
+            plots.datagram(at_ns, address, address, datagram).unwrap();
+        }
+    }
+    std::fs::write(folder.join("plots.pcapng"), plots.finish().unwrap()).unwrap();
+    let file = std::fs::File::create(folder.join("truth.csv")).unwrap();
+    let mut truth = Truth::new(std::io::BufWriter::new(file), 1.0).unwrap();
+    truth.write_until(&generator, seconds).unwrap();
+    truth.finish().unwrap();
+}
+
+fn run(program: &str, folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(program).args(arguments).current_dir(folder).output().unwrap()
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+fn track(folder: &Path, more: &[&str]) -> Value {
+    let arguments = [&["--capture", "plots.pcapng", "--json"], more].concat();
+    let output = run(env!("CARGO_BIN_EXE_radar-tracker"), folder, &arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    json(&output)
+}
+
+fn evaluate(folder: &Path, arguments: &[&str]) -> Output {
+    run(env!("CARGO_BIN_EXE_radar-evaluate"), folder, arguments)
+}
+
+const NO_BIAS: Bias = Bias { range_m: 0.0, azimuth_deg: 0.0, time_s: 0.0 };
+const AGAINST_TRUTH: [&str; 6] =
+    ["--tracks", "tracks.pcapng", "--truth", "truth.csv", "--check", "--json"];
+
+#[test]
+fn good_radars_meet_the_requirement() {
+    let folder = tempfile::tempdir().unwrap();
+    scene(folder.path(), 180.0, 0.97, NO_BIAS);
+    let summary = track(folder.path(), &["--out", "tracks.pcapng"]);
+    let output = evaluate(folder.path(), &AGAINST_TRUTH);
+    let found = json(&output);
+    assert_eq!(output.status.code(), Some(0), "{found:#}");
+    assert_eq!((&found["version"], &found["holds"]), (&1.into(), &true.into()));
+    assert_eq!(found["aircraft"], 60);
+    assert_eq!(found["seconds"], 140.0);
+    let number = |name: &str| found[name].as_f64().unwrap_or_else(|| panic!("{name}: {found:#}"));
+    // Whatever the tracker said after the first 40 s about somebody is in it.
+    assert!(number("reports") > 0.6 * summary["processor"]["messages"].as_f64().unwrap());
+    assert!((50.0..300.0).contains(&number("rms_m")), "{found:#}");
+    // Circles are turns all the way, of less than the rate that counts as one, or more.
+    assert!(number("error_m_max") > number("rms_m"));
+    assert!(number("level_rms_ft") < 100.0, "{found:#}");
+    assert_eq!((&found["swaps"], &found["address"]), (&0.into(), &1.0.into()));
+    assert_eq!(number("false_tracks_per_h"), 0.0);
+    assert!(number("initiation_s_mean") < 40.0 && number("initiation_s_mean") > 5.0, "{found:#}");
+
+    let text = evaluate(folder.path(), &AGAINST_TRUTH[..4]);
+    let text = String::from_utf8(text.stdout).unwrap();
+    assert!(text.contains("60 aircraft, 140 s") && text.contains("ED-142"), "{text}");
+}
+
+#[test]
+fn radars_that_miss_most_do_not() {
+    let folder = tempfile::tempdir().unwrap();
+    scene(folder.path(), 120.0, 0.25, NO_BIAS);
+    track(folder.path(), &["--out", "tracks.pcapng"]);
+    let output = evaluate(folder.path(), &AGAINST_TRUTH);
+    let found = json(&output);
+    assert_eq!(output.status.code(), Some(1), "{found:#}");
+    assert!(found["detection"].as_f64().unwrap() < 0.9, "{found:#}");
+    // Without --check it is an answer as any other.
+    let without: Vec<&str> = AGAINST_TRUTH.into_iter().filter(|a| *a != "--check").collect();
+    assert_eq!(evaluate(folder.path(), &without).status.code(), Some(0));
+}
+
+#[test]
+fn two_trackers_differ_by_what_one_of_them_corrects() {
+    let folder = tempfile::tempdir().unwrap();
+    let bias = Bias { range_m: 500.0, azimuth_deg: 0.3, time_s: 0.0 };
+    scene(folder.path(), 180.0, 0.97, bias);
+    let with = track(folder.path(), &["--out", "with.pcapng"]);
+    let without = track(folder.path(), &["--out", "without.pcapng", "--no-registration"]);
+    let radar = &with["registration"][0];
+    assert!((radar["range_m"].as_f64().unwrap() - 500.0).abs() < 50.0, "{radar}");
+    assert_eq!(without["registration"].as_array().map(Vec::len), Some(0));
+    let compare = |reference: &str| {
+        let arguments = ["--tracks", "with.pcapng", "--reference", reference, "--json"];
+        let output = evaluate(folder.path(), &arguments);
+        assert_eq!(output.status.code(), Some(0));
+        json(&output)
+    };
+    let same = compare("with.pcapng");
+    assert_eq!(same["east_m"]["max"], 0.0, "{same:#}");
+    assert_eq!((&same["unmatched"], &same["missing"]), (&0.into(), &0.into()));
+    assert_eq!(same["by_address"], same["reports"]);
+    let other = compare("without.pcapng");
+    assert!(other["by_address"].as_u64().unwrap() > 1000, "{other:#}");
+    assert!(other["north_m"]["sigma"].as_f64().unwrap() > 50.0, "{other:#}");
+}
+
+#[test]
+fn a_capture_gives_the_same_tracks_every_time_and_as_fast_as_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    scene(folder.path(), 30.0, 0.97, NO_BIAS);
+    let (one, two) = (track(folder.path(), &[]), track(folder.path(), &["--speed", "20"]));
+    assert!(one["processor"]["plots"].as_u64().unwrap() > 300, "{one}");
+    for part in ["processor", "tracker", "registration"] {
+        assert_eq!(one[part], two[part]);
+    }
+    // 30 s at twenty times the speed, not asked how much longer than that.
+    assert!(two["seconds"].as_f64().unwrap() > 1.4, "{two}");
+}
+
+#[test]
+fn a_capture_that_was_cut_gives_what_it_has_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    scene(folder.path(), 30.0, 0.97, NO_BIAS);
+    let path = folder.path().join("plots.pcapng");
+    let octets = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &octets[..octets.len() / 2]).unwrap();
+    let summary = track(folder.path(), &[]);
+    assert!(summary["processor"]["plots"].as_u64().unwrap() > 100, "{summary}");
+    assert!(summary["capture_failure"].as_str().unwrap().contains("ends within"), "{summary}");
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    scene(folder.path(), 20.0, 0.97, NO_BIAS);
+    track(folder.path(), &["--out", "tracks.pcapng"]);
+    let code = |arguments: &[&str]| evaluate(folder.path(), arguments).status.code();
+    assert_eq!(code(&["--tracks", "tracks.pcapng"]), Some(2));
+    assert_eq!(code(&["--tracks", "missing", "--truth", "truth.csv"]), Some(4));
+    assert_eq!(code(&["--tracks", "truth.csv", "--truth", "truth.csv"]), Some(4));
+    assert_eq!(code(&["--tracks", "tracks.pcapng", "--truth", "tracks.pcapng"]), Some(4));
+    // Plots are no tracks, and all of it is skipped.
+    assert_eq!(code(&["--tracks", "plots.pcapng", "--reference", "plots.pcapng"]), Some(3));
+    assert_eq!(
+        code(&["--tracks", "tracks.pcapng", "--truth", "truth.csv", "--skip", "60"]),
+        Some(3)
+    );
+    let output = run(
+        env!("CARGO_BIN_EXE_radar-tracker"),
+        folder.path(),
+        &["--capture", "plots.pcapng", "--radars", "truth.csv"],
+    );
+    assert!(String::from_utf8_lossy(&output.stderr).contains("not a file of radars"));
+}
+
+/// Every call of the tracker and of the evaluation in the README works as it stands there.
+#[test]
+fn the_readme_works() {
+    let folder = tempfile::tempdir().unwrap();
+    scene(folder.path(), 60.0, 0.97, NO_BIAS);
+    let header = chronoscope_radar::tracker::sites::HEADER;
+    std::fs::write(folder.path().join("radars.csv"), format!("{header}\n")).unwrap();
+    track(folder.path(), &["--out", "recorded.pcap"]);
+    let readme = include_str!("../README.md").replace("\\\n", " ");
+    let mut calls = 0;
+    for (name, program) in [
+        ("radar-tracker", env!("CARGO_BIN_EXE_radar-tracker")),
+        ("radar-evaluate", env!("CARGO_BIN_EXE_radar-evaluate")),
+    ] {
+        let marked = format!("--bin {name} -- ");
+        for call in readme.lines().filter_map(|line| line.split_once(&marked)) {
+            let arguments: Vec<&str> = call.1.split_whitespace().collect();
+            let output = run(program, folder.path(), &arguments);
+            let error = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{}: {error}", call.1);
+            assert!(!output.stdout.is_empty());
+            calls += 1;
+        }
+    }
+    assert_eq!(calls, 5);
+}
