@@ -19,6 +19,7 @@ mod soak;
 mod table;
 
 use anyhow::Result;
+use chronoscope_clock as clock;
 use clap::{Parser, ValueEnum};
 use load::{Outcome, Plan, Trouble};
 use serde_json::{Value, json};
@@ -51,6 +52,8 @@ enum Series {
     FullFeed,
     /// The paper's run: 640 full feeds
     Paper,
+    /// The paper's real clients: 150, with filters, at today's rate
+    Live,
     /// More and more lines to 400 full feeds
     Ceiling,
     /// 20,000 … 100,000 lines a second to 5 full feeds
@@ -69,10 +72,11 @@ enum Series {
     Soak,
 }
 
-const ALL: [Series; 9] = [
+const ALL: [Series; 10] = [
     Series::Limit,
     Series::FullFeed,
     Series::Paper,
+    Series::Live,
     Series::Ceiling,
     Series::Input,
     Series::Clients,
@@ -99,6 +103,7 @@ fn main() -> Result<()> {
         let result = match series {
             Series::FullFeed => full_feed(&arguments)?,
             Series::Paper => paper(&arguments)?,
+            Series::Live => live(&arguments)?,
             Series::Ceiling => ceiling(&arguments)?,
             Series::Input => input(&arguments)?,
             Series::Clients => clients(&arguments)?,
@@ -263,6 +268,32 @@ fn paper(arguments: &Arguments) -> Result<Value> {
     table.row(&["complete".into(), "–".into(), complete(&outcome)]);
     arguments.show(&table);
     Ok(json!(outcome))
+}
+
+/// 150 clients at 50 lines a second, as the paper's were; which threads the server has meanwhile.
+fn live(arguments: &Arguments) -> Result<Value> {
+    let server = Server::start(&arguments.settings("adaptive"))?;
+    let plan = arguments.plan(filters::mixed(150), 50.0);
+    let middle = std::time::Duration::from_secs_f64(plan.warm_s + plan.window_s / 2.0);
+    let (threads, outcome) = std::thread::scope(|scope| {
+        let load = scope.spawn(|| load::run(&server, &plan));
+        clock::sleep(middle);
+        (server.threads(), load.join())
+    });
+    let outcome = outcome.map_err(|_| anyhow::anyhow!("the clients' thread panicked"))??;
+    let threads = threads?;
+    let mut table = Table::new(
+        "150 clients with filters at 50 lines/s (the paper: real clients, four CPUs of 3 GHz)",
+        &["", "javAPRSSrvr", "aprsc", "ours"],
+    );
+    let mut row = |what: &str, theirs: [&str; 2], ours: String| {
+        table.row(&[what.to_owned(), theirs[0].to_owned(), theirs[1].to_owned(), ours]);
+    };
+    row("resident memory, MB", ["125", "29"], format!("{:.1}", megabytes(outcome.rss_kb)));
+    row("CPU, % of one core", ["16.8", "1.2"], format!("{:.2}", outcome.cpu * 100.0));
+    row("threads", ["367", "7"], threads.len().to_string());
+    arguments.show(&table);
+    Ok(json!({ "clients": 150, "threads": threads, "outcome": outcome }))
 }
 
 fn ceiling(arguments: &Arguments) -> Result<Value> {

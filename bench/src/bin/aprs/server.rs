@@ -73,6 +73,17 @@ impl Server {
         self.child.id()
     }
 
+    /// The names of its threads, in alphabetical order.
+    pub(crate) fn threads(&self) -> Result<Vec<String>> {
+        let mut names = Vec::new();
+        for task in std::fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
+            let name = std::fs::read_to_string(task?.path().join("comm"))?;
+            names.push(name.trim().to_owned());
+        }
+        names.sort();
+        Ok(names)
+    }
+
     /// What the process has used. CPU time is the scheduler's, to the nanosecond.
     pub(crate) fn usage(&self) -> Result<Usage> {
         usage(self.child.id())

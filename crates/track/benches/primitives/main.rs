@@ -2,8 +2,8 @@
 //!
 //! What they do not tell is said at the end of what is printed, and in docs/track.md.
 //!
-//! `cargo bench -p chronoscope-track --bench primitives [-- --quick] [SECTION...]`: locks, clocks,
-//! channels, maps, malloc, layout, simulation.
+//! `cargo bench -p chronoscope-track --bench primitives [-- --quick] [--json] [SECTION...]`: locks,
+//! clocks, channels, maps, malloc, layout, simulation.
 
 #![allow(clippy::unwrap_used)] // an error here is the end of the measurement
 
@@ -46,12 +46,20 @@ fn main() {
         ("layout", layout::run),
         ("simulation", simulation::run),
     ];
-    let mut table = Table::begin();
+    let as_json = words.iter().any(|word| word == "--json");
+    let mut table = Table::begin(as_json);
     for (name, run) in sections {
         if wanted.is_empty() || wanted.contains(&name) {
             eprintln!("primitives: {name}");
             run(extent, &mut table);
         }
+    }
+    if as_json {
+        println!(
+            "{:#}",
+            serde_json::json!({ "version": 1, "batches": extent.batches, "rows": table.rows() })
+        );
+        return;
     }
     println!(
         "\nMachine: {}. Load at the end: {}.\nNanoseconds; median of {} batches or of as many as said, least beside it, and\n\

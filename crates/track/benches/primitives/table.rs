@@ -4,6 +4,7 @@
 use std::hint::black_box;
 
 use chronoscope_clock as clock;
+use serde_json::{Value, json};
 
 /// What one operation of a batch took.
 #[derive(Clone, Copy)]
@@ -14,20 +15,37 @@ pub(crate) struct Batch {
     pub(crate) cpu_ns: f64,
 }
 
-/// Prints row by row.
-pub(crate) struct Table;
+/// Prints row by row, or keeps the rows for JSON.
+pub(crate) struct Table {
+    as_json: bool,
+    section: String,
+    rows: Vec<Value>,
+}
 
 impl Table {
-    pub(crate) fn begin() -> Table {
-        println!(
+    pub(crate) fn begin(as_json: bool) -> Table {
+        let table = Table { as_json, section: String::new(), rows: Vec::new() };
+        table.say(&format!(
             "{:<52} {:>10} {:>10} {:>10} {:>10} {:>7}",
             "", "document", "median", "least", "least CPU", "ratio"
-        );
-        Table
+        ));
+        table
     }
 
     pub(crate) fn section(&mut self, title: &str) {
-        println!("\n{title}");
+        self.section = title.to_owned();
+        self.say(&format!("\n{title}"));
+    }
+
+    /// What was kept.
+    pub(crate) fn rows(self) -> Vec<Value> {
+        self.rows
+    }
+
+    fn say(&self, line: &str) {
+        if !self.as_json {
+            println!("{line}");
+        }
     }
 
     /// A row: the document's nanoseconds if it has them, and those of each batch here.
@@ -41,11 +59,23 @@ impl Table {
         let (median, least) = (ns[ns.len() / 2], ns[0]);
         let theirs = document.map_or("–".to_owned(), |ns| format!("{ns:.2}"));
         let ratio = document.map_or("–".to_owned(), |ns| format!("{:.2}", median / ns));
-        println!("{name:<52} {theirs:>10} {median:>10.2} {least:>10.2} {cpu:>10.2} {ratio:>7}");
+        self.say(&format!(
+            "{name:<52} {theirs:>10} {median:>10.2} {least:>10.2} {cpu:>10.2} {ratio:>7}"
+        ));
+        self.rows.push(json!({
+            "section": self.section, "what": name, "document_ns": document,
+            "median_ns": median, "least_ns": least, "least_cpu_ns": cpu,
+        }));
+    }
+
+    /// Something that is no time of one operation, in words and with its fields.
+    pub(crate) fn fact(&mut self, text: &str, fields: Value) {
+        self.say(text);
+        self.rows.push(json!({ "section": self.section, "what": text, "fields": fields }));
     }
 
     pub(crate) fn note(&mut self, text: &str) {
-        println!("{text}");
+        self.say(text);
     }
 }
 

@@ -5,9 +5,9 @@
 //! of a round, judged as `chronoscope track compare` does without a history: every count of every
 //! process by `compare::pair`, with the floor of programs with threads.
 //!
-//! `cargo bench -p chronoscope-track --bench proof -- [--quick] [--results FILE]
-//! [--scenario FILE --process NAME --bin DIR [--changed DIR]...]`: 300 unchanged pairs and 100 of
-//! each change; with `--quick` 30 and 10. With a scenario the same is done with its serialised
+//! `cargo bench -p chronoscope-track --bench proof -- [--quick | --pairs N,M] [--json]
+//! [--results FILE] [--scenario FILE --process NAME --bin DIR [--changed DIR]...]`: 300 unchanged
+//! pairs and 100 of each change; with `--quick` 30 and 10, with `--pairs` N and M. With a scenario the same is done with its serialised
 //! replay and the floor of those; the folders have its programs as they are and with changes in
 //! the program of one process: the others must not move. Runs are appended to the results as they
 //! are made, so that a proof which was interrupted goes on where it was. Exit code 1: an alarm
@@ -34,6 +34,7 @@ use system::System;
 struct Request {
     rounds: usize,
     changed: usize,
+    as_json: bool,
     results: PathBuf,
     scenario: Option<PathBuf>,
     process: String,
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
     let mut request = Request {
         rounds: 300,
         changed: 100,
+        as_json: false,
         results: PathBuf::from("proof.jsonl"),
         scenario: None,
         process: String::new(),
@@ -56,9 +58,14 @@ fn main() -> ExitCode {
         match word.as_str() {
             "--list" => return ExitCode::SUCCESS, // asked by a test runner
             "--quick" => (request.rounds, request.changed) = (30, 10),
+            "--json" => request.as_json = true,
             option => {
                 let Some(value) = words.next() else { return usage() };
                 match option {
+                    "--pairs" => {
+                        let Some(pairs) = pairs(&value) else { return usage() };
+                        (request.rounds, request.changed) = pairs;
+                    }
                     "--results" => request.results = value.into(),
                     "--scenario" => request.scenario = Some(value.into()),
                     "--process" => request.process = value,
@@ -85,10 +92,17 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: proof [--quick] [--results FILE] \
+        "usage: proof [--quick | --pairs N,M] [--json] [--results FILE] \
          [--scenario FILE --process NAME --bin DIR [--changed DIR]...]"
     );
     ExitCode::from(2)
+}
+
+/// `N,M`: unchanged pairs, and of each change, of which there are not more.
+fn pairs(text: &str) -> Option<(usize, usize)> {
+    let (unchanged, changed) = text.split_once(',')?;
+    let (unchanged, changed) = (unchanged.parse().ok()?, changed.parse().ok()?);
+    (unchanged > 0 && changed <= unchanged).then_some((unchanged, changed))
 }
 
 type Failure = Box<dyn std::error::Error>;
@@ -104,10 +118,15 @@ fn prove(request: &Request) -> Result<bool, Failure> {
         None => System::Server(Server::build()?),
     };
     let mut results = Results::open(request.results.clone(), system.build_id(), request.rounds)?;
-    println!("of       {}", system.title());
-    println!("machine  {}", machine());
-    println!("method   {}", how(&method));
-    println!("load     {} at the beginning", load());
+    let say = |line: String| {
+        if !request.as_json {
+            println!("{line}");
+        }
+    };
+    say(format!("of       {}", system.title()));
+    say(format!("machine  {}", machine()));
+    say(format!("method   {}", how(&method)));
+    say(format!("load     {} at the beginning", load()));
     let begin_ns = clock::monotonic_ns();
     for round in 0..request.rounds {
         let versions = if round < request.changed { 1 + system.changes().len() } else { 2 };
@@ -122,7 +141,12 @@ fn prove(request: &Request) -> Result<bool, Failure> {
             eprintln!("proof: {} of {of} rounds after {s} s, load {}", round + 1, load());
         }
     }
-    println!("load     {} at the end", load());
+    say(format!("load     {} at the end", load()));
+    if request.as_json {
+        let (document, right) = report::json(&system, &results, request, &how(&method))?;
+        println!("{document:#}");
+        return Ok(right);
+    }
     Ok(report::print(&system, &results, request)?)
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::{Value, json};
+
 use chronoscope_track::compare::{Threshold, VerdictError, pair};
 
 use super::Request;
@@ -22,24 +24,61 @@ pub(crate) fn print(
         "{:<10} {:<24} {pairs:>6} {moved:>6} {least:>11} {median:>11} {most:>11}",
         "change", "count"
     );
-    let mut right = true;
-    let counts = counts(results, request.rounds);
-    for (index, change) in system.changes().iter().enumerate() {
-        let version = index + 1;
-        let rounds = if version == 1 { request.rounds } else { request.changed };
-        for count in &counts {
-            let row = Row::of(results, version, rounds, count, threshold)?;
-            row.print(change, count);
-            let moves = version > 1 && system.is_changed(count);
-            right &= row.absent == 0 && row.moved == if moves { row.changes.len() } else { 0 };
-        }
+    let (rows, right) = judged(system, results, request)?;
+    for (change, count, row) in &rows {
+        row.print(change, count);
     }
     println!();
-    for count in &counts {
+    for count in &counts(results, request.rounds) {
         unchanged(results, request.rounds, count);
     }
     println!("{}", if right { "no false alarm, nothing missed" } else { "NOT as it should be" });
     Ok(right)
+}
+
+/// The same as JSON, and whether all is as it should be.
+pub(crate) fn json(
+    system: &System,
+    results: &Results,
+    request: &Request,
+    method: &str,
+) -> Result<(Value, bool), VerdictError> {
+    let (rows, right) = judged(system, results, request)?;
+    let rows = rows.iter().map(|(change, count, row)| {
+        json!({
+            "change": change, "count": count, "moved": row.moved, "absent": row.absent,
+            "changes": row.changes,
+        })
+    });
+    let document = json!({
+        "version": 1, "of": system.title(), "method": method,
+        "threshold": Threshold::floor(system.exactness()).part, "right": right,
+        "rows": rows.collect::<Value>(),
+    });
+    Ok((document, right))
+}
+
+/// A change, a count, and its pairs.
+type Judged = (String, String, Row);
+
+/// The pairs of each change by each count, and whether all are as they should be.
+fn judged(
+    system: &System,
+    results: &Results,
+    request: &Request,
+) -> Result<(Vec<Judged>, bool), VerdictError> {
+    let threshold = Threshold::floor(system.exactness());
+    let (mut rows, mut right) = (Vec::new(), true);
+    for (index, change) in system.changes().into_iter().enumerate() {
+        let version = index + 1;
+        let rounds = if version == 1 { request.rounds } else { request.changed };
+        for count in counts(results, request.rounds) {
+            let row = Row::of(results, version, rounds, &count, threshold)?;
+            right &= row.is_right(version > 1 && system.is_changed(&count));
+            rows.push((change.clone(), count, row));
+        }
+    }
+    Ok((rows, right))
 }
 
 /// All that any run counted.
@@ -78,6 +117,11 @@ impl Row {
         }
         row.changes.sort_by(f64::total_cmp);
         Ok(row)
+    }
+
+    /// Whether no pair is absent, and all were called moved where they should be, else none.
+    fn is_right(&self, moves: bool) -> bool {
+        self.absent == 0 && self.moved == if moves { self.changes.len() } else { 0 }
     }
 
     fn print(&self, change: &str, count: &str) {
