@@ -1,0 +1,62 @@
+//! Arguments.
+
+use chronoscope_reproduce::experiments::network::lab::LabPlan;
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Measures what five documents published, and puts ours beside theirs.
+///
+/// Experiments run the programs of this repository one after the other; each is kept as it ends, so
+/// that the same command goes on where it was interrupted, and measures anew only what was built
+/// anew. The report is OUT/report/index.html, for programs OUT/report/figures.json.
+///
+/// Exit codes: 0 done; 1 an experiment failed, the report says why; 2 usage; 4 error; 130
+/// interrupted.
+#[derive(Debug, Parser)]
+#[command(name = "reproduce", version, args_conflicts_with_subcommands = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) part: Option<Part>,
+    /// The short form: minutes instead of two hours
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Only this experiment, the one of this item, or those of this document (may be given several
+    /// times)
+    #[arg(long, value_name = "ID")]
+    pub(crate) only: Vec<String>,
+    /// Say what there is to do and how long it takes, and do nothing
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Print JSON (version 1) instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Measure also what was measured of the same programs
+    #[arg(long)]
+    pub(crate) again: bool,
+    /// Measure nothing: write the report of what was kept
+    #[arg(long, conflicts_with_all = ["again", "list"])]
+    pub(crate) report_only: bool,
+    /// Where outcomes and the report are
+    #[arg(long, default_value = "out/reproduce", value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// The folder of the measured programs [default: that of this program]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) bin: Option<PathBuf>,
+    /// What `cargo build --message-format=json` printed: where the benches are
+    #[arg(long, value_name = "FILE")]
+    pub(crate) messages: Option<PathBuf>,
+    /// The root of the repository: scenarios and tools are there
+    #[arg(long, default_value = ".", value_name = "DIR")]
+    pub(crate) root: PathBuf,
+    /// What version that is
+    #[arg(long, default_value = concat!("version ", env!("CARGO_PKG_VERSION")), value_name = "NAME")]
+    pub(crate) commit: String,
+}
+
+/// Parts that are programs of their own.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Part {
+    /// A network of namespaces that is measured.
+    #[command(hide = true)]
+    Lab(LabPlan),
+}

@@ -1,0 +1,33 @@
+//! The experiments: which programs are run, and what is read out of what they print.
+
+pub mod aprs;
+mod chain;
+pub mod csts;
+pub mod day;
+pub mod definitions;
+pub mod monitoring;
+pub mod network;
+pub mod phoenix;
+pub mod primitives;
+pub mod proof;
+pub mod track;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+/// A number in what a program printed, by its JSON pointer.
+fn number(value: &Value, pointer: &str) -> Result<f64> {
+    let found = value.pointer(pointer).and_then(Value::as_f64);
+    found.with_context(|| format!("no number at {pointer} in what was printed"))
+}
+
+/// A list in what a program printed.
+fn list<'v>(value: &'v Value, pointer: &str) -> Result<&'v [Value]> {
+    let found = value.pointer(pointer).and_then(Value::as_array);
+    found.map(Vec::as_slice).with_context(|| format!("no list at {pointer} in what was printed"))
+}
+
+/// A word in what a program printed; empty where there is none.
+fn word<'v>(value: &'v Value, key: &str) -> &'v str {
+    value[key].as_str().unwrap_or("")
+}

@@ -1,0 +1,261 @@
+//! ETFMS: statistics that are always on: last M, histogram, worst N, after death; and what they cost.
+
+use super::{list, number, word};
+use crate::outcome::{Found, Verdict};
+use crate::picture::{Axis, Chart, Picture, Series, Style};
+use crate::published::Cell;
+use crate::run::{Background, Run};
+use anyhow::{Context, Result, bail};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The class whose statistics are shown.
+const CLASS: &str = "decodePlots";
+
+/// A tracker at work is looked at, killed, and looked at again; then pairs with and without recorder.
+///
+/// # Errors
+/// When a program fails.
+pub fn run(run: &mut Run<'_>) -> Result<Vec<Found>> {
+    let (mut tracker, rings) = tracker(run)?;
+    let process = tracker.process();
+    let core = dump(run, process);
+    run.go_on()?; // whatever came of the core dump, it was not the signal
+    if !tracker.is_running()? {
+        bail!("the tracker ended by itself (log.txt says why)");
+    }
+    // As a crash does: it has no time to write anything.
+    kill(Pid::from_raw(i32::try_from(process)?), Signal::SIGKILL)?;
+    drop(tracker);
+    let ring = ring_in(&rings)?;
+    Ok(vec![last(run, &ring)?, statistics(run, &ring)?, dead(core, &ring), overhead(run)?])
+}
+
+/// A tracker that has worked for a while.
+fn tracker(run: &mut Run<'_>) -> Result<(Background, PathBuf)> {
+    let seconds = run.either(10_u64, 30);
+    let rings = run.rings().join("tracker");
+    std::fs::create_dir_all(&rings)?;
+    let port = run.fresh("tracker")?.join("plots");
+    let call = run.call("radar-tracker")?.args(["--plots", "127.0.0.1:0", "--listen"]);
+    let call = call.arg("127.0.0.1:0").env("CHRONOSCOPE_DIR", &rings);
+    let tracker = call.arg("--plots-port-file").arg(&port).start("tracker")?;
+    let mut plots = String::new();
+    for _ in 0..200 {
+        plots = std::fs::read_to_string(&port).unwrap_or_default();
+        if !plots.is_empty() {
+            break;
+        }
+        run.wait(Duration::from_millis(50))?;
+    }
+    let call = run.call("radar-generator")?.args(["--scenario", "circles", "--flights", "24"]);
+    let call = call.env("CHRONOSCOPE_RECORD", "off").arg("--to").arg(plots.trim());
+    call.arg("--duration").arg(seconds.to_string()).text()?;
+    Ok((tracker, rings))
+}
+
+fn ring_in(folder: &Path) -> Result<PathBuf> {
+    let files = std::fs::read_dir(folder)?.filter_map(Result::ok).map(|entry| entry.path());
+    let mut rings = files.filter(|path| path.extension().is_some_and(|end| end == "ring"));
+    rings.next().context("the tracker left no ring")
+}
+
+fn last(run: &mut Run<'_>, ring: &Path) -> Result<Found> {
+    let mut found = Found::new("etfms.last");
+    let call = run.call("chronoscope")?.args(["live", "--json", "--last", "12", "--ring"]);
+    let printed: Value = call.arg(ring).json()?;
+    let shown = list(&printed, "/rings/0/last")?;
+    let first_ns = shown.iter().filter_map(|one| one["start_ns"].as_i64()).min().unwrap_or(0);
+    let rows = shown.iter().map(|one| -> Vec<Cell> {
+        let us = |key: &str| one[key].as_f64().map(|ns| ns / 1e3).into();
+        let level = one["level"].as_u64().unwrap_or(0);
+        let indent = "\u{a0}\u{a0}".repeat(usize::try_from(level).unwrap_or(0));
+        let start = one["start_ns"].as_i64().map(|ns| (ns - first_ns) as f64 / 1e3);
+        vec![
+            format!("{indent}{}", word(one, "class")).into(),
+            start.into(),
+            us("elapsed_ns"),
+            us("cpu_ns"),
+            word(one, "status").into(),
+        ]
+    });
+    found.table(
+        "last 12 actions of a tracker that was killed",
+        &["action", "begin µs", "elapsed µs", "thread CPU µs", "status"],
+        rows.collect(),
+    );
+    let call = run.call("chronoscope")?.args(["live", "--json", "--last", "100000", "--ring"]);
+    let all: Value = call.arg(ring).json()?;
+    found.own("actions in the buffer (M)", "", list(&all, "/rings/0/last")?.len() as f64);
+    Ok(found)
+}
+
+fn statistics(run: &mut Run<'_>, ring: &Path) -> Result<Found> {
+    let mut found = Found::new("etfms.statistics");
+    let call = run.call("chronoscope")?.args(["live", "--json", "--worst", "100", "--ring"]);
+    let printed: Value = call.arg(ring).json()?;
+    let classes = list(&printed, "/rings/0/classes")?;
+    let class = classes.iter().find(|class| word(class, "class") == CLASS);
+    let class = class.with_context(|| format!("the ring has no class {CLASS}"))?;
+    let worst = list(class, "/worst")?;
+    found.figure("worst", worst.len() as f64).note("with properties, metrics and their chain");
+    found.figure("worst_elapsed_s", number(class, "/elapsed/max_ns")? / 1e9);
+    found.figure("histogram_count", number(class, "/count")?).note(CLASS);
+    let rows = worst.iter().map(|one| -> Vec<Cell> {
+        let us = |key: &str| one[key].as_f64().map(|ns| ns / 1e3).into();
+        vec![
+            us("elapsed_ns"),
+            us("cpu_ns"),
+            one["metrics"].to_string().into(),
+            word(one, "chain").into(),
+        ]
+    });
+    found.table(
+        &format!("worst of {CLASS}"),
+        &["elapsed µs", "thread CPU µs", "metrics", "chain"],
+        rows.collect(),
+    );
+    let call = run.call("chronoscope")?.args(["live", "--histogram", CLASS, "--ring"]);
+    let text = call.arg(ring).text()?;
+    let [elapsed, cpu] = ["elapsed", "thread CPU"].map(|part| buckets(&text, part));
+    found.pictures.push(Picture::Chart(Chart {
+        title: format!("Histogram of {CLASS}: upper edges of buckets"),
+        x: Axis::log("µs"),
+        y: Axis::new("actions"),
+        series: vec![
+            Series::new("elapsed", Style::Line, elapsed),
+            Series::new("thread CPU", Style::Line, cpu),
+        ],
+        marks: Vec::new(),
+    }));
+    Ok(found)
+}
+
+/// Upper edges in µs with counts, as `live --histogram` prints them below a heading.
+fn buckets(text: &str, heading: &str) -> Vec<(f64, f64)> {
+    let lines = text.lines().skip_while(|line| !line.trim_end().ends_with(heading)).skip(1);
+    let rows = lines.take_while(|line| !line.trim().is_empty()).filter_map(|line| {
+        let mut words = line.split_whitespace();
+        let (edge, unit, count) = (words.next()?, words.next()?, words.next()?);
+        let us = match unit {
+            "ns" => 1e-3,
+            "µs" => 1.0,
+            "ms" => 1e3,
+            "s" => 1e6,
+            _ => return None,
+        };
+        Some((edge.parse::<f64>().ok()? * us, count.replace(',', "").parse().ok()?))
+    });
+    rows.collect()
+}
+
+/// The core of a process while it works, and how many actions are found in it.
+fn dump(run: &mut Run<'_>, process: u32) -> Result<usize> {
+    let folder = run.fresh("core")?;
+    let call = run.tool("gcore", Path::new("gcore")).arg("-o").arg(folder.join("core"));
+    call.arg(process.to_string()).text()?;
+    let core = folder.join(format!("core.{process}"));
+    let call = run.call("chronoscope")?.args(["live", "--json", "--last", "100", "--core"]);
+    let printed: Value = call.arg(&core).json()?;
+    let count = list(&printed, "/rings/0/last")?.len();
+    std::fs::remove_file(&core)?;
+    Ok(count)
+}
+
+fn dead(core: Result<usize>, ring: &Path) -> Found {
+    let mut found = Found::new("etfms.dump");
+    let read = ring.metadata().is_ok();
+    match core {
+        Ok(count) if count > 0 => {
+            found.own("actions read out of a core dump (of 100 asked for)", "", count as f64);
+            found.conclude(
+                Verdict::Better,
+                "read from the core dump, and without one from the ring, which outlives its process",
+            );
+        }
+        Ok(_) => found.conclude(Verdict::Differs, "the core dump had no actions in it"),
+        Err(why) if read => found.conclude(
+            Verdict::Reproduced,
+            format!("read from the ring, which outlives its process; no core dump here: {why:#}"),
+        ),
+        Err(why) => found.conclude(Verdict::Missing, format!("{why:#}")),
+    }
+    found
+}
+
+/// Instructions with the recorder, and CPU of a server with it.
+fn overhead(run: &mut Run<'_>) -> Result<Found> {
+    let mut found = Found::new("etfms.overhead");
+    let mut counts = Vec::new();
+    for (name, variable) in
+        [("off", "CHRONOSCOPE_RECORD = \"off\""), ("on", "CHRONOSCOPE_DIR = \"{scenario}/rings\"")]
+    {
+        let scenario = scenario(run, name, variable)?;
+        for part in ["23s", "46s"] {
+            let (out, bin) = (run.fresh("replayed")?, run.programs().folder().to_owned());
+            let call = run.call("chronoscope")?.arg("replay").arg(&scenario).arg("--bin").arg(bin);
+            let call = call.args(["--json", "--count", "callgrind", "--duration", part]);
+            let report: Value = call.arg("--out").arg(out).json()?;
+            let processes = list(&report, "/processes")?;
+            let sum =
+                processes.iter().filter_map(|process| process["corrected"].as_f64()).sum::<f64>();
+            counts.push(sum);
+        }
+    }
+    let [off_half, off, on_half, on] = counts[..] else { bail!("four replays, {counts:?}") };
+    let (without, with) = (off - off_half, on - on_half);
+    let pct = (with / without - 1.0) * 100.0;
+    found
+        .figure("cpu_pct", pct)
+        .note("instructions of tracker and message server in the second half of a replay, exact");
+    found.own("instructions without the recorder", "", without);
+    found.own("instructions with it", "", with);
+    let quick = run.quick;
+    let mut call = run.call("aprs")?.args(["recorder", "--json"]);
+    if quick {
+        call = call.arg("--quick");
+    }
+    let printed: Value = call.json()?;
+    let ratios = list(&printed, "/recorder/ratios")?.iter().filter_map(Value::as_f64);
+    let ratios: Vec<f64> = ratios.collect();
+    found
+        .own(
+            "CPU of the APRS-IS server, every packet recorded, to without",
+            "",
+            number(&printed, "/recorder/median")?,
+        )
+        .note(format!("pairs: {ratios:.3?}"));
+    Ok(found)
+}
+
+/// The small replay with another environment, in a folder of its own.
+fn scenario(run: &Run<'_>, name: &str, variable: &str) -> Result<PathBuf> {
+    let (folder, from) = (run.fresh(name)?, run.root.join("bench/replays/radar"));
+    for entry in std::fs::read_dir(&from).with_context(|| from.display().to_string())? {
+        let path = entry?.path();
+        std::fs::copy(&path, folder.join(path.file_name().unwrap_or_default()))?;
+    }
+    std::fs::create_dir_all(folder.join("rings"))?;
+    let file = folder.join("short.toml");
+    let text = std::fs::read_to_string(&file)?;
+    let as_it_is = "CHRONOSCOPE_RECORD = \"off\"";
+    anyhow::ensure!(text.contains(as_it_is), "short.toml no longer switches the recorder off");
+    std::fs::write(&file, text.replace(as_it_is, variable))?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::buckets;
+
+    #[test]
+    fn a_printed_histogram_is_read() {
+        let text = "Correlate: elapsed\nup to     count\n223 ns        1  ███\n1.02 µs   1,008  ██\n\n\
+                    thread CPU\nup to     count\n2 ms  3  █\n";
+        assert_eq!(buckets(text, "elapsed"), [(0.223, 1.0), (1.02, 1008.0)]);
+        assert_eq!(buckets(text, "thread CPU"), [(2000.0, 3.0)]);
+    }
+}

@@ -1,0 +1,293 @@
+//! SPS/LEP: who loads a network, and how long a path through it takes.
+
+use super::{list, number, word};
+use crate::outcome::{Found, Verdict};
+use crate::picture::{Axis, Chart, Picture, Series};
+use crate::published::Cell;
+use crate::run::Run;
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+pub mod lab;
+
+/// Scans of a lab of namespaces, whose traffic is known.
+///
+/// # Errors
+/// When a program fails, and where no lab can be made.
+pub fn load(run: &mut Run<'_>) -> Result<Vec<Found>> {
+    let printed = in_lab(run, "load")?;
+    let mut table1 = Found::new("sps-lep.table1");
+    table1.figure("interval_s", number(&printed, "/load/interval_s")?);
+    table1.figure("threshold_pct", 1.5);
+    table1.figure("machines", number(&printed, "/load/machines")?);
+    table1.figure("error_points", number(&printed, "/load/error_points")?);
+    let rows = list(&printed, "/load/rows")?.iter().map(|row| {
+        let of = |key: &str| row[key].as_f64().into();
+        vec![
+            word(row, "host").into(),
+            of("in"),
+            of("in_pct"),
+            of("out"),
+            of("out_pct"),
+            of("sent_in_pct"),
+            of("sent_out_pct"),
+        ]
+    });
+    table1.table(
+        "hosts above the threshold, as `chronoscope net table` says",
+        &[
+            "host",
+            "in, packets",
+            "in, %",
+            "out, packets",
+            "out, %",
+            "sent to it, %",
+            "sent by it, %",
+        ],
+        rows.collect(),
+    );
+    table1.say(
+        "The traffic is made here to the document's shares (fsPCR by its percentages: its packet \
+         counts are misprints); what is reproduced is that a scan and the table tell them.",
+    );
+    let mut table2 = Found::new("sps-lep.table2");
+    table2.figure("interval_s", number(&printed, "/activity/interval_s")?);
+    table2.figure("threshold_pct", 1.0);
+    let scans = number(&printed, "/activity/scans")?;
+    table2.figure("scans", scans);
+    table2.figure("error_points", number(&printed, "/activity/error_points")?);
+    let (mut rows, mut lines) = (Vec::new(), Vec::new());
+    for row in list(&printed, "/activity/rows")? {
+        let shares: Vec<f64> =
+            list(row, "/percent")?.iter().map(|v| v.as_f64().unwrap_or(0.0)).collect();
+        let cells = shares.iter().map(|share| -> Cell {
+            if *share < 1.0 { ".".into() } else { ((share * 10.0).round() / 10.0).into() }
+        });
+        rows.push([vec![word(row, "host").into()], cells.collect()].concat());
+        if ["fsPCR", "aldev5", "cons14"].contains(&word(row, "host")) {
+            let points = (1..).zip(&shares).map(|(scan, share)| (f64::from(scan), *share));
+            lines.push(Series::line(word(row, "host"), points.collect::<Vec<_>>()));
+        }
+    }
+    let heads: Vec<String> = (1..rows.first().map_or(1, Vec::len)).map(|n| n.to_string()).collect();
+    let mut columns = vec!["host"];
+    columns.extend(heads.iter().map(String::as_str));
+    table2.table("activity in percent of each scan's total", &columns, rows);
+    table2.pictures.push(Picture::Chart(Chart {
+        title: "Activity over time of three hosts".to_owned(),
+        x: Axis::new("scan").within(0.5, scans + 0.5),
+        y: Axis::new("% of the total").within(0.0, 100.0),
+        series: lines,
+        marks: Vec::new(),
+    }));
+    Ok(vec![table1, table2])
+}
+
+/// Response times in a lab, and what its elements add.
+///
+/// # Errors
+/// When a program fails.
+pub fn paths(run: &mut Run<'_>) -> Result<Vec<Found>> {
+    let printed = in_lab(run, "paths")?;
+    let mut table3 = Found::new("sps-lep.table3");
+    let (mut rows, mut best, mut worst) = (Vec::new(), f64::INFINITY, 0_f64);
+    for row in list(&printed, "/table3")? {
+        let of = |key: &str| row[key].as_f64();
+        let ours = of("best_ms").context("a host without an answer")?;
+        (best, worst) = (best.min(ours), worst.max(ours));
+        rows.push(vec![
+            word(row, "ring").into(),
+            word(row, "host").into(),
+            of("published_ms").into(),
+            ours.into(),
+            of("predicted_ms").into(),
+            of("median_ms").into(),
+            of("gateways_ms").into(),
+        ]);
+    }
+    table3.range("response_ms", best, worst);
+    table3.table(
+        "responses from aldev5",
+        &[
+            "ring",
+            "host",
+            "published ms",
+            "best ms",
+            "predicted median ms",
+            "median ms",
+            "gateways as set, ms",
+        ],
+        rows,
+    );
+    table3.say(
+        "The lab has two gateways on each path, that of the PCR ring and that of the host's ring, with \
+         delays in the document's range; the document does not print which gateways are on which path. \
+         Its response times have 60 to 100 ms of the hosts in them, ours hardly any.",
+    );
+    let mut rtrt = Found::new("sps-lep.rtrt");
+    let ours_ms = number(&printed, "/rtrt_ms/best")?;
+    rtrt.figure("i80286_ms", ours_ms).note("client and server on one host of the lab, best");
+    rtrt.figure("i80386_ms", ours_ms);
+    rtrt.own("median", "ms", number(&printed, "/rtrt_ms/median")?);
+    let mut elements = Found::new("sps-lep.elements");
+    let gateways = list(&printed, "/gateways")?;
+    let measured = |name: &str| {
+        let found = gateways.iter().find(|one| word(one, "name") == name);
+        found.and_then(|one| one["measured_ms"].as_f64())
+    };
+    for (figure, name) in [
+        ("bridge_ms", "bridge"),
+        ("gateway_best_ms", "gw-lma"),
+        ("gateway_worst_ms", "gw-ldev"),
+        ("gateway_80286_ms", "gw-pcr"),
+    ] {
+        if let Some(ms) = measured(name) {
+            elements
+                .figure(figure, ms)
+                .note(format!("{name}: set in the lab, found by two probes around it"));
+        }
+    }
+    elements
+        .figure("activation_ms", number(&printed, "/activation_ms")?)
+        .note("net answer --on-demand starts a process");
+    elements.figure("clock_quantum_ms", number(&printed, "/timer_step_ns")? / 1e6);
+    let rows = gateways.iter().map(|one| {
+        vec![
+            word(one, "name").into(),
+            one["set_ms"].as_f64().into(),
+            one["measured_ms"].as_f64().into(),
+        ]
+    });
+    elements.table(
+        "elements as set and as measured",
+        &["", "set ms", "measured ms"],
+        rows.collect(),
+    );
+    Ok(vec![table3, rtrt, elements])
+}
+
+/// The lab is a program of its own: namespaces belong to whoever made them.
+fn in_lab(run: &mut Run<'_>, what: &str) -> Result<Value> {
+    let (folder, own) = (run.fresh(what)?, std::env::current_exe()?);
+    let (bin, quick) = (run.programs().folder().to_owned(), run.quick);
+    let mut call = run.tool("reproduce", &own).args(["lab", what, "--out"]).arg(folder);
+    call = call.arg("--bin").arg(bin);
+    if quick {
+        call = call.arg("--quick");
+    }
+    let printed: Value = call.json()?;
+    for line in list(&printed, "/commands")?.iter().filter_map(Value::as_str) {
+        run.note_command(line);
+    }
+    Ok(printed)
+}
+
+/// A scan of many hosts.
+///
+/// # Errors
+/// When the bench fails.
+pub fn scan(run: &mut Run<'_>) -> Result<Vec<Found>> {
+    let quick = run.quick;
+    let mut call = run.call("scan")?.arg("--json");
+    if quick {
+        call = call.arg("--quick");
+    }
+    let text = call.text()?;
+    let rows = text.lines().map(serde_json::from_str).collect::<Result<Vec<Value>, _>>()?;
+    let mut found = Found::new("sps-lep.scan");
+    let of = |row: &Value, key: &str| -> Cell { row[key].as_f64().into() };
+    let slowest = rows.iter().filter(|row| row["hosts"] == 300 && row["slowest_ms"].is_f64());
+    let slowest_ms = slowest.filter_map(|row| row["slowest_ms"].as_f64()).fold(f64::NAN, f64::max);
+    found.figure("hosts", 300.0);
+    if slowest_ms.is_finite() {
+        found
+            .figure("ring_s", slowest_ms / 1e3)
+            .note("the slowest scan of 300 hosts, a ring has 40");
+    }
+    let table = rows.iter().map(|row| {
+        vec![
+            word(row, "who").into(),
+            of(row, "hosts"),
+            of(row, "median_ms"),
+            of(row, "slowest_ms"),
+            of(row, "scanner_core_pct"),
+            of(row, "lost"),
+        ]
+    });
+    found.table(
+        "scans of loopback addresses, one a second",
+        &["who answers", "hosts", "median ms", "slowest ms", "scanner, % of a core", "lost"],
+        table.collect(),
+    );
+    Ok(vec![found])
+}
+
+/// Predicted beside measured paths.
+///
+/// # Errors
+/// When the bench fails, and where no lab can be made.
+pub fn synthesis(run: &mut Run<'_>) -> Result<Vec<Found>> {
+    let quick = run.quick;
+    let mut call = run.call("path")?.arg("--json");
+    if quick {
+        call = call.arg("--quick");
+    }
+    let text = call.text()?;
+    let printed: Value = serde_json::from_str(&text)
+        .context("no network of namespaces can be made here (log.txt says why)")?;
+    let mut found = Found::new("sps-lep.synthesis");
+    let scores = list(&printed, "/scores")?;
+    let idle = scores.first().context("no score")?;
+    found
+        .figure("p50_error_pct", number(idle, "/p50_error_pct")?)
+        .note("idle, the worst of 15 paths");
+    found
+        .figure("p90_error_pct", number(idle, "/p90_error_pct")?)
+        .note("idle, the worst of 15 paths");
+    let rows = scores.iter().map(|score| {
+        let of = |key: &str| score[key].as_f64();
+        let share = |key: &str| of(key).zip(of("quantiles")).map(|(part, all)| part * 100.0 / all);
+        vec![
+            of("utilisation").map(|part| part * 100.0).into(),
+            of("p50_error_pct").into(),
+            of("p90_error_pct").into(),
+            share("inside").into(),
+            share("met").into(),
+        ]
+    });
+    found.table(
+        "by how busy gateways are",
+        &[
+            "busy %",
+            "median off by at most %",
+            "p90 off by at most %",
+            "in the band %",
+            "band not refuted %",
+        ],
+        rows.collect(),
+    );
+    let points = |score: &Value| -> Vec<(f64, f64)> {
+        let paths = score["paths"].as_array().into_iter().flatten();
+        paths
+            .filter_map(|path| {
+                Some((path["measured_ns"].as_f64()? / 1e6, path["predicted_ns"].as_f64()? / 1e6))
+            })
+            .collect()
+    };
+    let names = ["idle", "half busy", "four fifths busy"];
+    let mut series: Vec<Series> =
+        scores.iter().zip(names).map(|(score, name)| Series::points(name, points(score))).collect();
+    let most = scores.iter().flat_map(points).map(|(ms, _)| ms).fold(0.0, f64::max);
+    series.push(Series::line("the same", [(1.0, 1.0), (most, most)]));
+    found.pictures.push(Picture::Chart(Chart {
+        title: "Every path and quantile: predicted against measured".to_owned(),
+        x: Axis::log("measured, ms"),
+        y: Axis::log("predicted, ms"),
+        series,
+        marks: Vec::new(),
+    }));
+    if found.rows.is_empty() {
+        found.conclude(Verdict::Missing, "nothing was measured");
+    }
+    Ok(vec![found])
+}

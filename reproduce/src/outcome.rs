@@ -1,0 +1,355 @@
+//! What an experiment found, as it is kept and as the report shows it.
+
+use crate::picture::Picture;
+use crate::published::{Cell, Figure, Item, Judge, Table, Value};
+use serde::{Deserialize, Serialize};
+
+/// Version of the kept file: one of another version is measured again.
+pub const VERSION: u32 = 1;
+
+/// What one experiment found, and how.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Outcome {
+    /// [`VERSION`].
+    pub version: u32,
+    /// The experiment.
+    pub experiment: String,
+    /// Programs and options; of another key it is measured again.
+    pub key: String,
+    /// The commit that was measured.
+    pub commit: String,
+    /// Whether it is the short form.
+    pub quick: bool,
+    /// How much of what the document did was done.
+    pub scale: String,
+    /// The machine.
+    pub machine: Machine,
+    /// Programs that wanted a processor (load average of a minute), before and after.
+    pub load: [f64; 2],
+    /// UTC at the beginning, ns since 1970.
+    pub began_utc_ns: i64,
+    /// Seconds it took.
+    pub took_s: f64,
+    /// The command lines, in order.
+    pub commands: Vec<String>,
+    /// Why it found nothing; what it found otherwise.
+    pub failure: Option<String>,
+    /// Of each item, what was found.
+    pub found: Vec<Found>,
+}
+
+/// Where it was measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Machine {
+    /// The processor as it calls itself.
+    pub cpu: String,
+    /// Processors that may be used.
+    pub cpus: usize,
+    /// Memory, in MB.
+    pub memory_mb: u64,
+    /// Release of Linux.
+    pub kernel: String,
+}
+
+/// What was found of one item.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct Found {
+    /// The item's full name.
+    pub item: String,
+    /// Figures, beside published ones or alone.
+    pub rows: Vec<Row>,
+    /// Tables of ours.
+    pub tables: Vec<Titled>,
+    /// Pictures of ours.
+    pub pictures: Vec<Picture>,
+    /// What is to be known, a sentence each.
+    pub words: Vec<String>,
+    /// Where figures do not say it: the verdict, and why.
+    pub verdict: Option<(Verdict, String)>,
+}
+
+/// A table with its title.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Titled {
+    /// What it is of.
+    pub title: String,
+    /// The table.
+    pub table: Table,
+}
+
+/// A figure of ours.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Row {
+    /// Its name among the item's published figures; empty where none is published.
+    #[serde(default)]
+    pub figure: String,
+    /// What it is of, where none is published.
+    #[serde(default)]
+    pub what: String,
+    /// Its unit, where none is published.
+    #[serde(default)]
+    pub unit: String,
+    /// Ours.
+    pub ours: Value,
+    /// What is to be known of it.
+    #[serde(default)]
+    pub note: String,
+    /// A limit or a peer of the same run.
+    #[serde(default)]
+    pub beside: Option<Beside>,
+}
+
+/// A limit or a peer, measured in the same run.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Beside {
+    /// Which.
+    pub what: String,
+    /// In the row's unit.
+    pub value: f64,
+}
+
+/// What ours is, beside what was published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Beyond what was published, on the good side.
+    Better,
+    /// The same, or a limit that is kept.
+    Reproduced,
+    /// Not the same, or a limit that is not kept.
+    Differs,
+    /// There is nothing of ours.
+    Missing,
+}
+
+impl Verdict {
+    /// All of them, best first.
+    pub const ALL: [Self; 4] = [Self::Better, Self::Reproduced, Self::Differs, Self::Missing];
+
+    /// As it is shown.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Better => "better",
+            Self::Reproduced => "reproduced",
+            Self::Differs => "differs",
+            Self::Missing => "missing",
+        }
+    }
+}
+
+/// How far ours may be off and still be the same, where a figure does not say it.
+const TOLERANCE: f64 = 0.1;
+
+/// Ours beside a published figure; `None` where nothing is judged.
+#[must_use]
+pub fn judge(figure: &Figure, ours: Value) -> Option<Verdict> {
+    let tolerance = figure.tolerance.unwrap_or(TOLERANCE);
+    let ([from, to], [low, high]) = (figure.value.bounds(), ours.bounds());
+    // Of a range, ours is better where all of it lies beyond.
+    let (below, above) = (high < from * (1.0 - tolerance), low > to * (1.0 + tolerance));
+    let same = !below && !above;
+    let kept = |kept: bool| if kept { Verdict::Reproduced } else { Verdict::Differs };
+    Some(match figure.judge {
+        Judge::None => return None,
+        Judge::AtMost => kept(high <= to),
+        Judge::AtLeast => kept(low >= from),
+        Judge::Near => kept(same),
+        Judge::Less | Judge::More if same => Verdict::Reproduced,
+        Judge::Less => {
+            if below {
+                Verdict::Better
+            } else {
+                Verdict::Differs
+            }
+        }
+        Judge::More => {
+            if above {
+                Verdict::Better
+            } else {
+                Verdict::Differs
+            }
+        }
+    })
+}
+
+impl Found {
+    /// Of an item, so far nothing.
+    #[must_use]
+    pub fn new(item: &str) -> Self {
+        Self { item: item.to_owned(), ..Self::default() }
+    }
+
+    /// A figure beside a published one. One that is not finite was not measured.
+    pub fn figure(&mut self, figure: &str, ours: f64) -> &mut Row {
+        self.row(Row { figure: figure.to_owned(), ..Row::new("", "", Value::Number(ours)) })
+    }
+
+    /// From one figure to another, beside a published one.
+    pub fn range(&mut self, figure: &str, from: f64, to: f64) -> &mut Row {
+        self.row(Row { figure: figure.to_owned(), ..Row::new("", "", Value::Range([from, to])) })
+    }
+
+    /// A figure that the document has not.
+    pub fn own(&mut self, what: &str, unit: &str, ours: f64) -> &mut Row {
+        self.row(Row::new(what, unit, Value::Number(ours)))
+    }
+
+    /// A table.
+    pub fn table(&mut self, title: &str, columns: &[&str], rows: Vec<Vec<Cell>>) {
+        let columns = columns.iter().map(|head| (*head).to_owned()).collect();
+        self.tables.push(Titled { title: title.to_owned(), table: Table { columns, rows } });
+    }
+
+    /// A sentence.
+    pub fn say(&mut self, words: impl Into<String>) {
+        self.words.push(words.into());
+    }
+
+    /// The verdict, where figures do not say it.
+    pub fn conclude(&mut self, verdict: Verdict, why: impl Into<String>) {
+        self.verdict = Some((verdict, why.into()));
+    }
+
+    fn row(&mut self, row: Row) -> &mut Row {
+        self.rows.push(row);
+        let last = self.rows.len() - 1;
+        &mut self.rows[last]
+    }
+
+    /// The row of a published figure.
+    #[must_use]
+    pub fn of(&self, figure: &str) -> Option<&Row> {
+        self.rows.iter().find(|row| row.figure == figure)
+    }
+
+    /// The verdict on an item, and why: what was concluded; else the worst of what was judged.
+    #[must_use]
+    pub fn verdict(&self, item: &Item) -> (Verdict, String) {
+        if let Some((verdict, why)) = &self.verdict {
+            return (*verdict, why.clone());
+        }
+        let judged = item.figures.iter().filter(|figure| figure.judge != Judge::None);
+        let (mut worst, mut differing, mut absent) = (None, Vec::new(), Vec::new());
+        for figure in judged {
+            let Some(row) = self.of(&figure.id) else {
+                absent.push(figure.what.as_str());
+                continue;
+            };
+            let Some(verdict) = judge(figure, row.ours) else { continue };
+            if verdict == Verdict::Differs {
+                differing.push(figure.what.as_str());
+            }
+            worst = worst.max(Some(verdict));
+        }
+        let mut why = Vec::new();
+        if !differing.is_empty() {
+            why.push(format!("not so: {}", differing.join("; ")));
+        }
+        if !absent.is_empty() {
+            why.push(format!("not measured: {}", absent.join("; ")));
+        }
+        let verdict = worst.unwrap_or_else(|| self.shown());
+        (verdict, why.join(". "))
+    }
+
+    /// Where nothing is judged: whether there is anything.
+    fn shown(&self) -> Verdict {
+        let nothing = self.rows.is_empty() && self.tables.is_empty() && self.pictures.is_empty();
+        if nothing { Verdict::Missing } else { Verdict::Reproduced }
+    }
+}
+
+impl Row {
+    fn new(what: &str, unit: &str, ours: Value) -> Self {
+        Self {
+            figure: String::new(),
+            what: what.to_owned(),
+            unit: unit.to_owned(),
+            ours,
+            note: String::new(),
+            beside: None,
+        }
+    }
+
+    /// With a note.
+    pub fn note(&mut self, note: impl Into<String>) -> &mut Self {
+        self.note = note.into();
+        self
+    }
+
+    /// With a limit or a peer of the same run.
+    pub fn beside(&mut self, what: &str, value: f64) -> &mut Self {
+        self.beside = Some(Beside { what: what.to_owned(), value });
+        self
+    }
+}
+
+impl From<f64> for Cell {
+    fn from(number: f64) -> Self {
+        if number.is_finite() { Self::Number(number) } else { Self::Text("–".to_owned()) }
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<Option<f64>> for Cell {
+    fn from(number: Option<f64>) -> Self {
+        number.unwrap_or(f64::NAN).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::published::Published;
+
+    fn figure(judge: Judge, value: Value) -> Figure {
+        let text = "id = \"x\"\nwhat = \"x\"\nvalue = 1";
+        Figure { judge, value, ..toml::from_str(text).unwrap() }
+    }
+
+    #[test]
+    fn ours_is_held_to_what_the_figure_says() {
+        let verdict = |how, published, ours| {
+            judge(&figure(how, Value::Number(published)), Value::Number(ours))
+        };
+        assert_eq!(verdict(Judge::None, 1.0, 2.0), None);
+        assert_eq!(verdict(Judge::Less, 100.0, 89.0), Some(Verdict::Better));
+        assert_eq!(verdict(Judge::Less, 100.0, 109.0), Some(Verdict::Reproduced));
+        assert_eq!(verdict(Judge::Less, 100.0, 111.0), Some(Verdict::Differs));
+        assert_eq!(verdict(Judge::More, 100.0, 111.0), Some(Verdict::Better));
+        assert_eq!(verdict(Judge::Near, 100.0, 111.0), Some(Verdict::Differs));
+        assert_eq!(verdict(Judge::AtMost, 0.3, 0.3), Some(Verdict::Reproduced));
+        assert_eq!(verdict(Judge::AtLeast, 8.0, 7.0), Some(Verdict::Differs));
+        let range = figure(Judge::Less, Value::Range([80.0, 100.0]));
+        assert_eq!(judge(&range, Value::Number(71.0)), Some(Verdict::Better));
+        assert_eq!(judge(&range, Value::Range([71.0, 90.0])), Some(Verdict::Reproduced));
+    }
+
+    #[test]
+    fn an_item_is_as_good_as_its_worst_figure_and_says_what_is_not_measured() {
+        let published = Published::read().unwrap();
+        let item = published.item("phoenix.image14").unwrap();
+        let mut found = Found::new("phoenix.image14");
+        assert_eq!(found.verdict(item).0, Verdict::Missing);
+        assert!(found.verdict(item).1.contains("longest"));
+        found.figure("peak_ms", 5000.0);
+        assert_eq!(
+            found.verdict(item),
+            (Verdict::Differs, "not so: longest, more than".to_owned())
+        );
+        found.conclude(Verdict::Better, "because");
+        assert_eq!(found.verdict(item).0, Verdict::Better);
+    }
+}

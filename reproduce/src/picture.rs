@@ -1,0 +1,179 @@
+//! Pictures as data: kept with what was found, drawn when the report is written.
+
+use serde::{Deserialize, Serialize};
+
+mod draw;
+mod flow;
+
+/// A picture.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Picture {
+    /// Something over something.
+    Chart(Chart),
+    /// Processing steps and what passes between them.
+    Flow(Flow),
+    /// One that a program made.
+    Image(Image),
+}
+
+/// Something over something.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct Chart {
+    /// What it is of.
+    pub title: String,
+    /// To the right.
+    pub x: Axis,
+    /// Upwards.
+    pub y: Axis,
+    /// In the order in which they are drawn.
+    pub series: Vec<Series>,
+    /// Values of an axis that are marked by a line.
+    pub marks: Vec<Mark>,
+}
+
+/// An axis.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct Axis {
+    /// With its unit.
+    pub label: String,
+    /// Logarithmic; what is not above zero is left out.
+    pub log: bool,
+    /// Where it begins and ends; otherwise as far as there is something.
+    pub range: Option<[f64; 2]>,
+}
+
+/// What is drawn in one colour.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Series {
+    /// For the legend; empty: none.
+    pub name: String,
+    /// How it is drawn.
+    pub style: Style,
+    /// x and y; of cells a third: how many.
+    pub points: Vec<[f64; 3]>,
+}
+
+/// How a series is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Style {
+    /// A line through points.
+    Line,
+    /// Points.
+    Points,
+    /// Bars of this width, to the right of each x.
+    Bars(f64),
+    /// Cells of this width and height, the darker the more.
+    Cells(f64, f64),
+}
+
+/// A line across.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Mark {
+    /// Whether it stands at a value of x; else lies at one of y.
+    pub upright: bool,
+    /// The value.
+    pub at: f64,
+    /// Beside it.
+    pub label: String,
+}
+
+/// Steps in columns, one for each application, and what passes between them.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct Flow {
+    /// What it is of.
+    pub title: String,
+    /// Columns from left to right: name, and its steps with what stands below their names.
+    pub columns: Vec<(String, Vec<(String, String)>)>,
+    /// From step to step (column, row), with words.
+    pub arrows: Vec<([usize; 2], [usize; 2], String)>,
+}
+
+/// A picture that a program made.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Image {
+    /// What it is of.
+    pub title: String,
+    /// `image/png`.
+    pub media: String,
+    /// Base64.
+    pub data: String,
+}
+
+impl Picture {
+    /// What it is of.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        match self {
+            Self::Chart(chart) => &chart.title,
+            Self::Flow(flow) => &flow.title,
+            Self::Image(image) => &image.title,
+        }
+    }
+
+    /// For an HTML page: SVG whose colours are the page's, or an image.
+    #[must_use]
+    pub fn html(&self) -> String {
+        match self {
+            Self::Chart(chart) => draw::svg(chart),
+            Self::Flow(flow) => flow::svg(flow),
+            Self::Image(image) => {
+                let (title, Image { media, data, .. }) =
+                    (crate::report::escaped(&image.title), image);
+                format!("<img alt=\"{title}\" src=\"data:{media};base64,{data}\"/>")
+            }
+        }
+    }
+
+    /// A PNG file.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn png(title: &str, path: &std::path::Path) -> std::io::Result<Self> {
+        use base64::Engine;
+        let data = base64::engine::general_purpose::STANDARD.encode(std::fs::read(path)?);
+        Ok(Self::Image(Image { title: title.to_owned(), media: "image/png".to_owned(), data }))
+    }
+}
+
+impl Series {
+    /// A line through points.
+    #[must_use]
+    pub fn line(name: &str, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        Self::new(name, Style::Line, points)
+    }
+
+    /// Points alone.
+    #[must_use]
+    pub fn points(name: &str, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        Self::new(name, Style::Points, points)
+    }
+
+    /// With a style.
+    #[must_use]
+    pub fn new(name: &str, style: Style, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        let points = points.into_iter().map(|(x, y)| [x, y, 0.0]).collect();
+        Self { name: name.to_owned(), style, points }
+    }
+}
+
+impl Axis {
+    /// Even.
+    #[must_use]
+    pub fn new(label: &str) -> Self {
+        Self { label: label.to_owned(), log: false, range: None }
+    }
+
+    /// Logarithmic.
+    #[must_use]
+    pub fn log(label: &str) -> Self {
+        Self { log: true, ..Self::new(label) }
+    }
+
+    /// From here to there.
+    #[must_use]
+    pub fn within(self, from: f64, to: f64) -> Self {
+        Self { range: Some([from, to]), ..self }
+    }
+}

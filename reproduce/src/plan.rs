@@ -1,0 +1,276 @@
+//! Which experiments there are, what each yields, and how long it takes.
+//!
+//! To replace an experiment by a fuller one, change its row. Where two yield the same item, the
+//! first that found something is shown. An item that none yields is shown as missing.
+
+use crate::experiments as of;
+use crate::outcome::Found;
+use crate::run::Run;
+use anyhow::Result;
+
+/// An experiment: programs that are run, and what is read out of what they print.
+#[derive(Clone, Copy)]
+pub struct Experiment {
+    /// Its name, and its folder's.
+    pub id: &'static str,
+    /// In a line.
+    pub title: &'static str,
+    /// Full names of the items that it yields.
+    pub items: &'static [&'static str],
+    /// The programs that it runs: when one is built anew, it is measured anew.
+    pub programs: &'static [&'static str],
+    /// Seconds that it takes on two processors: the short form, and the whole.
+    pub expected_s: [f64; 2],
+    /// How much of what the document did is done: the short form, and the whole.
+    pub scale: [&'static str; 2],
+    /// Does it.
+    pub run: fn(&mut Run<'_>) -> Result<Vec<Found>>,
+}
+
+impl std::fmt::Debug for Experiment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Experiment").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+const CHAIN: &[&str] =
+    &["chronoscope", "radar-generator", "radar-tracker", "radar-messages", "radar-display"];
+
+/// All of them, in the order in which they are run.
+pub const PLAN: &[Experiment] = &[
+    Experiment {
+        id: "phoenix-definitions",
+        title: "durations of chains whose times are known",
+        items: &["phoenix.image6", "phoenix.image7", "phoenix.image8"],
+        programs: &["chronoscope"],
+        expected_s: [2.0, 2.0],
+        scale: ["the pictures' transactions", "the pictures' transactions"],
+        run: of::definitions::run,
+    },
+    Experiment {
+        id: "phoenix-live",
+        title: "the radar chain with live traffic",
+        items: &[
+            "phoenix.image1",
+            "phoenix.image2",
+            "phoenix.image3",
+            "phoenix.image4",
+            "phoenix.image9",
+            "phoenix.image10",
+            "phoenix.levels",
+            "phoenix.image11",
+            "phoenix.image12",
+            "phoenix.buffering",
+        ],
+        programs: CHAIN,
+        expected_s: [50.0, 200.0],
+        scale: [
+            "30 s of 27 min 41 s; 5 working positions of 110, on one host",
+            "180 s of 27 min 41 s; 5 working positions of 110, on one host",
+        ],
+        run: of::phoenix::live,
+    },
+    Experiment {
+        id: "phoenix-heavy",
+        title: "the radar chain with 3000 tracks",
+        items: &["phoenix.image5", "phoenix.image13", "phoenix.image14"],
+        programs: CHAIN,
+        expected_s: [60.0, 330.0],
+        scale: ["30 s of 10 min; one working position", "300 s of 10 min; one working position"],
+        run: of::phoenix::heavy,
+    },
+    Experiment {
+        id: "etfms-primitives",
+        title: "unit tests of primitives",
+        items: &["etfms.primitives", "etfms.maps", "etfms.malloc", "etfms.simulation"],
+        programs: &["primitives"],
+        expected_s: [25.0, 150.0],
+        scale: [
+            "21 batches a row; maps as large as the document's; 2 of 20 million index entries",
+            "101 batches a row; 20 million index entries",
+        ],
+        run: of::primitives::run,
+    },
+    Experiment {
+        id: "etfms-day",
+        title: "a recorded day replayed",
+        items: &["etfms.peak_day", "etfms.replay"],
+        programs: &["day", "radar-generator", "radar-tracker", "radar-messages", "radar-display"],
+        expected_s: [100.0, 2700.0],
+        scale: [
+            "an hour with the peak day's rates, 300 s of it serial, 10 s under Callgrind",
+            "the peak day: 24 h; an hour of it serial, 120 s under Callgrind",
+        ],
+        run: of::day::run,
+    },
+    Experiment {
+        id: "etfms-proof",
+        title: "whether one pair of runs tells a difference",
+        items: &["etfms.target"],
+        programs: &["proof"],
+        expected_s: [60.0, 600.0],
+        scale: [
+            "10 unchanged pairs, 5 of each change",
+            "60 unchanged pairs, 20 of each change (tools/bench proof: 300 and 100)",
+        ],
+        run: of::proof::run,
+    },
+    Experiment {
+        id: "etfms-track",
+        title: "what versions cost: processes, heap, functions",
+        items: &[
+            "etfms.global",
+            "etfms.per_process",
+            "etfms.detailed",
+            "etfms.missed_optimisation",
+        ],
+        programs: &["chronoscope", "radar-tracker", "radar-messages", "radar-generator", "beyond"],
+        expected_s: [50.0, 90.0],
+        scale: [
+            "a replay of 46 s of a made day, three runs",
+            "a replay of 46 s of a made day, six runs",
+        ],
+        run: of::track::run,
+    },
+    Experiment {
+        id: "etfms-monitoring",
+        title: "statistics that are always on, and what they cost",
+        items: &["etfms.overhead", "etfms.last", "etfms.statistics", "etfms.dump"],
+        programs: &["chronoscope", "radar-generator", "radar-tracker", "aprs", "aprs-server"],
+        expected_s: [45.0, 120.0],
+        scale: [
+            "a tracker for 10 s; a server for 2 pairs of 3 s",
+            "a tracker for 30 s; a server for 5 pairs of 10 s",
+        ],
+        run: of::monitoring::run,
+    },
+    Experiment {
+        id: "sps-lep-load",
+        title: "who loads a network: scans of a lab of namespaces",
+        items: &["sps-lep.table1", "sps-lep.table2"],
+        programs: &["chronoscope"],
+        expected_s: [60.0, 150.0],
+        scale: [
+            "40 hosts; 16 s of 4450 s with as many packets; nine scans of 3.5 s instead of 360 s",
+            "40 hosts; 45 s of 4450 s with as many packets; nine scans of 10 s instead of 360 s",
+        ],
+        run: of::network::load,
+    },
+    Experiment {
+        id: "sps-lep-paths",
+        title: "response times: hosts, elements, paths",
+        items: &["sps-lep.table3", "sps-lep.rtrt", "sps-lep.elements"],
+        programs: &["chronoscope"],
+        expected_s: [40.0, 120.0],
+        scale: [
+            "9 hosts in 6 rings, 20 round trips each",
+            "9 hosts in 6 rings, 100 round trips each",
+        ],
+        run: of::network::paths,
+    },
+    Experiment {
+        id: "sps-lep-scan",
+        title: "a scan of 300 hosts",
+        items: &["sps-lep.scan"],
+        programs: &["scan"],
+        expected_s: [35.0, 140.0],
+        scale: [
+            "300 and 1000 hosts on loopback, 3 scans",
+            "300 and 1000 hosts on loopback, 20 scans",
+        ],
+        run: of::network::scan,
+    },
+    Experiment {
+        id: "sps-lep-synthesis",
+        title: "predicted beside measured paths",
+        items: &["sps-lep.synthesis"],
+        programs: &["path"],
+        expected_s: [95.0, 450.0],
+        scale: ["15 paths, 100 probes each", "15 paths, 500 probes each"],
+        run: of::network::synthesis,
+    },
+    Experiment {
+        id: "aprsc-load",
+        title: "the APRS-IS server under load",
+        items: &[
+            "aprsc.requirements",
+            "aprsc.drawing1",
+            "aprsc.memory",
+            "aprsc.full_feed",
+            "aprsc.status",
+            "aprsc.filtered",
+            "aprsc.live",
+        ],
+        programs: &["aprs", "aprs-server"],
+        expected_s: [110.0, 420.0],
+        scale: ["windows of 3 s", "windows of 10 s"],
+        run: of::aprs::run,
+    },
+    Experiment {
+        id: "csts-series",
+        title: "the space link series",
+        items: &[
+            "csts.target",
+            "csts.setup",
+            "csts.measurement1",
+            "csts.measurement2",
+            "csts.measurement3",
+            "csts.measurement4",
+            "csts.measurement5_1",
+            "csts.measurement5_2",
+            "csts.table5",
+            "csts.summary1",
+            "csts.step2",
+            "csts.confirmed",
+            "csts.buffering",
+            "csts.buffering_graph",
+            "csts.asn1",
+        ],
+        programs: &["sle-series"],
+        expected_s: [240.0, 1800.0],
+        scale: [
+            "rounds of 0.4 s instead of 5000 to 50,000 CLTUs; fewer round trips and windows",
+            "five rounds of 1 s instead of 5000 to 50,000 CLTUs",
+        ],
+        run: of::csts::run,
+    },
+];
+
+/// What is not measured, and why, where the reason is known.
+pub const REASONS: &[(&str, &str)] = &[(
+    "etfms.trajectories",
+    "windows of an application: no figure in them, and no system here computes a flight's route and \
+     profile from its plan",
+)];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::published::Published;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_item_is_yielded_or_its_absence_explained() {
+        let published = Published::read().unwrap();
+        let yielded: BTreeSet<&str> =
+            PLAN.iter().flat_map(|one| one.items.iter().copied()).collect();
+        let explained: BTreeSet<&str> = REASONS.iter().map(|(item, _)| *item).collect();
+        for (name, _) in published.items() {
+            let known = [&yielded, &explained].map(|names| names.contains(name.as_str()));
+            assert_ne!(known, [false, false], "{name} is in no experiment");
+            assert_ne!(known, [true, true], "{name} is yielded: why should it be missing?");
+        }
+        for name in yielded.union(&explained) {
+            assert!(published.item(name).is_some(), "no document has an item {name}");
+        }
+    }
+
+    #[test]
+    fn the_short_form_is_short_and_the_whole_is_bounded() {
+        let sum = |form: usize| PLAN.iter().map(|one| one.expected_s[form]).sum::<f64>();
+        assert!(sum(0) < 1080.0, "{}", sum(0));
+        assert!(sum(1) < 7200.0, "{}", sum(1));
+        let ids: BTreeSet<&str> = PLAN.iter().map(|one| one.id).collect();
+        assert_eq!(ids.len(), PLAN.len());
+    }
+}

@@ -1,0 +1,269 @@
+//! What the documents publish, read once from `published.toml`.
+
+use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// All documents, in their order.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// The documents.
+    #[serde(rename = "document")]
+    pub documents: Vec<Document>,
+}
+
+/// A document.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    /// Short name, the first half of its items' names.
+    pub id: String,
+    /// As it is printed.
+    pub title: String,
+    /// Who wrote it.
+    pub authors: String,
+    /// When.
+    pub year: u32,
+    /// Its question, in a sentence.
+    pub about: String,
+    /// Its tables, pictures and passages with figures, in their order.
+    #[serde(rename = "item")]
+    pub items: Vec<Item>,
+}
+
+/// A table, a picture or a passage with figures.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Item {
+    /// Unique in its document.
+    pub id: String,
+    /// As it is called there.
+    pub title: String,
+    /// Where in the document.
+    pub place: String,
+    /// What it is.
+    pub kind: Kind,
+    /// What one sees there.
+    pub shows: String,
+    /// Its figures.
+    #[serde(default, rename = "figure")]
+    pub figures: Vec<Figure>,
+    /// The table as it is printed.
+    pub table: Option<Table>,
+}
+
+/// What an item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A picture.
+    Picture,
+    /// A table.
+    Table,
+    /// Words with figures in them.
+    Text,
+}
+
+/// One published figure.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// Unique in its item.
+    pub id: String,
+    /// What it is of.
+    pub what: String,
+    /// The figure.
+    pub value: Value,
+    /// Of the figure; empty for counts and ratios.
+    #[serde(default)]
+    pub unit: String,
+    /// What ours is held to.
+    #[serde(default)]
+    pub judge: Judge,
+    /// How far ours may be off and still be the same, as a part of the value; in [0, 1].
+    pub tolerance: Option<f64>,
+    /// Whose it is.
+    #[serde(default)]
+    pub whose: Whose,
+    /// Where it is reckoned and not printed, how.
+    pub source: Option<String>,
+}
+
+/// A figure: one number, or from one to another.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// A number.
+    Number(f64),
+    /// Two bounds, ascending.
+    Range([f64; 2]),
+}
+
+impl Value {
+    /// Both bounds, which of a number are the same.
+    #[must_use]
+    pub fn bounds(self) -> [f64; 2] {
+        match self {
+            Self::Number(number) => [number, number],
+            Self::Range(bounds) => bounds,
+        }
+    }
+}
+
+/// What ours is held to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Judge {
+    /// To nothing: a circumstance.
+    #[default]
+    None,
+    /// Smaller is better.
+    Less,
+    /// Larger is better.
+    More,
+    /// The same is right.
+    Near,
+    /// A limit above which it must not be.
+    AtMost,
+    /// A limit below which it must not be.
+    AtLeast,
+}
+
+/// Whose a figure is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Whose {
+    /// The document's.
+    #[default]
+    Document,
+    /// Ours to reach, where the document has none.
+    Aim,
+    /// Measured elsewhere, of the program that the document describes.
+    Peer,
+}
+
+/// A printed table.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// Its heads.
+    pub columns: Vec<String>,
+    /// Its rows, as many cells as heads.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// What stands in a cell.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(untagged)]
+pub enum Cell {
+    /// A number.
+    Number(f64),
+    /// Words.
+    Text(String),
+}
+
+impl Published {
+    /// The documents' figures.
+    ///
+    /// # Errors
+    /// When the file that was built in contradicts itself; a test reads it.
+    pub fn read() -> Result<Self> {
+        let read: Self = toml::from_str(include_str!("../published.toml"))
+            .context("reproduce/published.toml")?;
+        read.check()?;
+        Ok(read)
+    }
+
+    /// Every item with its full name, in order.
+    pub fn items(&self) -> impl Iterator<Item = (String, &Item)> {
+        self.documents.iter().flat_map(|document| {
+            document.items.iter().map(|item| (format!("{}.{}", document.id, item.id), item))
+        })
+    }
+
+    /// The item of a full name.
+    #[must_use]
+    pub fn item(&self, name: &str) -> Option<&Item> {
+        self.items().find(|(known, _)| known == name).map(|(_, item)| item)
+    }
+
+    fn check(&self) -> Result<()> {
+        let mut names = BTreeSet::new();
+        for (name, item) in self.items() {
+            ensure!(names.insert(name.clone()), "{name} is there twice");
+            let mut figures = BTreeSet::new();
+            for figure in &item.figures {
+                ensure!(figures.insert(&figure.id), "{name}: {} is there twice", figure.id);
+                let [from, to] = figure.value.bounds();
+                ensure!(from <= to, "{name}: {}: {from} to {to}", figure.id);
+                let fits = figure.tolerance.is_none_or(|part| (0.0..=1.0).contains(&part));
+                ensure!(fits, "{name}: {}: a tolerance is a part of 1", figure.id);
+            }
+            for row in item.table.iter().flat_map(|table| &table.rows) {
+                let columns = item.table.as_ref().map_or(0, |table| table.columns.len());
+                ensure!(row.len() == columns, "{name}: a row of {} cells", row.len());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Item {
+    /// The figure of a name.
+    #[must_use]
+    pub fn figure(&self, id: &str) -> Option<&Figure> {
+        self.figures.iter().find(|figure| figure.id == id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_can_be_read_and_all_five_documents_are_there() {
+        let published = Published::read().unwrap();
+        let documents: Vec<&str> = published.documents.iter().map(|d| d.id.as_str()).collect();
+        assert_eq!(documents, ["phoenix", "etfms", "sps-lep", "aprsc", "csts"]);
+        let mean = published.item("phoenix.image10").unwrap().figure("mean_ms").unwrap();
+        assert_eq!((mean.value, mean.judge), (Value::Number(137.038), Judge::Less));
+    }
+
+    /// All numbers of a document, from its table and figures.
+    fn numbers(value: &toml::Value) -> Vec<f64> {
+        match value {
+            toml::Value::Integer(number) => vec![*number as f64],
+            toml::Value::Float(number) => vec![*number],
+            toml::Value::Array(values) => values.iter().flat_map(numbers).collect(),
+            toml::Value::Table(values) => values.values().flat_map(numbers).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Programs that print published figures beside theirs have files of their own, of one
+    /// document each. None says what this one does not.
+    #[test]
+    fn the_other_files_of_published_figures_agree() {
+        let ours: toml::Table = include_str!("../published.toml").parse().unwrap();
+        let of = |id: &str| -> Vec<f64> {
+            let documents = ours["document"].as_array().unwrap();
+            let document = documents.iter().find(|d| d["id"].as_str() == Some(id)).unwrap();
+            numbers(document)
+        };
+        let others = [
+            ("csts", include_str!("../../systems/sle/published-figures.toml")),
+            ("sps-lep", include_str!("../../crates/net/src/published.toml")),
+        ];
+        for (id, other) in others {
+            let known = of(id);
+            let other: toml::Table = other.parse().unwrap();
+            for number in numbers(&toml::Value::Table(other)) {
+                // Windows are octets there and words here; a dot of a table is 0 there.
+                let is_window = [65_536.0, 13_000_000.0, 25_000_000.0].contains(&number);
+                let there = number == 0.0 || is_window || known.contains(&number);
+                assert!(there, "{id}: {number} is missing");
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The report: every item of the documents, ours beside theirs.
+
+use crate::outcome::{Found, Outcome, Verdict};
+use crate::plan::{Experiment, REASONS};
+use crate::published::{Document, Item, Published};
+use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
+
+mod figures;
+mod html;
+mod style;
+
+/// All that is shown.
+#[derive(Debug)]
+pub struct Report<'a> {
+    /// The documents with their entries, in order.
+    pub documents: Vec<(&'a Document, Vec<Entry<'a>>)>,
+    /// What was measured, in the order of the plan.
+    pub outcomes: &'a [Outcome],
+    /// UTC when it was put together, ns since 1970.
+    pub at_utc_ns: i64,
+}
+
+/// An item, and what was found of it.
+#[derive(Debug)]
+pub struct Entry<'a> {
+    /// Its full name.
+    pub name: String,
+    /// The item.
+    pub item: &'a Item,
+    /// What was found, and by what.
+    pub found: Option<(&'a Outcome, &'a Found)>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why; may be empty.
+    pub why: String,
+}
+
+impl<'a> Report<'a> {
+    /// Of what there is. An item that nothing was found of is there as missing, with the reason.
+    #[must_use]
+    pub fn new(
+        published: &'a Published,
+        plan: &[Experiment],
+        outcomes: &'a [Outcome],
+        at_utc_ns: i64,
+    ) -> Self {
+        let entry = |document: &Document, item: &'a Item| {
+            let name = format!("{}.{}", document.id, item.id);
+            let found = outcomes.iter().find_map(|outcome| {
+                Some((outcome, outcome.found.iter().find(|found| found.item == name)?))
+            });
+            let (verdict, why) = match found {
+                Some((_, found)) => found.verdict(item),
+                None => (Verdict::Missing, missing(&name, plan, outcomes)),
+            };
+            Entry { name, item, found, verdict, why }
+        };
+        let documents = published.documents.iter().map(|document| {
+            (document, document.items.iter().map(|item| entry(document, item)).collect())
+        });
+        Self { documents: documents.collect(), outcomes, at_utc_ns }
+    }
+
+    /// All entries.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry<'a>> {
+        self.documents.iter().flat_map(|(_, entries)| entries)
+    }
+
+    /// How many have each verdict, best first.
+    #[must_use]
+    pub fn counts(&self) -> [(Verdict, usize); 4] {
+        Verdict::ALL.map(|verdict| {
+            (verdict, self.entries().filter(|entry| entry.verdict == verdict).count())
+        })
+    }
+
+    /// `index.html` and `figures.json` in a folder; where the page is.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<PathBuf> {
+        std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+        let page = folder.join("index.html");
+        let figures = serde_json::to_string_pretty(&self.figures())? + "\n";
+        for (path, text) in [(&page, self.html()), (&folder.join("figures.json"), figures)] {
+            std::fs::write(path, text).with_context(|| path.display().to_string())?;
+        }
+        Ok(page)
+    }
+
+    /// In a terminal: a line for each item that is asked for.
+    #[must_use]
+    pub fn text(&self, is_wanted: impl Fn(&str) -> bool) -> String {
+        let mut text = String::new();
+        for (document, entries) in &self.documents {
+            let wanted = || entries.iter().filter(|entry| is_wanted(&entry.name));
+            if wanted().next().is_none() {
+                continue;
+            }
+            text += &format!("\n{} ({})\n", document.title, document.year);
+            for entry in wanted() {
+                let why =
+                    if entry.why.is_empty() { String::new() } else { format!("  ({})", entry.why) };
+                text += &format!(
+                    "  {:<11} {}: {}{why}\n",
+                    entry.verdict.name(),
+                    entry.name,
+                    entry.item.title
+                );
+            }
+        }
+        let counts = self.counts().map(|(verdict, count)| format!("{count} {}", verdict.name()));
+        text + &format!("\n{}\n", counts.join(", "))
+    }
+}
+
+/// Why nothing was found of an item.
+fn missing(name: &str, plan: &[Experiment], outcomes: &[Outcome]) -> String {
+    if let Some((_, why)) = REASONS.iter().find(|(item, _)| *item == name) {
+        return (*why).to_owned();
+    }
+    let Some(experiment) = plan.iter().find(|one| one.items.contains(&name)) else {
+        return "no experiment yields it".to_owned();
+    };
+    match outcomes.iter().find(|outcome| outcome.experiment == experiment.id) {
+        Some(Outcome { failure: Some(why), .. }) => format!("{} failed: {why}", experiment.id),
+        Some(_) => format!("{} found nothing of it", experiment.id),
+        None => format!("not measured yet: tools/reproduce --only {}", experiment.id),
+    }
+}
+
+/// Text within SVG and HTML.
+#[must_use]
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            other if other < ' ' => out.push(' '),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// A number as people read it: four digits that count, thousands apart, large ones whole.
+#[must_use]
+#[allow(clippy::cast_possible_truncation)] // within 0 and 6
+pub fn number(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return if value == 0.0 { "0".to_owned() } else { "–".to_owned() };
+    }
+    let size = value.abs();
+    if size < 1e-3 {
+        return format!("{value:.1e}");
+    }
+    let digits = (3.0 - size.log10().floor()).clamp(0.0, 6.0) as usize;
+    let plain = format!("{size:.digits$}");
+    let (whole, part) = plain.split_once('.').unwrap_or((&plain, ""));
+    let part = part.trim_end_matches('0');
+    let mut grouped = String::new();
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    let sign = if value < 0.0 { "−" } else { "" };
+    if part.is_empty() { format!("{sign}{grouped}") } else { format!("{sign}{grouped}.{part}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_four_digits_that_count() {
+        let shown = [0.0, 137.038, 277_000.0, -0.165, 1048.43, 0.000_02, 11_598_168.0, 4.0];
+        let shown = shown.map(number);
+        let right = ["0", "137", "277,000", "−0.165", "1,048", "2.0e-5", "11,598,168", "4"];
+        assert_eq!(shown, right);
+    }
+}

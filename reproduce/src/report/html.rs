@@ -1,0 +1,283 @@
+//! The report for people: one HTML file with nothing to fetch and no script.
+
+use super::style::STYLE;
+use super::{Entry, Report, escaped, figures, number};
+use crate::machine::utc;
+use crate::outcome::{Outcome, Row, judge};
+use crate::progress::length;
+use crate::published::{Cell, Figure, Table, Value, Whose};
+use std::fmt::Write;
+
+impl Report<'_> {
+    /// The page.
+    #[must_use]
+    pub fn html(&self) -> String {
+        let mut page = String::new();
+        // Writing into a string cannot fail.
+        let _ = self.write_page(&mut page);
+        page
+    }
+
+    fn write_page(&self, page: &mut String) -> std::fmt::Result {
+        let title = "Five published systems, their figures and ours";
+        writeln!(
+            page,
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+             <meta http-equiv=\"Content-Security-Policy\" \
+             content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\"/>\n\
+             <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n\
+             <p class=\"lead\">Every table and picture of the documents that Chronoscope is held to, \
+             with what it finds on this machine beside. Theirs are of other machines and years: \
+             figures without a delay of the outside world compare as orders of magnitude, ratios \
+             and limits compare as they are.</p>"
+        )?;
+        writeln!(page, "<p class=\"soft\">{}</p>", escaped(&self.circumstances()))?;
+        writeln!(page, "<div class=\"counts\">")?;
+        for (verdict, count) in self.counts() {
+            let name = verdict.name();
+            writeln!(page, "<div class=\"count {name}\"><b>{count}</b>{name}</div>")?;
+        }
+        writeln!(
+            page,
+            "</div>\n<p class=\"soft\"><b>better</b>: beyond what was published, on the good side, by \
+             more than a tenth. <b>reproduced</b>: the same, or a limit that is kept. \
+             <b>differs</b>: neither. <b>missing</b>: nothing of ours, and why.</p>\n<nav>"
+        )?;
+        for (document, entries) in &self.documents {
+            writeln!(
+                page,
+                "<p><a href=\"#{}\">{}</a> <span class=\"soft\">{}, {}</span></p>\n<ul>",
+                document.id,
+                escaped(&document.title),
+                escaped(&document.authors),
+                document.year
+            )?;
+            for entry in entries {
+                let (name, verdict) = (&entry.name, entry.verdict.name());
+                writeln!(
+                    page,
+                    "<li><span class=\"dot {verdict}\" title=\"{verdict}\"></span>\
+                     <a href=\"#{name}\">{}</a></li>",
+                    escaped(&entry.item.title)
+                )?;
+            }
+            writeln!(page, "</ul>")?;
+        }
+        writeln!(page, "</nav>\n<main>")?;
+        for (document, entries) in &self.documents {
+            writeln!(
+                page,
+                "<h2 id=\"{}\">{}</h2>\n<p class=\"lead\">{}, {}. {}</p>",
+                document.id,
+                escaped(&document.title),
+                escaped(&document.authors),
+                document.year,
+                escaped(&document.about)
+            )?;
+            for entry in entries {
+                section(page, entry)?;
+            }
+        }
+        writeln!(page, "</main>\n</body>\n</html>")
+    }
+
+    /// When, where and of what.
+    fn circumstances(&self) -> String {
+        let mut text = format!("Put together {}.", utc(self.at_utc_ns));
+        let mut machines: Vec<_> = self.outcomes.iter().map(|outcome| &outcome.machine).collect();
+        machines.dedup();
+        for machine in machines {
+            text += &format!(
+                " Measured on {}, {} processors, {} MB, Linux {}.",
+                machine.cpu, machine.cpus, machine.memory_mb, machine.kernel
+            );
+        }
+        let loads = self.outcomes.iter().flat_map(|outcome| outcome.load);
+        let [least, most] = loads
+            .fold([f64::INFINITY, 0.0], |[least, most], load| [load.min(least), load.max(most)]);
+        if least.is_finite() {
+            let (least, most) = (number(least), number(most));
+            text += &format!(" Load average meanwhile: {least} to {most}.");
+        }
+        text
+    }
+}
+
+fn section(page: &mut String, entry: &Entry<'_>) -> std::fmt::Result {
+    let Entry { name, item, found, verdict, why } = entry;
+    let verdict = verdict.name();
+    writeln!(
+        page,
+        "<section id=\"{name}\">\n<header><h3>{}</h3><span class=\"badge {verdict}\">{verdict}\
+         </span></header>\n<p class=\"soft\">{}; <code>{name}</code></p>\n<p>{}</p>",
+        escaped(&item.title),
+        escaped(&item.place),
+        escaped(&item.shows)
+    )?;
+    if !why.is_empty() {
+        writeln!(page, "<p class=\"{verdict}\">{}</p>", escaped(&sentence(why)))?;
+    }
+    let rows = found.map_or(&[][..], |(_, found)| &found.rows);
+    figures_table(page, entry, rows)?;
+    writeln!(page, "<div class=\"pair\">")?;
+    if let Some(table) = &item.table {
+        printed(page, "published", table)?;
+    }
+    let Some((outcome, found)) = found else { return writeln!(page, "</div>\n</section>") };
+    for titled in &found.tables {
+        printed(page, &format!("ours: {}", titled.title), &titled.table)?;
+    }
+    writeln!(page, "</div>")?;
+    for picture in &found.pictures {
+        writeln!(
+            page,
+            "<figure><figcaption>{}</figcaption>{}</figure>",
+            escaped(picture.title()),
+            picture.html()
+        )?;
+    }
+    for words in &found.words {
+        writeln!(page, "<p>{}</p>", escaped(words))?;
+    }
+    how(page, outcome)?;
+    writeln!(page, "</section>")
+}
+
+/// How it was measured.
+fn how(page: &mut String, outcome: &Outcome) -> std::fmt::Result {
+    let form = if outcome.quick { "short form" } else { "whole" };
+    writeln!(page, "<details><summary>{}: {}</summary>\n<dl>", form, escaped(&outcome.scale))?;
+    let machine = &outcome.machine;
+    let [before, after] = outcome.load.map(number);
+    let facts = [
+        ("experiment", outcome.experiment.clone()),
+        ("version", outcome.commit.clone()),
+        ("begun", utc(outcome.began_utc_ns)),
+        ("took", length(outcome.took_s)),
+        (
+            "machine",
+            format!("{}, {} processors, Linux {}", machine.cpu, machine.cpus, machine.kernel),
+        ),
+        ("load", format!("{before} before, {after} after")),
+    ];
+    for (what, fact) in facts {
+        writeln!(page, "<dt>{what}</dt><dd>{}</dd>", escaped(&fact))?;
+    }
+    for command in &outcome.commands {
+        writeln!(page, "<dt>ran</dt><dd><code>{}</code></dd>", escaped(command))?;
+    }
+    writeln!(page, "</dl></details>")
+}
+
+fn figures_table(page: &mut String, entry: &Entry<'_>, rows: &[Row]) -> std::fmt::Result {
+    let own = figures::own(entry.item, rows);
+    if entry.item.figures.is_empty() && own.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        page,
+        "<div class=\"scroll\"><table><thead><tr><th></th><th class=\"number\">published</th>\
+         <th class=\"number\">ours</th><th>unit</th><th class=\"number\">ours / theirs</th><th></th>\
+         <th></th></tr></thead><tbody>"
+    )?;
+    for published in &entry.item.figures {
+        let row = rows.iter().find(|row| row.figure == published.id);
+        published_row(page, published, row)?;
+    }
+    for row in own {
+        writeln!(
+            page,
+            "<tr><td>{}</td><td></td><td class=\"number\">{}</td><td>{}</td><td></td><td></td>\
+             <td class=\"note\">{}</td></tr>",
+            escaped(&row.what),
+            value(row.ours),
+            escaped(&row.unit),
+            escaped(&notes(None, Some(row)))
+        )?;
+    }
+    writeln!(page, "</tbody></table></div>")
+}
+
+fn published_row(page: &mut String, published: &Figure, row: Option<&Row>) -> std::fmt::Result {
+    let ours = row.map(|row| row.ours);
+    let verdict = ours.and_then(|ours| judge(published, ours));
+    let whose = match published.whose {
+        Whose::Document => "",
+        Whose::Aim => "aim: ",
+        Whose::Peer => "peer: ",
+    };
+    let ratio = match (published.value, ours) {
+        (Value::Number(theirs), Some(Value::Number(ours))) if theirs != 0.0 => {
+            number(ours / theirs)
+        }
+        _ => String::new(),
+    };
+    let verdict = verdict
+        .map_or(String::new(), |verdict| format!("<span class=\"{0}\">{0}</span>", verdict.name()));
+    writeln!(
+        page,
+        "<tr><td>{}</td><td class=\"number\">{whose}{}</td><td class=\"number\">{}</td><td>{}</td>\
+         <td class=\"number\">{ratio}</td><td>{verdict}</td><td class=\"note\">{}</td></tr>",
+        escaped(&published.what),
+        value(published.value),
+        ours.map_or("–".to_owned(), value),
+        escaped(&published.unit),
+        escaped(&notes(Some(published), row))
+    )
+}
+
+fn notes(published: Option<&Figure>, row: Option<&Row>) -> String {
+    let source = published.and_then(|figure| figure.source.clone());
+    let beside = row.and_then(|row| row.beside.as_ref());
+    let beside = beside.map(|beside| format!("{}: {}", beside.what, number(beside.value)));
+    let note = row.map(|row| row.note.clone()).filter(|note| !note.is_empty());
+    [beside, note, source].into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+fn value(value: Value) -> String {
+    match value {
+        Value::Number(one) => number(one),
+        Value::Range([from, to]) => format!("{} to {}", number(from), number(to)),
+    }
+}
+
+/// A table as it was printed, or ours.
+fn printed(page: &mut String, title: &str, table: &Table) -> std::fmt::Result {
+    writeln!(
+        page,
+        "<div class=\"scroll\"><table><caption>{}</caption><thead><tr>",
+        escaped(title)
+    )?;
+    // A column is as its cells are: words to the left, numbers to the right.
+    let numeric = |column: usize| {
+        let cells = table.rows.iter().filter_map(|row| row.get(column));
+        cells.clone().any(|cell| matches!(cell, Cell::Number(_)))
+    };
+    for (column, head) in table.columns.iter().enumerate() {
+        let class = if numeric(column) { " class=\"number\"" } else { "" };
+        write!(page, "<th{class}>{}</th>", escaped(head))?;
+    }
+    writeln!(page, "</tr></thead><tbody>")?;
+    for row in &table.rows {
+        write!(page, "<tr>")?;
+        for (column, cell) in row.iter().enumerate() {
+            let class = if numeric(column) { " class=\"number\"" } else { "" };
+            let text = match cell {
+                Cell::Number(one) => number(*one),
+                Cell::Text(text) => escaped(text),
+            };
+            write!(page, "<td{class}>{text}</td>")?;
+        }
+        writeln!(page, "</tr>")?;
+    }
+    writeln!(page, "</tbody></table></div>")
+}
+
+/// With a capital and a full stop.
+fn sentence(words: &str) -> String {
+    let mut chars = words.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    let end = if words.ends_with('.') { "" } else { "." };
+    format!("{first}{}{end}", chars.as_str())
+}

@@ -1,0 +1,171 @@
+//! The report of outcomes that are written here: valid, complete, and nothing to fetch.
+
+use chronoscope_reproduce::outcome::{Found, Machine, Outcome, VERSION, Verdict};
+use chronoscope_reproduce::picture::{Axis, Chart, Flow, Image, Mark, Picture, Series, Style};
+use chronoscope_reproduce::plan::PLAN;
+use chronoscope_reproduce::published::{Judge, Published};
+use chronoscope_reproduce::report::Report;
+use quick_xml::Reader;
+use quick_xml::events::Event;
+
+fn outcome(experiment: &str, found: Vec<Found>, failure: Option<&str>) -> Outcome {
+    Outcome {
+        version: VERSION,
+        experiment: experiment.to_owned(),
+        key: "quick;".to_owned(),
+        commit: "0123456789ab".to_owned(),
+        quick: true,
+        scale: "30 s of 10 min".to_owned(),
+        machine: Machine {
+            cpu: "A <fast> processor".to_owned(),
+            cpus: 2,
+            memory_mb: 4096,
+            kernel: "6.18".to_owned(),
+        },
+        load: [0.5, 1.5],
+        began_utc_ns: 1_795_418_025_000_000_000,
+        took_s: 61.0,
+        commands: vec!["chronoscope chains --json 'a & b'".to_owned()],
+        failure: failure.map(str::to_owned),
+        found,
+    }
+}
+
+fn outcomes() -> Vec<Outcome> {
+    let mut heavy = Found::new("phoenix.image13");
+    heavy.figure("mean_ms", 7.25).note("one display").beside("limit", 5.0);
+    heavy.own("99 % within", "ms", 67.8);
+    heavy.table("ours", &["step", "ms"], vec![vec!["<redraw>".into(), 1.5.into()]]);
+    heavy.pictures.push(Picture::Chart(Chart {
+        title: "chains".to_owned(),
+        x: Axis::new("ms"),
+        y: Axis::log("chains"),
+        series: vec![Series::new("", Style::Bars(1.0), [(1.0, 5.0), (2.0, 50.0)])],
+        marks: vec![Mark { upright: true, at: 1.5, label: "limit".to_owned() }],
+    }));
+    heavy.pictures.push(Picture::Flow(Flow {
+        title: "steps".to_owned(),
+        columns: vec![
+            ("MRTS".to_owned(), vec![("decode & more".to_owned(), "5 × 3 µs".to_owned())]),
+            ("MSG".to_owned(), vec![("update".to_owned(), String::new())]),
+        ],
+        arrows: vec![([0, 0], [1, 0], "TCP".to_owned())],
+    }));
+    heavy.pictures.push(Picture::Image(Image {
+        title: "display".to_owned(),
+        media: "image/png".to_owned(),
+        data: "iVBORw0KGgo=".to_owned(),
+    }));
+    let mut peaks = Found::new("phoenix.image14");
+    peaks.figure("peak_ms", 5000.0);
+    vec![
+        outcome("phoenix-heavy", vec![heavy, peaks], None),
+        outcome("etfms-day", Vec::new(), Some("day: exit status: 1: no space left")),
+    ]
+}
+
+#[test]
+fn every_item_of_every_document_is_in_it() {
+    let published = Published::read().unwrap();
+    let outcomes = outcomes();
+    let report = Report::new(&published, PLAN, &outcomes, 0);
+    let page = report.html();
+    for (name, _) in published.items() {
+        assert!(page.contains(&format!("<section id=\"{name}\">")), "{name}");
+    }
+    let verdict = |name: &str| {
+        let entry = report.entries().find(|entry| entry.name == name).unwrap();
+        (entry.verdict, entry.why.clone())
+    };
+    assert_eq!(verdict("phoenix.image13").0, Verdict::Better);
+    assert_eq!(verdict("phoenix.image14").0, Verdict::Differs);
+    assert!(verdict("etfms.replay").1.contains("no space left"));
+    assert!(verdict("csts.asn1").1.contains("--only csts-series"));
+    assert!(verdict("etfms.trajectories").1.contains("no figure in them"));
+    let counted: usize = report.counts().iter().map(|(_, count)| count).sum();
+    assert_eq!(counted, published.items().count());
+}
+
+#[test]
+fn an_item_that_no_experiment_yields_is_missing_by_itself() {
+    let published = Published::read().unwrap();
+    let report = Report::new(&published, &[], &[], 0);
+    let missing = report.entries().filter(|entry| entry.verdict == Verdict::Missing).count();
+    assert_eq!(missing, published.items().count());
+    assert!(report.html().contains("No experiment yields it."));
+}
+
+/// Well formed as XML too, which a parser of HTML would not say.
+#[test]
+fn the_page_is_well_formed_and_fetches_nothing() {
+    let published = Published::read().unwrap();
+    let outcomes = outcomes();
+    let page = Report::new(&published, PLAN, &outcomes, 0).html();
+    let mut reader = Reader::from_str(&page);
+    let mut sections = 0;
+    loop {
+        match reader.read_event() {
+            Ok(Event::Eof) => break,
+            Ok(Event::Start(tag) | Event::Empty(tag)) => {
+                let name = tag.name().as_ref().to_owned();
+                assert!(!["script", "link", "iframe", "object"].contains(&name.as_str()), "{name}");
+                sections += usize::from(name == "section");
+                for attribute in tag.attributes() {
+                    let attribute = attribute.unwrap();
+                    let (key, value) = (attribute.key.as_ref(), &attribute.value);
+                    assert!(!value.contains("://"), "{name}: {value}");
+                    if key == "src" || key == "href" {
+                        assert!(value.starts_with('#') || value.starts_with("data:"), "{value}");
+                    }
+                }
+            }
+            Ok(_) => {}
+            Err(error) => panic!("at {}: {error}", reader.buffer_position()),
+        }
+    }
+    assert_eq!(sections, published.items().count());
+    assert!(!page.contains("url(") && !page.contains("@import"));
+    assert!(page.contains("A &lt;fast&gt; processor") && page.contains("'a &amp; b'"));
+}
+
+#[test]
+fn figures_are_the_same_for_programs() {
+    let published = Published::read().unwrap();
+    let outcomes = outcomes();
+    let folder = tempfile::tempdir().unwrap();
+    let page = Report::new(&published, PLAN, &outcomes, 0).write(folder.path()).unwrap();
+    assert!(page.ends_with("index.html"));
+    let text = std::fs::read_to_string(folder.path().join("figures.json")).unwrap();
+    let figures: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(figures["version"], 1);
+    let items = figures["documents"][0]["items"].as_array().unwrap();
+    let heavy = items.iter().find(|item| item["id"] == "phoenix.image13").unwrap();
+    let rows = heavy["figures"].as_array().unwrap();
+    let mean = rows.iter().find(|row| row["id"] == "mean_ms").unwrap();
+    assert_eq!((&mean["published"], &mean["ours"]), (&1048.43.into(), &7.25.into()));
+    assert_eq!((&mean["verdict"], &mean["beside"]["value"]), (&"better".into(), &5.0.into()));
+    assert_eq!(rows.last().unwrap()["what"], "99 % within");
+}
+
+/// A figure that is judged has to be measured by somebody: its name stands in an experiment.
+#[test]
+fn every_judged_figure_is_named_by_an_experiment() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/experiments");
+    let mut source = String::new();
+    let mut folders = vec![folder];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                source += &std::fs::read_to_string(path).unwrap();
+            }
+        }
+    }
+    for (name, item) in Published::read().unwrap().items() {
+        for figure in item.figures.iter().filter(|figure| figure.judge != Judge::None) {
+            assert!(source.contains(&format!("\"{}\"", figure.id)), "{name}: {}", figure.id);
+        }
+    }
+}
