@@ -3,16 +3,18 @@
 CARGO ?= cargo
 export CHRONOSCOPE_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/chronoscope
 
-.PHONY: help demo openapi test check bench soak fuzz build arm4 java page instrument clean
+.PHONY: help demo reproduce openapi test check bench soak fuzz build arm4 java page screenshots instrument clean
 
 help:
-	@echo 'make demo   build everything and measure one minute of radar traffic, to a picture and a verdict'
+	@echo 'make demo   build everything and measure one minute of radar traffic, to a verdict and the page'
+	@echo 'make reproduce  five documents'\'' tables and pictures, ours beside, in one report; QUICK=1: in minutes'
 	@echo 'make test   run every test; installs what they need'
 	@echo 'make check  format, lints, documentation, licences'
 	@echo 'make bench  our numbers beside peers'\'' and limits, each measured in the same run'
 	@echo 'make arm4   libarm4 and its headers, into target/arm4 (programs in C and C++)'
 	@echo 'make java   org.opengroup.arm40 for Java, into java/target'
 	@echo 'make page   the page that chronoscope serve shows, into page/dist; prints its size'
+	@echo 'make screenshots  a picture of every view of the page, into docs/pictures'
 	@echo 'make instrument  SQLite, httpd, SQL clients and functions as transactions, into target/instrument'
 	@echo 'make openapi  the description of the page'\''s API, into page/openapi.json'
 	@echo 'make soak   half an hour of load with restless clients, reloads and live upgrades'
@@ -30,17 +32,26 @@ java:
 page:
 	tools/page build
 
+# Of flights over Germany, for long enough that there is something to see.
+screenshots: page
+	$(MAKE) build
+	BIN=$${CARGO_TARGET_DIR:-target}/release SCENARIO=live DISPLAYS=4 SECONDS_TO_RUN=180 tools/page screenshots
+
 # SQLite, httpd, SQL clients and functions of C and C++ as transactions (docs/instrument.md).
 instrument: arm4
 	tools/setup instrument
 	$(MAKE) -C instrument ARM4=$(CURDIR)/target/arm4 OUT=$(CURDIR)/target/instrument
 
-demo: build
+# 3: without npm, which is said, the programs are built without the page.
+demo:
+	tools/page build || [ $$? = 3 ]
+	$(MAKE) build
 	tools/demo
 
 # The description of the page's API, out of the server's types.
 openapi:
 	OPENAPI_WRITE=1 $(CARGO) test --locked -p chronoscope-server --test openapi
+	tools/page types
 
 test:
 	tools/setup test
@@ -59,6 +70,11 @@ check:
 bench:
 	tools/setup bench
 	tools/bench
+
+# The published figures beside ours (docs/papers/); an interrupted run goes on.
+reproduce:
+	tools/setup reproduce
+	QUICK="$(QUICK)" tools/reproduce
 
 soak:
 	$(CARGO) build --release --locked -p chronoscope-aprs -p chronoscope-bench --bin aprs-server --bin aprs

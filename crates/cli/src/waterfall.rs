@@ -3,10 +3,10 @@
 
 use crate::text::{self, Table};
 use crate::times::Zone;
-use chronoscope_chain::ClockShift;
-use chronoscope_model::{Transaction, TransactionId};
+use chronoscope_chain::{ClockShift, in_tree_order};
+use chronoscope_model::Transaction;
 use chronoscope_store::ClockTable;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 const BAR_CELLS: usize = 48;
 
@@ -24,8 +24,9 @@ pub(crate) fn waterfall(transactions: &[Transaction], clocks: &ClockTable, zone:
         heads.insert(2, "clocks");
     }
     let mut table = Table::new(&heads);
-    let first = order.first().map(|(t, _)| *t);
-    for (t, depth) in order {
+    let first = order.first().map(|(row, _)| &transactions[*row]);
+    for (row, depth) in order {
+        let t = &transactions[row];
         let place = t.process.as_ref().map_or("?".to_owned(), |p| format!("{}:{}", p.host, p.pid));
         let mut row = vec![
             format!("{}{}", "  ".repeat(depth.min(24)), t.class),
@@ -109,40 +110,10 @@ fn remarks(t: &Transaction, parent: Option<&Transaction>) -> String {
     remarks.join(", ")
 }
 
-/// Depth first, children by start. Those whose parent is missing come as further roots; a cycle
-/// of parents, which only damage makes, is broken where it is met.
-fn in_tree_order(transactions: &[Transaction]) -> Vec<(&Transaction, usize)> {
-    let mut sorted: Vec<_> = transactions.iter().collect();
-    sorted.sort_by_key(|t| (t.start_ns, t.id));
-    let ids: HashSet<_> = sorted.iter().map(|t| t.id).collect();
-    let mut children: HashMap<TransactionId, Vec<&Transaction>> = HashMap::new();
-    for &t in &sorted {
-        children.entry(t.parent).or_default().push(t);
-    }
-    let is_root = |t: &&&Transaction| !ids.contains(&t.parent);
-    let mut stack: Vec<_> = sorted.iter().filter(is_root).rev().map(|t| (*t, 0)).collect();
-    let (mut order, mut seen) = (Vec::new(), HashSet::new());
-    let mut rest = sorted.iter();
-    loop {
-        while let Some((t, depth)) = stack.pop() {
-            if !seen.insert(t.id) {
-                continue;
-            }
-            order.push((t, depth));
-            let below = children.get(&t.id).into_iter().flatten().rev();
-            stack.extend(below.map(|child| (*child, depth + 1)));
-        }
-        match rest.find(|t| !seen.contains(&t.id)) {
-            Some(t) => stack.push((*t, 0)),
-            None => return order,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chronoscope_model::{Names, Record};
+    use chronoscope_model::{Names, Record, TransactionId};
 
     fn transaction(id: u64, parent: u64, start_ns: i64, elapsed_ns: u64) -> Transaction {
         let record = Record {
@@ -155,12 +126,8 @@ mod tests {
         Transaction::from_record(&record, &[], &Names::default())
     }
 
-    fn order(transactions: &[Transaction]) -> Vec<(u64, usize)> {
-        in_tree_order(transactions).iter().map(|(t, depth)| (t.id.0, *depth)).collect()
-    }
-
     #[test]
-    fn parents_come_before_children_and_orphans_stand_alone() {
+    fn orphans_are_shown_as_such() {
         let chain = [
             transaction(4, 2, 30, 5),
             transaction(1, 0, 0, 10),
@@ -168,16 +135,16 @@ mod tests {
             transaction(2, 1, 10, 5),
             transaction(9, 77, 15, 5),
         ];
-        assert_eq!(order(&chain), [(1, 0), (2, 1), (4, 2), (3, 1), (9, 0)]);
         let text = waterfall(&chain, &ClockTable::default(), &Zone::new(true));
         assert!(text.starts_with("5 transactions in 35 ns"), "{text}");
         assert_eq!(text.matches("parent missing").count(), 1);
     }
 
     #[test]
-    fn damage_is_drawn_and_not_followed_for_ever() {
+    fn damage_is_drawn_once() {
         let loops = [transaction(1, 2, 0, 1), transaction(2, 1, 0, 1), transaction(3, 3, 0, 1)];
-        assert_eq!(order(&loops).len(), 3);
+        let text = waterfall(&loops, &ClockTable::default(), &Zone::new(true));
+        assert_eq!(text.lines().count(), 2 + loops.len(), "{text}");
         assert_eq!(waterfall(&[], &ClockTable::default(), &Zone::new(true)), "no transactions\n");
     }
 }

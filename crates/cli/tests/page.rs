@@ -17,8 +17,18 @@ struct Server {
     child: Child,
     /// `http://ADDRESS:PORT`.
     url: String,
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
     rings: PathBuf,
+}
+
+/// A program, killed when dropped.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 impl Server {
@@ -44,23 +54,36 @@ impl Server {
         });
         // What it says later goes nowhere, and must not stop it.
         std::thread::spawn(move || lines.for_each(drop));
-        Self { child, url: url.unwrap(), _dir: dir, rings }
+        Self { child, url: url.unwrap(), dir, rings }
     }
 
     /// With the chains of `two_hops` stored.
     fn with_chains(arguments: &[&str], prepare: impl FnOnce(&Path)) -> Self {
         let server = Self::start(arguments, prepare);
+        assert!(server.two_hops(CHAINS, 0).status().unwrap().success());
+        server.until("/status", |status| status["rows"] == 2 * CHAINS);
+        server
+    }
+
+    /// A program that records so many chains into this host's rings, so many milliseconds apart.
+    fn two_hops(&self, chains: u64, pause_ms: u64) -> Command {
         let program = Path::new(env!("CARGO_BIN_EXE_chronoscope")).with_file_name("examples");
         let mut hops = Command::new(program.join("two_hops"));
-        hops.args([CHAINS.to_string(), "0".to_owned()]).stdout(Stdio::null());
-        assert!(hops.env("CHRONOSCOPE_DIR", &server.rings).status().unwrap().success());
+        hops.args([chains.to_string(), pause_ms.to_string()]).stdout(Stdio::null());
+        hops.env("CHRONOSCOPE_DIR", &self.rings);
+        hops
+    }
+
+    /// The first answer to a question that is as it has to be; within 30 s.
+    fn until(&self, path: &str, is: impl Fn(&Value) -> bool) -> Value {
         for _ in 0..600 {
-            if server.get("/status")["rows"] == 2 * CHAINS {
-                return server;
+            let answer = self.get(path);
+            if is(&answer) {
+                return answer;
             }
             chronoscope_clock::sleep(Duration::from_millis(50));
         }
-        panic!("30 s passed and not all rows are stored: {}", server.get("/status"));
+        panic!("30 s passed, and {path} answers {}", self.get(path));
     }
 
     /// An answer's status and body.
@@ -197,6 +220,95 @@ fn now_counts_the_window_and_holds_it_against_limits() {
 }
 
 #[test]
+fn a_ring_is_shown_while_its_program_records() {
+    let server = Server::start(&[], |_| ());
+    let program = Running(server.two_hops(1_000_000, 2).spawn().unwrap());
+    let is_there = |rings: &Value| !rings["rings"].as_array().unwrap().is_empty();
+    let rings = server.until("/rings", is_there);
+    let ring = with(&rings["rings"], "application", "hops");
+    assert_eq!((&ring["process"], &ring["alive"]), (&program.0.id().into(), &true.into()));
+    let path = format!("/rings/{}?last=5", ring["id"].as_str().unwrap());
+    let count = |ring: &Value| ring["ring"]["recorded"].as_u64().unwrap();
+    let before = server.until(&path, |ring| count(ring) >= 20);
+    let after = server.until(&path, |ring| count(ring) > count(&before));
+    assert_eq!(after["last"].as_array().unwrap().len(), 5);
+    let answer = with(&after["classes"], "class", "hops::answer");
+    assert!(answer["p50_ns"].as_u64() <= answer["max_ns"].as_u64(), "{answer}");
+    drop(program);
+    let ended = server.until(&path, |ring| ring["ring"]["alive"] == false);
+    assert!(count(&ended) >= count(&after), "what it has recorded is still there: {ended}");
+}
+
+#[test]
+fn hosts_show_what_was_measured_beside_what_was_predicted() {
+    let topology = "[types]\npc = { kind = 'host', delay_us = 60_000 }\n\
+        ring = { kind = 'link', rate_bits = 4_000_000 }\n[segments]\nPCR = { type = 'ring' }\n\
+        [hosts]\nhere = { type = 'pc', segment = 'PCR', address = 'ADDRESS' }\n";
+    let server = Server::start(&[], |_| ());
+    assert_eq!(server.get("/hosts")["paths"], serde_json::json!([]));
+    let net = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_chronoscope"));
+        command.arg("net").args(arguments).current_dir(server.dir.path());
+        command.env("CHRONOSCOPE_DIR", &server.rings);
+        command
+    };
+    let answers = ["answer", "--json", "--duration", "2min"];
+    let mut answers = Running(net(&answers).stdout(Stdio::piped()).spawn().unwrap());
+    let mut line = String::new();
+    BufReader::new(answers.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let said: Value = serde_json::from_str(&line).unwrap();
+    let topology = topology.replace("ADDRESS", said["answer"]["listen"].as_str().unwrap());
+    std::fs::write(server.dir.path().join("net.toml"), topology).unwrap();
+    let watch = [
+        "watch",
+        "--topology",
+        "net.toml",
+        "--data",
+        "data",
+        "--every",
+        "5ms",
+        "--window",
+        "5",
+        "--duration",
+        "500ms",
+    ];
+    let output = net(&watch).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let hosts = server.until("/hosts", |hosts| {
+        hosts["paths"].as_array().unwrap().iter().any(|path| !path["predicted_p50_ns"].is_null())
+    });
+    let path = &hosts["paths"][0];
+    assert_eq!(path["path"], "here by udp, 64 octets → here");
+    // Two hosts of 60 ms were entered; loopback is quicker.
+    assert!(path["predicted_p50_ns"].as_u64() >= Some(60_000_000), "{path}");
+    assert!(path["measured_p50_ns"].as_u64() < path["predicted_p50_ns"].as_u64(), "{path}");
+    assert!(path["verdict"].as_str().unwrap().contains("below the prediction"), "{path}");
+    assert_eq!(hosts["round_trips"][0]["host"], "here");
+
+    let predictions = |classes: &Value| {
+        with(&classes["classes"], "class", "prediction")["count"].as_u64().unwrap()
+    };
+    let before = predictions(&server.get("/classes"));
+    let predict = [
+        "predict",
+        "--topology",
+        "net.toml",
+        "--from",
+        "here",
+        "--to",
+        "here",
+        "--size",
+        "100",
+        "--keep",
+        "--data",
+        "data",
+    ];
+    let output = net(&predict).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    server.until("/classes", |classes| predictions(classes) == before + 1);
+}
+
+#[test]
 fn what_is_not_known_is_refused_in_words() {
     let server = Server::start(&[], |_| ());
     for (path, status) in [
@@ -213,7 +325,6 @@ fn what_is_not_known_is_refused_in_words() {
         ("/chains/%ff", 400),
         ("/rings/123?last=10001", 400),
         ("/rings/123", 404),
-        ("/questions/none", 404),
         ("/questions/NONE", 400),
         ("/runs/diff?a=..%2F..%2Fetc&b=x", 404),
         ("/runs/diff?a=x", 400),
@@ -278,7 +389,7 @@ fn no_request_gets_an_answer_that_the_description_does_not_have() {
         .args(["--checks", checks])
         .args(["--phases", "examples,coverage,fuzzing", "--max-examples", "40"])
         .args(["--seed", "8", "--generation-deterministic", "--no-color"])
-        .current_dir(server._dir.path())
+        .current_dir(server.dir.path())
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);

@@ -102,6 +102,22 @@ pub(crate) struct Span {
     pub(crate) utc: bool,
 }
 
+/// Most letters of a store's name.
+const STORE_NAME_MAX: usize = 64;
+
+fn named_folder(text: &str) -> Result<(String, PathBuf), String> {
+    let may = |letter: char| letter.is_ascii_alphanumeric() || "-._".contains(letter);
+    let is_name = |name: &str| (1..=STORE_NAME_MAX).contains(&name.len()) && name.chars().all(may);
+    let parts = text.split_once('=').filter(|(name, dir)| is_name(name) && !dir.is_empty());
+    let (name, dir) = parts.ok_or_else(|| {
+        format!(
+            "{text:?}: expected NAME=DIR, such as before=/var/lib/before; a name has letters, \
+                 digits, '-', '.' and '_', at most {STORE_NAME_MAX}"
+        )
+    })?;
+    Ok((name.to_owned(), PathBuf::from(dir)))
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     #[command(flatten)]
@@ -135,6 +151,10 @@ pub(crate) struct Serve {
     /// $CHRONOSCOPE_DATA, else in ~/.local/share/chronoscope]
     #[arg(long, value_name = "DIR", requires = "listen")]
     pub(crate) runs: Option<PathBuf>,
+    /// Let the page compare with the store in this folder, under this name; may be given several
+    /// times. The page reads no other folders
+    #[arg(long, value_name = "NAME=DIR", requires = "listen", value_parser = named_folder)]
+    pub(crate) compare: Vec<(String, PathBuf)>,
     /// Record what this host's interfaces count, so often, for `chronoscope net table`
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) interfaces: Option<Duration>,

@@ -14,6 +14,7 @@ use chronoscope_record::read;
 use chronoscope_server::{Limit, Server, ServerOptions, TlsFiles};
 use chronoscope_store::clickhouse::{Cluster, Sink, TableOptions};
 use chronoscope_store::source::Source;
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -119,10 +120,22 @@ fn listening(
         token: environment::token(args.token_file.as_deref())?,
         insecure: args.insecure,
         limits: limits.context("--limits")?.unwrap_or_default(),
+        compare: compare(args)?,
         runs,
         rings,
         ..ServerOptions::new(address, data_dir)
     })
+}
+
+/// The stores to compare with, each of which is there and has a name of its own.
+fn compare(args: &Serve) -> Result<BTreeMap<String, PathBuf>> {
+    let mut stores = BTreeMap::new();
+    for (name, dir) in &args.compare {
+        anyhow::ensure!(dir.is_dir(), "--compare {name}: {} is no folder", dir.display());
+        let before = stores.insert(name.clone(), dir.clone());
+        anyhow::ensure!(before.is_none(), "--compare {name}: two stores of one name");
+    }
+    Ok(stores)
 }
 
 fn line(status: &Status) -> String {
