@@ -20,7 +20,9 @@ install_package() {
   if [ ! -e "${TMPDIR:-/tmp}/.chronoscope-apt-updated" ]; then
     apt-get update -qq >/dev/null 2>&1 && : >"${TMPDIR:-/tmp}/.chronoscope-apt-updated"
   fi
-  if DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$1" >/dev/null 2>&1; then
+  # Another program may be installing: its lock is waited for.
+  if DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=120 install -y -qq \
+    --no-install-recommends "$1" >/dev/null 2>&1; then
     say "setup: installed Debian package $1"
   else
     say "setup: could not install Debian package $1 (apt-get install $1)"
