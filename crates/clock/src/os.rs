@@ -8,8 +8,9 @@ const NS_PER_S: i64 = 1_000_000_000;
 
 /// UTC now, in nanoseconds since 1970. Steps when somebody sets the clock. About 20 ns.
 ///
-/// For tests of what happens when a host's clock is wrong, `CHRONOSCOPE_CLOCK_OFFSET_NS` (read
-/// once, in nanoseconds, positive or negative) makes this process's clock wrong by so much.
+/// For test beds of what happens when a host's clock is wrong, `CHRONOSCOPE_CLOCK_OFFSET_NS` (read
+/// once, in nanoseconds, positive or negative) makes this process's clock wrong by so much; the
+/// process says so on standard error when it first asks for the time.
 #[inline]
 pub fn utc_now_ns() -> i64 {
     let utc_ns = match crate::replay::now_ns() {
@@ -30,10 +31,18 @@ static OFFSET_NS: OnceLock<i64> = OnceLock::new();
 #[cold]
 fn offset_from_environment() -> i64 {
     let Ok(text) = std::env::var("CHRONOSCOPE_CLOCK_OFFSET_NS") else { return 0 };
-    text.parse().unwrap_or_else(|_| {
+    let Ok(offset_ns) = text.parse::<i64>() else {
         eprintln!("chronoscope: CHRONOSCOPE_CLOCK_OFFSET_NS={text} is no number, and is ignored");
-        0
-    })
+        return 0;
+    };
+    if offset_ns != 0 {
+        // Whoever finds stamps that cannot be is not to look for long.
+        eprintln!(
+            "chronoscope: CHRONOSCOPE_CLOCK_OFFSET_NS is set: this process's clock is {offset_ns} \
+             ns off on purpose"
+        );
+    }
+    offset_ns
 }
 
 /// The monotonic clock, in nanoseconds since an origin of the kernel's choice (the boot, not
