@@ -89,6 +89,50 @@ fn check_chains(all: &Transactions, sent: u64) {
     assert_eq!(all.of("CWP", "TargetView_recalculate").len() as u64, 2 * sent);
 }
 
+/// With held output nothing is lost, and the time is where it belongs: between the processes, not
+/// in any of them.
+#[test]
+fn held_output_arrives_whole_and_waits_between_the_hops() {
+    let chain = Chain::new(1 << 16);
+    let hold = ["--nagle", "--flush-ms", "300"];
+    let tracker = chain.tracker_with(&hold);
+    let generator = chain.generator(&[&SMALL[..], &["--duration", "9"]].concat());
+    let messages = chain.messages_with(None, &hold);
+    let display = chain.display("held.png", &["--mpa", "never"]);
+    generator.finish();
+    clock::sleep(Duration::from_millis(100));
+    // What each still holds it sends when it ends.
+    let tracker = tracker.end();
+    clock::sleep(Duration::from_millis(700));
+    let messages = messages.end();
+    clock::sleep(Duration::from_millis(700));
+    let display = display.end();
+
+    let sent = tracker["processor"]["messages"].as_u64().unwrap();
+    assert!(sent > 100, "{tracker}");
+    assert_eq!(messages["tracker"]["blocks"], sent, "{messages}");
+    assert_eq!(display["position"]["standard"], sent, "{display}");
+
+    let all = chain.transactions();
+    let by_id = all.by_id();
+    let redraws = all.of("CWP", "TargetView_redraw");
+    assert_eq!(redraws.len() as u64, sent);
+    let (mut inside_ns, mut between_ns, mut held) = (0, 0, 0);
+    for redraw in redraws {
+        let drawn = by_id[&redraw.parent.0];
+        let forwarded = by_id[&drawn.parent.0];
+        let correlated = by_id[&forwarded.parent.0];
+        let waits = [forwarded.start_ns - correlated.end_ns(), drawn.start_ns - forwarded.end_ns()];
+        // Some 10 µs is what stamps of two processes may be off by.
+        assert!(waits.iter().all(|ns| *ns > -100_000), "{waits:?}");
+        inside_ns += [correlated, forwarded, drawn].iter().map(|r| r.elapsed_ns).sum::<u64>();
+        between_ns += waits.iter().sum::<i64>();
+        held += u64::from(waits[0] > 1_000_000 && waits[1] > 1_000_000);
+    }
+    assert!(held > sent / 2, "{held} of {sent} waited in both processes");
+    assert!(between_ns.cast_unsigned() > 10 * inside_ns, "{between_ns} {inside_ns}");
+}
+
 #[test]
 fn a_killed_message_server_is_found_again_by_all() {
     let chain = Chain::new(1 << 12);

@@ -1,6 +1,7 @@
 //! `radar-messages`: the message server (MSG).
 
 use anyhow::Context as _;
+use chronoscope_radar::link::Sending;
 use chronoscope_radar::messages::PlanBook;
 use chronoscope_radar::messages::server::{self, ServerSettings};
 use chronoscope_radar::traffic::plans;
@@ -39,6 +40,8 @@ struct Arguments {
     /// Cut a display or a client that asks for which more than this many octets wait.
     #[arg(long, value_name = "OCTETS", default_value_t = 1 << 20)]
     queue_octets: usize,
+    #[command(flatten)]
+    sending: Sending,
     /// Print what was done as one JSON object on stdout at the end.
     #[arg(long)]
     json: bool,
@@ -62,6 +65,7 @@ fn main() -> anyhow::Result<()> {
         listen: arguments.listen,
         port_file: arguments.port_file,
         queue_octets_max: arguments.queue_octets,
+        sending: arguments.sending,
         queries: arguments.queries,
         queries_port_file: arguments.queries_port_file,
         book,

@@ -3,6 +3,7 @@
 use anyhow::{Context as _, bail};
 use chronoscope_radar::asterix::DataSource;
 use chronoscope_radar::geodesy::Wgs84;
+use chronoscope_radar::link::Sending;
 use chronoscope_radar::tracker::Precision;
 use chronoscope_radar::tracker::server::{self, Input, ServerSettings};
 use chronoscope_radar::tracker::sites::{self, RadarSite};
@@ -48,6 +49,8 @@ struct Arguments {
     /// Cut a subscriber for whom more than this many octets wait.
     #[arg(long, value_name = "OCTETS", default_value_t = 1 << 20)]
     queue_octets: usize,
+    #[command(flatten)]
+    sending: Sending,
     /// Where the tracker's plane touches the earth: latitude and longitude in degrees.
     #[arg(long, value_name = "LAT,LON", default_value = "51,10")]
     origin: Wgs84,
@@ -103,6 +106,7 @@ fn main() -> anyhow::Result<()> {
         listen: arguments.listen,
         port_file: arguments.port_file,
         queue_octets_max: arguments.queue_octets,
+        sending: arguments.sending,
         origin: arguments.origin,
         radars,
         precision: Precision {

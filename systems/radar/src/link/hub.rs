@@ -1,5 +1,7 @@
 //! One producer, many TCP subscribers, none of whom can slow the others.
 
+use super::sending::{FlushTimer, Sending};
+use chronoscope_clock as clock;
 use mio::event::Event;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Interest, Registry, Token};
@@ -30,6 +32,12 @@ pub struct Hub {
     first: usize,
     subscribers: Vec<Option<Subscriber>>,
     queue_octets_max: usize,
+    nagle: bool,
+    timer: FlushTimer,
+    /// Blocks were pushed that may not have left yet.
+    held: bool,
+    /// Octets of the blocks pushed since the last sending.
+    held_octets: usize,
     counts: HubCounts,
 }
 
@@ -41,6 +49,8 @@ struct Subscriber {
     queue: Vec<u8>,
     /// Octets of `queue` already written.
     written: usize,
+    /// Octets of `queue` that may be written.
+    released: usize,
 }
 
 impl Hub {
@@ -48,7 +58,8 @@ impl Hub {
     pub const SUBSCRIBERS_MAX: usize = 1200;
 
     /// Listens on `address` and registers under the tokens `first..=first + SUBSCRIBERS_MAX`.
-    /// A subscriber for whom more than `queue_octets_max` octets wait is cut.
+    /// A subscriber for whom more than `queue_octets_max` octets wait is cut; half of that is
+    /// held at most before it is sent, whatever `sending` says.
     ///
     /// # Errors
     /// When the address cannot be listened on.
@@ -57,6 +68,7 @@ impl Hub {
         registry: &Registry,
         first: Token,
         queue_octets_max: usize,
+        sending: Sending,
     ) -> io::Result<Self> {
         let mut listener = TcpListener::bind(address)?;
         registry.register(&mut listener, first, Interest::READABLE)?;
@@ -65,6 +77,10 @@ impl Hub {
             first: first.0,
             subscribers: Vec::new(),
             queue_octets_max,
+            nagle: sending.nagle,
+            timer: FlushTimer::new(sending, clock::monotonic_ns()),
+            held: false,
+            held_octets: 0,
             counts: HubCounts::default(),
         })
     }
@@ -109,11 +125,41 @@ impl Hub {
             subscriber.queue.extend_from_slice(block);
             self.counts.delivered += 1;
         }
+        self.held = true;
+        self.held_octets += block.len();
     }
 
-    /// Writes what is queued, as far as the sockets take it, and cuts who is too far behind.
-    /// One system call a subscriber, however many blocks were pushed.
-    pub fn flush(&mut self, registry: &Registry) {
+    /// Writes what is queued and due, as far as the sockets take it, and cuts who is too far
+    /// behind. One system call a subscriber, however many blocks were pushed. `now_ns` is
+    /// monotonic.
+    pub fn flush(&mut self, registry: &Registry, now_ns: u64) {
+        if !self.held {
+            return;
+        }
+        let full = self.held_octets > self.queue_octets_max / 2;
+        if full || self.timer.may_send(now_ns) {
+            self.send(registry);
+        }
+    }
+
+    /// When [`Hub::flush`] has to be called next, monotonic ns; `None` while nothing is held.
+    pub fn deadline_ns(&self) -> Option<u64> {
+        self.timer.due_ns()
+    }
+
+    /// Writes everything that is held: nothing more will be pushed.
+    pub fn finish(&mut self, registry: &Registry) {
+        if self.held {
+            self.send(registry);
+        }
+    }
+
+    fn send(&mut self, registry: &Registry) {
+        (self.held, self.held_octets) = (false, 0);
+        self.timer.sent();
+        for subscriber in self.subscribers.iter_mut().flatten() {
+            subscriber.released = subscriber.queue.len();
+        }
         for index in 0..self.subscribers.len() {
             self.write(registry, index);
         }
@@ -149,8 +195,9 @@ impl Hub {
         };
         let token = Token(self.first + 1 + index);
         let interest = Interest::READABLE | Interest::WRITABLE;
-        let ready =
-            stream.set_nodelay(true).and_then(|()| registry.register(&mut stream, token, interest));
+        let ready = stream
+            .set_nodelay(!self.nagle)
+            .and_then(|()| registry.register(&mut stream, token, interest));
         if let Err(e) = ready {
             self.counts.refused += 1;
             eprintln!("cannot serve the subscriber {peer}: {e}");
@@ -160,7 +207,8 @@ impl Hub {
         // By number and host: the port is the kernel's choice and tells nobody anything.
         let name = format!("{} ({})", self.counts.connected, peer.ip());
         eprintln!("subscriber {name} connected");
-        self.subscribers[index] = Some(Subscriber { stream, name, queue: Vec::new(), written: 0 });
+        self.subscribers[index] =
+            Some(Subscriber { stream, name, queue: Vec::new(), written: 0, released: 0 });
     }
 
     /// Subscribers have nothing to say; reading notices when they leave.
@@ -210,11 +258,11 @@ impl Subscriber {
         self.queue.len() - self.written
     }
 
-    /// Writes until the socket is full or the queue empty; returns the octets written.
+    /// Writes until the socket is full or nothing more may be written; returns the octets written.
     fn write(&mut self) -> io::Result<u64> {
         let mut octets = 0;
-        while self.written < self.queue.len() {
-            match self.stream.write(&self.queue[self.written..]) {
+        while self.written < self.released {
+            match self.stream.write(&self.queue[self.written..self.released]) {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
                 Ok(n) => {
                     self.written += n;
@@ -227,10 +275,11 @@ impl Subscriber {
         }
         if self.written == self.queue.len() {
             self.queue.clear();
-            self.written = 0;
+            (self.written, self.released) = (0, 0);
         } else if self.written > self.queue.len() / 2 {
             // Amortised: an octet is moved at most once for each octet written.
             self.queue.drain(..self.written);
+            self.released -= self.written;
             self.written = 0;
         }
         Ok(octets)
@@ -252,8 +301,13 @@ mod tests {
     impl Bench {
         fn new(queue_octets_max: usize) -> Self {
             let poll = Poll::new().unwrap();
+            Self::sending(poll, queue_octets_max, Sending::default())
+        }
+
+        fn sending(poll: Poll, queue_octets_max: usize, sending: Sending) -> Self {
             let address = "127.0.0.1:0".parse().unwrap();
-            let hub = Hub::bind(address, poll.registry(), Token(10), queue_octets_max).unwrap();
+            let (registry, max) = (poll.registry(), queue_octets_max);
+            let hub = Hub::bind(address, registry, Token(10), max, sending).unwrap();
             Self { poll, hub }
         }
 
@@ -286,7 +340,7 @@ mod tests {
         let mut readers = [bench.subscribe(), bench.subscribe()];
         bench.hub.push(&[62, 0, 4, 1]);
         bench.hub.push(&[62, 0, 4, 2]);
-        bench.hub.flush(bench.poll.registry());
+        bench.hub.flush(bench.poll.registry(), 0);
         for reader in &mut readers {
             let mut got = [0; 8];
             reader.read_exact(&mut got).unwrap();
@@ -305,14 +359,14 @@ mod tests {
         // More than any kernel buffers for one loopback connection.
         while bench.hub.counts().cut_slow == 0 && sent < 1000 {
             bench.hub.push(&block);
-            bench.hub.flush(bench.poll.registry());
+            bench.hub.flush(bench.poll.registry(), 0);
             good.read_exact(&mut read).unwrap();
             sent += 1;
         }
         assert_eq!(bench.hub.counts().cut_slow, 1, "after {sent} blocks");
         assert_eq!(bench.hub.subscriber_count(), 1);
         bench.hub.push(&block);
-        bench.hub.flush(bench.poll.registry());
+        bench.hub.flush(bench.poll.registry(), 0);
         good.read_exact(&mut read).unwrap();
     }
 
@@ -326,5 +380,55 @@ mod tests {
         }
         assert_eq!(bench.hub.counts().left, 3);
         assert_eq!(bench.hub.subscribers.len(), 1);
+    }
+
+    /// Blocks are held until the beat after they came, and are then there whole and in order,
+    /// whatever became writable meanwhile; the last ones are sent at the end.
+    #[test]
+    fn held_blocks_leave_at_the_beat_and_at_the_end() {
+        let sending = Sending { nagle: true, flush_ms: 200 };
+        let mut bench = Bench::sending(Poll::new().unwrap(), 1 << 20, sending);
+        let mut reader = bench.subscribe();
+        let mut now_ns = clock::monotonic_ns();
+        let mut expected = Vec::new();
+        for number in 0..=255 {
+            let block = [62, 0, 4, number];
+            expected.extend(block);
+            bench.hub.push(&block);
+            bench.hub.flush(bench.poll.registry(), now_ns);
+            if number == 0 {
+                // The socket says that it is writable: not a reason to write.
+                let mut turns = 0;
+                bench.turn_until("some turns", |_| {
+                    turns += 1;
+                    turns > 3
+                });
+                assert_eq!(bench.hub.counts().octets, 0);
+            }
+            if number == 99 {
+                now_ns = bench.hub.deadline_ns().unwrap();
+                bench.hub.flush(bench.poll.registry(), now_ns);
+                assert_eq!((bench.hub.counts().octets, bench.hub.deadline_ns()), (400, None));
+            }
+        }
+        assert_eq!(bench.hub.counts().octets, 400);
+        assert_eq!(bench.hub.counts().cut_slow, 0);
+        bench.hub.finish(bench.poll.registry());
+        let mut got = vec![0; expected.len()];
+        reader.read_exact(&mut got).unwrap();
+        assert_eq!(got, expected);
+    }
+
+    #[test]
+    fn a_full_buffer_does_not_wait_for_the_beat() {
+        let sending = Sending { nagle: false, flush_ms: 500 };
+        let mut bench = Bench::sending(Poll::new().unwrap(), 1000, sending);
+        let _reader = bench.subscribe();
+        let now_ns = clock::monotonic_ns();
+        for _ in 0..3 {
+            bench.hub.push(&[62; 200]);
+            bench.hub.flush(bench.poll.registry(), now_ns);
+        }
+        assert_eq!(bench.hub.counts().octets, 600);
     }
 }

@@ -7,18 +7,21 @@
 //!
 //! Sockets have `TCP_NODELAY`, and whoever produced a batch flushes it before waiting again: a
 //! block never rests in a buffer while the process is idle. Waiting for fuller packets is what
-//! made the chains of the original system hundreds of times longer than their computation.
+//! made the chains of the original system hundreds of times longer than their computation; that can
+//! be done again, on request ([`Sending`]).
 //!
 //! Not here: encryption and authentication; the programs listen on loopback unless told otherwise.
 
 mod address;
 mod frames;
 mod hub;
+mod sending;
 mod signals;
 mod upstream;
 
 pub use address::{announce, write_port_file};
 pub use frames::{BlockReader, FrameError};
 pub use hub::{Hub, HubCounts};
+pub use sending::Sending;
 pub use signals::Signals;
 pub use upstream::{Upstream, UpstreamCounts};

@@ -2,7 +2,7 @@
 
 use super::query::{Desk, QueryCounts, QueryService};
 use super::{Forwarder, ForwarderCounts, Now, PlanBook};
-use crate::link::{Hub, HubCounts, Signals, Upstream, UpstreamCounts, announce};
+use crate::link::{Hub, HubCounts, Sending, Signals, Upstream, UpstreamCounts, announce};
 use chronoscope_clock as clock;
 use mio::{Events, Poll, Token};
 use std::io::{self, ErrorKind};
@@ -21,6 +21,8 @@ pub struct ServerSettings {
     pub port_file: Option<PathBuf>,
     /// Octets that may wait for one display before it is cut.
     pub queue_octets_max: usize,
+    /// When messages leave for displays.
+    pub sending: Sending,
     /// Where questions are asked, TCP; nowhere when absent.
     pub queries: Option<SocketAddr>,
     /// File that gets the address on which questions are answered.
@@ -78,7 +80,8 @@ pub fn run(settings: ServerSettings) -> io::Result<Summary> {
             tick_ns = now_ns + TICK_NS;
             server.forwarder.tick(Now { monotonic_ns: now_ns, utc_ns: clock::utc_now_ns() });
         }
-        let due_ns = server.upstream.deadline_ns().map_or(tick_ns, |d| d.min(tick_ns));
+        let due = [server.upstream.deadline_ns(), server.hub.deadline_ns()];
+        let due_ns = due.into_iter().flatten().fold(tick_ns, u64::min);
         let busy = server.upstream.is_readable() || server.asked;
         let wait_ns = if busy { 0 } else { due_ns.saturating_sub(now_ns) };
         match server.poll.poll(&mut events, Some(Duration::from_nanos(wait_ns))) {
@@ -87,6 +90,7 @@ pub fn run(settings: ServerSettings) -> io::Result<Summary> {
         }
         server.turn(&events);
     }
+    server.hub.finish(server.poll.registry());
     Ok(server.summary(begin_ns))
 }
 
@@ -107,7 +111,8 @@ impl Server {
         let registry = poll.registry();
         let signals = Signals::catch(registry, SIGNALS)?;
         let queue_octets_max = settings.queue_octets_max;
-        let hub = Hub::bind(settings.listen, registry, HUB, queue_octets_max)?;
+        let sending = settings.sending;
+        let hub = Hub::bind(settings.listen, registry, HUB, queue_octets_max, sending)?;
         let file = settings.port_file.as_deref();
         announce("radar-messages", "displays by TCP", hub.local_addr()?, file)?;
         let mut forwarder = Forwarder::new(settings.book);
@@ -143,9 +148,10 @@ impl Server {
             self.upstream.read(now.monotonic_ns, |block| {
                 forwarder.block(block, now, |message| hub.push(message));
             });
-            // Everything that has arrived is worked off: nothing rests here.
-            hub.flush(registry);
+            // Everything that has arrived is worked off: nothing rests here unless it is to.
+            hub.flush(registry, clock::monotonic_ns());
         }
+        self.hub.flush(registry, clock::monotonic_ns());
         // Tracks before questions: an answer is as new as what has arrived.
         if let (Some(queries), Some(situation)) = (&mut self.queries, self.forwarder.situation()) {
             self.asked = queries.turn(registry, self.forwarder.book(), situation, now.utc_ns);

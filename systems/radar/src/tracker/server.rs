@@ -2,14 +2,15 @@
 //! capture.
 //!
 //! One thread, one poll. Each datagram is taken through the whole tracker and its messages are
-//! flushed to the subscribers before the next one is read.
+//! flushed to the subscribers before the next one is read, unless they are to be held
+//! ([`Sending`]).
 
 use super::recording::{Output, Playback};
 use super::sites::RadarSite;
 use super::{Counts, Precision, Processor, ProcessorCounts, RadarBias, Radars, Settings};
 use crate::asterix::DataSource;
 use crate::geodesy::Wgs84;
-use crate::link::{Hub, HubCounts, Signals, announce};
+use crate::link::{Hub, HubCounts, Sending, Signals, announce};
 use chronoscope_clock as clock;
 use mio::net::UdpSocket;
 use mio::{Events, Interest, Poll, Registry, Token};
@@ -31,6 +32,8 @@ pub struct ServerSettings {
     pub port_file: Option<PathBuf>,
     /// Octets that may wait for one subscriber before it is cut.
     pub queue_octets_max: usize,
+    /// When messages leave.
+    pub sending: Sending,
     /// Origin of the tracker's plane.
     pub origin: Wgs84,
     /// Radars whose positions are known beforehand.
@@ -122,6 +125,7 @@ pub fn run(settings: &ServerSettings) -> io::Result<Summary> {
         server.receive();
         server.tick()?;
     }
+    server.hub.finish(server.poll.registry());
     let summary = server.summary(begin_ns);
     server.out.map_or(Ok(()), Output::finish)?;
     Ok(summary)
@@ -155,7 +159,8 @@ impl Server {
         let signals = Signals::catch(poll.registry(), SIGNALS)?;
         let source = Source::open(&settings.input, poll.registry())?;
         let out = settings.out.as_deref().map(Output::create).transpose()?;
-        let hub = Hub::bind(settings.listen, poll.registry(), HUB, settings.queue_octets_max)?;
+        let (queue_octets_max, sending) = (settings.queue_octets_max, settings.sending);
+        let hub = Hub::bind(settings.listen, poll.registry(), HUB, queue_octets_max, sending)?;
 
         let mut radars = Radars::new(settings.origin, settings.precision);
         if !settings.registration {
@@ -180,7 +185,11 @@ impl Server {
 
     /// How long there is nothing to do but for events.
     fn wait(&self) -> Duration {
-        let tick = Duration::from_millis(TICK_MS);
+        let mut tick = Duration::from_millis(TICK_MS);
+        if let Some(due_ns) = self.hub.deadline_ns() {
+            let left_ns = due_ns.saturating_sub(clock::monotonic_ns());
+            tick = tick.min(Duration::from_nanos(left_ns));
+        }
         match &self.source {
             Source::Socket { readable: true, .. } => Duration::ZERO,
             Source::Socket { .. } => tick,
@@ -225,7 +234,7 @@ impl Server {
                     self.processor.tick(at_ns, |message| pass(message, at_ns, hub, out));
                 }
             }
-            hub.flush(self.poll.registry());
+            hub.flush(self.poll.registry(), clock::monotonic_ns());
         }
     }
 
@@ -237,7 +246,7 @@ impl Server {
         };
         let (hub, out) = (&mut self.hub, &mut self.out);
         self.processor.tick(now_ns, |message| pass(message, now_ns, hub, out));
-        hub.flush(self.poll.registry());
+        hub.flush(self.poll.registry(), clock::monotonic_ns());
         out.as_mut().map_or(Ok(()), Output::check)
     }
 

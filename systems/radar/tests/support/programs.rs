@@ -109,8 +109,13 @@ impl Chain {
     }
 
     pub fn tracker(&self) -> Program {
+        self.tracker_with(&[])
+    }
+
+    pub fn tracker_with(&self, arguments: &[&str]) -> Program {
         let (plots, tracks) = (self.text("plots"), self.text("tracks"));
-        let arguments = ["--plots-port-file", &plots, "--port-file", &tracks];
+        let ours = ["--plots-port-file", &plots, "--port-file", &tracks];
+        let arguments = [&ours, arguments].concat();
         let program = self.start("tracker", env!("CARGO_BIN_EXE_radar-tracker"), &arguments);
         self.port("tracks");
         program
@@ -128,20 +133,16 @@ impl Chain {
 
     /// On `listen`, or on a port of the kernel's choice.
     pub fn messages(&self, listen: Option<&str>) -> Program {
+        self.messages_with(listen, &[])
+    }
+
+    pub fn messages_with(&self, listen: Option<&str>, arguments: &[&str]) -> Program {
         let _ = std::fs::remove_file(self.path("displays"));
         let (tracker, file, plans) =
             (self.port("tracks"), self.text("displays"), self.text("plans"));
         let listen = listen.unwrap_or("127.0.0.1:0");
-        let arguments = [
-            "--tracker",
-            &tracker,
-            "--listen",
-            listen,
-            "--port-file",
-            &file,
-            "--flight-plans",
-            &plans,
-        ];
+        let to = ["--tracker", &tracker, "--listen", listen, "--port-file", &file];
+        let arguments = [&to, &["--flight-plans", &plans][..], arguments].concat();
         let program = self.start("messages", env!("CARGO_BIN_EXE_radar-messages"), &arguments);
         self.port("displays");
         program
