@@ -27,9 +27,11 @@ fn tracks_are_drawn_and_their_chains_are_whole() {
     let before = target_pixels(&chain.path("at_once.png"));
 
     generator.finish();
+    // First, because a tracker without plots goes on to send: it extrapolates.
+    let tracker = tracker.end();
     clock::sleep(Duration::from_millis(700));
     let (at_once, collecting) = (at_once.end(), collecting.end());
-    let (messages, tracker) = (messages.end(), tracker.end());
+    let messages = messages.end();
 
     // 60 aircraft, some of them out of the radars' sight.
     let tracks = tracker["tracks"].as_u64().unwrap();
@@ -49,27 +51,33 @@ fn tracks_are_drawn_and_their_chains_are_whole() {
         assert!(pixels as u64 > 30 * tracks, "{png}: {pixels} pixels for {tracks} targets");
         assert!(before < pixels / 2, "{before} pixels before there was anything to draw");
     }
-    check_chains(&chain.transactions(), sent);
+    let extrapolated = tracker["tracker"]["extrapolated"].as_u64().unwrap();
+    check_chains(&chain.transactions(), sent, extrapolated);
 }
 
 /// Normal chains end at level 4, those of a collecting display at level 5, and every redraw has
-/// its whole line of parents up to the plot.
-fn check_chains(all: &Transactions, sent: u64) {
-    const COMMON: &str =
-        "MRTS:decodePlots MRTS:Correlate MSG:TrackStore_updateTrack CWP:TrackStore_updateTrack";
+/// its whole line of parents up to the plot, or up to the extrapolation where there was none.
+fn check_chains(all: &Transactions, sent: u64, extrapolated: u64) {
+    const COMMON: &str = "MSG:TrackStore_updateTrack CWP:TrackStore_updateTrack";
+    const PLOT: &str = "MRTS:decodePlots MRTS:Correlate";
+    const NO_PLOT: &str = "MRTS:Extrapolate";
     let (by_id, roots) = (all.by_id(), all.roots());
     let redraws = all.of("CWP", "TargetView_redraw");
-    let of_level = |level| redraws.iter().filter(|r| r.level == level).copied().collect::<Vec<_>>();
-    let (normal, averaged) = (of_level(4), of_level(5));
-    assert_eq!(normal.len() as u64, sent);
-    assert_eq!(averaged.len() as u64, sent);
+    let of_way = |way: String| {
+        let same = |r: &&&Record| all.lineage(r, &by_id) == format!("{way} CWP:TargetView_redraw");
+        redraws.iter().filter(same).copied().collect::<Vec<_>>()
+    };
+    let mpa = format!("{COMMON} CWP:TrackStore_updateTrackMPA");
+    let (normal, averaged) = (of_way(format!("{PLOT} {COMMON}")), of_way(format!("{PLOT} {mpa}")));
+    assert_eq!(normal.len() as u64, sent - extrapolated);
+    assert_eq!(averaged.len() as u64, sent - extrapolated);
+    for way in [format!("{NO_PLOT} {COMMON}"), format!("{NO_PLOT} {mpa}")] {
+        assert_eq!(of_way(way).len() as u64, extrapolated);
+    }
     assert_eq!(redraws.len() as u64, 2 * sent);
-    for (redraws, way) in [
-        (&normal, COMMON.to_owned()),
-        (&averaged, format!("{COMMON} CWP:TrackStore_updateTrackMPA")),
-    ] {
+    for (redraws, level) in [(&normal, 4), (&averaged, 5)] {
         for redraw in redraws {
-            assert_eq!(all.lineage(redraw, &by_id), format!("{way} CWP:TargetView_redraw"));
+            assert_eq!(redraw.level, level);
             let acpd_ns = redraw.since_root_ns().unwrap();
             let chain = (u128::from(redraw.chain_high) << 64) | u128::from(redraw.chain_low);
             let root = roots[&chain];

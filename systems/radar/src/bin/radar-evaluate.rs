@@ -23,7 +23,8 @@ Says how good a tracker's tracks (ASTERIX category 062) are: against the true po
 generated scenario, beside what ED-142 requires, or against the recorded tracks of another tracker.
 
 Against the truth: probability of update, long gaps, errors of position in straight flight and in \
-turns and of level, false and lost tracks, swaps, duplicates, time to initiation. Against other \
+turns and of level, false and lost tracks, swaps, duplicates, time to initiation. Updates that a \
+tracker extrapolates while a track coasts count as none; they have two figures of their own. Against other \
 tracks: mean (bias) and standard deviation of the differences, matched by address, else by Mode A \
 code, else by place; nobody knows which of both is right.
 
@@ -247,6 +248,8 @@ fn evaluation_text(evaluation: &Evaluation) -> String {
     );
     let mut line = |what: &str, value: String| text += &format!("{what:<44} {value:>10}\n");
     line("updated within the interval, share", number(verdict.detection, 4));
+    line("extrapolated updates (none of these)", verdict.extrapolated.to_string());
+    line("  their horizontal RMS, m", number(verdict.extrapolated_rms_m, 0));
     line("in gaps of more than 24 s, share", number(verdict.long_gaps, 5));
     line("horizontal RMS, m", number(verdict.rms_m, 0));
     line("  in straight flight, m", number(verdict.rms_straight_m, 0));

@@ -38,6 +38,8 @@ pub struct Report {
     pub mode_a: Option<u16>,
     /// The track ends with this report.
     pub ends: bool,
+    /// It is extrapolated, for want of a measurement (CST).
+    pub coasting: bool,
 }
 
 /// Everything that a tracker said, in the order in which it arrived.
@@ -117,6 +119,7 @@ impl Reports {
             address: track.derived.as_ref().and_then(|derived| derived.address),
             mode_a: track.mode_a.filter(|a| !a.garbled && !a.not_validated).map(|a| a.code),
             ends: track.status.is_some_and(|status| status.ends),
+            coasting: track.status.is_some_and(|status| status.coasting),
         })
     }
 }

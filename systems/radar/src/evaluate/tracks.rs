@@ -2,7 +2,8 @@
 //!
 //! Each report is compared with the reference track that is most probably the same aircraft's,
 //! brought to the report's time on the straight line between the two reference reports around it.
-//! Differences are ours less theirs.
+//! Differences are ours less theirs. Of either, only what was measured counts: extrapolated reports
+//! are passed over.
 
 use super::Report;
 use crate::tracker::identity::{Identity, Match};
@@ -130,7 +131,7 @@ impl<'a> Index<'a> {
     fn new(reports: &'a [Report]) -> Self {
         let mut tracks: BTreeMap<u16, Vec<&Report>> = BTreeMap::new();
         let mut by_address: BTreeMap<u32, BTreeSet<u16>> = BTreeMap::new();
-        for report in reports {
+        for report in reports.iter().filter(|report| report.ends || !report.coasting) {
             if let Some(address) = report.address {
                 by_address.entry(address).or_default().insert(report.number);
             }
@@ -256,6 +257,7 @@ mod tests {
                     address,
                     mode_a: None,
                     ends: false,
+                    coasting: false,
                 }
             })
             .collect()

@@ -34,8 +34,13 @@ pub struct Verdict {
     /// Reports whose errors were taken.
     pub reports: u64,
     /// Probability of update: share of the samples at which the aircraft's track had been updated
-    /// within the interval.
+    /// by a measurement within the interval. Extrapolated updates (CST) count as none, here and in
+    /// everything but the two figures of their own.
     pub detection: Option<f64>,
+    /// Extrapolated updates of tracks that followed an aircraft when last measured.
+    pub extrapolated: u64,
+    /// Root mean square of their horizontal error, m.
+    pub extrapolated_rms_m: Option<f64>,
     /// Share of the samples in a gap of more than 24 s.
     pub long_gaps: Option<f64>,
     /// Root mean square of the horizontal error of all reports, each at its own time, m.
@@ -117,11 +122,15 @@ struct Comparison<'a> {
     reports: Vec<Report>,
     /// Of these, those before have been taken.
     taken: usize,
-    /// The latest of each track.
+    /// The latest measurement of each track.
     latest: BTreeMap<u16, Report>,
     /// All, straight flight, turns: squares and counts.
     errors: [(f64, u64); 3],
     error_m_max: f64,
+    /// Whom each track followed last.
+    followed: BTreeMap<u16, u32>,
+    /// Of the errors of extrapolated reports: squares and count.
+    extrapolated: (f64, u64),
     levels: (f64, u64),
     right: u64,
     wrong: u64,
@@ -149,6 +158,8 @@ impl<'a> Comparison<'a> {
             latest: BTreeMap::new(),
             errors: [(0.0, 0); 3],
             error_m_max: 0.0,
+            followed: BTreeMap::new(),
+            extrapolated: (0.0, 0),
             levels: (0.0, 0),
             right: 0,
             wrong: 0,
@@ -158,7 +169,10 @@ impl<'a> Comparison<'a> {
     fn sample(&mut self, truths: &Truths, now_s: f64) {
         let first = self.taken;
         while let Some(report) = self.reports.get(self.taken).filter(|r| r.utc_s <= now_s) {
-            self.latest.insert(report.number, *report);
+            // An extrapolation updates nothing, unless it is the end.
+            if report.ends || !report.coasting {
+                self.latest.insert(report.number, *report);
+            }
             self.taken += 1;
         }
         let interval_s = self.settings.interval_s;
@@ -201,10 +215,15 @@ impl<'a> Comparison<'a> {
             .collect();
         for index in first..self.taken {
             let report = self.reports[index];
-            if let Some(&address) = owner.get(&report.number) {
+            if report.ends {
+                self.followed.remove(&report.number);
+            } else if report.coasting {
+                self.coasted(truths, &report);
+            } else if let Some(&address) = owner.get(&report.number) {
                 self.error(truths, &report, address);
             }
         }
+        self.followed.extend(owner);
     }
 
     fn is_in_area(&self, there: &There) -> bool {
@@ -218,6 +237,15 @@ impl<'a> Comparison<'a> {
     fn is_inside(&self, there: &There, level: f64) -> bool {
         let levels = self.settings.levels;
         self.is_in_area(there) && levels.is_none_or(|(low, high)| (low..=high).contains(&level))
+    }
+
+    /// Takes the error of an extrapolated report: of whomever its track followed last.
+    fn coasted(&mut self, truths: &Truths, report: &Report) {
+        let owner = self.followed.get(&report.number);
+        if let Some(real) = owner.and_then(|address| truths.state(*address, report.utc_s)) {
+            self.extrapolated.0 += (report.position - real.position).norm_squared();
+            self.extrapolated.1 += 1;
+        }
     }
 
     fn error(&mut self, truths: &Truths, report: &Report, address: u32) {
@@ -249,6 +277,8 @@ impl<'a> Comparison<'a> {
             samples: counted.samples,
             reports,
             detection: share(counted.matched, counted.samples),
+            extrapolated: self.extrapolated.1,
+            extrapolated_rms_m: rms(self.extrapolated),
             long_gaps: share(counted.long_gaps, counted.samples),
             rms_m: rms(self.errors[0]),
             rms_straight_m: rms(self.errors[1]),

@@ -41,6 +41,9 @@ pub struct Settings {
     pub gate_same_code: f64,
     /// The same where the address says that it is the aircraft: only the impossible is refused.
     pub gate_same_address: f64,
+    /// A radar that sees an aircraft is expected to see it again after this many of its turns; a
+    /// quarter more than one, for the sector that is on its way and the flight in between.
+    pub expected_turns: f64,
     /// Antenna period assumed until a radar's own is known, s.
     pub period_s: f64,
 }
@@ -59,6 +62,7 @@ impl Default for Settings {
             gate: 36.0,
             gate_same_code: 50.0,
             gate_same_address: 150.0,
+            expected_turns: 1.25,
             period_s: 6.0,
         }
     }
@@ -97,6 +101,8 @@ pub struct Counts {
     pub plots: u64,
     /// Plots that updated a confirmed track.
     pub updates: u64,
+    /// Updates without a plot: a confirmed track extrapolated while it coasts.
+    pub extrapolated: u64,
     /// Tracks begun.
     pub initiated: u64,
     /// Tracks that became believed.
@@ -249,6 +255,28 @@ impl Tracker {
         }
     }
 
+    /// Finds the tracks that coast, as of `now_s`, and of which subscribers have to be told again:
+    /// `update` gets each, whose state remains that of its latest plot.
+    ///
+    /// A track coasts when each radar that sees it (that has seen it in the last 30 s before its
+    /// latest plot) has missed it for more than a turn. It is extrapolated at once and then every
+    /// turn of the fastest of these radars, until a plot comes or [`Tracker::advance`] ends it.
+    pub fn coast(&mut self, now_s: f64, mut update: impl FnMut(Slot)) {
+        for index in 0..self.tracks.len() {
+            let Some(track) = &self.tracks[index] else { continue };
+            let told = track.phase == Phase::Confirmed && track.announced;
+            if !told || !self.is_overdue(track, now_s) {
+                continue;
+            }
+            if let Some(track) = &mut self.tracks[index] {
+                track.extrapolated_s = Some(now_s);
+                self.counts.extrapolated += 1;
+                #[allow(clippy::cast_possible_truncation)] // at most TRACKS_MAX
+                update(index as Slot);
+            }
+        }
+    }
+
     /// Marks a track as told to subscribers.
     pub fn announce(&mut self, slot: Slot) {
         if let Some(Some(track)) = self.tracks.get_mut(slot as usize) {
@@ -354,15 +382,25 @@ impl Tracker {
     }
 
     fn coast_s(&self, track: &Track) -> f64 {
-        let recent = |s: &&super::track::Sighting| track.time_s - s.time_s < 30.0;
-        let period = track
-            .sightings
-            .iter()
-            .filter(recent)
-            .map(|s| self.period_s(s.radar))
-            .fold(f64::INFINITY, f64::min);
+        let period = self.fastest_period_s(track);
         let Settings { coast_turns, coast_s_min, coast_s_max, .. } = self.settings;
         (coast_turns * period).clamp(coast_s_min, coast_s_max)
+    }
+
+    /// Shortest antenna period of the radars that see a track, s.
+    fn fastest_period_s(&self, track: &Track) -> f64 {
+        track.seeing().map(|s| self.period_s(s.radar)).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Whether a track coasts and its next extrapolation is due.
+    fn is_overdue(&self, track: &Track, now_s: f64) -> bool {
+        match track.extrapolated_s {
+            // Half a second early is nearer than a whole step of those who ask once a second.
+            Some(last_s) => now_s - last_s >= self.fastest_period_s(track) - 0.5,
+            None => track
+                .seeing()
+                .all(|s| now_s - s.time_s > self.settings.expected_turns * self.period_s(s.radar)),
+        }
     }
 
     /// Whether the track in `slot` follows the same aircraft as an older one, and has for some

@@ -1,5 +1,7 @@
 //! A track as subscribers get it: one record of category 062.
 
+use super::imm::MotionModel;
+use super::kinematic::Kinematic;
 use super::radars::Radars;
 use super::track::Track;
 use crate::asterix::cat062::{
@@ -15,33 +17,63 @@ const TURN_PROBABILITY: f64 = 0.6;
 const LEVEL_FT_MIN: f64 = 250.0;
 
 /// What only the moment of sending knows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mark {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moment {
+    /// Time of the state, tracker's seconds.
+    pub time_s: f64,
+    /// Position and velocity then.
+    pub state: Kinematic,
     /// The first message for this track.
     pub begins: bool,
     /// The last message for this track.
     pub ends: bool,
+    /// No plot came when one should have: the state is extrapolated (CST).
+    pub coasting: bool,
 }
 
-/// The record that describes `track`, with `special_purpose` (at most 254 octets) in its SP
-/// field. `source` is the tracker's own SAC/SIC.
+impl Moment {
+    /// The instant of a track's latest plot, of which nobody was told before the first.
+    pub fn of_plot(track: &Track) -> Self {
+        Self {
+            time_s: track.time_s,
+            state: track.estimate(),
+            begins: !track.announced,
+            ends: false,
+            coasting: false,
+        }
+    }
+
+    /// `time_s`, for which a track is extrapolated. Never before its latest plot.
+    pub fn extrapolated(track: &Track, time_s: f64, motion: &MotionModel) -> Self {
+        let time_s = time_s.max(track.time_s);
+        let state = track.estimate_at(time_s, motion);
+        Self { time_s, state, begins: false, ends: false, coasting: true }
+    }
+}
+
+/// The record that describes `track` at a moment, with `special_purpose` (at most 254 octets) in
+/// its SP field. `source` is the tracker's own SAC/SIC.
+///
+/// I062/136 is the last level that was measured, however old; the barometric altitude is that of
+/// the moment. Which kind of detection is too old (PSR, SSR, MDS beside CST) is not said: the
+/// tracker does not tell them apart.
 pub fn record(
     track: &Track,
     radars: &Radars,
     source: DataSource,
-    mark: Mark,
+    moment: Moment,
     special_purpose: Vec<u8>,
 ) -> cat062::Track {
-    let state = track.estimate();
+    let Moment { time_s, state, .. } = moment;
     let (x_m, y_m) = (state.position.x, state.position.y);
     let at = radars.plane().unproject(Plane { x_m, y_m }, 0.0);
-    let level = track.vertical.map(|v| quarter(v.level_at(track.time_s)).clamp(-1000.0, 4000.0));
+    let level_at = |at_s| track.vertical.map(|v| quarter(v.level_at(at_s)).clamp(-1000.0, 4000.0));
     let climb = track.vertical.map(|v| v.climb_ft_min().clamp(-100_000.0, 100_000.0));
     let identity = &track.identity;
     cat062::Track {
         source,
         service_id: Some(1),
-        time_of_day: Some(time_of_day(track.time_s)),
+        time_of_day: Some(time_of_day(time_s)),
         position: Some(Position { lat_deg: at.lat_deg, lon_deg: at.lon_deg }),
         cartesian: Some(Cartesian { x_m, y_m }),
         velocity: Some(Velocity {
@@ -60,12 +92,13 @@ pub fn record(
         track_number: Some(track.number),
         status: Some(Status {
             monosensor: track.sightings.len() < 2,
-            begins: mark.begins,
-            ends: mark.ends,
+            begins: moment.begins,
+            ends: moment.ends,
+            coasting: moment.coasting,
             ..Status::default()
         }),
         update_ages: Some(UpdateAges {
-            track_s: Some((track.time_s - track.born_s).clamp(0.0, 63.0)),
+            track_s: Some((time_s - track.born_s).clamp(0.0, 63.0)),
             ..UpdateAges::default()
         }),
         mode_of_movement: Some(ModeOfMovement {
@@ -79,8 +112,9 @@ pub fn record(
             },
             altitude_discrepancy: false,
         }),
-        measured_flight_level: level,
-        barometric_altitude: level.map(|level| BarometricAltitude { qnh_corrected: false, level }),
+        measured_flight_level: level_at(track.time_s),
+        barometric_altitude: level_at(time_s)
+            .map(|level| BarometricAltitude { qnh_corrected: false, level }),
         rate_of_climb_ft_min: climb,
         accuracy: Some(Accuracy {
             cartesian_m: Some((sigma(state.pp.xx, 32_000.0), sigma(state.pp.yy, 32_000.0))),

@@ -5,8 +5,12 @@
 //! carries the correlator of the `Correlate` that caused it in the Special Purpose field of its
 //! record, marked asynchronous (nobody here waits for the displays) and independent (their
 //! failures are not ours).
+//!
+//! A track that coasts is sent on without a plot. What caused that is the time that has passed,
+//! so each such message begins a chain of its own, with the root `Extrapolate`: durations from
+//! `decodePlots` remain those of plots, and what an extrapolation costs is measured beside them.
 
-use super::output::{self, Mark};
+use super::output::{self, Moment};
 use super::{
     Counts, Measurement, Outcome, Phase, RadarBias, Radars, Settings, Slot, Tracker, Unusable,
 };
@@ -19,10 +23,11 @@ use std::collections::BTreeMap;
 static DECODE: Class = class!("decodePlots");
 static CONVERSION: Class = class!("Conversion");
 static CORRELATE: Class = class!("Correlate");
+static EXTRAPOLATE: Class = class!("Extrapolate");
 
 /// Most octets of content in a Special Purpose field: its length octet counts itself.
 pub const SPECIAL_PURPOSE_OCTETS_MAX: usize = 254;
-/// How often ended tracks are looked for, s.
+/// How often tracks that coast or end are looked for, s.
 const ADVANCE_S: f64 = 1.0;
 
 /// What the processor did. All counts since the start.
@@ -120,22 +125,43 @@ impl Processor {
         self.counts.malformed += u64::from(!rest.is_empty());
     }
 
-    /// Ends tracks that are no longer seen; call about once a second, `utc_ns` being now.
+    /// Ends tracks that are no longer seen and extrapolates those that coast; call about once a
+    /// second, `utc_ns` being now.
     pub fn tick(&mut self, utc_ns: i64, mut send: impl FnMut(&[u8])) {
         let now_s = self.radars.plot_time_s(utc_ns);
         if (0.0..ADVANCE_S).contains(&(now_s - self.advanced_s)) {
             return;
         }
         self.advanced_s = now_s;
-        let (radars, source) = (&self.radars, self.source);
+        let (radars, source, motion) = (&self.radars, self.source, self.tracker.settings().motion);
         let mut records = Vec::new();
         self.tracker.advance(now_s, |track| {
-            let mark = Mark { begins: false, ends: true };
-            records.push(output::record(track, radars, source, mark, Vec::new()));
+            let coasting = track.extrapolated_s.is_some();
+            let moment = Moment::extrapolated(track, now_s, &motion);
+            let moment = Moment { ends: true, coasting, ..moment };
+            records.push(output::record(track, radars, source, moment, Vec::new()));
         });
         for record in records {
             self.emit(&record, &mut send);
         }
+        let mut coasting = Vec::new();
+        self.tracker.coast(now_s, |slot| coasting.push(slot));
+        for slot in coasting {
+            self.extrapolate(slot, now_s, &mut send);
+        }
+    }
+
+    /// Tells subscribers where a track that coasts is probably now.
+    fn extrapolate(&mut self, slot: Slot, now_s: f64, send: &mut impl FnMut(&[u8])) {
+        let extrapolate = EXTRAPOLATE.begin();
+        let token = self.token(&extrapolate.correlator());
+        if let Some(track) = self.tracker.track(slot) {
+            let motion = &self.tracker.settings().motion;
+            let moment = Moment::extrapolated(track, now_s, motion);
+            let record = output::record(track, &self.radars, self.source, moment, token);
+            self.emit(&record, send);
+        }
+        extrapolate.stop(Status::Good);
     }
 
     fn plots(&mut self, octets: &[u8], utc_ns: i64, send: &mut impl FnMut(&[u8])) {
@@ -212,14 +238,20 @@ impl Processor {
     }
 
     fn announce(&mut self, slot: Slot, correlator: &Correlator, send: &mut impl FnMut(&[u8])) {
-        let token = correlator.clone().with_flags(true, true).to_bytes(SPECIAL_PURPOSE_OCTETS_MAX);
-        self.counts.ancestors_dropped += u64::from(token.dropped());
+        let token = self.token(correlator);
         let Some(track) = self.tracker.track(slot) else { return };
         debug_assert_eq!(track.phase, Phase::Confirmed);
-        let mark = Mark { begins: !track.announced, ends: false };
-        let record = output::record(track, &self.radars, self.source, mark, token.to_vec());
+        let moment = Moment::of_plot(track);
+        let record = output::record(track, &self.radars, self.source, moment, token);
         self.tracker.announce(slot);
         self.emit(&record, send);
+    }
+
+    /// What a message carries of the transaction that caused it.
+    fn token(&mut self, correlator: &Correlator) -> Vec<u8> {
+        let token = correlator.clone().with_flags(true, true).to_bytes(SPECIAL_PURPOSE_OCTETS_MAX);
+        self.counts.ancestors_dropped += u64::from(token.dropped());
+        token.to_vec()
     }
 
     fn emit(&mut self, record: &crate::asterix::cat062::Track, send: &mut impl FnMut(&[u8])) {
@@ -335,6 +367,52 @@ mod tests {
         processor.tick(NOW_NS + 80_000_000_000, |m| messages.push(m.to_vec()));
         let heard = tracks(&messages);
         assert!(heard.len() == 1 && heard[0].status.unwrap().ends, "{heard:?}");
+        assert!(!heard[0].status.unwrap().coasting);
+    }
+
+    /// A plot every 4 s until second 12, and then none for three turns.
+    #[test]
+    fn a_track_without_plots_is_extrapolated_every_turn_until_a_plot_comes() {
+        let mut processor = processor();
+        let mut messages: Vec<Vec<u8>> = Vec::new();
+        for turn in 0..=3 {
+            let datagram = [service(), plot(turn)].concat();
+            processor.datagram(&datagram, NOW_NS + turn * 4_000_000_000, |_| {});
+        }
+        for second in 12..=25 {
+            processor.tick(NOW_NS + second * 1_000_000_000, |m| messages.push(m.to_vec()));
+        }
+        let heard = tracks(&messages);
+        let at_s: Vec<i64> = heard
+            .iter()
+            .map(|t| (t.time_of_day.unwrap().to_utc_ns(NOW_NS) - NOW_NS) / 1_000_000_000)
+            .collect();
+        // More than one and a quarter turns after the last plot, and then every turn.
+        assert_eq!(at_s, [18, 22]);
+        for (track, at_s) in heard.iter().zip([18.0, 22.0]) {
+            assert!(track.status.unwrap().coasting && !track.status.unwrap().ends, "{track:?}");
+            // 0.5 NM in 4 s, of a first plot at 50 NM.
+            let position = track.position.unwrap();
+            let north_nm = 60.0 * (position.lat_deg - 50.0);
+            assert!((north_nm - 50.0 - 0.125 * at_s).abs() < 0.3, "{north_nm}");
+            // Its own chain, in which nobody waits either.
+            let token = Correlator::decode(&track.special_purpose).unwrap();
+            assert!(token.is_asynchronous() && token.is_independent());
+        }
+        let accuracy = |track: &cat062::Track| track.accuracy.unwrap().cartesian_m.unwrap().1;
+        assert!(accuracy(&heard[1]) > accuracy(&heard[0]));
+        assert_eq!(processor.tracker_counts().extrapolated, 2);
+
+        messages.clear();
+        processor.datagram(&plot(6), NOW_NS + 24_000_000_000, |m| messages.push(m.to_vec()));
+        processor.tick(NOW_NS + 26_000_000_000, |m| messages.push(m.to_vec()));
+        let heard = tracks(&messages);
+        assert!(heard.len() == 1 && !heard[0].status.unwrap().coasting, "{heard:?}");
+        for second in 27..=50 {
+            processor.tick(NOW_NS + second * 1_000_000_000, |m| messages.push(m.to_vec()));
+        }
+        let last = tracks(&messages).pop().unwrap();
+        assert!(last.status.unwrap().ends && last.status.unwrap().coasting, "{last:?}");
     }
 
     #[test]

@@ -65,6 +65,8 @@ pub struct Track {
     pub announced: bool,
     /// The latest sighting by each radar that ever saw it.
     pub sightings: Vec<Sighting>,
+    /// For when it was last extrapolated for subscribers, tracker's seconds; `None` since a plot.
+    pub extrapolated_s: Option<f64>,
     /// How often in a row it looked like a twin of an older track.
     pub twin_votes: u8,
     pub(super) cell: Cell,
@@ -83,6 +85,7 @@ impl Track {
             born_s: m.time_s,
             hits: 1,
             announced: false,
+            extrapolated_s: None,
             sightings: vec![Sighting { radar: m.radar, time_s: m.time_s }],
             twin_votes: 0,
             cell,
@@ -95,9 +98,19 @@ impl Track {
         self.filter.estimate()
     }
 
+    /// Best estimate at `time_s`, which is not before that of the latest plot.
+    pub fn estimate_at(&self, time_s: f64, model: &MotionModel) -> Kinematic {
+        self.filter.predicted(time_s - self.time_s, model).estimate()
+    }
+
     /// Position of the best estimate, m; cheaper than the whole of it.
     pub(super) fn estimate_position(&self) -> Vec2 {
         self.filter.position()
+    }
+
+    /// The latest sightings by the radars that see it: in the 30 s before its latest plot.
+    pub(super) fn seeing(&self) -> impl Iterator<Item = &Sighting> {
+        self.sightings.iter().filter(|s| self.time_s - s.time_s < 30.0)
     }
 
     /// When `radar` last saw it, tracker's seconds.
@@ -151,6 +164,7 @@ impl Track {
             }
         }
         self.hits += 1;
+        self.extrapolated_s = None;
         match self.sightings.iter_mut().find(|s| s.radar == m.radar) {
             Some(sighting) => sighting.time_s = sighting.time_s.max(m.time_s),
             None => self.sightings.push(Sighting { radar: m.radar, time_s: m.time_s }),
