@@ -98,7 +98,7 @@ fn per_process(run: &mut Run<'_>, last: &Value) -> Result<Found> {
 /// The heap of a whole program, as the C library sees it.
 fn heap(run: &mut Run<'_>, found: &mut Found) -> Result<()> {
     let generator = run.programs().path("radar-generator")?;
-    let call = run.call("beyond")?.arg("--").arg(generator).args(["--scenario", "circles"]);
+    let call = run.call("beyond")?.arg(generator).args(["--scenario", "circles"]);
     let text = call.args(["--duration", "1", "--to", "127.0.0.1:9"]).text()?;
     let rows = text.lines().skip(1).take_while(|line| !line.is_empty()).filter_map(|line| {
         // Names may have spaces; seven numbers follow.

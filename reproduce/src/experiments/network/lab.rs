@@ -52,6 +52,8 @@ const OUTSIDE: Ipv4Addr = Ipv4Addr::new(10, 4, 1, 1);
 const PORT: u16 = 4000;
 /// net-snmp renews its counters every 3 s, and counts nothing in its first 3 s.
 const SETTLE: Duration = Duration::from_millis(4500);
+/// So nothing is sent for so long before a scan that ends an interval of its own traffic.
+const QUIET_S: f64 = 3.4;
 /// Packets of all hosts, in and out, in an interval of Table 2.
 const ACTIVITY: f64 = 12_000.0;
 const STEP: Duration = Duration::from_millis(10);
@@ -165,7 +167,7 @@ fn load(plan: &LabPlan) -> Result<Value> {
     let traffic = Traffic::new(ring, outside)?;
     sleep(SETTLE);
     let mut programs = Programs { plan, lines: Vec::new() };
-    let (interval_s, activity_s) = if plan.quick { (16.0, 3.5) } else { (45.0, 10.0) };
+    let (interval_s, activity_s) = if plan.quick { (10.0, 5.0) } else { (45.0, 10.0) };
     std::thread::scope(|scope| {
         scope.spawn(|| traffic.run());
         let measured = (|| -> Result<Value> {
@@ -180,13 +182,14 @@ fn load(plan: &LabPlan) -> Result<Value> {
             let data = [1, 2].map(|n| plan.out.join(format!("table{n}")).display().to_string());
             // The traffic is that of an interval before the first reading until after the last.
             let shares = distribution(&published, &names)?;
-            traffic.change(&shares, packets(&published)? / interval_s);
+            traffic.change(&shares, packets(&published)? / interval_s, f64::INFINITY);
             scan(&data[0], interval_s, &mut |_| {}, 1)?;
             let nine = activity(&published, &names)?;
             let mut next = |scans: usize| {
                 let Some(shares) = nine.get(scans) else { return };
                 let halves: Shares = shares.iter().map(|share| [*share; 2]).collect();
-                traffic.change(&halves, ACTIVITY / activity_s);
+                let for_s = activity_s - QUIET_S;
+                traffic.change(&halves, ACTIVITY / for_s, for_s);
             };
             next(0);
             scan(&data[1], activity_s, &mut next, nine.len())?;
@@ -358,8 +361,8 @@ struct Traffic {
     /// Of each host of the ring.
     sockets: Vec<UdpSocket>,
     outside: UdpSocket,
-    /// Packets a second that come in and go out, of each host.
-    rates: Mutex<Shares>,
+    /// Packets a second that come in and go out, of each host, and until when.
+    rates: Mutex<(Shares, u64)>,
     stop: AtomicBool,
 }
 
@@ -375,17 +378,20 @@ impl Traffic {
         Ok(Self {
             sockets: sockets.collect::<Result<_>>()?,
             outside,
-            rates: Mutex::new(vec![[0.0; 2]; ring.len()]),
+            rates: Mutex::new((vec![[0.0; 2]; ring.len()], 0)),
             stop: AtomicBool::new(false),
         })
     }
 
-    /// From now on these shares of so many packets a second.
-    fn change(&self, shares: &Shares, packets_per_s: f64) {
+    /// From now on these shares of so many packets a second, for so long.
+    fn change(&self, shares: &Shares, packets_per_s: f64, for_s: f64) {
         let sum: f64 = shares.iter().flatten().sum();
         let rates = shares.iter().map(|of| of.map(|share| share * packets_per_s / sum));
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        // `as` keeps to the range
+        let until_ns = monotonic_ns().saturating_add((for_s * 1e9) as u64);
         if let Ok(mut now) = self.rates.lock() {
-            *now = rates.collect();
+            *now = (rates.collect(), until_ns);
         }
     }
 
@@ -398,7 +404,10 @@ impl Traffic {
             // What a busy machine kept from being sent for longer is not sent in one burst.
             let passed_s = ((now_ns - last_ns) as f64 / 1e9).min(0.2);
             last_ns = now_ns;
-            let Ok(rates) = self.rates.lock().map(|rates| rates.clone()) else { return };
+            let Ok((rates, until_ns)) = self.rates.lock().map(|now| now.clone()) else { return };
+            if now_ns > until_ns {
+                continue;
+            }
             for (n, (owed, rate)) in (0..).zip(owed.iter_mut().zip(&rates)) {
                 let Some(socket) = self.sockets.get(usize::from(n)) else { continue };
                 for way in 0..2 {
