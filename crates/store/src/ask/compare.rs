@@ -179,13 +179,17 @@ fn sentence(
         return "one of the two has too few durations to compare".to_owned();
     };
     let (low, high) = difference.interval_ns;
-    let relative = |ns: f64| 100.0 * ns / a.mean_ns.max(f64::MIN_POSITIVE);
-    let interval = format!(
-        "{:+.1} % of the mean, 95 % interval {:+.1} to {:+.1} %",
-        relative(difference.difference_ns),
-        relative(low),
-        relative(high)
-    );
+    let mean_ns = a.mean_ns.max(f64::MIN_POSITIVE);
+    let relative = |ns: f64| ns / mean_ns;
+    let shown = [difference.difference_ns, low, high].map(relative);
+    // Beyond twice as long nobody thinks in percent.
+    let interval = if shown[0] >= 1.0 {
+        let [mean, low, high] = shown.map(|share| 1.0 + share);
+        format!("{mean:.1} times the mean, 95 % interval {low:.1} to {high:.1}")
+    } else {
+        let [mean, low, high] = shown.map(|share| 100.0 * share);
+        format!("{mean:+.1} % of the mean, 95 % interval {low:+.1} to {high:+.1} %")
+    };
     let (of_a, of_b) = (a.count, b.count);
     if low <= 0.0 && high >= 0.0 {
         return format!("no difference is shown: {interval} ({of_a} and {of_b} durations)");
