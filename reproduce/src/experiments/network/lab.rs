@@ -101,7 +101,7 @@ impl Programs<'_> {
             .with_context(|| format!("what chronoscope {} printed", args.join(" ")))
     }
 
-    /// `chronoscope` in a host, to its end; called with how many lines it has printed, as they come.
+    /// `chronoscope` in a host, to its end; called with the number of each line as it comes, from 0.
     fn hear(
         &mut self,
         host: &Namespace,
@@ -117,7 +117,7 @@ impl Programs<'_> {
         let output = running.0.stdout.take().context("no standard output")?;
         for (index, line) in BufReader::new(output).lines().enumerate() {
             line?;
-            heard(index + 1);
+            heard(index);
         }
         let status = running.0.wait()?;
         ensure!(status.success(), "chronoscope {}: {status}", args.join(" "));
@@ -180,18 +180,23 @@ fn load(plan: &LabPlan) -> Result<Value> {
                 programs.hear(outside, &[&words[..], &more].concat(), next)
             };
             let data = [1, 2].map(|n| plan.out.join(format!("table{n}")).display().to_string());
-            // The traffic is that of an interval before the first reading until after the last.
+            // The first line is the reading that the first interval begins with; each further one
+            // ends an interval.
             let shares = distribution(&published, &names)?;
-            traffic.change(&shares, packets(&published)? / interval_s, f64::INFINITY);
-            scan(&data[0], interval_s, &mut |_| {}, 1)?;
+            let (in_all, for_s) = (packets(&published)?, interval_s - QUIET_S);
+            let mut once = |line: usize| {
+                if line == 0 {
+                    traffic.change(&shares, in_all / for_s, for_s);
+                }
+            };
+            scan(&data[0], interval_s, &mut once, 1)?;
             let nine = activity(&published, &names)?;
-            let mut next = |scans: usize| {
-                let Some(shares) = nine.get(scans) else { return };
+            let mut next = |line: usize| {
+                let Some(shares) = nine.get(line) else { return };
                 let halves: Shares = shares.iter().map(|share| [*share; 2]).collect();
                 let for_s = activity_s - QUIET_S;
                 traffic.change(&halves, ACTIVITY / for_s, for_s);
             };
-            next(0);
             scan(&data[1], activity_s, &mut next, nine.len())?;
             let mut table = |data: &str| {
                 programs.ask(
