@@ -36,6 +36,9 @@ pub(crate) struct Arguments {
     /// Measure nothing: write the report of what was kept
     #[arg(long, conflicts_with_all = ["again", "list"])]
     pub(crate) report_only: bool,
+    /// Also put what was found into the documents' pages in this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) pages: Option<PathBuf>,
     /// Where outcomes and the report are
     #[arg(long, default_value = "out/reproduce", value_name = "DIR")]
     pub(crate) out: PathBuf,

@@ -62,6 +62,9 @@ fn reproduce(arguments: &Arguments) -> Result<ExitCode> {
     let outcomes: Vec<_> = PLAN.iter().filter_map(|one| settings.kept(one)).collect();
     let report = Report::new(&published, PLAN, &outcomes, utc_now_ns());
     let page = report.write(&settings.out.join("report"))?;
+    if let Some(folder) = &arguments.pages {
+        report.write_pages(folder)?;
+    }
     if arguments.json {
         println!("{:#}", report.figures());
     } else {

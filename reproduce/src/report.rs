@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 mod figures;
 mod html;
+mod pages;
 mod style;
 
 /// All that is shown.

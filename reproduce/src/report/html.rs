@@ -235,7 +235,7 @@ fn notes(published: Option<&Figure>, row: Option<&Row>) -> String {
     [beside, note, source].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-fn value(value: Value) -> String {
+pub(super) fn value(value: Value) -> String {
     match value {
         Value::Number(one) => number(one),
         Value::Range([from, to]) => format!("{} to {}", number(from), number(to)),
