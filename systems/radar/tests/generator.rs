@@ -184,6 +184,67 @@ fn wrong_arguments_say_what_to_do() {
     assert!(!output.status.success());
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("run tools/flights"), "{said}");
+    for (arguments, expected) in [
+        (["--fault", "98/99=clutter,5"], "no radar with this SAC/SIC turns"),
+        (["--fault", "98/1=clutter"], "expected clutter,PLOTS"),
+        (["--fault", "rain"], "expected SAC/SIC=KIND"),
+        (["--levels", "300-200"], "expected LOW-HIGH"),
+    ] {
+        let output = circles(&arguments, &["127.0.0.1:9".parse().unwrap()]).wait_with_output();
+        let output = output.unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && said.contains(expected), "{arguments:?}: {said}");
+    }
+}
+
+/// Of the artificial scenarios each is seen where its truth says that it is, and all radars can
+/// have a fault.
+#[test]
+fn every_artificial_scenario_is_flown_and_spoilt() {
+    for (scenario, flights, heard) in
+        [("crossings", "6", 6), ("climbs", "8", 6), ("holds", "12", 12)]
+    {
+        let (socket, address) = listener();
+        let dir = tempfile::tempdir().unwrap();
+        let truth = dir.path().join("truth.csv");
+        let arguments = [
+            "--scenario",
+            scenario,
+            "--places",
+            "1",
+            "--flights",
+            flights,
+            // Few enough for the socket to hold until they are read.
+            "--radars",
+            "2",
+            "--speed",
+            "8",
+            "--duration",
+            "2",
+            "--fault",
+            "all=duplicates,1",
+            "--json",
+        ];
+        let arguments = [&arguments[..], &["--truth", truth.to_str().unwrap()]].concat();
+        let summary = summary(&start(&arguments, &[address]).wait_with_output().unwrap());
+        let records = records(&received(&socket));
+        let plots: Vec<_> = records
+            .iter()
+            .filter_map(|record| match record {
+                Record::Plot(plot) => Some(plot),
+                _ => None,
+            })
+            .collect();
+        assert!(plots.len() > 20, "{scenario}: {}", plots.len());
+        assert_eq!(summary["plots"], plots.len());
+        assert!(plots.chunks(2).all(|pair| pair[0] == pair[1]), "{scenario}");
+        let seen: HashSet<u32> = plots.iter().filter_map(|plot| plot.aircraft_address).collect();
+        let text = std::fs::read_to_string(&truth).unwrap();
+        let address = |line: &str| u32::from_str_radix(line.split(',').nth(1)?, 16).ok();
+        let there: HashSet<u32> = text.lines().skip(1).filter_map(address).collect();
+        assert!(seen.is_subset(&there), "{scenario}");
+        assert!(there.len() >= heard && seen.len() >= heard / 2, "{scenario}: {there:?} {seen:?}");
+    }
 }
 
 /// The recording; `None`, loudly, when it cannot be had.
@@ -210,7 +271,7 @@ fn the_readme_works() {
         .lines()
         .filter_map(|line| line.split_once("--bin radar-generator -- ").map(|(_, call)| call))
         .collect();
-    assert_eq!(calls.len(), 4);
+    assert_eq!(calls.len(), 5);
     for call in calls {
         let mut arguments: Vec<String> = call.split_whitespace().map(str::to_owned).collect();
         if let Some(path) = arguments.iter_mut().find(|argument| *argument == "\"$recording\"") {

@@ -5,12 +5,14 @@
 //! does both, with [`Destinations`].
 
 mod destinations;
+mod faults;
 mod noise;
 mod radar;
 pub mod sites;
 mod truth;
 
 pub use destinations::Destinations;
+pub use faults::{Fault, FaultError, SPELLINGS as FAULT_SPELLINGS};
 pub(crate) use noise::Noise;
 pub use radar::{
     AZIMUTH_NOISE_DEG, Bias, DETECTION, LEVEL_PRESENT, MODE_A_PRESENT, RANGE_NOISE_M, Radar,
@@ -97,6 +99,13 @@ impl Generator {
     pub fn set_bias(&mut self, source: DataSource, bias: Bias) -> bool {
         let radar = self.radars.iter_mut().find(|radar| radar.site().source == source);
         radar.map(|radar| radar.bias = bias).is_some()
+    }
+
+    /// Gives the radar named `source`, or all of them, a fault; false when there is no such radar.
+    /// A radar may have several.
+    pub fn add_fault(&mut self, source: Option<DataSource>, fault: Fault) -> bool {
+        let meant = |radar: &&mut Radar| source.is_none_or(|one| radar.site().source == one);
+        self.radars.iter_mut().filter(meant).map(|radar| radar.faults.add(fault)).count() > 0
     }
 
     /// The radars.

@@ -5,6 +5,7 @@
 //! sends them. Every aircraft is detected at the instant at which the antenna points at it, once
 //! a turn, with probability [`DETECTION`].
 
+use super::faults::{Faults, sector_of};
 use super::noise::Noise;
 use super::sites::Site;
 use crate::asterix::cat034::{MessageType, RadarPosition, ServiceMessage};
@@ -63,7 +64,8 @@ pub struct Radar {
     /// Probability that an aircraft in range is detected in a turn.
     pub(super) detection: f64,
     pub(super) bias: Bias,
-    /// How many plots were detected.
+    pub(super) faults: Faults,
+    /// How many plots went out.
     pub plots: u64,
 }
 
@@ -84,6 +86,7 @@ impl Radar {
             candidates: vec![Vec::new(); SECTORS as usize],
             detection: DETECTION,
             bias: Bias::default(),
+            faults: Faults::none(site.source, seed),
             plots: 0,
         }
     }
@@ -101,7 +104,16 @@ impl Radar {
     }
 
     fn crossing_s(&self, sector: u64) -> f64 {
-        self.first_north_s + sector as f64 * self.site.period_s / f64::from(SECTORS)
+        let even_s = self.first_north_s + sector as f64 * self.site.period_s / f64::from(SECTORS);
+        let (turn, part) = (sector / u64::from(SECTORS), sector % u64::from(SECTORS));
+        let (from, to) = (self.faults.wobble(turn), self.faults.wobble(turn + 1));
+        let wobble = from + (to - from) * part as f64 / f64::from(SECTORS);
+        even_s + wobble * self.site.period_s
+    }
+
+    /// How long a turn takes, s.
+    fn turn_s(&self, turn: u64) -> f64 {
+        self.site.period_s * (1.0 + self.faults.wobble(turn + 1) - self.faults.wobble(turn))
     }
 
     /// Turns the antenna to its next sector and gives the datagrams that then go out.
@@ -126,15 +138,19 @@ impl Radar {
             Some(left) if self.turning => self.plots_of(left, aircraft, &utc_ns_of),
             _ => Vec::new(),
         };
-        self.plots += plots.len() as u64;
         if entered == 0 || !self.turning {
             self.find_candidates(aircraft, aloft, at_s);
             self.turning = true;
         }
-        self.datagrams(
-            &plots,
-            &self.service_messages(entered, TimeOfDay::from_utc_ns(utc_ns_of(at_s))),
-        )
+        if self.faults.is_silent(at_s) {
+            return Ok(Vec::new());
+        }
+        let services = self.service_messages(entered, TimeOfDay::from_utc_ns(utc_ns_of(at_s)));
+        let (plots, services) = self.faults.spoil(plots, services, at_s, crossing);
+        let datagrams = self.datagrams(&plots, &services)?;
+        let (datagrams, plots) = self.faults.deliver(datagrams, plots.len() as u64, at_s);
+        self.plots += plots;
+        Ok(datagrams)
     }
 
     /// Notes for every sector which aircraft may be passed in it during the coming turn.
@@ -190,17 +206,39 @@ impl Radar {
             let keys = [self.seed, self.site.source.sic.into(), plane.address.into(), turn];
             let mut noise = Noise::keyed(keys);
             if noise.uniform() < self.detection {
-                let time_of_day = TimeOfDay::from_utc_ns(utc_ns_of(at_s + self.bias.time_s));
+                let stamp_s =
+                    at_s + self.bias.time_s + self.faults.stamp_error_s(plane.address, turn);
+                let time_of_day = TimeOfDay::from_utc_ns(utc_ns_of(stamp_s));
                 plots.push((at_s, self.plot(plane, &polar, &state, time_of_day, &mut noise)));
             }
         }
+        plots.extend(self.clutter_of(turn, sector, utc_ns_of));
         plots.sort_by(|a, b| a.0.total_cmp(&b.0));
         plots.into_iter().map(|(_, plot)| plot).collect()
+    }
+
+    /// The false plots of a sector and when the antenna passes them.
+    fn clutter_of(
+        &self,
+        turn: u64,
+        sector: u64,
+        utc_ns_of: &impl Fn(f64) -> i64,
+    ) -> Vec<(f64, Plot)> {
+        let (north_s, turn_s) = (self.crossing_s(turn * u64::from(SECTORS)), self.turn_s(turn));
+        let all = self.faults.clutter(turn, self.site.range_nm).into_iter();
+        all.filter(|position| sector_of(position.azimuth_deg) == sector)
+            .map(|position| {
+                let at_s = north_s + turn_s * position.azimuth_deg / 360.0;
+                let time_of_day = TimeOfDay::from_utc_ns(utc_ns_of(at_s + self.bias.time_s));
+                (at_s, self.faults.false_plot(position, time_of_day))
+            })
+            .collect()
     }
 
     /// When the antenna points at `plane` during `turn`, and what is there.
     fn passed(&self, plane: &Aircraft, turn: u64, near_s: f64) -> Option<(f64, Polar, State)> {
         let north_s = self.crossing_s(turn * u64::from(SECTORS));
+        let turn_s = self.turn_s(turn);
         let mut at_s = near_s;
         let mut found = None;
         // An antenna is a hundred times faster than an aircraft passes it: three steps leave
@@ -208,7 +246,7 @@ impl Radar {
         for _ in 0..3 {
             let state = plane.at(at_s)?;
             let polar = self.frame.to_polar(state.position);
-            at_s = north_s + self.site.period_s * polar.azimuth_rad / TAU;
+            at_s = north_s + turn_s * polar.azimuth_rad / TAU;
             found = Some((at_s, polar, state));
         }
         found
@@ -296,7 +334,9 @@ impl Radar {
         services: &[ServiceMessage],
     ) -> Result<Vec<Vec<u8>>, AsterixError> {
         let mut service_block = Vec::new();
-        encode_block(services, &mut service_block)?;
+        if !services.is_empty() {
+            encode_block(services, &mut service_block)?;
+        }
         let mut datagrams = Vec::new();
         let mut current = Vec::new();
         // A plot of ours takes at most 28 octets and a block three.
@@ -310,7 +350,9 @@ impl Radar {
             datagrams.push(std::mem::take(&mut current));
         }
         current.extend_from_slice(&service_block);
-        datagrams.push(current);
+        if !current.is_empty() {
+            datagrams.push(current);
+        }
         Ok(datagrams)
     }
 }

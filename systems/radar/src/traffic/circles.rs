@@ -19,19 +19,10 @@ const NORTH_EAST: (f64, f64) = (53.8, 13.5);
 /// and are on different levels (FL200 to FL390 in steps of 10), so that no two aircraft collide.
 #[must_use]
 pub fn compose(circles: u32, flights: u32) -> Vec<Aircraft> {
-    let columns = f64::from(circles).sqrt().ceil().max(1.0);
-    let rows = (f64::from(circles) / columns).ceil().max(1.0);
-    let spread =
-        |index: f64, count: f64, from: f64, to: f64| from + (to - from) * (index + 0.5) / count;
     let mut codes = codes();
     let mut aircraft = Vec::new();
     for circle in 0..circles {
-        let (row, column) = ((f64::from(circle) / columns).floor(), f64::from(circle) % columns);
-        let centre = Wgs84::new(
-            spread(row, rows, SOUTH_WEST.0, NORTH_EAST.0),
-            spread(column, columns, SOUTH_WEST.1, NORTH_EAST.1),
-            0.0,
-        );
+        let (centre, (row, column)) = centre(circle, circles);
         let plane = Stereographic::new(centre);
         let turn = if (row + column) % 2.0 == 0.0 { 1.0 } else { -1.0 };
         for flight in 0..flights {
@@ -52,6 +43,21 @@ pub fn compose(circles: u32, flights: u32) -> Vec<Aircraft> {
         }
     }
     aircraft
+}
+
+/// Place number `index` of `count` on a grid over the area, and its row and column.
+pub(super) fn centre(index: u32, count: u32) -> (Wgs84, (f64, f64)) {
+    let columns = f64::from(count).sqrt().ceil().max(1.0);
+    let rows = (f64::from(count) / columns).ceil().max(1.0);
+    let spread =
+        |index: f64, count: f64, from: f64, to: f64| from + (to - from) * (index + 0.5) / count;
+    let (row, column) = ((f64::from(index) / columns).floor(), f64::from(index) % columns);
+    let at = Wgs84::new(
+        spread(row, rows, SOUTH_WEST.0, NORTH_EAST.0),
+        spread(column, columns, SOUTH_WEST.1, NORTH_EAST.1),
+        0.0,
+    );
+    (at, (row, column))
 }
 
 #[cfg(test)]

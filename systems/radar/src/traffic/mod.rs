@@ -1,7 +1,7 @@
 //! Air traffic for a scenario: who flies, and where everyone is at any time.
 //!
-//! Three scenarios: [`live`] and [`day`] are composed of recorded flights, [`circles`] is
-//! artificial. None is a recording of the traffic over Germany; what of an aircraft is recorded and what was made up
+//! [`live`] and [`day`] are composed of recorded flights; [`circles`] and the crossings, climbs and
+//! holding stacks of [`patterns`] are artificial. None is a recording of the traffic over Germany; what of an aircraft is recorded and what was made up
 //! is said in [`Aircraft::composed`] and in the flight plans ([`plans`]).
 
 pub mod circles;
@@ -10,11 +10,14 @@ pub mod flights;
 pub mod live;
 pub mod made;
 mod names;
+pub mod patterns;
 pub mod plans;
 
 use crate::asterix::Callsign;
 use crate::geodesy::{Stereographic, Wgs84, flight_level_to_m};
 use flights::Path;
+use names::Names;
+use patterns::Racetrack;
 
 /// One aircraft of a scenario, which may appear again and again.
 #[derive(Clone, Debug)]
@@ -49,6 +52,8 @@ enum Motion {
     Once { path: std::sync::Arc<Path>, plane: Stereographic, from_s: f64 },
     /// A circle around the origin of a plane, without beginning or end.
     Circle { plane: Stereographic, radius_m: f64, rad_s: f64, phase_rad: f64, flight_level: f64 },
+    /// A holding pattern, without beginning or end.
+    Racetrack { plane: Stereographic, racetrack: Racetrack },
 }
 
 /// Where an aircraft is.
@@ -79,6 +84,10 @@ impl Aircraft {
                 let (sin, cos) = (phase_rad + rad_s * scenario_s).sin_cos();
                 (plane, radius_m * sin, radius_m * cos, *flight_level)
             }
+            Motion::Racetrack { plane, racetrack } => {
+                let (x_m, y_m) = racetrack.at(scenario_s);
+                (plane, x_m, y_m, racetrack.flight_level)
+            }
         };
         let height_m = flight_level_to_m(flight_level);
         let position = plane.unproject(crate::geodesy::Plane { x_m, y_m }, height_m);
@@ -91,7 +100,9 @@ impl Aircraft {
     pub fn flies_s(&self) -> (f64, f64) {
         match &self.motion {
             Motion::Once { path, from_s, .. } => (*from_s, from_s + path.duration_s()),
-            Motion::Flown { .. } | Motion::Circle { .. } => (f64::NEG_INFINITY, f64::INFINITY),
+            Motion::Flown { .. } | Motion::Circle { .. } | Motion::Racetrack { .. } => {
+                (f64::NEG_INFINITY, f64::INFINITY)
+            }
         }
     }
 }

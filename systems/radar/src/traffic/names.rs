@@ -2,7 +2,7 @@
 //! made-up ones.
 
 use super::flights::Flight;
-use super::{COMPOSED_ADDRESSES_FROM, Composed, codes};
+use super::{Aircraft, COMPOSED_ADDRESSES_FROM, Composed, Motion, codes};
 use crate::asterix::Callsign;
 use std::collections::HashSet;
 
@@ -29,6 +29,19 @@ impl Names {
     /// A Mode 3/A code.
     pub(super) fn code(&mut self) -> u16 {
         self.codes.next().unwrap_or(0o1000)
+    }
+
+    /// An aircraft of which everything is made up, called `callsign`, that nobody else is called.
+    pub(super) fn made_up(&mut self, callsign: &str, motion: Motion) -> Aircraft {
+        let address = COMPOSED_ADDRESSES_FROM + self.composed;
+        self.composed += 1;
+        Aircraft {
+            address,
+            callsign: callsign.parse().unwrap_or_default(),
+            mode_a: self.code(),
+            composed: Composed { address: true, callsign: true, mode_a: true },
+            motion,
+        }
     }
 
     /// Address and callsign for one aircraft that flies as `flight` did.

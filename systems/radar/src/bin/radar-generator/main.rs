@@ -4,9 +4,9 @@ use anyhow::{Context as _, Result, bail};
 use chronoscope_clock as clock;
 use chronoscope_radar::asterix::DataSource;
 use chronoscope_radar::generator::{
-    Bias, Destinations, Generator, Transmission, Truth, sites::SITES,
+    Bias, Destinations, Fault, Generator, Transmission, Truth, sites::SITES,
 };
-use chronoscope_radar::traffic::{Aircraft, circles, flights, live, plans};
+use chronoscope_radar::traffic::{Aircraft, flights, live, plans};
 use clap::{Parser, ValueEnum};
 use std::fs::File;
 use std::io::BufWriter;
@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 mod day;
+mod shape;
 
 const LONG_ABOUT: &str = "\
 Sends what several radars see of a scenario: ASTERIX categories 048 (plots) and 034 (north and \
@@ -28,10 +29,19 @@ real; density, separations and conflicts are not, so a count of conflict alerts 
 nothing. Mode 3/A codes, and addresses or callsigns that would occur twice, are made up. \
 tools/flights fetches the recording and prints its path.
 
-The circles scenario is artificial: circles of evenly spaced flights over Germany.
+The other scenarios are artificial, each at --places over Germany with --flights each: circles of \
+evenly spaced flights; crossings, two streams that meet in pairs; climbs and descents through one \
+point; holds, stacks of racetracks.
 
 Radars stand at about the sites of real German radars; detection probability 0.97, noise 70 m in \
-range and 0.08 degrees in azimuth. All plots carry the mark for simulated targets.";
+range and 0.08 degrees in azimuth. All plots carry the mark for simulated targets.
+
+Faults, by --fault, of one radar or of all: outage,FROM_S,TO_S: silent in this part of the \
+scenario. clutter,PLOTS: so many false plots a turn, half of them in three clusters. \
+duplicates,SHARE: this share of the plots is sent twice. late,SHARE,SECONDS: sent up to so much \
+later, rightly stamped. bursts,SECONDS: everything is held back and sent at once this often. \
+jumps,SHARE,SECONDS: stamps wrong by up to so much, either way. sectors,SHARE: this share of the \
+sector and north messages is missing. turns,SHARE: the time of a turn varies by up to this share.";
 
 /// Sends what several radars see of a scenario, as ASTERIX over UDP.
 #[derive(Parser, Debug)]
@@ -50,12 +60,8 @@ struct Arguments {
     /// hour gives: some 750
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20_000))]
     aircraft: Option<u32>,
-    /// Circles of the circles scenario
-    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    circles: u32,
-    /// Flights in each circle
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    flights: u32,
+    #[command(flatten)]
+    shape: shape::Shape,
     /// How many radars turn
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=14))]
     radars: u8,
@@ -82,6 +88,9 @@ struct Arguments {
     /// azimuth, and seconds by which its plots are stamped late. Repeatable
     #[arg(long, value_name = "SAC/SIC=RANGE_M,AZIMUTH_DEG[,TIME_S]", value_parser = parse_bias)]
     bias: Vec<(DataSource, Bias)>,
+    /// What is wrong with a radar, by its SAC/SIC, or with all: see below. Repeatable
+    #[arg(long, value_name = "SAC/SIC|all=KIND,VALUE...", value_parser = parse_fault)]
+    fault: Vec<(Option<DataSource>, Fault)>,
     /// Write the flight plans of all aircraft to a CSV file first
     #[arg(long, value_name = "FILE")]
     flight_plans: Option<PathBuf>,
@@ -104,6 +113,12 @@ enum Scenario {
     Live,
     /// Circles of evenly spaced flights
     Circles,
+    /// Two streams that meet in pairs
+    Crossings,
+    /// Climbs and descents through one point
+    Climbs,
+    /// Stacks of holding patterns
+    Holds,
 }
 
 fn parse_bias(text: &str) -> Result<(DataSource, Bias)> {
@@ -122,6 +137,12 @@ fn parse_bias(text: &str) -> Result<(DataSource, Bias)> {
         bail!("at most 5000 m, 10 degrees and 10 s, either way");
     }
     Ok((source.parse()?, Bias { range_m, azimuth_deg, time_s }))
+}
+
+fn parse_fault(text: &str) -> Result<(Option<DataSource>, Fault)> {
+    let (source, fault) = text.split_once('=').context("expected SAC/SIC=KIND,VALUE...")?;
+    let source = if source == "all" { None } else { Some(source.parse()?) };
+    Ok((source, fault.parse()?))
 }
 
 fn positive(text: &str) -> Result<f64, String> {
@@ -161,6 +182,12 @@ fn main() -> Result<()> {
             bail!("--bias {source}: no radar with this SAC/SIC turns");
         }
     }
+    for (source, fault) in &arguments.fault {
+        if !generator.add_fault(*source, *fault) {
+            let source = source.map_or_else(|| "all".to_owned(), |source| source.to_string());
+            bail!("--fault {source}: no radar with this SAC/SIC turns");
+        }
+    }
     let summary = run(&arguments, generator, to, &schedule, &stop)?;
     if arguments.json {
         println!("{}", summary.to_json());
@@ -172,12 +199,15 @@ fn main() -> Result<()> {
 
 fn compose(arguments: &Arguments) -> Result<Vec<Aircraft>> {
     match arguments.scenario {
-        Scenario::Circles => Ok(circles::compose(arguments.circles, arguments.flights)),
+        Scenario::Circles => Ok(arguments.shape.circles()),
+        Scenario::Crossings => Ok(arguments.shape.crossings()),
+        Scenario::Climbs => Ok(arguments.shape.climbs()),
+        Scenario::Holds => Ok(arguments.shape.holds()),
         Scenario::Live => {
             let Some(path) = &arguments.recording else {
                 bail!(
                     "the live scenario needs a recording: run tools/flights, which prints the \
-                     path to give with --recording, or use --scenario circles"
+                     path to give with --recording, or use another --scenario"
                 );
             };
             let file =
