@@ -203,5 +203,5 @@ fn the_readme_works() {
             calls += 1;
         }
     }
-    assert_eq!(calls, 5);
+    assert_eq!(calls, 6);
 }

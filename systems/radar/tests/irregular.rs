@@ -1,11 +1,19 @@
-//! Radars that are irregular on purpose: what the generator then sends, measured.
+//! Radars that are irregular on purpose: what the generator then sends, measured, and whether the
+//! tracker points at them, and at nobody else.
 
 #![allow(clippy::unwrap_used, reason = "a test fails where something is missing")]
 
 use chronoscope_radar::asterix::cat048::Plot;
 use chronoscope_radar::asterix::{DataSource, Record, decode_block};
+use chronoscope_radar::day::{PLOTS_PORT, SERVER};
 use chronoscope_radar::generator::{Generator, sites::SITES};
+use chronoscope_radar::geodesy::Wgs84;
+use chronoscope_radar::tracker::regularity::RadarReport;
+use chronoscope_radar::tracker::{Precision, Processor, Radars, Settings};
 use chronoscope_radar::traffic::circles;
+use chronoscope_replay::capture::CaptureWriter;
+use std::net::SocketAddrV4;
+use std::process::Command;
 
 /// Noon of some day.
 const START_NS: i64 = 20_000 * 86_400_000_000_000 + 43_200_000_000_000;
@@ -171,4 +179,102 @@ fn turns_vary_around_the_same_mean() {
     // The difference of two even distributions of that width.
     let sd = (off.map(|off| off * off).sum::<f64>() / turns.len() as f64).sqrt();
     assert!((sd - 0.2 / 6.0_f64.sqrt()).abs() < 0.02, "{sd}");
+}
+
+/// Five radars through the tracker as its process runs it.
+fn track(faults: &[&str], seconds: f64, seed: u64) -> Vec<RadarReport> {
+    let mut generator = generator(faults, 5, seed);
+    let radars = Radars::new(Wgs84::new(51.0, 10.0, 0.0), Precision::default());
+    let source = DataSource { sac: 25, sic: 100 };
+    let mut processor = Processor::new(radars, Settings::default(), source);
+    loop {
+        let sent = generator.next_transmission().unwrap().unwrap();
+        if sent.at_s > seconds {
+            return processor.radar_reports();
+        }
+        let now_ns = generator.utc_ns(sent.at_s);
+        for datagram in &sent.datagrams {
+            processor.datagram(datagram, now_ns, |_| {});
+        }
+        processor.tick(now_ns, |_| {});
+    }
+}
+
+fn named(reports: &[RadarReport]) -> Vec<String> {
+    let all = reports.iter().flat_map(|radar| {
+        let name = format!("{}/{}", radar.sac, radar.sic);
+        radar.irregular.iter().map(move |found| format!("{name} {}", found.what.name()))
+    });
+    all.collect()
+}
+
+#[test]
+fn the_irregular_radar_is_named_with_what_is_irregular() {
+    let bad = SITES[BAD].source;
+    for (fault, what, value) in [
+        ("late,0.1,2", "late", 0.1),
+        ("bursts,2", "bursts", 0.9),
+        ("jumps,0.1,1", "stamps", 0.1),
+        ("sectors,0.1", "sectors", 0.1),
+        ("turns,0.1", "turns", 0.1 / 6.0_f64.sqrt()),
+        ("duplicates,0.05", "duplicates", 0.05),
+        ("clutter,50", "unknown", f64::NAN),
+        ("outage,60,90", "silence", 30.0 / period_s()),
+    ] {
+        for seed in 1..=3 {
+            let reports = track(&[fault], 150.0, seed);
+            assert_eq!(named(&reports), [format!("{bad} {what}")], "{fault}: {reports:#?}");
+            let found = reports[BAD].irregular[0];
+            eprintln!(
+                "{fault}, seed {seed}: {} ({:?})",
+                found.what.describe(found.value),
+                found.others
+            );
+            assert!(found.others.is_some_and(|others| 3.0 * others < found.value), "{found:?}");
+            let off = (found.value / value - 1.0).abs();
+            assert!(value.is_nan() || off < 0.35, "{fault}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn nobody_is_named_when_all_are_regular() {
+    for seed in 1..=20 {
+        let reports = track(&[], 130.0, seed);
+        assert_eq!(reports.len(), 5);
+        assert!(named(&reports).is_empty(), "seed {seed}: {reports:#?}");
+    }
+}
+
+#[test]
+fn the_program_names_the_radar() {
+    let folder = tempfile::tempdir().unwrap();
+    for (faults, verdict) in
+        [(&["late,0.15,2"][..], "radar 98/3 is irregular: 1"), (&[], "no radar is irregular")]
+    {
+        let mut generator = generator(faults, 5, 1);
+        let mut capture = CaptureWriter::new(Vec::new()).unwrap();
+        let address = SocketAddrV4::new(SERVER, PLOTS_PORT);
+        loop {
+            let sent = generator.next_transmission().unwrap().unwrap();
+            if sent.at_s > 100.0 {
+                break;
+            }
+            let at_ns = u64::try_from(generator.utc_ns(sent.at_s)).unwrap();
+            for datagram in &sent.datagrams {
+                capture.datagram(at_ns, address, address, datagram).unwrap();
+            }
+        }
+        std::fs::write(folder.path().join("plots.pcapng"), capture.finish().unwrap()).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_radar-tracker"))
+            .args(["--capture", "plots.pcapng", "--report"])
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && text.contains(verdict), "{text}");
+        assert_eq!(text.lines().filter(|line| line.contains("is irregular")).count(), 1, "{text}");
+        let told = String::from_utf8(output.stderr).unwrap().contains("is irregular");
+        assert_eq!(told, !faults.is_empty());
+    }
 }

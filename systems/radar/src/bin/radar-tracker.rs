@@ -5,6 +5,7 @@ use chronoscope_radar::asterix::DataSource;
 use chronoscope_radar::geodesy::Wgs84;
 use chronoscope_radar::link::Sending;
 use chronoscope_radar::tracker::Precision;
+use chronoscope_radar::tracker::regularity::{RadarReport, TRAITS};
 use chronoscope_radar::tracker::server::{self, Input, ServerSettings};
 use chronoscope_radar::tracker::sites::{self, RadarSite};
 use clap::Parser;
@@ -75,6 +76,10 @@ struct Arguments {
     /// SAC/SIC of this tracker in its messages.
     #[arg(long, value_name = "SAC/SIC", default_value = "25/100")]
     source: DataSource,
+    /// Print how regular each radar's data were, and which radar is irregular in what, as a table
+    /// on stdout at the end. What becomes irregular is said on stderr at once.
+    #[arg(long, conflicts_with = "json")]
+    report: bool,
     /// Print what was done as one JSON object on stdout at the end.
     #[arg(long)]
     json: bool,
@@ -123,10 +128,59 @@ fn main() -> anyhow::Result<()> {
         summary.tracker.confirmed,
         summary.subscribers.cut_slow
     );
+    if arguments.report {
+        print!("{}", report_text(&summary.radar_reports));
+    }
     if arguments.json {
         println!("{}", serde_json::to_string(&summary)?);
     }
     Ok(())
+}
+
+/// Delays, plots and turns of each radar, the share or amount of each trait, and the verdicts.
+fn report_text(reports: &[RadarReport]) -> String {
+    let mut text = format!(
+        "{:<8} {:>8} {:>7} {:>8} {:>9} {:>9} {:>9}",
+        "radar", "plots", "a turn", "turn, s", "delay, s", "its sd", "its p99"
+    );
+    for what in TRAITS {
+        text += &format!(" {:>12}", what.name());
+    }
+    text += "\n";
+    for radar in reports {
+        let source = format!("{}/{}", radar.sac, radar.sic);
+        text += &format!(
+            "{source:<8} {:>8} {:>7.1} {:>8.3} {:>9.3} {:>9.3} {:>9.3}",
+            radar.plots,
+            radar.plots_a_turn,
+            radar.turn_s,
+            radar.delay_s,
+            radar.delay_sd_s,
+            radar.delay_p99_s
+        );
+        for what in TRAITS {
+            let value = radar.traits.get(&what).map(|value| what.amount(*value));
+            let mark =
+                if radar.irregular.iter().any(|found| found.what == what) { "*" } else { "" };
+            text += &format!(" {:>12}", value.unwrap_or_else(|| "-".to_owned()) + mark);
+        }
+        text += "\n";
+    }
+    let mut regular = true;
+    for radar in reports {
+        for found in &radar.irregular {
+            regular = false;
+            let others = found.others.map_or_else(String::new, |others| {
+                format!("; of the others half have at most {}", found.what.amount(others))
+            });
+            let what = found.what.describe(found.value);
+            text += &format!("radar {}/{} is irregular: {what}{others}\n", radar.sac, radar.sic);
+        }
+    }
+    if regular {
+        text += "no radar is irregular\n";
+    }
+    text
 }
 
 fn parse_radar(text: &str) -> anyhow::Result<RadarSite> {

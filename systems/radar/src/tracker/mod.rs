@@ -34,6 +34,8 @@
 //! Systematic errors of the radars are learnt from aircraft that several see and corrected in
 //! [`Radars::convert`] (`registration.rs` says what can be known of them).
 //!
+//! What is irregular about a radar's data is found in [`regularity`].
+//!
 //! Limits: [`TRACKS_MAX`] tracks, 255 radars, of which 64 are registered. Not here: the vertical
 //! plane beyond Mode C, primary-only clutter maps, safety nets.
 
@@ -50,6 +52,7 @@ mod processor;
 mod radars;
 mod recording;
 mod registration;
+pub mod regularity;
 pub mod server;
 pub mod sites;
 mod slower;

@@ -1,6 +1,7 @@
 //! Octets in, octets out: the tracker as its process runs it, without the sockets.
 //!
-//! One block of plots is one chain: the root `decodePlots`, in it `Conversion` (ASTERIX to
+//! One block of plots is one chain: the root `decodePlots`, whose property `radar` is the SAC/SIC of
+//! its first plot, in it `Conversion` (ASTERIX to
 //! measurements in the plane) and one `Correlate` for each plot. The message about a track
 //! carries the correlator of the `Correlate` that caused it in the Special Purpose field of its
 //! record, marked asynchronous (nobody here waits for the displays) and independent (their
@@ -11,6 +12,7 @@
 //! `decodePlots` remain those of plots, and what an extrapolation costs is measured beside them.
 
 use super::output::{self, Moment};
+use super::regularity::{Irregularity, RadarReport, Regularity};
 use super::{
     Counts, Measurement, Outcome, Phase, RadarBias, Radars, Settings, Slot, Tracker, Unusable,
 };
@@ -59,6 +61,7 @@ pub struct ProcessorCounts {
 #[derive(Debug)]
 pub struct Processor {
     radars: Radars,
+    regularity: Regularity,
     tracker: Tracker,
     source: DataSource,
     counts: ProcessorCounts,
@@ -72,6 +75,7 @@ impl Processor {
     pub fn new(radars: Radars, settings: Settings, source: DataSource) -> Self {
         Self {
             radars,
+            regularity: Regularity::default(),
             tracker: Tracker::new(settings),
             source,
             counts: ProcessorCounts::default(),
@@ -106,6 +110,11 @@ impl Processor {
         self.radars.registration()
     }
 
+    /// How regular each radar's data were.
+    pub fn radar_reports(&self) -> Vec<RadarReport> {
+        self.regularity.reports()
+    }
+
     /// Takes in one datagram, received at `utc_ns`; `send` gets each message, a whole block of
     /// category 062.
     pub fn datagram(&mut self, octets: &[u8], utc_ns: i64, mut send: impl FnMut(&[u8])) {
@@ -118,7 +127,7 @@ impl Processor {
             let (block, later) = rest.split_at(end);
             match category {
                 48 => self.plots(block, utc_ns, &mut send),
-                _ => self.others(block),
+                _ => self.others(block, utc_ns),
             }
             rest = later;
         }
@@ -133,6 +142,7 @@ impl Processor {
             return;
         }
         self.advanced_s = now_s;
+        self.regularity.tick(utc_ns, tell);
         let (radars, source, motion) = (&self.radars, self.source, self.tracker.settings().motion);
         let mut records = Vec::new();
         self.tracker.advance(now_s, |track| {
@@ -170,10 +180,15 @@ impl Processor {
         let conversion = CONVERSION.begin();
         let mut block = std::mem::take(&mut self.block);
         block.clear();
+        let mut from = None;
         for record in decode_block(octets) {
             match record {
                 Ok(Record::Plot(plot)) => {
                     self.counts.plots += 1;
+                    if let Ok(index) = self.radars.index(plot.source) {
+                        self.regularity.plot(index, &plot, utc_ns);
+                    }
+                    from.get_or_insert(plot.source);
                     match self.radars.convert(&plot, utc_ns) {
                         Ok(measurement) => block.push(measurement),
                         Err(why) => self.count_unusable(&why),
@@ -186,11 +201,16 @@ impl Processor {
         conversion.stop(Status::Good);
         #[allow(clippy::cast_precision_loss)] // at most some thousand
         decode.metric("plots", block.len() as f64);
+        if let Some(radar) = from {
+            decode.property("radar", &radar.to_string());
+        }
 
         self.tracker.begin_block(block.len());
         for index in 0..block.len() {
             let correlate = CORRELATE.begin();
-            match self.tracker.correlate(&block, index) {
+            let outcome = self.tracker.correlate(&block, index);
+            self.regularity.outcome(block[index].radar, outcome);
+            match outcome {
                 Outcome::Updated(slot) => {
                     if let Some(track) = self.tracker.track(slot) {
                         let motion = &self.tracker.settings().motion;
@@ -211,17 +231,17 @@ impl Processor {
         decode.stop(Status::Good);
     }
 
-    fn others(&mut self, octets: &[u8]) {
+    fn others(&mut self, octets: &[u8], utc_ns: i64) {
         for record in decode_block(octets) {
             match record {
-                Ok(Record::Service(message)) => self.service(&message),
+                Ok(Record::Service(message)) => self.service(&message, utc_ns),
                 Ok(_) => self.counts.other += 1,
                 Err(e) => self.count_malformed(&e),
             }
         }
     }
 
-    fn service(&mut self, message: &ServiceMessage) {
+    fn service(&mut self, message: &ServiceMessage, utc_ns: i64) {
         self.counts.service_messages += 1;
         let radar = match message.position {
             Some(at) => {
@@ -230,6 +250,9 @@ impl Processor {
             }
             None => self.radars.index(message.source),
         };
+        if let Ok(radar) = radar {
+            self.regularity.service(radar, message, utc_ns);
+        }
         match (radar, message.antenna_period_s) {
             (Ok(radar), Some(period_s)) => self.tracker.set_period(radar, period_s),
             (Ok(_), None) => {}
@@ -285,6 +308,14 @@ impl Processor {
         }
         self.counts.malformed += 1;
     }
+}
+
+/// Says what has become irregular about a radar, once.
+fn tell(radar: DataSource, found: &Irregularity) {
+    let others = found.others.map_or_else(String::new, |others| {
+        format!(" (of the others half have at most {})", found.what.amount(others))
+    });
+    eprintln!("radar {radar} is irregular: {}{others}", found.what.describe(found.value));
 }
 
 #[cfg(test)]

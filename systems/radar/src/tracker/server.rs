@@ -6,6 +6,7 @@
 //! ([`Sending`]).
 
 use super::recording::{Output, Playback};
+use super::regularity::RadarReport;
 use super::sites::RadarSite;
 use super::{Counts, Precision, Processor, ProcessorCounts, RadarBias, Radars, Settings};
 use crate::asterix::DataSource;
@@ -85,6 +86,8 @@ pub struct Summary {
     pub tracker: Counts,
     /// Systematic errors of the radars, where any could be estimated.
     pub registration: Vec<RadarBias>,
+    /// How regular each radar's data were, and what is irregular.
+    pub radar_reports: Vec<RadarReport>,
     /// Subscribers.
     pub subscribers: HubCounts,
     /// Datagrams that could not be received.
@@ -260,6 +263,7 @@ impl Server {
             processor: self.processor.counts().clone(),
             tracker: self.processor.tracker_counts(),
             registration: self.processor.registration(),
+            radar_reports: self.processor.radar_reports(),
             subscribers: self.hub.counts(),
             receive_errors: self.receive_errors,
             capture_failure: match &self.source {
