@@ -1,13 +1,14 @@
-// Builds the page into a folder (dist, unless another is named), prints what it weighs on the wire
-// (gzip -9), and fails above the limit.
+// build.mjs [FOLDER] [ENTRY]: builds the page (or `cwp`, the working position) into a folder (dist,
+// unless another is named), prints what it weighs on the wire (gzip -9), and fails above the limit.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
 
 const LIMIT_BYTES = 300 * 1024;
-const root = new URL('..', import.meta.url).pathname;
-const dist = resolve(root, process.argv[2] ?? 'dist');
+const top = new URL('..', import.meta.url).pathname;
+const dist = resolve(top, process.argv[2] ?? 'dist');
+const root = resolve(top, process.argv[3] ?? '.');
 await build({ root, logLevel: 'warn', build: { outDir: dist, emptyOutDir: true } });
 
 const files = readdirSync(dist, { recursive: true }).filter((name) => statSync(join(dist, name)).isFile());

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { METRES_PER_NM, Projection, rangeAndBearing, toPlane, toScreen, zoom, type Camera } from './geometry';
+
+describe('the plane', () => {
+  const plane = new Projection({ lat: 51, lon: 10 });
+
+  it('has its origin, true lengths near it and north up', () => {
+    expect(plane.project({ lat: 51, lon: 10 })).toEqual({ x: 0, y: 0 });
+    // A minute of latitude on the mean sphere: 1853.25 m.
+    const north = plane.project({ lat: 51 + 1 / 60, lon: 10 });
+    expect(north.x).toBeCloseTo(0, 6);
+    expect(north.y).toBeCloseTo((6_371_008.8 * Math.PI) / 180 / 60, 2);
+    const east = plane.project({ lat: 51, lon: 10 + 1 / 60 });
+    expect(east.x).toBeCloseTo(1853.25 * Math.cos((51 * Math.PI) / 180), 1);
+  });
+
+  it('leads back', () => {
+    for (const place of [{ lat: 51, lon: 10 }, { lat: 47.3, lon: 5.9 }, { lat: 55, lon: 15 }, { lat: -33, lon: 151 }]) {
+      const back = plane.unproject(plane.project(place));
+      expect(back.lat).toBeCloseTo(place.lat, 9);
+      expect(back.lon).toBeCloseTo(place.lon, 9);
+    }
+  });
+});
+
+describe('range and bearing', () => {
+  it('along a meridian and the equator', () => {
+    const degree = (6_371_008.8 * Math.PI) / 180 / METRES_PER_NM;
+    expect(rangeAndBearing({ lat: 50, lon: 8 }, { lat: 51, lon: 8 })).toEqual({ nm: expect.closeTo(degree, 6) as number, bearing: 0 });
+    expect(rangeAndBearing({ lat: 0, lon: 8 }, { lat: 0, lon: 7 })).toEqual({ nm: expect.closeTo(degree, 6) as number, bearing: 270 });
+  });
+
+  it('between airports', () => {
+    // EDDF to EDDM: great circle 161.2 NM on the sphere, initial course 128 degrees.
+    const { nm, bearing } = rangeAndBearing({ lat: 50.033, lon: 8.57 }, { lat: 48.354, lon: 11.786 });
+    expect(nm).toBeGreaterThan(161);
+    expect(nm).toBeLessThan(164);
+    expect(bearing).toBeGreaterThan(127);
+    expect(bearing).toBeLessThan(129);
+  });
+});
+
+describe('the camera', () => {
+  const camera: Camera = { centre: { x: 1000, y: -500 }, metresPerPixel: 250, width: 800, height: 600 };
+
+  it('goes there and back', () => {
+    expect(toScreen(camera, camera.centre)).toEqual({ x: 400, y: 300 });
+    const at = { x: 17, y: 590 };
+    const back = toScreen(camera, toPlane(camera, at));
+    expect(back.x).toBeCloseTo(at.x, 9);
+    expect(back.y).toBeCloseTo(at.y, 9);
+  });
+
+  it('zooms around a place', () => {
+    const fixed = { x: 100, y: 200 };
+    const closer = zoom(camera, 0.5, fixed);
+    expect(closer.metresPerPixel).toBe(125);
+    expect(toPlane(closer, fixed)).toEqual(toPlane(camera, fixed));
+    expect(zoom(camera, 1e-9, fixed).metresPerPixel).toBe(1);
+  });
+});

@@ -1,0 +1,411 @@
+// The picture: map below, targets above, on one canvas. Only cells in which something changed are
+// drawn again; everything is, when the camera moves.
+
+import { GROUND, drawMap, FONT, type Chart } from './map';
+import { toScreen, type Camera, type Point, type Projection } from './geometry';
+import { FULL, HIDDEN, LabelField, SHORT } from './labels';
+import type { View } from './place';
+import { CHARACTER, LINE, LOOKS, type Look, type Target } from './target';
+
+/** Symbol and label; checked against the lightest ground for a contrast of 4.5 and more. */
+export const LOOK_COLOURS: Readonly<Record<Look, string>> = {
+  correlated: '#bae2c8', uncorrelated: '#d6be78', primary: '#9cc4e4', coasting: '#9aa4ad', emergency: '#ff7a6e',
+};
+/** Dots, vectors and leader lines: they matter less. */
+const FAINT: Readonly<Record<Look, string>> = {
+  correlated: '#748d7d', uncorrelated: '#86774b', primary: '#617a8e', coasting: '#60666c', emergency: '#9f4c45',
+};
+export const CONFLICT = '#ffb050';
+const SELECTED = '#ffffff';
+const CELL_SHIFT = 6;
+const CELL = 1 << CELL_SHIFT;
+/** Above this share of dirty cells all is drawn: clipping costs, too. */
+const ALL_SHARE = 0.6;
+/** Targets this far outside have parts inside: a vector, a label. */
+const MARGIN = 120;
+
+type Context = CanvasRenderingContext2D;
+
+/** What was drawn of a target, to be drawn over: in cells. */
+interface Drawn {
+  x0: number;
+  y0: number;
+  x1: number;
+  y1: number;
+}
+
+/** What a frame cost, for the bench. */
+export interface Cost {
+  frames: number;
+  whole: number;
+  cells: number;
+}
+
+/** Draws. Its owner says what changed, and when a frame is due. */
+export class Picture {
+  private readonly context: Context;
+  private readonly map: OffscreenCanvas;
+  private readonly field = new LabelField();
+  private readonly drawn = new Map<Target, Drawn>();
+  private readonly changed = new Set<Target>();
+  private readonly visible = new Set<Target>();
+  private dirty = new Uint8Array(0);
+  private columns = 0;
+  private rows = 0;
+  private whole = true;
+  private mapIsStale = true;
+  private ratio = 1;
+  camera: Camera = { centre: { x: 0, y: 0 }, metresPerPixel: 1000, width: 1, height: 1 };
+  readonly cost: Cost = { frames: 0, whole: 0, cells: 0 };
+
+  constructor(private readonly canvas: HTMLCanvasElement, private readonly chart: Chart, private readonly projection: Projection, private view: View, private readonly targets: ReadonlyMap<number, Target>) {
+    const context = canvas.getContext('2d', { alpha: false });
+    if (context === null) throw new Error('this browser gives no canvas to draw on');
+    this.context = context;
+    this.map = new OffscreenCanvas(1, 1);
+  }
+
+  /** The screen, the place or the choices have changed: everything is to be drawn. */
+  look(camera: Camera, view: View): void {
+    const ratio = devicePixelRatio;
+    if (camera.width !== this.camera.width || camera.height !== this.camera.height || ratio !== this.ratio || this.columns === 0) {
+      this.ratio = ratio;
+      for (const canvas of [this.canvas, this.map]) {
+        canvas.width = Math.round(camera.width * ratio);
+        canvas.height = Math.round(camera.height * ratio);
+      }
+      this.columns = Math.ceil(camera.width / CELL);
+      this.rows = Math.ceil(camera.height / CELL);
+      this.dirty = new Uint8Array(this.columns * this.rows);
+    }
+    this.camera = camera;
+    this.view = view;
+    this.whole = true;
+    this.mapIsStale = true;
+  }
+
+  /** A target has changed, or come. */
+  change(target: Target): void {
+    this.changed.add(target);
+  }
+
+  /** A target is gone. */
+  remove(target: Target): void {
+    this.changed.delete(target);
+    this.visible.delete(target);
+    this.field.remove(target.id);
+    this.spoil(target);
+    this.drawn.delete(target);
+  }
+
+  /** All targets are gone. */
+  clear(): void {
+    this.changed.clear();
+    this.visible.clear();
+    this.drawn.clear();
+    this.field.clear();
+    this.whole = true;
+  }
+
+  /** Whether a frame would change anything. */
+  get isStale(): boolean {
+    return this.whole || this.changed.size > 0 || this.dirty.includes(1);
+  }
+
+  /** Draws what has changed. */
+  draw(): void {
+    this.cost.frames++;
+    if (this.whole) this.placeAll();
+    else this.changed.forEach((target) => { this.move(target); });
+    this.changed.clear();
+    const count = this.whole ? this.dirty.length : this.dirty.reduce((sum, one) => sum + one, 0);
+    if (this.mapIsStale) this.drawMap();
+    if (this.whole || count > ALL_SHARE * this.dirty.length) {
+      this.cost.whole++;
+      this.region(0, 0, this.columns, this.rows, [...this.visible]);
+    } else if (count > 0) {
+      this.runs();
+    }
+    this.cost.cells += count;
+    this.dirty.fill(0);
+    this.whole = false;
+  }
+
+  /** The target nearest to a place on the screen, within some pixels of its symbol or on its label. */
+  targetAt({ x, y }: Point): Target | undefined {
+    let nearest: Target | undefined;
+    let least = 14;
+    for (const target of this.visible) {
+      const distance = Math.hypot(target.x - x, target.y - y);
+      if (distance < least) [nearest, least] = [target, distance];
+    }
+    if (nearest !== undefined) return nearest;
+    return [...this.visible].find((target) => {
+      const rect = this.field.rect(target.id);
+      return rect !== undefined && x >= rect.x0 && x < rect.x1 && y >= rect.y0 && y < rect.y1;
+    });
+  }
+
+  /** How labels stand: for the screen, and for tests, which ask the page itself. */
+  labels(): { readonly id: number; readonly detail: number; readonly x: number; readonly y: number; readonly rect: readonly number[] | null }[] {
+    return [...this.visible].map(({ id, detail, x, y }) => {
+      const rect = this.field.rect(id);
+      return { id, detail, x, y, rect: rect === undefined ? null : [rect.x0, rect.y0, rect.x1, rect.y1] };
+    });
+  }
+
+  /** Labels with fewer lines than all, and with none. */
+  reduced(): { readonly short: number; readonly hidden: number } {
+    let [short, hidden] = [0, 0];
+    for (const target of this.visible) {
+      if (target.detail === SHORT) short++;
+      else if (target.detail === HIDDEN) hidden++;
+    }
+    return { short, hidden };
+  }
+
+  get visibleCount(): number {
+    return this.visible.size;
+  }
+
+  private isShown(target: Target): boolean {
+    const { x, y } = target;
+    const { width, height } = this.camera;
+    if (x < -MARGIN || y < -MARGIN || x > width + MARGIN || y > height + MARGIN) return false;
+    // Who is in danger is seen whatever is left out.
+    return target.urgent || target.id === this.view.track || target.isWithin(this.view.low, this.view.high);
+  }
+
+  private locate(target: Target): void {
+    const { x, y } = toScreen(this.camera, target.at);
+    target.x = Math.round(x);
+    target.y = Math.round(y);
+  }
+
+  /** Everything anew; labels stay where they stand, seen from their symbols, where they can. */
+  private placeAll(): void {
+    this.field.clear();
+    this.visible.clear();
+    this.drawn.clear();
+    const all = [...this.targets.values()];
+    // The urgent first, so that nobody has to give way.
+    for (const target of [...all.filter((one) => one.urgent), ...all.filter((one) => !one.urgent)]) {
+      this.locate(target);
+      if (!this.isShown(target)) continue;
+      this.visible.add(target);
+      this.field.set(target);
+    }
+    for (const target of this.visible) this.bound(target);
+  }
+
+  private move(target: Target): void {
+    this.spoil(target);
+    this.locate(target);
+    if (!this.isShown(target)) {
+      this.visible.delete(target);
+      this.drawn.delete(target);
+      this.field.remove(target.id);
+      return;
+    }
+    this.visible.add(target);
+    for (const other of this.field.set(target)) {
+      const gaveWay = this.targets.get(other.id);
+      if (gaveWay === undefined) continue;
+      this.spoil(gaveWay);
+      this.bound(gaveWay);
+      this.spoil(gaveWay);
+    }
+    this.bound(target);
+    this.spoil(target);
+  }
+
+  private vectorEnd(target: Target): Point {
+    const ahead = (this.view.vector * 60) / this.camera.metresPerPixel;
+    return { x: target.x + target.track.east * ahead, y: target.y - target.track.north * ahead };
+  }
+
+  private dots(target: Target): readonly Point[] {
+    return target.history.slice(0, this.view.dots).map((place) => toScreen(this.camera, place));
+  }
+
+  /** Notes in which cells a target is drawn. */
+  private bound(target: Target): void {
+    let [x0, y0, x1, y1] = [target.x - 9, target.y - 9, target.x + 9, target.y + 9];
+    const around = (x: number, y: number, by: number) => {
+      x0 = Math.min(x0, x - by);
+      y0 = Math.min(y0, y - by);
+      x1 = Math.max(x1, x + by);
+      y1 = Math.max(y1, y + by);
+    };
+    const end = this.vectorEnd(target);
+    around(end.x, end.y, 2);
+    for (const dot of this.dots(target)) around(dot.x, dot.y, 2);
+    const rect = this.field.rect(target.id);
+    if (rect !== undefined) {
+      around(rect.x0, rect.y0, 2);
+      around(rect.x1, rect.y1, 2);
+    }
+    this.drawn.set(target, { x0: Math.floor(x0) >> CELL_SHIFT, y0: Math.floor(y0) >> CELL_SHIFT, x1: Math.ceil(x1) >> CELL_SHIFT, y1: Math.ceil(y1) >> CELL_SHIFT });
+  }
+
+  private spoil(target: Target): void {
+    const cells = this.drawn.get(target);
+    if (cells === undefined) return;
+    const [left, right] = [Math.max(0, cells.x0), Math.min(this.columns - 1, cells.x1)];
+    for (let y = Math.max(0, cells.y0); y <= Math.min(this.rows - 1, cells.y1); y++) {
+      this.dirty.fill(1, y * this.columns + left, y * this.columns + right + 1);
+    }
+  }
+
+  private drawMap(): void {
+    const context = this.map.getContext('2d', { alpha: false });
+    if (context === null) return;
+    context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    context.fillStyle = GROUND;
+    drawMap(context, this.chart, this.projection, this.camera, this.view.off);
+    this.mapIsStale = false;
+  }
+
+  /** Dirty cells, as runs along the rows. */
+  private runs(): void {
+    const byRow: Target[][] = Array.from({ length: this.rows }, () => []);
+    for (const [target, { y0, y1 }] of this.drawn) {
+      for (let y = Math.max(0, y0); y <= Math.min(this.rows - 1, y1); y++) byRow[y]?.push(target);
+    }
+    for (let y = 0; y < this.rows; y++) {
+      const inRow = byRow[y] ?? [];
+      for (let x = 0; x < this.columns; x++) {
+        if (this.dirty[y * this.columns + x] !== 1) continue;
+        const begin = x;
+        while (x < this.columns && this.dirty[y * this.columns + x] === 1) x++;
+        const inRun = inRow.filter((target) => {
+          const cells = this.drawn.get(target);
+          return cells !== undefined && cells.x0 < x && cells.x1 >= begin;
+        });
+        this.region(begin, y, x, y + 1, inRun);
+      }
+    }
+  }
+
+  /** Draws all that lies in a rectangle of cells. */
+  private region(x0: number, y0: number, x1: number, y1: number, targets: readonly Target[]): void {
+    const { context, ratio } = this;
+    const [left, top, width, height] = [x0 * CELL, y0 * CELL, (x1 - x0) * CELL, (y1 - y0) * CELL];
+    context.save();
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.beginPath();
+    context.rect(left, top, width, height);
+    context.clip();
+    // What leads beyond the map's edge is cut on both sides.
+    const [w, h] = [Math.min(this.map.width - left * ratio, width * ratio), Math.min(this.map.height - top * ratio, height * ratio)];
+    if (w > 0 && h > 0) context.drawImage(this.map, left * ratio, top * ratio, w, h, left, top, w / ratio, h / ratio);
+    for (const look of LOOKS) {
+      const those = targets.filter((target) => target.look === look);
+      if (those.length > 0) this.lines(those, look);
+    }
+    this.words(targets);
+    context.restore();
+  }
+
+  /** Dots, vectors, leaders and symbols of one look: few paths, many targets. */
+  private lines(targets: readonly Target[], look: Look): void {
+    const { context } = this;
+    context.lineWidth = 1;
+    context.fillStyle = FAINT[look];
+    for (const target of targets) {
+      for (const { x, y } of this.dots(target)) context.fillRect(Math.round(x) - 1, Math.round(y) - 1, 2, 2);
+    }
+    context.strokeStyle = FAINT[look];
+    context.beginPath();
+    for (const target of targets) {
+      if (this.view.vector > 0) {
+        const end = this.vectorEnd(target);
+        context.moveTo(target.x, target.y);
+        context.lineTo(end.x, end.y);
+      }
+      this.leader(target);
+    }
+    context.stroke();
+    context.strokeStyle = LOOK_COLOURS[look];
+    context.lineWidth = 1.3;
+    context.beginPath();
+    for (const { x, y } of targets) symbol(context, look, x, y);
+    context.stroke();
+    const marked = targets.filter((target) => target.conflict || target.id === this.view.track);
+    for (const target of marked) {
+      context.strokeStyle = target.conflict ? CONFLICT : SELECTED;
+      context.beginPath();
+      context.arc(target.x, target.y, 8, 0, 2 * Math.PI);
+      context.stroke();
+    }
+  }
+
+  /** From the symbol to the nearest point of its label; a stub where there is no room for one. */
+  private leader(target: Target): void {
+    const { context } = this;
+    const rect = this.field.rect(target.id);
+    if (rect === undefined) {
+      context.moveTo(target.x + 5, target.y - 5);
+      context.lineTo(target.x + 9, target.y - 9);
+      return;
+    }
+    const to = { x: Math.min(rect.x1 - 1, Math.max(rect.x0, target.x)), y: Math.min(rect.y1 - 1, Math.max(rect.y0, target.y)) };
+    const length = Math.max(1, Math.hypot(to.x - target.x, to.y - target.y));
+    const rim = Math.min(6, length) / length;
+    context.moveTo(target.x + (to.x - target.x) * rim, target.y + (to.y - target.y) * rim);
+    context.lineTo(to.x, to.y);
+    if (target.detail === SHORT) {
+      // There is more to say than this line.
+      context.moveTo(rect.x0, rect.y1 - 0.5);
+      context.lineTo(rect.x0 + 10, rect.y1 - 0.5);
+    }
+  }
+
+  private words(targets: readonly Target[]): void {
+    const { context } = this;
+    context.font = FONT;
+    context.textBaseline = 'top';
+    for (const target of targets) {
+      const rect = this.field.rect(target.id);
+      if (rect === undefined) continue;
+      context.fillStyle = target.conflict ? CONFLICT : target.id === this.view.track ? SELECTED : LOOK_COLOURS[target.look];
+      const count = target.detail === FULL ? target.text.length : 1;
+      for (let line = 0; line < count; line++) {
+        context.fillText(target.text[line] ?? '', rect.x0 + 1, rect.y0 + line * LINE + 1, (target.text[line]?.length ?? 0) * CHARACTER + 2);
+      }
+    }
+  }
+}
+
+/** A square with its middle, a triangle, a plus, a cross, two circles. */
+function symbol(context: Context, look: Look, x: number, y: number): void {
+  switch (look) {
+    case 'correlated':
+      context.rect(x - 3.5, y - 3.5, 7, 7);
+      context.rect(x - 0.5, y - 0.5, 1, 1);
+      break;
+    case 'uncorrelated':
+      context.moveTo(x, y - 5);
+      context.lineTo(x + 4.5, y + 3.5);
+      context.lineTo(x - 4.5, y + 3.5);
+      context.closePath();
+      break;
+    case 'primary':
+      context.moveTo(x - 4, y);
+      context.lineTo(x + 4, y);
+      context.moveTo(x, y - 4);
+      context.lineTo(x, y + 4);
+      break;
+    case 'coasting':
+      context.moveTo(x - 4, y - 4);
+      context.lineTo(x + 4, y + 4);
+      context.moveTo(x + 4, y - 4);
+      context.lineTo(x - 4, y + 4);
+      break;
+    case 'emergency':
+      for (const radius of [5, 2]) {
+        context.moveTo(x + radius, y);
+        context.arc(x, y, radius, 0, 2 * Math.PI);
+      }
+  }
+}

@@ -1,0 +1,228 @@
+// The working position: tracks in, picture out, and what the reader chose.
+
+import { signal, type Signal } from '@preact/signals';
+import { Connection } from './connection';
+import { METRES_PER_NM, Projection, rangeAndBearing, toPlane, toScreen, zoom, type Camera, type Point } from './geometry';
+import type { Chart } from './map';
+import { Picture } from './picture';
+import { read, write, type View } from './place';
+import { Presented } from './presented';
+import { Target } from './target';
+import type { Frame, Place, Status } from './wire';
+
+/** A range-bearing line: where it begins, and where it ends once that is said. */
+export interface Rbl {
+  readonly from: Place;
+  readonly to: Place;
+  /** It follows the pointer or the arrows still. */
+  readonly open: boolean;
+}
+
+/** Whether the process, and behind it the message server, is there. */
+export type Link = 'up' | 'no messages' | 'lost';
+
+/** How long the URL waits for the picture to rest, ms: browsers refuse a flood of changes. */
+const URL_AFTER_MS = 300;
+
+export class Position {
+  readonly targets = new Map<number, Target>();
+  readonly view: Signal<View>;
+  readonly status = signal<Status | undefined>(undefined);
+  readonly link = signal<Link>('lost');
+  readonly broken = signal('');
+  readonly rbl = signal<Rbl | undefined>(undefined);
+  /** The arrows' place on the screen, while a range-bearing line is drawn by keys. */
+  readonly cursor = signal<Point | undefined>(undefined);
+  /** Of labels and frames, once a second. */
+  readonly counts = signal({ shown: 0, short: 0, hidden: 0, framesPerSecond: 0 });
+  /** Raised when the selected target, or its place on the screen, may have changed. */
+  readonly moved = signal(0);
+  readonly picture: Picture;
+  readonly projection: Projection;
+  readonly first: View;
+  private readonly connection: Connection;
+  private readonly presented: Presented;
+  /** By how many ms the last frame measured was presented after its acknowledgement. */
+  readonly later = signal<number | undefined>(undefined);
+  /** The last frame taken in that is not on the screen yet. */
+  private taken = 0;
+  private due = false;
+  private urlTimer: ReturnType<typeof setTimeout> | undefined;
+  private inConflict = new Set<number>();
+  private frames = 0;
+  camera: Camera;
+
+  constructor(private readonly canvas: HTMLCanvasElement, probe: HTMLElement, readonly chart: Chart) {
+    const [lat, lon] = chart.centre;
+    this.first = { centre: { lat, lon }, height: chart.height_nm, vector: 1, dots: 6, low: 0, high: 999, off: [], track: null };
+    this.view = signal(read(location.search, this.first));
+    this.projection = new Projection({ lat, lon });
+    this.camera = { centre: { x: 0, y: 0 }, metresPerPixel: 1, width: 1, height: 1 };
+    this.picture = new Picture(canvas, chart, this.projection, this.view.value, this.targets);
+    this.presented = new Presented(probe, (ms) => {
+      this.later.value = ms;
+      this.connection.presentedLater(ms);
+    });
+    this.aim();
+    addEventListener('popstate', () => {
+      this.view.value = read(location.search, this.first);
+      this.aim();
+    });
+    new ResizeObserver(() => this.aim()).observe(canvas);
+    setInterval(() => {
+      this.counts.value = { shown: this.picture.visibleCount, ...this.picture.reduced(), framesPerSecond: this.picture.cost.frames - this.frames };
+      this.frames = this.picture.cost.frames;
+    }, 1000);
+    this.connection = new Connection({
+      frame: (frame) => this.take(frame),
+      status: (status) => this.hear(status),
+      there: (there) => { this.link.value = there ? 'no messages' : 'lost'; },
+      broken: (why) => { this.broken.value = why; },
+    });
+  }
+
+  /** The camera that the view asks for, on the screen as it is. */
+  private aim(): void {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    const view = this.view.value;
+    const metresPerPixel = (view.height * METRES_PER_NM) / Math.max(1, height);
+    this.camera = { centre: this.projection.project(view.centre), metresPerPixel, width: Math.max(1, width), height: Math.max(1, height) };
+    this.picture.look(this.camera, view);
+    this.moved.value++;
+    this.ask();
+  }
+
+  /** Another choice; the URL follows. */
+  choose(change: Partial<View>): void {
+    this.view.value = { ...this.view.value, ...change };
+    this.aim();
+    this.keep();
+  }
+
+  private keep(): void {
+    clearTimeout(this.urlTimer);
+    this.urlTimer = setTimeout(() => {
+      history.replaceState(null, '', `${location.pathname}${write(this.view.value, this.first)}`);
+    }, URL_AFTER_MS);
+  }
+
+  /** Moves what is shown, by pixels. */
+  pan(right: number, down: number): void {
+    const { x, y } = this.camera.centre;
+    const by = this.camera.metresPerPixel;
+    this.choose({ centre: this.projection.unproject({ x: x + right * by, y: y - down * by }) });
+  }
+
+  /** Shows `factor` times as much, around a place on the screen. */
+  zoomBy(factor: number, around: Point = { x: this.camera.width / 2, y: this.camera.height / 2 }): void {
+    const camera = zoom(this.camera, factor, around);
+    this.choose({ centre: this.projection.unproject(camera.centre), height: (camera.metresPerPixel * camera.height) / METRES_PER_NM });
+  }
+
+  placeAt(point: Point): Place {
+    return this.projection.unproject(toPlane(this.camera, point));
+  }
+
+  pointOf(place: Place): Point {
+    return toScreen(this.camera, this.projection.project(place));
+  }
+
+  /** The targets on the screen, from the left. */
+  onScreen(): Target[] {
+    const { width, height } = this.camera;
+    const inside = ({ x, y }: Point) => x >= 0 && y >= 0 && x < width && y < height;
+    return [...this.targets.values()].filter((target) => inside(toScreen(this.camera, target.at))).sort((a, b) => a.at.x - b.at.x || a.id - b.id);
+  }
+
+  get selected(): Target | undefined {
+    const { track } = this.view.value;
+    return track === null ? undefined : this.targets.get(track);
+  }
+
+  select(track: number | null): void {
+    const before = this.selected;
+    this.view.value = { ...this.view.value, track };
+    this.picture.look(this.camera, this.view.value);
+    for (const target of [before, this.selected]) if (target !== undefined) this.picture.change(target);
+    this.moved.value++;
+    this.keep();
+    this.ask();
+  }
+
+  /** Looks for a callsign, a code or a number, shows it in the middle; false when there is none. */
+  find(words: string): boolean {
+    const wanted = words.trim().toUpperCase();
+    const found = [...this.targets.values()].find((target) => target.text[0]?.split(' ')[0]?.toUpperCase().includes(wanted) ?? false);
+    if (found === undefined || wanted === '') return false;
+    this.choose({ track: found.id, centre: found.track.at });
+    return true;
+  }
+
+  /** Range and bearing of the line that is drawn. */
+  measured(): { readonly nm: number; readonly bearing: number } | undefined {
+    const line = this.rbl.value;
+    return line === undefined ? undefined : rangeAndBearing(line.from, line.to);
+  }
+
+  private take(frame: Frame): void {
+    this.broken.value = '';
+    if (frame.anew) {
+      this.targets.clear();
+      this.picture.clear();
+    }
+    for (const track of frame.tracks) {
+      let target = this.targets.get(track.number);
+      if (target === undefined) {
+        target = new Target(track, this.projection);
+        this.targets.set(track.number, target);
+      } else {
+        target.update(track, this.projection);
+      }
+      this.mark(target);
+      this.picture.change(target);
+    }
+    for (const number of frame.gone) {
+      const target = this.targets.get(number);
+      if (target === undefined) continue;
+      this.targets.delete(number);
+      this.picture.remove(target);
+    }
+    this.taken = frame.number;
+    this.ask();
+  }
+
+  private mark(target: Target): void {
+    const conflict = this.inConflict.has(target.id);
+    if (conflict === target.conflict) return;
+    target.conflict = conflict;
+    target.write();
+    this.picture.change(target);
+  }
+
+  private hear(status: Status): void {
+    this.status.value = status;
+    this.link.value = status.connected ? 'up' : 'no messages';
+    const before = this.inConflict;
+    this.inConflict = new Set(status.in_conflict);
+    for (const number of [...before, ...this.inConflict]) {
+      const target = this.targets.get(number);
+      if (target !== undefined) this.mark(target);
+    }
+    this.ask();
+  }
+
+  /** A frame is due. */
+  private ask(): void {
+    if (this.due) return;
+    this.due = true;
+    requestAnimationFrame(() => {
+      this.due = false;
+      if (this.picture.isStale) this.picture.draw();
+      this.moved.value++;
+      if (this.taken === 0) return;
+      const frame = this.taken;
+      this.taken = 0;
+      this.presented.after(() => this.connection.acknowledge(frame));
+    });
+  }
+}

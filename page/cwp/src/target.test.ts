@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { lines, lookOf } from './target';
+import { FLAGS, type Track } from './wire';
+
+const BARE: Track = {
+  number: 7, flags: 0, at: { lat: 51, lon: 10 }, east: 231.5, north: 0, code: 0o1234, level: 75.25, climb: -1500,
+  cleared: null, history: [], callsign: '', type: '', departure: '', destination: '',
+};
+const PLAN: Track = { ...BARE, flags: FLAGS.plan, callsign: 'DLH4AB', type: 'A320', destination: 'EDDM', cleared: 60 };
+
+it('a label says what the controller needs', () => {
+  // 231.5 m/s are 450 kt.
+  expect(lines(BARE, false)).toEqual(['A1234', '075↓', '45']);
+  expect(lines(PLAN, false)).toEqual(['DLH4AB', '075↓ 060', '45 A320 EDDM']);
+  expect(lines({ ...PLAN, climb: 250, level: null }, true)).toEqual(['DLH4AB STCA', '--- 060', '45 A320 EDDM']);
+  expect(lines({ ...BARE, code: null }, false)[0]).toBe('#7');
+});
+
+it('symbols tell what is known', () => {
+  expect(lookOf(PLAN)).toBe('correlated');
+  expect(lookOf(BARE)).toBe('uncorrelated');
+  expect(lookOf({ ...BARE, code: null })).toBe('primary');
+  expect(lookOf({ ...PLAN, flags: FLAGS.plan | FLAGS.coasting })).toBe('coasting');
+  expect(lookOf({ ...PLAN, flags: FLAGS.plan | FLAGS.silent })).toBe('coasting');
+  const emergency = { ...PLAN, code: 0o7700, flags: FLAGS.coasting };
+  expect([lookOf(emergency), lines(emergency, false)[0]]).toEqual(['emergency', 'DLH4AB 7700']);
+});

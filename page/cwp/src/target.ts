@@ -1,0 +1,129 @@
+// A target: what is known of its track, in the words and shapes of a picture.
+
+import { METRES_PER_NM, type Point, type Projection } from './geometry';
+import { HIDDEN, type Labelled } from './labels';
+import { FLAGS, type Track } from './wire';
+
+/** What kind of symbol and colour a target has: by what the system knows of it. */
+export type Look = 'correlated' | 'uncorrelated' | 'primary' | 'coasting' | 'emergency';
+/** In the order in which they are drawn: the last is on top. */
+export const LOOKS: readonly Look[] = ['coasting', 'primary', 'uncorrelated', 'correlated', 'emergency'];
+
+/** What each looks like, for people. */
+export const LOOK_WORDS: Readonly<Record<Look, string>> = {
+  correlated: 'correlated with a flight plan',
+  uncorrelated: 'not correlated',
+  primary: 'primary radar only',
+  coasting: 'coasting: no recent plot',
+  emergency: 'emergency code',
+};
+
+const EMERGENCIES: readonly (number | null)[] = [0o7500, 0o7600, 0o7700];
+/** A climb below this is level flight, ft/min: Mode C steps make as much. */
+const LEVEL_FT_MIN = 300;
+
+export function lookOf(track: Track): Look {
+  if (EMERGENCIES.includes(track.code)) return 'emergency';
+  if ((track.flags & (FLAGS.coasting | FLAGS.silent)) !== 0) return 'coasting';
+  if ((track.flags & FLAGS.plan) !== 0) return 'correlated';
+  if (track.code === null && track.callsign === '') return 'primary';
+  return 'uncorrelated';
+}
+
+export function codeText(code: number): string {
+  return code.toString(8).padStart(4, '0');
+}
+
+function flightLevel(level: number): string {
+  const whole = Math.round(level);
+  return whole < 0 ? `-${String(-whole).padStart(2, '0')}` : String(whole).padStart(3, '0');
+}
+
+/** By what people call it: callsign, or Mode A, or the track's number. */
+export function nameOf(track: Track): string {
+  if (track.callsign !== '') return track.callsign;
+  return track.code === null ? `#${track.number}` : `A${codeText(track.code)}`;
+}
+
+/** Which way it goes: up, down, or neither. */
+export function trendOf(track: Track): string {
+  if (track.climb === null || Math.abs(track.climb) <= LEVEL_FT_MIN) return '';
+  return track.climb > 0 ? '↑' : '↓';
+}
+
+export function knots(track: Track): number {
+  return (Math.hypot(track.east, track.north) * 3600) / METRES_PER_NM;
+}
+
+/**
+ * The lines of the label: who (and the code of an emergency, STCA of a conflict, C of coasting);
+ * level, trend and cleared level; speed in tens of knots, type, destination.
+ */
+export function lines(track: Track, conflict: boolean): readonly string[] {
+  const look = lookOf(track);
+  const marks = [
+    look === 'emergency' && track.code !== null && track.callsign !== '' ? codeText(track.code) : '',
+    conflict ? 'STCA' : '',
+    look === 'coasting' ? 'C' : '',
+    (track.flags & FLAGS.ident) !== 0 ? 'ID' : '',
+    (track.flags & FLAGS.codeConflict) !== 0 ? 'DUPE' : '',
+  ];
+  const first = [nameOf(track), ...marks].filter((part) => part !== '').join(' ');
+  const level = track.level === null ? '---' : flightLevel(track.level);
+  const cleared = track.cleared === null ? '' : ` ${flightLevel(track.cleared)}`;
+  const speed = String(Math.round(knots(track) / 10)).padStart(2, '0');
+  const third = [speed, track.type, track.destination].filter((part) => part !== '').join(' ');
+  return [first, `${level}${trendOf(track)}${cleared}`, third];
+}
+
+/** Size of a character and of a line, pixels. */
+export const CHARACTER = 6.6;
+export const LINE = 13;
+
+/** A target on the screen. */
+export class Target implements Labelled {
+  readonly id: number;
+  x = 0;
+  y = 0;
+  full = { w: 0, h: 0 };
+  short = { w: 0, h: 0 };
+  urgent = false;
+  place = 0;
+  detail: Labelled['detail'] = HIDDEN;
+  look: Look = 'uncorrelated';
+  conflict = false;
+  text: readonly string[] = [];
+  /** In the plane. */
+  at: Point = { x: 0, y: 0 };
+  history: readonly Point[] = [];
+
+  constructor(public track: Track, projection: Projection) {
+    this.id = track.number;
+    this.update(track, projection);
+  }
+
+  /** Takes the newest state in. */
+  update(track: Track, projection: Projection): void {
+    this.track = track;
+    this.at = projection.project(track.at);
+    this.history = track.history.map((place) => projection.project(place));
+    this.look = lookOf(track);
+    this.write();
+  }
+
+  /** Its label, after something in it has changed. */
+  write(): void {
+    this.text = lines(this.track, this.conflict);
+    const [first = ''] = this.text;
+    const longest = Math.max(...this.text.map((line) => line.length));
+    this.full = { w: Math.ceil(longest * CHARACTER) + 2, h: LINE * this.text.length };
+    this.short = { w: Math.ceil(first.length * CHARACTER) + 2, h: LINE };
+    this.urgent = this.conflict || this.look === 'emergency';
+  }
+
+  /** Whether it is within a band of flight levels; one whose level is not known is. */
+  isWithin(low: number, high: number): boolean {
+    const { level } = this.track;
+    return level === null || (level >= low && level <= high);
+  }
+}
