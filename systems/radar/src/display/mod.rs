@@ -24,6 +24,7 @@ mod text;
 mod view;
 
 pub use load::{LoadControl, Mode, Policy};
+pub mod stca;
 pub use picture::{Picture, Slot};
 pub use position::{PositionCounts, WorkingPosition};
 pub use raster::{Frame, Mask, Rect, Rgb};
