@@ -13,7 +13,7 @@ help:
 	@echo 'make bench  our numbers beside peers'\'' and limits, each measured in the same run'
 	@echo 'make arm4   libarm4 and its headers, into target/arm4 (programs in C and C++)'
 	@echo 'make java   org.opengroup.arm40 for Java, into java/target'
-	@echo 'make page   the page that chronoscope serve shows, into page/dist; prints its size'
+	@echo 'make page   the pages of chronoscope serve and radar-display; prints their size'
 	@echo 'make screenshots  a picture of every view of the page, into docs/pictures'
 	@echo 'make instrument  SQLite, httpd, SQL clients and functions as transactions, into target/instrument'
 	@echo 'make openapi  the description of the page'\''s API, into page/openapi.json'

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, bail};
 use chronoscope_radar::display::map::MapLayers;
-use chronoscope_radar::display::server::{self, ServerSettings};
+use chronoscope_radar::display::server::{self, BrowserSettings, ServerSettings};
 use chronoscope_radar::display::{Policy, View};
 use chronoscope_radar::generator::sites::SITES;
 use chronoscope_radar::geodesy::Wgs84;
@@ -14,6 +14,11 @@ use std::path::PathBuf;
 ///
 /// Draws into memory and needs no screen. --png saves the picture at the end and whenever SIGUSR1
 /// comes. Reconnects by itself. Runs until SIGINT or SIGTERM.
+///
+/// With --listen browsers draw instead, any number up to 16 of them at http://ADDR:PORT/. The
+/// process keeps the tracks and finds conflicts; a redraw (TargetView_redraw) begins when an update
+/// is handed to a browser and ends when that browser says that it has shown it. While no browser is
+/// there updates are taken in all the same, and nothing is redrawn.
 ///
 /// Multiplot averaging (MPA): when the process cannot keep up, it collects updates and draws them
 /// together every 500 ms. "auto" goes back when the load of drawing each update at once is
@@ -40,8 +45,15 @@ struct Arguments {
     /// When updates are collected: auto, document, always or never.
     #[arg(long, value_name = "POLICY", default_value = "auto")]
     mpa: Policy,
+    /// Serve a working position for browsers here. There is no token and no TLS: anything but
+    /// 127.0.0.1 shows the air situation to whoever reaches it.
+    #[arg(long, value_name = "ADDR:PORT")]
+    listen: Option<SocketAddr>,
+    /// Write the address that browsers connect to into FILE.
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    port_file: Option<PathBuf>,
     /// Save the picture into FILE at the end and on SIGUSR1.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "listen")]
     png: Option<PathBuf>,
     /// Print what was done as one JSON object on stdout at the end.
     #[arg(long)]
@@ -68,11 +80,26 @@ fn main() -> anyhow::Result<()> {
         layers,
         policy: arguments.mpa,
         png: arguments.png,
+        browsers: arguments.listen.map(|listen| BrowserSettings {
+            listen,
+            port_file: arguments.port_file,
+            centre,
+            height_nm: arguments.height,
+        }),
     })?;
     eprintln!(
         "radar-display: {} updates drawn at once, {} collected, {} targets, {} mode changes",
         summary.position.standard, summary.position.averaged, summary.targets, summary.mode_changes
     );
+    if let Some(browsers) = &summary.browsers {
+        eprintln!(
+            "radar-display: {} browsers, {} frames, {} updates shown, {} cut",
+            browsers.connected,
+            browsers.sent.frames,
+            browsers.sent.shown,
+            browsers.cut_slow + browsers.cut_protocol
+        );
+    }
     if arguments.json {
         println!("{}", serde_json::to_string(&summary)?);
     }

@@ -8,8 +8,14 @@
 //!
 //! The picture is drawn in memory, by the processor; [`WorkingPosition::png`] shows it.
 //!
-//! Not here: a window, pan and zoom by hand, conflict alerts.
+//! Or it is drawn by browsers ([`browser`]): then this process keeps what there is to show, finds
+//! conflicts ([`stca`]), and a redraw ends when a browser has shown it.
+//!
+//! Not here: a window of its own.
 
+mod airspace;
+pub mod browser;
+pub mod chart;
 mod load;
 pub mod map;
 mod map_data;
@@ -18,16 +24,18 @@ mod position;
 mod raster;
 pub mod server;
 mod status;
+pub mod stca;
+mod surface;
 mod symbols;
 mod target;
 mod text;
 mod view;
 
 pub use load::{LoadControl, Mode, Policy};
-pub mod stca;
 pub use picture::{Picture, Slot};
 pub use position::{PositionCounts, WorkingPosition};
 pub use raster::{Frame, Mask, Rect, Rgb};
+pub use surface::Surface;
 pub use symbols::Symbols;
 pub use target::{Detail, LABEL_PLACES, Look, Target};
 pub use view::{STATUS_ROWS, View};

@@ -1,8 +1,9 @@
 //! The working position without its socket: messages in, picture out, transactions measured.
 
+use super::browser::Health;
 use super::load::{FLUSH_NS, LoadControl, Mode, Policy};
 use super::picture::Picture;
-use super::status::{self, Status};
+use super::surface::Surface;
 use crate::asterix::{AsterixError, Record, cat062, decode_block};
 use chronoscope_clock as clock;
 use chronoscope_record::{Class, Correlator, Guard, Status as Stop, class};
@@ -11,7 +12,7 @@ use tiny_skia::{IntSize, Pixmap};
 static UPDATE_TRACK: Class = class!("TrackStore_updateTrack");
 static UPDATE_TRACK_MPA: Class = class!("TrackStore_updateTrackMPA");
 static RECALCULATE: Class = class!("TargetView_recalculate");
-static REDRAW: Class = class!("TargetView_redraw");
+pub(super) static REDRAW: Class = class!("TargetView_redraw");
 
 /// Updates collected at most; more are drawn before their time.
 const PENDING_MAX: usize = 20_000;
@@ -43,9 +44,15 @@ struct Pending {
     parent: Correlator,
 }
 
+impl Pending {
+    fn number(&self) -> u16 {
+        self.track.track_number.unwrap_or_default()
+    }
+}
+
 /// A working position.
 pub struct WorkingPosition {
-    picture: Picture,
+    surface: Surface,
     load: LoadControl,
     pending: Vec<Pending>,
     flush_ns: u64,
@@ -57,7 +64,7 @@ pub struct WorkingPosition {
 impl std::fmt::Debug for WorkingPosition {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("WorkingPosition")
-            .field("targets", &self.picture.target_count())
+            .field("targets", &self.target_count())
             .field("mode", &self.load.mode())
             .field("pending", &self.pending.len())
             .field("counts", &self.counts)
@@ -66,10 +73,10 @@ impl std::fmt::Debug for WorkingPosition {
 }
 
 impl WorkingPosition {
-    /// A position that shows `picture`. `now_ns` is monotonic, as everywhere here.
-    pub fn new(picture: Picture, policy: Policy, now_ns: u64) -> Self {
+    /// A position that shows targets on `surface`. `now_ns` is monotonic, as everywhere here.
+    pub fn new(surface: impl Into<Surface>, policy: Policy, now_ns: u64) -> Self {
         Self {
-            picture,
+            surface: surface.into(),
             load: LoadControl::new(policy, now_ns),
             pending: Vec::new(),
             flush_ns: now_ns + FLUSH_NS,
@@ -83,9 +90,22 @@ impl WorkingPosition {
         self.counts
     }
 
-    /// The picture.
-    pub fn picture(&self) -> &Picture {
-        &self.picture
+    /// The picture, if it is drawn here.
+    pub fn picture(&self) -> Option<&Picture> {
+        match &self.surface {
+            Surface::Picture(picture) => Some(picture),
+            Surface::Browsers(_) => None,
+        }
+    }
+
+    /// Targets shown.
+    pub fn target_count(&self) -> usize {
+        self.surface.target_count()
+    }
+
+    /// What has arrived is worked off: call it before waiting again.
+    pub fn hand_over(&self) {
+        self.surface.hand_over();
     }
 
     /// Mode and measure of load.
@@ -130,31 +150,29 @@ impl WorkingPosition {
     /// Once a second: what fell silent, the status line, the mode. Returns the mode if it has
     /// changed.
     pub fn tick(&mut self, utc_ns: i64, now_ns: u64, connected: bool) -> Option<Mode> {
-        self.picture.sweep(now_ns);
-        self.picture.redraw_all();
         let changed = self.load.evaluate(now_ns);
         if changed == Some(Mode::Standard) {
             self.flush(now_ns);
         }
         let updates = self.counts.standard + self.counts.averaged;
-        let status = Status {
+        let health = Health {
             utc_ns,
-            targets: self.picture.target_count(),
-            mode: self.load.mode(),
             connected,
+            mode: self.load.mode(),
             updates: updates - self.shown,
+            malformed: self.counts.malformed,
         };
         self.shown = updates;
-        let view = self.picture.view().clone();
-        status::draw(self.picture.frame_mut(), &view, status);
+        self.surface.tick(health, now_ns);
         changed
     }
 
-    /// The picture as a PNG file; `None` if the encoder refuses, which no picture makes it do.
+    /// The picture as a PNG file; `None` if there is none here.
     pub fn png(&self) -> Option<Vec<u8>> {
-        let view = self.picture.view();
+        let picture = self.picture()?;
+        let view = picture.view();
         let size = IntSize::from_wh(view.width().into(), view.height().into())?;
-        Pixmap::from_vec(self.picture.frame().octets().to_vec(), size)?.encode_png().ok()
+        Pixmap::from_vec(picture.frame().octets().to_vec(), size)?.encode_png().ok()
     }
 
     fn track(&mut self, track: cat062::Track, now_ns: u64) {
@@ -162,8 +180,7 @@ impl WorkingPosition {
             self.counts.ends += 1;
             // What was collected before the end must not bring the target back.
             self.pending.retain(|p| p.track.track_number != track.track_number);
-            self.picture.remove(track.track_number.unwrap_or_default());
-            self.picture.redraw();
+            self.surface.remove(track.track_number.unwrap_or_default(), now_ns);
             return;
         }
         self.load.arrived(1);
@@ -172,11 +189,12 @@ impl WorkingPosition {
             Mode::Standard => {
                 self.counts.standard += 1;
                 let recalculate = RECALCULATE.begin();
-                self.picture.recalculate(&track, now_ns);
+                self.surface.recalculate(&track, now_ns);
                 recalculate.stop(Stop::Good);
-                let redraw = REDRAW.begin();
-                self.picture.redraw();
-                redraw.stop(Stop::Good);
+                // A browser shows it when this transaction is long over.
+                let elsewhere = self.picture().is_none();
+                let parent = update.correlator().with_flags(elsewhere, false);
+                self.surface.redraw(track.track_number.unwrap_or_default(), &parent, now_ns);
             }
             Mode::Averaging => {
                 self.counts.averaged += 1;
@@ -208,9 +226,7 @@ impl WorkingPosition {
     }
 
     /// Draws everything collected. Each update has its own `TargetView_recalculate` and
-    /// `TargetView_redraw` under the `TrackStore_updateTrackMPA` that collected it; the redraws
-    /// all last as long as the one drawing that they share, because each target is to be seen
-    /// only when it is done.
+    /// `TargetView_redraw` under the `TrackStore_updateTrackMPA` that collected it.
     fn flush(&mut self, now_ns: u64) {
         let mut pending = std::mem::take(&mut self.pending);
         let single =
@@ -219,9 +235,7 @@ impl WorkingPosition {
             let begin_ns = clock::monotonic_ns();
             for update in &pending[..single] {
                 self.recalculate(update, now_ns);
-                let redraw = REDRAW.begin_with(&update.parent);
-                self.picture.redraw();
-                redraw.stop(Stop::Good);
+                self.surface.redraw(update.number(), &update.parent, now_ns);
             }
             self.load.probed(single as u64, clock::monotonic_ns() - begin_ns);
         }
@@ -229,18 +243,15 @@ impl WorkingPosition {
         for update in rest {
             self.recalculate(update, now_ns);
         }
-        let redraws: Vec<_> = rest.iter().map(|u| REDRAW.start_with(&u.parent)).collect();
-        self.picture.redraw_all();
-        for redraw in redraws {
-            redraw.stop(Stop::Good);
-        }
+        let moved = rest.iter().map(|update| (update.number(), &update.parent));
+        self.surface.redraw_all(moved, now_ns);
         pending.clear();
         self.pending = pending;
     }
 
     fn recalculate(&mut self, update: &Pending, now_ns: u64) {
         let recalculate = RECALCULATE.begin_with(&update.parent);
-        self.picture.recalculate(&update.track, now_ns);
+        self.surface.recalculate(&update.track, now_ns);
         recalculate.stop(Stop::Good);
     }
 
@@ -284,31 +295,33 @@ mod tests {
     #[test]
     fn standard_mode_draws_at_once_and_averaging_at_its_interval() {
         let mut at_once = position(Policy::Never);
-        let empty = at_once.picture().frame().clone();
+        let empty = at_once.picture().unwrap().frame().clone();
         at_once.block(&message(1, 51.0, false), 10 * MS);
-        assert!(*at_once.picture().frame() != empty);
+        assert!(*at_once.picture().unwrap().frame() != empty);
 
         let mut collecting = position(Policy::Always);
         collecting.block(&message(1, 51.0, false), 10 * MS);
         collecting.block(&message(1, 51.1, false), 20 * MS);
         collecting.draw_pending(499 * MS);
-        assert!(*collecting.picture().frame() == empty);
+        assert!(*collecting.picture().unwrap().frame() == empty);
         assert_eq!(collecting.deadline_ns(), Some(500 * MS));
         collecting.draw_pending(500 * MS);
-        assert_eq!(collecting.picture().target_count(), 1);
-        assert!(*collecting.picture().frame() == collecting.picture().drawn_anew());
-        assert!(*collecting.picture().frame() != empty);
+        assert_eq!(collecting.target_count(), 1);
+        assert!(
+            *collecting.picture().unwrap().frame() == collecting.picture().unwrap().drawn_anew()
+        );
+        assert!(*collecting.picture().unwrap().frame() != empty);
         assert_eq!(collecting.counts().averaged, 2);
     }
 
     #[test]
     fn a_track_that_ended_while_collected_does_not_come_back() {
         let mut collecting = position(Policy::Always);
-        let empty = collecting.picture().frame().clone();
+        let empty = collecting.picture().unwrap().frame().clone();
         collecting.block(&message(1, 51.0, false), 10 * MS);
         collecting.block(&message(1, 51.0, true), 20 * MS);
         collecting.draw_pending(600 * MS);
-        assert!(*collecting.picture().frame() == empty);
+        assert!(*collecting.picture().unwrap().frame() == empty);
     }
 
     #[test]

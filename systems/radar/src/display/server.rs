@@ -1,13 +1,17 @@
 //! The working position's process: subscribes to the message server and draws.
 
+use super::browser::{self, Air, BrowserCounts, Browsers, Limits, Shared};
+use super::chart::Chart;
 use super::map::{self, MapLayers};
-use super::{Mode, Picture, Policy, PositionCounts, View, WorkingPosition};
-use crate::link::{Signals, Upstream, UpstreamCounts};
+use super::{Mode, Picture, Policy, PositionCounts, Surface, View, WorkingPosition};
+use crate::geodesy::Wgs84;
+use crate::link::{Signals, Upstream, UpstreamCounts, announce};
 use chronoscope_clock as clock;
 use mio::{Events, Poll, Token};
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// How the working position is set up.
@@ -23,6 +27,21 @@ pub struct ServerSettings {
     pub policy: Policy,
     /// File that gets the picture at the end and on SIGUSR1.
     pub png: Option<PathBuf>,
+    /// Where browsers are served; if anywhere, no picture is drawn here.
+    pub browsers: Option<BrowserSettings>,
+}
+
+/// How browsers are served.
+#[derive(Clone, Debug)]
+pub struct BrowserSettings {
+    /// Where they connect.
+    pub listen: SocketAddr,
+    /// File that gets the address listened on.
+    pub port_file: Option<PathBuf>,
+    /// Where their pictures begin.
+    pub centre: Wgs84,
+    /// How much they show then from top to bottom, NM.
+    pub height_nm: f64,
 }
 
 /// What the process did, for its `--json` summary. No CPU time is in it: what a replay prints is
@@ -43,6 +62,9 @@ pub struct Summary {
     pub position: PositionCounts,
     /// The subscription to the message server.
     pub messages: UpstreamCounts,
+    /// The browsers, where they are served.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub browsers: Option<BrowserCounts>,
 }
 
 const SIGNALS: Token = Token(0);
@@ -60,11 +82,10 @@ pub fn run(settings: &ServerSettings) -> io::Result<Summary> {
     let mut poll = Poll::new()?;
     let mut signals = Signals::catch(poll.registry(), SIGNALS)?;
     let mut upstream = Upstream::new(settings.messages, MESSAGES);
-    let map = map::draw(&settings.view, &settings.layers);
-    let picture = Picture::new(settings.view.clone(), map);
+    let (surface, browsers) = surface(settings)?;
     let begin_ns = clock::monotonic_ns();
     let mut process = Process {
-        position: WorkingPosition::new(picture, settings.policy, begin_ns),
+        position: WorkingPosition::new(surface, settings.policy, begin_ns),
         tick_ns: begin_ns,
         undrained_ns: None,
         averaging_ns: 0,
@@ -102,7 +123,34 @@ pub fn run(settings: &ServerSettings) -> io::Result<Summary> {
     if let Some(path) = &settings.png {
         save(&process.position, path)?;
     }
-    Ok(process.summary(begin_ns, &upstream))
+    let mut summary = process.summary(begin_ns, &upstream);
+    if let Some((browsers, air)) = browsers {
+        drop(browsers); // no browser leaves between the counts
+        summary.browsers = air.lock().ok().map(|air| air.counts());
+    }
+    Ok(summary)
+}
+
+/// What is drawn on: browsers, which are served from then on, or a picture.
+fn surface(settings: &ServerSettings) -> io::Result<(Surface, Option<(Browsers, Shared)>)> {
+    let Some(to) = &settings.browsers else {
+        let map = map::draw(&settings.view, &settings.layers);
+        return Ok((Picture::new(settings.view.clone(), map).into(), None));
+    };
+    let air = Arc::new(Mutex::new(Air::new(to.centre)));
+    let chart = Chart::new(to.centre, to.height_nm, &settings.layers);
+    let map = serde_json::to_string(&chart)?;
+    let browsers = browser::listen(to.listen, Arc::clone(&air), map, Limits::default())?;
+    let address = browsers.address();
+    if !address.ip().is_loopback() {
+        eprintln!(
+            "radar-display: whoever reaches {address} sees the air situation: there is neither \
+             token nor TLS. Listen on 127.0.0.1 behind a proxy that has them."
+        );
+    }
+    eprintln!("radar-display: the working position is at http://{address}/");
+    announce("radar-display", "browsers", address, to.port_file.as_deref())?;
+    Ok((Arc::clone(&air).into(), Some((browsers, air))))
 }
 
 struct Process {
@@ -129,6 +177,7 @@ impl Process {
         }
         let now_ns = clock::monotonic_ns();
         self.position.draw_pending(now_ns);
+        self.position.hand_over();
         let done_ns = clock::monotonic_ns();
         let backlog_ns = self.undrained_ns.map_or(0, |since| done_ns.saturating_sub(since));
         let cpu_ns = clock::thread_cpu_ns() - awake_cpu_ns;
@@ -161,11 +210,12 @@ impl Process {
         Summary {
             version: 2,
             seconds: seconds(clock::monotonic_ns() - begin_ns),
-            targets: self.position.picture().target_count(),
+            targets: self.position.target_count(),
             mode_changes: self.position.load().switches(),
             averaging_seconds: seconds(self.averaging_ns),
             position: self.position.counts(),
             messages: upstream.counts(),
+            browsers: None,
         }
     }
 }

@@ -154,6 +154,15 @@ impl Chain {
         self.start("display", env!("CARGO_BIN_EXE_radar-display"), &all)
     }
 
+    /// A display for browsers, at [`Chain::port`] `browsers`.
+    pub fn browser_display(&self) -> Program {
+        let (messages, file) = (self.port("displays"), self.text("browsers"));
+        let arguments = ["--messages", &messages, "--listen", "127.0.0.1:0", "--port-file", &file];
+        let program = self.start("display", env!("CARGO_BIN_EXE_radar-display"), &arguments);
+        self.port("browsers");
+        program
+    }
+
     /// Waits for a port file and reads it.
     pub fn port(&self, name: &str) -> String {
         wait_for(name, || self.path(name).exists());

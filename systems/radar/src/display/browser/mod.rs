@@ -1,0 +1,28 @@
+//! The working position in a browser: HTTP, a WebSocket, and what goes over it.
+//!
+//! | request | answer |
+//! |---|---|
+//! | `GET /` | the page |
+//! | `GET /map.json` | what lies under the targets ([`Chart`](super::chart::Chart)) |
+//! | `GET /socket` | a WebSocket: frames ([`wire`]) and words to the page, acknowledgements back |
+//!
+//! Words are JSON in text messages. To the page: `status` once a second and `ping`. From the page:
+//! `{"ack": frame}` when a frame has been handed to the compositor, `{"later_us": duration}` when
+//! the browser has told how much later one was presented, `{"pong": number}`, `{"visible": true}`
+//! when it is seen from now on (it gets all tracks), `{"visible": false}`.
+//!
+//! It runs in a thread of its own; [`Air`] is what both threads know. A browser that shows or takes
+//! nothing for [`Limits::silent`] is cut; so is one that says what no page of ours says. A page of
+//! another origin is refused. There is no token: who listens beyond loopback is told so.
+//!
+//! Not here: TLS, for which a proxy is put in front.
+
+mod air;
+mod attend;
+mod outbox;
+mod serve;
+pub mod wire;
+
+pub use air::{Air, BrowserCounts, Health, Shared};
+pub use outbox::{NeverSent, Outbox, OutboxCounts};
+pub use serve::{Browsers, Limits, listen};
