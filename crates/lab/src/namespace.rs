@@ -40,6 +40,19 @@ impl Namespace {
             Ok(what())
         })?
     }
+
+    /// As [`Namespace::run`], on a host of this name: processes that `what` starts find it as
+    /// theirs, and nobody else does.
+    ///
+    /// # Errors
+    /// As [`Namespace::run`], and when the name is refused.
+    pub fn run_as<T: Send>(&self, name: &str, what: impl FnOnce() -> T + Send) -> io::Result<T> {
+        self.run(|| {
+            unshare(CloneFlags::CLONE_NEWUTS)?;
+            std::fs::write("/proc/sys/kernel/hostname", name)?;
+            Ok(what())
+        })?
+    }
 }
 
 fn in_thread<T: Send>(what: impl FnOnce() -> T + Send) -> io::Result<T> {
