@@ -13,6 +13,7 @@
 //! right then, fits with a margin.
 
 use std::str::FromStr;
+use std::time::Duration;
 
 /// When to collect updates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -83,6 +84,22 @@ struct Window {
     updates: u64,
 }
 
+/// What was seen of the load, for the summary of the process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct LoadSeen {
+    /// Windows of a second.
+    pub windows: u64,
+    /// Of these, overloaded: more than 0.8 of the time at work, or input that waited for more than
+    /// 100 ms.
+    pub overloaded: u64,
+    /// Most overloaded windows in a row.
+    pub overloaded_row_max: u64,
+    /// Largest share of a window's time at work.
+    pub busy_share_max: f64,
+    /// Longest time for which input waited for its turn, ms.
+    pub backlog_ms_max: f64,
+}
+
 /// Measures the load and decides the mode.
 #[derive(Clone, Debug)]
 pub struct LoadControl {
@@ -95,6 +112,9 @@ pub struct LoadControl {
     /// Overloaded windows in a row.
     overloaded_row: u32,
     switches: u64,
+    seen: LoadSeen,
+    /// The same row over changes of the mode.
+    seen_row: u64,
 }
 
 impl LoadControl {
@@ -102,7 +122,17 @@ impl LoadControl {
     pub fn new(policy: Policy, now_ns: u64) -> Self {
         let mode = if policy == Policy::Always { Mode::Averaging } else { Mode::Standard };
         let window = Window { begin_ns: now_ns, ..Window::default() };
-        Self { policy, mode, window, recheck_ns: 0, probe: (0, 0), overloaded_row: 0, switches: 0 }
+        Self {
+            policy,
+            mode,
+            window,
+            recheck_ns: 0,
+            probe: (0, 0),
+            overloaded_row: 0,
+            switches: 0,
+            seen: LoadSeen::default(),
+            seen_row: 0,
+        }
     }
 
     /// The mode now.
@@ -113,6 +143,11 @@ impl LoadControl {
     /// How often the mode has changed.
     pub fn switches(&self) -> u64 {
         self.switches
+    }
+
+    /// What was seen of the load.
+    pub fn seen(&self) -> LoadSeen {
+        self.seen
     }
 
     /// `updates` arrived.
@@ -149,6 +184,7 @@ impl LoadControl {
         }
         let window =
             std::mem::replace(&mut self.window, Window { begin_ns: now_ns, ..Window::default() });
+        self.see(window, elapsed_ns);
         let next = match self.mode {
             Mode::Standard => {
                 if self.must_begin(window, elapsed_ns) {
@@ -172,6 +208,18 @@ impl LoadControl {
         self.recheck_ns = now_ns + RECHECK_NS;
         self.probe = (0, 0);
         Some(next)
+    }
+
+    fn see(&mut self, window: Window, elapsed_ns: u64) {
+        let overloaded = is_overloaded(window, elapsed_ns);
+        self.seen_row = if overloaded { self.seen_row + 1 } else { 0 };
+        let seen = &mut self.seen;
+        seen.windows += 1;
+        seen.overloaded += u64::from(overloaded);
+        seen.overloaded_row_max = seen.overloaded_row_max.max(self.seen_row);
+        seen.busy_share_max = seen.busy_share_max.max(share(window.busy_ns, elapsed_ns));
+        let backlog = Duration::from_nanos(window.backlog_ns_max);
+        seen.backlog_ms_max = seen.backlog_ms_max.max(backlog.as_secs_f64() * 1e3);
     }
 
     fn must_begin(&mut self, window: Window, elapsed_ns: u64) -> bool {
@@ -271,6 +319,19 @@ mod tests {
         // 1200 × 0.6 ms = 72 %: below what begins averaging, above what ends it.
         let falling = |second| if second < 40 { 2000 } else { 1200 };
         assert_eq!(live(Policy::Auto, 120, falling, 600_000), [2]);
+    }
+
+    #[test]
+    fn what_is_seen_does_not_depend_on_the_policy() {
+        let mut control = LoadControl::new(Policy::Never, 0);
+        for (second, busy) in [(1, 0.5), (2, 0.9), (3, 0.85), (4, 0.1), (5, 0.95)] {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            control.worked((busy * 1e9) as u64, 0, 7_000_000);
+            control.evaluate(second * SECOND);
+        }
+        let seen = control.seen();
+        assert_eq!((seen.windows, seen.overloaded, seen.overloaded_row_max), (5, 3, 2));
+        assert!((seen.busy_share_max - 0.95).abs() < 1e-6 && seen.backlog_ms_max == 7.0);
     }
 
     #[test]

@@ -31,7 +31,7 @@ mod target;
 mod text;
 mod view;
 
-pub use load::{LoadControl, Mode, Policy};
+pub use load::{LoadControl, LoadSeen, Mode, Policy};
 pub use picture::{Picture, Slot};
 pub use position::{PositionCounts, WorkingPosition};
 pub use raster::{Frame, Mask, Rect, Rgb};

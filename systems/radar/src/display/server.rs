@@ -3,7 +3,7 @@
 use super::browser::{self, Air, BrowserCounts, Browsers, Limits, Shared};
 use super::chart::Chart;
 use super::map::{self, MapLayers};
-use super::{Mode, Picture, Policy, PositionCounts, Surface, View, WorkingPosition};
+use super::{LoadSeen, Mode, Picture, Policy, PositionCounts, Surface, View, WorkingPosition};
 use crate::geodesy::Wgs84;
 use crate::link::{Signals, Upstream, UpstreamCounts, announce};
 use chronoscope_clock as clock;
@@ -56,8 +56,12 @@ pub struct Summary {
     pub targets: usize,
     /// How often the mode changed between standard and averaging.
     pub mode_changes: u64,
+    /// The changes themselves: to which mode, and when; the first thousand.
+    pub changes: Vec<Change>,
     /// Seconds in averaging mode.
     pub averaging_seconds: f64,
+    /// What was seen of the load.
+    pub load: LoadSeen,
     /// Updates.
     pub position: PositionCounts,
     /// The subscription to the message server.
@@ -67,6 +71,17 @@ pub struct Summary {
     pub browsers: Option<BrowserCounts>,
 }
 
+/// A change of the mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Change {
+    /// When: UTC, nanoseconds since 1970.
+    pub utc_ns: i64,
+    /// Whether updates are collected from now on.
+    pub averaging: bool,
+}
+
+/// Changes that the summary lists.
+const CHANGES_MAX: usize = 1000;
 const SIGNALS: Token = Token(0);
 const MESSAGES: Token = Token(1);
 /// Interval of status line and mode, ns.
@@ -89,6 +104,7 @@ pub fn run(settings: &ServerSettings) -> io::Result<Summary> {
         tick_ns: begin_ns,
         undrained_ns: None,
         averaging_ns: 0,
+        changes: Vec::new(),
     };
     let mut events = Events::with_capacity(16);
     while !signals.stop() {
@@ -159,6 +175,7 @@ struct Process {
     /// Since when input has been waiting without a pause, if it is.
     undrained_ns: Option<u64>,
     averaging_ns: u64,
+    changes: Vec<Change>,
 }
 
 impl Process {
@@ -196,7 +213,14 @@ impl Process {
             self.averaging_ns += since_ns;
         }
         self.tick_ns = now_ns + TICK_NS;
-        match self.position.tick(clock::utc_now_ns(), now_ns, connected) {
+        let utc_ns = clock::utc_now_ns();
+        let changed = self.position.tick(utc_ns, now_ns, connected);
+        if let Some(mode) = changed
+            && self.changes.len() < CHANGES_MAX
+        {
+            self.changes.push(Change { utc_ns, averaging: mode == Mode::Averaging });
+        }
+        match changed {
             Some(Mode::Averaging) => {
                 eprintln!("radar-display: overloaded, collecting updates (MPA)")
             }
@@ -212,7 +236,9 @@ impl Process {
             seconds: seconds(clock::monotonic_ns() - begin_ns),
             targets: self.position.target_count(),
             mode_changes: self.position.load().switches(),
+            changes: self.changes.clone(),
             averaging_seconds: seconds(self.averaging_ns),
+            load: self.position.load().seen(),
             position: self.position.counts(),
             messages: upstream.counts(),
             browsers: None,
