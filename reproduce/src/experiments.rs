@@ -16,7 +16,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 /// A number in what a program printed, by its JSON pointer.
-fn number(value: &Value, pointer: &str) -> Result<f64> {
+pub(crate) fn number(value: &Value, pointer: &str) -> Result<f64> {
     let found = value.pointer(pointer).and_then(Value::as_f64);
     found.with_context(|| format!("no number at {pointer} in what was printed"))
 }

@@ -8,7 +8,9 @@
 //! is measured in this process, and nothing that was not measured is shown as if it were: an item of
 //! which there is nothing is shown as missing, with the reason.
 //!
-//! Not here: how anything is measured. That is in the programs, and their documentation.
+//! [`testbed`] is the radar chain on several hosts, a program of its own (`radar-testbed`).
+//!
+//! Not here: how anything else is measured. That is in the programs, and their documentation.
 
 pub mod experiments;
 pub mod machine;
@@ -21,3 +23,4 @@ pub mod published;
 pub mod report;
 pub mod run;
 pub mod series;
+pub mod testbed;

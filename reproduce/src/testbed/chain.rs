@@ -1,0 +1,356 @@
+//! The radar chain on the hosts of a test bed, from the first program to the last row.
+
+use super::hosts::{CENTRE, Host, Hosts};
+use super::program::{Program, cpu_s_of};
+use super::throttle::Throttle;
+use super::{Bed, Sending};
+use anyhow::{Context, Result, bail};
+use chronoscope_clock::{monotonic_ns, sleep, utc_now_ns};
+use serde::Serialize;
+use serde_json::Value;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+const TRACKER: usize = 1;
+const MESSAGES: usize = 2;
+const FIRST_DISPLAY: usize = 3;
+/// How long the last plots have to become pixels, when the generator has ended.
+const SETTLE: Duration = Duration::from_millis(1500);
+
+/// What is run.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// A folder below that of the bed.
+    pub name: String,
+    /// Options of the generator besides where to send and for how long.
+    pub scenario: Vec<OsString>,
+    /// Options of each display.
+    pub displays: Vec<Vec<OsString>>,
+    /// How many hosts they are spread over; 0: everything is on one host.
+    pub display_hosts: usize,
+    /// For how long plots are sent.
+    pub seconds: u32,
+    /// When tracker and message server send.
+    pub sending: Sending,
+    /// Share of the time for which the first display may run, in (0, 1]; it is stopped meanwhile.
+    pub share: f64,
+    /// Whether programs record.
+    pub record: bool,
+}
+
+/// CPU time of a kind of program.
+#[derive(Clone, Debug, Serialize)]
+pub struct Role {
+    /// What they do.
+    pub role: &'static str,
+    /// How many there are.
+    pub processes: usize,
+    /// Of all of them, in seconds.
+    pub cpu_s: f64,
+    /// The same, in processors.
+    pub processors: f64,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Ran {
+    /// The store.
+    pub data: PathBuf,
+    /// The picture of the first display.
+    pub picture: PathBuf,
+    /// Summaries of the programs.
+    pub tracker: Value,
+    /// … of the message server.
+    pub messages: Value,
+    /// … of the displays, in order.
+    pub displays: Vec<Value>,
+    /// Last status of the collector, and of each agent.
+    pub collector: Value,
+    /// … of the agents.
+    pub agents: Vec<Value>,
+    /// What used the processors.
+    pub roles: Vec<Role>,
+    /// The hosts.
+    pub hosts: Vec<Host>,
+    /// Whether they were apart.
+    pub apart: bool,
+    /// Packets carried and lost between hosts.
+    pub carried: Option<[u64; 2]>,
+    /// For how long plots were sent, in seconds.
+    pub seconds: f64,
+    /// Whether a signal ended it early.
+    pub interrupted: bool,
+}
+
+/// Programs of a chain that runs, in the order in which they are ended.
+struct Running {
+    tracker: Program,
+    messages: Program,
+    displays: Vec<Program>,
+    agents: Vec<Program>,
+    collector: Program,
+}
+
+impl Setup {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// When a program cannot be started or fails. A signal is none: what there is then is given
+    /// back.
+    pub fn run(&self, bed: &Bed) -> Result<Ran> {
+        let folder = bed.fresh(&self.name)?;
+        let one_host = bed.one_host || self.display_hosts == 0;
+        let hosts = Hosts::new(&self.host_names(), one_host, true)?;
+        let plans = self.plans(bed, &hosts, &folder)?;
+        let mut running = self.start(bed, &hosts, &folder, &plans)?;
+        let first = running.displays.first().context("no display")?.id();
+        let throttle = Throttle::start(first, self.share);
+        let (began_ns, lab_cpu_s) = (monotonic_ns(), own_cpu_s());
+        let mut generator = self.generator(bed, &hosts, &folder, &running.plots()?)?;
+        let interrupted = self.attend(bed, &mut generator, &mut running)?;
+        generator.ask_to_end();
+        let generator_cpu_s = generator.cpu_s();
+        let seconds = (monotonic_ns() - began_ns) as f64 / 1e9;
+        // An end by SIGTERM is well; its summary is not needed.
+        let _ = generator.wait();
+        sleep(SETTLE);
+        drop(throttle);
+        let tracker = running.tracker.end()?;
+        sleep(SETTLE);
+        let messages = running.messages.end()?;
+        running.displays.iter_mut().for_each(Program::ask_to_end);
+        let displays = running.displays.iter_mut().map(Program::end).collect::<Result<_>>()?;
+        running.agents.iter_mut().for_each(Program::ask_to_end);
+        let agents = running.agents.iter_mut().map(Program::end).collect::<Result<_>>()?;
+        let collector = running.collector.end()?;
+        let lab_cpu_s = own_cpu_s() - lab_cpu_s;
+        let roles = running.roles(generator_cpu_s, lab_cpu_s, seconds);
+        Ok(Ran {
+            data: folder.join("data"),
+            picture: folder.join("display.png"),
+            tracker,
+            messages,
+            displays,
+            collector,
+            agents,
+            roles,
+            apart: hosts.are_apart(),
+            carried: hosts.carried(),
+            hosts: hosts.all().to_vec(),
+            seconds,
+            interrupted,
+        })
+    }
+
+    fn host_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = ["centre", "mrts", "msg"].map(str::to_owned).to_vec();
+        names.extend((1..=self.display_hosts.max(1)).map(|number| format!("cwp{number:03}")));
+        names
+    }
+
+    /// The flight plans of the scenario, which the generator writes before it sends anything.
+    fn plans(&self, bed: &Bed, hosts: &Hosts, folder: &Path) -> Result<PathBuf> {
+        let path = folder.join("plans.csv");
+        let mut command = bed.program("radar-generator")?;
+        command.args(&self.scenario).args(["--to", "127.0.0.1:9", "--duration", "0.2"]);
+        command.arg("--flight-plans").arg(&path).env("CHRONOSCOPE_RECORD", "off");
+        hosts.start(CENTRE, folder, "plans", &mut command)?.wait()?;
+        Ok(path)
+    }
+
+    fn generator(&self, bed: &Bed, hosts: &Hosts, folder: &Path, to: &str) -> Result<Program> {
+        let mut command = bed.program("radar-generator")?;
+        command.args(&self.scenario).args(["--to", to, "--json"]);
+        command.args(["--speed", &bed.speed.to_string()]);
+        command.args(["--duration", &self.seconds.to_string()]).env("CHRONOSCOPE_RECORD", "off");
+        hosts.start(CENTRE, folder, "generator", &mut command)
+    }
+
+    /// Everything but the generator: when this is done, all are connected.
+    fn start(&self, bed: &Bed, hosts: &Hosts, folder: &Path, plans: &Path) -> Result<Running> {
+        let at = |host: usize| format!("{}:0", hosts.all()[host].address);
+        let record = |command: &mut Command| {
+            command.env("CHRONOSCOPE_RECORD", if self.record { "on" } else { "off" });
+        };
+        let (mut collector, collector_at) = collector(bed, hosts, folder)?;
+        let agents = agents(bed, hosts, folder, &collector_at)?;
+        collector.must_run()?;
+
+        let [plots_file, tracks_file, updates_file] =
+            ["plots", "tracks", "updates"].map(|name| folder.join(name));
+        let mut command = bed.program("radar-tracker")?;
+        command.args(["--plots", &at(TRACKER), "--listen", &at(TRACKER), "--json"]);
+        command.arg("--plots-port-file").arg(&plots_file).arg("--port-file").arg(&tracks_file);
+        command.args(self.sending.options());
+        record(&mut command);
+        let mut tracker = hosts.start(TRACKER, folder, "tracker", &mut command)?;
+        tracker.writes(&plots_file)?;
+        let tracks = tracker.writes(&tracks_file)?;
+
+        let mut command = bed.program("radar-messages")?;
+        command.args(["--tracker", &tracks, "--listen", &at(MESSAGES), "--json"]);
+        command.arg("--port-file").arg(&updates_file).arg("--flight-plans").arg(plans);
+        command.args(self.sending.options());
+        record(&mut command);
+        let mut messages = hosts.start(MESSAGES, folder, "messages", &mut command)?;
+        let updates = messages.writes(&updates_file)?;
+        tracker.says(|said| said.contains("subscriber 1 "))?;
+
+        let mut displays = Vec::new();
+        for (number, options) in self.displays.iter().enumerate() {
+            let host = FIRST_DISPLAY + number % self.display_hosts.max(1);
+            let mut command = bed.program("radar-display")?;
+            command.args(["--messages", &updates, "--json"]).args(options);
+            if number == 0 {
+                command.arg("--png").arg(folder.join("display.png"));
+            }
+            record(&mut command);
+            let name = format!("display{:03}", number + 1);
+            displays.push(hosts.start(host, folder, &name, &mut command)?);
+            bed.go_on()?;
+        }
+        bed.say(&format!("{}: waiting for {} displays", self.name, displays.len()));
+        let count = displays.len();
+        messages.says(|said| said.matches(") connected").count() >= count)?;
+        Ok(Running { tracker, messages, displays, agents, collector })
+    }
+
+    /// Until the generator has ended by itself; whether a signal came before.
+    fn attend(&self, bed: &Bed, generator: &mut Program, running: &mut Running) -> Result<bool> {
+        let begin_ns = monotonic_ns();
+        while !generator.is_over()? {
+            if bed.go_on().is_err() {
+                return Ok(true);
+            }
+            generator.note_cpu();
+            running.tracker.must_run()?;
+            running.messages.must_run()?;
+            running.displays.iter_mut().try_for_each(Program::must_run)?;
+            running.agents.iter_mut().try_for_each(Program::must_run)?;
+            running.collector.must_run()?;
+            let passed_s = (monotonic_ns() - begin_ns) as f64 / 1e9;
+            bed.say_sometimes(&format!("{}: {passed_s:.0} of {} s", self.name, self.seconds));
+            sleep(Duration::from_millis(100));
+        }
+        Ok(false)
+    }
+}
+
+impl Ran {
+    /// What the programs of a role used of a processor on average.
+    #[must_use]
+    pub fn processors(&self, role: &str) -> f64 {
+        self.roles.iter().filter(|one| one.role == role).map(|one| one.processors).sum()
+    }
+}
+
+impl Running {
+    /// Where the tracker receives plots.
+    fn plots(&self) -> Result<String> {
+        let said = self.tracker.said();
+        let at = said.lines().find_map(|line| line.split_once("plots by UDP on ")?.1.into());
+        at.map(str::to_owned).context("the tracker does not say where it receives plots")
+    }
+
+    fn roles(&self, generator_s: f64, lab_s: f64, seconds: f64) -> Vec<Role> {
+        let one = |role, cpu_s| (role, 1, cpu_s);
+        let all = |role, programs: &[Program]| {
+            (role, programs.len(), programs.iter().map(Program::cpu_s).sum())
+        };
+        let roles: [(&'static str, usize, f64); 7] = [
+            one("generator", generator_s),
+            one("tracker", self.tracker.cpu_s()),
+            one("message server", self.messages.cpu_s()),
+            all("displays", &self.displays),
+            all("agents", &self.agents),
+            one("collector", self.collector.cpu_s()),
+            one("network", lab_s),
+        ];
+        let role = |(role, processes, cpu_s): (&'static str, usize, f64)| Role {
+            role,
+            processes,
+            cpu_s,
+            processors: cpu_s / seconds,
+        };
+        roles.into_iter().map(role).collect()
+    }
+}
+
+/// The collector, which listens where hosts are apart; else it reads the rings itself.
+fn collector(bed: &Bed, hosts: &Hosts, folder: &Path) -> Result<(Program, String)> {
+    let mut command = bed.program("chronoscope")?;
+    command.args(["serve", "--wait-late", "10s", "--json", "--data"]).arg(folder.join("data"));
+    std::fs::create_dir_all(hosts.rings(CENTRE))?;
+    command.arg("--rings").arg(hosts.rings(CENTRE));
+    // Beyond loopback, but in a network that nobody else is in.
+    let at = format!("{}:0", hosts.all()[CENTRE].address);
+    command.args(["--listen", &at, "--insecure"]);
+    let mut collector = hosts.start(CENTRE, folder, "collector", &mut command)?;
+    let said = collector.says(|said| said.contains("/status"))?;
+    let url = said.split_once("answering on ").and_then(|(_, rest)| rest.split_once("/status"));
+    let url = url.with_context(|| format!("the collector does not say where it is: {said}"))?.0;
+    Ok((collector, url.to_owned()))
+}
+
+/// One for each host but the centre; none where all are one.
+fn agents(bed: &Bed, hosts: &Hosts, folder: &Path, to: &str) -> Result<Vec<Program>> {
+    let mut agents = Vec::new();
+    if !hosts.are_apart() {
+        return Ok(agents);
+    }
+    for (host, about) in hosts.all().iter().enumerate().skip(CENTRE + 1) {
+        let mut command = bed.program("chronoscope")?;
+        std::fs::create_dir_all(hosts.rings(host))?;
+        command.args(["agent", "--insecure", "--json", "--to", to]);
+        command.arg("--rings").arg(hosts.rings(host));
+        command.arg("--spool").arg(folder.join(format!("spool-{}", about.name)));
+        let name = format!("agent-{}", about.name);
+        agents.push(hosts.start(host, folder, &name, &mut command)?);
+    }
+    // The first readings of the clocks come within a second.
+    sleep(Duration::from_secs(1));
+    for agent in &mut agents {
+        agent.must_run()?;
+    }
+    Ok(agents)
+}
+
+fn own_cpu_s() -> f64 {
+    cpu_s_of(std::process::id()).unwrap_or(0.0)
+}
+
+/// Recorded flights where they are; else as many artificial ones, which is said.
+///
+/// # Errors
+/// When a signal came meanwhile.
+pub fn live_traffic(bed: &Bed) -> Result<(Vec<OsString>, &'static str)> {
+    let recording = match &bed.recording {
+        Some(path) if !path.is_file() => bail!("{}: no such recording", path.display()),
+        Some(path) => Some(path.clone()),
+        None => {
+            let told = Command::new(bed.root.join("tools/flights")).output();
+            let told = told.ok().filter(|output| output.status.success());
+            told.map(|output| String::from_utf8_lossy(&output.stdout).trim().into())
+        }
+    };
+    bed.go_on()?;
+    match recording {
+        Some(path) => {
+            let words = [OsString::from("--scenario"), "live".into(), "--recording".into()];
+            Ok((words.into_iter().chain([path.into()]).collect(), "recorded flights over Germany"))
+        }
+        None => {
+            eprintln!("radar-testbed: NO RECORDED FLIGHTS (tools/flights): artificial ones");
+            let words = ["--scenario", "circles", "--flights", "24"].map(OsString::from);
+            Ok((words.to_vec(), "720 artificial flights: no recorded ones"))
+        }
+    }
+}
+
+/// When a run began, for people.
+#[must_use]
+pub fn now() -> String {
+    crate::machine::utc(utc_now_ns())
+}

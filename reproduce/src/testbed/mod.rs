@@ -1,0 +1,149 @@
+//! The distributed test bed of the radar chain, as the evaluation of PHOENIX had one: generator,
+//! tracker, message server and many displays as processes on several hosts, each host with its own
+//! clock and its own agent, one collector.
+//!
+//! The hosts are network namespaces ([`hosts`]); where nobody may make them everything is on one
+//! host, which is said. Every update reaches every display and is redrawn, and every process
+//! records. What is reported is asked of the store, and of what the programs counted themselves.
+//!
+//! It is here and not in `systems/radar` because it asks the store and makes networks, which a
+//! measured system must not know of.
+//!
+//! Not here: loss and delay of the network, several computers.
+
+pub mod args;
+pub mod buffering;
+pub mod chain;
+pub mod heavy;
+pub mod hosts;
+mod limit;
+pub mod live;
+pub mod program;
+mod report;
+mod statistics;
+mod swing;
+mod throttle;
+
+use crate::programs::Programs;
+use crate::run::Interrupted;
+use anyhow::{Context, Result, bail};
+use chronoscope_clock::monotonic_ns;
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Between two lines of progress.
+const SAY_EVERY_NS: u64 = 5_000_000_000;
+/// In a folder that the test bed has made, and may make anew.
+const MARK: &str = ".radar-testbed";
+
+/// Where and with what a test bed is run.
+#[derive(Debug)]
+pub struct Bed {
+    /// What programs print and record goes below it.
+    pub out: PathBuf,
+    /// The programs.
+    pub programs: Programs,
+    /// The root of the repository: `tools/flights` is there.
+    pub root: PathBuf,
+    /// Recorded flights, where they are known.
+    pub recording: Option<PathBuf>,
+    /// Everything on one host, with one clock.
+    pub one_host: bool,
+    /// The short form.
+    pub quick: bool,
+    /// How many times as fast as life aircraft fly and antennas turn.
+    pub speed: f64,
+    /// Says no progress.
+    pub quiet: bool,
+    /// Set by a signal.
+    pub stop: Arc<AtomicBool>,
+    /// When progress was said last.
+    pub said_ns: Cell<u64>,
+}
+
+impl Bed {
+    /// A program, as a command to be.
+    ///
+    /// # Errors
+    /// When it was not built.
+    pub fn program(&self, name: &str) -> Result<Command> {
+        Ok(Command::new(self.programs.path(name)?))
+    }
+
+    /// A folder of this name, empty. One that the test bed has made itself is made anew.
+    ///
+    /// # Errors
+    /// When it cannot be made, or there is one that the test bed has not made.
+    pub fn fresh(&self, name: &str) -> Result<PathBuf> {
+        let path = std::path::absolute(self.out.join(name))?;
+        if path.exists() {
+            if !path.join(MARK).is_file() {
+                let path = path.display();
+                bail!("{path} is there and not of a test bed: name another folder by --out");
+            }
+            std::fs::remove_dir_all(&path).with_context(|| path.display().to_string())?;
+        }
+        let make = |path: &Path| -> std::io::Result<()> {
+            std::fs::create_dir_all(path)?;
+            std::fs::write(path.join(MARK), "")
+        };
+        make(&path).with_context(|| path.display().to_string())?;
+        Ok(path)
+    }
+
+    /// Whether to go on.
+    ///
+    /// # Errors
+    /// [`Interrupted`] once a signal came.
+    pub fn go_on(&self) -> Result<()> {
+        if self.is_interrupted() { bail!(Interrupted) } else { Ok(()) }
+    }
+
+    /// Whether a signal came.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Says what is being done.
+    pub fn say(&self, what: &str) {
+        self.said_ns.set(monotonic_ns());
+        if !self.quiet {
+            eprintln!("radar-testbed: {what}");
+        }
+    }
+
+    /// The same, not too often.
+    pub fn say_sometimes(&self, what: &str) {
+        if monotonic_ns() >= self.said_ns.get() + SAY_EVERY_NS {
+            self.say(what);
+        }
+    }
+
+    /// The full value, or the one of the short form, unless one was given.
+    fn either<T>(&self, given: Option<T>, quick: T, full: T) -> T {
+        given.unwrap_or(if self.quick { quick } else { full })
+    }
+}
+
+/// When tracker and message server send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Sending {
+    /// Nagle's algorithm is left on.
+    pub nagle: bool,
+    /// Output is held and sent so often, in ms; 0: at once.
+    pub flush_ms: u16,
+}
+
+impl Sending {
+    fn options(self) -> Vec<String> {
+        let mut options = vec!["--flush-ms".to_owned(), self.flush_ms.to_string()];
+        if self.nagle {
+            options.push("--nagle".to_owned());
+        }
+        options
+    }
+}

@@ -1,0 +1,81 @@
+//! What the store says about a run.
+
+use super::chain::Ran;
+use anyhow::Result;
+use chronoscope_store::Snapshot;
+use chronoscope_store::ask::{Answer, Clocks, Level, Limits, Question};
+use chronoscope_store::source::Source;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The requirement, in nanoseconds.
+pub(super) const LIMIT_NS: u64 = 1_000_000_000;
+
+/// The main chain of a level, or of any.
+pub(super) fn main_chain(level: Level) -> Question {
+    let question = Question::acpd("MRTS::decodePlots", "CWP::TargetView_redraw");
+    Question { level, limit_ns: Some(LIMIT_NS), ..question }
+}
+
+/// The chains of updates that no plot caused: the tracker extrapolated.
+pub(super) fn without_plot() -> Question {
+    Question::acpd("MRTS::Extrapolate", "CWP::TargetView_redraw")
+}
+
+pub(super) fn ask(data: &Path, question: &Question) -> Result<Answer> {
+    Ok(Source::Files(data.to_owned()).ask(question, &Limits::default())?)
+}
+
+fn ms(ns: f64) -> f64 {
+    ns / 1e6
+}
+
+/// An answer as figures; `null` where there are no such chains.
+pub(super) fn figures(answer: &Answer) -> Value {
+    let Some(all) = &answer.distribution else { return Value::Null };
+    let above = answer.verdict.map_or(0, |verdict| verdict.above());
+    json!({
+        "chains": all.count, "negative": answer.counts.negative,
+        "mean_ms": ms(all.mean_ns), "median_ms": ms(all.median_ns() as f64),
+        "sd_ms": ms(all.sd_ns), "max_ms": ms(all.max_ns as f64), "min_ms": ms(all.min_ns as f64),
+        "p99_ms": ms(all.quantiles_ns[2] as f64), "p99_73_ms": ms(all.quantiles_ns[3] as f64),
+        "three_sigma_ms": ms(all.three_sigma_ns()), "above_3_sigma": all.above_3_sigma,
+        "above_3_sigma_pct": all.share_above_3_sigma() * 100.0,
+        "above_limit": above, "above_limit_pct": above as f64 * 100.0 / all.count as f64,
+        "holds": answer.verdict.is_some_and(|verdict| verdict.holds()),
+    })
+}
+
+/// The steps of the most frequent path: what each takes and what passes behind it, mean ms.
+pub(super) fn hops(answer: &Answer) -> Vec<Value> {
+    let Some(path) = answer.paths.first() else { return Vec::new() };
+    let Some(split) = &path.split else { return Vec::new() };
+    let hop = |(name, (inside, waiting)): (&String, &(_, _))| {
+        let mean = |part: &chronoscope_chain::PartStatistics| part.mean_ns().map(ms);
+        json!({ "hop": name, "inside_ms": mean(inside), "waiting_ms": mean(waiting) })
+    };
+    path.hops.iter().zip(&split.hops).map(hop).collect()
+}
+
+/// Whether the durations are taken by one clock.
+pub(super) fn corrected(ran: &Ran, question: Question) -> Question {
+    if ran.apart { Question { clocks: Clocks::Corrected, ..question } } else { question }
+}
+
+/// What was given to the clocks, and what the exchange of stamps found: error that is left.
+pub(super) fn clocks(ran: &Ran) -> Result<Vec<Value>> {
+    let snapshot = Snapshot::open(&ran.data)?;
+    let host = |about: &super::hosts::Host| {
+        let track = snapshot.clocks().track(&about.name)?;
+        let mut found: Vec<_> = track.knots().iter().map(|knot| knot.estimate).collect();
+        found.sort_by_key(|estimate| estimate.offset_ns);
+        let middle = *found.get(found.len() / 2)?;
+        Some(json!({
+            "host": about.name, "injected_ms": ms(about.clock_error_ns as f64),
+            "found_ms": ms(middle.offset_ns as f64), "bound_ms": ms(middle.error_ns as f64),
+            "residual_ms": ms((middle.offset_ns - about.clock_error_ns) as f64),
+            "readings": found.len(),
+        }))
+    };
+    Ok(ran.hosts.iter().skip(1).filter(|_| ran.apart).filter_map(host).collect())
+}
