@@ -39,6 +39,8 @@ export interface Rect {
 export const PLACES = 16;
 const NEAR = 9;
 const FAR = 26;
+/** Symbols of others that a label may cover: one may cover two, not a whole crowd of them. */
+const COVERED_MAX = 2;
 /** Half of what a symbol covers. */
 const SYMBOL = 5;
 const CELL_SHIFT = 6;
@@ -135,8 +137,7 @@ export class LabelField {
           if (cost <= (turn === 0 ? 3 : 2)) break;
         }
       }
-      // One label may cover two symbols, not a whole crowd of them.
-      if (best >= 0 && least < 9) {
+      if (best >= 0) {
         [of.place, of.detail] = [best, detail];
         entry.rect = rectAt(of, best, detail);
         return [];
@@ -154,9 +155,9 @@ export class LabelField {
     for (const detail of [FULL, SHORT] as const) {
       let best = -1;
       let inTheWay: Entry[] | undefined;
-      for (let place = 0; place < PLACES; place++) {
-        const found = this.labelsIn(rectAt(of, place, detail), entry);
-        if (found.some((other) => other.of.urgent)) continue;
+      for (let place = 0; place < PLACES && inTheWay?.length !== 1; place++) {
+        const found = this.ordinaryIn(rectAt(of, place, detail), entry);
+        if (found === undefined) continue;
         if (inTheWay === undefined || found.length < inTheWay.length) [best, inTheWay] = [place, found];
       }
       if (inTheWay !== undefined) {
@@ -176,25 +177,38 @@ export class LabelField {
     return [];
   }
 
-  /** Symbols of others that a rectangle covers; -1 when it touches a label. */
+  /** Symbols of others that a rectangle covers; -1 when they are too many, or it touches a label. */
   private covered(rect: Rect, self: Entry): number {
     let symbols = 0;
-    const around = cellsOf(rect);
-    for (const key of around) {
-      for (const other of this.cells.get(key) ?? []) {
-        if (other === self) continue;
-        if (other.rect !== undefined && overlaps(other.rect, rect)) return -1;
-        if (overlaps(other.symbol, rect)) symbols++;
+    const [left, top] = [rect.x0 >> CELL_SHIFT, rect.y0 >> CELL_SHIFT];
+    for (let y = top; y <= (rect.y1 - 1) >> CELL_SHIFT; y++) {
+      for (let x = left; x <= (rect.x1 - 1) >> CELL_SHIFT; x++) {
+        const cell = this.cells.get(y * ROW + x);
+        if (cell === undefined) continue;
+        for (const other of cell) {
+          if (other === self) continue;
+          if (other.rect !== undefined && overlaps(other.rect, rect)) return -1;
+          const { symbol } = other;
+          if (!overlaps(symbol, rect)) continue;
+          // One that lies in several cells counts in the first of them.
+          const isFirst = x === Math.max(left, symbol.x0 >> CELL_SHIFT) && y === Math.max(top, symbol.y0 >> CELL_SHIFT);
+          if (isFirst && ++symbols > COVERED_MAX) return -1;
+        }
       }
     }
     return symbols;
   }
 
-  private labelsIn(rect: Rect, self: Entry): Entry[] {
+  /** Labels that a rectangle touches; undefined when one of them is urgent. */
+  private ordinaryIn(rect: Rect, self: Entry): Entry[] | undefined {
     const found = new Set<Entry>();
-    for (const key of cellsOf(rect)) {
-      for (const other of this.cells.get(key) ?? []) {
-        if (other !== self && other.rect !== undefined && overlaps(other.rect, rect)) found.add(other);
+    for (let y = rect.y0 >> CELL_SHIFT; y <= (rect.y1 - 1) >> CELL_SHIFT; y++) {
+      for (let x = rect.x0 >> CELL_SHIFT; x <= (rect.x1 - 1) >> CELL_SHIFT; x++) {
+        for (const other of this.cells.get(y * ROW + x) ?? []) {
+          if (other === self || other.rect === undefined || !overlaps(other.rect, rect)) continue;
+          if (other.of.urgent) return undefined;
+          found.add(other);
+        }
       }
     }
     return [...found];

@@ -23,6 +23,8 @@ const CELL = 1 << CELL_SHIFT;
 const ALL_SHARE = 0.6;
 /** Targets this far outside have parts inside: a vector, a label. */
 const MARGIN = 120;
+/** Half of the square that a ring around a symbol takes. */
+const RING = 10;
 
 type Context = CanvasRenderingContext2D;
 
@@ -49,6 +51,8 @@ export class Picture {
   private readonly drawn = new Map<Target, Drawn>();
   private readonly changed = new Set<Target>();
   private readonly visible = new Set<Target>();
+  /** Rings, by colour. */
+  private readonly stamps = new Map<string, OffscreenCanvas>();
   private dirty = new Uint8Array(0);
   private columns = 0;
   private rows = 0;
@@ -70,6 +74,7 @@ export class Picture {
     const ratio = devicePixelRatio;
     if (camera.width !== this.camera.width || camera.height !== this.camera.height || ratio !== this.ratio || this.columns === 0) {
       this.ratio = ratio;
+      this.stamps.clear();
       for (const canvas of [this.canvas, this.map]) {
         canvas.width = Math.round(camera.width * ratio);
         canvas.height = Math.round(camera.height * ratio);
@@ -230,7 +235,7 @@ export class Picture {
 
   /** Notes in which cells a target is drawn. */
   private bound(target: Target): void {
-    let [x0, y0, x1, y1] = [target.x - 9, target.y - 9, target.x + 9, target.y + 9];
+    let [x0, y0, x1, y1] = [target.x - RING, target.y - RING, target.x + RING, target.y + RING];
     const around = (x: number, y: number, by: number) => {
       x0 = Math.min(x0, x - by);
       y0 = Math.min(y0, y - by);
@@ -312,9 +317,11 @@ export class Picture {
     const { context } = this;
     context.lineWidth = 1;
     context.fillStyle = FAINT[look];
+    context.beginPath();
     for (const target of targets) {
-      for (const { x, y } of this.dots(target)) context.fillRect(Math.round(x) - 1, Math.round(y) - 1, 2, 2);
+      for (const { x, y } of this.dots(target)) context.rect(Math.round(x) - 1, Math.round(y) - 1, 2, 2);
     }
+    context.fill();
     context.strokeStyle = FAINT[look];
     context.beginPath();
     for (const target of targets) {
@@ -331,13 +338,16 @@ export class Picture {
     context.beginPath();
     for (const { x, y } of targets) symbol(context, look, x, y);
     context.stroke();
-    const marked = targets.filter((target) => target.conflict || target.id === this.view.track);
-    for (const target of marked) {
-      context.strokeStyle = target.conflict ? CONFLICT : SELECTED;
-      context.beginPath();
-      context.arc(target.x, target.y, 8, 0, 2 * Math.PI);
-      context.stroke();
-    }
+    this.rings(targets.filter((target) => target.conflict), CONFLICT);
+    this.rings(targets.filter((target) => !target.conflict && target.id === this.view.track), SELECTED);
+  }
+
+  /** Circles around targets: stamped, because of 3000 arcs a processor needs three times as long. */
+  private rings(targets: readonly Target[], colour: string): void {
+    if (targets.length === 0) return;
+    const stamp = this.stamps.get(colour) ?? ringStamp(colour, this.ratio);
+    this.stamps.set(colour, stamp);
+    for (const { x, y } of targets) this.context.drawImage(stamp, x - RING, y - RING, 2 * RING, 2 * RING);
   }
 
   /** From the symbol to the nearest point of its label; a stub where there is no room for one. */
@@ -375,6 +385,19 @@ export class Picture {
       }
     }
   }
+}
+
+/** A circle in the middle of a square with sides of twice RING. */
+function ringStamp(colour: string, ratio: number): OffscreenCanvas {
+  const stamp = new OffscreenCanvas(Math.ceil(2 * RING * ratio), Math.ceil(2 * RING * ratio));
+  const context = stamp.getContext('2d');
+  if (context === null) return stamp;
+  context.scale(stamp.width / (2 * RING), stamp.height / (2 * RING));
+  context.strokeStyle = colour;
+  context.lineWidth = 1.3;
+  context.arc(RING, RING, 8, 0, 2 * Math.PI);
+  context.stroke();
+  return stamp;
 }
 
 /** A square with its middle, a triangle, a plus, a cross, two circles. */
