@@ -230,7 +230,8 @@ async function start(): Promise<void> {
   const probe = document.createElement('div');
   probe.className = 'probe';
   probe.setAttribute('aria-hidden', 'true');
-  root.append(canvas, around, probe);
+  root.append(canvas, around);
+  document.body.prepend(probe);
   const position = new Position(canvas, probe, chart);
   handle(canvas, position);
   render(<Page position={position} />, around);

@@ -4,8 +4,9 @@
 // and handed the frame on: that is when a frame is acknowledged. The compositor's and the screen's
 // way follows. How long that takes is measured where the browser tells (Element Timing with a
 // presentation time, in Chromium): once a second a word is written in a frame, and the browser says
-// when it was presented. Elsewhere it is not known; at 60 Hz two frames, 33 ms, are the least bound
-// for a compositor that keeps up.
+// when it was presented, in steps of 4 ms. Less than nothing means that the task ran late: then the
+// frame had been presented before it was acknowledged. Elsewhere it is not known; at 60 Hz two
+// frames, 33 ms, are the least bound for a compositor that keeps up.
 
 /** What the browser says of a marked element; not yet in TypeScript's library. */
 interface ElementTiming extends PerformanceEntry {
@@ -56,7 +57,7 @@ export class Presented {
     if (now - this.marked < EVERY_MS) return undefined;
     this.marked = now;
     this.marks.clear(); // what was not presented by now never is
-    const word = document.createElement('span');
+    const word = document.createElement('div');
     const mark = `frame ${++this.count}`;
     word.setAttribute('elementtiming', mark);
     word.textContent = `#${this.count}`;
