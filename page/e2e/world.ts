@@ -87,10 +87,20 @@ export async function ask<T>(origin: string, path: string, headers: Record<strin
   return (await response.json()) as T;
 }
 
-/** Debian's Chromium, without what it would ask of others at its start. */
-export async function launch(): Promise<Browser> {
-  const page = await (await fetch(LIVE)).text();
+/** Refuses programs that were built without the page that is at `url`. */
+export async function built(url: string): Promise<void> {
+  const page = await (await fetch(url)).text();
   if (!page.includes('/assets/')) throw new Error(`the programs in ${BIN} were built without the page: make page, then cargo build --workspace --bins`);
+}
+
+/** A browser to look at `chronoscope serve`. */
+export async function launch(): Promise<Browser> {
+  await built(LIVE);
+  return launchBrowser();
+}
+
+/** Debian's Chromium, without what it would ask of others at its start. */
+export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
     args: [

@@ -1,0 +1,180 @@
+// A journey through the working position, as it is built into radar-display, on a real chain that
+// this file starts: generator, tracker, message server, display.
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { built, launchBrowser, open, type Watched } from './world';
+
+const BIN = process.env['BIN'] ?? '';
+
+/** The programs of a chain, ended whatever happens. */
+class Chain {
+  private readonly folder = mkdtempSync(join(tmpdir(), 'working-position-'));
+  private readonly programs = new Map<string, ChildProcess>();
+
+  private start(name: string, args: readonly string[]): void {
+    const env = { ...process.env, CHRONOSCOPE_DIR: this.folder };
+    this.programs.set(name, spawn(join(BIN, name), args, { stdio: 'ignore', env }));
+  }
+
+  /** Waits for a file that a program writes when it listens. */
+  private async address(file: string): Promise<string> {
+    const path = join(this.folder, file);
+    for (let turn = 0; turn < 400; turn++) {
+      if (existsSync(path)) return readFileSync(path, 'utf8').trim();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`${file}: nobody listens after 20 s`);
+  }
+
+  async begin(): Promise<string> {
+    const path = (file: string) => join(this.folder, file);
+    this.start('radar-tracker', ['--plots-port-file', path('plots'), '--port-file', path('tracks')]);
+    const plots = await this.address('plots');
+    this.start('radar-generator', [
+      '--scenario', 'circles', '--circles', '8', '--flights', '12', '--radars', '3', '--speed', '4', '--to', plots, '--flight-plans', path('plans.csv'),
+    ]);
+    await this.address('plans.csv');
+    this.start('radar-messages', ['--tracker', await this.address('tracks'), '--flight-plans', path('plans.csv'), '--port-file', path('messages')]);
+    await this.address('messages');
+    return this.display('127.0.0.1:0');
+  }
+
+  /** Starts the display; returns where it is. */
+  async display(listen: string): Promise<string> {
+    const file = join(this.folder, 'browsers');
+    rmSync(file, { force: true });
+    const messages = readFileSync(join(this.folder, 'messages'), 'utf8').trim();
+    this.start('radar-display', ['--messages', messages, '--listen', listen, '--port-file', file]);
+    return this.address('browsers');
+  }
+
+  async kill(name: string): Promise<void> {
+    const child = this.programs.get(name);
+    this.programs.delete(name);
+    if (child === undefined || child.exitCode !== null) return;
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await gone;
+  }
+
+  async end(): Promise<void> {
+    for (const name of [...this.programs.keys()]) await this.kill(name);
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+let browser: Browser;
+let address: string;
+let watched: Watched;
+let page: Page;
+const chain = new Chain();
+beforeAll(async () => {
+  address = await chain.begin();
+  await built(`http://${address}/`);
+  browser = await launchBrowser();
+  watched = await open(browser, { width: 1600, height: 1000, colorScheme: 'dark' });
+  ({ page } = watched);
+  await page.goto(`http://${address}/`);
+});
+afterAll(async () => {
+  await browser.close();
+  await chain.end();
+});
+
+/** What the page says that it shows. */
+function shown(): Promise<{ tracks: number; labels: { id: number; detail: number; rect: number[] | null }[] }> {
+  return page.evaluate(() => {
+    const position = (window as unknown as { workingPosition: { targets: Map<number, unknown>; picture: { labels: () => [] } } }).workingPosition;
+    return { tracks: position.targets.size, labels: position.picture.labels() };
+  });
+}
+
+const choices = () => new URL(page.url()).searchParams;
+
+it('targets are seen, and no two labels overlap', async () => {
+  await page.waitForFunction(() => (window as unknown as { workingPosition?: { targets: Map<number, unknown> } }).workingPosition?.targets.size === 96, undefined, { timeout: 60_000 });
+  for (let look = 0; look < 5; look++) {
+    const { labels } = await shown();
+    const rects = labels.flatMap(({ rect }) => rect === null ? [] : [rect]);
+    expect(rects.length).toBeGreaterThan(40);
+    for (const [index, [ax0 = 0, ay0 = 0, ax1 = 0, ay1 = 0]] of rects.entries()) {
+      for (const [bx0 = 0, by0 = 0, bx1 = 0, by1 = 0] of rects.slice(index + 1)) {
+        expect(ax0 < bx1 && bx0 < ax1 && ay0 < by1 && by0 < ay1).toBe(false);
+      }
+    }
+    await page.waitForTimeout(400);
+  }
+  // They are on the canvas, too: the colour of a correlated target's symbol.
+  const pixels = await page.evaluate(() => {
+    const canvas = document.querySelector('canvas');
+    const data = canvas?.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data ?? new Uint8ClampedArray();
+    let count = 0;
+    for (let at = 0; at < data.length; at += 4) if ((data[at] ?? 0) > 150 && (data[at + 1] ?? 0) > 190) count++;
+    return count;
+  });
+  expect(pixels).toBeGreaterThan(96 * 10);
+  expect(await page.getByRole('status').textContent()).toBe('messages up');
+});
+
+it('a range-bearing line is drawn by keys', async () => {
+  await page.keyboard.press('b');
+  for (let step = 0; step < 5; step++) await page.keyboard.press('Shift+ArrowUp');
+  await page.keyboard.press('b');
+  const words = await page.getByRole('status', { name: 'Range and bearing' }).textContent();
+  // 200 pixels up, of 940 that are 510 NM: 108.5 NM to the north.
+  const [, nm, bearing] = /^([\d.]+) NM (\d{3})°$/.exec(words ?? '') ?? [];
+  expect(Math.abs(Number(nm) - (200 / 940) * 510)).toBeLessThan(1);
+  expect(bearing).toBe('000');
+  await page.keyboard.press('Escape');
+  await page.getByRole('status', { name: 'Range and bearing' }).waitFor({ state: 'detached' });
+});
+
+it('the level filter leaves out, and the URL keeps every choice', async () => {
+  const before = (await shown()).labels.length;
+  await page.getByLabel('FL from').fill('225');
+  await page.getByLabel('FL from').press('Enter');
+  await page.locator('canvas').focus();
+  await page.keyboard.press('v');
+  await page.keyboard.press('+');
+  await page.keyboard.press('3');
+  await page.waitForFunction(() => new URL(location.href).searchParams.get('height') !== null);
+  const after = (await shown()).labels.length;
+  expect(after).toBeLessThan(before);
+  expect(Object.fromEntries(choices())).toMatchObject({ low: '225', vector: '2', height: '408.0', off: 'airways' });
+  await page.reload();
+  await page.waitForFunction(() => (window as unknown as { workingPosition?: { targets: Map<number, unknown> } }).workingPosition?.targets.size === 96, undefined, { timeout: 60_000 });
+  expect(await page.getByLabel('FL from').inputValue()).toBe('225');
+  expect(await page.getByLabel('airways').isChecked()).toBe(false);
+  expect((await shown()).labels.length).toBeLessThan(before);
+});
+
+it('a target is selected by keys, and said', async () => {
+  await page.keyboard.press('n');
+  const selected = page.getByRole('region', { name: 'Selected target' });
+  await selected.waitFor();
+  expect(await selected.textContent()).toMatch(/Mode A[0-7]{4}state/);
+  await page.waitForFunction(() => new URL(location.href).searchParams.get('track') !== null);
+});
+
+it('a display that is lost is said to be, and found again', async () => {
+  watched.expected = /ERR_CONNECTION_(REFUSED|RESET)|WebSocket/;
+  await chain.kill('radar-display');
+  await page.getByText('connection lost').waitFor();
+  await chain.display(address);
+  await page.getByText('messages up').waitFor();
+  await page.waitForFunction(() => (window as unknown as { workingPosition: { targets: Map<number, unknown> } }).workingPosition.targets.size === 96, undefined, { timeout: 60_000 });
+  expect(watched.errors).toEqual([]);
+  // It talked to nobody else.
+  expect([...watched.origins]).toEqual([`http://${address}`]);
+});
+
+it('axe finds nothing to object to', async () => {
+  const axe = readFileSync(new URL('../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+  const found = await page.evaluate(`${axe}; axe.run({ runOnly: ['wcag2a', 'wcag2aa'] }).then((results) => results.violations.map((one) => one.id + ' ' + one.nodes.map((node) => node.html).join(' ')))`);
+  expect(found).toEqual([]);
+});
