@@ -14,7 +14,7 @@ help:
 	@echo 'make arm4   libarm4 and its headers, into target/arm4 (programs in C and C++)'
 	@echo 'make java   org.opengroup.arm40 for Java, into java/target'
 	@echo 'make page   the pages of chronoscope serve and radar-display; prints their size'
-	@echo 'make screenshots  a picture of every view of the page, into docs/pictures'
+	@echo 'make screenshots  a picture of every view of the pages, into docs/pictures'
 	@echo 'make instrument  SQLite, httpd, SQL clients and functions as transactions, into target/instrument'
 	@echo 'make openapi  the description of the page'\''s API, into page/openapi.json'
 	@echo 'make soak   half an hour of load with restless clients, reloads and live upgrades'
@@ -36,6 +36,7 @@ page:
 screenshots: page
 	$(MAKE) build
 	BIN=$${CARGO_TARGET_DIR:-target}/release SCENARIO=live DISPLAYS=4 SECONDS_TO_RUN=180 tools/page screenshots
+	BIN=$${CARGO_TARGET_DIR:-target}/release tools/page position-picture
 
 # SQLite, httpd, SQL clients and functions of C and C++ as transactions (docs/instrument.md).
 instrument: arm4
