@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { seeded } from '../random';
 import {
   exactDuration, exactTime, formatBytes, formatCount, formatDifference, formatDuration, formatNumber, formatRange, formatShare,
-  formatShort, formatTime, formatTimeOfDay, parseDuration, parseTime,
+  formatShort, formatTime, formatTimeOfDay, NARROW, parseDuration, parseTime,
 } from './format';
 
-const plain = (text: string) => text.replaceAll(' ', ' ');
+const plain = (text: string) => text.replaceAll(NARROW, ' ');
 
 describe('durations', () => {
   it.each([

@@ -2,7 +2,8 @@
 
 const MINUS = '−';
 /** Between a number and its unit; does not break at the end of a line. */
-const NARROW = ' ';
+/** Between a number and its unit, which a line may not part: a narrow no-break space. */
+export const NARROW = '\u202f';
 
 /** Three significant digits without an exponent: 0.123, 1.23, 12.3, 123, 1,234. */
 export function formatNumber(value: number): string {

@@ -25,8 +25,36 @@ fn process(host: &str) -> ProcessName {
     ProcessName { application: "A".into(), host: host.into(), pid: 1, start_ns: 1 }
 }
 
+/// A chain of two hops, of which the second is on one of two hosts.
+#[derive(Clone, Copy)]
+pub(crate) struct Chain {
+    /// Its identity's lower half.
+    pub(crate) id: u64,
+    pub(crate) root_start_ns: i64,
+    /// From the start of the first hop to that of the second.
+    pub(crate) wait_ns: i64,
+    /// Whether the second hop is on `slow`.
+    pub(crate) on_slow: bool,
+}
+
 /// Stores chains that start at these times, each a whole set of [`CHAINS`].
 pub(crate) fn fill(dir: &Path, begins_ns: &[i64]) {
+    let chains = begins_ns.iter().enumerate().flat_map(|(set, begin_ns)| {
+        (1..=CHAINS).map(move |chain| {
+            let late = chain % 10 == 0;
+            Chain {
+                id: set as u64 * CHAINS + chain,
+                root_start_ns: begin_ns + chain as i64 * 1_000_000,
+                wait_ns: if late { 50_000_000 } else { 100_000 + chain as i64 * 10 },
+                on_slow: late,
+            }
+        })
+    });
+    fill_with(dir, chains, begins_ns.iter().max().unwrap() + 10 * MINUTE_NS);
+}
+
+/// Stores these chains and seals them `now_ns`.
+pub(crate) fn fill_with(dir: &Path, chains: impl Iterator<Item = Chain>, now_ns: i64) {
     let mut names = Names::default();
     let classes = [("A", "in"), ("B", "out")].map(|(application, class)| {
         names.add_class(ClassName { application: application.into(), class: class.into() });
@@ -39,23 +67,19 @@ pub(crate) fn fill(dir: &Path, begins_ns: &[i64]) {
         process(host).id()
     });
     let mut batch = Batch::default();
-    let chains = begins_ns.iter().flat_map(|begin| (1..=CHAINS).map(move |chain| (*begin, chain)));
-    for (number, (begin_ns, chain)) in (0..).zip(chains) {
-        let root_start_ns = begin_ns + chain as i64 * 1_000_000;
+    for (number, chain) in (0..).zip(chains) {
         let first_id = number * 2 + 2;
-        let late = chain % 10 == 0;
-        let wait_ns = if late { 50_000_000 } else { 100_000 + chain as i64 * 10 };
         let mut row = |level: u16, start_ns: i64, host: ProcessId| {
             let record = Record {
                 start_ns,
-                elapsed_ns: 20_000 + chain % 7,
+                elapsed_ns: 20_000 + chain.id % 7,
                 process_cpu_ns: NO_PROCESS_CPU,
-                chain_low: number / CHAINS * CHAINS + chain,
+                chain_low: chain.id,
                 id: TransactionId(first_id + u64::from(level)),
                 parent: TransactionId(if level == 0 { 0 } else { first_id }),
                 class: classes[usize::from(level)],
                 path: PathId::of(&classes[..=usize::from(level)]),
-                root_start_ns,
+                root_start_ns: chain.root_start_ns,
                 root_process: hosts[0],
                 process: host,
                 level,
@@ -63,15 +87,14 @@ pub(crate) fn fill(dir: &Path, begins_ns: &[i64]) {
             };
             batch.push(record, b"");
         };
-        row(0, root_start_ns, hosts[0]);
-        row(1, root_start_ns + wait_ns, hosts[usize::from(late)]);
+        row(0, chain.root_start_ns, hosts[0]);
+        row(1, chain.root_start_ns + chain.wait_ns, hosts[usize::from(chain.on_slow)]);
     }
-    let now = begins_ns.iter().max().unwrap() + 10 * MINUTE_NS;
-    let store = Store::open(dir, Options::default(), now).unwrap();
+    let store = Store::open(dir, Options::default(), now_ns).unwrap();
     let input = Append { batch: Some(&batch), names: Some(&names), ..Append::default() };
-    store.append(&input, now).unwrap();
+    store.append(&input, now_ns).unwrap();
     store.sync().unwrap();
-    store.seal_all(now).unwrap();
+    store.seal_all(now_ns).unwrap();
 }
 
 /// A server over such a store.
@@ -87,8 +110,13 @@ impl World {
 
     /// With chains at some times, and other options.
     pub(crate) fn with(begins_ns: &[i64], change: impl FnOnce(&mut ServerOptions)) -> Self {
+        Self::of(|dir| fill(dir, begins_ns), change)
+    }
+
+    /// Over what `fill` stores.
+    pub(crate) fn of(fill: impl FnOnce(&Path), change: impl FnOnce(&mut ServerOptions)) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        fill(dir.path(), begins_ns);
+        fill(dir.path());
         let mut options = ServerOptions::new("127.0.0.1:0".parse().unwrap(), dir.path().to_owned());
         change(&mut options);
         Self { server: Server::start(options).unwrap(), dir }

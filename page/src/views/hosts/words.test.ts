@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { NARROW } from '../../draw/format';
 import { formatBitRate, longest, numericColumns, ofHosts } from './words';
 
 describe('rates', () => {
   it.each([[0, '0 bit/s'], [950, '950 bit/s'], [1500, '1.50 kbit/s'], [999_600, '1.00 Mbit/s'], [12.34e6, '12.3 Mbit/s'], [10e9, '10.0 Gbit/s']])(
-    '%d are %s', (bits, words) => expect(formatBitRate(bits).replaceAll('\u202f', ' ')).toBe(words));
+    '%d are %s', (bits, words) => expect(formatBitRate(bits).replaceAll(NARROW, ' ')).toBe(words));
 });
 
 describe('a table', () => {

@@ -1,10 +1,8 @@
 // Words and scales of the Hosts view.
 
 import type { Cell } from '../../api/types';
-import { formatNumber } from '../../draw/format';
+import { formatNumber, NARROW } from '../../draw/format';
 import type { Sortable } from '../../draw/table';
-
-const NARROW = '\u202f';
 
 /** Bits per second in powers of 1000, as networks count: 12.3 Mbit/s. */
 export function formatBitRate(bits: number): string {

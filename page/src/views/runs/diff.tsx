@@ -1,5 +1,5 @@
 import type { RunDiff, Runs } from '../../api/types';
-import { formatNumber, formatShort } from '../../draw/format';
+import { formatNumber, formatShort, NARROW } from '../../draw/format';
 import { sortedRows } from '../../draw/table';
 import { OTHERS, pieces } from './cost';
 import { shortCommit } from './series';
@@ -35,7 +35,7 @@ export function Diff({ diff, runs }: { diff: RunDiff; runs: readonly Runs['runs'
 function signed(relative: number): string {
   const percent = relative * 100;
   const digits = Math.abs(percent) < 0.1 ? 3 : Math.abs(percent) < 10 ? 2 : 1;
-  return `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(digits)}\u202f%`;
+  return `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(digits)}${NARROW}%`;
 }
 
 function Verdicts({ diff }: { diff: RunDiff }) {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunDiff, RunHistory } from '../../api/types';
+import { NARROW } from '../../draw/format';
 import { seeded } from '../../random';
 import { OTHERS, pieces, PIECES } from './cost';
 import { byChange, changeIndices, formatCounter, formatTick, lastTwo, shortCommit } from './series';
@@ -57,7 +58,7 @@ describe('a history', () => {
   });
 
   it('has ticks that differ, and values to the last unit', () => {
-    expect([400e6, 400.2e6].map((value) => formatTick(value, 0.2e6).replace('\u202f', ' '))).toEqual(['400.0 M', '400.2 M']);
+    expect([400e6, 400.2e6].map((value) => formatTick(value, 0.2e6).replace(NARROW, ' '))).toEqual(['400.0 M', '400.2 M']);
     expect(formatTick(0, 50)).toBe('0');
     expect([400_112_233, 12, 0.123_456].map(formatCounter)).toEqual(['400,112,233', '12', '0.1235']);
   });

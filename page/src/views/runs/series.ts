@@ -1,7 +1,7 @@
 // The runs' counters as series over versions: which are shown, and what their change points mark.
 
 import type { RunHistory, Runs } from '../../api/types';
-import { formatCount } from '../../draw/format';
+import { formatCount, NARROW } from '../../draw/format';
 
 type Series = RunHistory['series'][number];
 
@@ -41,7 +41,7 @@ const UNITS = [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']] as const;
 export function formatTick(value: number, step: number): string {
   const [unit, name] = UNITS.find(([least]) => Math.abs(value) >= least) ?? [1, ''];
   const digits = step > 0 ? Math.min(6, Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9))) : 0;
-  return `${(value / unit).toFixed(digits)}${name === '' ? '' : `\u202f${name}`}`;
+  return `${(value / unit).toFixed(digits)}${name === '' ? '' : `${NARROW}${name}`}`;
 }
 
 /** A counter's value, whole where it counts. */

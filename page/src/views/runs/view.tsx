@@ -5,7 +5,7 @@ import './style.css';
 import { useMemo } from 'preact/hooks';
 import { useQuestion } from '../../api/question';
 import type { RunHistory, Runs as Answered } from '../../api/types';
-import { formatCount, formatNumber, formatTime } from '../../draw/format';
+import { formatCount, formatNumber, formatTime, NARROW } from '../../draw/format';
 import { SeriesPlot, type Line, type Mark } from '../../draw/series-plot';
 import { go, place } from '../../selection/current';
 import { Answer, Empty } from '../../shell/answer';
@@ -136,7 +136,7 @@ function History({ of, runs }: { of: Series; runs: readonly Run[] }) {
     lines: [{ label: of.counter, values: of.points.map((point) => point.value), colour: '--path-0' }] satisfies Line[],
     marks: changeIndices(of).map(({ at, relative }): Mark => ({ at: at - 0.5, colour: relative > 0 ? '--bad' : '--good' })),
   }), [of]);
-  const unit = COUNTED.has(of.unit) ? '' : `\u202f${of.unit}`;
+  const unit = COUNTED.has(of.unit) ? '' : `${NARROW}${of.unit}`;
   const say = (value: number, step?: number) => (step === undefined ? formatCounter(value) : formatTick(value, step)) + unit;
   const last = of.points.at(-1);
   const pick = (index: number) => {
