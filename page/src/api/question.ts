@@ -1,10 +1,14 @@
 // A question as a component asks it: its answer, its progress, its problem.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { signal } from '@preact/signals';
 import { askLong, questionUrl, type Asked } from './client';
 import { epoch } from './connection';
 import { Problem } from './problem';
 import type { AnswerOf, Params, Path, Progress } from './types';
+
+/** Whether any question has been answered, or refused: what can wait until then leaves the first the server to itself. */
+export const answered = signal(false);
 
 /** Where a question stands. */
 export interface Question<T> {
@@ -93,6 +97,7 @@ export function useQuestion<P extends Path>(path: P | null, params: Params<NoInf
           setState((before) => ({ ...before, problem, running: false, progress: undefined }));
         },
       ).finally(() => {
+        answered.value = true;
         if (!over) current.current = undefined;
         if (!over && everyMs > 0) later(everyMs, refresh);
       });

@@ -1,7 +1,7 @@
 import { useEffect, useId, useState } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 import { status } from '../api/connection';
-import { useQuestion } from '../api/question';
+import { answered, useQuestion } from '../api/question';
 import type { PathSummary, Selection } from '../api/types';
 import { exactDuration, exactTime, formatTime, parseDuration, parseTime } from '../draw/format';
 import { classes, firstChoice, leaves, levels, roots } from '../selection/choices';
@@ -11,9 +11,11 @@ import type { Entry } from '../views/registry';
 /** What all views are about. Every field is in the address; nothing is chosen twice. */
 export function SelectionBar({ entry }: { entry: Entry }) {
   const chains = entry.fields === 'chains';
-  const paths = useQuestion(chains ? 'paths' : null);
-  const known = paths.answer?.paths ?? NONE;
   const { selection } = place();
+  // What there is to choose from can wait for the first picture, where the address says which that is.
+  const choiceWaits = useFirst(FIRST_MS) && entry.needsRoot && selection.root !== undefined && !answered.value;
+  const paths = useQuestion(chains && !choiceWaits ? 'paths' : null);
+  const known = paths.answer?.paths ?? NONE;
 
   useEffect(() => {
     const first = entry.needsRoot && selection.root === undefined ? firstChoice(known) : undefined;
@@ -52,6 +54,19 @@ export function SelectionBar({ entry }: { entry: Entry }) {
       <button type="button" class="plain" onClick={() => go({ selection: CLEARED })} title="All times, hosts, paths and durations">Clear</button>
     </form>
   );
+}
+
+/** Not every view asks something at once: what waits for its first answer waits no longer than this. */
+const FIRST_MS = 2000;
+
+/** Whether less than this has passed since it was shown. */
+function useFirst(ms: number): boolean {
+  const [first, setFirst] = useState(true);
+  useEffect(() => {
+    const timer = setTimeout(() => setFirst(false), ms);
+    return () => clearTimeout(timer);
+  }, []);
+  return first;
 }
 
 const NONE: readonly PathSummary[] = [];

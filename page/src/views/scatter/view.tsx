@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { ask } from '../../api/client';
 import { status } from '../../api/connection';
 import { useQuestion } from '../../api/question';
@@ -30,11 +30,12 @@ export function ScatterView() {
   const scale = own['scale'] === 'linear' ? 'linear' : 'log';
   const brush = parseBrush(own['brush']);
   const { ref, width, height } = useSize<HTMLDivElement>();
-  const bins = (px: number, most: number) => Math.max(50, Math.min(most, Math.floor(px / BIN_PX)));
+  const across = useBins(width - 76, MOST_BINS.width);
+  const up = useBins(height - 90, MOST_BINS.height);
   const ready = selection.root !== undefined && width > 0;
   const question = useQuestion(ready ? 'scatter' : null, [
     ...selectionParams(selection),
-    ['width', bins(width - 76, MOST_BINS.width)], ['height', bins(height - 90, MOST_BINS.height)], ['scale', scale],
+    ['width', across], ['height', up], ['scale', scale],
   ]);
   const { answer } = question;
   const [problem, setProblem] = useState<string>();
@@ -111,9 +112,18 @@ export function ScatterView() {
         </div>
         {answer !== undefined && <Legend answer={answer} />}
       </section>
-      {ready && <Side selection={selection} brush={brush} answer={answer} zoom={zoom} />}
+      {/* The picture comes first; the list of the slowest reads the same columns again. */}
+      {ready && (answer !== undefined || question.problem !== undefined) && <Side selection={selection} brush={brush} answer={answer} zoom={zoom} />}
     </div>
   );
+}
+
+/** Bins over so many pixels: as before while about as many fit, so that a legend's further line asks for no other picture. */
+function useBins(px: number, most: number): number {
+  const before = useRef(0);
+  const now = Math.max(50, Math.min(most, Math.floor(px / BIN_PX)));
+  if (Math.abs(now - before.current) * 8 > before.current) before.current = now;
+  return before.current;
 }
 
 /** Goes to a chain, which is looked for by its start and duration where its id is not known. */
