@@ -637,7 +637,8 @@ mod tests {
         assert_eq!(names.len(), usize::from(MACHINES));
         let fs = names.iter().position(|name| name == "fsPCR").unwrap();
         let shares = distribution(&published, &names).unwrap();
-        assert_eq!(shares[fs], [0.533, 0.5811]);
+        let near = |share: f64, wanted: f64| (share - wanted).abs() < 1e-9;
+        assert!(near(shares[fs][0], 0.533) && near(shares[fs][1], 0.5811), "{:?}", shares[fs]);
         let sums = [0, 1].map(|way| shares.iter().map(|share| share[way]).sum::<f64>());
         assert!(sums.iter().all(|sum| (sum - 1.0).abs() < 1e-9), "{sums:?}");
         // Who is not printed is below the threshold.

@@ -93,6 +93,25 @@ impl Series {
         Timing { warm, round: self.round, rounds: self.rounds }
     }
 
+    /// Rounds over a path with such a round trip: each at least four of them long, since what waits
+    /// for returns goes on once a round trip.
+    pub(crate) fn far(&self, warm: Duration, rtt: Duration) -> Timing {
+        Timing { round: self.round.max(4 * rtt), ..self.timing(warm) }
+    }
+
+    /// What fills a path of 100 ms: the window opens by doubling once a round trip.
+    pub(crate) fn far_warm(&self) -> Duration {
+        if self.quick { Duration::from_secs(1) } else { Duration::from_secs(2) }
+    }
+
+    /// How many together, over a delay: of few the ends.
+    pub(crate) fn ends(&self, all: &[u32]) -> Vec<u32> {
+        match all {
+            [first, .., last] if self.quick => vec![*first, *last],
+            _ => all.to_vec(),
+        }
+    }
+
     /// Rounds where nothing has to open its window first.
     pub(crate) fn near(&self) -> Timing {
         self.timing(self.round / 2)

@@ -40,12 +40,13 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
         for (path, place, octets, window) in cases {
             let (rtt_ms, _) = place.round_trip_ms()?;
             let mut single = None;
-            for together in all {
+            let numbers = if path == "loopback" { all.to_vec() } else { series.ends(all) };
+            for together in &numbers {
                 let work = Work { together: *together, ..Work::fcltu(octets, window) };
                 let what = format!("{path}, {octets} octets, window {window}, N = {together}");
                 let timing = match path {
                     "loopback" => series.near(),
-                    _ => series.timing(Duration::from_secs(2)),
+                    _ => series.far(series.far_warm(), delay),
                 };
                 let pair = [Whose::Ours, Whose::Ours];
                 let measured = series.take(&what, place, pair, &work, timing)?;

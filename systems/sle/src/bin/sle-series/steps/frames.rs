@@ -40,7 +40,7 @@ pub(super) fn outcome(series: &Series, step: &mut Step) -> Result<()> {
         for (path, place, octets) in near.chain([("100 ms", &far, 1115)]) {
             let timing = match path {
                 "loopback" => series.near(),
-                _ => series.timing(Duration::from_secs(2)),
+                _ => series.far(series.far_warm(), rtt),
             };
             let take = |what: &str, work: &Work| {
                 let what = format!("{path}, {octets} octets, {what}");
@@ -57,7 +57,8 @@ pub(super) fn outcome(series: &Series, step: &mut Step) -> Result<()> {
             };
             row("CLTU, confirmed", 1, single.as_ref());
             let (mut buffered, mut aggregated) = (None, None);
-            for together in all {
+            let numbers = if path == "loopback" { all.to_vec() } else { series.ends(all) };
+            for together in &numbers {
                 if *together > 1 {
                     let work = Work { together: *together, ..Work::fcltu(octets, 64) };
                     let cltus = take(&format!("{together} CLTUs an invocation"), &work)?;
