@@ -6,31 +6,40 @@ mod world;
 
 use chronoscope_store::MINUTE_NS;
 use serde_json::Value;
+use std::ops::Range;
 use std::path::Path;
 use world::{BEGIN_NS, Chain, World, fill_with};
 
 /// Minutes that are stored, and the first that is slow.
 const MINUTES: i64 = 30;
 const SLOW_FROM: i64 = 25;
+/// Minutes that are sealed.
+const SEALED: i64 = 27;
 /// Chains in a minute. The second hop of two in three is on the host `slow`.
 const CHAINS: u64 = 60;
 
-/// Half an hour of chains. From `slow_from` on, the second hop on `slow` waits 5 ms instead of about
-/// 0.1 ms.
+/// Half an hour of chains, all but the last minutes sealed, as where it is collected. From
+/// `slow_from` on, the second hop on `slow` waits 5 ms instead of about 0.1 ms.
 fn half_an_hour(dir: &Path, slow_from: i64) {
-    let chains = (0..MINUTES).flat_map(|minute| {
-        (0..CHAINS).map(move |chain| {
-            let on_slow = chain % 3 != 0;
-            let late = on_slow && minute >= slow_from;
-            Chain {
-                id: minute as u64 * CHAINS + chain + 1,
-                root_start_ns: BEGIN_NS + minute * MINUTE_NS + chain as i64 * 900_000_000,
-                wait_ns: if late { 5_000_000 } else { 100_000 + (chain % 7) as i64 * 1000 },
-                on_slow,
-            }
+    let chains = |minutes: Range<i64>| {
+        minutes.flat_map(move |minute| {
+            (0..CHAINS).map(move |chain| {
+                let on_slow = chain % 3 != 0;
+                let late = on_slow && minute >= slow_from;
+                Chain {
+                    id: minute as u64 * CHAINS + chain + 1,
+                    root_start_ns: BEGIN_NS + minute * MINUTE_NS + chain as i64 * 900_000_000,
+                    wait_ns: if late { 5_000_000 } else { 100_000 + (chain % 7) as i64 * 1000 },
+                    on_slow,
+                }
+            })
         })
-    });
-    fill_with(dir, chains, BEGIN_NS + (MINUTES + 10) * MINUTE_NS);
+    };
+    let now_ns = BEGIN_NS + MINUTES * MINUTE_NS;
+    let sealed = fill_with(dir, chains(0..SEALED), now_ns);
+    sealed.seal_all(now_ns).unwrap();
+    drop(sealed);
+    drop(fill_with(dir, chains(SEALED..MINUTES), now_ns));
 }
 
 fn alarms(slow_from: i64) -> Vec<Value> {

@@ -28,7 +28,7 @@ fn process(host: &str) -> ProcessName {
 /// A chain of two hops, of which the second is on one of two hosts.
 #[derive(Clone, Copy)]
 pub(crate) struct Chain {
-    /// Its identity's lower half.
+    /// Its identity's lower half, from 1.
     pub(crate) id: u64,
     pub(crate) root_start_ns: i64,
     /// From the start of the first hop to that of the second.
@@ -50,11 +50,12 @@ pub(crate) fn fill(dir: &Path, begins_ns: &[i64]) {
             }
         })
     });
-    fill_with(dir, chains, begins_ns.iter().max().unwrap() + 10 * MINUTE_NS);
+    let now_ns = begins_ns.iter().max().unwrap() + 10 * MINUTE_NS;
+    fill_with(dir, chains, now_ns).seal_all(now_ns).unwrap();
 }
 
-/// Stores these chains and seals them `now_ns`.
-pub(crate) fn fill_with(dir: &Path, chains: impl Iterator<Item = Chain>, now_ns: i64) {
+/// Stores these chains, and seals none of them.
+pub(crate) fn fill_with(dir: &Path, chains: impl Iterator<Item = Chain>, now_ns: i64) -> Store {
     let mut names = Names::default();
     let classes = [("A", "in"), ("B", "out")].map(|(application, class)| {
         names.add_class(ClassName { application: application.into(), class: class.into() });
@@ -67,8 +68,8 @@ pub(crate) fn fill_with(dir: &Path, chains: impl Iterator<Item = Chain>, now_ns:
         process(host).id()
     });
     let mut batch = Batch::default();
-    for (number, chain) in (0..).zip(chains) {
-        let first_id = number * 2 + 2;
+    for chain in chains {
+        let first_id = chain.id * 2;
         let mut row = |level: u16, start_ns: i64, host: ProcessId| {
             let record = Record {
                 start_ns,
@@ -94,7 +95,7 @@ pub(crate) fn fill_with(dir: &Path, chains: impl Iterator<Item = Chain>, now_ns:
     let input = Append { batch: Some(&batch), names: Some(&names), ..Append::default() };
     store.append(&input, now_ns).unwrap();
     store.sync().unwrap();
-    store.seal_all(now_ns).unwrap();
+    store
 }
 
 /// A server over such a store.
