@@ -45,6 +45,7 @@ mod core;
 pub mod grid;
 pub mod identity;
 pub mod imm;
+mod inverse;
 pub mod kinematic;
 pub mod linear;
 pub mod output;

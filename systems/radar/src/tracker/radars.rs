@@ -294,7 +294,7 @@ impl Radars {
         let height_m = flight_level_to_m(level);
         let mu = track.filter.manoeuvring();
         let q = motion.steady_q + (motion.manoeuvre_q - motion.steady_q) * mu;
-        if registration.observe(named, m, height_m, site.stand, (&track.estimate(), q)) {
+        if registration.observe(named, m, height_m, site.stand, (track.estimate().velocity, q)) {
             for (index, radar) in self.radars.iter_mut().enumerate() {
                 radar.correction = registration.correction(index);
             }

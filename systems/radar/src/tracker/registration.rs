@@ -1,14 +1,17 @@
 //! Registration: the radars' systematic errors, estimated from aircraft that several of them see.
 //!
 //! Each radar has an error of its ranges, of its north mark and of its clock, nearly constant for
-//! hours. Two plots of one aircraft by two radars, a second or two apart, differ by the flight in
-//! between, by noise and by these six errors; the flight is taken from the track, and each
-//! difference is one more equation of a least-squares problem over all errors of all radars,
-//! weighed by the noise of both plots (recursive least squares in information form, with
+//! hours. Where an aircraft is by a plot of one radar and where it is at that instant by another's
+//! plots of before and after differ by noise, by what it did not fly straight, and by these six
+//! errors; each such difference is one more equation of a least-squares problem over all errors of
+//! all radars, weighed by the noise of the three plots (recursive least squares in information form, with
 //! forgetting; Bar-Shalom, Li, Kirubarajan: *Estimation with Applications to Tracking and
 //! Navigation*, §3.4; the geometry as in Dana: *Registration: a Prerequisite for Multiple Sensor
 //! Tracking*, 1990). No plot is in two differences, so that the equations are independent. They
-//! are summed as they come and solved every [`SOLVE_S`] seconds of plot time.
+//! are summed as they come and solved every [`SOLVE_S`] seconds of plot time. The track says whose
+//! plots they are, and how much it manoeuvres, but not where it flew in between: its velocity has
+//! taken in what the radars' clocks differ by, and a difference that it is subtracted from tells of
+//! a clock half to nine tenths of its error.
 //!
 //! What can be known: ranges and norths of two or more radars on different sites, absolutely, once
 //! aircraft are seen in different directions from them (a turn common to all norths shows by the
@@ -20,7 +23,7 @@
 //! Limits: the first [`RADARS_MAX`] radars. An error of Mode C against the geometric height looks
 //! like one of the range near a radar, which is why plots within [`GROUND_M_MIN`] do not count.
 
-use super::kinematic::Kinematic;
+use super::inverse::inverse;
 use super::linear::{Sym2, Vec2};
 use super::track::Measurement;
 
@@ -67,14 +70,17 @@ pub(super) const SOLVE_S: f64 = 10.0;
 pub(super) const GROUND_M_MIN: f64 = 10_000.0;
 /// A difference counts 1/e after so long, s: errors wander with weather and repair.
 const MEMORY_S: f64 = 1_800.0;
-/// Two plots further apart than this are not compared, s: the velocity's error grows with it.
-const APART_S_MAX: f64 = 3.0;
+/// Between two plots of a radar further apart than this nobody is looked for, s: one turn of the
+/// slowest, two of the fastest. What is not flown straight grows with the third power of it.
+const SPAN_S_MAX: f64 = 13.0;
+/// So many radars' plots of an aircraft wait at a time.
+const WAITING_MAX: usize = 8;
 /// Before a radar has so many differences nothing is corrected.
 const DIFFERENCES_MIN: u64 = 50;
 /// Squared Mahalanobis distance beyond which two plots are not of one aircraft.
 const GATE: f64 = 25.0;
-/// Corrections that moved by more than this, and by more than twice their standard deviation, have
-/// changed the tracks that they were learnt from: what was learnt before then counts less.
+/// A correction that moved by more than this, and by more than twice its standard deviation: the
+/// error itself has changed, and what was learnt before counts less.
 const MOVED: Bias =
     Bias { range_m: 20.0, azimuth_rad: 0.02 * std::f64::consts::PI / 180.0, time_s: 0.03 };
 const MOVED_DISCOUNT: f64 = 0.2;
@@ -92,25 +98,27 @@ pub(super) struct Stand {
     pub(super) height_m: f64,
 }
 
-/// A plot that waits for another radar's.
+/// A plot that waits for another radar's, and its own radar's next.
 #[derive(Clone, Copy, Debug)]
-struct Half {
+struct Waiting {
     track: u16,
-    /// Corrections that were in force.
-    generation: u32,
     radar: usize,
     time_s: f64,
     position: Vec2,
     covariance: Sym2,
     along: Vec2,
     across: Vec2,
+    /// What it was corrected by: along and across, …
+    moved: Vec2,
+    /// … and its stamp.
+    moved_s: f64,
 }
 
 /// The least-squares problem over all radars.
 #[derive(Debug)]
 pub(super) struct Registration {
     /// By the tracker's slot.
-    halves: Vec<Option<Half>>,
+    waiting: Vec<Vec<Waiting>>,
     /// Sum of `Gᵀ W G`, `WIDTH` columns a row, the upper triangle of blocks and the lower one.
     information: Vec<f64>,
     /// Sum of `Gᵀ W d`.
@@ -118,19 +126,17 @@ pub(super) struct Registration {
     /// Of the last solution, `3 · radars` wide; empty before.
     covariance: Vec<f64>,
     estimates: Vec<Estimate>,
-    generation: u32,
     solved_s: Option<f64>,
 }
 
 impl Default for Registration {
     fn default() -> Self {
         Self {
-            halves: Vec::new(),
+            waiting: Vec::new(),
             information: vec![0.0; WIDTH * WIDTH],
             pull: [0.0; WIDTH],
             covariance: Vec::new(),
             estimates: Vec::new(),
-            generation: 0,
             solved_s: None,
         }
     }
@@ -149,7 +155,7 @@ impl Registration {
     }
 
     /// Takes in a plot (corrected as [`Registration::correction`] says) that updated the track
-    /// `number` in `slot`, whose state is `state` and disturbed by accelerations of density `q`.
+    /// `number` in `slot`, whose velocity is `velocity`, disturbed by accelerations of density `q`.
     /// True when the corrections have changed.
     pub(super) fn observe(
         &mut self,
@@ -157,7 +163,7 @@ impl Registration {
         m: &Measurement,
         height_m: f64,
         stand: Stand,
-        (state, q): (&Kinematic, f64),
+        (velocity, q): (Vec2, f64),
     ) -> bool {
         let radar = usize::from(m.radar);
         let offset = m.position - stand.position;
@@ -168,67 +174,88 @@ impl Registration {
         let unit = offset * (1.0 / ground_m);
         // d(ground)/d(range) of ground² = range² - height².
         let stretch = (height_m - stand.height_m).hypot(ground_m) / ground_m;
-        let half = Half {
+        let (along, across) = (unit * stretch, Vec2::new(unit.y, -unit.x) * ground_m);
+        let correction = self.correction(radar);
+        let plot = Waiting {
             track: number,
-            generation: self.generation,
             radar,
             time_s: m.time_s,
             position: m.position,
             covariance: m.covariance,
-            along: unit * stretch,
-            across: Vec2::new(unit.y, -unit.x) * ground_m,
+            along,
+            across,
+            moved: along * correction.range_m + across * correction.azimuth_rad,
+            moved_s: correction.time_s,
         };
-        if self.halves.len() <= slot {
-            self.halves.resize(slot + 1, None);
-        }
-        let pair = self.halves[slot].filter(|other| {
-            other.track == number
-                && other.generation == self.generation
-                && other.radar != radar
-                && (m.time_s - other.time_s).abs() <= APART_S_MAX
-        });
-        match pair {
-            Some(other) => {
-                self.halves[slot] = None;
-                self.difference(&other, &half, state, q);
-            }
-            None => self.halves[slot] = Some(half),
+        if let Some((before, between)) = self.partners(slot, &plot) {
+            self.difference([&before, &plot], &between, velocity, q);
         }
         let since = *self.solved_s.get_or_insert(m.time_s);
         // Time that leaps back, too: plots of another day.
         (m.time_s - since).abs() >= SOLVE_S && self.solve(m.time_s)
     }
 
-    /// One equation: `b` less `a` brought to the time of `b`.
-    fn difference(&mut self, a: &Half, b: &Half, state: &Kinematic, q: f64) {
-        let dt = b.time_s - a.time_s;
-        let flown = state.velocity * dt;
-        let noise = state.vv * (dt * dt) + Sym2::isotropic(q * dt.abs().powi(3) / 3.0);
-        let covariance = a.covariance + b.covariance + noise;
-        let seen = b.position - a.position - flown;
+    /// The plot before of the same radar, and one of another radar in between; both are then used
+    /// up, and so is `plot`. Else `plot` waits.
+    fn partners(&mut self, slot: usize, plot: &Waiting) -> Option<(Waiting, Waiting)> {
+        if self.waiting.len() <= slot {
+            self.waiting.resize_with(slot + 1, Vec::new);
+        }
+        let waiting = &mut self.waiting[slot];
+        waiting.retain(|other| {
+            other.track == plot.track && (plot.time_s - other.time_s).abs() <= SPAN_S_MAX
+        });
+        let Some(first) = waiting.iter().position(|other| other.radar == plot.radar) else {
+            if waiting.len() < WAITING_MAX {
+                waiting.push(*plot);
+            }
+            return None;
+        };
+        let before = waiting[first];
+        // The nearer to the middle, the less it matters what was not flown straight.
+        let inside = |at_s: f64| (at_s - before.time_s).min(plot.time_s - at_s);
+        let second = (0..waiting.len())
+            .filter(|&index| index != first && inside(waiting[index].time_s) > 0.0)
+            .max_by(|&a, &b| inside(waiting[a].time_s).total_cmp(&inside(waiting[b].time_s)));
+        let Some(second) = second else {
+            waiting[first] = *plot;
+            return None;
+        };
+        let between = waiting[second];
+        waiting.swap_remove(first.max(second));
+        waiting.swap_remove(first.min(second));
+        Some((before, between))
+    }
+
+    /// One equation: the plot `b` less what the two plots `a` of another radar make of its time.
+    fn difference(&mut self, a: [&Waiting; 2], b: &Waiting, velocity: Vec2, q: f64) {
+        let [before, after] = a;
+        let span_s = after.time_s - before.time_s;
+        let later = (b.time_s - before.time_s) / span_s;
+        let earlier = 1.0 - later;
+        let mean = |of: [Vec2; 2]| of[0] * earlier + of[1] * later;
+        // What white-noise acceleration makes of the middle of a path whose ends are known.
+        let bent = q * span_s.powi(3) * (earlier * later).powi(2) / 3.0;
+        let covariance = b.covariance
+            + before.covariance * (earlier * earlier)
+            + after.covariance * (later * later)
+            + Sym2::isotropic(bent);
+        let seen = b.position - mean([before.position, after.position]);
         // A late stamp is a position of earlier.
-        let (of_a, of_b) = ([a.along, a.across], [b.along, b.across]);
-        let columns = [
-            of_b[0],
-            of_b[1],
-            state.velocity * -1.0,
-            of_a[0] * -1.0,
-            of_a[1] * -1.0,
-            state.velocity,
-        ];
-        let place = |k: usize| OF_ONE * if k < OF_ONE { b.radar } else { a.radar } + k % OF_ONE;
-        if self.estimates.len() <= a.radar.max(b.radar) {
-            self.estimates.resize(a.radar.max(b.radar) + 1, Estimate::default());
+        let of_a = [mean([before.along, after.along]), mean([before.across, after.across])];
+        let (of_b, a) = ([b.along, b.across], before.radar);
+        let columns = [of_b[0], of_b[1], velocity * -1.0, of_a[0] * -1.0, of_a[1] * -1.0, velocity];
+        let place = |k: usize| OF_ONE * if k < OF_ONE { b.radar } else { a } + k % OF_ONE;
+        if self.estimates.len() <= a.max(b.radar) {
+            self.estimates.resize(a.max(b.radar) + 1, Estimate::default());
         }
         let unknown = self.spread(&columns, &place);
         let plausible = (covariance + unknown).inverse().is_some_and(|s| s.quadratic(seen) <= GATE);
         let Some(weight) = covariance.inverse().filter(|_| plausible) else { return };
-        // The corrections in force are put back, so that all equations are about the whole error.
+        // The corrections are put back, so that all equations are about the whole error.
+        let moved_s = earlier * before.moved_s + later * after.moved_s;
         let whole =
-            [(b.radar, 0), (a.radar, OF_ONE)].into_iter().fold(seen, |sum, (radar, first)| {
-                let bias = self.correction(radar).array();
-                (0..OF_ONE).fold(sum, |sum, k| sum + columns[first + k] * bias[k])
-            });
+            seen + b.moved - mean([before.moved, after.moved]) + velocity * (moved_s - b.moved_s);
         for i in 0..2 * OF_ONE {
             let weighed = weight.apply(columns[i]);
             self.pull[place(i)] += weighed.dot(whole);
@@ -236,7 +263,7 @@ impl Registration {
                 self.information[place(i) * WIDTH + place(j)] += weighed.dot(*column);
             }
         }
-        self.estimates[a.radar].differences += 1;
+        self.estimates[a].differences += 1;
         self.estimates[b.radar].differences += 1;
     }
 
@@ -275,7 +302,7 @@ impl Registration {
         }
         // Positive definite by the prior, unless numbers are broken: then all starts anew.
         let Some(covariance) = inverse(normal, size) else {
-            *self = Self { generation: self.generation.wrapping_add(1), ..Self::default() };
+            *self = Self::default();
             return true;
         };
         let mut moved = false;
@@ -300,7 +327,6 @@ impl Registration {
             row[..size].iter_mut().for_each(|value| *value *= kept);
         }
         self.pull.iter_mut().for_each(|value| *value *= kept);
-        self.generation = self.generation.wrapping_add(1);
         true
     }
 
@@ -325,89 +351,6 @@ impl Registration {
             let estimate = &mut self.estimates[radar];
             estimate.bias.time_s -= mean;
             estimate.sigma.time_s = (own - 2.0 * row_mean + all).max(0.0).sqrt();
-        }
-    }
-}
-
-/// The inverse of a symmetric positive definite matrix of `size` rows, by Cholesky's
-/// decomposition; `None` when it is not one.
-fn inverse(mut a: Vec<f64>, size: usize) -> Option<Vec<f64>> {
-    // Unknowns are metres, radians and seconds: scaled to a diagonal of ones.
-    let scale: Vec<f64> = (0..size).map(|i| a[i * size + i].sqrt().recip()).collect();
-    for i in 0..size {
-        for j in 0..size {
-            a[i * size + j] *= scale[i] * scale[j];
-        }
-    }
-    // The lower triangle becomes the factor, then the factor's inverse.
-    for j in 0..size {
-        for i in j..size {
-            let dot: f64 = (0..j).map(|k| a[i * size + k] * a[j * size + k]).sum();
-            let rest = a[i * size + j] - dot;
-            if i == j {
-                if !(rest > 0.0 && rest.is_finite()) {
-                    return None;
-                }
-                a[i * size + j] = rest.sqrt();
-            } else {
-                a[i * size + j] = rest / a[j * size + j];
-            }
-        }
-    }
-    for j in 0..size {
-        a[j * size + j] = a[j * size + j].recip();
-        for i in j + 1..size {
-            let dot: f64 = (j..i).map(|k| a[i * size + k] * a[k * size + j]).sum();
-            a[i * size + j] = -dot / a[i * size + i];
-        }
-    }
-    let mut result = vec![0.0; size * size];
-    for i in 0..size {
-        for j in 0..=i {
-            let dot: f64 = (i..size).map(|k| a[k * size + i] * a[k * size + j]).sum();
-            let value = dot * scale[i] * scale[j];
-            (result[i * size + j], result[j * size + i]) = (value, value);
-        }
-    }
-    Some(result)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn inverse_of_a_known_matrix() {
-        // [4 2; 2 3] has determinant 8.
-        let found = inverse(vec![4.0, 2.0, 2.0, 3.0], 2).unwrap();
-        for (found, expected) in found.iter().zip([0.375, -0.25, -0.25, 0.5]) {
-            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
-        }
-        assert_eq!(inverse(vec![1.0, 1.0, 1.0, 1.0], 2), None);
-        assert_eq!(inverse(vec![f64::NAN], 1), None);
-    }
-
-    proptest! {
-        #[test]
-        fn a_matrix_times_its_inverse_is_one(
-            root in prop::collection::vec(-3f64..3.0, 36), scale in prop::collection::vec(-3i32..4, 6),
-        ) {
-            // RᵀR + 1, in units that differ as metres and radians do.
-            let unit = |i: usize| 10f64.powi(scale[i]);
-            let a: Vec<f64> = (0..36).map(|at| {
-                let (i, j) = (at / 6, at % 6);
-                let dot: f64 = (0..6).map(|k| root[6 * k + i] * root[6 * k + j]).sum();
-                (dot + f64::from(u8::from(i == j))) * unit(i) * unit(j)
-            }).collect();
-            let b = inverse(a.clone(), 6).unwrap();
-            for i in 0..6 {
-                for j in 0..6 {
-                    let one: f64 = (0..6).map(|k| a[6 * i + k] * b[6 * k + j]).sum();
-                    let expected = f64::from(u8::from(i == j));
-                    prop_assert!((one * unit(j) / unit(i) - expected).abs() < 1e-8, "{i} {j} {one}");
-                }
-            }
         }
     }
 }
