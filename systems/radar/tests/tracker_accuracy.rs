@@ -7,12 +7,13 @@
 #[path = "support/scenario.rs"]
 mod scenario;
 
+use chronoscope_radar::asterix::cat048::Plot;
 use chronoscope_radar::evaluate::{Judge, Seen, There};
-use chronoscope_radar::geodesy::Wgs84;
+use chronoscope_radar::geodesy::{METRES_PER_NM, Wgs84, flight_level_to_m};
 use chronoscope_radar::tracker::{
     Measurement, Phase, Precision, Radars, Settings, Tracker, linear::Vec2,
 };
-use scenario::{STEP_S, Sensors, Sky, Traffic};
+use scenario::{Random, STEP_S, Sensors, Sky, Traffic};
 
 #[derive(Debug, Default)]
 struct Verdict {
@@ -29,6 +30,17 @@ struct Verdict {
 
 /// Runs `seconds` of traffic; the first 40 s are left for the tracks to form.
 fn judge(traffic: Traffic, sensors: Sensors, seconds: f64, seed: u64) -> Verdict {
+    judge_altered(traffic, sensors, seconds, seed, |_| {})
+}
+
+/// The same, when `alter` changes what the radars report.
+fn judge_altered(
+    traffic: Traffic,
+    sensors: Sensors,
+    seconds: f64,
+    seed: u64,
+    mut alter: impl FnMut(&mut Plot),
+) -> Verdict {
     let mut sky = Sky::new(traffic, sensors, seed);
     let precision = Precision {
         range_sigma_m: sensors.range_sigma_m,
@@ -45,7 +57,8 @@ fn judge(traffic: Traffic, sensors: Sensors, seconds: f64, seed: u64) -> Verdict
     let mut squares = 0.0;
     let mut next_sample_s = 40.0;
     while sky.time_s < seconds {
-        for block in sky.step() {
+        for mut block in sky.step() {
+            block.iter_mut().for_each(&mut alter);
             let now_ns = sky.now_ns();
             let block: Vec<Measurement> =
                 block.iter().map(|p| radars.convert(p, now_ns).unwrap()).collect();
@@ -132,4 +145,27 @@ fn terminal_with_standard_rate_turns() {
     eprintln!("terminal: {v:?}");
     assert!(v.detection >= 0.97 && v.rms_m <= 150.0 && v.long_gaps <= 0.001, "{v:?}");
     assert!(v.duplicates == 0.0 && v.false_tracks == 0.0, "{v:?}");
+}
+
+/// A tenth of the levels is plausible but wrong, a tenth is missing: by the slant range alone such
+/// plots are off by hundreds of metres near a radar, but the tracks know their levels.
+#[test]
+fn wrong_and_missing_levels_move_no_tracks() {
+    let sensors = scenario::sensors(2, 4.0, 110_000.0, 25_000.0);
+    let right = judge(scenario::terminal(60), sensors, 400.0, 5);
+    let mut random = Random(7);
+    let wrong = judge_altered(scenario::terminal(60), sensors, 400.0, 5, |plot| {
+        let (what, level) = (random.unit(), random.within(30.0, 150.0).round());
+        // Not so near that no point has this level: those plots are refused.
+        let far_m = plot.position.map_or(0.0, |at| at.range_nm * METRES_PER_NM);
+        match &mut plot.flight_level {
+            Some(own) if what < 0.1 && far_m > 1.2 * flight_level_to_m(level) => own.level = level,
+            own if what > 0.9 => *own = None,
+            _ => {}
+        }
+    });
+    eprintln!("levels right: {right:?}\nwrong or missing: {wrong:?}");
+    assert!(wrong.rms_m <= 1.05 * right.rms_m, "{} {}", wrong.rms_m, right.rms_m);
+    assert!(wrong.detection >= 0.97 && wrong.long_gaps <= 0.001, "{wrong:?}");
+    assert!(wrong.duplicates == 0.0 && wrong.false_tracks == 0.0, "{wrong:?}");
 }

@@ -64,6 +64,7 @@ fn turns(aircraft: usize, count: usize) -> Vec<Turn> {
                     covariance: Sym2::isotropic(SIGMA_M * SIGMA_M),
                     identity: Identity::default(),
                     flight_level: None,
+                    slant: None,
                 });
             }
         }

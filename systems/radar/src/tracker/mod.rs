@@ -23,6 +23,7 @@
 //!         covariance: Sym2::isotropic(100.0 * 100.0),
 //!         identity: Identity { mode_3a: Some(0o1234), ..Identity::default() },
 //!         flight_level: Some(330.0),
+//!         slant: None,
 //!     };
 //!     tracker.begin_block(1);
 //!     outcomes.push(tracker.correlate(&[plot], 0));
@@ -63,5 +64,5 @@ mod vertical;
 pub use self::core::{Counts, Outcome, Settings, Slot, TRACKS_MAX, Tracker};
 pub use processor::{Processor, ProcessorCounts, SPECIAL_PURPOSE_OCTETS_MAX};
 pub use radars::{Precision, RadarBias, Radars, Unusable};
-pub use track::{Measurement, Phase, Sighting, Track};
+pub use track::{Measurement, Phase, Sighting, Slant, Track};
 pub use vertical::Vertical;

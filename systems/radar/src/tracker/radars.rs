@@ -4,7 +4,7 @@ use super::identity::{Identity, Match};
 use super::imm::MotionModel;
 use super::linear::{Sym2, Vec2};
 use super::registration::{Bias, Estimate, Registration, Stand};
-use super::track::{Measurement, Track};
+use super::track::{Measurement, Slant, Track};
 use crate::asterix::DataSource;
 use crate::asterix::cat048::Plot;
 use crate::geodesy::{LocalFrame, METRES_PER_NM, Plane, Stereographic, Wgs84, flight_level_to_m};
@@ -78,6 +78,8 @@ const OFF_TIME_S: f64 = 30.0;
 const OFF_TIME_ROW: u32 = 200;
 /// Levels that an aircraft may have; Mode C says others only when it is garbled.
 const LEVELS: std::ops::RangeInclusive<f64> = -15.0..=700.0;
+/// Registration learns nothing from a plot whose level is further off its track's, hundreds of feet.
+const LEVEL_OFF_MAX: f64 = 5.0;
 /// Height taken where none is known, m, and its standard deviation.
 const HEIGHT_GUESS_M: f64 = 6_000.0;
 const HEIGHT_GUESS_SIGMA_M: f64 = 3_500.0;
@@ -275,7 +277,14 @@ impl Radars {
         let mode_3a = plot.mode_a.filter(|a| !a.garbled && !a.not_validated).map(|a| a.code);
         let identity =
             Identity { address: plot.aircraft_address, mode_3a, callsign: plot.callsign };
-        Ok(Measurement { radar, time_s, position, covariance, identity, flight_level })
+        let slant = Some(Slant {
+            from: site.stand.position,
+            from_m: site.stand.height_m,
+            range_m,
+            height_m: height,
+            height_sigma_m: height_sigma,
+        });
+        Ok(Measurement { radar, time_s, position, covariance, identity, flight_level, slant })
     }
 
     /// Learns the radars' systematic errors from a plot that updated `track`, which lives in
@@ -287,6 +296,9 @@ impl Radars {
         };
         // The height has to be known, and the aircraft.
         let Some(level) = m.flight_level else { return };
+        if track.vertical.is_some_and(|v| (v.level_at(m.time_s) - level).abs() > LEVEL_OFF_MAX) {
+            return;
+        }
         if !matches!(track.identity.compare(&m.identity), Match::Same | Match::Alike) {
             return;
         }

@@ -12,6 +12,9 @@ const GATE_SIGMAS: f64 = 5.0;
 /// So many readings refused in a row are no garbling: the aircraft really is elsewhere.
 const REFUSALS_MAX: u8 = 2;
 
+/// Before it has taken so many readings in, its own level may be the garbled one.
+const READINGS_MIN: u8 = 3;
+
 /// The vertical state of one aircraft.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Vertical {
@@ -21,6 +24,8 @@ pub struct Vertical {
     p: [f64; 3],
     time_s: f64,
     refused: u8,
+    /// Readings taken in, up to [`READINGS_MIN`].
+    readings: u8,
 }
 
 impl Vertical {
@@ -28,7 +33,7 @@ impl Vertical {
     pub fn new(level: f64, time_s: f64) -> Self {
         // 0.3 FL/s is 1800 ft/min, a usual rate of climb.
         let p = [READING_SIGMA * READING_SIGMA, 0.0, 0.3 * 0.3];
-        Self { level, rate: 0.0, p, time_s, refused: 0 }
+        Self { level, rate: 0.0, p, time_s, refused: 0, readings: 1 }
     }
 
     /// Takes a reading in; one that is older than the state or garbled changes nothing.
@@ -37,11 +42,7 @@ impl Vertical {
         if dt < 0.0 {
             return;
         }
-        let [ll, lr, rr] = self.p;
-        let predicted = self.level + self.rate * dt;
-        let ll = ll + 2.0 * dt * lr + dt * dt * rr + ACCELERATION_Q * dt.powi(3) / 3.0;
-        let lr = lr + dt * rr + ACCELERATION_Q * dt * dt / 2.0;
-        let rr = rr + ACCELERATION_Q * dt;
+        let (predicted, [ll, lr, rr]) = self.predicted(dt);
         let s = ll + READING_SIGMA * READING_SIGMA;
         let nu = level - predicted;
         if nu * nu > GATE_SIGMAS * GATE_SIGMAS * s {
@@ -57,6 +58,30 @@ impl Vertical {
         self.p = [ll - kl * ll, lr - kl * lr, rr - kr * lr];
         self.time_s = time_s;
         self.refused = 0;
+        self.readings = (self.readings + 1).min(READINGS_MIN);
+    }
+
+    /// Level and covariance `dt` seconds later.
+    fn predicted(&self, dt: f64) -> (f64, [f64; 3]) {
+        let [ll, lr, rr] = self.p;
+        let p = [
+            ll + 2.0 * dt * lr + dt * dt * rr + ACCELERATION_Q * dt.powi(3) / 3.0,
+            lr + dt * rr + ACCELERATION_Q * dt * dt / 2.0,
+            rr + ACCELERATION_Q * dt,
+        ];
+        (self.level + self.rate * dt, p)
+    }
+
+    /// The level at which an aircraft is that says `reading` at `time_s`, or says nothing, with
+    /// its standard deviation; `None` where its word is to be taken or nothing better is known.
+    pub(super) fn instead_of(&self, reading: Option<f64>, time_s: f64) -> Option<(f64, f64)> {
+        let (predicted, [ll, ..]) = self.predicted((time_s - self.time_s).max(0.0));
+        let s = ll + READING_SIGMA * READING_SIGMA;
+        let refused = reading.is_none_or(|reading| {
+            self.refused < REFUSALS_MAX
+                && (reading - predicted).powi(2) > GATE_SIGMAS * GATE_SIGMAS * s
+        });
+        (refused && self.readings >= READINGS_MIN).then_some((self.level_at(time_s), ll.sqrt()))
     }
 
     /// The flight level, hundreds of feet, at `time_s`.
@@ -93,11 +118,19 @@ mod tests {
         for step in 1..=10 {
             vertical.update(350.0, 5.0 * f64::from(step));
         }
+        let (level, sigma) = vertical.instead_of(Some(1200.0), 55.0).unwrap();
+        assert!((level - 350.0).abs() < 0.5 && sigma < 1.0, "{level} {sigma}");
+        assert_eq!(vertical.instead_of(Some(350.0), 55.0), None);
+        assert!(vertical.instead_of(None, 55.0).is_some());
         vertical.update(1200.0, 55.0);
+        vertical.update(350.0, 57.0);
         assert!((vertical.level_at(55.0) - 350.0).abs() < 0.5);
         for step in 12..=14 {
+            let believed = vertical.instead_of(Some(90.0), 5.0 * f64::from(step)).is_none();
+            assert_eq!(believed, step == 14, "the third in a row is taken");
             vertical.update(90.0, 5.0 * f64::from(step));
         }
+        assert_eq!(vertical.instead_of(None, 75.0), None, "who knows how long it stays there");
         assert!((vertical.level_at(70.0) - 90.0).abs() < 0.5);
     }
 }
