@@ -130,6 +130,19 @@ fn en_route_without_addresses_and_with_clutter() {
     assert!(v.duplicates <= 0.005 && v.false_tracks <= 0.005 && v.swaps <= 0.1, "{v:?}");
 }
 
+/// As primary radar sees it: neither address nor code, among clutter that says as little.
+#[test]
+fn en_route_without_any_identity() {
+    let sensors = Sensors { clutter: 8.0, ..scenario::sensors(5, 8.0, 370_000.0, 180_000.0) };
+    let v = judge_altered(scenario::en_route(150, false), sensors, 300.0, 6, |plot| {
+        (plot.mode_a, plot.flight_level) = (None, None);
+    });
+    eprintln!("en route, nothing but positions: {v:?}");
+    assert!(v.detection >= 0.97 && v.rms_m <= 350.0 && v.long_gaps <= 0.01, "{v:?}");
+    // Radars that know no level disagree about a place: a plot in a hundred is another track's.
+    assert!(v.false_tracks <= 0.015 && v.swaps == 0.0, "{v:?}");
+}
+
 #[test]
 fn en_route_seen_by_one_radar() {
     let sensors = scenario::sensors(1, 8.0, 370_000.0, 0.0);

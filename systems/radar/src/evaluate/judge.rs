@@ -9,6 +9,8 @@ const NEAR_M: f64 = 2_000.0;
 const AMBIGUOUS_M: f64 = 1_000.0;
 /// Without a track for longer than this, s, is a long gap.
 const LONG_GAP_S: f64 = 24.0;
+/// A number that was not there for longer, s, is another track's; tracks coast for less.
+const GONE_S: f64 = 60.0;
 
 /// An aircraft at an instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,8 +44,8 @@ struct Life {
 struct TrackLife {
     samples: u64,
     astray: u64,
-    /// Of the sample in which it was last there.
-    sample: u64,
+    /// When it was last there.
+    seen_s: f64,
     owner: Option<u32>,
 }
 
@@ -84,7 +86,6 @@ pub struct Judge {
     counted: Counted,
     aircraft: BTreeMap<u32, Life>,
     tracks: BTreeMap<u16, TrackLife>,
-    sample: u64,
     /// Aircraft and tracks before this are only made acquaintance with.
     begin_s: f64,
 }
@@ -105,7 +106,6 @@ impl Judge {
         aircraft: &[There],
         tracks: &[Seen],
     ) -> Vec<Option<usize>> {
-        self.sample += 1;
         let counts = now_s >= self.begin_s;
         let found = owners(aircraft, tracks, &self.aircraft);
         let alone = alone(aircraft);
@@ -119,12 +119,12 @@ impl Judge {
         for (seen, owned) in tracks.iter().zip(&owned) {
             let astray = !owned && !aircraft.iter().any(|there| is_near(there, seen));
             let life = self.tracks.entry(seen.number).or_default();
-            if life.sample + 1 != self.sample {
+            if now_s - life.seen_s > GONE_S {
                 // The number is that of another track now.
                 self.counted.false_tracks += u64::from(life.is_false());
                 *life = TrackLife { owner: life.owner.filter(|_| *owned), ..TrackLife::default() };
             }
-            life.sample = self.sample;
+            life.seen_s = now_s;
             if counts {
                 life.samples += 1;
                 life.astray += u64::from(astray);

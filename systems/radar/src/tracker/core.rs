@@ -24,6 +24,10 @@ pub struct Settings {
     /// How much larger both are while no plot has carried an address or a code: clutter is
     /// anonymous, and several radars' clutter lines up by chance.
     pub anonymous_extra: u32,
+    /// How far, on the mean, the plots of such a track may lie from where they were expected to be
+    /// believed, squared Mahalanobis distance. An aircraft's are 2 apart; where clutter is dense
+    /// there is always another plot within the gate, but seldom a near one.
+    pub anonymous_misfit: f64,
     /// A confirmed track ends after so many antenna turns (of the fastest radar that sees it)
     /// without a plot, …
     pub coast_turns: f64,
@@ -55,6 +59,7 @@ impl Default for Settings {
             confirm_hits: 3,
             confirm_scans: 5.0,
             anonymous_extra: 3,
+            anonymous_misfit: 5.0,
             coast_turns: 5.0,
             coast_s_min: 15.0,
             coast_s_max: 60.0,
@@ -312,7 +317,10 @@ impl Tracker {
             self.by_address.entry(address).or_insert(slot);
         }
         if track.phase == Phase::Tentative {
-            if track.hits < settings.confirm_hits + settings.extra_hits(track) {
+            let extra = settings.extra_hits(track);
+            let fits =
+                extra == 0 || track.misfit <= settings.anonymous_misfit * f64::from(track.hits);
+            if track.hits < settings.confirm_hits + extra || !fits {
                 return Outcome::Tentative(slot);
             }
             track.phase = Phase::Confirmed;

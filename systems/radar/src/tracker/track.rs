@@ -127,6 +127,8 @@ pub struct Track {
     /// How often in a row it looked like a twin of an older track.
     pub twin_votes: u8,
     pub(super) cell: Cell,
+    /// Squared Mahalanobis distances of its plots from where they were expected, summed.
+    pub(super) misfit: f64,
     code_doubt: CodeDoubt,
 }
 
@@ -146,6 +148,7 @@ impl Track {
             sightings: vec![Sighting { radar: m.radar, time_s: m.time_s }],
             twin_votes: 0,
             cell,
+            misfit: 0.0,
             code_doubt: CodeDoubt::default(),
         }
     }
@@ -228,6 +231,7 @@ impl Track {
             }
         }
         self.hits += 1;
+        self.misfit += innovation.distance_squared;
         self.extrapolated_s = None;
         match self.sightings.iter_mut().find(|s| s.radar == m.radar) {
             Some(sighting) => sighting.time_s = sighting.time_s.max(m.time_s),
