@@ -30,7 +30,7 @@ pub const COMMON: [(HeaderName, &str); 3] = [
 /// where the browser has it already.
 ///
 /// # Errors
-/// When the file cannot be decompressed, which no file that [`embed`](fn@crate::embed) wrote does.
+/// When the file cannot be decompressed, which no file that `embed` (feature `build`) wrote does.
 pub fn answer(file: &File, headers: &HeaderMap) -> io::Result<Response> {
     // Files below assets/ have a hash in their name and never change.
     let keep = match file.path.starts_with("assets/") {
