@@ -153,6 +153,27 @@ it('the level filter leaves out, and the URL keeps every choice', async () => {
   expect((await shown()).labels.length).toBeLessThan(before);
 });
 
+it('a picture that is moved is the same as one that is drawn anew', async () => {
+  const differing = await page.evaluate(() => {
+    interface Inside { columns: number; rows: number; visible: Set<unknown>; draw: () => void; drawMap: () => void; region: (...args: unknown[]) => void }
+    const position = (window as unknown as { workingPosition: { pan: (right: number, down: number) => void; picture: Inside } }).workingPosition;
+    const { picture } = position;
+    const canvas = document.querySelector('canvas');
+    const pixels = () => canvas?.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data ?? new Uint8ClampedArray();
+    picture.draw();
+    return [[37, 0], [0, -51], [-130, 23]].map(([right = 0, down = 0]) => {
+      position.pan(right, down);
+      picture.draw();
+      const moved = pixels();
+      // With the labels where they stand.
+      picture.region(0, 0, picture.columns, picture.rows, [...picture.visible]);
+      const anew = pixels();
+      return moved.filter((value, at) => value !== anew[at]).length / moved.length;
+    });
+  });
+  for (const share of differing) expect(share).toBeLessThan(0.0005);
+});
+
 it('a target is selected by keys, and said', async () => {
   await page.keyboard.press('n');
   const selected = page.getByRole('region', { name: 'Selected target' });

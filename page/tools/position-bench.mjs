@@ -24,7 +24,7 @@ function run({ ms, what }) {
       if (what === 'zoom') position.zoomBy(times.length % 60 < 30 ? 0.97 : 1 / 0.97);
       if (what === 'draw') { // the cost of drawing everything, in the script alone
         const from = performance.now();
-        position.picture.look(position.camera, position.view.value);
+        position.picture.all();
         position.picture.draw();
         work.push(performance.now() - from);
       }

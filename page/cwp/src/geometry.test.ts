@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { METRES_PER_NM, Projection, rangeAndBearing, toPlane, toScreen, zoom, type Camera } from './geometry';
+import { METRES_PER_NM, Projection, rangeAndBearing, toPlane, shiftBetween, toScreen, zoom, type Camera } from './geometry';
 
 describe('the plane', () => {
   const plane = new Projection({ lat: 51, lon: 10 });
@@ -57,5 +57,15 @@ describe('the camera', () => {
     expect(closer.metresPerPixel).toBe(125);
     expect(toPlane(closer, fixed)).toEqual(toPlane(camera, fixed));
     expect(zoom(camera, 1e-9, fixed).metresPerPixel).toBe(1);
+  });
+
+  it('knows by how many whole pixels it was moved', () => {
+    const moved = (x: number, y: number): Camera => ({ ...camera, centre: { x: 1000 + x, y: -500 + y } });
+    // Ten pixels to the east and two to the north: what is shown goes to the left, and down.
+    expect(shiftBetween(camera, moved(2500, 500))).toEqual({ x: 10, y: -2 });
+    expect(shiftBetween(camera, moved(2500 + 1e-6, 500))).toEqual({ x: 10, y: -2 });
+    expect(shiftBetween(camera, moved(2600, 500))).toBeUndefined();
+    expect(shiftBetween(camera, moved(250 * 800, 0))).toBeUndefined();
+    expect(shiftBetween(camera, { ...camera, metresPerPixel: 251 })).toBeUndefined();
   });
 });

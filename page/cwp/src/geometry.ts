@@ -83,3 +83,15 @@ export function zoom(camera: Camera, factor: number, fixed: Point): Camera {
   const { centre } = camera;
   return { ...camera, metresPerPixel, centre: { x: centre.x + before.x - after.x, y: centre.y + before.y - after.y } };
 }
+
+/** By how many pixels what `from` shows is farther to the right and down than what `to` shows;
+ * undefined when that are not whole ones, or more than the screen, or the scale is another. */
+export function shiftBetween(from: Camera, to: Camera): Point | undefined {
+  if (from.width !== to.width || from.height !== to.height || from.metresPerPixel !== to.metresPerPixel) return undefined;
+  const x = (to.centre.x - from.centre.x) / to.metresPerPixel;
+  const y = (from.centre.y - to.centre.y) / to.metresPerPixel;
+  const whole = { x: Math.round(x), y: Math.round(y) };
+  // Centres go through degrees and back.
+  if (Math.abs(whole.x - x) > 0.01 || Math.abs(whole.y - y) > 0.01) return undefined;
+  return Math.abs(whole.x) < to.width && Math.abs(whole.y) < to.height ? whole : undefined;
+}

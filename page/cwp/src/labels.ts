@@ -87,6 +87,17 @@ export class LabelField {
     this.cells.clear();
   }
 
+  /** Everything is elsewhere on the screen, in whole pixels; the owner moves what has labels. */
+  shift(right: number, down: number): void {
+    const moved = ({ x0, y0, x1, y1 }: Rect): Rect => ({ x0: x0 + right, y0: y0 + down, x1: x1 + right, y1: y1 + down });
+    this.cells.clear();
+    for (const entry of this.entries.values()) {
+      entry.symbol = moved(entry.symbol);
+      if (entry.rect !== undefined) entry.rect = moved(entry.rect);
+      this.list(entry);
+    }
+  }
+
   /** Where a label stands; undefined where it is hidden. */
   rect(id: number): Rect | undefined {
     return this.entries.get(id)?.rect;

@@ -2,7 +2,7 @@
 // drawn again; everything is, when the camera moves.
 
 import { GROUND, drawMap, FONT, type Chart } from './map';
-import { toScreen, type Camera, type Point, type Projection } from './geometry';
+import { shiftBetween, toScreen, type Camera, type Point, type Projection } from './geometry';
 import { FULL, HIDDEN, LabelField, SHORT } from './labels';
 import type { View } from './place';
 import { CHARACTER, LINE, LOOKS, type Look, type Target } from './target';
@@ -57,6 +57,8 @@ export class Picture {
   private columns = 0;
   private rows = 0;
   private whole = true;
+  /** By which what is drawn has to be moved, pixels. */
+  private shift: Point = { x: 0, y: 0 };
   private mapIsStale = true;
   private ratio = 1;
   camera: Camera = { centre: { x: 0, y: 0 }, metresPerPixel: 1000, width: 1, height: 1 };
@@ -69,9 +71,11 @@ export class Picture {
     this.map = new OffscreenCanvas(1, 1);
   }
 
-  /** The screen, the place or the choices have changed: everything is to be drawn. */
+  /** The screen, the place or the choices have changed: everything is to be drawn, or, when only the
+   * place has by whole pixels, moved. */
   look(camera: Camera, view: View): void {
     const ratio = devicePixelRatio;
+    const shift = this.shiftTo(camera, view);
     if (camera.width !== this.camera.width || camera.height !== this.camera.height || ratio !== this.ratio || this.columns === 0) {
       this.ratio = ratio;
       this.stamps.clear();
@@ -83,10 +87,27 @@ export class Picture {
       this.rows = Math.ceil(camera.height / CELL);
       this.dirty = new Uint8Array(this.columns * this.rows);
     }
+    for (const id of [this.view.track, view.track]) {
+      const target = id === null || view.track === this.view.track ? undefined : this.targets.get(id);
+      if (target !== undefined) this.change(target);
+    }
     this.camera = camera;
     this.view = view;
+    if (shift === undefined) this.all();
+    else this.shift = { x: this.shift.x + shift.x, y: this.shift.y + shift.y };
+  }
+
+  /** Everything is to be drawn. */
+  all(): void {
     this.whole = true;
     this.mapIsStale = true;
+  }
+
+  /** By how many pixels what is drawn already is elsewhere; undefined when it looks
+   * different, or where a pixel of the style sheet is not one of the screen. */
+  private shiftTo(camera: Camera, view: View): Point | undefined {
+    const isSame = (['height', 'vector', 'dots', 'low', 'high', 'off'] as const).every((name) => view[name] === this.view[name]);
+    return isSame && devicePixelRatio === 1 && this.columns > 0 ? shiftBetween(this.camera, camera) : undefined;
   }
 
   /** A target has changed, or come. */
@@ -114,12 +135,16 @@ export class Picture {
 
   /** Whether a frame would change anything. */
   get isStale(): boolean {
-    return this.whole || this.changed.size > 0 || this.dirty.includes(1);
+    return this.whole || this.shift.x !== 0 || this.shift.y !== 0 || this.changed.size > 0 || this.dirty.includes(1);
   }
 
   /** Draws what has changed. */
   draw(): void {
     this.cost.frames++;
+    // What is dirty already is so where it was.
+    if (this.dirty.includes(1) && (this.shift.x !== 0 || this.shift.y !== 0)) this.all();
+    if (!this.whole) this.scroll(this.shift);
+    this.shift = { x: 0, y: 0 };
     if (this.whole) this.placeAll();
     else this.changed.forEach((target) => { this.move(target); });
     this.changed.clear();
@@ -201,6 +226,36 @@ export class Picture {
       this.field.set(target);
     }
     for (const target of this.visible) this.bound(target);
+  }
+
+  /** Moves what is drawn, and draws what comes in at the edges. */
+  private scroll({ x, y }: Point): void {
+    if (x === 0 && y === 0) return;
+    this.mapIsStale = true;
+    this.context.setTransform(1, 0, 0, 1, 0, 0);
+    this.context.drawImage(this.canvas, -x, -y);
+    this.field.shift(-x, -y);
+    for (const target of this.visible) {
+      target.x -= x;
+      target.y -= y;
+      this.bound(target);
+    }
+    for (const target of this.targets.values()) {
+      const isSeen = this.visible.has(target);
+      if (!isSeen) this.locate(target);
+      if (isSeen !== this.isShown(target)) this.change(target);
+    }
+    const { width, height } = this.camera;
+    this.spoilCells(x > 0 ? width - x : 0, 0, x > 0 ? width : -x, height);
+    this.spoilCells(0, y > 0 ? height - y : 0, width, y > 0 ? height : -y);
+  }
+
+  private spoilCells(x0: number, y0: number, x1: number, y1: number): void {
+    if (x0 >= x1 || y0 >= y1) return;
+    const [left, right] = [Math.max(0, x0 >> CELL_SHIFT), Math.min(this.columns - 1, x1 >> CELL_SHIFT)];
+    for (let y = Math.max(0, y0 >> CELL_SHIFT); y <= Math.min(this.rows - 1, y1 >> CELL_SHIFT); y++) {
+      this.dirty.fill(1, y * this.columns + left, y * this.columns + right + 1);
+    }
   }
 
   private move(target: Target): void {

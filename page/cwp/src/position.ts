@@ -140,10 +140,8 @@ export class Position {
   }
 
   select(track: number | null): void {
-    const before = this.selected;
     this.view.value = { ...this.view.value, track };
     this.picture.look(this.camera, this.view.value);
-    for (const target of [before, this.selected]) if (target !== undefined) this.picture.change(target);
     this.moved.value++;
     this.keep();
     this.ask();
