@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use chronoscope_reproduce::programs::Programs;
 use chronoscope_reproduce::run::Interrupted;
 use chronoscope_reproduce::testbed::args::{Arguments, Part};
-use chronoscope_reproduce::testbed::{Bed, buffering, heavy, live};
+use chronoscope_reproduce::testbed::{Bed, buffering, cost, heavy, live};
 use clap::Parser;
 use std::cell::Cell;
 use std::process::ExitCode;
@@ -42,6 +42,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         Part::Live(options) => (live::run(&bed, options)?, options.check),
         Part::Heavy(options) => (heavy::run(&bed, options)?, false),
         Part::Buffering(options) => (buffering::run(&bed, options)?, false),
+        Part::Cost(options) => (cost::run(&bed, options)?, false),
     };
     if arguments.json {
         println!("{:#}", found.json);

@@ -56,6 +56,8 @@ pub enum Part {
     Heavy(Heavy),
     /// Output held inside the processes, by several intervals, with and without Nagle's algorithm
     Buffering(Buffering),
+    /// What recording costs: instructions of a replay, nanoseconds, CPU time of pairs of runs
+    Cost(Cost),
 }
 
 /// Options of `live`.
@@ -120,6 +122,20 @@ pub struct Buffering {
     /// Intervals at which held output is sent, ms
     #[arg(long, value_delimiter = ',', default_value = "0,20,100,200,500")]
     pub flush_ms: Vec<u16>,
+}
+
+/// Options of `cost`.
+#[derive(Debug, Args)]
+pub struct Cost {
+    /// Pairs of runs, one with the recorder and one without [default: 5, with --quick 2]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub pairs: Option<u32>,
+    /// Seconds of traffic of each run [default: 120, with --quick 20]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(5..=86_400))]
+    pub seconds: Option<u32>,
+    /// Working positions
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub displays: u16,
 }
 
 fn speed(text: &str) -> Result<f64, String> {

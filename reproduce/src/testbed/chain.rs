@@ -47,10 +47,18 @@ pub struct Role {
     pub role: &'static str,
     /// How many there are.
     pub processes: usize,
-    /// Of all of them, in seconds.
+    /// Of all of them, in seconds, from the first plot on.
     pub cpu_s: f64,
     /// The same, in processors.
     pub processors: f64,
+}
+
+impl Role {
+    /// Takes off what they had used before there was any traffic: they start and draw their map.
+    fn less(&mut self, idle: &Self, seconds: f64) {
+        self.cpu_s -= idle.cpu_s;
+        self.processors = self.cpu_s / seconds;
+    }
 }
 
 /// What came of it.
@@ -108,6 +116,7 @@ impl Setup {
         let first = running.displays.first().context("no display")?.id();
         let throttle = Throttle::start(first, self.share);
         let (began_ns, lab_cpu_s) = (monotonic_ns(), own_cpu_s());
+        let idle = running.roles(0.0, 0.0, 1.0);
         let mut generator = self.generator(bed, &hosts, &folder, &running.plots()?)?;
         let interrupted = self.attend(bed, &mut generator, &mut running)?;
         generator.ask_to_end();
@@ -126,7 +135,8 @@ impl Setup {
         let agents = running.agents.iter_mut().map(Program::end).collect::<Result<_>>()?;
         let collector = running.collector.end()?;
         let lab_cpu_s = own_cpu_s() - lab_cpu_s;
-        let roles = running.roles(generator_cpu_s, lab_cpu_s, seconds);
+        let mut roles = running.roles(generator_cpu_s, lab_cpu_s, seconds);
+        roles.iter_mut().zip(&idle).for_each(|(role, idle)| role.less(idle, seconds));
         Ok(Ran {
             data: folder.join("data"),
             picture: folder.join("display.png"),

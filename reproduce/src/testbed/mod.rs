@@ -14,11 +14,13 @@
 pub mod args;
 pub mod buffering;
 pub mod chain;
+pub mod cost;
 pub mod heavy;
 pub mod hosts;
 mod limit;
 pub mod live;
 pub mod program;
+mod replayed;
 mod report;
 mod statistics;
 mod swing;
