@@ -1,5 +1,6 @@
 //! ETFMS: statistics that are always on: last M, histogram, worst N, after death; and what they cost.
 
+use super::chain::testbed;
 use super::{list, number, word};
 use crate::outcome::{Found, Verdict};
 use crate::picture::{Axis, Chart, Picture, Series, Style};
@@ -186,33 +187,38 @@ fn dead(core: Result<usize>, ring: &Path) -> Found {
     found
 }
 
-/// Instructions with the recorder, and CPU of a server with it.
+/// Instructions of the radar chain with the recorder, and CPU of a server with it.
 fn overhead(run: &mut Run<'_>) -> Result<Found> {
     let mut found = Found::new("etfms.overhead");
-    let mut counts = Vec::new();
-    for (name, variable) in
-        [("off", "CHRONOSCOPE_RECORD = \"off\""), ("on", "CHRONOSCOPE_DIR = \"{scenario}/rings\"")]
-    {
-        let scenario = scenario(run, name, variable)?;
-        for part in ["23s", "46s"] {
-            let (out, bin) = (run.fresh("replayed")?, run.programs().folder().to_owned());
-            let call = run.call("chronoscope")?.arg("replay").arg(&scenario).arg("--bin").arg(bin);
-            let call = call.args(["--json", "--count", "callgrind", "--duration", part]);
-            let report: Value = call.arg("--out").arg(out).json()?;
-            let processes = list(&report, "/processes")?;
-            let sum =
-                processes.iter().filter_map(|process| process["corrected"].as_f64()).sum::<f64>();
-            counts.push(sum);
+    let words =
+        run.either(&["--pairs", "1", "--seconds", "12"][..], &["--pairs", "4", "--seconds", "40"]);
+    let cost = testbed(run, "cost", "cost", words)?;
+    let counted = &cost["instructions"];
+    found.figure("cpu_pct", number(counted, "/pct")?).note(
+        "instructions of the whole chain, tracker to display, in the second half of a replay, exact",
+    );
+    let rows = list(counted, "/processes")?.iter().map(|process| -> Vec<Cell> {
+        let of = |key: &str| process[key].as_f64().into();
+        vec![word(process, "process").into(), of("off"), of("on"), of("pct")]
+    });
+    found.table(
+        "instructions without and with the recorder",
+        &["process", "without", "with", "more, %"],
+        rows.collect(),
+    );
+    for (what, unit, pointer) in [
+        ("a begin/end pair", "ns", "/pair/plain_ns"),
+        ("pairs in the live chain", "1/s", "/pair/pairs_per_s"),
+        ("both, of what the chain uses", "% CPU", "/pair/pct"),
+        ("if every pair were the dearest", "% CPU", "/pair/pct_max"),
+        ("CPU time of pairs of runs, mean", "%", "/cpu/pct"),
+        ("its 95 % confidence interval, from", "%", "/cpu/pct_low"),
+        ("to", "%", "/cpu/pct_high"),
+    ] {
+        if let Some(value) = cost.pointer(pointer).and_then(Value::as_f64) {
+            found.own(what, unit, value);
         }
     }
-    let [off_half, off, on_half, on] = counts[..] else { bail!("four replays, {counts:?}") };
-    let (without, with) = (off - off_half, on - on_half);
-    let pct = (with / without - 1.0) * 100.0;
-    found
-        .figure("cpu_pct", pct)
-        .note("instructions of tracker and message server in the second half of a replay, exact");
-    found.own("instructions without the recorder", "", without);
-    found.own("instructions with it", "", with);
     let quick = run.quick;
     let mut call = run.call("aprs")?.args(["recorder", "--json"]);
     if quick {
@@ -229,22 +235,6 @@ fn overhead(run: &mut Run<'_>) -> Result<Found> {
         )
         .note(format!("pairs: {ratios:.3?}"));
     Ok(found)
-}
-
-/// The small replay with another environment, in a folder of its own.
-fn scenario(run: &Run<'_>, name: &str, variable: &str) -> Result<PathBuf> {
-    let (folder, from) = (run.fresh(name)?, run.root.join("bench/replays/radar"));
-    for entry in std::fs::read_dir(&from).with_context(|| from.display().to_string())? {
-        let path = entry?.path();
-        std::fs::copy(&path, folder.join(path.file_name().unwrap_or_default()))?;
-    }
-    std::fs::create_dir_all(folder.join("rings"))?;
-    let file = folder.join("short.toml");
-    let text = std::fs::read_to_string(&file)?;
-    let as_it_is = "CHRONOSCOPE_RECORD = \"off\"";
-    anyhow::ensure!(text.contains(as_it_is), "short.toml no longer switches the recorder off");
-    std::fs::write(&file, text.replace(as_it_is, variable))?;
-    Ok(file)
 }
 
 #[cfg(test)]

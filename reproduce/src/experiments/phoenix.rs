@@ -1,120 +1,81 @@
 //! PHOENIX: the radar chain from plot to redraw, with live traffic and under heavy load.
 
-use super::chain::{Chain, Ran, live as live_traffic};
+use super::chain::{Ran, switched, testbed};
 use super::{list, number, word};
 use crate::outcome::{Found, Verdict};
 use crate::picture::{Flow, Picture};
+use crate::published::Cell;
 use crate::run::Run;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
 mod answer;
+mod load;
 
-use answer::{Answer, LIMIT_MS, MAIN, MPA, NORMAL, TO_DISPLAY, TO_MESSAGES};
+use answer::{Answer, LIMIT_MS, MAIN, MPA, NORMAL, TO_DISPLAY_NORMAL, TO_MESSAGES};
+pub use load::{buffering, heavy};
 
-/// The live scenario: four displays as they are, one that always collects.
+/// Working positions that do as they like; one more always collects.
+const DISPLAYS: usize = 110;
+
+/// The live scenario on the distributed test bed.
 ///
 /// # Errors
 /// When a program fails.
 pub fn live(run: &mut Run<'_>) -> Result<Vec<Found>> {
-    let (scenario, traffic) = live_traffic(run)?;
-    let seconds = run.either(30, 180);
-    let displays = ["auto", "auto", "auto", "auto", "always"];
-    let chain = Chain { scenario, displays: &displays, seconds };
-    let ran = chain.run(run, "live")?;
-    let main = Answer::ask(run, &ran.data, MAIN)?;
-    let normal = Answer::ask(run, &ran.data, NORMAL)?;
-    let mpa = Answer::ask(run, &ran.data, MPA)?;
+    let seconds = run.either("30", "600");
+    let displays = DISPLAYS.to_string();
+    let words = ["--displays", &displays, "--averaging", "1", "--seconds", seconds];
+    let printed = testbed(run, "live", "live", &words)?;
+    let ran = Ran::of(&printed);
+    let switched = switched(&printed, DISPLAYS)?;
+    // A display that was told to collect is not how the others are.
+    let main = match switched {
+        0 => None,
+        _ => Some(Answer::ask(run, &ran, MAIN)?),
+    };
+    let normal = Answer::ask(run, &ran, NORMAL)?;
+    let mpa = Answer::ask(run, &ran, MPA)?;
+    let mut own = image10(main.as_ref().unwrap_or(&normal), &printed)?;
+    if switched > 0 {
+        own.say(format!(
+            "{switched} of {DISPLAYS} displays collected updates for a while; with these are the \
+             chains of one more that always does."
+        ));
+    }
     let parts = [
-        ("main chain: plot to redraw", Answer::ask(run, &ran.data, NORMAL)?),
-        ("tracker to message server", Answer::ask(run, &ran.data, TO_MESSAGES)?),
-        ("message server to working position", Answer::ask(run, &ran.data, TO_DISPLAY)?),
+        row("main chain: plot to redraw", &normal),
+        row("tracker to message server", &Answer::ask(run, &ran, TO_MESSAGES)?),
+        row("message server to working position", &Answer::ask(run, &ran, TO_DISPLAY_NORMAL)?),
     ];
     let call = run.call("chronoscope")?.args(["classes", "--json", "--data"]).arg(&ran.data);
     let classes: Value = call.json()?;
-    let tracks = number(&ran.displays[0], "/targets")?;
-    let own = ran.displays.iter().take(displays.len() - 1);
-    let switched = own.map(|one| number(one, "/mode_changes")).collect::<Result<Vec<_>>>()?;
-    let switched = switched.iter().any(|changes| *changes > 0.0);
     let mut found = vec![
-        image4(&ran, tracks, f64::from(seconds), traffic)?,
-        // A display that was told to collect is not how the others are.
-        if switched {
-            image10(&main, "one of five always in MPA mode")
-        } else {
-            image10(&normal, "")
-        },
-        image9(&parts),
+        image4(&ran, &printed)?,
+        own,
+        image9(parts.into()),
         levels(&normal, &mpa)?,
         mpa_mean(&mpa),
         normal_mode(&normal),
-        buffering(&normal)?,
     ];
-    found.extend(flows(&classes, displays.len())?);
+    found.extend(flows(&classes, DISPLAYS + 1, &printed)?);
     Ok(found)
 }
 
-/// 3000 tracks, one display with the document's rule.
-///
-/// # Errors
-/// When a program fails.
-pub fn heavy(run: &mut Run<'_>) -> Result<Vec<Found>> {
-    let scenario = ["--scenario", "circles", "--circles", "30", "--flights", "100"];
-    let scenario = scenario.map(Into::into).to_vec();
-    let seconds = run.either(30, 300);
-    let chain = Chain { scenario, displays: &["document"], seconds };
-    let ran = chain.run(run, "heavy")?;
-    let main = Answer::ask(run, &ran.data, MAIN)?;
-    let to_display = Answer::ask(run, &ran.data, TO_DISPLAY)?;
-    let tracks = number(&ran.displays[0], "/targets")?;
-    let changes = number(&ran.displays[0], "/mode_changes")?;
-    let averaging_s = number(&ran.displays[0], "/averaging_seconds")?;
-
-    let mut image5 = Found::new("phoenix.image5");
-    image5.figure("circles", 30.0);
-    image5.figure("flights_per_circle", 100.0);
-    image5.figure("tracks", tracks).note("targets on the display at the end");
-    image5.pictures.push(Picture::png("one working position with 3000 tracks", &ran.picture)?);
-
-    let mut image13 = Found::new("phoenix.image13");
-    image13.figure("tracks", tracks);
-    image13.figure("duration_min", f64::from(seconds) / 60.0);
-    image13.figure("chains", main.count()).note("one for each update that is redrawn");
-    image13.figure("mean_ms", main.mean_ms());
-    main.rest(&mut image13);
-    image13.pictures.push(main.scattergram("plot to redraw, 3000 tracks"));
-    image13.pictures.push(main.histogram("plot to redraw, 3000 tracks"));
-
-    let mut image14 = Found::new("phoenix.image14");
-    image14.figure("peak_ms", to_display.ms("max_ns")?);
-    image14.own("changes between normal and MPA mode", "", changes);
-    image14.own("in MPA mode", "s", averaging_s);
-    image14
-        .pictures
-        .push(to_display.scattergram("message server to working position, 3000 tracks"));
-    if changes == 0.0 {
-        image14.say(
-            "The display follows the document's rule (--mpa document) and did not leave normal mode: \
-             3000 tracks are no overload for it, so there is nothing to recheck every 25 s. The \
-             document's two peaks need an overloaded display.",
-        );
-    }
-    Ok(vec![image5, image13, image14])
-}
-
-fn image4(ran: &Ran, tracks: f64, seconds: f64, traffic: &str) -> Result<Found> {
+fn image4(ran: &Ran, printed: &Value) -> Result<Found> {
     let mut found = Found::new("phoenix.image4");
-    found.figure("tracks", tracks).note(traffic);
-    found.figure("duration_min", seconds / 60.0);
-    found.own("plots", "", number(&ran.tracker, "/processor/plots")?);
+    found.figure("tracks", number(printed, "/tracks")?).note(word(printed, "traffic"));
+    found.figure("duration_min", number(printed, "/seconds")? / 60.0);
+    found.own("plots", "", number(printed, "/tracker/processor/plots")?);
+    found.own("track updates", "1/s", number(printed, "/updates_per_s")?);
     found.pictures.push(Picture::png("one working position with live traffic", &ran.picture)?);
     Ok(found)
 }
 
-fn image10(main: &Answer, note: &str) -> Found {
+fn image10(main: &Answer, printed: &Value) -> Result<Found> {
     let mut found = Found::new("phoenix.image10");
     found.figure("chains", main.count());
-    found.figure("cwp", if note.is_empty() { 4.0 } else { 5.0 }).note(note);
+    found.figure("cwp", DISPLAYS as f64);
     found.figure("mean_ms", main.mean_ms());
     for (figure, key) in [
         ("median_ms", "median_ns"),
@@ -130,28 +91,57 @@ fn image10(main: &Answer, note: &str) -> Found {
     let beyond = number(&main.json, "/chains/distribution/above_3_sigma").unwrap_or(f64::NAN);
     found.figure("above_3_sigma", beyond);
     found.figure("above_3_sigma_pct", beyond * 100.0 / main.count());
+    for (what, key) in [
+        ("updates that a display did not redraw", "updates"),
+        ("redraws that are not stored", "rows"),
+        ("transactions that recorders lost", "recorder"),
+    ] {
+        found.own(what, "", number(printed, &format!("/lost/{key}"))?);
+    }
+    clocks(printed, &mut found);
     found.pictures.push(main.histogram("plot to redraw, all working positions"));
     found.pictures.push(main.scattergram("plot to redraw, all working positions"));
-    found
+    Ok(found)
 }
 
-fn image9(parts: &[(&str, Answer); 3]) -> Found {
+/// What the hosts' clocks were made wrong by, and what was found.
+fn clocks(printed: &Value, found: &mut Found) {
+    let hosts = printed["clocks"].as_array().map_or(&[][..], Vec::as_slice);
+    if hosts.is_empty() {
+        found.say("All on one host: nobody here may make network namespaces.");
+        return;
+    }
+    let row = |host: &Value| {
+        let of = |key: &str| host[key].as_f64().into();
+        let keys = ["injected_ms", "found_ms", "bound_ms", "residual_ms"];
+        [vec![word(host, "host").into()], keys.map(of).to_vec()].concat()
+    };
+    found.table(
+        "clocks of hosts, made wrong on purpose",
+        &["host", "error given, ms", "found, ms", "bound, ms", "error left, ms"],
+        hosts.iter().map(row).collect(),
+    );
+}
+
+/// A row of the three chains.
+fn row(name: &str, answer: &Answer) -> Vec<Cell> {
+    let ms = |key| answer.ms(key).ok().into();
+    vec![
+        name.into(),
+        answer.count().into(),
+        answer.mean_ms().into(),
+        ms("quantiles_ns/p99"),
+        ms("max_ns"),
+    ]
+}
+
+fn image9(rows: Vec<Vec<Cell>>) -> Found {
     let mut found = Found::new("phoenix.image9");
     found.figure("limit_ms", LIMIT_MS);
-    let rows = parts.iter().map(|(name, answer)| {
-        let ms = |key| answer.ms(key).ok().into();
-        vec![
-            (*name).into(),
-            answer.count().into(),
-            answer.mean_ms().into(),
-            ms("quantiles_ns/p99"),
-            ms("max_ns"),
-        ]
-    });
     found.table(
         "the three chains, normal mode",
         &["", "chains", "mean ms", "p99 ms", "longest ms"],
-        rows.collect(),
+        rows,
     );
     found
 }
@@ -197,32 +187,8 @@ fn normal_mode(normal: &Answer) -> Found {
     found
 }
 
-fn buffering(normal: &Answer) -> Result<Found> {
-    let mut found = Found::new("phoenix.buffering");
-    let path = list(&normal.json, "/chains/paths")?.first().context("no chain in normal mode")?;
-    let (mut rows, mut inside_ms) = (Vec::new(), 0.0);
-    for hop in list(path, "/hops")? {
-        let of = |part: &str| number(hop, &format!("/{part}/mean_ns")).map(|ns| ns / 1e6);
-        let (inside, waiting) = (of("inside")?, of("waiting").unwrap_or(f64::NAN));
-        inside_ms += inside;
-        rows.push(vec![word(hop, "hop").into(), inside.into(), waiting.into()]);
-    }
-    let ratio = normal.mean_ms() / inside_ms;
-    found
-        .figure("ratio", ratio)
-        .note("normal mode; mean of chains over the sum of the steps' means");
-    found.table(
-        "where the time goes, normal mode",
-        &["step", "inside, mean ms", "waiting behind it, mean ms"],
-        rows,
-    );
-    found
-        .say("Our processes send each update as it comes (TCP_NODELAY): what waits is scheduling.");
-    Ok(found)
-}
-
 /// Images 1, 2 and 3: classes and what passes between them.
-fn flows(classes: &Value, displays: usize) -> Result<Vec<Found>> {
+fn flows(classes: &Value, displays: usize, printed: &Value) -> Result<Vec<Found>> {
     let order = [
         ("MRTS", &["decodePlots", "Conversion", "Correlate"][..]),
         ("MSG", &["TrackStore_updateTrack"]),
@@ -293,7 +259,14 @@ fn flows(classes: &Value, displays: usize) -> Result<Vec<Found>> {
     image2.figure("mrts", 1.0);
     image2.figure("msg", 1.0);
     image2.figure("cwp", displays as f64);
-    image2.own("processes, generator and collector included", "", displays as f64 + 4.0);
+    let all = number(printed, "/displays")? + 3.0;
+    image2.own("processes, generator included; agents and collector beside", "", all);
+    let hosts = list(printed, "/hosts")?.len();
+    image2.own(
+        "hosts (network namespaces)",
+        "",
+        if printed["apart"] == true { hosts as f64 } else { 1.0 },
+    );
     let hosts = [
         ("radars", "radar-generator"),
         ("MRTS", "radar-tracker"),
@@ -315,7 +288,7 @@ fn flows(classes: &Value, displays: usize) -> Result<Vec<Found>> {
         ["ASTERIX 048 by UDP", "ASTERIX 062 by TCP", "ASTERIX 062 by TCP"].into_iter().enumerate();
     let arrows = arrows.map(|(at, words)| ([at, 0], [at + 1, 0], words.to_owned())).collect();
     image2.pictures.push(Picture::Flow(Flow {
-        title: "processes and what passes between them, all on one host".to_owned(),
+        title: "processes and what passes between them".to_owned(),
         columns,
         arrows,
     }));

@@ -1,15 +1,15 @@
 //! What is asked of a store of chains, and its pictures.
 
+use super::super::chain::Ran;
 use super::super::number;
 use crate::outcome::Found;
 use crate::picture::{Axis, Chart, Mark, Picture, Series, Style};
 use crate::run::Run;
 use anyhow::Result;
 use chronoscope_chain::{Bins, Grid, Level};
-use chronoscope_store::ask::{Limits, Point, Question};
+use chronoscope_store::ask::{Clocks, Limits, Point, Question};
 use chronoscope_store::source::Source;
 use serde_json::Value;
-use std::path::Path;
 
 /// The requirement, in ms.
 pub(super) const LIMIT_MS: f64 = 1000.0;
@@ -30,6 +30,7 @@ pub(super) const NORMAL: Part = Part { level: Some(4), ..MAIN };
 pub(super) const MPA: Part = Part { level: Some(5), ..MAIN };
 pub(super) const TO_MESSAGES: Part = Part { leaf: "MSG::TrackStore_updateTrack", ..MAIN };
 pub(super) const TO_DISPLAY: Part = Part { root: "MSG::TrackStore_updateTrack", ..MAIN };
+pub(super) const TO_DISPLAY_NORMAL: Part = Part { level: Some(4), ..TO_DISPLAY };
 
 /// What was answered of one part: as the program prints it, and every duration for pictures.
 pub(super) struct Answer {
@@ -39,18 +40,23 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    pub(super) fn ask(run: &mut Run<'_>, data: &Path, part: Part) -> Result<Self> {
+    pub(super) fn ask(run: &mut Run<'_>, ran: &Ran, part: Part) -> Result<Self> {
         let mut call =
             run.call("chronoscope")?.args(["chains", "--json", "--limit", "1s", "--data"]);
-        call = call.arg(data).args(["--root", part.root, "--leaf", part.leaf]);
+        call = call.arg(&ran.data).args(["--root", part.root, "--leaf", part.leaf]);
         if let Some(level) = part.level {
             call = call.arg("--level").arg(level.to_string());
+        }
+        if ran.apart {
+            call = call.arg("--correct-clocks");
         }
         // 3: there is no such chain, which the figures then say.
         let json: Value = call.accept(3).json()?;
         let level = part.level.map_or(Level::Any, Level::Exactly);
-        let question = Question { level, points: true, ..Question::acpd(part.root, part.leaf) };
-        let source = Source::Files(data.to_owned());
+        let clocks = if ran.apart { Clocks::Corrected } else { Clocks::Raw };
+        let question =
+            Question { level, clocks, points: true, ..Question::acpd(part.root, part.leaf) };
+        let source = Source::Files(ran.data.clone());
         let answer = source.ask(&question, &Limits::default())?;
         Ok(Self { json, points: answer.points, durations_ns: answer.durations_ns })
     }
