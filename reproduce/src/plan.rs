@@ -80,9 +80,9 @@ pub const PLAN: &[Experiment] = &[
         title: "the radar chain with 3000 tracks",
         items: &["phoenix.image5", "phoenix.image13", "phoenix.image14"],
         programs: CHAIN,
-        expected_s: [60.0, 850.0],
+        expected_s: [80.0, 850.0],
         scale: [
-            "20 s of 10 min with each rule; one working position",
+            "30 s of 10 min with each rule; one working position",
             "100 s of 10 min with each rule, and as long overloaded; one working position",
         ],
         run: of::phoenix::heavy,

@@ -16,7 +16,7 @@ use serde_json::Value;
 /// # Errors
 /// When a program fails.
 pub fn heavy(run: &mut Run<'_>) -> Result<Vec<Found>> {
-    let seconds = run.either("20", "100");
+    let seconds = run.either("30", "100");
     let printed = testbed(run, "heavy", "heavy", &["--seconds", seconds])?;
     let document = by_rule(&printed, "document")?;
     let ran = Ran::of(document);
