@@ -195,7 +195,8 @@ fn overhead(run: &mut Run<'_>) -> Result<Found> {
     let cost = testbed(run, "cost", "cost", words)?;
     let counted = &cost["instructions"];
     found.figure("cpu_pct", number(counted, "/pct")?).note(
-        "instructions of the whole chain, tracker to display, in the second half of a replay, exact",
+        "user instructions of the whole chain, tracker to display, in the second half of a replay, \
+         exact; under its virtual clock every begin costs a system call besides",
     );
     let rows = list(counted, "/processes")?.iter().map(|process| -> Vec<Cell> {
         let of = |key: &str| process[key].as_f64().into();

@@ -3,6 +3,10 @@
 //!
 //! The first half of the replay is taken off: programs start, read flight plans and draw their map
 //! there, which a day has once.
+//!
+//! It is more than what a live chain pays: under a virtual clock every begin of the recorder costs a
+//! system call besides, and the kernel's instructions, a large part of what the chain does, are not
+//! counted.
 
 use super::Bed;
 use super::program::Program;
