@@ -1,11 +1,15 @@
-// position-bench.mjs URL [SECONDS]: the working position at URL in headless Chromium. Prints frames a
-// second while updates come, while the picture is moved all the time, and while it is zoomed, with
-// the middle and the longest times from frame to frame, and how labels stand. Drawn by the processor.
+// position-bench.mjs URL [SECONDS [updates]]: the working position at URL in headless Chromium. Prints
+// frames a second while updates come and, without `updates`, while the picture is moved all the
+// time, while it is zoomed, and while all is drawn; with the processor time of the browser for each
+// drawn frame, the middle and the longest times from frame to frame, and how labels stand. Drawn by
+// the processor.
 import { readdirSync, readFileSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 
-const [url, seconds = '20'] = process.argv.slice(2);
+const [url, seconds = '20', only] = process.argv.slice(2);
 if (url === undefined) throw new Error('position-bench.mjs URL [SECONDS]');
+
+const PHASES = [['updates as they come', ''], ['moved in every frame', 'pan'], ['zoomed in every frame', 'zoom'], ['all drawn in every frame', 'draw']];
 
 /** In the page: counts animation frames for some time, doing `what` in each. */
 function run({ ms, what }) {
@@ -74,7 +78,7 @@ try {
   });
   console.log(`${state.targets} targets, ${state.updates} updates/s, 1600 × 1000 pixels; labels: ${state.short} reduced, ${state.hidden} without; Chromium ${browser.version()}, no GPU`);
   console.log(`${''.padEnd(28)} ${'frames/s'.padStart(9)} ${'of 60'.padStart(7)} ${'CPU'.padStart(10)} ${'p50'.padStart(10)} ${'p95'.padStart(10)} ${'p99'.padStart(10)} ${'longest'.padStart(10)}`);
-  for (const [name, what] of [['updates as they come', ''], ['moved in every frame', 'pan'], ['zoomed in every frame', 'zoom'], ['all drawn in every frame', 'draw']]) {
+  for (const [name, what] of PHASES.slice(0, only === 'updates' ? 1 : undefined)) {
     const before = processorMs();
     const { times, work, elapsed, drawn } = await page.evaluate(run, { ms: Number(seconds) * 1000, what });
     const rate = (times.length * 1000) / elapsed;
