@@ -17,7 +17,7 @@ use std::path::PathBuf;
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) part: Option<Part>,
-    /// The short form: minutes instead of two and a half hours
+    /// The short form: within ten minutes instead of two hours
     #[arg(long)]
     pub(crate) quick: bool,
     /// Only this experiment, the one of this item, or those of this document (may be given several

@@ -15,7 +15,7 @@ const CHANGES: [(&str, f64); 4] = [("none", 0.0), ("+0.1 %", 0.1), ("+0.3 %", 0.
 /// # Errors
 /// When it fails.
 pub fn run(run: &mut Run<'_>) -> Result<Vec<Found>> {
-    let (results, pairs) = (run.folder.join("proof.jsonl"), run.either("6,3", "60,20"));
+    let (results, pairs) = (run.folder.join("proof.jsonl"), run.either("4,2", "60,20"));
     let call = run.call("proof")?.args(["--json", "--pairs", pairs]).arg("--results").arg(results);
     // 1: it proved the contrary, which is what the figures then say.
     let printed: Value = call.accept(1).json()?;

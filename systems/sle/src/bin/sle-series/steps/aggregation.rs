@@ -52,7 +52,10 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
                 let measured = series.take(&what, place, pair, &work, timing)?;
                 let rate = measured.as_ref().map(Measured::units_per_s);
                 single = single.or(rate);
-                if let Some(measured) = measured.as_ref().filter(|_| matches!(together, 1 | 80)) {
+                if let Some(measured) = measured.as_ref().filter(|_| match together {
+                    1 => !series.quick,
+                    _ => *together == 80,
+                }) {
                     let beside = [(path != "loopback").then_some(rtt_ms), None];
                     let point = series.point(what, place, &work, measured, timing, beside)?;
                     step.limits.push(point);

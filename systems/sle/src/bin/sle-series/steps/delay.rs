@@ -139,7 +139,9 @@ fn point(
         let before = place.troubles();
         let measured = series.take(&what, &place, pair, &work, timing)?;
         let (late_ms, dropped) = troubles(before, place.troubles());
-        if let Some(measured) = measured.as_ref().filter(|_| octets == 1544) {
+        if let Some(measured) =
+            measured.as_ref().filter(|_| octets == 1544 && (bound != "few" || !series.quick))
+        {
             let beside = [Some(connects_ms), tcp];
             let point = series.point(what, &place, &work, measured, timing, beside)?;
             step.limits.push(point);
