@@ -237,6 +237,15 @@ fn the_irregular_radar_is_named_with_what_is_irregular() {
     }
 }
 
+/// It falls silent where one window of five minutes ends, and says nothing in the next.
+#[test]
+fn a_radar_that_has_gone_for_good_is_named() {
+    let reports = track(&["outage,300,86400"], 420.0, 1);
+    assert_eq!(named(&reports), [format!("{} silence", SITES[BAD].source)], "{reports:#?}");
+    let turns = reports[BAD].irregular[0].value;
+    assert!((turns - 120.0 / period_s()).abs() < 2.0, "{turns}");
+}
+
 #[test]
 fn nobody_is_named_when_all_are_regular() {
     for seed in 1..=20 {
