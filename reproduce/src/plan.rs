@@ -68,9 +68,9 @@ pub const PLAN: &[Experiment] = &[
             "phoenix.image12",
         ],
         programs: CHAIN,
-        expected_s: [45.0, 600.0],
+        expected_s: [29.0, 600.0],
         scale: [
-            "20 s of 27 min 41 s; 110 working positions on 10 hosts, or on one where none can be made",
+            "18 s of 27 min 41 s; 110 working positions on 10 hosts, or on one where none can be made",
             "7 min of 27 min 41 s; 110 working positions on 10 hosts, or on one where none can be made",
         ],
         run: of::phoenix::live,
@@ -80,9 +80,9 @@ pub const PLAN: &[Experiment] = &[
         title: "the radar chain with 3000 tracks",
         items: &["phoenix.image5", "phoenix.image13", "phoenix.image14"],
         programs: CHAIN,
-        expected_s: [65.0, 700.0],
+        expected_s: [52.0, 700.0],
         scale: [
-            "25 s of 10 min with each rule; one working position",
+            "22 s of 10 min with each rule; one working position",
             "60 s of 10 min with each rule, and 100 s overloaded; one working position",
         ],
         run: of::phoenix::heavy,
@@ -92,9 +92,9 @@ pub const PLAN: &[Experiment] = &[
         title: "the radar chain with output held inside its processes",
         items: &["phoenix.buffering"],
         programs: CHAIN,
-        expected_s: [45.0, 270.0],
+        expected_s: [56.0, 270.0],
         scale: [
-            "6 s, two intervals, 4 working positions on one host",
+            "10 s, two intervals, 4 working positions on one host",
             "20 s, five intervals, 4 working positions on one host",
         ],
         run: of::phoenix::buffering,
@@ -104,7 +104,7 @@ pub const PLAN: &[Experiment] = &[
         title: "unit tests of primitives",
         items: &["etfms.primitives", "etfms.maps", "etfms.malloc", "etfms.simulation"],
         programs: &["primitives"],
-        expected_s: [12.0, 150.0],
+        expected_s: [10.0, 150.0],
         scale: [
             "21 batches a row; maps and 20 million index entries as the document's",
             "101 batches a row; 20 million index entries",
@@ -116,7 +116,7 @@ pub const PLAN: &[Experiment] = &[
         title: "a recorded day replayed",
         items: &["etfms.peak_day", "etfms.replay"],
         programs: &["day", "radar-generator", "radar-tracker", "radar-messages", "radar-display"],
-        expected_s: [42.0, 1200.0],
+        expected_s: [35.0, 1200.0],
         scale: [
             "an hour with the peak day's rates, 300 s of it serial, 10 s under Callgrind",
             "the peak day: 24 h; an hour of it serial, 120 s under Callgrind",
@@ -128,7 +128,7 @@ pub const PLAN: &[Experiment] = &[
         title: "whether one pair of runs tells a difference",
         items: &["etfms.target"],
         programs: &["proof"],
-        expected_s: [25.0, 600.0],
+        expected_s: [15.0, 600.0],
         scale: [
             "4 unchanged pairs, 2 of each change",
             "60 unchanged pairs, 20 of each change (tools/bench proof: 300 and 100)",
@@ -145,7 +145,7 @@ pub const PLAN: &[Experiment] = &[
             "etfms.missed_optimisation",
         ],
         programs: &["chronoscope", "radar-tracker", "radar-messages", "radar-generator", "beyond"],
-        expected_s: [11.0, 90.0],
+        expected_s: [10.0, 90.0],
         scale: [
             "a replay of 46 s of a made day, three runs",
             "a replay of 46 s of a made day, six runs",
@@ -167,7 +167,7 @@ pub const PLAN: &[Experiment] = &[
             "aprs",
             "aprs-server",
         ],
-        expected_s: [80.0, 300.0],
+        expected_s: [64.0, 300.0],
         scale: [
             "a tracker for 5 s; a server for 2 pairs of 3 s",
             "a tracker for 30 s; a server for 5 pairs of 10 s",
@@ -179,7 +179,7 @@ pub const PLAN: &[Experiment] = &[
         title: "who loads a network: scans of a lab of namespaces",
         items: &["sps-lep.table1", "sps-lep.table2"],
         programs: &["chronoscope"],
-        expected_s: [58.0, 150.0],
+        expected_s: [61.0, 150.0],
         scale: [
             "40 hosts; 10 s of 4450 s with as many packets; nine scans of 5 s instead of 360 s",
             "40 hosts; 45 s of 4450 s with as many packets; nine scans of 10 s instead of 360 s",
@@ -191,7 +191,7 @@ pub const PLAN: &[Experiment] = &[
         title: "response times: hosts, elements, paths",
         items: &["sps-lep.table3", "sps-lep.rtrt", "sps-lep.elements"],
         programs: &["chronoscope"],
-        expected_s: [22.0, 120.0],
+        expected_s: [27.0, 120.0],
         scale: [
             "9 hosts in 6 rings, 20 round trips each",
             "9 hosts in 6 rings, 100 round trips each",
@@ -203,7 +203,7 @@ pub const PLAN: &[Experiment] = &[
         title: "a scan of 300 hosts",
         items: &["sps-lep.scan"],
         programs: &["scan"],
-        expected_s: [20.0, 140.0],
+        expected_s: [22.0, 140.0],
         scale: [
             "300 and 1000 hosts on loopback, 3 scans",
             "300 and 1000 hosts on loopback, 20 scans",
@@ -215,8 +215,8 @@ pub const PLAN: &[Experiment] = &[
         title: "predicted beside measured paths",
         items: &["sps-lep.synthesis"],
         programs: &["path"],
-        expected_s: [36.0, 450.0],
-        scale: ["15 paths, 30 probes each", "15 paths, 500 probes each"],
+        expected_s: [34.0, 450.0],
+        scale: ["15 paths, 24 probes each", "15 paths, 500 probes each"],
         run: of::network::synthesis,
     },
     Experiment {
@@ -232,7 +232,7 @@ pub const PLAN: &[Experiment] = &[
             "aprsc.live",
         ],
         programs: &["aprs", "aprs-server"],
-        expected_s: [63.0, 420.0],
+        expected_s: [67.0, 420.0],
         scale: ["windows of 2 s", "windows of 10 s"],
         run: of::aprs::run,
     },
@@ -257,7 +257,7 @@ pub const PLAN: &[Experiment] = &[
             "csts.asn1",
         ],
         programs: &["sle-series"],
-        expected_s: [75.0, 1200.0],
+        expected_s: [105.0, 1200.0],
         scale: [
             "two rounds of 0.1 s (over a delay of 0.4 s) instead of 5000 to 50,000 CLTUs; fewer round trips and windows",
             "three rounds of 0.7 s instead of 5000 to 50,000 CLTUs",

@@ -46,7 +46,7 @@ fn main() -> Result<(), Failure> {
     if let Err(error) = std::thread::spawn(run_first).join().unwrap() {
         eprintln!("other programs' turns are in the figures: {error}");
     }
-    let rounds = if asked("--quick") { 30 } else { 500 };
+    let rounds = if asked("--quick") { 24 } else { 500 };
     let as_json = asked("--json");
     let say = |line: String| {
         if !as_json {

@@ -191,7 +191,7 @@ fn dead(core: Result<usize>, ring: &Path) -> Found {
 fn overhead(run: &mut Run<'_>) -> Result<Found> {
     let mut found = Found::new("etfms.overhead");
     let words =
-        run.either(&["--pairs", "1", "--seconds", "8"][..], &["--pairs", "4", "--seconds", "30"]);
+        run.either(&["--pairs", "1", "--seconds", "6"][..], &["--pairs", "4", "--seconds", "30"]);
     let cost = testbed(run, "cost", "cost", words)?;
     let counted = &cost["instructions"];
     found.figure("cpu_pct", number(counted, "/pct")?).note(

@@ -131,6 +131,7 @@ fn point(
     }
     if window == WINDOWS[0] && rtt_ms > 1.0 {
         cases.extend([(1544, FEW, "few"), (1000, FEW, "few")]);
+        cases.truncate(if series.quick { 3 } else { 4 });
     }
     for (octets, operations, bound) in cases {
         let work = Work { congestion: CONGESTION, ..Work::fcltu(octets, operations) };
