@@ -92,9 +92,9 @@ pub const PLAN: &[Experiment] = &[
         title: "the radar chain with output held inside its processes",
         items: &["phoenix.buffering"],
         programs: CHAIN,
-        expected_s: [56.0, 270.0],
+        expected_s: [64.0, 270.0],
         scale: [
-            "10 s, two intervals, 4 working positions on one host",
+            "12 s, two intervals, 4 working positions on one host",
             "20 s, five intervals, 4 working positions on one host",
         ],
         run: of::phoenix::buffering,

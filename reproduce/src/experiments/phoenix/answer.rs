@@ -30,7 +30,8 @@ pub(super) const NORMAL: Part = Part { level: Some(4), ..MAIN };
 pub(super) const MPA: Part = Part { level: Some(5), ..MAIN };
 pub(super) const TO_MESSAGES: Part = Part { leaf: "MSG::TrackStore_updateTrack", ..MAIN };
 pub(super) const TO_DISPLAY: Part = Part { root: "MSG::TrackStore_updateTrack", ..MAIN };
-pub(super) const TO_DISPLAY_NORMAL: Part = Part { level: Some(4), ..TO_DISPLAY };
+/// Normal mode, in steps from this part's own root.
+pub(super) const TO_DISPLAY_NORMAL: Part = Part { level: Some(2), ..TO_DISPLAY };
 
 /// What was answered of one part: as the program prints it, and every duration for pictures.
 pub(super) struct Answer {
