@@ -16,7 +16,7 @@ use serde_json::Value;
 /// # Errors
 /// When a program fails.
 pub fn heavy(run: &mut Run<'_>) -> Result<Vec<Found>> {
-    let seconds = run.either("22", "60");
+    let seconds = run.either("20", "60");
     let printed = testbed(run, "heavy", "heavy", &["--seconds", seconds])?;
     let document = by_rule(&printed, "document")?;
     let ran = Ran::of(document);
@@ -112,7 +112,7 @@ fn image14(run: &mut Run<'_>, printed: &Value) -> Result<Found> {
 /// # Errors
 /// When a program fails.
 pub fn buffering(run: &mut Run<'_>) -> Result<Vec<Found>> {
-    let words = run.either(&["--seconds", "12", "--flush-ms", "0,200"][..], &["--seconds", "20"]);
+    let words = run.either(&["--seconds", "11", "--flush-ms", "0,200"][..], &["--seconds", "20"]);
     let printed = testbed(run, "buffering", "buffering", words)?;
     let mut found = Found::new("phoenix.buffering");
     let runs = list(&printed, "/runs")?;
