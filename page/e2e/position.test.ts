@@ -168,10 +168,13 @@ it('a picture that is moved is the same as one that is drawn anew', async () => 
       // With the labels where they stand.
       picture.region(0, 0, picture.columns, picture.rows, [...picture.visible]);
       const anew = pixels();
-      return moved.filter((value, at) => value !== anew[at]).length / moved.length;
+      const differing = (by: number) => moved.filter((value, at) => value !== anew[at + by]).length / moved.length;
+      // As many as differ, and as would if it were moved by one pixel too few or too many.
+      return { share: differing(0), beside: Math.min(differing(4), differing(-4)) };
     });
   });
-  for (const share of differing) expect(share).toBeLessThan(0.0005);
+  // Edges that were smoothed across the seam may differ.
+  for (const { share, beside } of differing) expect(share).toBeLessThan(beside / 20);
 });
 
 it('a target is selected by keys, and said', async () => {
