@@ -60,6 +60,15 @@ export function drawMap(context: Context, chart: Chart, projection: Projection, 
     context.setLineDash(dash);
     context.stroke();
   };
+  /** Of which so much is above and beside its middle. */
+  const triangle = ({ x, y }: Point, size: number, colour: string) => {
+    context.beginPath();
+    context.moveTo(x, y - size);
+    context.lineTo(x + size, y + size - 1);
+    context.lineTo(x - size, y + size - 1);
+    context.closePath();
+    stroke(colour);
+  };
   const text = (words: string, { x, y }: Point, colour: string) => {
     context.fillStyle = colour;
     context.fillText(words, x, y);
@@ -106,12 +115,7 @@ export function drawMap(context: Context, chart: Chart, projection: Projection, 
     }
     for (const { name, at: place } of chart.fixes) {
       const { x, y } = at(place);
-      context.beginPath();
-      context.moveTo(x, y - 4);
-      context.lineTo(x + 4, y + 3);
-      context.lineTo(x - 4, y + 3);
-      context.closePath();
-      stroke(COLOURS.airwayText);
+      triangle({ x, y }, 4, COLOURS.airwayText);
       text(name, { x: x + 6, y: y + 4 }, COLOURS.airwayText);
     }
   }
@@ -130,12 +134,7 @@ export function drawMap(context: Context, chart: Chart, projection: Projection, 
   if (shown('radars')) {
     for (const { name, at: place } of chart.radars) {
       const { x, y } = at(place);
-      context.beginPath();
-      context.moveTo(x, y - 5);
-      context.lineTo(x + 5, y + 4);
-      context.lineTo(x - 5, y + 4);
-      context.closePath();
-      stroke(COLOURS.radar);
+      triangle({ x, y }, 5, COLOURS.radar);
       text(name, { x: x - 10, y: y + 16 }, COLOURS.radar);
     }
   }
