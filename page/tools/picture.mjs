@@ -1,12 +1,16 @@
-// picture.mjs URL: opens the page there in Chromium with an empty cache, and prints how long it
-// takes from the start of the navigation until the scattergram is painted, and what memory the tab
-// has then. Three times; the server answers the first from nothing.
+// picture.mjs URL [starting]: opens the page there in Chromium with an empty cache, and prints how
+// long it takes from the start of the navigation until the scattergram is painted, and what memory
+// the tab has then. Three times, each in a tab that has been open for a while, as a person's has; the
+// server answers the first from nothing. With `starting` once, while the browser still starts the
+// processes of its first tab.
 import { readFileSync, readdirSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 
 const WITHIN_MS = 120_000;
-const [url] = process.argv.slice(2);
-if (url === undefined) throw new Error('picture.mjs URL');
+/** After this a new tab's processes have started. */
+const OPEN_MS = 2_000;
+const [url, mode] = process.argv.slice(2);
+if (url === undefined || (mode !== undefined && mode !== 'starting')) throw new Error('picture.mjs URL [starting]');
 
 /** A line of a process's status; undefined when it has ended. */
 function statusOf(pid, name) {
@@ -57,9 +61,13 @@ const server = await chromium.launchServer({
 });
 const browser = await chromium.connect(server.wsEndpoint());
 try {
-  for (const name of ['just started', 'again', 'again']) {
+  const names = mode === 'starting'
+    ? ['Chromium starts, server just started']
+    : ['Chromium, server just started', 'Chromium, server again', 'Chromium, server again'];
+  for (const name of names) {
     const context = await browser.newContext({ viewport: { width: 1600, height: 1000 } });
     const page = await context.newPage();
+    if (mode !== 'starting') await page.waitForTimeout(OPEN_MS);
     await page.goto(url, { waitUntil: 'commit', timeout: WITHIN_MS });
     const ms = await Promise.race([
       page.evaluate(painted),
@@ -67,7 +75,7 @@ try {
     ]);
     const heap = await page.evaluate(() => performance.memory.usedJSHeapSize);
     const mb = (bytes) => `${(bytes / 1e6).toFixed(0)} MB`;
-    console.log(`${`Chromium, server ${name}: picture`.padEnd(44)} ${ms.toFixed(1).padStart(8)} ms  heap ${mb(heap)}, renderers ${mb(renderersBytes(server.process().pid))} resident`);
+    console.log(`${`${name}: picture`.padEnd(44)} ${ms.toFixed(1).padStart(8)} ms  heap ${mb(heap)}, renderers ${mb(renderersBytes(server.process().pid))} resident`);
     await context.close();
   }
 } finally {

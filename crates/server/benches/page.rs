@@ -285,7 +285,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     server.stop();
     histograms(&start()?)?;
     if let Some(browser) = browser {
-        in_browser(&start()?, &browser)?;
+        in_browser(&start()?, &browser, &[])?;
+        in_browser(&start()?, &browser, &["starting"])?;
     }
     Ok(())
 }
@@ -344,9 +345,9 @@ fn histograms(server: &Server) -> Result<(), Box<dyn Error>> {
 }
 
 /// The page itself in a browser; what the script prints is printed.
-fn in_browser(server: &Server, script: &Path) -> Result<(), Box<dyn Error>> {
+fn in_browser(server: &Server, script: &Path, options: &[&str]) -> Result<(), Box<dyn Error>> {
     let url = format!("http://{}/scatter?{ALL}", server.address());
-    let output = std::process::Command::new("node").arg(script).arg(&url).output()?;
+    let output = std::process::Command::new("node").arg(script).arg(&url).args(options).output()?;
     let said = String::from_utf8(output.stdout)?;
     if !output.status.success() {
         let problem = String::from_utf8_lossy(&output.stderr);
