@@ -3,7 +3,7 @@
 use crate::args::{Chains, Span};
 use crate::exit::Exit;
 use crate::picture::Picture;
-use crate::screen::show;
+use crate::screen::{asked, show};
 use crate::text::{self, Table, bar, duration};
 use crate::times::Zone;
 use anyhow::{Context, Result, anyhow};
@@ -28,7 +28,8 @@ pub(crate) fn chains(args: &Chains) -> Result<Exit> {
     let zone = Zone::new(args.span.utc);
     let question = question(args, &zone)?;
     let (answer, slowest, known) = stored(&args.data.source()?, |view| {
-        let answer = view.ask(&question, &Limits::default())?;
+        let limits = Limits::default();
+        let answer = asked(|progress| view.ask_watched(&question, &limits, progress))?;
         let slowest = slowest(view, &answer)?;
         // Asked for only where it will be said.
         let known = if answer.distribution.is_none() { view.names()? } else { Vec::new() };
