@@ -167,7 +167,8 @@ describe('the page', () => {
     await page.waitForURL((url) => Number(url.searchParams.get('from_ns')) > from);
     await page.keyboard.press('d');
     await page.waitForURL((url) => url.searchParams.has('min_ns'));
-    for (let times = 0; times < 4; times += 1) await page.keyboard.press('-');
+    // As far as the minutes reach that the store has rows of, and no further.
+    for (let times = 0; times < 12; times += 1) await page.keyboard.press('-');
     await page.waitForURL((url) => !url.searchParams.has('from_ns') && !url.searchParams.has('until_ns'));
   });
 

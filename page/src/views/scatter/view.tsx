@@ -60,6 +60,9 @@ export function ScatterView() {
   const closer = (axis: keyof Axes, at: number, factor: number, event: Event) => {
     const axes = axesNow();
     if (axes === undefined) return;
+    // Before the first chain and after the last one of all there is nothing to see, though the store's minutes begin earlier and end later.
+    const { from_ns, until_ns } = place().selection;
+    if (axis === 'time' && factor > 1 && from_ns === undefined && until_ns === undefined) return;
     const range = zoomed(axes[axis], at, factor);
     const next = axis === 'time' ? timesOf(range, covered) : durationsOf(range);
     if (next !== undefined) go({ selection: next }, goesOn(event));
