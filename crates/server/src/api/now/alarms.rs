@@ -71,7 +71,7 @@ pub(super) fn limits(history: &History, limits: &[Limit], names: &Paths) -> Vec<
             value_ns: None,
             usual_ns: Some(limit.limit_ns),
             sentence: format!(
-                "{}: {} of {} in the last minute took longer than {}",
+                "{}: {} of {} in the last whole minute took longer than {}",
                 limit.what(),
                 last.above(),
                 last.count,
