@@ -17,7 +17,7 @@ pub fn run(run: &mut Run<'_>) -> Result<Vec<Found>> {
     let mut call = run.call("sle-series")?.arg("--json").arg("--out").arg(out);
     if quick {
         // The Java peer starts for each point; the document has none.
-        call = call.args(["--quick", "--rounds", "2", "--round-ms", "100"]);
+        call = call.args(["--quick", "--rounds", "1", "--round-ms", "150"]);
     } else {
         call = call.args(["--rounds", "3", "--round-ms", "700"]);
     }

@@ -37,7 +37,7 @@ pub fn run(run: &mut Run<'_>) -> Result<Vec<Found>> {
 
 /// A tracker that has worked for a while.
 fn tracker(run: &mut Run<'_>) -> Result<(Background, PathBuf)> {
-    let seconds = run.either(5_u64, 30);
+    let seconds = run.either(4_u64, 30);
     let rings = run.rings().join("tracker");
     std::fs::create_dir_all(&rings)?;
     let port = run.fresh("tracker")?.join("plots");
@@ -191,7 +191,7 @@ fn dead(core: Result<usize>, ring: &Path) -> Found {
 fn overhead(run: &mut Run<'_>) -> Result<Found> {
     let mut found = Found::new("etfms.overhead");
     let words =
-        run.either(&["--pairs", "1", "--seconds", "6"][..], &["--pairs", "4", "--seconds", "30"]);
+        run.either(&["--pairs", "1", "--seconds", "5"][..], &["--pairs", "4", "--seconds", "30"]);
     let cost = testbed(run, "cost", "cost", words)?;
     let counted = &cost["instructions"];
     found.figure("cpu_pct", number(counted, "/pct")?).note(

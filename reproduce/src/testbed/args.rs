@@ -122,6 +122,9 @@ pub struct Buffering {
     /// Intervals at which held output is sent, ms
     #[arg(long, value_delimiter = ',', default_value = "0,20,100,200,500")]
     pub flush_ms: Vec<u16>,
+    /// Leave out the runs with Nagle's algorithm
+    #[arg(long)]
+    pub no_nagle: bool,
 }
 
 /// Options of `cost`.

@@ -24,7 +24,8 @@ pub fn run(bed: &Bed, options: &Buffering) -> Result<Found> {
     let seconds = bed.either(options.seconds, 15, 60);
     let display = || ["--mpa", "never"].map(OsString::from).to_vec();
     let mut runs = Vec::new();
-    'all: for nagle in [false, true] {
+    let nagle = if options.no_nagle { &[false][..] } else { &[false, true] };
+    'all: for &nagle in nagle {
         for flush_ms in &options.flush_ms {
             if bed.is_interrupted() {
                 break 'all;

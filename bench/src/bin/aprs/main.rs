@@ -127,7 +127,7 @@ impl Arguments {
     }
 
     fn plan(&self, filters: Vec<String>, rate: f64) -> Plan {
-        let (warm_s, window_s) = if self.quick { (1.0, 2.0) } else { (3.0, 10.0) };
+        let (warm_s, window_s) = if self.quick { (1.0, 1.5) } else { (3.0, 10.0) };
         let trouble = Trouble::None;
         Plan { filters, rate, duplicates: DUPLICATES, warm_s, window_s, trouble }
     }
@@ -227,7 +227,7 @@ fn limits(arguments: &Arguments) -> Result<Value> {
     );
     let mut rows = Vec::new();
     for interval_ms in [4.0, 8.0, 24.0, 50.0, 100.0] {
-        let seconds = if arguments.quick { 2.0 } else { 5.0 };
+        let seconds = if arguments.quick { 1.5 } else { 5.0 };
         let cpu_s = limit::write_only(400, interval_ms, 750.0, seconds)?;
         let writes = format!("{:.0}", 400.0 * 1e3 / interval_ms);
         table.row(&[interval_ms.to_string(), writes, format!("{cpu_s:.3}")]);

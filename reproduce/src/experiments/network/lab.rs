@@ -167,7 +167,7 @@ fn load(plan: &LabPlan) -> Result<Value> {
     let traffic = Traffic::new(ring, outside)?;
     sleep(SETTLE);
     let mut programs = Programs { plan, lines: Vec::new() };
-    let (interval_s, activity_s) = if plan.quick { (10.0, 5.0) } else { (45.0, 10.0) };
+    let (interval_s, activity_s) = if plan.quick { (8.0, 4.6) } else { (45.0, 10.0) };
     std::thread::scope(|scope| {
         scope.spawn(|| traffic.run());
         let measured = (|| -> Result<Value> {

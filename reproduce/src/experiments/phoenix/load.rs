@@ -112,7 +112,10 @@ fn image14(run: &mut Run<'_>, printed: &Value) -> Result<Found> {
 /// # Errors
 /// When a program fails.
 pub fn buffering(run: &mut Run<'_>) -> Result<Vec<Found>> {
-    let words = run.either(&["--seconds", "11", "--flush-ms", "0,200"][..], &["--seconds", "20"]);
+    let words = run.either(
+        &["--seconds", "20", "--flush-ms", "0,200", "--no-nagle"][..],
+        &["--seconds", "20"],
+    );
     let printed = testbed(run, "buffering", "buffering", words)?;
     let mut found = Found::new("phoenix.buffering");
     let runs = list(&printed, "/runs")?;

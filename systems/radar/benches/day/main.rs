@@ -75,7 +75,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let size = if arguments.quick { quick() } else { Settings::PEAK };
     let callgrind_s = arguments.callgrind.unwrap_or(if arguments.quick { 10 } else { 120 });
     let folder = generated(&arguments, &size)?;
-    let (busy_s, hour_s) = if arguments.quick { (1500, 300) } else { (36_000, 3600) };
+    let (busy_s, hour_s) = if arguments.quick { (1500, 200) } else { (36_000, 3600) };
     let hour = slice::make(&folder, "hour", &size, busy_s, hour_s)?;
     let minutes = slice::make(&folder, "minutes", &size, busy_s, callgrind_s)?;
     let steps = [
