@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// Print JSON (version 1) instead of words
     #[arg(long)]
     pub(crate) json: bool,
-    /// Measure also what was measured of the same programs
+    /// Measure also what was measured of the same programs, from the beginning
     #[arg(long)]
     pub(crate) again: bool,
     /// Measure nothing: write the report of what was kept

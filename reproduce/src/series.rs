@@ -129,6 +129,11 @@ fn one(
     std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     let folder = folder.canonicalize()?;
     end_leftovers(&folder);
+    if settings.again {
+        // What programs keep there of their own they would go on with.
+        std::fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        std::fs::create_dir(&folder).with_context(|| folder.display().to_string())?;
+    }
     let log = folder.join(LOG);
     std::fs::write(&log, "").with_context(|| log.display().to_string())?;
     let expected_s = settings.expected_s(experiment);

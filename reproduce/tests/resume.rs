@@ -86,6 +86,19 @@ fn what_was_measured_is_kept_until_its_programs_are_built_anew() {
 }
 
 #[test]
+fn again_is_from_the_beginning() {
+    let mut folder = Folder::new();
+    std::fs::write(folder.settings.out.join("sleeps/seconds"), "0.1").unwrap();
+    let commands = |folder: &Folder| {
+        folder.run(&SLEEPS, &never());
+        folder.settings.kept(&SLEEPS).unwrap().commands
+    };
+    assert_eq!(commands(&folder), ["sleep 0.1"]);
+    folder.settings.again = true;
+    assert_eq!(commands(&folder), ["sleep 0"]);
+}
+
+#[test]
 fn the_whole_stands_for_the_short_form_and_not_the_other_way_round() {
     let mut folder = Folder::new();
     folder.run(&SLEEPS, &never());

@@ -178,7 +178,8 @@ fn measured(
         env!("CARGO_BIN_EXE_radar-messages"),
         env!("CARGO_BIN_EXE_radar-display"),
     ];
-    let kept = Kept::new(folder, step.name, &programs)?;
+    // In the folder of what is replayed: a longer part has another.
+    let kept = Kept::new(&step.folder, step.name, &programs)?;
     if let Some(report) = kept.read().filter(|_| !again) {
         eprintln!("day: {}: measured before", step.title);
         return Ok(report);
