@@ -23,7 +23,7 @@ const DISPLAYS: usize = 110;
 /// # Errors
 /// When a program fails.
 pub fn live(run: &mut Run<'_>) -> Result<Vec<Found>> {
-    let seconds = run.either("28", "420");
+    let seconds = run.either("25", "420");
     let displays = DISPLAYS.to_string();
     let words = ["--displays", &displays, "--averaging", "1", "--seconds", seconds];
     let printed = testbed(run, "live", "live", &words)?;

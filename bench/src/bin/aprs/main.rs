@@ -127,7 +127,7 @@ impl Arguments {
     }
 
     fn plan(&self, filters: Vec<String>, rate: f64) -> Plan {
-        let (warm_s, window_s) = if self.quick { (1.0, 1.5) } else { (3.0, 10.0) };
+        let (warm_s, window_s) = if self.quick { (0.7, 1.5) } else { (3.0, 10.0) };
         let trouble = Trouble::None;
         Plan { filters, rate, duplicates: DUPLICATES, warm_s, window_s, trouble }
     }

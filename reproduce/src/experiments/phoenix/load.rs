@@ -113,7 +113,7 @@ fn image14(run: &mut Run<'_>, printed: &Value) -> Result<Found> {
 /// When a program fails.
 pub fn buffering(run: &mut Run<'_>) -> Result<Vec<Found>> {
     let words = run.either(
-        &["--seconds", "20", "--flush-ms", "0,200", "--no-nagle"][..],
+        &["--seconds", "16", "--flush-ms", "0,200", "--no-nagle"][..],
         &["--seconds", "20"],
     );
     let printed = testbed(run, "buffering", "buffering", words)?;
