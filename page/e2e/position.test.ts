@@ -177,6 +177,61 @@ it('a picture that is moved is the same as one that is drawn anew', async () => 
   for (const { share, beside } of differing) expect(share).toBeLessThan(beside / 20);
 });
 
+it('while it is zoomed a picture is scaled, and drawn anew now and then, and when that rests', async () => {
+  const found = await page.evaluate(async () => {
+    interface Inside { columns: number; rows: number; visible: Set<{ at: { x: number; y: number } }>; drawMap: () => void; region: (...args: unknown[]) => void; cost: { whole: number; scaled: number } }
+    interface Zoomed { zoomBy: (factor: number) => void; camera: { centre: { x: number; y: number }; metresPerPixel: number; width: number; height: number }; picture: Inside }
+    const position = (window as unknown as { workingPosition: Zoomed }).workingPosition;
+    const { picture } = position;
+    const canvas = document.querySelector('canvas');
+    const pixels = () => canvas?.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data ?? new Uint8ClampedArray();
+    const frame = () => new Promise(requestAnimationFrame);
+    // As they were drawn: they go on.
+    const places = [...picture.visible].map(({ at }) => at);
+    /** The share of places with something as bright as a symbol within 3 pixels of where a camera has them. */
+    const seen = (camera: Zoomed['camera']) => {
+      const data = pixels();
+      let [count, bright] = [0, 0];
+      for (const at of places) {
+        const x = Math.round(camera.width / 2 + (at.x - camera.centre.x) / camera.metresPerPixel);
+        const y = Math.round(camera.height / 2 - (at.y - camera.centre.y) / camera.metresPerPixel);
+        if (x < 3 || y < 3 || x >= camera.width - 3 || y >= camera.height - 3) continue;
+        count++;
+        let isBright = false;
+        for (let dy = -3; dy <= 3; dy++) for (let dx = -3; dx <= 3; dx++) isBright ||= (data[((y + dy) * camera.width + x + dx) * 4 + 1] ?? 0) > 140;
+        if (isBright) bright++;
+      }
+      return bright / count;
+    };
+    const before = { ...picture.cost };
+    const first = position.camera;
+    const begin = performance.now();
+    for (let times = 0; times < 8; times++) {
+      position.zoomBy(0.95);
+      await frame();
+    }
+    const zoomed = { scaled: picture.cost.scaled - before.scaled, whole: picture.cost.whole - before.whole, there: seen(position.camera), elsewhere: seen(first) };
+    for (let times = 0; performance.now() - begin < 1800; times++) {
+      position.zoomBy(times % 2 === 0 ? 0.99 : 1 / 0.99);
+      await frame();
+    }
+    const anew = picture.cost.whole - before.whole;
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    const rested = pixels();
+    picture.drawMap();
+    picture.region(0, 0, picture.columns, picture.rows, [...picture.visible]);
+    const drawn = pixels();
+    const differing = (by: number) => rested.filter((value, at) => value !== drawn[at + by]).length / rested.length;
+    return { zoomed, anew, share: differing(0), beside: Math.min(differing(4), differing(-4)) };
+  });
+  expect(found.zoomed.scaled).toBeGreaterThan(0);
+  expect(found.zoomed.there).toBeGreaterThan(0.9);
+  expect(found.zoomed.elsewhere).toBeLessThan(0.7 * found.zoomed.there);
+  // About each half of a second.
+  expect(found.anew).toBeGreaterThanOrEqual(2);
+  expect(found.share).toBeLessThan(found.beside / 20);
+});
+
 it('a target is selected by keys, and said', async () => {
   await page.keyboard.press('n');
   const selected = page.getByRole('region', { name: 'Selected target' });

@@ -1,8 +1,9 @@
 // position-bench.mjs URL [SECONDS [updates]]: the working position at URL in headless Chromium. Prints
 // frames a second while updates come and, without `updates`, while the picture is moved all the
-// time, while it is zoomed, and while all is drawn; with the processor time of the browser for each
-// drawn frame, the middle and the longest times from frame to frame, and how labels stand. Drawn by
-// the processor.
+// time, while it is zoomed, and while all is drawn; how many of them are drawn from the beginning
+// (the others are drawn where something changed, moved or scaled), with the processor time of the
+// browser for each frame, the middle and the longest times from frame to frame, and how labels
+// stand. Drawn by the processor.
 import { readdirSync, readFileSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 
@@ -77,12 +78,12 @@ try {
     return { targets: targets.size, ...picture.reduced(), updates: status.value?.updates_per_s };
   });
   console.log(`${state.targets} targets, ${state.updates} updates/s, 1600 × 1000 pixels; labels: ${state.short} reduced, ${state.hidden} without; Chromium ${browser.version()}, no GPU`);
-  console.log(`${''.padEnd(28)} ${'frames/s'.padStart(9)} ${'of 60'.padStart(7)} ${'CPU'.padStart(10)} ${'p50'.padStart(10)} ${'p95'.padStart(10)} ${'p99'.padStart(10)} ${'longest'.padStart(10)}`);
+  console.log(`${''.padEnd(28)} ${'frames/s'.padStart(9)} ${'of 60'.padStart(7)} ${'anew/s'.padStart(7)} ${'CPU'.padStart(10)} ${'p50'.padStart(10)} ${'p95'.padStart(10)} ${'p99'.padStart(10)} ${'longest'.padStart(10)}`);
   for (const [name, what] of PHASES.slice(0, only === 'updates' ? 1 : undefined)) {
     const before = processorMs();
-    const { times, work, elapsed, drawn } = await page.evaluate(run, { ms: Number(seconds) * 1000, what });
+    const { times, work, elapsed, drawn, whole } = await page.evaluate(run, { ms: Number(seconds) * 1000, what });
     const rate = (times.length * 1000) / elapsed;
-    console.log(`${name.padEnd(28)} ${rate.toFixed(1).padStart(9)} ${(rate / 60).toFixed(2).padStart(7)} ${ms((processorMs() - before) / Math.max(1, drawn))} ${ms(at(times, 0.5))} ${ms(at(times, 0.95))} ${ms(at(times, 0.99))} ${ms(at(times, 1))}${work.length > 0 ? `  of which script ${ms(at(work, 0.5))}` : ''}`);
+    console.log(`${name.padEnd(28)} ${rate.toFixed(1).padStart(9)} ${(rate / 60).toFixed(2).padStart(7)} ${((whole * 1000) / elapsed).toFixed(1).padStart(7)} ${ms((processorMs() - before) / Math.max(1, drawn))} ${ms(at(times, 0.5))} ${ms(at(times, 0.95))} ${ms(at(times, 0.99))} ${ms(at(times, 1))}${work.length > 0 ? `  of which script ${ms(at(work, 0.5))}` : ''}`);
   }
   const later = await page.evaluate(() => window.workingPosition.later?.value);
   if (later !== undefined) console.log(`presented after the acknowledgement, last measured: ${later.toFixed(1)} ms`);

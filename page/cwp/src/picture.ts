@@ -1,10 +1,11 @@
 // The picture: map below, targets above, on one canvas. Only cells in which something changed are
-// drawn again; everything is, when the camera moves.
+// drawn again; when the camera moves, what is drawn is moved; while it zooms, scaled.
 
 import { GROUND, drawMap, FONT, type Chart } from './map';
 import { shiftBetween, toScreen, type Camera, type Point, type Projection } from './geometry';
 import { FULL, HIDDEN, LabelField, SHORT } from './labels';
 import type { View } from './place';
+import { isNear, Scaled } from './scaled';
 import { CHARACTER, LINE, LOOKS, type Look, type Target } from './target';
 
 /** Symbol and label; checked against the lightest ground for a contrast of 4.5 and more. */
@@ -25,6 +26,8 @@ const ALL_SHARE = 0.6;
 const MARGIN = 120;
 /** Half of the square that a ring around a symbol takes. */
 const RING = 10;
+/** Choices that change how everything looks, wherever it is. */
+const CHOICES = ['vector', 'dots', 'low', 'high', 'off'] as const;
 
 type Context = CanvasRenderingContext2D;
 
@@ -40,6 +43,8 @@ interface Drawn {
 export interface Cost {
   frames: number;
   whole: number;
+  /** Scaled, not drawn. */
+  scaled: number;
   cells: number;
 }
 
@@ -60,9 +65,12 @@ export class Picture {
   /** By which what is drawn has to be moved, pixels. */
   private shift: Point = { x: 0, y: 0 };
   private mapIsStale = true;
+  private readonly scaled = new Scaled();
   private ratio = 1;
+  /** By which what is on the canvas was drawn. */
+  private shown: Camera = { centre: { x: 0, y: 0 }, metresPerPixel: 1000, width: 1, height: 1 };
   camera: Camera = { centre: { x: 0, y: 0 }, metresPerPixel: 1000, width: 1, height: 1 };
-  readonly cost: Cost = { frames: 0, whole: 0, cells: 0 };
+  readonly cost: Cost = { frames: 0, whole: 0, scaled: 0, cells: 0 };
 
   constructor(private readonly canvas: HTMLCanvasElement, private readonly chart: Chart, private readonly projection: Projection, private view: View, private readonly targets: ReadonlyMap<number, Target>) {
     const context = canvas.getContext('2d', { alpha: false });
@@ -71,43 +79,47 @@ export class Picture {
     this.map = new OffscreenCanvas(1, 1);
   }
 
-  /** The screen, the place or the choices have changed: everything is to be drawn, or, when only the
-   * place has by whole pixels, moved. */
+  /** The screen, the place or the choices have changed: everything is to be drawn, or moved or
+   * scaled when only the place has. */
   look(camera: Camera, view: View): void {
     const ratio = devicePixelRatio;
-    const shift = this.shiftTo(camera, view);
-    if (camera.width !== this.camera.width || camera.height !== this.camera.height || ratio !== this.ratio || this.columns === 0) {
-      this.ratio = ratio;
-      this.stamps.clear();
-      for (const canvas of [this.canvas, this.map]) {
-        canvas.width = Math.round(camera.width * ratio);
-        canvas.height = Math.round(camera.height * ratio);
-      }
-      this.columns = Math.ceil(camera.width / CELL);
-      this.rows = Math.ceil(camera.height / CELL);
-      this.dirty = new Uint8Array(this.columns * this.rows);
-    }
+    const isSameScreen = this.columns > 0 && ratio === this.ratio && camera.width === this.camera.width && camera.height === this.camera.height;
+    const isElsewhere = isSameScreen && CHOICES.every((name) => view[name] === this.view[name]);
+    if (!isSameScreen) this.resize(camera, ratio);
     for (const id of [this.view.track, view.track]) {
       const target = id === null || view.track === this.view.track ? undefined : this.targets.get(id);
       if (target !== undefined) this.change(target);
     }
+    // A pixel of the style sheet is one of the screen, where what is drawn is to be moved.
+    const shift = isElsewhere && ratio === 1 && !this.scaled.isOn ? shiftBetween(this.camera, camera) : undefined;
+    const isScaled = isElsewhere && (this.scaled.isOn || !this.whole) && isNear(this.shown, camera);
     this.camera = camera;
     this.view = view;
-    if (shift === undefined) this.all();
-    else this.shift = { x: this.shift.x + shift.x, y: this.shift.y + shift.y };
+    if (shift !== undefined) {
+      this.shift = { x: this.shift.x + shift.x, y: this.shift.y + shift.y };
+      return;
+    }
+    if (isScaled) this.scaled.zoom(this.canvas, this.shown);
+    else this.scaled.end();
+    this.all();
+  }
+
+  private resize({ width, height }: Camera, ratio: number): void {
+    this.ratio = ratio;
+    this.stamps.clear();
+    for (const canvas of [this.canvas, this.map]) {
+      canvas.width = Math.round(width * ratio);
+      canvas.height = Math.round(height * ratio);
+    }
+    this.columns = Math.ceil(width / CELL);
+    this.rows = Math.ceil(height / CELL);
+    this.dirty = new Uint8Array(this.columns * this.rows);
   }
 
   /** Everything is to be drawn. */
   all(): void {
     this.whole = true;
     this.mapIsStale = true;
-  }
-
-  /** By how many pixels what is drawn already is elsewhere; undefined when it looks
-   * different, or where a pixel of the style sheet is not one of the screen. */
-  private shiftTo(camera: Camera, view: View): Point | undefined {
-    const isSame = (['height', 'vector', 'dots', 'low', 'high', 'off'] as const).every((name) => view[name] === this.view[name]);
-    return isSame && devicePixelRatio === 1 && this.columns > 0 ? shiftBetween(this.camera, camera) : undefined;
   }
 
   /** A target has changed, or come. */
@@ -130,6 +142,7 @@ export class Picture {
     this.visible.clear();
     this.drawn.clear();
     this.field.clear();
+    this.scaled.end();
     this.whole = true;
   }
 
@@ -141,6 +154,12 @@ export class Picture {
   /** Draws what has changed. */
   draw(): void {
     this.cost.frames++;
+    if (this.scaled.isOn && !this.scaled.isDue) {
+      this.cost.scaled++;
+      this.scaled.draw(this.context, this.camera, this.ratio);
+      return;
+    }
+    this.scaled.end();
     // What is dirty already is so where it was.
     if (this.dirty.includes(1) && (this.shift.x !== 0 || this.shift.y !== 0)) this.all();
     if (!this.whole) this.scroll(this.shift);
@@ -159,6 +178,7 @@ export class Picture {
     this.cost.cells += count;
     this.dirty.fill(0);
     this.whole = false;
+    this.shown = this.camera;
   }
 
   /** The target nearest to a place on the screen, within some pixels of its symbol or on its label. */
@@ -166,10 +186,12 @@ export class Picture {
     let nearest: Target | undefined;
     let least = 14;
     for (const target of this.visible) {
-      const distance = Math.hypot(target.x - x, target.y - y);
+      // Where it is by now, though the picture may only have been scaled since it was drawn.
+      const at = toScreen(this.camera, target.at);
+      const distance = Math.hypot(at.x - x, at.y - y);
       if (distance < least) [nearest, least] = [target, distance];
     }
-    if (nearest !== undefined) return nearest;
+    if (nearest !== undefined || this.scaled.isOn) return nearest;
     return [...this.visible].find((target) => {
       const rect = this.field.rect(target.id);
       return rect !== undefined && x >= rect.x0 && x < rect.x1 && y >= rect.y0 && y < rect.y1;

@@ -7,6 +7,7 @@ import type { Chart } from './map';
 import { Picture } from './picture';
 import { read, write, type View } from './place';
 import { Presented } from './presented';
+import { REST_MS } from './scaled';
 import { Target } from './target';
 import type { Frame, Place, Status } from './wire';
 
@@ -48,6 +49,7 @@ export class Position {
   private taken = 0;
   private due = false;
   private urlTimer: ReturnType<typeof setTimeout> | undefined;
+  private restTimer: ReturnType<typeof setTimeout> | undefined;
   private inConflict = new Set<number>();
   private frames = 0;
   camera: Camera;
@@ -217,6 +219,12 @@ export class Position {
       this.due = false;
       if (this.picture.isStale) this.picture.draw();
       this.moved.value++;
+      if (this.picture.isStale) {
+        // It was scaled: what has come in is not seen before all is drawn.
+        clearTimeout(this.restTimer);
+        this.restTimer = setTimeout(() => this.ask(), REST_MS);
+        return;
+      }
       if (this.taken === 0) return;
       const frame = this.taken;
       this.taken = 0;
