@@ -1,5 +1,6 @@
-// While the reader zooms: the last picture that was drawn, larger or smaller. To draw thousands of
-// targets anew takes a processor several frames, to scale what was drawn a part of one.
+// While the reader zooms: the last picture that was drawn, larger or smaller; and where it moves by
+// parts of a pixel, elsewhere. To draw thousands of targets anew takes a processor several frames, to
+// scale what was drawn a part of one.
 
 import { toScreen, type Camera } from './geometry';
 import { GROUND } from './map';
