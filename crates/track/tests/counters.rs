@@ -52,8 +52,10 @@ fn a_counter_begins_with_the_program_and_has_its_children() {
     };
     let (usage, reading) = many;
     assert_eq!(reading.enabled_ns, reading.running_ns);
-    let grown = reading.count - few.1.count;
-    assert!((10_000..10_500).contains(&grown), "{few:?} {many:?}");
+    // What the loader touches differs by a few pages from run to run (which file's pages come
+    // along with their neighbours); without the child, or with its half alone, it would be 5000.
+    let grown = reading.count.abs_diff(few.1.count);
+    assert!(grown.abs_diff(10_000) < 500, "{few:?} {many:?}");
     assert!(reading.count <= usage.minor_faults + usage.major_faults, "{many:?}");
     assert!(usage.rss_bytes_max > 5000 * 4096, "{usage:?}");
     assert!(usage.elapsed_ns > 0, "{usage:?}");
