@@ -140,8 +140,9 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// A count with a comma at every thousand.
-struct Thousands(u64);
+/// A count as it is displayed: with a comma at every thousand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thousands(pub u64);
 
 impl fmt::Display for Thousands {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

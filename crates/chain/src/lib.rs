@@ -63,7 +63,7 @@ pub use contrast::{
     Contrast, HostContrast, PartContrast, PartKind, PartName, PartSide, Way, WayHop,
 };
 pub use crossing::{ClockShift, Crossings, Shortest};
-pub use distribution::{Distribution, QUANTILES, Requirement, Verdict, sort};
+pub use distribution::{Distribution, QUANTILES, Requirement, Thousands, Verdict, sort};
 pub use edges::{Edges, Scale};
 pub use evaluate::{Counts, Evaluator, Found, Meaning, Negative, Selection};
 pub use hop::Hop;

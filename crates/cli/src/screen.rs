@@ -37,7 +37,11 @@ pub(crate) fn asked<T>(ask: impl FnOnce(&Progress) -> T) -> T {
             while waits.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
                 let [done, total] =
                     [&of.done, &of.total].map(|count| count.load(Ordering::Relaxed));
-                progress(&format!("asking the store: {done} of {total} segments"));
+                // Where others are asked, how many segments they have is theirs to know.
+                progress(&match total {
+                    0 => "asking the store".to_owned(),
+                    _ => format!("asking the store: {done} of {total} segments"),
+                });
                 said = true;
             }
             if said {

@@ -31,6 +31,7 @@ pub mod gate;
 pub mod git;
 pub mod history;
 mod lock;
+mod numbers;
 pub mod profile;
 pub mod report;
 pub mod run;

@@ -85,27 +85,3 @@ impl Beyond {
 pub(super) fn width<'a>(names: impl Iterator<Item = &'a str>, head: &str) -> usize {
     names.map(|name| name.chars().count()).max().unwrap_or(0).max(head.len())
 }
-
-/// A number with commas.
-pub(super) fn grouped(value: u64) -> String {
-    let digits = value.to_string();
-    let mut out = String::with_capacity(digits.len() * 4 / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_have_commas_every_three_digits() {
-        let all = [0, 999, 1000, 12_345, 4_026_449_248].map(grouped);
-        assert_eq!(all, ["0", "999", "1,000", "12,345", "4,026,449,248"]);
-    }
-}

@@ -3,7 +3,7 @@
 use super::history::{ByPath, History, begin_ns, median};
 use super::slower::{self, Slower, slower};
 use crate::limits::Limit;
-use chronoscope_chain::{Requirement, Verdict};
+use chronoscope_chain::{Requirement, Thousands, Verdict};
 use chronoscope_model::{ClassName, Names};
 use chronoscope_store::{MINUTE_NS, Minute, Snapshot};
 use serde::Serialize;
@@ -73,8 +73,8 @@ pub(super) fn limits(history: &History, limits: &[Limit], names: &Paths) -> Vec<
             sentence: format!(
                 "{}: {} of {} in the last whole minute took longer than {}",
                 limit.what(),
-                last.above(),
-                last.count,
+                Thousands(last.above()),
+                Thousands(last.count),
                 words(limit.limit_ns as f64)
             ),
         });

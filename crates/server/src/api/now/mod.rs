@@ -16,7 +16,7 @@ use crate::limits::Limit;
 use alarms::{Alarm, AlarmKind};
 use axum::Json;
 use axum::extract::State;
-use chronoscope_chain::{Requirement, Verdict};
+use chronoscope_chain::{Requirement, Thousands, Verdict};
 use chronoscope_collect::Status;
 use chronoscope_model::{ClassName, Histogram, Status as Ended, bucket_min};
 use chronoscope_store::source::View;
@@ -370,7 +370,10 @@ impl Watch {
                 sentence: format!(
                     "{} (process {} on {}) overwrote {} rows before they were read: give it a \
                      larger ring, or the collector more time",
-                    process.application, process.pid, process.host, process.lost_rows
+                    process.application,
+                    process.pid,
+                    process.host,
+                    Thousands(process.lost_rows)
                 ),
             });
         }

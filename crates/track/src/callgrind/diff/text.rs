@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::{Change, Diff, Fate, FunctionChange, Same};
+use crate::numbers::grouped;
 
 /// The `rows` largest changes of each kind, as a page of text.
 pub fn text(diff: &Diff, rows: usize) -> String {
@@ -18,11 +19,11 @@ fn write_page(page: &mut String, diff: &Diff, rows: usize) -> std::fmt::Result {
         page,
         "{}  {} -> {}  {}  ({}); changes up to {} are not shown",
         diff.event,
-        grouped(diff.total.before.into()),
-        grouped(diff.total.after.into()),
+        grouped(diff.total.before),
+        grouped(diff.total.after),
         signed(&diff.total),
         percent(diff.total.share_of(total)),
-        grouped(diff.floor.into()),
+        grouped(diff.floor),
     )?;
     if diff.is_empty() {
         return writeln!(page, "nothing moved");
@@ -134,9 +135,9 @@ fn title(f: &FunctionChange) -> String {
 /// Whether a change is from more calls or from dearer ones is what one asks next.
 fn counts(word: &str, change: &Change) -> String {
     if change.before == change.after {
-        format!("{word} {}", grouped(change.after.into()))
+        format!("{word} {}", grouped(change.after))
     } else {
-        format!("{word} {} -> {}", grouped(change.before.into()), grouped(change.after.into()))
+        format!("{word} {} -> {}", grouped(change.before), grouped(change.after))
     }
 }
 
@@ -156,17 +157,4 @@ fn signed(change: &Change) -> String {
     let delta = change.delta();
     let sign = if delta < 0 { '-' } else { '+' };
     format!("{sign}{}", grouped(delta.unsigned_abs()))
-}
-
-/// With a comma between thousands.
-fn grouped(count: u128) -> String {
-    let digits = count.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

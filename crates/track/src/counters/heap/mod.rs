@@ -18,8 +18,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::beyond::{BeyondError, grouped, width};
+use super::beyond::{BeyondError, width};
 use super::program::{self, Program};
+use crate::numbers::grouped;
 pub use page::PageError;
 
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libchronoscope_heap.so"));

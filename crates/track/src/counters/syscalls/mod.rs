@@ -12,8 +12,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::beyond::{BeyondError, grouped, width};
+use super::beyond::{BeyondError, width};
 use super::program::Program;
+use crate::numbers::grouped;
 
 /// The system calls of a program's process images, in the order in which their processes were made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
