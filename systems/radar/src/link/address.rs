@@ -1,6 +1,7 @@
 //! Telling others where a program listens.
 
-use std::io::{self, Write as _};
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
 use std::net::SocketAddr;
 use std::path::Path;
 
@@ -23,10 +24,22 @@ pub fn announce(
 /// # Errors
 /// When the file or its neighbour `path.new` cannot be written.
 pub fn write_port_file(path: &Path, address: SocketAddr) -> io::Result<()> {
+    write_whole(path, |file| writeln!(file, "{address}"))
+}
+
+/// Writes `path` by way of a neighbour, `path.new`: a reader finds all of it or no file.
+///
+/// # Errors
+/// Those of `write`, and when one of the two files cannot be written.
+pub fn write_whole(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
     let mut new = path.as_os_str().to_owned();
     new.push(".new");
-    let mut file = std::fs::File::create(&new)?;
-    writeln!(file, "{address}")?;
+    let mut file = BufWriter::new(File::create(&new)?);
+    write(&mut file)?;
+    file.flush()?;
     drop(file);
     std::fs::rename(&new, path)
 }

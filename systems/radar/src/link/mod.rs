@@ -19,7 +19,7 @@ mod sending;
 mod signals;
 mod upstream;
 
-pub use address::{announce, write_port_file};
+pub use address::{announce, write_port_file, write_whole};
 pub use frames::{BlockReader, FrameError};
 pub use hub::{Hub, HubCounts};
 pub use sending::Sending;

@@ -6,6 +6,7 @@ use chronoscope_radar::asterix::DataSource;
 use chronoscope_radar::generator::{
     Bias, Destinations, Fault, Generator, Transmission, Truth, sites::SITES,
 };
+use chronoscope_radar::link::write_whole;
 use chronoscope_radar::traffic::{Aircraft, flights, live, plans};
 use clap::{Parser, ValueEnum};
 use std::fs::File;
@@ -163,11 +164,8 @@ fn main() -> Result<()> {
     }
     let aircraft = compose(&arguments)?;
     if let Some(path) = &arguments.flight_plans {
-        let file =
-            File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
-        let mut file = BufWriter::new(file);
-        plans::write(&aircraft, &mut file)
-            .and_then(|()| std::io::Write::flush(&mut file))
+        // Whoever waits for it finds all of it.
+        write_whole(path, |file| plans::write(&aircraft, file))
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
     let to =
