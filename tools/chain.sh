@@ -24,7 +24,7 @@ start() { # start NAME COMMAND...: in the background, its talk in $out/NAME.log;
 }
 address() { # address FILE NAME: waits until the program NAME has written where it listens
   local _
-  for _ in $(seq 200); do
+  for _ in $(seq 1200); do
     [ -s "$1" ] && { cat "$1"; return; }
     sleep 0.05
   done
@@ -36,7 +36,7 @@ start_server() { # start_server NAME ARGUMENT...: chronoscope serve; sets origin
   local name=$1 _
   shift
   start "$name" "$bin/chronoscope" serve --json "$@"
-  for _ in $(seq 200); do
+  for _ in $(seq 1200); do
     origin=$(sed -n 's|^the page is at \(.*\)/$|\1|p' "$out/$name.log")
     [ -n "$origin" ] && return
     kill -0 "$started" 2>/dev/null || break

@@ -6,6 +6,7 @@ export default defineConfig({
     include: ['e2e/**/*.test.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     fileParallelism: false,
     sequence: { concurrent: false },
     // On machines that others share a browser is now and then held up for longer than anybody waits.

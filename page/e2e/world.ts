@@ -103,6 +103,7 @@ export async function launch(): Promise<Browser> {
 export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+    timeout: 110_000,
     args: [
       '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
       '--disable-component-update', '--disable-sync',
@@ -130,6 +131,7 @@ export interface Looks {
 export async function open(browser: Browser, { width = 1280, height = 800, colorScheme = 'light' }: Looks = {}): Promise<Watched> {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: 'reduce' });
   const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
   const watched: Watched = { page, errors: [], origins: new Set(), expected: undefined };
   page.on('pageerror', (error) => watched.errors.push(error.message));
   page.on('console', (message) => {

@@ -83,7 +83,7 @@ fn an_interrupted_demo_leaves_nothing_running_and_keeps_what_it_had() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("demo");
     let mut demo = start_demo(&out, 300);
-    for _ in 0..200 {
+    for _ in 0..600 {
         if out.join("updates").exists() && !measured(&out).is_empty() {
             break;
         }

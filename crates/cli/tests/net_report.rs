@@ -104,7 +104,7 @@ fn scans_become_tables_and_utilisations() {
         ),
     );
     let hosts = hosts.to_str().unwrap();
-    let scan = ["scan", "--hosts", hosts, "--every", "300ms", "--count", "3", "--timeout", "100ms"];
+    let scan = ["scan", "--hosts", hosts, "--every", "1s", "--count", "3", "--timeout", "800ms"];
     let output = world.net(&scan);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 
@@ -120,7 +120,7 @@ fn scans_become_tables_and_utilisations() {
     assert_eq!(line["share_percent"][0], 100.0);
     assert_eq!(found["activity"]["silent"][0]["host"], "dead");
 
-    // A packet occupies the gateway for 10 µs: 1000 in about 0.3 s, half of them either way.
+    // A packet occupies the gateway for 10 µs: 1000 in about a second, half of them either way.
     let topology = world.file(
         "net.toml",
         r#"

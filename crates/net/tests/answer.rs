@@ -108,7 +108,8 @@ fn what_is_no_request_closes_its_connection_and_no_other() {
 fn one_peer_cannot_keep_the_others_out() {
     let server = server();
     let silent: Vec<TcpStream> = (0..OF_ONE_MAX).map(|_| connect(&server)).collect();
-    for _ in 0..1000 {
+    // All within the seconds in which a connection has to say something.
+    for _ in 0..100 {
         assert_closed(connect(&server));
     }
     for last in 1..=3 {
@@ -117,7 +118,7 @@ fn one_peer_cannot_keep_the_others_out() {
     let mut first = silent.into_iter().next().unwrap();
     assert_echoes(&mut first, 64, 1);
     let counts = server.stop();
-    assert_eq!(counts.turned_away, 1000);
+    assert_eq!(counts.turned_away, 100);
 }
 
 #[test]

@@ -121,6 +121,7 @@ fn probe(clients: &mut [echo::Client], rounds: u32) -> Vec<Vec<Option<u64>>> {
 #[test]
 fn elements_are_told_apart_and_put_together() {
     let Some(lab) = network([5, 15, 45]) else { return };
+    let _ = run_first(); // who measures, too
     let mut clients = clients(&lab);
     let mut topology = Topology::read(TOPOLOGY, None).unwrap();
     let around = plan(&topology, "here", None).unwrap();
@@ -176,6 +177,7 @@ fn entered() -> Topology {
 #[test]
 fn the_gateway_that_changes_is_flagged() {
     let Some(lab) = network([10; 3]) else { return };
+    let _ = run_first(); // who measures, too
     let mut clients = clients(&lab);
     let mut paths = watched(&entered());
     // Far above what a busy machine adds, far below what changes.

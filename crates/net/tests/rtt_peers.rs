@@ -72,7 +72,7 @@ fn prober(target: &str) -> Prober {
 /// Waits until a server replies.
 fn await_reply(target: &str) {
     let hasty = Asking { timeout: Duration::from_millis(500), ..ASKING };
-    for _ in 0..200 {
+    for _ in 0..1200 {
         if Prober::new(target.parse().unwrap(), hasty).ask().unwrap() {
             return;
         }

@@ -150,7 +150,7 @@ fn a_debuggers_core_file_shows_the_ring() {
 
 fn busy() {
     println!("ready");
-    let until = clock::monotonic_ns() + 1_500_000_000;
+    let until = clock::monotonic_ns() + 3_000_000_000;
     let mut count = 0u64;
     while clock::monotonic_ns() < until {
         for _ in 0..100 {
@@ -376,12 +376,12 @@ fn without_room_to_grow_the_program_goes_on() {
 }
 
 fn statistics() {
-    // One waits 12 ms, the others are short: the worst is known with its context.
+    // One waits 200 ms, the others are short: the worst is known with its context.
     for number in 0..1_000u32 {
         let mut fast = FAST.begin();
         if number == 500 {
             fast.metric("number", f64::from(number));
-            clock::sleep(Duration::from_millis(12));
+            clock::sleep(Duration::from_millis(200));
         }
     }
 }
@@ -407,7 +407,7 @@ fn statistics_agree_with_the_records() {
     let worst: Vec<_> = fast.worst.records().iter().map(|r| r.elapsed_ns).collect();
     assert_eq!(worst, elapsed[..8]);
     let slowest = &fast.worst.records()[0];
-    assert!(slowest.elapsed_ns > 12_000_000 && slowest.cpu_ns < slowest.elapsed_ns - 11_000_000);
+    assert!(slowest.elapsed_ns > 200_000_000 && slowest.cpu_ns < slowest.elapsed_ns - 150_000_000);
     let words: Vec<_> = context::entries(fast.worst.context(slowest)).collect();
     assert_eq!(words, [context::Entry::Metric("number", 500.0)]);
     let last: Vec<_> = ring.last(3).unwrap().records().iter().map(|r| r.id).collect();

@@ -112,6 +112,8 @@ fn datagrams_are_recorded_with_the_kernels_time_passed_on_and_answered() {
     let listens = relay.udp(any, system.local_addr().unwrap()).unwrap();
     let listens = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), listens.port());
     let log = Log::start(folder.path(), Limits::default()).unwrap();
+    // The kernel begins to stamp what arrives only some time after it is asked to, in the background.
+    clock::sleep(Duration::from_secs(1));
     // Sent before the relay runs: the kernel's time is that of arrival.
     let senders = [0, 1].map(|_| patient(UdpSocket::bind(ANY).unwrap()));
     let before_ns = clock::utc_now_ns();
@@ -409,7 +411,7 @@ fn the_loopback_interface_is_captured_by_port() {
     stream.read_exact(&mut [0; 6]).unwrap();
     drop(stream);
     accepted.read_to_end(&mut Vec::new()).unwrap();
-    clock::sleep(Duration::from_millis(300));
+    clock::sleep(Duration::from_secs(1));
     stop.store(true, Ordering::Relaxed);
     let (sniffed, recorded) = thread.join().unwrap();
     assert_eq!(sniffed.kernel_dropped_count, 0);
@@ -500,7 +502,7 @@ fn what_was_said_to_be_durable_is_there_after_a_kill() {
                 }
                 sender.send_to(&n.to_be_bytes().repeat(20), listens).unwrap();
                 if n % 10 == 9 {
-                    clock::sleep(Duration::from_millis(1));
+                    clock::sleep(Duration::from_millis(5)); // what waits must not overflow
                 }
             }
         });

@@ -35,7 +35,7 @@ impl Pipe {
     /// Lets whoever reads find nothing, as soon as somebody does. Who was cancelled before he began
     /// never does: he is not waited for very long.
     fn end(&self) {
-        for _ in 0..100 {
+        for _ in 0..500 {
             // Refused while nobody reads.
             if File::options().write(true).custom_flags(O_NONBLOCK).open(&self.0).is_ok() {
                 return;

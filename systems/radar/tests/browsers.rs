@@ -166,7 +166,7 @@ fn every_browser_gets_all_tracks_and_then_what_changes() {
 
 #[test]
 fn a_browser_that_shows_nothing_is_cut_and_the_others_are_not() {
-    let mut bench = Bench::new(Duration::from_millis(400));
+    let mut bench = Bench::new(Duration::from_secs(3));
     let address = bench.browsers.address().to_string();
     let (mut stuck, mut deaf, mut good) =
         (Page::shown(&address), Page::shown(&address), Page::shown(&address));
@@ -286,7 +286,7 @@ fn a_redraw_ends_when_the_browser_has_shown_it() {
         }
     });
     generator.finish();
-    clock::sleep(Duration::from_millis(700));
+    clock::sleep(Duration::from_secs(2));
     let summary = display.end();
     let _ = done.send(());
     screen.join().unwrap();

@@ -29,7 +29,7 @@ fn tracks_are_drawn_and_their_chains_are_whole() {
     generator.finish();
     // First, because a tracker without plots goes on to send: it extrapolates.
     let tracker = tracker.end();
-    clock::sleep(Duration::from_millis(700));
+    clock::sleep(Duration::from_secs(3)); // collected updates wait for half a second
     let (at_once, collecting) = (at_once.end(), collecting.end());
     let messages = messages.end();
 
@@ -111,9 +111,9 @@ fn held_output_arrives_whole_and_waits_between_the_hops() {
     clock::sleep(Duration::from_millis(100));
     // What each still holds it sends when it ends.
     let tracker = tracker.end();
-    clock::sleep(Duration::from_millis(700));
+    clock::sleep(Duration::from_secs(2));
     let messages = messages.end();
-    clock::sleep(Duration::from_millis(700));
+    clock::sleep(Duration::from_secs(2));
     let display = display.end();
 
     let sent = tracker["processor"]["messages"].as_u64().unwrap();

@@ -266,7 +266,7 @@ fn an_aborted_user_leaves_the_instance_free() {
 
 /// Binds as soon as the provider has seen the end of the one before.
 fn bound_soon(link: &Link) -> User {
-    for _ in 0..400 {
+    for _ in 0..3000 {
         let user = link.user("cltu1");
         match user.bind() {
             Ok(_) => return user,

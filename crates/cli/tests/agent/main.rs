@@ -116,6 +116,9 @@ fn what_a_full_spool_dropped_is_counted_at_the_collector() {
     proxy.lead_to(Some(address));
     wait_until("all is delivered", || host.is_done());
     let dropped = agent.stop()["delivery"]["dropped_rows"].as_u64().unwrap();
+    wait_until("the collector knows that it is gone", || {
+        collector.status()["agents"][0]["connected"] == false
+    });
     let last = serve.stop();
     assert_eq!(last["lost_rows"].as_u64(), Some(dropped), "{last:#}");
     let [heard] = &last["agents"].as_array().unwrap()[..] else { panic!("{last:#}") };
@@ -153,11 +156,12 @@ fn a_stopped_agent_delivers_first() {
     let (serve, address) = collector.serve();
     let agent = Program::start(&mut host.agent(&format!("http://{address}")));
     wait_until("it is connected", || host.status()["delivery"]["connected"] == true);
-    assert!(host.measured(10_000, 0, 1 << 15).wait().unwrap().success());
+    // No more than a busy machine delivers in the seconds that a stop may take.
+    assert!(host.measured(1000, 0, 1 << 15).wait().unwrap().success());
     let last = agent.stop();
     assert_eq!(last["delivery"]["waiting_rows"], 0, "{last:#}");
-    assert_eq!(serve.stop()["durable_rows"], 20_000);
-    collector.assert_all_once(20_000);
+    assert_eq!(serve.stop()["durable_rows"], 2000);
+    collector.assert_all_once(2000);
 }
 
 /// The host's clock is 3 s ahead: the collector knows by how much, within the bound that the

@@ -104,7 +104,7 @@ fn direwolf() {
     command.arg("-t").arg("0").arg("-c").arg(dir.path().join("conf")).arg("-");
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let received = full.packet_within(Duration::from_secs(30)).map(|line| text(&line));
+    let received = full.packet_within(Duration::from_secs(90)).map(|line| text(&line));
     let _ = child.kill();
     let _ = child.wait();
     let received = received.unwrap_or_default();

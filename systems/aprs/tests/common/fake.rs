@@ -110,7 +110,7 @@ impl UdpPeer {
     #[track_caller]
     pub fn packet(&self) -> Vec<u8> {
         loop {
-            match self.datagram(Duration::from_secs(8)) {
+            match self.datagram(Duration::from_secs(60)) {
                 Some(line) if line.starts_with(b"#") => {}
                 Some(line) => return line,
                 None => panic!("no datagram came"),

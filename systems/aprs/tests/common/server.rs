@@ -175,11 +175,11 @@ impl Server {
         serde_json::from_str(&self.get("/status.json")).unwrap()
     }
 
-    /// Waits until the condition holds of `/status.json`, for 8 s at most.
+    /// Waits until the condition holds of `/status.json`, for 60 s at most.
     #[track_caller]
     pub fn wait_for(&self, what: &str, condition: impl Fn(&serde_json::Value) -> bool) {
         let mut status = serde_json::Value::Null;
-        for _ in 0..160 {
+        for _ in 0..1200 {
             status = self.status();
             if condition(&status) {
                 return;

@@ -77,7 +77,9 @@ fn uplinks(count: usize) {
     for server in &servers {
         server.wait_for("the next is connected", |status| {
             let of = |part: &str| status[part].as_array().map_or(0, Vec::len);
-            of("uplinks") == 1 && of("clients") == 1
+            // Let in, and it has read that it is.
+            let is_let_in = !status["alarms"].to_string().contains("no_uplink");
+            of("uplinks") == 1 && of("clients") == 1 && is_let_in
         });
     }
     each_to_all(&servers);

@@ -16,7 +16,7 @@ fn downstream() {
         format!("Listen both fullfeed tcp {ip} {port}\nListen by-udp fullfeed udp {ip} {port}\n");
     let server = Server::with(&directives);
     let socket = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
-    socket.set_read_timeout(Some(Duration::from_secs(8))).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let words = format!(" UDP {}", socket.local_addr().unwrap().port());
     let mut control = Client::login_with(address, "N5CAL-2", &words);
     let mut tx = Client::login(server.port("igate"), "N5CAL-1");

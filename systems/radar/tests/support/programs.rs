@@ -125,9 +125,8 @@ impl Chain {
         let (to, plans) = (self.port("plots"), self.text("plans"));
         let all = [&["--to", &to, "--flight-plans", &plans], arguments].concat();
         let program = self.start("generator", env!("CARGO_BIN_EXE_radar-generator"), &all);
-        // Written first and completely, before the generator says where it sends.
+        // There only when it is complete.
         wait_for("flight plans", || self.path("plans").exists());
-        clock::sleep(Duration::from_millis(300));
         program
     }
 

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 /// How long anything may take: a JVM that starts on a busy machine takes its time.
-pub const LONG: Duration = Duration::from_secs(40);
+pub const LONG: Duration = Duration::from_secs(120);
 
 type Sessions = Arc<Mutex<HashMap<String, Sender<Value>>>>;
 

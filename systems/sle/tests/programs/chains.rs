@@ -1,6 +1,6 @@
 //! What both programs record is one chain.
 
-use crate::station::Station;
+use crate::station::{Station, until};
 use chronoscope_model::{Batch, Record};
 use chronoscope_record::read::{self, Cursors, Ring};
 use std::path::Path;
@@ -39,6 +39,11 @@ fn of_class(all: &[Recorded], application: &str, class: &str) -> Vec<Record> {
 fn a_cltu_is_a_chain_across_both_processes() {
     let station = Station::new();
     station.json(&["-i", "cltu1", "send", "--generate", "50", "--until-radiated", "30"]);
+    // The provider says that the last is radiated, and then ends its transaction.
+    until(|| {
+        let all = Recorded::all(station.folder.path());
+        of_class(&all, "SLE provider", "radiateCltu").len() == 50
+    });
     let all = Recorded::all(station.folder.path());
     let of = |application, class| {
         let found = of_class(&all, application, class);

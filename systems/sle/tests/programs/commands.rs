@@ -73,7 +73,7 @@ fn a_link_by_hand() {
     let station = Station::new();
     let mut command = station.command(&["-i", "cltu1", "--json", "terminal"]);
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
-    let lines = "stop\nbind\nstart 5\nsend 0102030405060708090a0b0c\nsend 10 200\ndrain\nwait 0.2\n\
+    let lines = "stop\nbind\nstart 5\nsend 0102030405060708090a0b0c\nsend 10 200\ndrain\nwait 2\n\
                  get minimum-delay-time\nstatus\nstop\nunbind\nquit\n";
     child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();

@@ -185,7 +185,7 @@ pub(crate) fn signal(child: &Child, name: &str) {
 /// Waits until something is so.
 #[track_caller]
 pub(crate) fn until(mut is_so: impl FnMut() -> bool) {
-    for _ in 0..2000 {
+    for _ in 0..6000 {
         if is_so() {
             return;
         }

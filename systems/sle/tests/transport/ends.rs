@@ -73,7 +73,7 @@ fn whoever_breaks_it_is_told_too() {
 fn a_peer_that_connects_and_says_nothing_is_reset_in_time() {
     for announce in [false, true] {
         let heartbeats =
-            HeartbeatLimits { establishment_ns: 50_000_000, ..HeartbeatLimits::default() };
+            HeartbeatLimits { establishment_ns: 1_000_000_000, ..HeartbeatLimits::default() };
         let (_listener, sides) = listen(&Setting { heartbeats, ..Setting::default() });
         let mut peer = stream(_listener.address());
         if announce {
