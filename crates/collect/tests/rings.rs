@@ -25,13 +25,12 @@ fn program() {
     let rows: u64 = rows.parse().unwrap();
     let pause = Duration::from_micros(std::env::var(ROLE_PAUSE).unwrap().parse().unwrap());
     record::init("PROG");
-    // Both live at once: what a thread has left another one may go on with.
+    // Neither ends before the other: what a thread has left another one may go on with.
     let both = std::sync::Barrier::new(2);
     std::thread::scope(|scope| {
         for thread in 0..2 {
             let both = &both;
             scope.spawn(move || {
-                both.wait();
                 for number in 0..rows / 4 {
                     let mut outer = OUTER.begin();
                     outer.metric("n", (thread * rows + number) as f64);

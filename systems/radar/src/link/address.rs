@@ -1,4 +1,4 @@
-//! Telling others where a program listens.
+//! Files that others wait for: where a program listens, above all.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
