@@ -87,35 +87,120 @@ impl Requirement {
     /// Judges ascending durations by exact counts.
     pub fn judge(self, durations_ns: &[u64]) -> Verdict {
         let within = durations_ns.partition_point(|ns| *ns <= self.limit_ns) as u64;
-        Verdict { requirement: self, count: durations_ns.len() as u64, within }
+        Verdict {
+            requirement: self,
+            count: durations_ns.len() as u64,
+            within,
+            ..Verdict::default()
+        }
+    }
+
+    /// Whether so many above the limit are few enough. A requirement of 100 % leaves nothing, and
+    /// nothing above meets it.
+    fn allows(self, above: u64, count: u64) -> bool {
+        let left = 1_000_000 - self.share_millionths.min(1_000_000);
+        let allowed = u128::from(count) * u128::from(left);
+        u128::from(above) * 1_000_000 < allowed || above == 0
+    }
+}
+
+impl Default for Requirement {
+    /// 99.7 % within no time at all.
+    fn default() -> Self {
+        Self::within(0)
+    }
+}
+
+/// What a verdict counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Population {
+    /// Pairs of a root and a leaf that arrived, or single transactions.
+    #[default]
+    Chains,
+    /// All roots, whether or not a leaf arrived.
+    Roots,
+}
+
+impl Population {
+    /// In one word, as JSON has it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Chains => "chains",
+            Self::Roots => "roots",
+        }
+    }
+}
+
+/// What can be said of a requirement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerdictState {
+    /// It holds, whatever becomes of what is not decided.
+    Holds,
+    /// It is not met, whatever becomes of what is not decided.
+    DoesNotHold,
+    /// It depends on what is not decided, or there is nothing at all.
+    Undetermined,
+}
+
+impl VerdictState {
+    /// In one word, as JSON has it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::DoesNotHold => "does_not_hold",
+            Self::Undetermined => "undetermined",
+        }
     }
 }
 
 /// Whether durations meet a requirement. Displays as a sentence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// It holds when it would with everything that is not decided above the limit, and is not met when
+/// it would not be with everything that is not decided within it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// What was required.
     pub requirement: Requirement,
-    /// How many durations were judged.
+    /// What is counted.
+    pub population: Population,
+    /// How many were judged.
     pub count: u64,
-    /// How many of them are within the limit.
+    /// How many of them are certain to be within the limit.
     pub within: u64,
+    /// How many of them may be within the limit or above it.
+    pub undecided: u64,
+    /// How many more there may be, none of which is in `count`; `u64::MAX`: nobody knows.
+    pub unseen: u64,
+    /// Roots that did not arrive, where nobody said whether they have to.
+    pub not_arrived: u64,
 }
 
 impl Verdict {
-    /// Whether the share *above* the limit is below what the requirement leaves. Nothing measured
-    /// is nothing proved.
-    pub fn holds(&self) -> bool {
-        let above = u128::from(self.count - self.within) * 1_000_000;
-        let left = 1_000_000 - self.requirement.share_millionths.min(1_000_000);
-        let allowed = u128::from(self.count) * u128::from(left);
-        // A requirement of 100 % leaves nothing, and nothing above meets it.
-        self.count > 0 && (above < allowed || above == 0)
+    /// What can be said. Nothing measured is nothing proved.
+    pub fn state(&self) -> VerdictState {
+        if self.count == 0 {
+            return VerdictState::Undetermined;
+        }
+        let (requirement, above) = (self.requirement, self.above());
+        let most = self.count.saturating_add(self.unseen);
+        let worst = above.saturating_add(self.undecided).saturating_add(self.unseen);
+        if requirement.allows(worst, most) && self.not_arrived == 0 {
+            VerdictState::Holds
+        } else if requirement.allows(above, most) {
+            VerdictState::Undetermined
+        } else {
+            VerdictState::DoesNotHold
+        }
     }
 
-    /// How many are above the limit.
+    /// Whether it holds for certain.
+    pub fn holds(&self) -> bool {
+        self.state() == VerdictState::Holds
+    }
+
+    /// How many are certain to be above the limit, or never to arrive.
     pub const fn above(&self) -> u64 {
-        self.count - self.within
+        self.count - self.within - self.undecided
     }
 
     /// The share above the limit, in `[0, 1]`; 0 when there is nothing.
@@ -134,9 +219,27 @@ impl fmt::Display for Verdict {
         }
         let hundredths = u128::from(self.within) * 10_000 / u128::from(self.count);
         let (whole, part) = (hundredths / 100, hundredths % 100);
-        let verdict = if self.holds() { "holds" } else { "is not met" };
         let count = Thousands(self.count);
-        write!(f, "{whole}.{part:02} % of {count} chains within {limit}: the requirement {verdict}")
+        let what = match self.population {
+            Population::Chains => "chains",
+            Population::Roots => "roots arrived",
+        };
+        write!(f, "{whole}.{part:02} % of {count} {what} within {limit}: ")?;
+        match self.state() {
+            VerdictState::Holds => f.write_str("the requirement holds"),
+            VerdictState::DoesNotHold => f.write_str("the requirement is not met"),
+            VerdictState::Undetermined if self.not_arrived > 0 => {
+                let missing = Thousands(self.not_arrived);
+                write!(f, "undetermined, because {missing} roots did not arrive at all")
+            }
+            VerdictState::Undetermined if self.unseen == u64::MAX => {
+                f.write_str("undetermined, because it is not known how many did not arrive")
+            }
+            VerdictState::Undetermined => {
+                let undecided = Thousands(self.undecided.saturating_add(self.unseen));
+                write!(f, "undetermined, because {undecided} more may be within it or not")
+            }
+        }
     }
 }
 
@@ -157,12 +260,12 @@ impl fmt::Display for Thousands {
     }
 }
 
-/// A duration in the largest unit that leaves it whole: `1 s`, `250 ms`, `1500 us`.
+/// A duration in the largest unit that leaves it whole: `1 s`, `250 ms`, `1500 µs`.
 struct Nanoseconds(u64);
 
 impl fmt::Display for Nanoseconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")];
+        let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns")];
         let fits = units.iter().find(|(ns, _)| self.0.is_multiple_of(*ns) && self.0 > 0);
         let (ns, unit) = fits.unwrap_or(&(1, "ns"));
         write!(f, "{} {unit}", self.0 / ns)
@@ -265,7 +368,30 @@ mod tests {
     }
 
     fn verdict(count: u64, within: u64) -> Verdict {
-        Verdict { requirement: Requirement::within(1_000_000_000), count, within }
+        let requirement = Requirement::within(1_000_000_000);
+        Verdict { requirement, count, within, ..Verdict::default() }
+    }
+
+    #[test]
+    fn what_is_not_decided_decides_neither_way() {
+        let of = |within, undecided, unseen| Verdict { undecided, unseen, ..verdict(1000, within) };
+        assert_eq!(of(998, 0, 0).state(), VerdictState::Holds);
+        assert_eq!(of(997, 1, 0).state(), VerdictState::Undetermined, "3 of 1000 are too many");
+        assert_eq!(of(999, 1, 0).state(), VerdictState::Holds, "even if it were above");
+        assert_eq!(of(990, 7, 0).state(), VerdictState::DoesNotHold, "3 are above for certain");
+        assert_eq!(of(1000, 0, 4).state(), VerdictState::Undetermined);
+        assert_eq!(of(997, 0, 100).state(), VerdictState::Undetermined, "3 of 1100 may be few");
+        let some_missing = Verdict { not_arrived: 1, ..verdict(1000, 1000) };
+        assert_eq!(
+            some_missing.state(),
+            VerdictState::Undetermined,
+            "it is not said what they need"
+        );
+        assert_eq!(
+            Verdict { population: Population::Roots, ..of(200, 800, 0) }.to_string(),
+            "20.00 % of 1,000 roots arrived within 1 s: undetermined, because 800 more may be \
+             within it or not"
+        );
     }
 
     #[test]
@@ -284,7 +410,7 @@ mod tests {
         let all = Requirement { limit_ns: 1_500_000, share_millionths: 1_000_000 };
         assert_eq!(
             all.judge(&[1, 1_500_000]).to_string(),
-            "100.00 % of 2 chains within 1500 us: the requirement holds"
+            "100.00 % of 2 chains within 1500 µs: the requirement holds"
         );
         assert!(!all.judge(&[1, 1_500_001]).holds());
     }

@@ -62,6 +62,17 @@ impl Selection {
             None => Meaning::None,
         }
     }
+
+    /// What a leaf's way means by the rows above it, where the correlator had dropped ancestors.
+    pub(crate) fn meaning_by_rows(&self, chain: &Chain<'_>, leaf: usize) -> Meaning {
+        let up = std::iter::successors(Some(leaf), |at| chain.places[*at].parent());
+        let mut way: Vec<ClassId> = up.map(|at| chain.hops[at].class).collect();
+        if chain.places[leaf].has(bits::ANCESTOR_MISSING) {
+            way.push(ClassId::NONE);
+        }
+        way.reverse();
+        self.meaning(&way, None)
+    }
 }
 
 /// How many durations were found, and why others were not.
@@ -193,7 +204,8 @@ impl Evaluator {
             }
             let meaning = self.meaning(paths, standing.path, standing.level);
             let by_rows = meaning == Meaning::Hidden;
-            let meaning = if by_rows { self.meaning_by_rows(chain, leaf) } else { meaning };
+            let meaning =
+                if by_rows { self.selection.meaning_by_rows(chain, leaf) } else { meaning };
             let (steps, from_top) = match meaning {
                 // What the rows say is nothing for sure where some are missing.
                 Meaning::None if !by_rows || !place.has(bits::ANCESTOR_MISSING) => continue,
@@ -266,17 +278,6 @@ impl Evaluator {
         let top = paths.classes(standing.path).first().copied()?;
         let selected = self.selection.roots.contains(&top);
         Some((selected, standing.root_start_ns?, standing.level, last))
-    }
-
-    /// What a leaf's way means by the rows above it, where the correlator had dropped ancestors.
-    fn meaning_by_rows(&self, chain: &Chain<'_>, leaf: usize) -> Meaning {
-        let up = std::iter::successors(Some(leaf), |at| chain.places[*at].parent());
-        let mut way: Vec<ClassId> = up.map(|at| chain.hops[at].class).collect();
-        if chain.places[leaf].has(bits::ANCESTOR_MISSING) {
-            way.push(ClassId::NONE);
-        }
-        way.reverse();
-        self.selection.meaning(&way, None)
     }
 
     fn root_missing(&mut self, chain: &Chain<'_>, leaf: Option<usize>) {

@@ -2,7 +2,8 @@
 //!
 //! No I/O, no clock: rows come in as [`Hop`]s and leave as durations. [`Linker`] finds out who is
 //! whose parent; [`Assembler`] gives every row its path, level and root start; [`Evaluator`] finds
-//! the durations that a [`Selection`] asks for and counts what it could not use;
+//! the durations that a [`Selection`] asks for and counts what it could not use; [`arrivals`] says
+//! which roots reached a leaf, and of which that cannot be said;
 //! [`Distribution`], [`Verdict`], [`Bins`], [`Grid`] and [`Split`] say what the durations are like,
 //! [`Contrast`] and [`MeanDifference`] how two sets of them differ.
 //!
@@ -39,6 +40,7 @@
 //! stamps, unless the caller corrects them ([`ClockTrack`], [`ClockShift`]). Not here: reading rows
 //! (`store`).
 
+pub mod arrivals;
 mod assemble;
 mod bins;
 mod clocks;
@@ -63,7 +65,9 @@ pub use contrast::{
     Contrast, HostContrast, PartContrast, PartKind, PartName, PartSide, Way, WayHop,
 };
 pub use crossing::{ClockShift, Crossings, Shortest};
-pub use distribution::{Distribution, QUANTILES, Requirement, Thousands, Verdict, sort};
+pub use distribution::{
+    Distribution, Population, QUANTILES, Requirement, Thousands, Verdict, VerdictState, sort,
+};
 pub use edges::{Edges, Scale};
 pub use evaluate::{Counts, Evaluator, Found, Meaning, Negative, Selection};
 pub use hop::Hop;

@@ -6,6 +6,7 @@
 //! read in several passes, each with the chains of one [`Partition`]: the bound is the caller's,
 //! the price is reading again.
 
+use crate::arrivals::Outcome;
 use crate::{Hop, PathIndex, Told};
 use chronoscope_model::ChainId;
 use std::cmp::Reverse;
@@ -24,6 +25,8 @@ pub struct Run {
     roots: Vec<(u16, i64)>,
     /// Empty where nobody asked for them.
     hosts: Vec<Hosts>,
+    /// Empty where nobody asked for them.
+    outcomes: Vec<Outcome>,
 }
 
 /// A host, by its number in one question; 0: not known.
@@ -70,12 +73,21 @@ impl Run {
         self.hosts.push(hosts);
     }
 
+    /// Says how the row ended that was pushed last. To be said of all rows of a run or of none.
+    pub fn ended_as(&mut self, outcome: Outcome) {
+        self.outcomes.resize(self.hops.len().saturating_sub(1), Outcome::default());
+        self.outcomes.push(outcome);
+    }
+
     /// Adds the rows of one chain.
     pub fn extend(&mut self, chain: ChainId, rows: &ChainRows) {
         for (row, hop) in rows.hops.iter().enumerate() {
             self.push(chain, *hop, rows.told(row));
             if !rows.hosts.is_empty() {
                 self.stamped_by(rows.hosts(row));
+            }
+            if !rows.outcomes.is_empty() {
+                self.ended_as(rows.outcome(row));
             }
         }
     }
@@ -85,6 +97,10 @@ impl Run {
         if !other.hosts.is_empty() {
             self.hosts.resize(self.hops.len(), Hosts::default());
             self.hosts.extend_from_slice(&other.hosts);
+        }
+        if !other.outcomes.is_empty() {
+            self.outcomes.resize(self.hops.len(), Outcome::default());
+            self.outcomes.extend_from_slice(&other.outcomes);
         }
         if other.paths.is_empty() && self.paths.is_empty() {
             self.chains.extend(other.chains);
@@ -138,6 +154,10 @@ impl Run {
             self.hosts.resize(self.chains.len(), Hosts::default());
             self.hosts = order.iter().map(|(_, index)| self.hosts[*index]).collect();
         }
+        if !self.outcomes.is_empty() {
+            self.outcomes.resize(self.chains.len(), Outcome::default());
+            self.outcomes = order.iter().map(|(_, index)| self.outcomes[*index]).collect();
+        }
         self.chains = order.into_iter().map(|(chain, _)| chain).collect();
     }
 
@@ -163,6 +183,8 @@ pub struct ChainRows {
     told: Vec<Option<Told>>,
     /// Empty where nobody asked for them.
     hosts: Vec<Hosts>,
+    /// Empty where nobody asked for them.
+    outcomes: Vec<Outcome>,
 }
 
 impl ChainRows {
@@ -178,17 +200,25 @@ impl ChainRows {
         self.hosts.get(row).copied().unwrap_or_default()
     }
 
+    /// How a row ended, where that was asked for.
+    #[inline]
+    pub fn outcome(&self, row: usize) -> Outcome {
+        self.outcomes.get(row).copied().unwrap_or_default()
+    }
+
     /// Forgets all rows.
     pub fn clear(&mut self) {
         self.hops.clear();
         self.told.clear();
         self.hosts.clear();
+        self.outcomes.clear();
     }
 
-    /// Adds a foreign row, and by whose clock it was stamped.
-    pub fn push_foreign(&mut self, hop: Hop, host: Option<HostIndex>) {
+    /// Adds a foreign row, by whose clock it was stamped, and how it ended.
+    pub fn push_foreign(&mut self, hop: Hop, host: Option<HostIndex>, outcome: Option<Outcome>) {
         self.hops.push(hop);
         self.hosts.extend(host.map(|own| Hosts { own, ..Hosts::default() }));
+        self.outcomes.extend(outcome);
     }
 
     fn take(&mut self, run: &Run, from: usize, end: usize) {
@@ -196,6 +226,11 @@ impl ChainRows {
             self.hosts.resize(self.hops.len(), Hosts::default());
             let hosts = (from..end).map(|index| run.hosts.get(index).copied().unwrap_or_default());
             self.hosts.extend(hosts);
+        }
+        if !run.outcomes.is_empty() {
+            self.outcomes.resize(self.hops.len(), Outcome::default());
+            let said = (from..end).map(|at| run.outcomes.get(at).copied().unwrap_or_default());
+            self.outcomes.extend(said);
         }
         if !run.paths.is_empty() {
             self.told.resize(self.hops.len(), None);

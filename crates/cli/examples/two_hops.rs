@@ -1,8 +1,9 @@
 //! A measured program in its smallest form: requests go through a queue to a worker thread, and
 //! the correlator travels with them.
 //!
-//! `two_hops [COUNT [PAUSE_MS]]` makes COUNT chains (default 1000), PAUSE_MS apart (default 0),
-//! then prints how many it made.
+//! `two_hops [COUNT [PAUSE_MS [LOST]]]` makes COUNT chains (default 1000), PAUSE_MS apart (default
+//! 0), then LOST requests that nobody answers (default 0), waits until any answer would be late, and
+//! prints how many chains it made.
 
 use chronoscope_record::{self as record, Class, Correlator, Status, class};
 use std::sync::mpsc;
@@ -16,6 +17,7 @@ fn main() {
     let mut numbers = std::env::args().skip(1).map(|text| text.parse::<u64>().expect("a number"));
     let count = numbers.next().unwrap_or(1_000);
     let pause = Duration::from_millis(numbers.next().unwrap_or(0));
+    let lost = numbers.next().unwrap_or(0);
     let (queue, requests) = mpsc::channel::<(u64, Correlator)>();
     let worker = std::thread::spawn(move || {
         for (number, correlator) in requests {
@@ -32,6 +34,13 @@ fn main() {
         if !pause.is_zero() {
             chronoscope_clock::sleep(pause);
         }
+    }
+    for _ in 0..lost {
+        drop(REQUEST.begin());
+    }
+    if lost > 0 {
+        // A limit of a second, and how long a record may take into the ring.
+        chronoscope_clock::sleep(Duration::from_millis(1500));
     }
     drop(queue);
     worker.join().expect("the worker ends with the queue");

@@ -17,6 +17,8 @@ pub(crate) enum Exit {
     Nothing,
     /// Something went wrong: the message on stderr says what and where.
     Error,
+    /// `--check` was given, and whether the requirement holds cannot be said yet, or at all.
+    Undetermined,
 }
 
 impl From<Exit> for ExitCode {
@@ -28,10 +30,12 @@ impl From<Exit> for ExitCode {
             Exit::NoVerdict => 2,
             Exit::Nothing => 3,
             Exit::Error => 4,
+            Exit::Undetermined => 5,
         })
     }
 }
 
 /// The table as `--help` shows it.
 pub(crate) const TABLE: &str = "Exit codes: 0 done, nothing moved; 1 --check failed, something \
-                                moved; 2 usage, no verdict; 3 nothing found; 4 error";
+                                moved; 2 usage, no verdict; 3 nothing found; 4 error; \
+                                5 --check undetermined";

@@ -1,6 +1,7 @@
 //! The program `chronoscope`: arguments in, words and pictures out.
 
 mod args;
+mod arrivals;
 mod commands;
 mod environment;
 mod exit;

@@ -142,7 +142,12 @@ fn a_program_is_measured_from_ring_to_verdict() {
     assert_eq!(chains["counts"]["used"], 500);
     assert_eq!(chains["distribution"]["count"], 500);
     assert_eq!(chains["paths"][0]["path"], "hops::request/hops::answer");
-    assert_eq!(chains["verdict"]["holds"], true);
+    // One of a hundred answers FAILED, which is no arrival.
+    let verdict = &chains["verdict"];
+    assert_eq!((&verdict["state"], &verdict["not_arrived"]), (&"undetermined".into(), &5.into()));
+    let arrivals = &chains["arrivals"];
+    let states = ["roots", "arrived", "failed", "missing", "unknown"].map(|s| &arrivals[s]);
+    assert_eq!(states, [500, 495, 5, 0, 0]);
 
     let picture = world.dir.path().join("a.svg");
     let output = world.run(&[
@@ -155,12 +160,13 @@ fn a_program_is_measured_from_ring_to_verdict() {
         "1",
         "--limit",
         "10s",
+        "--arrived",
         "--svg",
         picture.to_str().unwrap(),
     ]);
     let page = text(&output.stdout);
     assert!(
-        page.ends_with("100.00 % of 500 chains within 10 s: the requirement holds\n"),
+        page.ends_with("100.00 % of 495 chains within 10 s: the requirement holds\n"),
         "{page}"
     );
     assert!(page.contains("(UTC)") && page.contains("waiting behind it"), "{page}");
@@ -189,13 +195,48 @@ fn exit_codes_tell_what_happened() {
     server.stop();
     assert_eq!(code(&ask), Some(0));
     assert_eq!(code(&[&ask[..], &["--limit", "1ns"]].concat()), Some(1), "requirement");
+    assert_eq!(code(&[&ask[..], &["--each-root"]].concat()), Some(0));
+    assert_eq!(code(&[&ask[..], &["--leaves", "2.."]].concat()), Some(1), "each has one");
     assert_eq!(code(&["chains", "--root", "request"]), Some(2), "usage");
+    assert_eq!(code(&[&ask[..], &["--arrived", "--leaves", "1"]].concat()), Some(2));
     assert_eq!(code(&["chains", "--root", "request", "--leaf", "nobody"]), Some(3), "nothing");
     let nowhere = world.data();
     let nowhere = nowhere.to_str().unwrap();
     assert_eq!(code(&["live", "--once", "--rings", nowhere]), Some(3), "no ring");
     let output = world.run(&["chains", "--root", "request", "--leaf", "nobody"]);
     assert!(text(&output.stderr).contains("hops::answer, hops::request"), "names what there is");
+}
+
+#[test]
+fn messages_that_are_lost_are_told_and_judged() {
+    let world = World::new();
+    let server = world.serve();
+    // Of 100 requests the queue loses the last 60.
+    let program = Path::new(env!("CARGO_BIN_EXE_chronoscope")).with_file_name("examples");
+    let mut command = Command::new(program.join("two_hops"));
+    command.args(["40", "0", "60"]).stdout(Stdio::null()).env("CHRONOSCOPE_DIR", world.rings());
+    assert!(command.status().unwrap().success());
+    server.stop();
+    let ask = ["chains", "--root", "request", "--leaf", "answer", "--check", "--json"];
+    let asked = |more: &[&str]| {
+        let output = world.run(&[&ask[..], more].concat());
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (output.status.code(), json["chains"].clone())
+    };
+    let (code, described) = asked(&[]);
+    assert_eq!(code, Some(5), "it cannot be said: {}", described["verdict"]["text"]);
+    assert_eq!(described["verdict"]["not_arrived"], 60);
+    let (code, each) = asked(&["--each-root"]);
+    assert_eq!((code, &each["verdict"]["state"]), (Some(1), &"does_not_hold".into()));
+    assert_eq!(
+        (&each["arrivals"]["arrived"], &each["arrivals"]["missing"]),
+        (&40.into(), &60.into())
+    );
+    assert_eq!(asked(&["--arrived"]).0, Some(0));
+    let page = world.run(&["chains", "--root", "request", "--leaf", "answer"]);
+    let page = text(&page.stdout);
+    assert!(page.contains("because 60 roots did not arrive at all"), "{page}");
+    assert!(page.contains("--each-root judges all roots"), "{page}");
 }
 
 #[test]

@@ -7,10 +7,10 @@ use crate::agents::Agents;
 use crate::protocol::Hello;
 use crate::status::AgentStatus;
 use chronoscope_clock as clock;
-use chronoscope_model::{Batch, ChainId, Names, Record};
+use chronoscope_model::{Batch, ChainId, Flags, Names, ProcessId, Record};
 use chronoscope_store::clickhouse::{ClickHouseError, Sink};
 use chronoscope_store::{Append, ChainAlias, Store, StoreError, StreamId, wire};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -146,8 +146,14 @@ impl Ingest {
             Backend::Files(files) => files,
             Backend::Cluster(sink) => return take_far(sink, source, batch, names, aliases),
         };
-        let append =
-            Append { batch: Some(batch), names: Some(names), aliases, ..Append::default() };
+        let delivered = delivered_by(batch);
+        let append = Append {
+            batch: Some(batch),
+            names: Some(names),
+            aliases,
+            delivered: &delivered,
+            ..Append::default()
+        };
         let store_row = match source {
             Source::Once => files.append(&append)?,
             Source::Keyed(key) => files.append(&Append { key: Some(key), ..append })?,
@@ -189,6 +195,8 @@ impl Ingest {
             batch: Some(&message.batch),
             names: Some(&message.names),
             lost: &message.extras.lost,
+            losses: &message.extras.losses,
+            delivered: &message.extras.delivered,
             aliases: &message.extras.aliases,
             clocks: &message.extras.clocks,
             // What is gone there has no ring here: `extras.gone` must not touch our own cursors.
@@ -343,6 +351,24 @@ fn take_far(
             }
         }
     }
+}
+
+/// How far out of order the spans of one source may come: an SDK exports them in the order in which
+/// they ended, except that one thread may be overtaken by another between end and queue.
+const ORDERED_WITHIN_NS: i64 = 2_000_000_000;
+
+/// How far the sources of foreign rows have delivered with these: to the latest end of each. Native
+/// rows come with a note of whoever read their ring.
+fn delivered_by(batch: &Batch) -> Vec<(ProcessId, i64)> {
+    let mut delivered: BTreeMap<ProcessId, i64> = BTreeMap::new();
+    let foreign = batch.records().iter().filter(|record| record.flags().contains(Flags::FOREIGN));
+    for record in foreign.filter(|record| !record.process.is_none()) {
+        let until_ns = delivered.entry(record.process).or_insert(i64::MIN);
+        *until_ns = record.end_ns().max(*until_ns);
+    }
+    let ordered =
+        |(id, until_ns): (ProcessId, i64)| (id, until_ns.saturating_sub(ORDERED_WITHIN_NS));
+    delivered.into_iter().map(ordered).collect()
 }
 
 /// A key that nobody else has: the standard library seeds its hashers at random.

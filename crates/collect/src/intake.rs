@@ -7,7 +7,7 @@ use crate::sources::{Pass, PassNotes, Sources};
 use crate::status::Status;
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, ProcessId};
-use chronoscope_store::Append;
+use chronoscope_store::{Append, DELIVERED_ALL, Loss};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -81,6 +81,8 @@ struct Intake<'a> {
     batch: Batch,
     /// Processes whose rings are gone; said to the store with the next append.
     gone: Vec<ProcessId>,
+    /// What was perhaps in rings that somebody removed before they were read to their ends.
+    unread: Vec<Loss>,
     pause: Duration,
     next_look_ns: u64,
     next_tell_ns: u64,
@@ -105,6 +107,7 @@ impl<'a> Intake<'a> {
             sources: Sources::new(options.ring_dir.clone(), options.application.clone()),
             batch: Batch::default(),
             gone: Vec::new(),
+            unread: Vec::new(),
             pause: PAUSE.0,
             next_look_ns: now_ns,
             next_tell_ns: now_ns,
@@ -123,8 +126,14 @@ impl<'a> Intake<'a> {
             return; // the others may be there all the same
         }
         let there = self.sources.processes();
-        let known = self.sink.ledger().cursors.into_keys();
-        self.gone.extend(known.filter(|process| !there.contains(process)));
+        let ledger = self.sink.ledger();
+        let now_ns = clock::utc_now_ns();
+        for process in ledger.cursors.keys().filter(|process| !there.contains(process)) {
+            // What was in it and not read is lost; how much, nobody knows.
+            let from_ns = ledger.deliveries.of(*process).unwrap_or(i64::MIN);
+            self.unread.push(Loss { process: *process, from_ns, until_ns: now_ns, rows: 0 });
+            self.gone.push(*process);
+        }
     }
 
     /// One pass over the rings, and a pause.
@@ -162,12 +171,16 @@ impl<'a> Intake<'a> {
 
     /// Offers the batch to the store; whether it was taken.
     fn append(&mut self) -> bool {
-        let PassNotes { names, cursors, lost } = self.sources.notes();
+        let PassNotes { names, cursors, lost, mut losses, mut delivered } = self.sources.notes();
+        losses.extend(&self.unread);
+        delivered.extend(self.unread.iter().map(|loss| (loss.process, DELIVERED_ALL)));
         let input = Append {
             batch: Some(&self.batch),
             names: names.as_ref(),
             cursors: &cursors,
             lost: &lost,
+            losses: &losses,
+            delivered: &delivered,
             forget: &self.gone,
             ..Append::default()
         };
@@ -176,6 +189,7 @@ impl<'a> Intake<'a> {
                 self.sources.stored(row);
                 self.batch.clear();
                 self.gone.clear();
+                self.unread.clear();
                 self.status.refused = false;
                 true
             }
@@ -202,6 +216,7 @@ impl<'a> Intake<'a> {
     fn finish(&mut self) {
         let deadline_ns = clock::monotonic_ns() + nanos(STOP_WITHIN);
         self.sources.look(self.sink);
+        self.sources.end();
         loop {
             let pass = if self.batch.is_empty() { self.pass() } else { Pass::default() };
             let taken = self.append();

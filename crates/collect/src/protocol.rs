@@ -8,7 +8,7 @@ use chronoscope_store::wire::{self, WireError};
 use chronoscope_store::{ClockReading, StreamId};
 
 /// Version of the protocol; a collector refuses others by name.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// The bidirectional stream on which rows are delivered.
 pub const DELIVER: &str = "/chronoscope.Collector/Deliver";
 /// The call by which an agent compares clocks.
@@ -195,7 +195,7 @@ impl Hello {
     /// # Errors
     /// [`ProtocolError`] when this is no hello that is understood here.
     pub fn check(&self) -> Result<StreamId, ProtocolError> {
-        if self.version != VERSION {
+        if !(1..=VERSION).contains(&self.version) {
             return Err(ProtocolError::Version { version: self.version });
         }
         for (what, text) in [("host", &self.host), ("program", &self.program)] {

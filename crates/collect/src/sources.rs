@@ -2,9 +2,10 @@
 
 use crate::sink::Sink;
 use crate::status::{FailedRing, ProcessStatus};
+use chronoscope_clock as clock;
 use chronoscope_model::{Batch, Names, ProcessId};
 use chronoscope_record::read::{Cursors, Ring, RingError, find_rings, remove_if_stale};
-use chronoscope_store::Positions;
+use chronoscope_store::{DELIVERED_ALL, Loss, Positions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -26,9 +27,23 @@ struct Source {
     /// Names that were read and are not stored yet.
     names_unsaid: bool,
     process: ProcessId,
+    /// Rows that the recorder dropped, as of the last drain.
+    dropped: u64,
+    /// What was lost since the last append that was taken.
+    losses: Vec<Loss>,
+    /// When the ring was last read to its end: nothing that ended before is still in it.
+    delivered_ns: i64,
+    delivered_stored_ns: i64,
     /// Why it could not be read to the end, the last time.
     error: Option<String>,
 }
+
+/// How long a transaction's end may be stamped before its record is in the ring: the thread reads
+/// the clock first, and may be descheduled before it publishes the record.
+const PUBLISHED_WITHIN_NS: i64 = 250_000_000;
+/// How often it is noted how far rings are read: it costs 25 bytes of the log for each living
+/// process.
+const DELIVERED_EVERY_NS: i64 = 1_000_000_000;
 
 /// All rings of a folder.
 #[derive(Debug)]
@@ -40,6 +55,12 @@ pub(crate) struct Sources {
     passed_over: BTreeSet<PathBuf>,
     sources: BTreeMap<PathBuf, Source>,
     failed: BTreeMap<PathBuf, String>,
+    /// When rings were looked for last, and nothing that was there before can be missed: of this
+    /// host's programs and of those that start later.
+    looked_ns: i64,
+    looked_stored_ns: i64,
+    /// How often it is noted how far rings are read: at every append when the collector ends.
+    deliveries_every_ns: i64,
 }
 
 /// What one pass over the rings has brought.
@@ -59,19 +80,33 @@ pub(crate) struct PassNotes {
     pub(crate) names: Option<Names>,
     pub(crate) cursors: Vec<(ProcessId, Positions)>,
     pub(crate) lost: Vec<(ProcessId, u64)>,
+    pub(crate) losses: Vec<Loss>,
+    pub(crate) delivered: Vec<(ProcessId, i64)>,
 }
 
 impl Sources {
     /// Those in `folder`, of programs that call themselves `application`, if one is given.
     pub(crate) fn new(folder: PathBuf, application: Option<String>) -> Self {
         let (sources, failed) = (BTreeMap::new(), BTreeMap::new());
-        Self { folder, application, passed_over: BTreeSet::new(), sources, failed }
+        let passed_over = BTreeSet::new();
+        Self {
+            folder,
+            application,
+            passed_over,
+            sources,
+            failed,
+            looked_ns: 0,
+            looked_stored_ns: 0,
+            deliveries_every_ns: DELIVERED_EVERY_NS,
+        }
     }
 
     /// Looks for rings that are new. One that cannot be opened is tried again at every look: its
     /// program may be just starting.
     pub(crate) fn look(&mut self, sink: &Sink) {
+        let begun_ns = clock::utc_now_ns();
         let found: BTreeSet<PathBuf> = find_rings(&self.folder).into_iter().collect();
+        self.looked_ns = begun_ns.saturating_sub(PUBLISHED_WITHIN_NS);
         self.failed.retain(|path, _| found.contains(path));
         self.passed_over.retain(|path| found.contains(path));
         for path in found {
@@ -97,6 +132,8 @@ impl Sources {
     /// `fair_rows` is the most that one ring may give before the others have had their turn.
     pub(crate) fn drain(&mut self, rows_max: usize, fair_rows: usize, batch: &mut Batch) -> Pass {
         let mut pass = Pass::default();
+        // Asked before any ring is read: what ends later may be missed by this pass.
+        let begun_ns = clock::utc_now_ns();
         for source in self.sources.values_mut() {
             let room = rows_max.saturating_sub(batch.len());
             if room == 0 {
@@ -105,7 +142,7 @@ impl Sources {
             }
             // What a ring gave before it failed is in the batch, and its cursors stand behind
             // that: it stays, and is tried again.
-            let result = source.drain(room.min(fair_rows), batch, &mut pass);
+            let result = source.drain(room.min(fair_rows), begun_ns, batch, &mut pass);
             source.error = result.err().map(|error| error.to_string());
         }
         pass
@@ -114,6 +151,9 @@ impl Sources {
     /// What must be stored together with the rows drained since the last [`Self::stored`].
     pub(crate) fn notes(&self) -> PassNotes {
         let mut notes = PassNotes::default();
+        if self.is_look_due() {
+            notes.delivered.push((ProcessId::NONE, self.looked_ns));
+        }
         for source in self.sources.values() {
             if source.drained != source.stored {
                 let pairs = source.drained.0.iter().map(|(block, next)| (*block, *next));
@@ -121,6 +161,10 @@ impl Sources {
             }
             if source.lost != source.lost_stored {
                 notes.lost.push((source.process, source.lost));
+            }
+            notes.losses.extend(&source.losses);
+            if source.is_delivery_due(self.deliveries_every_ns) {
+                notes.delivered.push((source.process, source.delivered_ns));
             }
             if source.names_unsaid {
                 notes.names.get_or_insert_default().merge(source.ring.names());
@@ -131,14 +175,31 @@ impl Sources {
 
     /// Notes that all drained rows were taken by the store, which now goes up to `row`.
     pub(crate) fn stored(&mut self, row: u64) {
+        if self.is_look_due() {
+            self.looked_stored_ns = self.looked_ns;
+        }
         for source in self.sources.values_mut() {
             source.stored.clone_from(&source.drained);
             source.lost_stored = source.lost;
+            source.losses.clear();
+            if source.is_delivery_due(self.deliveries_every_ns) {
+                source.delivered_stored_ns = source.delivered_ns;
+            }
             source.names_unsaid = false;
             if let Some(at) = &mut source.finished_at {
                 *at = (*at).min(row);
             }
         }
+    }
+
+    /// Whether it is time to note when rings were looked for.
+    const fn is_look_due(&self) -> bool {
+        self.looked_ns.saturating_sub(self.looked_stored_ns) >= self.deliveries_every_ns
+    }
+
+    /// Has everything noted from now on, because nothing comes after it.
+    pub(crate) const fn end(&mut self) {
+        self.deliveries_every_ns = 1;
     }
 
     /// Removes the rings of dead processes whose rows are durable; their processes.
@@ -186,7 +247,9 @@ impl Source {
         let ring = Ring::open(path)?;
         let process = ring.process_id();
         let cursors = Cursors(sink.cursors(process).unwrap_or_default().into_iter().collect());
-        let lost = sink.ledger().lost.get(&process).copied().unwrap_or(0);
+        let ledger = sink.ledger();
+        let lost = ledger.lost.get(&process).copied().unwrap_or(0);
+        let delivered_ns = ledger.deliveries.of(process).unwrap_or(ring.process().start_ns);
         Ok(Self {
             alive: ring.is_alive(),
             ring,
@@ -198,6 +261,10 @@ impl Source {
             finished_at: None,
             names_unsaid: true,
             process,
+            dropped: 0,
+            losses: Vec::new(),
+            delivered_ns,
+            delivered_stored_ns: delivered_ns,
             error: None,
         })
     }
@@ -210,6 +277,7 @@ impl Source {
     fn drain(
         &mut self,
         rows_max: usize,
+        begun_ns: i64,
         batch: &mut Batch,
         pass: &mut Pass,
     ) -> Result<(), RingError> {
@@ -225,14 +293,38 @@ impl Source {
         self.names_unsaid |= self.ring.refresh_names()?;
         let drained = drained?;
         self.lost += drained.lapped;
+        let dropped = self.ring.counters().map(|counters| counters.dropped());
+        let dropped = dropped.unwrap_or(self.dropped); // a damaged head is told by the next drain
+        self.note_loss(drained.lapped + dropped.saturating_sub(self.dropped));
+        self.dropped = dropped;
         pass.lapped |= drained.lapped > 0;
+        if read < rows_max as u64 {
+            self.delivered_ns = self.delivered_ns.max(begun_ns.saturating_sub(PUBLISHED_WITHIN_NS));
+        }
         let empty = read == 0 && drained.lapped == 0;
         if self.alive || !empty {
             self.finished_at = None;
         } else if self.finished_at.is_none() {
             self.finished_at = Some(u64::MAX); // until `stored` says the row
         }
+        if self.finished_at.is_some() {
+            self.delivered_ns = DELIVERED_ALL;
+        }
         Ok(())
+    }
+
+    /// Notes that rows were lost since the ring was last read to its end.
+    fn note_loss(&mut self, rows: u64) {
+        if rows > 0 {
+            let until_ns = clock::utc_now_ns();
+            let from_ns = self.delivered_ns.min(until_ns);
+            self.losses.push(Loss { process: self.process, from_ns, until_ns, rows });
+        }
+    }
+
+    /// Whether it is time to note how far the ring is read.
+    const fn is_delivery_due(&self, every_ns: i64) -> bool {
+        self.delivered_ns.saturating_sub(self.delivered_stored_ns) >= every_ns
     }
 
     fn status(&self) -> ProcessStatus {

@@ -92,6 +92,12 @@ pub fn verdict(v: &Verdict) -> Value {
         "above": v.above(),
         "share_above": v.share_above(),
         "holds": v.holds(),
+        "state": v.state().name(),
+        "population": v.population.name(),
+        "count": v.count,
+        "undecided": v.undecided,
+        "unseen": (v.unseen < u64::MAX).then_some(v.unseen),
+        "not_arrived": v.not_arrived,
         "text": v.to_string(),
     })
 }

@@ -13,6 +13,11 @@ pub const MAX_BYTES: usize = 240;
 /// attributes) has more to say than a ring's slot holds.
 pub const STORED_MAX_BYTES: usize = 16_384;
 
+/// Key of the property that names the chains of links to further parents that are not followed: ids
+/// in hexadecimal digits with a space between. Rows that have it have
+/// [`Flags::FURTHER_PARENTS`](crate::Flags::FURTHER_PARENTS).
+pub const UNFOLLOWED_LINKS: &str = "otel.unfollowed_links";
+
 const PROPERTY: u8 = 0;
 const METRIC: u8 = 1;
 const LONG_PROPERTY: u8 = 2;

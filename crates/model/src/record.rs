@@ -70,6 +70,8 @@ impl Flags {
     pub const ANCESTORS_DROPPED: Self = Self(0x08);
     /// It had more context than fits.
     pub const CONTEXT_CUT: Self = Self(0x10);
+    /// It has further parents that are not followed: [`crate::context::UNFOLLOWED_LINKS`].
+    pub const FURTHER_PARENTS: Self = Self(0x20);
 
     /// Whether all bits of `other` are set.
     pub const fn contains(self, other: Self) -> bool {

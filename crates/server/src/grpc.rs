@@ -142,7 +142,7 @@ impl Service {
         // counts for rows that we ask about below, or comes twice and is taken once.
         self.connections().insert(id, (connection, mine));
         let taken = tokio::select! {
-            taken = self.take(id, messages, answers) => taken,
+            taken = self.take(hello.version, id, messages, answers) => taken,
             _ = newer => Err(Status::aborted("this agent has a newer connection")),
         };
         self.0.ingest.agent_went(id, connection);
@@ -155,13 +155,15 @@ impl Service {
 
     async fn take(
         &self,
+        version: u32,
         id: StreamId,
         messages: &mut Streaming<AgentMessage>,
         answers: &Answers,
     ) -> Result<(), Status> {
         let ingest = self.0.ingest.clone();
         let next_row = waiting(move || ingest.next_row(id).map_err(status)).await?;
-        let welcome = Welcome { version: protocol::VERSION, next_row };
+        // An agent of before goes on as it did: it refuses another version than its own.
+        let welcome = Welcome { version, next_row };
         if !tell(answers, FromCollector::Welcome(welcome)).await {
             return Ok(());
         }

@@ -30,6 +30,7 @@
 //! Not here: collecting (`collect`), the definitions (`chain`), issuing certificates.
 
 mod api;
+mod arrivals;
 mod grpc;
 mod limits;
 mod listen;

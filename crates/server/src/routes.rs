@@ -10,7 +10,9 @@ use axum::{Json, Router};
 use chronoscope_collect::Status;
 use chronoscope_formats::json;
 use chronoscope_store::StoreError;
-use chronoscope_store::ask::{ClassSelector, Clocks, Kind, Level, Limits, Question};
+use chronoscope_store::ask::{
+    ClassSelector, Clocks, Judged, Kind, Level, Limits, Question, Receivers, Required,
+};
 use chronoscope_store::source::Source;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -86,6 +88,11 @@ struct Parameters {
     apcd: bool,
     sync: Option<String>,
     limit_ns: Option<u64>,
+    /// What the roots need: `each-root`, `arrived`, `N..` or `N`.
+    judge: Option<String>,
+    /// Of one receiver only the first leaf counts: `process` or `host`.
+    distinct: Option<String>,
+    timeout_ns: Option<u64>,
     from_ns: Option<i64>,
     until_ns: Option<i64>,
     #[serde(default)]
@@ -106,7 +113,9 @@ impl Parameters {
             (None, Some(class), false) => (Kind::Sync, class),
             _ => return Err("root and leaf, root and apcd=true, or sync are needed"),
         };
+        let judged = judged(self.judge.as_deref(), self.distinct.as_deref(), self.timeout_ns)?;
         Ok(Question {
+            judged,
             kind,
             root: ClassSelector(root),
             leaf: self.leaf.map(ClassSelector),
@@ -119,6 +128,32 @@ impl Parameters {
             ..Question::sync("")
         })
     }
+}
+
+/// What a verdict judges, by its parameters.
+pub(crate) fn judged(
+    judge: Option<&str>,
+    distinct: Option<&str>,
+    timeout_ns: Option<u64>,
+) -> Result<Judged, &'static str> {
+    let receivers = match distinct {
+        None => None,
+        Some("process") => Some(Receivers::Processes),
+        Some("host") => Some(Receivers::Hosts),
+        Some(_) => return Err("distinct: process or host"),
+    };
+    let required = match judge {
+        None | Some("arrived") if receivers.is_some() || timeout_ns.is_some() => {
+            return Err("distinct and timeout_ns need judge: each-root, N.. or N");
+        }
+        None => return Ok(Judged::Described),
+        Some("arrived") => return Ok(Judged::Arrived),
+        Some("each-root") => Required::AtLeast(1),
+        Some(number) => number
+            .parse()
+            .map_err(|_| "judge: each-root, arrived, N.. or N (leaves of each root)")?,
+    };
+    Ok(Judged::Roots { required, receivers, timeout_ns })
 }
 
 async fn chains(State(store): State<Store>, Query(parameters): Query<Parameters>) -> Response {

@@ -1,5 +1,6 @@
 //! Answers of the store in JSON: the same for HTTP and for `--json`.
 
+use crate::arrivals::ArrivalsView;
 use chronoscope_formats::json;
 use chronoscope_model::ClassName;
 use chronoscope_store::Damage;
@@ -20,6 +21,7 @@ pub fn answer(answer: &Answer) -> Value {
     json!({
         "distribution": answer.distribution.as_ref().map(json::distribution),
         "verdict": answer.verdict.as_ref().map(json::verdict),
+        "arrivals": answer.arrivals.as_ref().map(ArrivalsView::from),
         "paths": paths.collect::<Value>(),
         "counts": json::counts(&answer.counts),
         "from_ns": answer.covered_ns.as_ref().map(|covered| *covered.start()),

@@ -84,6 +84,13 @@ impl Store {
         } else if let Some(slot) = self.slot_to_merge(&keeper, now_ns) {
             done.merged_rows = self.merge(&mut keeper, slot, now_ns)?;
             done.again = true;
+        } else if self.is_log_of_notes_only() {
+            // A quiet system goes on noting how far its rings are read. A new manifest has all
+            // notes, so that the log may begin anew.
+            let next = keeper.manifest.clone();
+            self.intake().log.end_file();
+            self.commit(&mut keeper, next, &mut Vec::new())?;
+            self.clean_up(&mut keeper)?;
         }
         Ok(done)
     }
@@ -103,6 +110,12 @@ impl Store {
             }
             self.seal(&mut keeper, &slots, now_ns, &mut done)?;
         }
+    }
+
+    /// Whether the log is full and has no rows that wait.
+    fn is_log_of_notes_only(&self) -> bool {
+        let intake = self.intake();
+        intake.buffer.rows() == 0 && intake.log.size_bytes() > self.options.log_bytes
     }
 
     fn slots_to_seal(&self, now_ns: i64) -> Vec<Slot> {
@@ -425,6 +438,9 @@ impl Store {
         let is_expired = |segment: &SegmentEntry| expired.contains(&segment.slot);
         let live = keeper.manifest.live().filter(|segment| is_expired(segment));
         let rows = live.map(|segment| segment.rows).sum();
+        if let Some(until_ns) = expired.iter().map(|slot| slot.minute.end_ns()).max() {
+            self.intake().ledger.expire_until(until_ns);
+        }
         self.drop_segments(keeper, is_expired, |next| next.expired_rows += rows)?;
         self.intake().sealed.retain(|slot| !expired.contains(slot));
         Ok(rows)

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 const MAGIC: [u8; 8] = *b"CHRNOMAN";
-/// Version 2 may have notes with tags that version 1 did not know.
-const VERSION: u32 = 2;
+/// Each version may have notes with tags that the one before did not know.
+const VERSION: u32 = 3;
 const HEAD_LEN: usize = 24;
 
 /// A segment as the manifest names it.

@@ -3,7 +3,9 @@
 //! As bytes: one entry after the other, each a tag and its fields, numbers little-endian, texts
 //! with their length (`u32`) before them. See `docs/formats/wal.md`.
 
-use crate::{Aliases, Append, ChainAlias, ClockReading, ClockTable, Keys};
+use crate::{
+    Aliases, Append, ChainAlias, ClockReading, ClockTable, Deliveries, Keys, Loss, LossTable,
+};
 use chronoscope_chain::{ClockEstimate, ClockKnot, ClockTrack, Dropped};
 use chronoscope_model::{ChainId, ClassId, ClassName, Names, PathId, ProcessId, ProcessName};
 use std::collections::BTreeMap;
@@ -23,6 +25,10 @@ const READING: u8 = 11;
 const TRACK: u8 = 12;
 const ALIASES_DROPPED: u8 = 13;
 const KEY: u8 = 14;
+// Since version 3.
+const LOSS: u8 = 15;
+const DELIVERED: u8 = 16;
+const EXPIRED_UNTIL: u8 = 17;
 
 /// How far the ring of one process was read: pairs of thread block and next sequence number.
 pub type Positions = Vec<(u32, u64)>;
@@ -64,6 +70,13 @@ pub struct Ledger {
     pub clocks: ClockTable,
     /// The keys of the last keyed appends.
     pub keys: Keys,
+    /// When rows were lost, as far as that is known; [`Self::lost`] has all of them.
+    pub losses: LossTable,
+    /// Up to when each process has delivered.
+    pub deliveries: Deliveries,
+    /// Minutes that ended by then may have been deleted for their age or for space: UTC,
+    /// nanoseconds since 1970; `None` when none was.
+    pub expired_until_ns: Option<i64>,
 }
 
 /// One note.
@@ -84,6 +97,9 @@ pub(crate) enum Note {
     Track(String, Vec<ClockKnot>),
     AliasesDropped(u64),
     Key(u128),
+    Loss(Loss),
+    Delivered(ProcessId, i64),
+    ExpiredUntil(i64),
 }
 
 impl Ledger {
@@ -116,6 +132,13 @@ impl Ledger {
             encode_track(host, track.knots(), bytes);
         }
         self.keys.iter().for_each(|key| encode_key(key, bytes));
+        self.losses.iter().for_each(|loss| encode_loss(loss, bytes));
+        for (process, until_ns) in self.deliveries.iter() {
+            encode_delivered(process, until_ns, bytes);
+        }
+        if let Some(until_ns) = self.expired_until_ns {
+            encode_total(EXPIRED_UNTIL, until_ns.cast_unsigned(), bytes);
+        }
     }
 
     /// Takes in notes. A later note about the same thing replaces an earlier one.
@@ -156,7 +179,22 @@ impl Ledger {
             Note::Track(host, knots) => self.clocks.set(&host, ClockTrack::from_knots(knots)),
             Note::AliasesDropped(count) => self.aliases.set_dropped(count),
             Note::Key(key) => self.keys.insert(key),
+            Note::Loss(loss) => self.losses.insert(loss),
+            Note::Delivered(process, until_ns) => self.deliveries.insert(process, until_ns),
+            Note::ExpiredUntil(until_ns) => self.expire_until(until_ns),
         }
+    }
+
+    /// Notes that minutes that ended by then are deleted.
+    pub(crate) fn expire_until(&mut self, until_ns: i64) {
+        self.expired_until_ns = self.expired_until_ns.max(Some(until_ns));
+    }
+
+    /// Rows that a process lost at times that are not known: all that stores of before version 3
+    /// say of losses.
+    pub fn lost_at_unknown_times(&self, process: ProcessId) -> u64 {
+        let lost = self.lost.get(&process).copied().unwrap_or(0);
+        lost.saturating_sub(self.losses.rows(process))
     }
 
     fn take_stream(&mut self, stream: StreamId, end: StreamEnd) {
@@ -222,6 +260,14 @@ fn note(rest: &mut &[u8]) -> Option<Note> {
         TRACK => Note::Track(text(rest)?, list(rest, knot)?),
         ALIASES_DROPPED => Note::AliasesDropped(number(rest)?),
         KEY => Note::Key(long(rest)?),
+        LOSS => Note::Loss(Loss {
+            process: ProcessId(number(rest)?),
+            from_ns: instant(rest)?,
+            until_ns: instant(rest)?,
+            rows: number(rest)?,
+        }),
+        DELIVERED => Note::Delivered(ProcessId(number(rest)?), instant(rest)?),
+        EXPIRED_UNTIL => Note::ExpiredUntil(instant(rest)?),
         _ => return None,
     };
     Some(note)
@@ -261,6 +307,13 @@ pub(crate) fn encode_append(known: &Ledger, input: &Append<'_>, now_ns: i64, byt
     }
     if let Some(key) = input.key {
         encode_key(key, bytes);
+    }
+    input.losses.iter().for_each(|loss| encode_loss(loss, bytes));
+    for (process, until_ns) in input.delivered {
+        // What is known already costs nothing.
+        if known.deliveries.of(*process).is_none_or(|known| known < *until_ns) {
+            encode_delivered(*process, *until_ns, bytes);
+        }
     }
 }
 
@@ -357,6 +410,20 @@ pub(crate) fn encode_reading(reading: &ClockReading, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(&reading.at_ns.to_le_bytes());
     bytes.extend_from_slice(&reading.offset_ns.to_le_bytes());
     bytes.extend_from_slice(&reading.error_ns.to_le_bytes());
+}
+
+/// A note that rows were lost in an interval.
+pub(crate) fn encode_loss(loss: &Loss, bytes: &mut Vec<u8>) {
+    encode_total(LOSS, loss.process.0, bytes);
+    bytes.extend_from_slice(&loss.from_ns.to_le_bytes());
+    bytes.extend_from_slice(&loss.until_ns.to_le_bytes());
+    bytes.extend_from_slice(&loss.rows.to_le_bytes());
+}
+
+/// A note that a process has delivered up to an instant.
+pub(crate) fn encode_delivered(process: ProcessId, until_ns: i64, bytes: &mut Vec<u8>) {
+    encode_total(DELIVERED, process.0, bytes);
+    bytes.extend_from_slice(&until_ns.to_le_bytes());
 }
 
 fn encode_key(key: u128, bytes: &mut Vec<u8>) {
@@ -457,6 +524,10 @@ mod tests {
         }
         ledger.aliases.set_dropped(3);
         ledger.keys.insert(1 << 99);
+        let process = ProcessId(3);
+        ledger.losses.insert(Loss { process, from_ns: -9, until_ns: 40, rows: 98 });
+        ledger.deliveries.insert(process, 41);
+        ledger.expired_until_ns = Some(-60);
         // So many that some are only a line any more.
         for n in 0..700 {
             let host = String::from("radar-1");

@@ -8,7 +8,10 @@ use crate::notes::{self, Ledger, Positions};
 use crate::replay::replay;
 use crate::rows::Buffer;
 use crate::wal::{self, CONTENT_MAX, FileSpan, LogWriter, ROWS_MAX};
-use crate::{ChainAlias, ClockReading, Damage, Options, Slot, StoreError, StreamId, layout};
+use crate::{
+    ChainAlias, ClockReading, DELIVERED_ALL, Damage, Loss, Options, Slot, StoreError, StreamId,
+    layout,
+};
 use chronoscope_model::{Batch, Names, ProcessId};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -29,6 +32,12 @@ pub struct Append<'a> {
     pub cursors: &'a [(ProcessId, Positions)],
     /// What processes have lost in all, in rows.
     pub lost: &'a [(ProcessId, u64)],
+    /// When rows of these were lost; the same rows are in `lost`.
+    pub losses: &'a [Loss],
+    /// Processes that have delivered everything that ended before an instant: UTC, nanoseconds
+    /// since 1970, or [`DELIVERED_ALL`](crate::DELIVERED_ALL). Taken together with the rows of
+    /// this append.
+    pub delivered: &'a [(ProcessId, i64)],
     /// Processes whose rings are gone: their cursors are not needed any more.
     pub forget: &'a [ProcessId],
     /// The sender of the rows, and the number in its count of the row after them.
@@ -359,6 +368,9 @@ impl Intake {
 pub(crate) fn prune_processes(ledger: &mut Ledger, mut used: BTreeSet<ProcessId>) {
     used.extend(ledger.cursors.keys());
     used.extend(ledger.lost.keys());
+    // A source of spans that is silent may come again; one that has delivered all has ended.
+    used.extend(ledger.deliveries.iter().filter(|(_, at)| *at < DELIVERED_ALL).map(|(id, _)| id));
+    ledger.deliveries.retain(|id, _| used.contains(&id));
     ledger.names.retain_processes(|id| used.contains(&id));
 }
 

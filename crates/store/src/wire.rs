@@ -17,7 +17,7 @@
 
 use crate::notes::{self, Note};
 use crate::wal::{CONTENT_MAX, ROWS_MAX};
-use crate::{ChainAlias, ClockReading};
+use crate::{ChainAlias, ClockReading, Loss};
 use bytemuck::Zeroable;
 use chronoscope_model::context::STORED_MAX_BYTES;
 use chronoscope_model::{Batch, Names, PathId, ProcessId, Record};
@@ -36,6 +36,10 @@ pub const PATH_MAX_CLASSES: usize = 4096;
 pub struct Extras {
     /// Rows that processes have lost in all.
     pub lost: Vec<(ProcessId, u64)>,
+    /// When rows of these were lost.
+    pub losses: Vec<Loss>,
+    /// Up to when processes have delivered: UTC, nanoseconds since 1970, by their hosts' clocks.
+    pub delivered: Vec<(ProcessId, i64)>,
     /// Processes that are gone.
     pub gone: Vec<ProcessId>,
     /// Chains that go on in another one's name.
@@ -155,6 +159,20 @@ impl Extras {
         for reading in &self.clocks {
             notes::encode_reading(reading, bytes);
         }
+        self.losses.iter().for_each(|loss| notes::encode_loss(loss, bytes));
+        for (process, until_ns) in &self.delivered {
+            notes::encode_delivered(*process, *until_ns, bytes);
+        }
+    }
+
+    /// Adds what was told with later rows.
+    pub fn merge(&mut self, later: Self) {
+        self.lost.extend(later.lost);
+        self.losses.extend(later.losses);
+        self.delivered.extend(later.delivered);
+        self.gone.extend(later.gone);
+        self.aliases.extend(later.aliases);
+        self.clocks.extend(later.clocks);
     }
 
     /// Takes in a note when it is one of these; otherwise gives it back.
@@ -164,6 +182,8 @@ impl Extras {
             Note::Forget(process) => self.gone.push(process),
             Note::Alias(alias, _) => self.aliases.push(alias),
             Note::Reading(reading) => self.clocks.push(reading),
+            Note::Loss(loss) => self.losses.push(loss),
+            Note::Delivered(process, until_ns) => self.delivered.push((process, until_ns)),
             other => return Some(other),
         }
         None

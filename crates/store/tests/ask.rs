@@ -233,8 +233,11 @@ fn a_verdict_is_by_exact_counts() {
     let count = answer.durations_ns.len() as u64;
     assert!(!answer.verdict.unwrap().holds());
     let verdict = ask(longest).verdict.unwrap();
-    assert!(verdict.holds());
     assert_eq!((verdict.count, verdict.within), (count, count));
+    // What is negative, or lacks its root, may be above the limit.
+    let doubtful = answer.counts.negative + answer.counts.root_missing;
+    assert!(doubtful * 1000 >= 3 * (count + doubtful) && verdict.unseen == doubtful);
+    assert!(!verdict.holds());
     assert_eq!(ask(longest - 1).verdict.unwrap().above(), 1);
     assert_eq!(answer.paths.iter().map(|p| p.distribution.count).sum::<u64>(), count);
     assert_eq!(Question::acpd("a", "c").kind, Kind::Acpd);

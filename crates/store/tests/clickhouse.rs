@@ -94,7 +94,9 @@ fn told(answer: &Answer) -> String {
             (&path.path, &path.hops, path.distribution, split)
         })
         .collect();
-    let total = (answer.distribution, answer.verdict, answer.counts, &answer.covered_ns);
+    // A cluster does not keep losses: what may be beyond what is here differs.
+    let verdict = answer.verdict.map(|verdict| (verdict.count, verdict.within));
+    let total = (answer.distribution, verdict, answer.counts, &answer.covered_ns);
     let (losses, durations, points) = (&answer.losses, &answer.durations_ns, &answer.points);
     format!("{total:#?}\n{losses:#?}\n{paths:#?}\n{durations:?}\n{points:?}")
 }

@@ -86,7 +86,9 @@ fn told(answer: &Answer) -> String {
     let (durations, covered) = (&answer.durations_ns, &answer.covered_ns);
     format!(
         "{:?} {:?} {paths:?} {counts:?} {durations:?} {covered:?}",
-        answer.distribution, answer.verdict
+        answer.distribution,
+        // How many chains lack their root is counted where rows are grouped only.
+        answer.verdict.map(|verdict| (verdict.count, verdict.within))
     )
 }
 

@@ -3,9 +3,9 @@
 
 mod support;
 
-use chronoscope_model::ChainId;
+use chronoscope_model::{ChainId, ProcessId};
 use chronoscope_store::{
-    Append, ChainAlias, ClockReading, Kind, MINUTE_NS, Options, Snapshot, Store, StreamId,
+    Append, ChainAlias, ClockReading, Kind, Loss, MINUTE_NS, Options, Snapshot, Store, StreamId,
     read_sketch,
 };
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ fn kept(version: u32) -> PathBuf {
 #[test]
 #[ignore = "makes the kept files of a new version"]
 fn make_a_kept_store() {
-    let dir = kept(2);
+    let dir = kept(3);
     let store = open(&dir, Options::default(), 100);
     let mut chains = Chains::default();
     let sealed = chains.batch(100, 4);
@@ -34,7 +34,7 @@ fn make_a_kept_store() {
     store.sync().unwrap();
 }
 
-/// What version 2 can say and version 1 could not.
+/// What versions 2 and 3 can say and version 1 could not.
 fn tell(store: &Store, number: u64) {
     let chain = |low| ChainId::from_halves(77, low);
     let reading = ClockReading {
@@ -43,10 +43,14 @@ fn tell(store: &Store, number: u64) {
         offset_ns: -5,
         error_ns: number,
     };
+    let process = ProcessId(12);
     let input = Append {
         stream: Some((StreamId(9 << 80), number)),
         aliases: &[ChainAlias { chain: chain(number), continues: chain(1) }],
         clocks: &[reading],
+        lost: &[(process, number)],
+        losses: &[Loss { process, from_ns: -5, until_ns: number.cast_signed(), rows: 2 }],
+        delivered: &[(process, number.cast_signed())],
         ..Append::default()
     };
     store.append(&input, 100 * MINUTE_NS).unwrap();
@@ -99,4 +103,20 @@ fn version_2_is_read() {
     assert_eq!(snapshot.clocks().track("host-1").unwrap().knots().len(), 2);
     let store = Store::open(dir.path(), Options::default(), 0).unwrap();
     assert_eq!(store.stream(StreamId(9 << 80)), Some(7));
+}
+
+#[test]
+fn version_3_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    copy(&kept(3), dir.path());
+    let snapshot = Snapshot::open(dir.path()).unwrap();
+    assert_eq!((snapshot.damage(), snapshot.unsealed().len()), (&[][..], 5));
+    assert_eq!(ids(dir.path()), (1..=35).collect::<Vec<_>>());
+    // One note of each kind is in the manifest, and one in the log.
+    let (process, ledger) = (ProcessId(12), snapshot.ledger());
+    let losses: Vec<_> = ledger.losses.iter().map(|loss| (loss.until_ns, loss.rows)).collect();
+    assert_eq!(losses, [(3, 2), (7, 2)]);
+    assert_eq!((ledger.deliveries.of(process), ledger.lost[&process]), (Some(7), 7));
+    assert_eq!(ledger.lost_at_unknown_times(process), 3);
+    assert_eq!(ledger.expired_until_ns, None);
 }

@@ -11,8 +11,9 @@ use crate::exit;
 use crate::text::{parse_duration, parse_size};
 use chronoscope_model::ChainId;
 use chronoscope_store::StoreError;
+use chronoscope_store::ask::Required;
 use chronoscope_store::source::Source;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -242,10 +243,13 @@ pub(crate) struct Chains {
     pub(crate) sync: Option<String>,
     #[command(flatten)]
     pub(crate) span: Span,
-    /// The requirement: less than 0.3 % of the chains take longer than this
+    /// The requirement: less than 0.3 % take longer than this, or never arrive
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     pub(crate) limit: Duration,
-    /// Exit with 1 when the requirement does not hold
+    #[command(flatten)]
+    pub(crate) arrivals: Arrivals,
+    /// Exit with 0 only when the requirement holds: with 1 when it does not, with 5 when that is
+    /// undetermined
     #[arg(long)]
     pub(crate) check: bool,
     /// Leave out the split of the time among the hops (it needs a second pass)
@@ -264,6 +268,39 @@ pub(crate) struct Chains {
     /// Draw histogram and scattergram into this PNG file
     #[arg(long, value_name = "FILE")]
     pub(crate) png: Option<PathBuf>,
+}
+
+/// What has to arrive. Without any of these the answer describes what arrived, and does not say
+/// that the requirement holds while a root is missing.
+#[derive(Debug, Default, Args)]
+#[group(id = "arrivals")]
+pub(crate) struct Arrivals {
+    /// Judge roots: each needs one leaf or more
+    #[arg(long, conflicts_with_all = ["leaves", "arrived", "apcd", "sync"])]
+    pub(crate) each_root: bool,
+    /// Judge roots: each needs so many leaves, `N..` for N or more (its duration is that of the
+    /// Nth), `N` for exactly N
+    #[arg(long, value_name = "N|N..", conflicts_with_all = ["arrived", "apcd", "sync"])]
+    pub(crate) leaves: Option<Required>,
+    /// Of one process or host only the first leaf below a root counts
+    #[arg(long, value_name = "BY", conflicts_with_all = ["arrived", "apcd", "sync"])]
+    pub(crate) distinct: Option<Distinct>,
+    /// How long a root without its leaves is open, if that is longer than the limit
+    #[arg(long, value_name = "TIME", value_parser = parse_duration,
+          conflicts_with_all = ["arrived", "apcd", "sync"])]
+    pub(crate) timeout: Option<Duration>,
+    /// Judge only what arrived: pairs of a root and a leaf
+    #[arg(long, conflicts_with_all = ["apcd", "sync"])]
+    pub(crate) arrived: bool,
+}
+
+/// What counts as one receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Distinct {
+    /// Its application, host and process number
+    Process,
+    /// Its host
+    Host,
 }
 
 #[derive(Debug, Args)]

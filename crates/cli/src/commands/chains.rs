@@ -1,18 +1,22 @@
 //! `chronoscope chains`: how long chains take, and whether that is in time.
 
-use crate::args::{Chains, Span};
+use crate::args::{Arrivals, Chains, Distinct, Span};
+use crate::arrivals;
 use crate::exit::Exit;
 use crate::picture::Picture;
 use crate::screen::{asked, show};
 use crate::text::{self, Table, bar, duration};
 use crate::times::Zone;
-use anyhow::{Context, Result, anyhow};
-use chronoscope_chain::{Bins, ClassSelector, Distribution, Level, PartStatistics, QUANTILES};
+use anyhow::{Context, Result, anyhow, bail};
+use chronoscope_chain::{
+    Bins, ClassSelector, Distribution, Level, PartStatistics, QUANTILES, VerdictState,
+};
 use chronoscope_formats::json::document;
 use chronoscope_model::{ChainId, ClassName, Quantile, nearest_rank};
 use chronoscope_store::StoreError;
 use chronoscope_store::ask::{
-    Answer, ClockQuality, Clocks, Kind, Limits, PathAnswer, Point, Question,
+    Answer, ClockQuality, Clocks, Judged, Kind, Limits, PathAnswer, Point, Question, Receivers,
+    Required,
 };
 use chronoscope_store::source::{Source, View};
 use serde_json::{Value, json};
@@ -45,13 +49,27 @@ pub(crate) fn chains(args: &Chains) -> Result<Exit> {
     } else {
         show(&page(&question, &answer, &slowest, &zone))?;
     }
-    let Some(distribution) = &answer.distribution else {
-        say_nothing_found(&question, &answer, &known);
-        return Ok(Exit::Nothing);
-    };
-    draw(args, &question, &answer, distribution, &zone)?;
-    let kept = answer.verdict.is_none_or(|verdict| verdict.holds());
-    Ok(if args.check && !kept { Exit::CheckFailed } else { Exit::Done })
+    let roots = answer.arrivals.as_ref().map_or(0, |arrivals| arrivals.totals.roots);
+    match &answer.distribution {
+        Some(distribution) => draw(args, &question, &answer, distribution, &zone)?,
+        // Roots of which none arrived are an answer.
+        None if roots > 0 => {}
+        None => {
+            say_nothing_found(&question, &answer, &known);
+            return Ok(Exit::Nothing);
+        }
+    }
+    Ok(checked(args, &answer))
+}
+
+/// How the command ends.
+fn checked(args: &Chains, answer: &Answer) -> Exit {
+    let state = answer.verdict.map(|verdict| verdict.state());
+    match state.filter(|_| args.check) {
+        None | Some(VerdictState::Holds) => Exit::Done,
+        Some(VerdictState::DoesNotHold) => Exit::CheckFailed,
+        Some(VerdictState::Undetermined) => Exit::Undetermined,
+    }
 }
 
 /// Asks the stored transactions, with what to do when there are none.
@@ -96,11 +114,35 @@ fn question(args: &Chains, zone: &Zone) -> Result<Question> {
         level,
         start_ns: range(&args.span, zone)?,
         limit_ns: Some(u64::try_from(args.limit.as_nanos())?),
+        judged: judged(args)?,
         split: kind == Kind::Acpd && !args.no_split,
         points: true,
         clocks: if args.correct_clocks { Clocks::Corrected } else { Clocks::Raw },
         ..Question::sync("")
     })
+}
+
+/// What the verdict is to judge.
+fn judged(args: &Chains) -> Result<Judged> {
+    let Arrivals { each_root, leaves, distinct, timeout, arrived } = &args.arrivals;
+    let required = match (arrived, each_root, leaves) {
+        (true, ..) => return Ok(Judged::Arrived),
+        (_, true, _) => Required::AtLeast(1),
+        (_, _, Some(required)) => *required,
+        (false, false, None) if distinct.is_none() && timeout.is_none() => {
+            return Ok(Judged::Described);
+        }
+        (false, false, None) => Required::AtLeast(1),
+    };
+    let timeout_ns = timeout.map(|time| u64::try_from(time.as_nanos())).transpose()?;
+    if timeout.is_some_and(|timeout| timeout < args.limit) {
+        bail!("--timeout is shorter than --limit: a root is open for as long as it may take");
+    }
+    let receivers = distinct.map(|distinct| match distinct {
+        Distinct::Process => Receivers::Processes,
+        Distinct::Host => Receivers::Hosts,
+    });
+    Ok(Judged::Roots { required, receivers, timeout_ns })
 }
 
 /// One of the slowest, and its chain, which `chronoscope chain` shows.
@@ -161,6 +203,7 @@ fn page(question: &Question, answer: &Answer, slowest: &[Slow], zone: &Zone) -> 
     if let Some(distribution) = &answer.distribution {
         page += &format!("\n{}\n{}", numbers(distribution, answer), histogram(answer));
     }
+    page += &answer.arrivals.as_ref().map_or(String::new(), |found| arrivals::lines(found, zone));
     if answer.paths.len() > 1 || answer.paths.iter().any(|path| path.split.is_some()) {
         for path in &answer.paths {
             page += &format!("\n{}", by_path(path));
@@ -169,8 +212,9 @@ fn page(question: &Question, answer: &Answer, slowest: &[Slow], zone: &Zone) -> 
     page += &answer.clocks.as_ref().map_or(String::new(), clocks);
     page += &slow_lines(slowest, zone);
     page += &remarks(answer);
-    if let Some(verdict) = answer.verdict.filter(|_| answer.distribution.is_some()) {
+    if let Some(verdict) = answer.verdict.filter(|verdict| verdict.count > 0) {
         page += &format!("\n{verdict}\n");
+        page += &arrivals::what_decides(question, answer, &verdict, zone);
     }
     page
 }
@@ -191,8 +235,10 @@ fn numbers(d: &Distribution, answer: &Answer) -> String {
         text += &format!("  {name:<10}{value:>14}\n");
     }
     if let Some(verdict) = answer.verdict {
-        let limit = duration(verdict.requirement.limit_ns as f64);
-        let (above, share) = (verdict.above(), text::percent(verdict.above(), d.count));
+        // Of the durations here; what did not arrive is told below.
+        let requirement = verdict.requirement;
+        let above = requirement.judge(&answer.durations_ns).above();
+        let (limit, share) = (duration(requirement.limit_ns as f64), text::percent(above, d.count));
         text += &format!("  above the limit of {limit}: {} ({share})\n", text::count(above));
     }
     let (bound, share) = (duration(d.three_sigma_ns()), text::percent(d.above_3_sigma, d.count));
@@ -308,7 +354,10 @@ fn remarks(answer: &Answer) -> String {
         (counts.root_missing, "left out: their root is not in the store"),
         (counts.duplicates, "rows left out: another has the same id"),
         (losses.unsplit, "not split: a transaction on the way is missing"),
-        (losses.lost_rows, "rows were lost before they were read (rings lapped or full)"),
+        (
+            losses.lost_rows,
+            "rows were lost at any time before they were read (rings lapped or full)",
+        ),
         (losses.damaged_rows, "rows are damaged in the store"),
         (losses.expired_rows, "rows were removed for their age or for space"),
     ];

@@ -11,7 +11,7 @@ use chronoscope_clock as clock;
 use chronoscope_formats::rows::{self, Builder};
 use chronoscope_formats::{arm_xml, csv_rows};
 use chronoscope_model::Transaction;
-use chronoscope_store::{Append, Options, ParquetRows, Store, StoreError, StreamId};
+use chronoscope_store::{Append, DELIVERED_ALL, Options, ParquetRows, Store, StoreError, StreamId};
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
@@ -127,10 +127,13 @@ impl<'a> Checked<'a> {
 /// Stores rows durably, together with how far the file is read with them.
 fn append(store: &Store, piece: Builder, stream: (StreamId, u64)) -> Result<()> {
     let (batch, names) = piece.into_parts();
+    // A file is all that its programs will ever deliver.
+    let delivered: Vec<_> = names.processes().map(|(id, _)| (id, DELIVERED_ALL)).collect();
     let input = Append {
         batch: Some(&batch),
         names: Some(&names),
         stream: Some(stream),
+        delivered: &delivered,
         ..Append::default()
     };
     patiently(store, || store.append(&input, clock::utc_now_ns()))?;

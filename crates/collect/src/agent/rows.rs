@@ -2,9 +2,10 @@
 
 use super::link::LinkError;
 use crate::protocol::{ROWS_MAX, Rows};
+use chronoscope_clock as clock;
 use chronoscope_model::{Batch, ProcessName};
 use chronoscope_store::wire::Message;
-use chronoscope_store::{Spool, StreamId};
+use chronoscope_store::{Loss, Spool, StreamId};
 use std::collections::VecDeque;
 
 /// A message, and the row after it.
@@ -49,6 +50,17 @@ pub(super) struct Read {
     pub(super) dropped: Option<u64>,
 }
 
+/// What a spool has dropped, and the collector does not know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SpoolDrop {
+    /// Rows, in all.
+    pub(super) rows: u64,
+    /// Of these, those that the collector was not told of.
+    pub(super) new_rows: u64,
+    /// Everything that ended before was delivered: UTC, nanoseconds since 1970.
+    pub(super) from_ns: i64,
+}
+
 /// The durable rows from `from_row` on, and before `end_row_max` where that is given, about as
 /// many as one message holds; none when there are none. Small blocks are put together, large ones
 /// cut. `dropped` is what the spool has dropped in all, where the collector does not know it.
@@ -56,7 +68,7 @@ pub(super) fn read(
     spool: &Spool,
     from_row: u64,
     end_row_max: Option<u64>,
-    dropped: Option<u64>,
+    dropped: Option<SpoolDrop>,
     host: &str,
 ) -> Result<Read, LinkError> {
     // Asked first: rows that become durable meanwhile are none of those that are missing.
@@ -76,18 +88,18 @@ pub(super) fn read(
         end_row = next.end_row();
         append(&mut message.batch, &next.batch);
         message.names.merge(&next.names);
-        message.extras.lost.extend(next.extras.lost);
+        message.extras.merge(next.extras);
     }
     // Where the rows up to it were dropped, the next ones were never sent.
     if first_row < end_row_max && end_row_max < end_row {
         message.batch = first_rows(&message.batch, end_row_max - first_row);
     }
-    if let Some(rows) = dropped {
-        tell_dropped(&mut message, rows, spool.id(), host);
+    if let Some(dropped) = dropped {
+        tell_dropped(&mut message, dropped, spool.id(), host);
     }
     let messages = cut(first_row, message)?;
     let next_row = messages.last().map_or(from_row, |last| last.end_row);
-    Ok(Read { messages, next_row, dropped })
+    Ok(Read { messages, next_row, dropped: dropped.map(|dropped| dropped.rows) })
 }
 
 /// A message of no rows, which would have number `next_row`, that tells what the spool has dropped
@@ -95,17 +107,20 @@ pub(super) fn read(
 pub(super) fn only_dropped(
     spool: StreamId,
     next_row: u64,
-    rows: u64,
+    dropped: SpoolDrop,
     host: &str,
 ) -> Result<Rows, LinkError> {
     let mut message = Message::default();
-    tell_dropped(&mut message, rows, spool, host);
+    tell_dropped(&mut message, dropped, spool, host);
     Ok(Rows::pack(next_row, &message)?)
 }
 
-fn tell_dropped(message: &mut Message, rows: u64, spool: StreamId, host: &str) {
+fn tell_dropped(message: &mut Message, dropped: SpoolDrop, spool: StreamId, host: &str) {
     let process = spool_process(spool, host);
+    let (until_ns, SpoolDrop { rows, new_rows, from_ns }) = (clock::utc_now_ns(), dropped);
     message.extras.lost.push((process.id(), rows));
+    let loss = Loss { process: process.id(), from_ns, until_ns, rows: new_rows };
+    message.extras.losses.push(loss);
     message.names.add_process(process);
 }
 
@@ -161,6 +176,7 @@ fn append(batch: &mut Batch, more: &Batch) {
 mod tests {
     use super::*;
     use chronoscope_model::{Record, TransactionId};
+    use chronoscope_store::wire::Extras;
     use chronoscope_store::{Append, SpoolOptions};
     use std::ops::Range;
 
@@ -197,9 +213,11 @@ mod tests {
         let ends: Vec<u64> = messages.iter().map(|message| message.end_row).collect();
         assert_eq!(ends, [3 + ROWS_MAX as u64, 3 + 2 * ROWS_MAX as u64, big]);
         assert_eq!(ids(&messages).concat(), (3..big).collect::<Vec<_>>());
-        let again = read(&spool, 7, None, Some(11), "h").unwrap().messages;
+        let dropped = SpoolDrop { rows: 11, new_rows: 4, from_ns: 5 };
+        let again = read(&spool, 7, None, Some(dropped), "h").unwrap().messages;
         assert_eq!(ids(&again)[0][0], 7, "going back is possible");
-        let lost = again[0].rows.unpack().unwrap().extras.lost;
+        let Extras { lost, losses, .. } = again[0].rows.unpack().unwrap().extras;
+        assert_eq!((losses[0].from_ns, losses[0].rows), (5, 4));
         assert_eq!(lost, [(spool_process(spool.id(), "h").id(), 11)]);
         assert_ne!(lost[0].0, spool_process(StreamId(spool.id().0 ^ 2), "h").id());
     }

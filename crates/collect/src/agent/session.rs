@@ -2,13 +2,14 @@
 
 use super::link::{Link, LinkError};
 use super::offset::{self, Offset, Offsets};
-use super::rows::{self, Outgoing, Read};
+use super::rows::{self, Outgoing, Read, SpoolDrop};
 use crate::protocol::{
     self, AgentMessage, ClockReply, ClockRequest, CollectorMessage, FromAgent, FromCollector, Rows,
 };
 use chronoscope_clock as clock;
-use chronoscope_store::ClockReading;
+use chronoscope_model::ProcessId;
 use chronoscope_store::wire::{self, Extras};
+use chronoscope_store::{ClockReading, DELIVERED_ALL};
 use std::collections::VecDeque;
 use std::future::pending;
 use std::time::Duration;
@@ -25,6 +26,8 @@ use tonic_prost::ProstCodec;
 const WINDOW: usize = 16;
 /// How long the collector may take for an acknowledgement, and for telling the time.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
+/// How often the collector is told up to when rings are read, while nothing else is to be told.
+const DELIVERED_EVERY: Duration = Duration::from_secs(1);
 /// How often it is looked whether there is something new in the spool.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
@@ -65,6 +68,11 @@ pub(super) struct Session<'a> {
     exchange: Option<JoinHandle<Option<Offset>>>,
     /// When the collector was heard last, or had nothing to say; monotonic nanoseconds.
     heard_ns: u64,
+    /// What the collector was told of deliveries last, and when: monotonic nanoseconds.
+    delivered_told: (Vec<(ProcessId, i64)>, u64),
+    /// When all rows of the spool were acknowledged last, as far as this connection knows: UTC,
+    /// nanoseconds since 1970.
+    caught_up_ns: i64,
 }
 
 /// What there is to react to.
@@ -94,6 +102,8 @@ impl<'a> Session<'a> {
             offsets: Offsets::new(),
             exchange: None,
             heard_ns: clock::monotonic_ns(),
+            delivered_told: (Vec::new(), 0),
+            caught_up_ns: i64::MIN,
         }
     }
 
@@ -107,6 +117,7 @@ impl<'a> Session<'a> {
             let ending = self.link.shared.is_ending();
             self.fill_window()?;
             self.ask_time();
+            self.tell_delivered(ending)?;
             if ending && (self.link.shared.is_over() || self.has_delivered_all()) {
                 return Ok(());
             }
@@ -162,7 +173,12 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         let spool = &self.link.spool;
-        let dropped = Some(spool.dropped_rows()).filter(|rows| *rows > self.dropped_told);
+        let (rows, told) = (spool.dropped_rows(), self.dropped_told);
+        let dropped = (rows > told).then_some(SpoolDrop {
+            rows,
+            new_rows: rows - told,
+            from_ns: self.caught_up_ns,
+        });
         if self.next_row < spool.durable_rows() {
             let (spool, next_row) = (spool.clone(), self.next_row);
             let host = self.link.host.clone();
@@ -173,7 +189,7 @@ impl<'a> Session<'a> {
         } else if let Some(dropped) = dropped {
             let rows = rows::only_dropped(spool.id(), self.next_row, dropped, &self.link.host)?;
             if offer(&self.sender, FromAgent::Rows(rows))?.is_none() {
-                self.dropped_told = dropped;
+                self.dropped_told = dropped.rows;
             }
         }
         Ok(())
@@ -184,6 +200,32 @@ impl<'a> Session<'a> {
             && self.ready.is_empty()
             && self.reading.is_none()
             && self.next_row >= self.link.spool.durable_rows()
+    }
+
+    /// Tells up to when rings are read, once all their rows are acknowledged: a quiet host has no
+    /// rows that the notes could come with.
+    fn tell_delivered(&mut self, ending: bool) -> Result<(), LinkError> {
+        let (told, at_ns) = &self.delivered_told;
+        let now_ns = clock::monotonic_ns();
+        let is_due = ending || now_ns >= at_ns.saturating_add(crate::nanos(DELIVERED_EVERY));
+        if !is_due || !self.has_delivered_all() {
+            return Ok(());
+        }
+        let (row, delivered, names) = self.link.spool.delivered();
+        if row > self.next_row || delivered == *told {
+            return Ok(());
+        }
+        // The rings are read to here, by and large: their own deliveries say it exactly.
+        let caught_up_ns = delivered.iter().map(|(_, at)| *at).filter(|at| *at < DELIVERED_ALL);
+        self.caught_up_ns = caught_up_ns.min().unwrap_or(self.caught_up_ns);
+        let extras = Extras { delivered: delivered.clone(), ..Extras::default() };
+        let message = wire::Message { extras, names, ..wire::Message::default() };
+        let rows = FromAgent::Rows(Rows::pack(self.next_row, &message)?);
+        if offer(&self.sender, rows)?.is_none() {
+            self.delivered_told = (delivered, now_ns);
+            self.in_flight.push_back(self.next_row);
+        }
+        Ok(())
     }
 
     fn check_silence(&mut self) -> Result<(), LinkError> {

@@ -7,6 +7,7 @@ use super::value::{self, Any, Text};
 use super::vocabulary::{OTHER, Vocabulary};
 use super::wire::{Message, WireError};
 use super::words::Words;
+use chronoscope_model::context::UNFOLLOWED_LINKS;
 use chronoscope_model::{
     Batch, ChainId, ClassId, ClassName, Flags, NO_PROCESS_CPU, Names, Record, Status, TransactionId,
 };
@@ -268,6 +269,8 @@ struct Place {
     asynchronous: bool,
     /// The chain that its own is the continuation of.
     joins: Option<ChainId>,
+    /// Its first link is what it hangs in: all others are further parents.
+    follows_first: bool,
 }
 
 /// A span without a parent that has a link hangs in the first one: that is how a consumer names
@@ -279,6 +282,7 @@ fn place(span: &Span<'_>) -> Result<Place, WireError> {
         parent: span.parent,
         asynchronous: consumer && !span.parent.is_none(),
         joins: None,
+        follows_first: false,
     };
     let Some((chain, id)) = span.link.map(linked).transpose()?.flatten() else {
         return Ok(named);
@@ -287,7 +291,8 @@ fn place(span: &Span<'_>) -> Result<Place, WireError> {
     if (within && id == span.id) || !(span.parent.is_none() || (consumer && within)) {
         return Ok(named);
     }
-    Ok(Place { parent: id, asynchronous: true, joins: (!within).then_some(chain) })
+    let joins = (!within).then_some(chain);
+    Ok(Place { parent: id, asynchronous: true, joins, follows_first: true })
 }
 
 /// The span that a link names; `None` when its ids are none.
@@ -331,6 +336,7 @@ fn describe(
     if span.kind != keys::INTERNAL as u64 {
         words.property(keys::KIND, kind.unwrap_or(&keys::KINDS[0]));
     }
+    unfollowed(span, place, record, words)?;
     status(span.status, record, words)?;
     words.count_if(keys::FLAGS, span.flags);
     words.property_if(keys::TRACE_STATE, span.trace_state.text()?);
@@ -341,6 +347,35 @@ fn describe(
     names.iter().zip(span.dropped).for_each(|(key, count)| words.count_if(key, count));
     repeated(span, record, words)?;
     words.end_level(0);
+    Ok(())
+}
+
+/// Names the chains of links that are not followed: before the attributes, so that it is not they
+/// for which there is no room.
+fn unfollowed(
+    span: &Span<'_>,
+    place: &Place,
+    record: &mut Record,
+    words: &mut Words,
+) -> Result<(), Stop> {
+    let mut chains = String::new();
+    let mut links = 0;
+    for field in span.message.fields() {
+        let field = field?;
+        if field.number != span::LINKS {
+            continue;
+        }
+        links += 1;
+        let followed = place.follows_first && links == 1;
+        if let Some((chain, _)) = linked(field.bytes("Span")?)?.filter(|_| !followed) {
+            chains += if chains.is_empty() { "" } else { " " };
+            chains += &chain.to_string();
+        }
+    }
+    if !chains.is_empty() {
+        record.flags |= Flags::FURTHER_PARENTS.0;
+        words.property(UNFOLLOWED_LINKS, &chains);
+    }
     Ok(())
 }
 

@@ -9,7 +9,9 @@ use axum::Json;
 use axum::extract::State;
 use chronoscope_model::{ChainId, ClassName, Names, ProcessId, Record, Transaction};
 use chronoscope_record::read::{Ring, RingError, find_rings};
+use chronoscope_store::ask::ClassSelector;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::path::Path as FilePath;
 use utoipa::{IntoParams, ToSchema};
 
@@ -167,6 +169,26 @@ impl std::str::FromStr for Hexadecimal {
 /// The rings of a folder that can be read; those that cannot are told by `/rings`.
 pub(super) fn rings_in(folder: &FilePath) -> impl Iterator<Item = Ring> {
     find_rings(folder).into_iter().filter_map(|path| Ring::open(&path).ok())
+}
+
+/// How many transactions of a class have not ended that started in a time: UTC, nanoseconds since
+/// 1970.
+pub(super) fn open_of_class(
+    folder: &FilePath,
+    class: &ClassSelector,
+    start_ns: &Range<i64>,
+) -> u64 {
+    let mut count = 0;
+    for mut ring in rings_in(folder) {
+        // A ring that is damaged is told by `/rings`.
+        let open = ring.open_transactions().unwrap_or_default();
+        let is_one = |record: &Record| {
+            let name = ring.names().class(record.class);
+            name.is_some_and(|name| class.selects(name)) && start_ns.contains(&record.start_ns)
+        };
+        count += open.iter().filter(|open| is_one(&open.record)).count() as u64;
+    }
+    count
 }
 
 /// The transactions of a chain that have not ended.

@@ -1,9 +1,10 @@
 //! What a store answers.
 
+use super::arrivals::{Arrivals, ENDS_WITHIN_NS, Sources};
 use super::book::Book;
-use super::question::Question;
+use super::question::{Judged, Kind, Question};
 use super::series::{Findings, Point};
-use crate::Damage;
+use crate::{Damage, Snapshot};
 use chronoscope_chain::{Counts, Crossings, Distribution, Requirement, Split, Verdict, sort};
 use chronoscope_model::ClassId;
 use std::ops::RangeInclusive;
@@ -15,6 +16,8 @@ pub struct Answer {
     pub distribution: Option<Distribution>,
     /// Whether the limit is kept, where one was asked for.
     pub verdict: Option<Verdict>,
+    /// Which roots arrived, where that was asked for.
+    pub arrivals: Option<Arrivals>,
     /// By path from the selected root to the leaf, most durations first.
     pub paths: Vec<PathAnswer>,
     /// How many durations were used, and why others were not.
@@ -75,7 +78,6 @@ pub struct Losses {
 
 impl Answer {
     pub(super) fn new(
-        question: &Question,
         book: &Book,
         mut findings: Findings,
         mut losses: Losses,
@@ -112,10 +114,10 @@ impl Answer {
             let by_count = b.distribution.count.cmp(&a.distribution.count);
             by_count.then_with(|| a.path.cmp(&b.path))
         });
-        let judge = |limit_ns| Requirement::within(limit_ns).judge(&durations_ns);
         Self {
             distribution: total,
-            verdict: question.limit_ns.map(judge),
+            verdict: None,
+            arrivals: None,
             paths,
             counts,
             points,
@@ -128,6 +130,64 @@ impl Answer {
                 crossings,
             }),
             durations_ns,
+        }
+    }
+
+    /// Judges what was found, with what is known of what was not.
+    pub(super) fn judge(
+        &mut self,
+        snapshot: &Snapshot,
+        question: &Question,
+        arrivals: Option<Arrivals>,
+    ) {
+        let Some(requirement) = question.limit_ns.map(Requirement::within) else { return };
+        self.verdict = Some(match &arrivals {
+            Some(arrivals) => arrivals.verdict(question.judged, requirement),
+            None if question.judged == Judged::Durations || question.leaf.is_none() => {
+                self.verdict_on_durations(snapshot, question, requirement)
+            }
+            None => Verdict { unseen: u64::MAX, ..requirement.judge(&self.durations_ns) },
+        });
+        self.arrivals = arrivals;
+    }
+
+    /// Judges durations of a store that does not say what it has lost: nothing is certain.
+    pub(super) fn judge_without_losses(&mut self, question: &Question) {
+        let judge = |limit_ns| Requirement::within(limit_ns).judge(&self.durations_ns);
+        self.verdict =
+            question.limit_ns.map(judge).map(|verdict| Verdict { unseen: u64::MAX, ..verdict });
+    }
+
+    /// Judges durations alone: those that were lost may have been within the limit or above it.
+    fn verdict_on_durations(
+        &self,
+        snapshot: &Snapshot,
+        question: &Question,
+        requirement: Requirement,
+    ) -> Verdict {
+        let verdict = requirement.judge(&self.durations_ns);
+        let ended_by = question.start_ns.end.saturating_add(ENDS_WITHIN_NS);
+        let lost =
+            |class| Sources::of(snapshot, class).lost_rows(question.start_ns.start, ended_by);
+        let unreadable = self.losses.damage.iter().map(|damage| damage.rows_lost).sum::<u64>();
+        match (question.kind, &question.leaf) {
+            (Kind::Acpd, Some(leaf)) => Verdict {
+                unseen: lost(leaf)
+                    .saturating_add(unreadable)
+                    .saturating_add(self.counts.negative + self.counts.root_missing),
+                ..verdict
+            },
+            (Kind::Sync, _) => {
+                let unseen = lost(&question.root).saturating_add(unreadable);
+                Verdict { unseen, ..verdict }
+            }
+            // Any lost row may have been the end of a chain: it is then longer than it seems.
+            (Kind::Apcd, _) | (Kind::Acpd, None) => {
+                let lost = snapshot.ledger().lost_rows().saturating_add(unreadable);
+                let doubtful = lost.min(verdict.within);
+                let within = verdict.within - doubtful;
+                Verdict { within, undecided: doubtful, ..verdict }
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use super::gather::{Asking, Gathered, gather};
 use super::question::Question;
 use super::spread::spread;
 use crate::{Snapshot, StoreError};
-use chronoscope_chain::{Counts, Crossings, Distribution, Requirement, sort};
+use chronoscope_chain::{Counts, Crossings, Distribution, sort};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -38,7 +38,6 @@ pub fn ask_again(
     asking: &Asking<'_>,
 ) -> Result<Answer, StoreError> {
     let (all, losses) = gather(snapshot, question, asking, durations)?;
-    let judge = |limit_ns| Requirement::within(limit_ns).judge(&all.ascending_ns);
     let mut paths: Vec<PathAnswer> = all
         .by_path
         .iter()
@@ -53,9 +52,10 @@ pub fn ask_again(
         let by_count = b.distribution.count.cmp(&a.distribution.count);
         by_count.then_with(|| a.path.cmp(&b.path))
     });
-    Ok(Answer {
+    let mut answer = Answer {
         distribution: all.distribution,
-        verdict: question.limit_ns.map(judge),
+        verdict: None,
+        arrivals: None,
         paths,
         counts: all.counts,
         points: Vec::new(),
@@ -64,7 +64,9 @@ pub fn ask_again(
         losses,
         clocks: all.clocks,
         durations_ns: all.ascending_ns,
-    })
+    };
+    answer.judge(snapshot, question, None);
+    Ok(answer)
 }
 
 /// What one thread has found.

@@ -221,7 +221,7 @@ impl Task<'_> {
                             run.extend(chain, rows);
                         }
                     } else if partition.index == 0
-                        && !grouping.ask_chain(rows, Asked::OrAside, &mut paths)
+                        && !grouping.ask_chain(chain, rows, Asked::OrAside, &mut paths)
                     {
                         mine.extend(chain, rows);
                     }

@@ -83,6 +83,7 @@ pub(super) fn gather<T>(
         keep: Keep::Whole,
         window_ns: question.start_ns.clone(),
         ways: None,
+        arriving: None,
     };
     let task = Task { shared: &shared, limits: asking.limits, damage: Mutex::default() };
     let window = (question.start_ns.start, question.start_ns.end);

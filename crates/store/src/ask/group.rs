@@ -4,12 +4,14 @@
 //! parts.
 
 use super::Shared;
+use super::arrivals::Arriving;
 use super::clock::HostClocks;
 use super::file::{Columns, SegmentFile};
 use super::question::Kind;
 use super::series::{Findings, Point, Whole};
 use super::ways::Ways;
 use crate::StoreError;
+use chronoscope_chain::arrivals::ArrivalFinder;
 use chronoscope_chain::links::bits;
 use chronoscope_chain::{
     Assembler, Chain, ChainRows, Counts, Evaluator, Found, Hop, HostIndex, Negative, Part,
@@ -42,6 +44,7 @@ pub(super) fn read_native(
     ];
     let mut names = names.to_vec();
     names.extend(shared.clocks.iter().flat_map(HostClocks::columns));
+    names.extend(shared.arriving.iter().flat_map(Arriving::columns));
     let selection = match &shared.ways {
         Some(ways) if ways.chains.is_some() => match select(file, &mut wanted)? {
             Some(selection) => Some(selection),
@@ -50,12 +53,15 @@ pub(super) fn read_native(
         _ => None,
     };
     let is_selected = selection.is_some();
-    let mut hosts = Vec::new();
+    let (mut hosts, mut outcomes) = (Vec::new(), Vec::new());
     for batch in file.read(&names, None, selection)? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = Columns { file, batch: &batch };
         if let Some(clocks) = &shared.clocks {
             clocks.hosts_of(&columns, &mut hosts)?;
+        }
+        if let Some(arriving) = &shared.arriving {
+            arriving.outcomes_of(&columns, &mut outcomes)?;
         }
         let common = Common::of(&columns)?;
         let (levels, roots) = (columns.levels("level")?, columns.instants("root_start")?);
@@ -78,6 +84,7 @@ pub(super) fn read_native(
             let told = Told { path, level: levels[row], root_start_ns: roots[row] };
             run.push(chain, common.hop(row, class), Some(told));
             hosts.get(row).into_iter().for_each(|hosts| run.stamped_by(*hosts));
+            outcomes.get(row).into_iter().for_each(|outcome| run.ended_as(*outcome));
         }
     }
     run.sort();
@@ -132,7 +139,9 @@ pub(super) fn read_foreign(
         ["chain_high", "chain_low", "id", "parent", "start", "elapsed_ns", "application", "class"];
     let mut names = names.to_vec();
     names.extend(shared.clocks.iter().flat_map(HostClocks::columns));
+    names.extend(shared.arriving.iter().flat_map(Arriving::columns));
     let (mut rows, mut hosts) = (ChainRows::default(), Vec::new());
+    let mut outcomes = Vec::new();
     let mut last = ChainId::NONE;
     for batch in file.read(&names, None, None)? {
         let batch = batch.map_err(file.unreadable())?;
@@ -140,6 +149,9 @@ pub(super) fn read_foreign(
         let common = Common::of(&columns)?;
         if let Some(clocks) = &shared.clocks {
             clocks.hosts_of(&columns, &mut hosts)?;
+        }
+        if let Some(arriving) = &shared.arriving {
+            arriving.outcomes_of(&columns, &mut outcomes)?;
         }
         let (applications, application_words) = columns.words("application")?;
         let (classes, class_words) = columns.words("class")?;
@@ -154,7 +166,7 @@ pub(super) fn read_foreign(
             let class = known.class(*pair.0, *pair.1, shared);
             let class = class.ok_or_else(|| file.strange("class"))?;
             let host = hosts.get(row).map(|hosts| hosts.own);
-            rows.push_foreign(common.hop(row, class), host);
+            rows.push_foreign(common.hop(row, class), host, outcomes.get(row).copied());
         }
     }
     if !rows.hops.is_empty() {
@@ -250,6 +262,9 @@ pub(super) fn read_unsealed(
         if let Some(clocks) = &shared.clocks {
             run.stamped_by(clocks.hosts_by_id(shared.names, record.process, record.root_process));
         }
+        if let Some(arriving) = &shared.arriving {
+            run.ended_as(arriving.outcome_of(record, shared.names));
+        }
     }
     run.sort();
     run
@@ -267,6 +282,8 @@ pub(super) struct Grouping<'a> {
     shared: &'a Shared<'a>,
     assembler: Assembler,
     evaluator: Evaluator,
+    /// Where arrivals are asked for.
+    finder: Option<ArrivalFinder>,
     series: HashMap<SeriesKey, SeriesNumber>,
     last_series: Option<(SeriesKey, SeriesNumber)>,
     way: Vec<Hop>,
@@ -292,7 +309,10 @@ impl<'a> Grouping<'a> {
         let mut evaluator = Evaluator::new(shared.book().selection.clone());
         let asked = shared.clocks.is_some() || shared.question.path.is_some();
         evaluator.negatives = asked.then(Vec::new);
+        let finder = shared.arriving.as_ref();
+        let finder = finder.map(|_| ArrivalFinder::new(evaluator.selection().clone()));
         Self {
+            finder,
             shared,
             assembler: Assembler::default(),
             evaluator,
@@ -317,7 +337,7 @@ impl<'a> Grouping<'a> {
     ) -> Run {
         let mut aside = Run::default();
         merge_between(runs, from, until, |chain, rows| {
-            if !self.ask_chain(rows, asked, paths) {
+            if !self.ask_chain(chain, rows, asked, paths) {
                 aside.extend(chain, rows);
             }
         });
@@ -328,11 +348,23 @@ impl<'a> Grouping<'a> {
     pub(super) fn into_findings(mut self) -> Findings {
         self.findings.counts.add(&self.evaluator.counts);
         self.findings.counts.take_back(&self.refused);
+        if let Some(finder) = self.finder {
+            let totals = &mut self.findings.arrivals.totals;
+            totals.unlinked_leaves += finder.unlinked_leaves;
+            totals.leaves_elsewhere += finder.leaves_elsewhere;
+            totals.nested |= finder.nested;
+        }
         self.findings
     }
 
     /// Asks one chain; whether it was asked, and not to be put aside.
-    pub(super) fn ask_chain(&mut self, rows: &ChainRows, asked: Asked, paths: &mut Paths) -> bool {
+    pub(super) fn ask_chain(
+        &mut self,
+        id: ChainId,
+        rows: &ChainRows,
+        asked: Asked,
+        paths: &mut Paths,
+    ) -> bool {
         let hops = match self.shared.clocks.as_ref().filter(|clocks| clocks.corrected) {
             Some(clocks) => {
                 clocks.correct(rows, &mut self.corrected);
@@ -357,6 +389,9 @@ impl<'a> Grouping<'a> {
             refused: &mut self.refused,
         };
         let paths = &*paths;
+        if let (Some(arriving), Some(finder)) = (&self.shared.arriving, &mut self.finder) {
+            arriving.ask(finder, id, (&chain, rows), paths, &mut sink.findings.arrivals);
+        }
         let each = |found: Found| sink.take(rows, &chain, paths, found);
         match self.shared.question.kind {
             Kind::Apcd => self.evaluator.apcd(&chain, paths, each),

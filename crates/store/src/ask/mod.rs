@@ -38,6 +38,7 @@
 //! pass over columns; the store itself doubles nothing.
 
 mod answer;
+mod arrivals;
 mod book;
 mod cache;
 mod chosen;
@@ -69,8 +70,10 @@ mod ways;
 mod worst;
 
 pub use answer::{Answer, ClockQuality, Losses, PathAnswer};
+pub use arrivals::{Arrivals, NAMED_MAX, RootWithoutLeaf, SilentSource};
 pub use cache::DurationCache;
 pub use chosen::{ChainPoint, Order, chosen};
+pub use chronoscope_chain::arrivals::Required;
 pub use chronoscope_chain::{ClassSelector, Level};
 pub use classes::{ClassStatistics, classes};
 pub use compare::{ComparedPart, ComparedSide, Comparison, compare};
@@ -84,7 +87,7 @@ pub use locate::locate;
 pub use paths::{PathStatistics, paths};
 pub(crate) use pieces::{Piece, Pieces};
 pub use progress::Progress;
-pub use question::{Clocks, Kind, Limits, Question};
+pub use question::{Clocks, Judged, Kind, Limits, Question, Receivers};
 pub use run::{REACH, ask, ask_watched};
 pub use sample::sample;
 pub use scatter::{
@@ -93,6 +96,7 @@ pub use scatter::{
 pub use series::Point;
 pub use worst::{ByClass, Worst, worst};
 
+use arrivals::Arriving;
 use book::Book;
 use chronoscope_chain::HostIndex;
 use chronoscope_model::{ClassId, Names};
@@ -116,6 +120,8 @@ struct Shared<'a> {
     window_ns: Range<i64>,
     /// The ways that are to be found, and nothing else.
     ways: Option<Ways>,
+    /// Where arrivals are asked for.
+    arriving: Option<Arriving>,
 }
 
 impl Shared<'_> {

@@ -44,8 +44,17 @@ impl<'a> Pieces<'a> {
         // Readings of clocks are kept with files only.
         let keep = Keep::of(question);
         let window_ns = question.start_ns.clone();
-        let shared =
-            Shared { question, names, book, clocks: None, progress, keep, window_ns, ways: None };
+        let shared = Shared {
+            question,
+            names,
+            book,
+            clocks: None,
+            progress,
+            keep,
+            window_ns,
+            ways: None,
+            arriving: None,
+        };
         Self { shared, limits, findings: Mutex::new(Findings::new(keep)) }
     }
 
@@ -96,6 +105,8 @@ impl<'a> Pieces<'a> {
     pub(crate) fn into_answer(self, losses: Losses) -> Answer {
         let findings = self.findings.into_inner().unwrap_or_else(PoisonError::into_inner);
         let book = self.shared.book();
-        Answer::new(self.shared.question, &book, findings, losses, None)
+        let mut answer = Answer::new(&book, findings, losses, None);
+        answer.judge_without_losses(self.shared.question);
+        answer
     }
 }

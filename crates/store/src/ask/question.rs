@@ -1,5 +1,6 @@
 //! What may be asked of a store.
 
+use chronoscope_chain::arrivals::Required;
 use chronoscope_chain::{ClassSelector, Level};
 use std::ops::{Range, RangeInclusive};
 use std::time::Duration;
@@ -24,6 +25,38 @@ pub enum Clocks {
     Raw,
     /// By the root's clock, as far as the clocks' offsets are known.
     Corrected,
+}
+
+/// What counts as one receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Receivers {
+    /// A process: its application, host and process number.
+    Processes,
+    /// A host.
+    Hosts,
+}
+
+/// What a verdict judges, where durations go from a root to leaves of a class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Judged {
+    /// Every duration, of leaves that FAILED as well. What did not arrive is not looked for.
+    #[default]
+    Durations,
+    /// Pairs of a root and a leaf: only what arrived counts. Costs the grouping of all rows by
+    /// chain, as all below.
+    Arrived,
+    /// What arrived, as long as no root is missing.
+    Described,
+    /// All roots.
+    Roots {
+        /// How many leaves each of them needs.
+        required: Required,
+        /// Of one receiver only the first leaf counts; `None`: every leaf counts.
+        receivers: Option<Receivers>,
+        /// How long a root without its leaves is open, in nanoseconds; the limit where it is not
+        /// given, and never less.
+        timeout_ns: Option<u64>,
+    },
 }
 
 /// A question about durations. [`Question::acpd`] and its siblings fill in the usual.
@@ -52,6 +85,8 @@ pub struct Question {
     pub duration_ns: RangeInclusive<u64>,
     /// The longest good duration, in nanoseconds: a verdict is asked for.
     pub limit_ns: Option<u64>,
+    /// What the verdict judges. Only for [`Kind::Acpd`] with a leaf and a limit.
+    pub judged: Judged,
     /// Whether to split the durations hop by hop. Costs the grouping of all rows by chain. Only
     /// for [`Kind::Acpd`].
     pub split: bool,
@@ -74,6 +109,7 @@ impl Question {
             hosts: Vec::new(),
             duration_ns: 0..=u64::MAX,
             limit_ns: None,
+            judged: Judged::Durations,
             split: false,
             points: false,
             clocks: Clocks::Raw,

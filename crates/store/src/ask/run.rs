@@ -1,12 +1,13 @@
 //! Which rows a question needs, and in which way they are asked, on several threads.
 
 use super::answer::{Answer, Losses};
+use super::arrivals::Arriving;
 use super::book::Book;
 use super::clock::HostClocks;
 use super::file::SegmentFile;
 use super::foreign::{ForeignChains, Meeting};
 use super::group::{Asked, Grouping, read_native, read_unsealed};
-use super::question::{Kind, Limits, Question};
+use super::question::{Judged, Kind, Limits, Question};
 use super::scan::scan;
 use super::series::{Findings, Keep, Whole};
 use super::spread::spread;
@@ -47,7 +48,7 @@ pub fn ask_watched(
     limits: &Limits,
     progress: &Progress,
 ) -> Result<Answer, StoreError> {
-    let shared = Shared {
+    let mut shared = Shared {
         question,
         names: snapshot.names(),
         book: Mutex::new(Book::new(snapshot.names(), question)),
@@ -56,17 +57,27 @@ pub fn ask_watched(
         keep: Keep::of(question),
         window_ns: question.start_ns.clone(),
         ways: None,
+        arriving: None,
     };
-    let task = Task { shared: &shared, limits, damage: Mutex::new(Vec::new()) };
     let minutes = Minutes::of(snapshot, question, limits);
     progress.expect(minutes.segments());
-    let findings = match question.kind {
-        Kind::Sync => task.ask_each(&minutes)?,
-        Kind::Acpd | Kind::Apcd => task.ask_chains(&minutes)?,
-    };
+    if let Some(mut arriving) = Arriving::of(snapshot, question) {
+        let task = Task { shared: &shared, limits, damage: Mutex::default() };
+        task.find_linked(snapshot, &minutes, &mut arriving)?;
+        shared.arriving = Some(arriving);
+    }
+    let (mut findings, mut unreadable) = ask_rows(&shared, limits, &minutes)?;
+    if let Some(arriving) = shared.arriving.as_mut()
+        && !unreadable.is_empty()
+        && !arriving.evidence.damaged
+    {
+        // What cannot be read may hold any leaf: known now, so that it is judged by that.
+        arriving.evidence.damaged = true;
+        (findings, unreadable) = ask_rows(&shared, limits, &minutes)?;
+    }
     let ledger = snapshot.ledger();
     let mut damage = snapshot.damage().to_vec();
-    damage.extend(task.damage.into_inner().unwrap_or_default());
+    damage.extend(unreadable);
     let losses = Losses {
         lost_rows: ledger.lost_rows(),
         damaged_rows: ledger.damaged_rows,
@@ -77,7 +88,25 @@ pub fn ask_watched(
     let book = shared.book();
     let read = shared.clocks.as_ref().filter(|clocks| clocks.read);
     let corrected = read.map(|clocks| clocks.corrected);
-    Ok(Answer::new(question, &book, findings, losses, corrected))
+    let found = std::mem::take(&mut findings.arrivals);
+    let arrivals = shared.arriving.as_ref().map(|known| known.answer(snapshot, question, found));
+    let mut answer = Answer::new(&book, findings, losses, corrected);
+    answer.judge(snapshot, question, arrivals);
+    Ok(answer)
+}
+
+/// Asks all rows that matter; and what of them could not be read.
+fn ask_rows(
+    shared: &Shared<'_>,
+    limits: &Limits,
+    minutes: &Minutes<'_>,
+) -> Result<(Findings, Vec<Damage>), StoreError> {
+    let task = Task { shared, limits, damage: Mutex::default() };
+    let findings = match shared.question.kind {
+        Kind::Sync => task.ask_each(minutes)?,
+        Kind::Acpd | Kind::Apcd => task.ask_chains(minutes)?,
+    };
+    Ok((findings, task.damage.into_inner().unwrap_or_default()))
 }
 
 /// The rows of one native minute.
@@ -103,7 +132,11 @@ impl<'a> Minutes<'a> {
                 RowKind::Native => REACH,
                 RowKind::Foreign => limits.foreign_reach,
             };
-            let range = around(&question.start_ns, reach);
+            let mut range = around(&question.start_ns, reach);
+            if slot.kind == RowKind::Foreign && question.judged != Judged::Durations {
+                // A leaf belongs to its root whenever it comes.
+                range.end = i64::MAX;
+            }
             slot.minute.end_ns() > range.start && slot.minute.start_ns() < range.end
         };
         for segment in snapshot.segments().iter().filter(|segment| wanted(segment.slot)) {
@@ -219,7 +252,10 @@ impl Task<'_> {
     ) -> Result<Findings, StoreError> {
         let empty = || Findings::new(self.shared.keep);
         let corrected = self.shared.clocks.as_ref().is_some_and(|clocks| clocks.corrected);
-        let grouped = self.shared.question.split || corrected || self.shared.ways.is_some();
+        let grouped = self.shared.question.split
+            || corrected
+            || self.shared.ways.is_some()
+            || self.shared.arriving.is_some();
         if let ([part], [], false) = (&minute.parts[..], &minute.unsealed[..], grouped) {
             let scanned = SegmentFile::open(&part.path).and_then(|file| {
                 if self.is_outside(&file) {

@@ -1,5 +1,6 @@
 //! Durations as they are found: by path, with what could not be used.
 
+use super::arrivals::ArrivalsFound;
 use super::question::Question;
 use chronoscope_chain::{Counts, Crossings, HostIndex, Hosts, Split, Way};
 use chronoscope_model::ClassId;
@@ -241,6 +242,8 @@ pub(super) struct Findings {
     pub(super) rows: u64,
     /// The ways that were looked for.
     pub(super) ways: Vec<(Point, Way)>,
+    /// Which roots arrived, where that is asked for.
+    pub(super) arrivals: ArrivalsFound,
 }
 
 impl Findings {
@@ -256,6 +259,7 @@ impl Findings {
             unsplit: 0,
             rows: 0,
             ways: Vec::new(),
+            arrivals: ArrivalsFound::default(),
         }
     }
 
@@ -354,6 +358,7 @@ impl Findings {
         self.unsplit += other.unsplit;
         self.rows += other.rows;
         self.ways.append(&mut other.ways);
+        self.arrivals.merge(other.arrivals);
     }
 
     /// The paths with their series.

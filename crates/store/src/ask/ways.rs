@@ -369,6 +369,7 @@ fn read(
         keep: Keep::Durations,
         window_ns: question.start_ns.clone(),
         ways: Some(wanted),
+        arriving: None,
     };
     let task = Task { shared: &shared, limits: asking.limits, damage: Mutex::default() };
     let mut found = Vec::new();

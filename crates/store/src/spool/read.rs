@@ -92,6 +92,20 @@ impl Spool {
         Ok(None)
     }
 
+    /// Up to when processes have delivered, with their names; and the row that the receiver must
+    /// have before it is told so.
+    pub fn delivered(&self) -> (u64, Vec<(ProcessId, i64)>, Names) {
+        let intake = self.intake();
+        let delivered: Vec<_> = intake.ledger.deliveries.iter().collect();
+        let mut names = Names::default();
+        for (process, _) in &delivered {
+            if let Some(name) = intake.ledger.names.process(*process) {
+                names.add_process(name.clone());
+            }
+        }
+        (intake.next_row, delivered, names)
+    }
+
     /// Opens the first file that is wanted, by the row after its last and its number.
     fn open_file(
         &self,
@@ -141,6 +155,12 @@ impl Spool {
         // Losses are totals: the last one says it all.
         let lost: BTreeMap<ProcessId, u64> = extras.lost.drain(..).collect();
         extras.lost.extend(lost);
+        let mut delivered = BTreeMap::new();
+        for (process, until_ns) in extras.delivered.drain(..) {
+            let known = delivered.entry(process).or_insert(until_ns);
+            *known = until_ns.max(*known);
+        }
+        extras.delivered.extend(delivered);
         let names = self.names_of(&batch, &extras);
         SpoolBlock { first_row: first_row + skipped, batch, names, extras }
     }
@@ -149,6 +169,8 @@ impl Spool {
         let mut classes: HashSet<ClassId> = HashSet::new();
         let mut paths: HashSet<PathId> = HashSet::new();
         let mut processes: HashSet<ProcessId> = extras.lost.iter().map(|(id, _)| *id).collect();
+        processes.extend(extras.losses.iter().map(|loss| loss.process));
+        processes.extend(extras.delivered.iter().map(|(id, _)| *id));
         for record in batch.records() {
             classes.insert(record.class);
             paths.insert(record.path);

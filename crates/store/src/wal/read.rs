@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 /// First bytes of a log file.
 const FILE_MAGIC: [u8; 8] = *b"CHRNOWAL";
-/// Version of the format that is written here. Version 2 has notes that version 1 did not know.
-const VERSION: u32 = 2;
+/// Version of the format that is written here. Each has notes that the one before did not know.
+const VERSION: u32 = 3;
 /// Size of a file's head, in bytes.
 pub(crate) const FILE_HEAD_LEN: usize = 32;
 

@@ -96,7 +96,12 @@ fn judge(paths: &ByPath, limit: &Limit, names: &Paths) -> Verdict {
         }
     }
     let within = count - above.min(count);
-    Verdict { requirement: Requirement::within(limit.limit_ns), count, within }
+    Verdict {
+        requirement: Requirement::within(limit.limit_ns),
+        count,
+        within,
+        ..Verdict::default()
+    }
 }
 
 /// The classes of paths, by their words.

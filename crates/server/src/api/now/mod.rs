@@ -322,7 +322,8 @@ impl Sums {
             let above = buckets.filter(|(bucket, _)| bucket_min(*bucket) > limit.limit_ns);
             let above: u64 = above.map(|(_, count)| count).sum();
             let requirement = Requirement::within(limit.limit_ns);
-            let verdict = Verdict { requirement, count, within: count - above };
+            let verdict =
+                Verdict { requirement, count, within: count - above, ..Verdict::default() };
             LimitState {
                 limit_ns: limit.limit_ns,
                 above,

@@ -5,9 +5,10 @@ use crate::api::Api;
 use crate::api::asked::{Asked, QuestionName};
 use crate::api::error::{ApiError, ErrorBody};
 use crate::api::selection::Selection;
+use crate::arrivals::VerdictView;
 use axum::Json;
 use axum::extract::State;
-use chronoscope_chain::{Edges, Verdict};
+use chronoscope_chain::Edges;
 use chronoscope_store::ask::{Answer, ask_again};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -31,7 +32,8 @@ pub(in crate::api) struct HistogramAnswer {
     scale: AxisScale,
     /// Null without durations.
     distribution: Option<DistributionView>,
-    /// Where `limit_ns` was given.
+    /// Where `limit_ns` was given. Of kind acpd it never holds here: which roots did not arrive is
+    /// asked of `/arrivals`.
     verdict: Option<VerdictView>,
     paths: Vec<PathDistribution>,
     counts: CountsView,
@@ -46,19 +48,6 @@ pub(in crate::api) struct Bin {
     from_ns: u64,
     until_ns: u64,
     count: u64,
-}
-
-/// Whether a limit is kept, by exact counts.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(in crate::api) struct VerdictView {
-    limit_ns: u64,
-    /// The share that has to be within the limit.
-    share: f64,
-    count: u64,
-    above: u64,
-    share_above: f64,
-    holds: bool,
-    sentence: String,
 }
 
 /// The distribution along one path.
@@ -137,7 +126,7 @@ fn view(found: &Answer, count: usize, scale: AxisScale) -> HistogramAnswer {
         bins: bins.collect(),
         scale,
         distribution: found.distribution.as_ref().map(DistributionView::from),
-        verdict: found.verdict.as_ref().map(verdict),
+        verdict: found.verdict.as_ref().map(VerdictView::from),
         paths: found.paths.iter().map(path).collect(),
         counts: CountsView {
             used: found.counts.used,
@@ -151,17 +140,5 @@ fn view(found: &Answer, count: usize, scale: AxisScale) -> HistogramAnswer {
         },
         clocks: found.clocks.as_ref().map(ClockNote::from),
         elapsed_ms: 0,
-    }
-}
-
-fn verdict(of: &Verdict) -> VerdictView {
-    VerdictView {
-        limit_ns: of.requirement.limit_ns,
-        share: f64::from(of.requirement.share_millionths) / 1e6,
-        count: of.count,
-        above: of.above(),
-        share_above: of.share_above(),
-        holds: of.holds(),
-        sentence: of.to_string(),
     }
 }

@@ -1,5 +1,6 @@
 //! Questions about durations: `/scatter`, `/histogram`, `/chains`, `/hops` and `/compare`.
 
+mod arrivals;
 pub(super) mod chains;
 mod compare;
 mod histogram;
@@ -22,6 +23,7 @@ pub(super) fn routes() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .routes(routes!(scatter::scatter))
         .routes(routes!(histogram::histogram))
+        .routes(routes!(arrivals::arrivals))
         .routes(routes!(chains::chains))
         .routes(routes!(hops::hops))
         .routes(routes!(compare::compare))

@@ -1,0 +1,81 @@
+//! `GET /arrivals`: which roots reached a leaf, and the verdict on a limit over all of them.
+
+use super::{elapsed_ms, of_files};
+use crate::api::Api;
+use crate::api::asked::{Asked, QuestionName};
+use crate::api::error::{ApiError, ErrorBody};
+use crate::api::rings::open_of_class;
+use crate::api::selection::Selection;
+use crate::arrivals::{ArrivalsView, VerdictView};
+use crate::routes::judged;
+use axum::Json;
+use axum::extract::State;
+use chronoscope_store::ask::{Question, ask_watched};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+/// What has to arrive.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(in crate::api) struct Needed {
+    /// What each root needs: `each-root` (one leaf or more), `N..` (N or more), `N` (exactly N);
+    /// `arrived`: nothing, leaves that arrived are judged. Where nothing is said the verdict
+    /// describes what arrived, and does not say that it holds while a root is missing.
+    judge: Option<String>,
+    /// Of one receiver only the first leaf below a root counts: `process` or `host`.
+    distinct: Option<String>,
+    /// How long a root without its leaves is open: ns; the limit where it is longer.
+    timeout_ns: Option<u64>,
+}
+
+/// The roots of a selection, and whether they arrived.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(in crate::api) struct ArrivalsAnswer {
+    verdict: VerdictView,
+    arrivals: ArrivalsView,
+    /// Transactions of the root's class that have not ended, in the rings of this host: they have
+    /// no row yet, and are none of `roots`.
+    open_roots: u64,
+    elapsed_ms: u64,
+}
+
+/// Which of the selected roots arrived. Needs kind=acpd, a leaf and a limit; of a part of the
+/// leaves (path, hosts, lengths) it is not asked.
+#[utoipa::path(get, path = "/arrivals", tag = "durations", params(Selection, Needed, QuestionName),
+    responses((status = 200, body = ArrivalsAnswer), (status = 400, body = ErrorBody),
+        (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
+        (status = 500, body = ErrorBody), (status = 501, body = ErrorBody),
+        (status = 503, body = ErrorBody)))]
+pub(in crate::api) async fn arrivals(
+    State(api): State<Api>,
+    Asked { selection, id, own }: Asked<Needed>,
+) -> Result<Json<ArrivalsAnswer>, ApiError> {
+    let asked = judged(own.judge.as_deref(), own.distinct.as_deref(), own.timeout_ns);
+    let judged = asked.map_err(ApiError::question)?;
+    let question = Question { judged, ..selection.question()? };
+    let whole = question.leaf.is_some()
+        && question.path.is_none()
+        && question.hosts.is_empty()
+        && question.duration_ns == (0..=u64::MAX);
+    if !whole || question.limit_ns.is_none() {
+        return Err(ApiError::question("arrivals are of all leaves of a class, within limit_ns")
+            .hint("kind=acpd, root, leaf and limit_ns; no path, hosts, min_ns or max_ns"));
+    }
+    let began_ns = chronoscope_clock::monotonic_ns();
+    api.ask(id, move |api, progress| {
+        let found = of_files((api, progress), "which roots arrived", |snapshot, asking| {
+            ask_watched(snapshot, &question, asking.limits, asking.progress)
+        })?;
+        let both = found.verdict.as_ref().zip(found.arrivals.as_ref());
+        let (verdict, arrivals) =
+            both.ok_or_else(|| ApiError::failed("no verdict on a question for one"))?;
+        Ok(ArrivalsAnswer {
+            verdict: verdict.into(),
+            arrivals: arrivals.into(),
+            open_roots: open_of_class(&api.rings, &question.root, &question.start_ns),
+            elapsed_ms: elapsed_ms(began_ns),
+        })
+    })
+    .await
+}

@@ -1,0 +1,84 @@
+//! Up to which instant each source of rows has delivered.
+//!
+//! That a root has no leaf means nothing before the process that would record the leaf has
+//! delivered everything up to the end of the root's time. A collector notes how far it has read a
+//! ring, and that a ring was read to its end after its process had ended. A source of spans says
+//! nothing of itself: it has delivered up to the latest end among its spans, as long as it exports
+//! them in the order in which they ended.
+//!
+//! Limits: at most [`SOURCES_MAX`] processes; beyond, the one that delivered longest ago is
+//! forgotten and counts as one of which nothing is known.
+
+use chronoscope_model::ProcessId;
+use std::collections::BTreeMap;
+
+/// Most processes that are remembered: some 1.5 MB of memory.
+pub const SOURCES_MAX: usize = 1 << 16;
+
+/// Stands for "all that it ever will": the process has ended and its ring was read to the end.
+pub const DELIVERED_ALL: i64 = i64::MAX;
+
+/// How far each process has delivered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Deliveries(BTreeMap<ProcessId, i64>);
+
+impl Deliveries {
+    /// Notes that every transaction of a process that ended before `until_ns` (UTC, nanoseconds
+    /// since 1970, by the clock of its host) is here or known to be lost. An earlier instant than
+    /// is known changes nothing.
+    pub(crate) fn insert(&mut self, process: ProcessId, until_ns: i64) {
+        let known = self.0.entry(process).or_insert(until_ns);
+        *known = (*known).max(until_ns);
+        if self.0.len() > SOURCES_MAX {
+            let oldest = self.0.iter().min_by_key(|(id, at)| (**at, **id)).map(|(id, _)| *id);
+            oldest.map(|id| self.0.remove(&id));
+        }
+    }
+
+    /// Up to when a process has delivered; `None` when nobody said.
+    pub fn of(&self, process: ProcessId) -> Option<i64> {
+        self.0.get(&process).copied()
+    }
+
+    /// All that is known.
+    pub fn iter(&self) -> impl Iterator<Item = (ProcessId, i64)> {
+        self.0.iter().map(|(process, until_ns)| (*process, *until_ns))
+    }
+
+    /// Whether nobody ever said anything.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Forgets processes that `keep` does not want.
+    pub(crate) fn retain(&mut self, keep: impl Fn(ProcessId, i64) -> bool) {
+        self.0.retain(|process, until_ns| keep(*process, *until_ns));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_does_not_go_back() {
+        let mut deliveries = Deliveries::default();
+        deliveries.insert(ProcessId(1), 50);
+        deliveries.insert(ProcessId(1), 20);
+        assert_eq!(deliveries.of(ProcessId(1)), Some(50));
+        deliveries.insert(ProcessId(1), DELIVERED_ALL);
+        assert_eq!(deliveries.of(ProcessId(1)), Some(DELIVERED_ALL));
+        assert_eq!(deliveries.of(ProcessId(2)), None);
+    }
+
+    #[test]
+    fn beyond_the_limit_the_one_that_is_silent_longest_goes() {
+        let mut deliveries = Deliveries::default();
+        let most = i64::try_from(SOURCES_MAX).unwrap();
+        for n in 0..=most {
+            deliveries.insert(ProcessId(n.unsigned_abs()), n);
+        }
+        assert_eq!(deliveries.of(ProcessId(0)), None);
+        assert_eq!(deliveries.of(ProcessId(1)), Some(1));
+    }
+}
