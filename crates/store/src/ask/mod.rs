@@ -45,6 +45,7 @@ mod chunk;
 mod classes;
 mod clock;
 mod compare;
+mod cut;
 mod durations;
 mod excerpts;
 mod fetch;
