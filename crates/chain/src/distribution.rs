@@ -157,12 +157,12 @@ impl fmt::Display for Thousands {
     }
 }
 
-/// A duration in the largest unit that leaves it whole: `1 s`, `250 ms`, `1500 us`.
+/// A duration in the largest unit that leaves it whole: `1 s`, `250 ms`, `1500 µs`.
 struct Nanoseconds(u64);
 
 impl fmt::Display for Nanoseconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")];
+        let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns")];
         let fits = units.iter().find(|(ns, _)| self.0.is_multiple_of(*ns) && self.0 > 0);
         let (ns, unit) = fits.unwrap_or(&(1, "ns"));
         write!(f, "{} {unit}", self.0 / ns)
@@ -284,7 +284,7 @@ mod tests {
         let all = Requirement { limit_ns: 1_500_000, share_millionths: 1_000_000 };
         assert_eq!(
             all.judge(&[1, 1_500_000]).to_string(),
-            "100.00 % of 2 chains within 1500 us: the requirement holds"
+            "100.00 % of 2 chains within 1500 µs: the requirement holds"
         );
         assert!(!all.judge(&[1, 1_500_001]).holds());
     }
