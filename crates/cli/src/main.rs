@@ -7,9 +7,11 @@ mod exit;
 mod interrupt;
 mod picture;
 mod screen;
+mod suggest;
 mod talk;
 mod text;
 mod times;
+mod usage;
 mod waterfall;
 
 use args::{Cli, Command};
@@ -37,8 +39,8 @@ fn main() -> ExitCode {
         // A reader that closed its end (head, less) has all it wants.
         Err(error) if is_closed_pipe(&error) => Exit::Done.into(),
         Err(error) => {
-            eprintln!("chronoscope: {error:#}");
-            Exit::Error.into()
+            eprintln!("chronoscope: {}", usage::joined(&error));
+            if usage::is_usage(&error) { Exit::Usage.into() } else { Exit::Error.into() }
         }
     }
 }

@@ -9,8 +9,9 @@ pub(crate) mod track;
 use crate::environment;
 use crate::exit;
 use crate::text::{parse_duration, parse_size};
+use crate::usage::Usage;
+use chronoscope_chain::Level;
 use chronoscope_model::ChainId;
-use chronoscope_store::StoreError;
 use chronoscope_store::source::Source;
 use clap::{Args, Parser, Subcommand};
 use std::net::SocketAddr;
@@ -75,10 +76,16 @@ pub(crate) struct Data {
 
 impl Data {
     /// The store that is asked: `--store`, `--data`, what the environment says.
-    pub(crate) fn source(&self) -> Result<Source, StoreError> {
+    ///
+    /// # Errors
+    /// When the URL names no store that is known here.
+    pub(crate) fn source(&self) -> Result<Source, Usage> {
         let url = self.store.clone();
         let url = url.or_else(|| environment::store_url().filter(|_| self.data.is_none()));
-        url.map_or_else(|| Ok(Source::Files(self.dir())), |url| Source::open(&url))
+        url.map_or_else(
+            || Ok(Source::Files(self.dir())),
+            |url| Source::open(&url).map_err(Usage::new),
+        )
     }
 
     /// The folder.
@@ -100,6 +107,16 @@ pub(crate) struct Span {
     /// Read and print times in UTC instead of the local time zone
     #[arg(long)]
     pub(crate) utc: bool,
+}
+
+fn level(text: &str) -> Result<Level, String> {
+    match text {
+        "any" => Ok(Level::Any),
+        number => number
+            .parse()
+            .map(Level::Exactly)
+            .map_err(|_| format!("{text:?}: expected a number of steps from the root, or any")),
+    }
 }
 
 /// Most letters of a store's name.
@@ -232,8 +249,8 @@ pub(crate) struct Chains {
     #[arg(long, value_name = "CLASS", required_unless_present_any = ["sync", "apcd"])]
     pub(crate) leaf: Option<String>,
     /// Steps from the root to the leaf, or `any`
-    #[arg(long, value_name = "N", default_value = "any")]
-    pub(crate) level: String,
+    #[arg(long, value_name = "N", default_value = "any", value_parser = level)]
+    pub(crate) level: Level,
     /// Measure the whole chain instead: to the end of the leaf that starts last (APCD)
     #[arg(long, conflicts_with_all = ["leaf", "sync"])]
     pub(crate) apcd: bool,

@@ -6,7 +6,7 @@ use crate::picture::Picture;
 use crate::screen::{asked, show};
 use crate::text::{self, Table, bar, duration};
 use crate::times::Zone;
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use chronoscope_chain::{Bins, ClassSelector, Distribution, Level, PartStatistics, QUANTILES};
 use chronoscope_formats::json::document;
 use chronoscope_model::{ChainId, ClassName, Quantile, nearest_rank};
@@ -69,11 +69,8 @@ pub(crate) fn stored<T>(
 
 /// The time range of a command line.
 pub(crate) fn range(span: &Span, zone: &Zone) -> Result<Range<i64>> {
-    let now = chronoscope_clock::utc_now_ns();
-    let parse = |text: &Option<String>, otherwise| {
-        text.as_ref().map_or(Ok(otherwise), |text| zone.parse(text, now)).map_err(|e| anyhow!(e))
-    };
-    Ok(parse(&span.from, i64::MIN)?..parse(&span.until, i64::MAX)?)
+    let now_ns = chronoscope_clock::utc_now_ns();
+    Ok(zone.range(span.from.as_deref(), span.until.as_deref(), now_ns)?)
 }
 
 fn question(args: &Chains, zone: &Zone) -> Result<Question> {
@@ -82,18 +79,12 @@ fn question(args: &Chains, zone: &Zone) -> Result<Question> {
         (None, true) => Kind::Apcd,
         (None, false) => Kind::Acpd,
     };
-    let level = match args.level.as_str() {
-        "any" => Level::Any,
-        number => Level::Exactly(number.parse().with_context(|| {
-            format!("--level {number}: a number of steps from the root, or any")
-        })?),
-    };
     let root = args.sync.as_ref().or(args.root.as_ref()).cloned().unwrap_or_default();
     Ok(Question {
         kind,
         root: ClassSelector(root),
         leaf: args.leaf.clone().map(ClassSelector),
-        level,
+        level: args.level,
         start_ns: range(&args.span, zone)?,
         limit_ns: Some(u64::try_from(args.limit.as_nanos())?),
         split: kind == Kind::Acpd && !args.no_split,
