@@ -1,6 +1,8 @@
 //! The program `chronoscope`: arguments in, words and pictures out.
 
 mod args;
+mod attributes;
+mod causes;
 mod commands;
 mod environment;
 mod exit;

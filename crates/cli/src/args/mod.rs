@@ -290,6 +290,10 @@ pub(crate) struct Chain {
     /// The chain's id in hexadecimal digits, as `chains` and `live` print it
     #[arg(value_name = "ID")]
     pub(crate) id: ChainId,
+    /// Show every attribute, each on a line; in a terminal only what fits is shown, the others are
+    /// counted
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Print times in UTC instead of the local time zone
     #[arg(long)]
     pub(crate) utc: bool,
