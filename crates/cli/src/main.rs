@@ -7,6 +7,7 @@ mod commands;
 mod environment;
 mod exit;
 mod interrupt;
+mod keys;
 mod picture;
 mod screen;
 mod suggest;

@@ -327,6 +327,9 @@ pub(crate) struct Live {
     /// Read the rings inside this core dump
     #[arg(long, value_name = "FILE")]
     pub(crate) core: Option<PathBuf>,
+    /// List ended programs like running ones; else they are counted in one line while any runs
+    #[arg(long)]
+    pub(crate) ended: bool,
     /// The last N transactions instead of statistics
     #[arg(long, value_name = "N", group = "view")]
     pub(crate) last: Option<usize>,
@@ -348,7 +351,7 @@ pub(crate) struct Live {
     /// Print times in UTC instead of the local time zone
     #[arg(long)]
     pub(crate) utc: bool,
-    /// Repaint this often while stdout is a terminal
+    /// Repaint this often while stdout is a terminal, where q ends it
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     pub(crate) every: Duration,
     /// Print once, also in a terminal
