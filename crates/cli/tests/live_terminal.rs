@@ -175,3 +175,15 @@ fn ended_programs_are_one_line_and_the_page_fits_the_screen() {
     let once = String::from_utf8(once.stdout).unwrap();
     assert_eq!(once.matches(" pid ").count(), 9, "{once}");
 }
+
+#[test]
+fn a_class_that_no_ring_knows_is_answered_with_the_nearest_one() {
+    let world = World::new();
+    assert!(world.hops(3, 0).status().unwrap().success());
+    for asked in [["--histogram", "anwser"], ["--disable", "anwser"]] {
+        let output = world.live(&asked).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(said.contains("anwser. Did you mean answer?"), "{said}");
+    }
+}
