@@ -69,6 +69,28 @@ pub(crate) fn stdout_is_terminal() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
 }
 
+/// The size of a terminal, in cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ScreenSize {
+    /// Cells of a line.
+    pub(crate) columns: usize,
+    /// Lines.
+    pub(crate) rows: usize,
+}
+
+/// The size of the terminal that stdout is; `None` where it is none. A terminal that does not tell
+/// has 80 columns and 24 rows.
+pub(crate) fn stdout_size() -> Option<ScreenSize> {
+    let stdout = std::io::stdout();
+    if !stdout.is_terminal() {
+        return None;
+    }
+    let told = rustix::termios::tcgetwinsize(&stdout).ok();
+    let told = told.map(|size| (usize::from(size.ws_col), usize::from(size.ws_row)));
+    let (columns, rows) = told.filter(|(c, r)| *c > 0 && *r > 0).unwrap_or((80, 24));
+    Some(ScreenSize { columns, rows })
+}
+
 /// Whether stderr is a terminal, on which progress may overwrite itself.
 pub(crate) fn stderr_is_terminal() -> bool {
     std::io::stderr().is_terminal()

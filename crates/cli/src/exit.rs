@@ -13,6 +13,8 @@ pub(crate) enum Exit {
     Moved,
     /// `track compare` and its kin: whether something moved cannot be said.
     NoVerdict,
+    /// The arguments contradict each other, or a value is out of range.
+    Usage,
     /// There is nothing to answer from: no such chain, no transaction of that class, no ring.
     Nothing,
     /// Something went wrong: the message on stderr says what and where.
@@ -27,7 +29,7 @@ impl From<Exit> for ExitCode {
         Self::from(match exit {
             Exit::Done => 0,
             Exit::CheckFailed | Exit::Moved => 1,
-            Exit::NoVerdict => 2,
+            Exit::NoVerdict | Exit::Usage => 2,
             Exit::Nothing => 3,
             Exit::Error => 4,
             Exit::Undetermined => 5,

@@ -23,6 +23,20 @@ impl Interrupt {
         Ok(Self(flag))
     }
 
+    /// As [`Self::install`], for a command that has to put the terminal back whatever ends it: the
+    /// second signal does not end the program at once, and SIGHUP and SIGQUIT end it like the others.
+    ///
+    /// # Errors
+    /// When the signals cannot be handled.
+    pub(crate) fn install_for_terminal() -> io::Result<Self> {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+        let flag = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+            signal_hook::flag::register(signal, flag.clone())?;
+        }
+        Ok(Self(flag))
+    }
+
     /// Whether it was asked.
     pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)

@@ -2,15 +2,20 @@
 
 mod args;
 mod arrivals;
+mod attributes;
+mod causes;
 mod commands;
 mod environment;
 mod exit;
 mod interrupt;
+mod keys;
 mod picture;
 mod screen;
+mod suggest;
 mod talk;
 mod text;
 mod times;
+mod usage;
 mod waterfall;
 
 use args::{Cli, Command};
@@ -38,8 +43,8 @@ fn main() -> ExitCode {
         // A reader that closed its end (head, less) has all it wants.
         Err(error) if is_closed_pipe(&error) => Exit::Done.into(),
         Err(error) => {
-            eprintln!("chronoscope: {error:#}");
-            Exit::Error.into()
+            eprintln!("chronoscope: {}", usage::joined(&error));
+            if usage::is_usage(&error) { Exit::Usage.into() } else { Exit::Error.into() }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Results on stdout, talk on stderr.
 
+use crate::environment::ScreenSize;
 use chronoscope_store::ask::Progress;
 use std::io::{self, Write};
 use std::sync::atomic::Ordering;
@@ -17,6 +18,23 @@ pub(crate) fn show(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
+}
+
+/// What repaints a screen with as much of `page` as fits, and `foot` below it. Lines are cut at the
+/// screen's width: one that wrapped would move the others out.
+pub(crate) fn painted(page: &str, foot: &str, size: ScreenSize) -> String {
+    let cut = |line: &str| line.chars().take(size.columns).collect::<String>();
+    let mut lines: Vec<String> = page.lines().map(cut).collect();
+    let room = size.rows.saturating_sub(1).max(1); // the foot's line is the last
+    if lines.len() > room {
+        let left = lines.len() - (room - 1);
+        lines.truncate(room - 1);
+        lines.push(cut(&format!("… {left} more lines; APP|PID shows one program, --once all")));
+    }
+    lines.push(cut(foot));
+    // To the top, every line to its end, and what was below is removed. No line break at the end:
+    // it would scroll.
+    format!("\x1b[H{}\x1b[K\x1b[J", lines.join("\x1b[K\n"))
 }
 
 /// Overwrites the progress line on stderr; without a terminal nothing is printed.
@@ -52,4 +70,23 @@ pub(crate) fn asked<T>(ask: impl FnOnce(&Progress) -> T) -> T {
         drop(answered);
         answer
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_that_is_too_high_or_wide_is_cut_and_says_so() {
+        let size = ScreenSize { columns: 30, rows: 5 };
+        let page = format!("{}\nb\nc\nd\ne\nf\n", "a".repeat(80));
+        let painted = painted(&page, "q ends", size);
+        let plain = painted.replace("\x1b[K", "").replace("\x1b[J", "").replace("\x1b[H", "");
+        let lines: Vec<_> = plain.split('\n').collect();
+        assert_eq!(lines.len(), 5);
+        assert_eq!(lines[0], "a".repeat(30));
+        assert_eq!(lines[1..3], ["b", "c"]);
+        assert!(lines[3].starts_with("… 3 more lines"), "{painted}");
+        assert_eq!(lines[4], "q ends");
+    }
 }

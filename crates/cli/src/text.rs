@@ -17,6 +17,14 @@ pub(crate) fn duration(ns: f64) -> String {
     }
 }
 
+/// What stands for a value that is not known, as nobody measured it.
+pub(crate) const UNKNOWN: &str = "–";
+
+/// A duration, or that it is not known.
+pub(crate) fn known_duration(ns: Option<f64>) -> String {
+    ns.map_or_else(|| UNKNOWN.to_owned(), duration)
+}
+
 /// A count with thousands apart: `277,000`.
 pub(crate) fn count(n: u64) -> String {
     let digits = n.to_string();
@@ -122,6 +130,13 @@ impl Table {
     /// Adds a row.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
+    }
+}
+
+impl Table {
+    /// Letters of the longest line.
+    pub(crate) fn width(&self) -> usize {
+        self.to_string().lines().map(|line| line.chars().count()).max().unwrap_or(0)
     }
 }
 

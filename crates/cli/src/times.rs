@@ -1,8 +1,10 @@
 //! Instants as people write and read them, in the local time zone or in UTC.
 
+use crate::usage::Usage;
 use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
+use std::ops::Range;
 
 /// The time zone that instants are read and printed in.
 #[derive(Clone, Debug)]
@@ -34,6 +36,48 @@ impl Zone {
             Ok(instant) => instant.to_zoned(self.0.clone()).strftime(how).to_string(),
             Err(_) => format!("{utc_ns} ns"),
         }
+    }
+
+    /// The range from `--from` to `--until`, open where one is not given. `now_ns` is the present,
+    /// UTC nanoseconds.
+    ///
+    /// # Errors
+    /// When one is no instant, or the range is empty or ends before it begins.
+    pub(crate) fn range(
+        &self,
+        from: Option<&str>,
+        until: Option<&str>,
+        now_ns: i64,
+    ) -> Result<Range<i64>, Usage> {
+        self.range_of(["--from", "--until"], [from, until], now_ns)
+    }
+
+    /// As [`Self::range`], for arguments that are called otherwise.
+    ///
+    /// # Errors
+    /// As [`Self::range`].
+    pub(crate) fn range_of(
+        &self,
+        names: [&str; 2],
+        [from, until]: [Option<&str>; 2],
+        now_ns: i64,
+    ) -> Result<Range<i64>, Usage> {
+        let read = |name: &str, text: Option<&str>, open_ns| {
+            let read = text.map_or(Ok(open_ns), |text| self.parse(text, now_ns));
+            read.map_err(|reason| Usage::new(format!("{name}: {reason}")))
+        };
+        let start_ns = read(names[0], from, i64::MIN)?;
+        let end_ns = read(names[1], until, i64::MAX)?;
+        if start_ns >= end_ns {
+            let [from, until] = [start_ns, end_ns].map(|ns| self.instant(ns));
+            return Err(Usage::new(format!(
+                "{} is {from} and {} is {until} ({}): the range has to begin before it ends",
+                names[0],
+                names[1],
+                self.name()
+            )));
+        }
+        Ok(start_ns..end_ns)
     }
 
     /// Reads an instant: `14:01:17` (today), `2026-11-21 14:01`, RFC 3339 with its own offset, or
@@ -88,5 +132,21 @@ mod tests {
         }
         assert_eq!(utc.parse("-10min", NOON), Ok(NOON - 600_000_000_000));
         assert!(utc.parse("yesterday", NOON).unwrap_err().contains("expected such as"));
+    }
+
+    #[test]
+    fn a_range_that_ends_before_it_begins_is_an_error_with_both_instants() {
+        let utc = Zone::new(true);
+        let range = |from, until| utc.range(from, until, NOON).map_err(|e| e.to_string());
+        assert_eq!(range(Some("-1min"), Some("12:00")), Ok(NOON - 60_000_000_000..NOON));
+        assert_eq!(range(None, None), Ok(i64::MIN..i64::MAX));
+        for (from, until) in [("12:00", "11:00"), ("11:00", "11:00")] {
+            let error = range(Some(from), Some(until)).unwrap_err();
+            let instant = |time| format!("2026-11-21 {time}:00.000");
+            assert!(error.contains(&format!("--from is {}", instant(from))), "{error}");
+            assert!(error.contains(&format!("--until is {}", instant(until))), "{error}");
+        }
+        let error = range(Some("yesterday"), None).unwrap_err();
+        assert!(error.starts_with("--from: \"yesterday\" is no instant"), "{error}");
     }
 }

@@ -1,54 +1,116 @@
 //! One chain as a waterfall: a line a transaction, in the order of the tree, with its place in
-//! time as a bar.
+//! time as a bar, and below it what was said about it.
 
-use crate::text::{self, Table};
+use crate::attributes::Shown;
+use crate::causes::{Remark, Stamps, before_parent, likely};
+use crate::text::{self, Table, known_duration};
 use crate::times::Zone;
 use chronoscope_chain::{ClockShift, in_tree_order};
 use chronoscope_model::Transaction;
 use chronoscope_store::ClockTable;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+/// Cells of a bar, and the fewest where lines have to fit a terminal.
 const BAR_CELLS: usize = 48;
+const BAR_CELLS_MIN: usize = 12;
 
 /// The picture of a chain's transactions, which may come in any order and with some missing. Where
 /// clocks were read it says by how much a stamp may be off beside the first transaction's.
-pub(crate) fn waterfall(transactions: &[Transaction], clocks: &ClockTable, zone: &Zone) -> String {
+pub(crate) fn waterfall(
+    transactions: &[Transaction],
+    clocks: &ClockTable,
+    zone: &Zone,
+    shown: Shown,
+) -> String {
     let Some(begin) = transactions.iter().map(|t| t.start_ns).min() else {
         return "no transactions\n".to_owned();
     };
     let end = transactions.iter().map(end_of).max().unwrap_or(begin);
     let order = in_tree_order(transactions);
-    let known: HashMap<_, _> = transactions.iter().map(|t| (t.id, t)).collect();
-    let mut heads = vec!["transaction", "at", "elapsed", "CPU", "process", "", "remarks"];
-    if !clocks.is_empty() {
-        heads.insert(2, "clocks");
-    }
-    let mut table = Table::new(&heads);
-    let first = order.first().map(|(row, _)| &transactions[*row]);
-    for (row, depth) in order {
-        let t = &transactions[row];
-        let place = t.process.as_ref().map_or("?".to_owned(), |p| format!("{}:{}", p.host, p.pid));
-        let mut row = vec![
-            format!("{}{}", "  ".repeat(depth.min(24)), t.class),
-            text::duration((t.start_ns - begin) as f64),
-            text::duration(t.elapsed_ns as f64),
-            text::duration(t.cpu_ns as f64),
-            place,
-            format!("{:<BAR_CELLS$}", span(t, begin, end)),
-            remarks(t, known.get(&t.parent).copied()),
-        ];
-        if !clocks.is_empty() {
-            row.insert(2, band(first, t, clocks));
+    let picture = Picture { transactions, clocks, order: &order, begin, end };
+    let mut table = picture.table(BAR_CELLS);
+    if let Shown::Folded { columns } = shown {
+        // The bar gives way to what is in words.
+        let beyond = table.width().saturating_sub(columns);
+        if beyond > 0 {
+            table = picture.table(BAR_CELLS.saturating_sub(beyond).max(BAR_CELLS_MIN));
         }
-        table.row(row);
     }
     let total = text::duration((end - begin) as f64);
-    format!(
-        "{} transactions in {total}, from {} ({})\n{table}",
+    let mut page = format!(
+        "{} transactions in {total}, from {} ({})\n",
         transactions.len(),
         zone.instant(begin),
         zone.name()
-    )
+    );
+    let table = table.to_string();
+    let mut lines = table.lines();
+    page.extend(lines.next().map(|heading| format!("{heading}\n")));
+    for (line, (row, depth)) in lines.zip(&order) {
+        page += &format!("{line}\n");
+        for line in shown.lines(&transactions[*row], 2 * indent(*depth) + 2) {
+            page += &format!("{line}\n");
+        }
+    }
+    page + &notes(transactions)
+}
+
+/// What is remarked about the chain as a whole.
+fn notes(transactions: &[Transaction]) -> String {
+    let mut ids = HashSet::new();
+    let repeated = transactions.iter().filter(|t| !ids.insert(t.id)).count();
+    let mut notes = Stamps::of(transactions).remarks();
+    if repeated > 0 {
+        let cause = likely(Remark::RepeatedId);
+        notes.push(format!("{repeated} rows have the id of another: {cause}"));
+    }
+    notes.into_iter().map(|note| format!("{note}\n")).collect()
+}
+
+/// Deep trees are not moved out of the screen.
+fn indent(depth: usize) -> usize {
+    depth.min(24)
+}
+
+struct Picture<'a> {
+    transactions: &'a [Transaction],
+    clocks: &'a ClockTable,
+    /// Rows of `transactions` with their depths, as they are drawn.
+    order: &'a [(usize, usize)],
+    begin: i64,
+    end: i64,
+}
+
+impl Picture<'_> {
+    fn table(&self, bar_cells: usize) -> Table {
+        let Self { transactions, clocks, order, begin, end } = *self;
+        let known: HashMap<_, _> = transactions.iter().map(|t| (t.id, t)).collect();
+        let mut heads = vec!["transaction", "at", "elapsed", "CPU", "process", "", "remarks"];
+        if !clocks.is_empty() {
+            heads.insert(2, "clocks");
+        }
+        let mut table = Table::new(&heads);
+        let first = order.first().map(|(row, _)| &transactions[*row]);
+        for (row, depth) in order {
+            let t = &transactions[*row];
+            let place =
+                t.process.as_ref().map_or("?".to_owned(), |p| format!("{}:{}", p.host, p.pid));
+            let mut row = vec![
+                format!("{}{}", "  ".repeat(indent(*depth)), t.class),
+                text::duration((t.start_ns - begin) as f64),
+                text::duration(t.elapsed_ns as f64),
+                known_duration(t.known_cpu_ns().map(|ns| ns as f64)),
+                place,
+                format!("{:<bar_cells$}", span(t, begin, end, bar_cells)),
+                remarks(t, known.get(&t.parent).copied()),
+            ];
+            if !clocks.is_empty() {
+                row.insert(2, band(first, t, clocks));
+            }
+            table.row(row);
+        }
+        table
+    }
 }
 
 /// By how much a transaction's place may be off beside that of the first: the difference of their
@@ -79,14 +141,14 @@ fn end_of(t: &Transaction) -> i64 {
 }
 
 /// Blanks, then as many cells as the transaction took of the whole; at least one.
-fn span(t: &Transaction, begin: i64, end: i64) -> String {
+fn span(t: &Transaction, begin: i64, end: i64, bar_cells: usize) -> String {
     let whole = u128::from(end.abs_diff(begin).max(1));
     let cell = |ns: i64| {
-        let cell = u128::from(ns.abs_diff(begin)) * BAR_CELLS as u128 / whole;
-        usize::try_from(cell).unwrap_or(BAR_CELLS)
+        let cell = u128::from(ns.abs_diff(begin)) * bar_cells as u128 / whole;
+        usize::try_from(cell).unwrap_or(bar_cells)
     };
-    let from = cell(t.start_ns).min(BAR_CELLS - 1);
-    let to = cell(end_of(t)).clamp(from + 1, BAR_CELLS);
+    let from = cell(t.start_ns).min(bar_cells - 1);
+    let to = cell(end_of(t)).clamp(from + 1, bar_cells);
     format!("{}{}", " ".repeat(from), "█".repeat(to - from))
 }
 
@@ -96,16 +158,13 @@ fn remarks(t: &Transaction, parent: Option<&Transaction>) -> String {
     match parent {
         None if !t.parent.is_none() => remarks.push("parent missing".to_owned()),
         Some(parent) if t.start_ns < parent.start_ns => {
-            remarks.push("starts before its parent: clocks disagree".to_owned());
+            let cause = likely(before_parent(t, parent));
+            remarks.push(format!("starts before its parent: {cause}"));
         }
         _ => {}
     }
     if t.status != chronoscope_model::Status::Good {
         remarks.push(t.status.to_string());
-    }
-    let context = crate::commands::context(t);
-    if !context.is_empty() {
-        remarks.push(context);
     }
     remarks.join(", ")
 }
@@ -135,16 +194,83 @@ mod tests {
             transaction(2, 1, 10, 5),
             transaction(9, 77, 15, 5),
         ];
-        let text = waterfall(&chain, &ClockTable::default(), &Zone::new(true));
+        let text = waterfall(&chain, &ClockTable::default(), &Zone::new(true), Shown::All);
         assert!(text.starts_with("5 transactions in 35 ns"), "{text}");
         assert_eq!(text.matches("parent missing").count(), 1);
+    }
+
+    /// A span as OpenTelemetry's instrumentations make them: 25 attributes, some long.
+    fn foreign() -> Transaction {
+        let mut span = transaction(1, 0, 0, 1_000_000);
+        span.flags = chronoscope_model::Flags::FOREIGN;
+        for number in 0..20 {
+            span.properties.push((format!("process.detail.{number}"), "x".repeat(70)));
+        }
+        for (key, value) in [
+            ("messaging.destination.name", "orders"),
+            ("http.request.method", "POST"),
+            ("exception.message", "a line\nand another"),
+            ("db.query.text", &"SELECT ".repeat(40)),
+        ] {
+            span.properties.push((key.to_owned(), value.to_owned()));
+        }
+        span.metrics.push(("messaging.batch.size".to_owned(), 3.0));
+        span
+    }
+
+    #[test]
+    fn attributes_are_folded_to_the_width_of_a_terminal_with_the_important_ones_first() {
+        let (clocks, zone) = (ClockTable::default(), Zone::new(true));
+        for columns in [80, 120] {
+            let text = waterfall(&[foreign()], &clocks, &zone, Shown::Folded { columns });
+            for line in text.lines() {
+                assert!(line.chars().count() <= columns, "{line}");
+            }
+            assert!(text.contains("messaging.destination.name=orders"), "{text}");
+            assert!(text.contains("exception.message=a line\\nand another"), "{text}");
+            assert!(text.contains(" more, --all shows them"), "{text}");
+        }
+    }
+
+    #[test]
+    fn without_a_terminal_every_attribute_is_whole_on_its_line() {
+        let (clocks, zone) = (ClockTable::default(), Zone::new(true));
+        let text = waterfall(&[foreign()], &clocks, &zone, Shown::All);
+        assert_eq!(text.lines().count(), 2 + 1 + 25, "{text}");
+        assert!(text.contains(&format!("db.query.text={}", "SELECT ".repeat(40))), "{text}");
+    }
+
+    #[test]
+    fn cpu_time_of_a_foreign_row_without_any_is_unknown() {
+        let (clocks, zone) = (ClockTable::default(), Zone::new(true));
+        let mut rows = [foreign(), transaction(2, 1, 0, 7)];
+        rows[1].cpu_ns = 7;
+        let text = waterfall(&rows, &clocks, &zone, Shown::Folded { columns: 200 });
+        let cpu = |line: &str| line.split_whitespace().nth(5).map(str::to_owned);
+        let lines: Vec<_> = text.lines().filter(|line| line.contains("█")).collect();
+        assert_eq!(cpu(lines[0]).as_deref(), Some("–"), "{text}");
+        assert_eq!(cpu(lines[1]).as_deref(), Some("7"), "{text}");
+    }
+
+    #[test]
+    fn remarks_about_a_chain_name_their_likely_causes() {
+        let mut rows: Vec<_> = (1..=20).map(|n| transaction(n, n - 1, 0, 1_000_000)).collect();
+        rows.push(rows[5].clone());
+        let text = waterfall(&rows, &ClockTable::default(), &Zone::new(true), Shown::All);
+        assert!(text.contains("1 rows have the id of another: likely a batch that was sent twice"));
+        assert!(text.contains("have a resolution of 1 ms"), "{text}");
+        rows[7].start_ns = -1;
+        let text = waterfall(&rows, &ClockTable::default(), &Zone::new(true), Shown::All);
+        assert!(text.contains("starts before its parent: likely"), "{text}");
+        assert!(!text.contains("have a resolution of 1 ms"), "{text}");
     }
 
     #[test]
     fn damage_is_drawn_once() {
         let loops = [transaction(1, 2, 0, 1), transaction(2, 1, 0, 1), transaction(3, 3, 0, 1)];
-        let text = waterfall(&loops, &ClockTable::default(), &Zone::new(true));
+        let text = waterfall(&loops, &ClockTable::default(), &Zone::new(true), Shown::All);
         assert_eq!(text.lines().count(), 2 + loops.len(), "{text}");
-        assert_eq!(waterfall(&[], &ClockTable::default(), &Zone::new(true)), "no transactions\n");
+        let nothing = waterfall(&[], &ClockTable::default(), &Zone::new(true), Shown::All);
+        assert_eq!(nothing, "no transactions\n");
     }
 }

@@ -147,6 +147,8 @@ fn chains_are_selected_whole() {
     assert_eq!(count(&["--chain", &format!("{id:032x}")]), 3);
     let none = world.run(&["export", "--format", "csv", "--root", "forward"]);
     assert_eq!(none.status.code(), Some(3), "nobody's root");
+    let meant = world.run(&["export", "--format", "csv", "--root", "decodePlot"]);
+    assert!(text(&meant.stderr).contains("Did you mean decodePlots?"), "{}", text(&meant.stderr));
 }
 
 #[test]

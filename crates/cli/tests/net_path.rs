@@ -193,6 +193,11 @@ fn this_host_is_discovered_and_the_file_is_read_again() {
     assert_eq!(found["discover"]["hosts"][0]["host"]["address"], "127.0.0.1");
     let again = run(&ask);
     assert_eq!(again.status.code(), Some(4), "a file that is there is kept");
+    let measured = run(&["measure", "--topology", file, "--output", "/dev/null"]);
+    let said = String::from_utf8(measured.stderr).unwrap();
+    assert_eq!(measured.status.code(), Some(4), "{said}");
+    assert!(said.contains("no port for host \"127.0.0.1\" (address 127.0.0.1)"), "{said}");
+    assert!(said.contains("address = \"ADDRESS:PORT\""), "{said}");
     let predicted = run(&["predict", "--topology", file, "--from", "here", "--to", "127.0.0.1"]);
     assert!(predicted.status.success(), "{}", String::from_utf8_lossy(&predicted.stderr));
     let talk = String::from_utf8(predicted.stderr).unwrap();

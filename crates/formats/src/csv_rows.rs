@@ -142,7 +142,7 @@ impl<W: Write> Writer<W> {
             t.thread.to_string(),
             t.start_ns.to_string(),
             t.elapsed_ns.to_string(),
-            t.cpu_ns.to_string(),
+            text(t.known_cpu_ns().as_ref().map(|ns| ns as &dyn ToString)),
             text(t.process_cpu_ns.as_ref().map(|ns| ns as &dyn ToString)),
             t.status.name().to_owned(),
             t.id.0.to_string(),

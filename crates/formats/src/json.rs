@@ -24,7 +24,7 @@ pub fn transaction(t: &Transaction) -> Value {
         "thread": t.thread,
         "start_ns": t.start_ns,
         "elapsed_ns": t.elapsed_ns,
-        "cpu_ns": t.cpu_ns,
+        "cpu_ns": t.known_cpu_ns(),
         "process_cpu_ns": t.process_cpu_ns,
         "status": t.status.name(),
         "id": t.id.to_string(),
@@ -162,5 +162,14 @@ mod tests {
         assert_eq!(value["parent"], Value::Null);
         assert_eq!(value["process_cpu_ns"], Value::Null);
         assert_eq!(value["metrics"]["plots"], 3.5);
+        assert_eq!(value["cpu_ns"], 0, "a recorder measured 0");
+    }
+
+    #[test]
+    fn cpu_time_that_nobody_measured_is_null() {
+        let flags = chronoscope_model::Flags::FOREIGN.0;
+        let record = Record { flags, ..Record::default() };
+        let value = transaction(&Transaction::from_record(&record, b"", &Names::default()));
+        assert_eq!(value["cpu_ns"], Value::Null);
     }
 }

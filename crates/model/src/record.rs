@@ -100,6 +100,13 @@ impl Record {
         Flags(self.flags)
     }
 
+    /// CPU time of its thread, in nanoseconds; `None` where nobody measured it. The record has no
+    /// bit for that: a record without ancestors ([`Flags::FOREIGN`]) and with 0 came from a source
+    /// that does not measure CPU time, such as OpenTelemetry.
+    pub const fn known_cpu_ns(&self) -> Option<u64> {
+        known_cpu_ns(self.flags(), self.cpu_ns)
+    }
+
     /// When it stopped: UTC, nanoseconds since 1970; saturating.
     pub const fn end_ns(&self) -> i64 {
         self.start_ns.saturating_add_unsigned(self.elapsed_ns)
@@ -119,6 +126,11 @@ impl Record {
     pub fn as_bytes(&self) -> &[u8] {
         bytemuck::bytes_of(self)
     }
+}
+
+/// The rule of [`Record::known_cpu_ns`].
+pub(crate) const fn known_cpu_ns(flags: Flags, cpu_ns: u64) -> Option<u64> {
+    if flags.contains(Flags::FOREIGN) && cpu_ns == 0 { None } else { Some(cpu_ns) }
 }
 
 const _: () = assert!(size_of::<Record>() == 120);

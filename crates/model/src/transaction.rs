@@ -46,6 +46,12 @@ pub struct Transaction {
 }
 
 impl Transaction {
+    /// CPU time of its thread, in nanoseconds; `None` where nobody measured it
+    /// ([`Record::known_cpu_ns`]).
+    pub const fn known_cpu_ns(&self) -> Option<u64> {
+        crate::record::known_cpu_ns(self.flags, self.cpu_ns)
+    }
+
     /// Puts a record and its context into words. What `names` does not know stays a number.
     pub fn from_record(record: &Record, context: &[u8], names: &Names) -> Self {
         let class = names.class(record.class).cloned().unwrap_or_else(|| ClassName {

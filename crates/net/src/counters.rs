@@ -78,9 +78,10 @@ impl Counters {
     /// what is known to have happened since ([`Advance::Restarted`]). Of another counter that is
     /// lower while octets went on (net-snmp works packets out, and may be wrong) nothing is known.
     ///
-    /// A host that says it started anew may mean only the program that answers (net-snmp's counters
-    /// are the kernel's, and go on): where no counter is lower than before, their difference is what
-    /// has happened at least, whether they went on or began anew.
+    /// A host that says it started anew (`started_anew`) most often means only the program that
+    /// answers: net-snmp's counters are the kernel's, and go on. Where no counter is lower than
+    /// before they are taken to have gone on. (If they began anew and are beyond the earlier ones
+    /// already, more happened than is counted.) Such a host's counters are not taken to wrap.
     #[must_use]
     pub fn since(&self, earlier: &Self, widths: Widths, started_anew: bool) -> Advance {
         let (now, before) = (self.values(), earlier.values());
@@ -98,7 +99,7 @@ impl Counters {
             return Advance::Restarted(*self);
         }
         let advance = Self::from_values(advance);
-        match started_anew || fell.contains(&true) {
+        match fell.contains(&true) {
             true => Advance::Restarted(advance),
             false => Advance::Counted(advance),
         }
@@ -122,8 +123,8 @@ impl AddAssign for Counters {
 pub enum Advance {
     /// So far.
     Counted(Counters),
-    /// The interface began to count anew meanwhile, and counted at least so far: what was before
-    /// that and after the earlier reading is not known.
+    /// Counters went back: the interface began to count anew meanwhile, and counted at least so
+    /// far. What was before that and after the earlier reading is not known.
     Restarted(Counters),
 }
 
@@ -192,12 +193,12 @@ mod tests {
         assert_eq!(now.since(&before, Widths::Wide, false), Advance::Restarted(known));
     }
 
-    /// Either its counters went on, or they began at 0 and are beyond the earlier ones already.
+    /// Only the program that answers is new where no counter went back.
     #[test]
-    fn an_agent_that_started_anew_has_counted_the_difference_at_least() {
+    fn an_agent_that_started_anew_has_not_begun_to_count_anew() {
         let before = octets(1 << 40);
         let now = octets((1 << 40) + 500);
-        assert_eq!(now.since(&before, Widths::Wide, true), Advance::Restarted(octets(500)));
+        assert_eq!(now.since(&before, Widths::Wide, true), Advance::Counted(octets(500)));
         assert_eq!(octets(7).since(&before, Widths::Wide, true), Advance::Restarted(octets(7)));
         let high = octets((1 << 32) - 1);
         assert_eq!(octets(7).since(&high, Widths::Narrow, true), Advance::Restarted(octets(7)));

@@ -154,19 +154,31 @@ pub struct Server {
     thread: Option<JoinHandle<()>>,
 }
 
-impl Server {
-    /// Listens and answers, until it is stopped.
+/// A server whose port is taken and whose options are checked. It answers nothing yet: who comes
+/// meanwhile waits.
+pub struct BoundServer {
+    options: ServerOptions,
+    tls: Option<tokio_rustls::TlsAcceptor>,
+    listener: std::net::TcpListener,
+    address: SocketAddr,
+}
+
+impl std::fmt::Debug for BoundServer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BoundServer").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+impl BoundServer {
+    /// Answers, and gives what comes in to `ingest`, until it is stopped.
     ///
     /// # Errors
-    /// [`ServerError`] when it may not or cannot listen there.
-    pub fn start(options: ServerOptions) -> Result<Self, ServerError> {
-        options.check()?;
-        let tls = options.tls.as_ref().map(TlsFiles::acceptor).transpose()?;
+    /// [`ServerError::Listen`] when the system has no thread for it.
+    pub fn start(self, ingest: Option<Ingest>) -> Result<Server, ServerError> {
+        let Self { options, tls, listener, address } = self;
+        let options = ServerOptions { ingest, ..options };
         let scheme = if tls.is_some() { "https" } else { "http" };
-        let refused = |source| ServerError::Listen { address: options.listen, source };
-        let listener = std::net::TcpListener::bind(options.listen).map_err(refused)?;
-        listener.set_nonblocking(true).map_err(refused)?;
-        let address = listener.local_addr().map_err(refused)?;
+        let refused = |source| ServerError::Listen { address, source };
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(refused)?;
         let (stop, stopped) = oneshot::channel();
@@ -177,8 +189,33 @@ impl Server {
             // A question that is still being answered is not waited for.
             runtime.shutdown_background();
         });
-        let thread = Some(thread.map_err(|source| ServerError::Listen { address, source })?);
-        Ok(Self { address, scheme, stop: Some(stop), thread })
+        let thread = Some(thread.map_err(refused)?);
+        Ok(Server { address, scheme, stop: Some(stop), thread })
+    }
+}
+
+impl Server {
+    /// Takes the port, so that what is refused is refused before anything else is begun.
+    ///
+    /// # Errors
+    /// [`ServerError`] when it may not or cannot listen there.
+    pub fn bind(options: ServerOptions) -> Result<BoundServer, ServerError> {
+        options.check()?;
+        let tls = options.tls.as_ref().map(TlsFiles::acceptor).transpose()?;
+        let refused = |source| ServerError::Listen { address: options.listen, source };
+        let listener = std::net::TcpListener::bind(options.listen).map_err(refused)?;
+        listener.set_nonblocking(true).map_err(refused)?;
+        let address = listener.local_addr().map_err(refused)?;
+        Ok(BoundServer { options, tls, listener, address })
+    }
+
+    /// Listens and answers, until it is stopped.
+    ///
+    /// # Errors
+    /// [`ServerError`] when it may not or cannot listen there.
+    pub fn start(options: ServerOptions) -> Result<Self, ServerError> {
+        let ingest = options.ingest.clone();
+        Self::bind(options)?.start(ingest)
     }
 
     /// Where it listens.

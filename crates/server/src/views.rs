@@ -68,7 +68,9 @@ pub fn classes(classes: &BTreeMap<ClassName, ClassStatistics>, damage: &[Damage]
     let rows = classes.iter().map(|(name, class)| {
         let mut row = json::class(name);
         row["elapsed"] = json::histogram(&class.elapsed);
-        row["cpu_ns"] = class.cpu_ns.into();
+        // Null where no row's CPU time is known.
+        row["cpu_ns"] = (class.cpu_known > 0).then_some(class.cpu_ns).into();
+        row["cpu_known"] = class.cpu_known.into();
         row["not_good"] = class.not_good.into();
         row
     });

@@ -292,8 +292,8 @@ impl View {
         }
     }
 
-    /// Statistics by class over whole minutes of root starts ([`ask::classes`]); and what could not
-    /// be read.
+    /// Statistics by class of the rows whose root started in a range ([`ask::classes`]); and what
+    /// could not be read.
     ///
     /// # Errors
     /// [`StoreError`] when the rows cannot be read.

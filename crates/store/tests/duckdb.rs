@@ -5,7 +5,7 @@ mod support;
 
 use chronoscope_model::schema;
 use chronoscope_store::Options;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::{Chains, append, foreign, open};
 
@@ -24,15 +24,57 @@ ask("select sum(epoch_ns(start) - epoch_ns(root_start) + elapsed_ns) from SEGMEN
 ask("select sum(elapsed_count), sum(list_sum(elapsed_counts)), max(elapsed_max), count(distinct path) from SKETCHES")
 "#;
 
+/// A Python with DuckDB; says loudly where there is none.
+fn python() -> Option<String> {
+    let venv = Command::new(repository().join("tools/venv")).arg("duckdb").output();
+    let venv = venv.ok().filter(|output| output.status.success());
+    if venv.is_none() {
+        eprintln!("SKIPPED: tools/venv duckdb cannot be had here: NOTHING was asked of DuckDB");
+    }
+    venv.map(|output| String::from_utf8(output.stdout).unwrap().trim().to_owned())
+}
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The README's query, of native chains and of such whose rows do not know their root.
+#[test]
+fn the_query_in_the_readme_answers_for_foreign_rows_too() {
+    let Some(python) = python() else { return };
+    let readme = std::fs::read_to_string(repository().join("README.md")).unwrap();
+    let (_, query) = readme.split_once("```sql\n").unwrap();
+    let (query, _) = query.split_once("```").unwrap();
+    let mut chains = Chains::default();
+    let native = chains.batch(100, 40);
+    let others = foreign(&chains.batch(101, 20));
+    for batches in [&[&native][..], &[&others], &[&native, &others]] {
+        let dir = tempfile::tempdir().unwrap();
+        let store = open(dir.path(), Options::default(), 100);
+        let (mut count, mut sum_ns) = (0_u32, 0.0);
+        for batch in batches {
+            append(&store, &chains, batch, 100);
+            for chain in batch.records().chunks(5) {
+                let ns = chain[4].end_ns() - chain[0].start_ns;
+                (count, sum_ns) = (count + 1, sum_ns + ns as f64);
+            }
+        }
+        store.seal_all(0).unwrap();
+        let query = query.replace("DIR", dir.path().to_str().unwrap());
+        let script = "import duckdb, sys; print(*duckdb.sql(sys.argv[1]).fetchall()[0])";
+        let output = Command::new(&python).args(["-c", script, &query]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let told = String::from_utf8(output.stdout).unwrap();
+        let (told_count, mean_ns) = told.trim().split_once(' ').unwrap();
+        assert_eq!(told_count, count.to_string());
+        let expected_ns = sum_ns / f64::from(count);
+        assert!((mean_ns.parse::<f64>().unwrap() - expected_ns).abs() < 1.0, "{told}");
+    }
+}
+
 #[test]
 fn duckdb_reads_what_we_wrote() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let venv = Command::new(root.join("tools/venv")).arg("duckdb").output();
-    let Some(venv) = venv.ok().filter(|output| output.status.success()) else {
-        eprintln!("SKIPPED: duckdb_reads_what_we_wrote: tools/venv duckdb cannot be had here");
-        return;
-    };
-    let python = String::from_utf8(venv.stdout).unwrap();
+    let Some(python) = python() else { return };
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path(), Options::default(), 100);
     let mut chains = Chains::default();
@@ -42,7 +84,7 @@ fn duckdb_reads_what_we_wrote() {
     append(&store, &chains, &others, 100);
     store.seal_all(0).unwrap();
 
-    let output = Command::new(python.trim()).args(["-c", SCRIPT]).arg(dir.path()).output().unwrap();
+    let output = Command::new(python).args(["-c", SCRIPT]).arg(dir.path()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
     let lines: Vec<&str> = text.lines().collect();

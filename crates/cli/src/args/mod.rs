@@ -9,8 +9,9 @@ pub(crate) mod track;
 use crate::environment;
 use crate::exit;
 use crate::text::{parse_duration, parse_size};
+use crate::usage::Usage;
+use chronoscope_chain::Level;
 use chronoscope_model::ChainId;
-use chronoscope_store::StoreError;
 use chronoscope_store::ask::Required;
 use chronoscope_store::source::Source;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -76,10 +77,16 @@ pub(crate) struct Data {
 
 impl Data {
     /// The store that is asked: `--store`, `--data`, what the environment says.
-    pub(crate) fn source(&self) -> Result<Source, StoreError> {
+    ///
+    /// # Errors
+    /// When the URL names no store that is known here.
+    pub(crate) fn source(&self) -> Result<Source, Usage> {
         let url = self.store.clone();
         let url = url.or_else(|| environment::store_url().filter(|_| self.data.is_none()));
-        url.map_or_else(|| Ok(Source::Files(self.dir())), |url| Source::open(&url))
+        url.map_or_else(
+            || Ok(Source::Files(self.dir())),
+            |url| Source::open(&url).map_err(Usage::new),
+        )
     }
 
     /// The folder.
@@ -101,6 +108,16 @@ pub(crate) struct Span {
     /// Read and print times in UTC instead of the local time zone
     #[arg(long)]
     pub(crate) utc: bool,
+}
+
+fn level(text: &str) -> Result<Level, String> {
+    match text {
+        "any" => Ok(Level::Any),
+        number => number
+            .parse()
+            .map(Level::Exactly)
+            .map_err(|_| format!("{text:?}: expected a number of steps from the root, or any")),
+    }
 }
 
 /// Most letters of a store's name.
@@ -233,8 +250,8 @@ pub(crate) struct Chains {
     #[arg(long, value_name = "CLASS", required_unless_present_any = ["sync", "apcd"])]
     pub(crate) leaf: Option<String>,
     /// Steps from the root to the leaf, or `any`
-    #[arg(long, value_name = "N", default_value = "any")]
-    pub(crate) level: String,
+    #[arg(long, value_name = "N", default_value = "any", value_parser = level)]
+    pub(crate) level: Level,
     /// Measure the whole chain instead: to the end of the leaf that starts last (APCD)
     #[arg(long, conflicts_with_all = ["leaf", "sync"])]
     pub(crate) apcd: bool,
@@ -310,6 +327,10 @@ pub(crate) struct Chain {
     /// The chain's id in hexadecimal digits, as `chains` and `live` print it
     #[arg(value_name = "ID")]
     pub(crate) id: ChainId,
+    /// Show every attribute, each on a line; in a terminal only what fits is shown, the others are
+    /// counted
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Print times in UTC instead of the local time zone
     #[arg(long)]
     pub(crate) utc: bool,
@@ -343,6 +364,9 @@ pub(crate) struct Live {
     /// Read the rings inside this core dump
     #[arg(long, value_name = "FILE")]
     pub(crate) core: Option<PathBuf>,
+    /// List ended programs like running ones; else they are counted in one line while any runs
+    #[arg(long)]
+    pub(crate) ended: bool,
     /// The last N transactions instead of statistics
     #[arg(long, value_name = "N", group = "view")]
     pub(crate) last: Option<usize>,
@@ -364,7 +388,7 @@ pub(crate) struct Live {
     /// Print times in UTC instead of the local time zone
     #[arg(long)]
     pub(crate) utc: bool,
-    /// Repaint this often while stdout is a terminal
+    /// Repaint this often while stdout is a terminal, where q ends it
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     pub(crate) every: Duration,
     /// Print once, also in a terminal

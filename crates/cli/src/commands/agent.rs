@@ -1,6 +1,6 @@
 //! `chronoscope agent`: rings in, rows to a collector, until stopped.
 
-use super::interfaces::Interfaces;
+use super::interfaces::{Interfaces, Prepared};
 use super::net;
 use crate::args;
 use crate::environment;
@@ -9,8 +9,9 @@ use crate::interrupt::Interrupt;
 use crate::screen::{progress, show};
 use crate::talk::Talk;
 use crate::text;
+use crate::usage::Usage;
 use anyhow::{Context, Result};
-use chronoscope_collect::{Agent, AgentOptions, Status, Target};
+use chronoscope_collect::{Agent, AgentOptions, Status, Target, TargetError};
 use chronoscope_record::read;
 use chronoscope_store::SpoolOptions;
 use std::sync::atomic::Ordering;
@@ -21,16 +22,21 @@ pub(crate) fn agent(args: &args::Agent) -> Result<Exit> {
     let token = environment::token(args.token_file.as_deref())?;
     let token = token.as_ref().map(chronoscope_server::Token::secret);
     let answering = args.answer.map(|listen| net::answer::start(listen, token)).transpose()?;
-    let target = Target::new(&args.to, args.ca.as_deref(), token, args.insecure)?;
+    let target = Target::new(&args.to, args.ca.as_deref(), token, args.insecure);
+    let target = target.map_err(|error| match error {
+        TargetError::Url { .. } | TargetError::Open { .. } => Usage::new(error).into(),
+        error => anyhow::Error::new(error),
+    })?;
     let ring_dir = args.rings.clone().unwrap_or_else(read::default_folder);
     let spool_dir = args.spool.clone().unwrap_or_else(|| environment::data_dir().join("spool"));
     let spool = SpoolOptions { bytes_max: args.spool_size, ..SpoolOptions::default() };
     let options =
         AgentOptions { spool, ..AgentOptions::new(ring_dir.clone(), spool_dir.clone(), target) };
+    let interfaces = args.interfaces.map(|every| Interfaces::prepare(every, &ring_dir));
+    let interfaces = interfaces.transpose()?;
     let agent = Agent::new(options)
         .with_context(|| format!("cannot keep rows in {}", spool_dir.display()))?;
-    let _interfaces =
-        args.interfaces.map(|every| Interfaces::start(every, &ring_dir)).transpose()?;
+    let _interfaces = interfaces.map(Prepared::start).transpose()?;
     if !args.quiet {
         let spool_dir = spool_dir.display();
         eprintln!("delivering {} to {} by {spool_dir}", ring_dir.display(), args.to);

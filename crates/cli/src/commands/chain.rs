@@ -2,6 +2,8 @@
 
 use super::chains::stored;
 use crate::args::Chain;
+use crate::attributes::Shown;
+use crate::environment;
 use crate::exit::Exit;
 use crate::screen::show;
 use crate::times::Zone;
@@ -35,7 +37,11 @@ pub(crate) fn chain(args: &Chain) -> Result<Exit> {
         let transactions: Value = found.iter().map(transaction).collect();
         show(&format!("{:#}\n", json::document("transactions", transactions)))?;
     } else {
-        show(&waterfall(&found, &clocks, &Zone::new(args.utc)))?;
+        let shown = match environment::stdout_size() {
+            Some(size) if !args.all => Shown::Folded { columns: size.columns },
+            _ => Shown::All,
+        };
+        show(&waterfall(&found, &clocks, &Zone::new(args.utc), shown))?;
     }
     Ok(Exit::Done)
 }

@@ -3,11 +3,14 @@
 use crate::args::{Arrivals, Chains, Distinct, Span};
 use crate::arrivals;
 use crate::exit::Exit;
+use crate::causes::{Remark, Stamps, likely};
 use crate::picture::Picture;
 use crate::screen::{asked, show};
+use crate::suggest::did_you_mean;
 use crate::text::{self, Table, bar, duration};
 use crate::times::Zone;
-use anyhow::{Context, Result, anyhow, bail};
+use crate::usage::Usage;
+use anyhow::{Context, Result};
 use chronoscope_chain::{
     Bins, ClassSelector, Distribution, Level, PartStatistics, QUANTILES, VerdictState,
 };
@@ -87,11 +90,8 @@ pub(crate) fn stored<T>(
 
 /// The time range of a command line.
 pub(crate) fn range(span: &Span, zone: &Zone) -> Result<Range<i64>> {
-    let now = chronoscope_clock::utc_now_ns();
-    let parse = |text: &Option<String>, otherwise| {
-        text.as_ref().map_or(Ok(otherwise), |text| zone.parse(text, now)).map_err(|e| anyhow!(e))
-    };
-    Ok(parse(&span.from, i64::MIN)?..parse(&span.until, i64::MAX)?)
+    let now_ns = chronoscope_clock::utc_now_ns();
+    Ok(zone.range(span.from.as_deref(), span.until.as_deref(), now_ns)?)
 }
 
 fn question(args: &Chains, zone: &Zone) -> Result<Question> {
@@ -100,18 +100,12 @@ fn question(args: &Chains, zone: &Zone) -> Result<Question> {
         (None, true) => Kind::Apcd,
         (None, false) => Kind::Acpd,
     };
-    let level = match args.level.as_str() {
-        "any" => Level::Any,
-        number => Level::Exactly(number.parse().with_context(|| {
-            format!("--level {number}: a number of steps from the root, or any")
-        })?),
-    };
     let root = args.sync.as_ref().or(args.root.as_ref()).cloned().unwrap_or_default();
     Ok(Question {
         kind,
         root: ClassSelector(root),
         leaf: args.leaf.clone().map(ClassSelector),
-        level,
+        level: args.level,
         start_ns: range(&args.span, zone)?,
         limit_ns: Some(u64::try_from(args.limit.as_nanos())?),
         judged: judged(args)?,
@@ -136,7 +130,8 @@ fn judged(args: &Chains) -> Result<Judged> {
     };
     let timeout_ns = timeout.map(|time| u64::try_from(time.as_nanos())).transpose()?;
     if timeout.is_some_and(|timeout| timeout < args.limit) {
-        bail!("--timeout is shorter than --limit: a root is open for as long as it may take");
+        let reason = "--timeout is shorter than --limit: a root is open for as long as it may take";
+        return Err(Usage::new(reason).into());
     }
     let receivers = distinct.map(|distinct| match distinct {
         Distinct::Process => Receivers::Processes,
@@ -211,7 +206,7 @@ fn page(question: &Question, answer: &Answer, slowest: &[Slow], zone: &Zone) -> 
     }
     page += &answer.clocks.as_ref().map_or(String::new(), clocks);
     page += &slow_lines(slowest, zone);
-    page += &remarks(answer);
+    page += &remarks(question, answer);
     if let Some(verdict) = answer.verdict.filter(|verdict| verdict.count > 0) {
         page += &format!("\n{verdict}\n");
         page += &arrivals::what_decides(question, answer, &verdict, zone);
@@ -344,15 +339,23 @@ fn clocks(quality: &ClockQuality) -> String {
 }
 
 /// What was left out, and what was used with reserve; a line only where there is something.
-fn remarks(answer: &Answer) -> String {
+fn remarks(question: &Question, answer: &Answer) -> String {
     let (counts, losses) = (&answer.counts, &answer.losses);
+    let one_host = answer.clocks.as_ref().is_some_and(|clocks| clocks.crossings.count == 0);
+    let before = likely(if one_host {
+        Remark::BeforeParentOnOneHost
+    } else {
+        Remark::BeforeParentAcrossHosts
+    });
+    let before = format!("used, though the leaf starts before its parent ({before})");
+    let repeated = format!("rows left out: another has the same id ({})", likely(Remark::RepeatedId));
     let lines = [
         (counts.incomplete, "used, though a transaction between root and leaf is missing"),
-        (counts.before_parent, "used, though the leaf starts before its parent (clocks disagree)"),
+        (counts.before_parent, &before),
         (counts.foreign, "put together from rows without ancestors"),
         (counts.negative, "left out: they end before their root starts (clocks disagree)"),
         (counts.root_missing, "left out: their root is not in the store"),
-        (counts.duplicates, "rows left out: another has the same id"),
+        (counts.duplicates, &repeated),
         (losses.unsplit, "not split: a transaction on the way is missing"),
         (
             losses.lost_rows,
@@ -368,14 +371,24 @@ fn remarks(answer: &Answer) -> String {
     for damage in &losses.damage {
         text += &format!("  damaged: {damage}\n");
     }
+    let mut stamps = Stamps::default();
+    let (application, class) = question.root.0.split_once("::").unwrap_or((&question.root.0, ""));
+    let root = ClassName { application: application.to_owned(), class: class.to_owned() };
+    answer.points.iter().for_each(|point| stamps.add(&root, point.start_ns));
+    for remark in stamps.remarks() {
+        text += &format!("  {remark}\n");
+    }
     if text.is_empty() { text } else { format!("\n{text}") }
 }
 
 fn say_nothing_found(question: &Question, answer: &Answer, known: &[ClassName]) {
+    let asked = [Some(&question.root), question.leaf.as_ref()].into_iter().flatten();
+    let unknown = asked.filter(|class| !known.iter().any(|name| class.selects(name)));
+    let meant: String = unknown.map(|class| did_you_mean(&class.0, known)).collect();
     let known: Vec<_> = known.iter().map(ToString::to_string).collect();
     let known = if known.is_empty() { "none yet".to_owned() } else { known.join(", ") };
     eprintln!(
-        "nothing found for {}, in {} rows. Classes in the store: {known}",
+        "nothing found for {}, in {} rows.{meant} Classes in the store: {known}",
         title(question),
         text::count(answer.rows_read)
     );

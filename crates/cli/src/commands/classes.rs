@@ -4,7 +4,7 @@ use super::chains::{range, stored};
 use crate::args::Classes;
 use crate::exit::Exit;
 use crate::screen::show;
-use crate::text::{self, Table, duration};
+use crate::text::{self, Table, known_duration};
 use crate::times::Zone;
 use anyhow::Result;
 use chronoscope_formats::json;
@@ -22,17 +22,16 @@ pub(crate) fn classes(args: &Classes) -> Result<Exit> {
         let heading = ["class", "count", "not good", "mean", "p50", "p99", "max", "CPU mean"];
         let mut table = Table::new(&heading);
         for (name, class) in &classes {
-            let time = |ns: Option<u64>| ns.map_or("–".to_owned(), |ns| duration(ns as f64));
-            let count = class.elapsed.count();
+            let time = |ns: Option<u64>| known_duration(ns.map(|ns| ns as f64));
             table.row(vec![
                 name.to_string(),
-                text::count(count),
+                text::count(class.elapsed.count()),
                 text::count(class.not_good),
-                class.elapsed.mean().map_or("–".to_owned(), duration),
+                known_duration(class.elapsed.mean()),
                 time(class.elapsed.quantile(Quantile::P50)),
                 time(class.elapsed.quantile(Quantile::P99)),
                 time(class.elapsed.max()),
-                duration(class.cpu_ns as f64 / count.max(1) as f64),
+                known_duration(class.cpu_mean_ns()),
             ]);
         }
         show(&table.to_string())?;

@@ -6,8 +6,10 @@ use crate::args::{Export, ExportFormat};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::screen::progress;
+use crate::suggest::did_you_mean;
 use crate::text;
 use crate::times::Zone;
+use crate::usage::Usage;
 use anyhow::{Context, Result, bail};
 use chronoscope_formats::rows::Builder;
 use chronoscope_formats::{arm_xml, csv_rows, trace};
@@ -30,16 +32,16 @@ const FOREIGN_CHAINS_MAX: usize = 4_000_000;
 
 /// Runs the command.
 pub(crate) fn export(args: &Export) -> Result<Exit> {
+    if args.format == Some(ExportFormat::Parquet) && args.output.is_none() {
+        bail!(Usage::new("a Parquet file is no stream: name one with --output FILE"));
+    }
     let mut rows = Selected::new(args)?;
     let token_file = args.token_file.as_deref();
     let done = match (args.format, &args.output) {
         (None, _) => match &args.otlp {
             Some(url) => export_otlp::send(url, token_file, &mut rows),
-            None => bail!("--format or --otlp says what to write"),
+            None => bail!(Usage::new("--format or --otlp says what to write")),
         },
-        (Some(ExportFormat::Parquet), None) => {
-            bail!("a Parquet file is no stream: name one with --output FILE")
-        }
         (Some(ExportFormat::Parquet), Some(path)) => into_file(path, |part| {
             let mut writer = ParquetWriter::create(part)?;
             into_parquet(&mut rows, &mut writer)?;
@@ -68,7 +70,15 @@ pub(crate) fn export(args: &Export) -> Result<Exit> {
         );
         return Ok(Exit::Error);
     }
-    Ok(if rows.count == 0 { Exit::Nothing } else { Exit::Done })
+    if rows.count > 0 {
+        return Ok(Exit::Done);
+    }
+    if let Some(class) = &args.root {
+        let known = stored(&args.data.source()?, |view| view.names())?;
+        let meant = did_you_mean(class, &known);
+        eprintln!("no chain in that time has a root of class {class}.{meant}");
+    }
+    Ok(Exit::Nothing)
 }
 
 /// Writes one of the formats that are streams.
@@ -99,7 +109,7 @@ fn into(format: ExportFormat, rows: &mut Selected, out: &mut impl Write) -> Resu
             })?;
             trace::write(&mut all, out)?;
         }
-        ExportFormat::Parquet => bail!("a Parquet file is written by its name"),
+        ExportFormat::Parquet => bail!(Usage::new("a Parquet file is written by its name")),
     }
     Ok(())
 }

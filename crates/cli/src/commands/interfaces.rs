@@ -1,5 +1,6 @@
 //! `--interfaces` of `serve` and `agent`: what this host's interfaces count, as rows like others'.
 
+use crate::usage::Usage;
 use anyhow::{Context, Result, ensure};
 use chronoscope_clock as clock;
 use chronoscope_net::rows::APPLICATION;
@@ -16,6 +17,13 @@ const EVERY_MIN: Duration = Duration::from_millis(10);
 /// How soon the thread sees that it is to end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
+/// What the reading needs, found out before it begins.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    every: Duration,
+    host: OwnHost,
+}
+
 /// The thread that reads them; it ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Interfaces {
@@ -24,31 +32,47 @@ pub(crate) struct Interfaces {
 }
 
 impl Interfaces {
-    /// Reads the interfaces every so often from now on. The rows go into this process's ring, which
-    /// is to be one of those in `ring_dir`.
+    /// Makes ready to read the interfaces every so often. The rows go into this process's ring,
+    /// which is to be one of those in `ring_dir`.
     ///
     /// # Errors
     /// When it is not, or nothing is recorded.
-    pub(crate) fn start(every: Duration, ring_dir: &Path) -> Result<Self> {
-        ensure!(every >= EVERY_MIN, "--interfaces: at most every {EVERY_MIN:?}");
+    pub(crate) fn prepare(every: Duration, ring_dir: &Path) -> Result<Prepared> {
+        ensure!(
+            every >= EVERY_MIN,
+            Usage::new(format!("--interfaces: at most every {EVERY_MIN:?}"))
+        );
         let own = read::default_folder();
         ensure!(
             own == ring_dir,
-            "--interfaces records into {}, which is not collected here: set CHRONOSCOPE_DIR={} \
-             instead of --rings",
-            own.display(),
-            ring_dir.display()
+            Usage::new(format!(
+                "--interfaces records into {}, which is not collected here: set \
+                 CHRONOSCOPE_DIR={} instead of --rings",
+                own.display(),
+                ring_dir.display()
+            ))
         );
         chronoscope_record::init(APPLICATION);
         chronoscope_record::ring_path().context(
             "--interfaces needs the recorder, which CHRONOSCOPE_RECORD has switched off",
         )?;
-        let mut host = OwnHost::new().context("--interfaces: this host has no name")?;
+        let host = OwnHost::new().context("--interfaces: this host has no name")?;
+        Ok(Prepared { every, host })
+    }
+}
+
+impl Prepared {
+    /// Begins to read.
+    ///
+    /// # Errors
+    /// When the system has no thread for it.
+    pub(crate) fn start(self) -> Result<Interfaces> {
+        let Self { every, mut host } = self;
         let stop = Arc::new(AtomicBool::new(false));
         let flag = stop.clone();
         let thread = std::thread::Builder::new().name("interfaces".to_owned());
         let thread = thread.spawn(move || watch(&mut host, every, &flag))?;
-        Ok(Self { stop, thread: Some(thread) })
+        Ok(Interfaces { stop, thread: Some(thread) })
     }
 }
 

@@ -1,20 +1,27 @@
 //! `chronoscope live`: straight from the rings, no server.
 
 use crate::args::Live;
-use crate::environment;
+use crate::environment::{self, ScreenSize};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::screen::show;
-use crate::text::{self, Table};
+use crate::keys::Keys;
+use crate::screen::{self, show};
+use crate::suggest::did_you_mean;
+use crate::text::{self, Table, known_duration};
 use crate::times::Zone;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use chronoscope_formats::json;
 use chronoscope_model::{Batch, ClassId, ClassName, Histogram, Quantile, Transaction, bucket_max};
+use chronoscope_record::CpuMethod;
 use chronoscope_record::read::{self, ClassStatistics, Counters, Ring};
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use std::path::Path;
+use std::time::Duration;
+
+/// How soon a key or a signal is seen.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Transactions ended by class of a process, at an instant: what a rate is computed from.
 #[derive(Default)]
@@ -31,47 +38,89 @@ pub(crate) fn live(args: &Live) -> Result<Exit> {
     let repaint = environment::stdout_is_terminal() && !args.once && !args.json;
     let dead = args.ring.is_some() || args.core.is_some();
     if !repaint || dead {
-        let mut rings = rings(args)?;
+        let mut rings = rings_and_notes(args)?;
         if args.json {
             show(&format!("{:#}\n", as_json(args, &mut rings)?))?;
+        } else if let Some(class) = unknown_histogram(args, &mut rings)? {
+            eprintln!("{class}");
+            return Ok(Exit::Nothing);
         } else {
             show(&page(args, &mut rings, &mut Sample::default())?)?;
         }
         return Ok(if rings.is_empty() { Exit::Nothing } else { Exit::Done });
     }
-    let interrupt = Interrupt::install()?;
+    follow(args)
+}
+
+/// Repaints the screen until the user ends it.
+fn follow(args: &Live) -> Result<Exit> {
+    let interrupt = Interrupt::install_for_terminal()?;
+    let keys = Keys::take();
+    let ends = if keys.is_some() { "q ends" } else { "Ctrl-C ends" };
     let mut sample = Sample::default();
-    while !interrupt.is_set() {
-        let page = page(args, &mut rings(args)?, &mut sample)?;
-        show(&format!("\x1b[H\x1b[2J{page}\nevery {:?}, Ctrl-C ends\n", args.every))?;
-        interrupt.sleep(args.every);
+    'painting: while !interrupt.is_set() {
+        let (mut rings, notes) = rings(args)?;
+        let mut page = match unknown_histogram(args, &mut rings)? {
+            Some(unknown) => unknown,
+            None => page(args, &mut rings, &mut sample)?,
+        };
+        page += &notes.join("\n");
+        let size = environment::stdout_size().unwrap_or(ScreenSize { columns: 80, rows: 24 });
+        show(&screen::painted(&page, &format!("every {:?}, {ends}", args.every), size))?;
+        let begin_ns = chronoscope_clock::monotonic_ns();
+        let left = || {
+            let passed_ns = chronoscope_clock::monotonic_ns().saturating_sub(begin_ns);
+            args.every.saturating_sub(Duration::from_nanos(passed_ns))
+        };
+        // Once at least, however short the pause: a key has to be seen.
+        loop {
+            match &keys {
+                Some(keys) if keys.is_quit_pressed(left().min(LOOK_EVERY)) => break 'painting,
+                Some(_) => {}
+                None => interrupt.sleep(left().min(LOOK_EVERY)),
+            }
+            if left().is_zero() || interrupt.is_set() {
+                break;
+            }
+        }
     }
+    show("\n")?; // what a shell says stands below the page
     Ok(Exit::Done)
 }
 
-/// The rings that the command is about. Unreadable ones are said and left out.
-fn rings(args: &Live) -> Result<Vec<Ring>> {
+/// The rings that the command is about, and on stderr what is to be said about others.
+fn rings_and_notes(args: &Live) -> Result<Vec<Ring>> {
+    let (rings, notes) = rings(args)?;
+    notes.iter().for_each(|note| eprintln!("{note}"));
+    Ok(rings)
+}
+
+/// The rings that the command is about, and notes: which are left out as they cannot be read, and
+/// where there are none.
+fn rings(args: &Live) -> Result<(Vec<Ring>, Vec<String>)> {
     if let Some(core) = &args.core {
-        return Ring::open_core(core).with_context(|| format!("core dump {}", core.display()));
+        let rings = Ring::open_core(core);
+        let rings = rings.with_context(|| format!("core dump {}", core.display()))?;
+        return Ok((rings, Vec::new()));
     }
     if let Some(path) = &args.ring {
         let ring = Ring::open(path).with_context(|| format!("ring {}", path.display()))?;
-        return Ok(vec![ring]);
+        return Ok((vec![ring], Vec::new()));
     }
     let folder = args.rings.clone().unwrap_or_else(read::default_folder);
-    let mut rings = Vec::new();
+    let (mut rings, mut notes) = (Vec::new(), Vec::new());
     for path in read::find_rings(&folder) {
         match Ring::open(&path) {
             Ok(ring) if is_asked_for(args, &ring) => rings.push(ring),
             Ok(_) => {}
-            Err(error) => eprintln!("left out: {}: {error}", path.display()),
+            Err(error) => notes.push(format!("left out: {}: {error}", path.display())),
         }
     }
     if rings.is_empty() {
-        say_nothing_found(args, &folder);
+        notes.push(nothing_found(args, &folder));
     }
     rings.sort_by_key(|ring| (ring.process().application.clone(), ring.process().pid));
-    Ok(rings)
+    Ok((rings, notes))
 }
 
 fn is_asked_for(args: &Live, ring: &Ring) -> bool {
@@ -81,13 +130,13 @@ fn is_asked_for(args: &Live, ring: &Ring) -> bool {
     })
 }
 
-fn say_nothing_found(args: &Live, folder: &Path) {
+fn nothing_found(args: &Live, folder: &Path) -> String {
     let whose = args.who.as_ref().map_or_else(String::new, |who| format!(" of {who}"));
-    eprintln!(
+    format!(
         "no ring{whose} in {}: is a measured program running, as this user? \
          (--rings DIR or $CHRONOSCOPE_DIR say where to look)",
         folder.display()
-    );
+    )
 }
 
 /// Whether a class is meant by what the user wrote: `class` or `application::class`.
@@ -97,7 +146,7 @@ fn is_meant(class: &ClassName, text: &str) -> bool {
 
 fn switch(args: &Live, class: &str, on: bool) -> Result<Exit> {
     let mut switched = 0;
-    for mut ring in rings(args)? {
+    for mut ring in rings_and_notes(args)? {
         for known in ring.statistics()? {
             if is_meant(&known.name, class) && ring.set_enabled(known.class, on)? {
                 let (process, word) = (ring.process(), if on { "on" } else { "off" });
@@ -108,10 +157,36 @@ fn switch(args: &Live, class: &str, on: bool) -> Result<Exit> {
         }
     }
     if switched == 0 {
-        eprintln!("no ring knows a class {class}");
+        let known = classes(&mut rings(args)?.0)?;
+        eprintln!("no ring knows a class {class}.{}", did_you_mean(class, &known));
         return Ok(Exit::Nothing);
     }
     Ok(Exit::Done)
+}
+
+/// The classes that rings know.
+fn classes(rings: &mut [Ring]) -> Result<Vec<ClassName>> {
+    let mut known = Vec::new();
+    for ring in rings {
+        known.extend(ring.statistics()?.into_iter().map(|class| class.name));
+    }
+    Ok(known)
+}
+
+/// What is to be said where a histogram is asked of a class that has none.
+fn unknown_histogram(args: &Live, rings: &mut [Ring]) -> Result<Option<String>> {
+    let Some(class) = &args.histogram else { return Ok(None) };
+    for ring in &mut *rings {
+        let statistics = ring.statistics()?;
+        if statistics.iter().any(|known| is_meant(&known.name, class) && known.elapsed.count() > 0)
+        {
+            return Ok(None);
+        }
+    }
+    let meant = did_you_mean(class, &classes(rings)?);
+    Ok(Some(format!(
+        "no ring has a transaction of class {class}.{meant} (chronoscope live shows the classes)"
+    )))
 }
 
 /// What is shown, in words.
@@ -127,9 +202,10 @@ fn page(args: &Live, rings: &mut [Ring], sample: &mut Sample) -> Result<String> 
         return histograms(rings, class);
     }
     let mut page = String::new();
+    let is_folded = folds_ended(args, rings);
     let now = Sample { at_ns: chronoscope_clock::monotonic_ns(), counts: HashMap::new() };
     let before = std::mem::replace(sample, now);
-    for ring in rings {
+    for ring in rings.iter_mut().filter(|ring| !is_folded || ring.is_alive()) {
         page += &headline(ring)?;
         let classes = ring.statistics()?;
         match args.worst {
@@ -138,7 +214,35 @@ fn page(args: &Live, rings: &mut [Ring], sample: &mut Sample) -> Result<String> 
         }
         page.push('\n');
     }
+    if is_folded {
+        page += &ended(rings)?;
+    }
     Ok(page)
+}
+
+/// Whether ended programs are only counted. Where nothing runs, or a ring was named, they are what
+/// there is to see.
+fn folds_ended(args: &Live, rings: &[Ring]) -> bool {
+    let is_named = args.ring.is_some() || args.core.is_some();
+    !args.ended && !is_named && rings.iter().any(Ring::is_alive)
+}
+
+/// The programs that have ended, in one line; nothing where all run.
+fn ended(rings: &[Ring]) -> Result<String> {
+    let mut programs: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut lost = 0;
+    for ring in rings.iter().filter(|ring| !ring.is_alive()) {
+        *programs.entry(&ring.process().application).or_default() += 1;
+        lost += dropped(&ring.counters()?).iter().map(|(_, count)| count).sum::<u64>();
+    }
+    if programs.is_empty() {
+        return Ok(String::new());
+    }
+    let all: u64 = programs.values().sum();
+    let names: Vec<_> = programs.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    let names = names.join(", ");
+    let lost = if lost > 0 { format!(" · LOST {}", text::count(lost)) } else { String::new() };
+    Ok(format!("ended: {}{lost} (--ended lists them): {names}\n", text::count(all)))
 }
 
 fn headline(ring: &Ring) -> Result<String> {
@@ -189,17 +293,16 @@ fn statistics(
             }
             None => class.count as f64 * 1e9 / age_ns as f64,
         };
-        let time = |ns: Option<u64>| ns.map_or("–".to_owned(), |ns| text::duration(ns as f64));
-        let mean = |h: &Histogram| h.mean().map_or("–".to_owned(), text::duration);
+        let time = |ns: Option<u64>| known_duration(ns.map(|ns| ns as f64));
         table.row(vec![
             class.name.class.clone(),
             format!("{rate:.1}"),
             text::count(class.count),
-            mean(&class.elapsed),
+            known_duration(class.elapsed.mean()),
             time(class.elapsed.quantile(Quantile::P50)),
             time(class.elapsed.quantile(Quantile::P99)),
             time(class.elapsed.max()),
-            mean(&class.cpu),
+            known_duration(class.cpu.mean().filter(|_| knows_cpu(ring))),
             if class.enabled { "" } else { "off" }.to_owned(),
         ]);
     }
@@ -213,6 +316,11 @@ fn worst(ring: &Ring, classes: &[ClassStatistics], count: usize, zone: &Zone) ->
         page += &list(&rows[..rows.len().min(count)], zone);
     }
     page
+}
+
+/// Whether a ring's program measures CPU time; else it is 0 in every record.
+fn knows_cpu(ring: &Ring) -> bool {
+    ring.cpu_method() != CpuMethod::Off
 }
 
 fn transactions(batch: &Batch, ring: &Ring) -> Vec<Transaction> {
@@ -241,7 +349,7 @@ fn list(transactions: &[Transaction], zone: &Zone) -> String {
             zone.instant(t.start_ns),
             t.class.to_string(),
             text::duration(t.elapsed_ns as f64),
-            text::duration(t.cpu_ns as f64),
+            known_duration(t.known_cpu_ns().map(|ns| ns as f64)),
             t.status.to_string(),
             t.chain.to_string(),
             context(t),
@@ -251,7 +359,7 @@ fn list(transactions: &[Transaction], zone: &Zone) -> String {
 }
 
 /// Properties and metrics in one line: `callsign=DLH123 plots=12`.
-pub(crate) fn context(t: &Transaction) -> String {
+fn context(t: &Transaction) -> String {
     let properties = t.properties.iter().map(|(key, value)| format!("{key}={value}"));
     let metrics = t.metrics.iter().map(|(key, value)| format!("{key}={value}"));
     properties.chain(metrics).collect::<Vec<_>>().join(" ")
@@ -282,9 +390,6 @@ fn histograms(rings: &mut [Ring], class: &str) -> Result<String> {
             elapsed.merge(&known.elapsed);
             cpu.merge(&known.cpu);
         }
-    }
-    if elapsed.count() == 0 {
-        bail!("no ring has a transaction of class {class} (chronoscope live shows the classes)");
     }
     Ok(format!("{class}: elapsed\n{}\nthread CPU\n{}", rows(&elapsed), rows(&cpu)))
 }
@@ -345,7 +450,7 @@ fn class_json(args: &Live, ring: &Ring, class: &ClassStatistics) -> Value {
     value["enabled"] = class.enabled.into();
     value["count"] = class.count.into();
     value["elapsed"] = json::histogram(&class.elapsed);
-    value["cpu"] = json::histogram(&class.cpu);
+    value["cpu"] = if knows_cpu(ring) { json::histogram(&class.cpu) } else { Value::Null };
     let worst = transactions(&class.worst, ring);
     let shown = worst.len().min(args.worst.unwrap_or(worst.len()));
     value["worst"] = worst[..shown].iter().map(json::transaction).collect();

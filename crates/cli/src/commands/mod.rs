@@ -22,7 +22,7 @@ pub(crate) use chains::chains;
 pub(crate) use classes::classes;
 pub(crate) use export::export;
 pub(crate) use import::import;
-pub(crate) use live::{context, live};
+pub(crate) use live::live;
 pub(crate) use net::net;
 pub(crate) use record::record;
 pub(crate) use replay::replay;

@@ -1,6 +1,6 @@
 //! `chronoscope serve`: rings in, durable files out, until stopped.
 
-use super::interfaces::Interfaces;
+use super::interfaces::{Interfaces, Prepared};
 use crate::args::Serve;
 use crate::environment;
 use crate::exit::Exit;
@@ -8,15 +8,16 @@ use crate::interrupt::Interrupt;
 use crate::screen::{progress, show};
 use crate::talk::Talk;
 use crate::text;
+use crate::usage::Usage;
 use anyhow::{Context, Result};
 use chronoscope_collect::{Collector, Ingest, Options, Status};
 use chronoscope_record::read;
-use chronoscope_server::{Limit, Server, ServerOptions, TlsFiles};
+use chronoscope_server::{BoundServer, Limit, Server, ServerError, ServerOptions, TlsFiles};
 use chronoscope_store::clickhouse::{Cluster, Sink, TableOptions};
 use chronoscope_store::source::Source;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 /// Runs the command.
@@ -31,19 +32,24 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
     options.store.wait = args.wait_late;
     options.store.keep = args.keep_age;
     options.store.keep_bytes = args.keep_size;
-    let collector = Collector::new(options)
-        .with_context(|| format!("cannot store into {}", data_dir.display()))?;
-    let _interfaces =
-        args.interfaces.map(|every| Interfaces::start(every, &ring_dir)).transpose()?;
+    // All that can be refused is refused before a folder is made and anything is announced.
+    let bound = match args.listen {
+        Some(address) => Some(bind(listening(args, address, data_dir.clone())?)?),
+        None => None,
+    };
+    let interfaces = args.interfaces.map(|every| Interfaces::prepare(every, &ring_dir));
+    let interfaces = interfaces.transpose()?;
+    let folder = NewFolder::below(&data_dir);
+    let collector = Collector::new(options).map_err(|error| {
+        folder.remove_empty();
+        anyhow::Error::new(error).context(format!("cannot store into {}", data_dir.display()))
+    })?;
+    let _interfaces = interfaces.map(Prepared::start).transpose()?;
+    let ingest = Some(collector.ingest());
+    let server = bound.map(|bound| bound.start(ingest)).transpose()?;
     if !args.quiet {
         eprintln!("collecting {} into {}", ring_dir.display(), data_dir.display());
     }
-    let server = match args.listen {
-        Some(address) => {
-            Some(Server::start(listening(args, address, data_dir, collector.ingest())?)?)
-        }
-        None => None,
-    };
     if let Some(server) = &server {
         eprintln!("answering on {}://{}/status", server.scheme(), server.address());
         eprintln!("the page is at {}://{}/", server.scheme(), server.address());
@@ -77,18 +83,20 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
 fn serve_cluster(args: &Serve, cluster: Cluster, interrupt: &Interrupt) -> Result<Exit> {
     anyhow::ensure!(
         args.interfaces.is_none(),
-        "--interfaces before a cluster is the agent's: chronoscope agent --interfaces"
+        Usage::new("--interfaces before a cluster is the agent's: chronoscope agent --interfaces")
     );
-    let address = args.listen.context(
-        "before a cluster, --listen ADDRESS:PORT is needed: rows come from agents (chronoscope \
-         agent collects the rings of this host, too)",
-    )?;
+    let address = args.listen.ok_or_else(|| {
+        Usage::new(
+            "before a cluster, --listen ADDRESS:PORT is needed: rows come from agents \
+             (chronoscope agent collects the rings of this host, too)",
+        )
+    })?;
+    let options = listening(args, address, args.data.dir())?;
+    let source = Some(Source::ClickHouse(cluster.clone()));
+    let bound = bind(ServerOptions { source, ..options })?;
     let cannot = || format!("cannot store into {cluster}");
     cluster.prepare(&TableOptions { keep: args.keep_age }).with_context(cannot)?;
-    let ingest = Ingest::into_cluster(Sink::new(cluster.clone()));
-    let options = listening(args, address, args.data.dir(), ingest)?;
-    let source = Some(Source::ClickHouse(cluster.clone()));
-    let server = Server::start(ServerOptions { source, ..options })?;
+    let server = bound.start(Some(Ingest::into_cluster(Sink::new(cluster.clone()))))?;
     eprintln!("storing into {cluster}");
     eprintln!("answering on {}://{}/chains", server.scheme(), server.address());
     let begin_ns = chronoscope_clock::monotonic_ns();
@@ -103,19 +111,21 @@ fn serve_cluster(args: &Serve, cluster: Cluster, interrupt: &Interrupt) -> Resul
     Ok(Exit::Done)
 }
 
+/// Takes the port. An open door is a matter of the arguments.
+fn bind(options: ServerOptions) -> Result<BoundServer> {
+    Server::bind(options).map_err(|error| match error {
+        ServerError::Open { .. } => Usage::new(error).into(),
+        error => error.into(),
+    })
+}
+
 /// What the server is to do.
-fn listening(
-    args: &Serve,
-    address: SocketAddr,
-    data_dir: PathBuf,
-    ingest: Ingest,
-) -> Result<ServerOptions> {
+fn listening(args: &Serve, address: SocketAddr, data_dir: PathBuf) -> Result<ServerOptions> {
     let limits = args.limits.as_deref().map(Limit::read).transpose();
     let runs = args.runs.clone().unwrap_or_else(|| environment::data_dir().join("runs"));
     let rings = args.rings.clone().unwrap_or_else(read::default_folder);
     let tls = args.tls_cert.clone().zip(args.tls_key.clone());
     Ok(ServerOptions {
-        ingest: Some(ingest),
         tls: tls.map(|(certificate, key)| TlsFiles { certificate, key }),
         token: environment::token(args.token_file.as_deref())?,
         insecure: args.insecure,
@@ -131,11 +141,35 @@ fn listening(
 fn compare(args: &Serve) -> Result<BTreeMap<String, PathBuf>> {
     let mut stores = BTreeMap::new();
     for (name, dir) in &args.compare {
-        anyhow::ensure!(dir.is_dir(), "--compare {name}: {} is no folder", dir.display());
+        let wrong = |reason: String| Usage::new(format!("--compare {name}: {reason}"));
+        anyhow::ensure!(dir.is_dir(), wrong(format!("{} is no folder", dir.display())));
         let before = stores.insert(name.clone(), dir.clone());
-        anyhow::ensure!(before.is_none(), "--compare {name}: two stores of one name");
+        anyhow::ensure!(before.is_none(), wrong("two stores of one name".to_owned()));
     }
     Ok(stores)
+}
+
+/// The folders that have to be made for a path.
+struct NewFolder {
+    /// From the path upwards to the outermost one that is not there yet.
+    missing: Vec<PathBuf>,
+}
+
+impl NewFolder {
+    /// Notes which folders of `dir` are not there.
+    fn below(dir: &Path) -> Self {
+        let missing = dir.ancestors().take_while(|dir| !dir.as_os_str().is_empty());
+        Self { missing: missing.take_while(|dir| !dir.exists()).map(Path::to_owned).collect() }
+    }
+
+    /// Removes those that were made since and have nothing in them but empty folders.
+    fn remove_empty(&self) {
+        let Some(dir) = self.missing.first() else { return };
+        let inside = std::fs::read_dir(dir).into_iter().flatten().flatten();
+        // A folder that is not empty stays: removing it fails, and that is meant.
+        inside.for_each(|entry| drop(std::fs::remove_dir(entry.path())));
+        self.missing.iter().for_each(|dir| drop(std::fs::remove_dir(dir)));
+    }
 }
 
 fn line(status: &Status) -> String {

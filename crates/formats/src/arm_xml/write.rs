@@ -72,7 +72,9 @@ fn element(out: &mut String, t: &Transaction) {
     plain(out, "status", t.status);
     plain(out, "startTime", t.start_ns);
     plain(out, "responseTime", t.elapsed_ns);
-    plain(out, "cpuTime", t.cpu_ns);
+    if let Some(ns) = t.known_cpu_ns() {
+        plain(out, "cpuTime", ns);
+    }
     if let Some(ns) = t.process_cpu_ns {
         plain(out, "processCpuTime", ns);
     }

@@ -173,7 +173,9 @@ impl<W: Write> Events<'_, W> {
         say("status", t.status.name().into());
         say("level", t.level.into());
         say("path", t.path.clone().into());
-        say("cpu_us", micros(i128::from(t.cpu_ns)).into());
+        if let Some(ns) = t.known_cpu_ns() {
+            say("cpu_us", micros(i128::from(ns)).into());
+        }
         if let Some(ns) = t.process_cpu_ns {
             say("process_cpu_us", micros(i128::from(ns)).into());
         }

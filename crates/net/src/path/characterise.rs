@@ -41,7 +41,10 @@ pub struct Element {
     pub sizes: Vec<Found>,
 }
 
-/// What an element adds to round trips of a size.
+/// What an element adds to round trips of a size: quantiles of those with it less those of those
+/// without it. The two are samples of their own, so that the difference is negative by chance where
+/// the element adds less than round trips vary: then it is below the resolution of the measurement.
+/// JSON has null there.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Found {
     /// Octets of request and reply, each.
@@ -49,9 +52,22 @@ pub struct Found {
     /// Round trips with the element.
     pub count: usize,
     /// Its part in their median, in nanoseconds.
+    #[serde(serialize_with = "resolved_or_null")]
     pub p50_ns: f64,
     /// Its part in their 90th percentile, where both vary together, in nanoseconds.
+    #[serde(serialize_with = "resolved_or_null")]
     pub p90_ns: f64,
+}
+
+/// What an element adds, where round trips tell it: `None` below the resolution of the measurement.
+#[must_use]
+pub fn resolved(part_ns: f64) -> Option<f64> {
+    (part_ns > 0.0).then_some(part_ns)
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature
+fn resolved_or_null<S: serde::Serializer>(part_ns: &f64, to: S) -> Result<S::Ok, S::Error> {
+    resolved(*part_ns).serialize(to)
 }
 
 /// Makes types of what was sampled. An element without samples is left out and noted. The first
@@ -235,6 +251,19 @@ mod tests {
         let text = toml::to_string(&types).unwrap();
         let read = Topology::read(TEXT, Some(&text)).unwrap();
         assert_eq!(read.types["router"], types.types["router"]);
+    }
+
+    /// Two samples of the same round trips: what is between them is chance.
+    #[test]
+    fn what_an_element_adds_below_the_resolution_is_not_told() {
+        let topology = Topology::read(TEXT, None).unwrap();
+        let plan = plan(&topology, "here", Some("g2")).unwrap();
+        let found =
+            characterise(&topology, &plan, &samples(&[("one", 4_900_000), ("two", 4_890_000)]));
+        let at = found.elements[0].sizes[0];
+        assert!(at.p90_ns < 0.0 && resolved(at.p90_ns).is_none(), "{at:?}");
+        let json = serde_json::to_value(at).unwrap();
+        assert!(json["p90_ns"].is_null() && json["p50_ns"].is_null(), "{json}");
     }
 
     #[test]

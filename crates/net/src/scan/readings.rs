@@ -16,7 +16,8 @@ pub struct Step {
     pub interval_ns: u64,
     /// Sum over its interfaces, without loopback.
     pub counters: Counters,
-    /// It, or one of its interfaces, began to count anew: the counters are at least so much.
+    /// Counters of one of its interfaces went back, so that it began to count anew: the counters
+    /// are at least so much.
     pub restarted: bool,
     /// Each interface by its name, without loopback.
     pub interfaces: Vec<(String, Counters)>,
@@ -50,7 +51,7 @@ fn step(before: &Reading, now: &Reading) -> Option<Step> {
     let traffic = |counters: &Counters| counters.in_bytes.max(counters.out_bytes);
     let earlier: HashMap<&str, &Counters> =
         before.interfaces.iter().map(|i| (i.name.as_str(), &i.counters)).collect();
-    let (mut counters, mut restarted) = (Counters::default(), host_restarted);
+    let (mut counters, mut restarted) = (Counters::default(), false);
     let mut interfaces = Vec::new();
     for interface in now.interfaces.iter().filter(|interface| !is_loopback(&interface.name)) {
         // An interface that was not there has counted from nothing since.
@@ -65,7 +66,7 @@ fn step(before: &Reading, now: &Reading) -> Option<Step> {
                 if traffic(&since) > octets_max { Counters::default() } else { since }
             }
         };
-        restarted |= drop_packets_without_octets(&mut went);
+        drop_packets_without_octets(&mut went);
         counters += went;
         interfaces.push((interface.name.clone(), went));
     }
@@ -73,16 +74,14 @@ fn step(before: &Reading, now: &Reading) -> Option<Step> {
 }
 
 /// A packet has an octet at least. For its first seconds net-snmp shows no packets that came in,
-/// and then all since the host started.
-fn drop_packets_without_octets(counters: &mut Counters) -> bool {
-    let (packets_in, packets_out) = (counters.in_packets, counters.out_packets);
-    if packets_in > counters.in_bytes {
+/// and then all since the host started: nothing is known of those of this interval.
+const fn drop_packets_without_octets(counters: &mut Counters) {
+    if counters.in_packets > counters.in_bytes {
         counters.in_packets = 0;
     }
-    if packets_out > counters.out_bytes {
+    if counters.out_packets > counters.out_bytes {
         counters.out_packets = 0;
     }
-    (packets_in, packets_out) != (counters.in_packets, counters.out_packets)
 }
 
 /// Whether the host has been up for less than it should. What it says of its time may come from a
@@ -137,13 +136,18 @@ mod tests {
         readings.take("a", reading(0, 900, &[("eth0", 1_000_000)]));
         let step = readings.take("a", reading(1, 901, &[("eth0", 300)])).unwrap();
         assert_eq!((step.counters.in_bytes, step.restarted), (300, true));
-        // More than before, and yet anew: the host says for how long it is up. It may be only the
-        // program that answers.
+    }
+
+    /// The time that it says it is up is that of the program that answers.
+    #[test]
+    fn a_fresh_daemon_whose_counters_go_on_has_not_begun_to_count_anew() {
+        let mut readings = Readings::default();
+        readings.take("a", reading(1, 901, &[("eth0", 300)]));
         let step = readings.take("a", reading(2, 1, &[("eth0", 400)])).unwrap();
-        assert_eq!((step.counters.in_bytes, step.restarted), (100, true));
+        assert_eq!((step.counters.in_bytes, step.restarted), (100, false));
         // Up for longer than before, and yet not for as long as it should.
         let step = readings.take("a", reading(102, 50, &[("eth0", 450)])).unwrap();
-        assert_eq!((step.counters.in_bytes, step.restarted), (50, true));
+        assert_eq!((step.counters.in_bytes, step.restarted), (50, false));
     }
 
     #[test]
@@ -160,8 +164,13 @@ mod tests {
         // A clock that was set back by a second while the host was asked.
         let step = readings.take("a", narrow(11, 7, 160)).unwrap();
         assert_eq!((step.counters.in_bytes, step.restarted), (10, false));
-        readings.take("b", narrow(0, range_s / 2, 100));
-        assert!(readings.take("b", narrow(10, 7, 150)).unwrap().restarted);
+        // One that was started anew does not wrap: what is lower went back.
+        let low = |at_s, up_s, octets| Reading {
+            widths: Widths::Narrow,
+            ..reading(at_s, up_s, &[("eth0", octets)])
+        };
+        readings.take("b", low(0, range_s / 2, (1 << 32) - 1));
+        assert!(readings.take("b", low(10, 7, 150)).unwrap().restarted);
     }
 
     #[test]
@@ -175,7 +184,7 @@ mod tests {
         readings.take("a", with(1, 0, 1_000_000));
         let step = readings.take("a", with(2, 9_000, 1_000_600)).unwrap();
         assert_eq!((step.counters.in_packets, step.counters.in_bytes), (0, 600));
-        assert!(step.restarted);
+        assert!(!step.restarted, "no counter went back");
         let step = readings.take("a", with(3, 9_010, 1_001_200)).unwrap();
         assert_eq!((step.counters.in_packets, step.restarted), (10, false));
     }

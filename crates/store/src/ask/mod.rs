@@ -46,6 +46,7 @@ mod chunk;
 mod classes;
 mod clock;
 mod compare;
+mod cut;
 mod durations;
 mod excerpts;
 mod fetch;

@@ -1,10 +1,14 @@
-//! Every path in the store and how long chains take along it, from the sketches: no row is read.
+//! Every path in the store and how long chains take along it. Whole minutes come from the sketches;
+//! rows are read only of the minutes that the time range cuts.
 
+use super::classes::word;
+use super::cut::{Share, root_start_ns};
+use super::file::{Columns, SegmentFile};
 use super::loads::taken_apart;
 use super::spread::spread;
 use super::{Limits, Progress};
 use crate::segment::read_since_root;
-use crate::{Damage, Segment, SketchRow, Slot, Snapshot, StoreError};
+use crate::{Damage, Kind, Segment, SketchRow, Snapshot, StoreError};
 use chronoscope_model::{ClassName, Flags, Histogram};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -24,8 +28,9 @@ pub struct PathStatistics {
 /// Statistics by path in words, and sketches that could not be read. Rows of foreign chains know no
 /// path and are not here.
 ///
-/// `start_ns` (UTC, nanoseconds since 1970) is cut at whole minutes of root starts, as in
-/// [`classes`](super::classes()). Rows that are not sealed yet are counted too.
+/// Rows count whose root started in `start_ns` (UTC, nanoseconds since 1970). Rows that are not
+/// sealed yet are counted too. A range that begins or ends within a minute costs reading that
+/// minute's rows, in six columns.
 ///
 /// # Errors
 /// [`StoreError::Io`] with [`StoreError::is_missing`] when a segment has been removed since the
@@ -35,10 +40,10 @@ pub fn paths(
     start_ns: &Range<i64>,
     progress: &Progress,
 ) -> Result<(BTreeMap<String, PathStatistics>, Vec<Damage>), StoreError> {
-    let (mut paths, damage) = of_sketches(snapshot, start_ns, progress)?;
+    let (mut paths, damage) = of_segments(snapshot, start_ns, progress)?;
     for record in snapshot.unsealed().records() {
         let known = !record.path.is_none() && !record.flags().contains(Flags::FOREIGN);
-        if known && start_ns.contains(&Slot::of(record).minute.start_ns()) {
+        if known && start_ns.contains(&root_start_ns(record)) {
             let path = paths.entry(snapshot.names().path_text(record.path)).or_default();
             if let Some(Ok(ns)) = record.since_root_ns().map(u64::try_from) {
                 path.since_root.add(ns);
@@ -61,24 +66,30 @@ pub fn paths(
 
 type ByPath = BTreeMap<String, PathStatistics>;
 
-/// What the sketches of a time say; and what could not be read. On several threads: opening a
-/// thousand small files is what it costs.
-fn of_sketches(
+/// What is sealed of a time; and what could not be read. On several threads: opening a thousand
+/// small files is what it costs.
+fn of_segments(
     snapshot: &Snapshot,
     start_ns: &Range<i64>,
     progress: &Progress,
 ) -> Result<(ByPath, Vec<Damage>), StoreError> {
-    let wanted = |segment: &&Segment| start_ns.contains(&segment.slot.minute.start_ns());
+    let wanted = |segment: &&Segment| Share::of(segment.slot.minute, start_ns) != Share::Nothing;
     let segments: Vec<_> = snapshot.segments().iter().filter(wanted).collect();
     progress.expect(segments.len() as u64);
     let new = || (ByPath::new(), Vec::new());
     let threads = Limits::default().threads;
     let states = spread(&segments, threads, new, |(paths, damage), segment| {
-        match read_since_root(&segment.sketch_path) {
-            Ok(rows) => rows.into_iter().for_each(|row| add(paths, row)),
+        let (path, read) = match Share::of(segment.slot.minute, start_ns) {
+            Share::Some => (&segment.path, of_rows(segment, start_ns)),
+            Share::All | Share::Nothing => {
+                (&segment.sketch_path, read_since_root(&segment.sketch_path).map(of_sketch))
+            }
+        };
+        match read {
+            Ok(found) => merge(paths, found),
             Err(error) if error.is_missing() => return Err(error),
             Err(error) => damage.push(Damage {
-                path: segment.sketch_path.clone(),
+                path: path.clone(),
                 position: 0,
                 reason: error.to_string(),
                 rows_lost: segment.row_count,
@@ -89,27 +100,67 @@ fn of_sketches(
     let (mut paths, mut damage) = new();
     for (theirs, theirs_damage) in states {
         damage.extend(theirs_damage);
-        for (words, path) in theirs {
-            let mine: &mut PathStatistics = paths.entry(words).or_default();
-            mine.since_root.merge(&path.since_root);
-            if mine.hops.is_empty() {
-                mine.hops = path.hops;
-            }
-        }
+        merge(&mut paths, theirs);
     }
     damage.sort_by(|a: &Damage, b| a.path.cmp(&b.path));
     Ok((paths, damage))
 }
 
-fn add(paths: &mut ByPath, row: SketchRow) {
-    if row.path.is_empty() {
-        return;
+fn merge(paths: &mut ByPath, others: ByPath) {
+    for (words, path) in others {
+        let mine = paths.entry(words).or_default();
+        mine.since_root.merge(&path.since_root);
+        if mine.hops.is_empty() {
+            mine.hops = path.hops;
+        }
     }
-    let known = paths.contains_key(&row.path);
-    let path = paths.entry(row.path.clone()).or_default();
-    if !known {
+}
+
+fn of_sketch(rows: Vec<SketchRow>) -> ByPath {
+    let mut paths = ByPath::new();
+    for row in rows.into_iter().filter(|row| !row.path.is_empty()) {
         let class = ClassName { application: row.application, class: row.class };
-        path.hops = taken_apart(&row.path, class);
+        let hops = taken_apart(&row.path, class);
+        let of_path = PathStatistics { hops, since_root: row.since_root };
+        merge(&mut paths, ByPath::from([(row.path, of_path)]));
     }
-    path.since_root.merge(&row.since_root);
+    paths
+}
+
+/// The rows of a segment whose root started in a range.
+fn of_rows(segment: &Segment, start_ns: &Range<i64>) -> Result<ByPath, StoreError> {
+    let mut paths = ByPath::new();
+    if segment.slot.kind == Kind::Foreign {
+        return Ok(paths);
+    }
+    let file = SegmentFile::open(&segment.path)?;
+    let wanted = ["application", "class", "path", "root_start", "start", "elapsed_ns"];
+    for batch in file.read(&wanted, None, None)? {
+        let batch = batch.map_err(file.unreadable())?;
+        let columns = Columns { file: &file, batch: &batch };
+        let (applications, application_words) = columns.words("application")?;
+        let (classes, class_words) = columns.words("class")?;
+        let (keys, path_words) = columns.words("path")?;
+        let (roots, starts) = (columns.instants("root_start")?, columns.instants("start")?);
+        let elapsed = columns.nanoseconds("elapsed_ns")?;
+        let mut of_batch: HashMap<i32, PathStatistics> = HashMap::new();
+        for row in (0..batch.num_rows()).filter(|row| start_ns.contains(&roots[*row])) {
+            let path = of_batch.entry(keys[row]).or_insert_with(|| {
+                let class = ClassName {
+                    application: word(&application_words, applications[row]).to_owned(),
+                    class: word(&class_words, classes[row]).to_owned(),
+                };
+                let hops = taken_apart(word(&path_words, keys[row]), class);
+                PathStatistics { hops, ..PathStatistics::default() }
+            });
+            let end_ns = starts[row].saturating_add(elapsed[row]);
+            if let Ok(ns) = u64::try_from(end_ns.saturating_sub(roots[row])) {
+                path.since_root.add(ns);
+            }
+        }
+        let named = of_batch.into_iter().map(|(key, path)| (word(&path_words, key), path));
+        let named = named.filter(|(words, _)| !words.is_empty());
+        merge(&mut paths, named.map(|(words, path)| (words.to_owned(), path)).collect());
+    }
+    Ok(paths)
 }

@@ -3,8 +3,8 @@
 use super::ask::between;
 use super::rows::Answered;
 use super::{ClickHouseError, Cluster, Node};
+use crate::Minute;
 use crate::ask::ClassStatistics;
-use crate::{MINUTE_NS, Minute};
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt8Type, UInt16Type, UInt32Type};
@@ -19,6 +19,9 @@ use std::ops::{Range, RangeInclusive};
 const CONTEXT: &str = "CAST(mapKeys(properties), 'Array(String)') AS property_keys, \
     mapValues(properties) AS property_values, \
     CAST(mapKeys(metrics), 'Array(String)') AS metric_keys, mapValues(metrics) AS metric_values";
+
+/// The flag of rows without ancestors.
+const FOREIGN: u8 = Flags::FOREIGN.0;
 
 /// All columns of a transaction in words, but [`CONTEXT`].
 const ALL: &str = "application, class, host, process, thread, \
@@ -167,15 +170,16 @@ fn pairs<T>(
     pairs.collect()
 }
 
-/// Statistics by class over the minutes that begin in a range.
+/// Statistics by class of the rows whose root started in a range.
 pub(super) fn classes(
     cluster: &Cluster,
     start_ns: &Range<i64>,
 ) -> Result<BTreeMap<ClassName, ClassStatistics>, ClickHouseError> {
-    // The first and the last minute whose start lies in the range.
-    let first = Minute::of(start_ns.start.saturating_sub(1)).0 + 1;
-    let first = if start_ns.start == i64::MIN { i64::MIN / MINUTE_NS } else { first };
-    let minutes = between("minute", &(first..=Minute::of(start_ns.end.saturating_sub(1)).0));
+    let Range { start, end } = start_ns;
+    let minutes = Minute::of(*start).0..=Minute::of(end.saturating_sub(1)).0;
+    let minutes = between("minute", &minutes);
+    // Of rows without ancestors it is their own start.
+    let started = "toUnixTimestamp64Nano(root_start)";
     // Buckets as `model::histogram` has them: 32 to every doubling, none below 32.
     let sql = format!(
         "SELECT application, class, \
@@ -183,8 +187,9 @@ pub(super) fn classes(
          intDiv(toUInt64(elapsed_ns), intDiv(doubling, {SUB_BUCKETS})) AS sub_bucket, \
          count() AS rows, toString(sum(toUInt128(elapsed_ns))) AS sum_ns, \
          min(elapsed_ns) AS min_ns, max(elapsed_ns) AS max_ns, \
-         toString(sum(toUInt128(cpu_ns))) AS sum_cpu_ns, countIf(status != 'GOOD') AS not_good \
-         FROM transactions WHERE {minutes} \
+         toString(sum(toUInt128(cpu_ns))) AS sum_cpu_ns, countIf(status != 'GOOD') AS not_good, \
+         countIf(bitAnd(flags, {FOREIGN}) = 0 OR cpu_ns > 0) AS cpu_known \
+         FROM transactions WHERE {minutes} AND {started} >= {start} AND {started} < {end} \
          GROUP BY application, class, doubling, sub_bucket"
     );
     let by_shard = cluster.on_all(|_, node| {
@@ -195,10 +200,7 @@ pub(super) fn classes(
     let mut all: BTreeMap<ClassName, ClassStatistics> = BTreeMap::new();
     for (name, buckets) in by_shard.into_iter().flatten() {
         let theirs = buckets.statistics();
-        let class = all.entry(name).or_default();
-        class.elapsed.merge(&theirs.elapsed);
-        class.cpu_ns = class.cpu_ns.saturating_add(theirs.cpu_ns);
-        class.not_good += theirs.not_good;
+        all.entry(name).or_default().merge(&theirs);
     }
     Ok(all)
 }
@@ -210,6 +212,7 @@ struct Buckets {
     sum_ns: u128,
     range_ns: Option<(u64, u64)>,
     cpu_ns: u128,
+    cpu_known: u64,
     not_good: u64,
 }
 
@@ -218,7 +221,8 @@ impl Buckets {
         let (min, max) = self.range_ns.unwrap_or((0, 0));
         self.elapsed.set_exact(self.sum_ns, min, max);
         let cpu_ns = u64::try_from(self.cpu_ns).unwrap_or(u64::MAX);
-        ClassStatistics { elapsed: self.elapsed, cpu_ns, not_good: self.not_good }
+        let Self { elapsed, cpu_known, not_good, .. } = self;
+        ClassStatistics { elapsed, cpu_ns, cpu_known, not_good }
     }
 }
 
@@ -229,6 +233,7 @@ fn add_classes(
     let (applications, names) = (rows.texts("application")?, rows.texts("class")?);
     let (doublings, sub_buckets) = (rows.ids("doubling")?, rows.ids("sub_bucket")?);
     let (counts, not_good) = (rows.ids("rows")?, rows.ids("not_good")?);
+    let cpu_known = rows.ids("cpu_known")?;
     let (mins, maxs) = (rows.times("min_ns")?, rows.times("max_ns")?);
     let (sums, cpus) = (rows.texts("sum_ns")?, rows.texts("sum_cpu_ns")?);
     for row in 0..rows.batch.num_rows() {
@@ -247,6 +252,7 @@ fn add_classes(
         let whole = |text: &str, name| text.parse::<u128>().map_err(|_| rows.node.strange(name));
         buckets.sum_ns += whole(sums.value(row), "sum_ns")?;
         buckets.cpu_ns += whole(cpus.value(row), "sum_cpu_ns")?;
+        buckets.cpu_known += cpu_known[row];
         buckets.not_good += not_good[row];
         let (min, max) = (mins[row].unsigned_abs(), maxs[row].unsigned_abs());
         buckets.range_ns = Some(match buckets.range_ns {

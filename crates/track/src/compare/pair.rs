@@ -97,7 +97,7 @@ impl Verdict {
             Method::History { changes } => format!("{changes} changes of its history"),
         };
         let wrong = match false_alarms_max {
-            Some(part) => format!("at most {} of unchanged pairs are called so", percent(part)),
+            Some(part) => no_alarm_among(part),
             None => "how often that is wrong was not measured".to_owned(),
         };
         let sign = if self.change() < 0.0 { '-' } else { '+' };
@@ -105,6 +105,28 @@ impl Verdict {
         format!("{moved}: {sign}{change}, threshold {}, by {by}; {wrong}", percent(part))
     }
 }
+
+/// What it means that no unchanged pair was called moved, of which there were so many that the bound
+/// on false alarms is this part.
+fn no_alarm_among(bound: f64) -> String {
+    let bound_percent = format!("{:.1} %", bound * 100.0);
+    if bound <= USUAL_ALARMS {
+        return format!(
+            "none of these was called moved: fewer than {bound_percent} false alarms, at 95 % \
+             confidence"
+        );
+    }
+    // 0.95^n is 0.05 there: so many pairs without an alarm bound the rate at 5 %.
+    let needed = (0.05_f64.ln() / (1.0 - USUAL_ALARMS).ln()).ceil();
+    format!(
+        "none of these was called moved, but so few cannot rule out up to {bound_percent} false \
+         alarms (95 % confidence); {needed} unchanged pairs would rule out more than {:.0} %",
+        USUAL_ALARMS * 100.0
+    )
+}
+
+/// A share of false alarms that most people accept.
+const USUAL_ALARMS: f64 = 0.05;
 
 fn percent(part: f64) -> String {
     format!("{:.4} %", part * 100.0)
@@ -308,7 +330,8 @@ mod tests {
         assert_eq!(
             pair(1000.0, 1003.0, threshold).unwrap().statement(),
             "moved: +0.3000 %, threshold 0.0600 %, by 4 unchanged pairs, of which the largest \
-             moved 0.0400 %; at most 52.7129 % of unchanged pairs are called so"
+             moved 0.0400 %; none of these was called moved, but so few cannot rule out up to \
+             52.7 % false alarms (95 % confidence); 59 unchanged pairs would rule out more than 5 %"
         );
         let floor = Threshold::floor(Exactness::Serialised);
         assert_eq!(
@@ -325,6 +348,8 @@ mod tests {
         let threshold = Threshold::from_unchanged(&values, Exactness::Serialised).unwrap();
         let rate = threshold.false_alarms_max.unwrap();
         assert!((rate - 0.00994).abs() < 1e-4, "{rate}");
+        let said = pair(1e9, 1e9, threshold).unwrap().statement();
+        assert!(said.ends_with("fewer than 1.0 % false alarms, at 95 % confidence"), "{said}");
         assert_eq!(threshold.part, 10e-6);
     }
 

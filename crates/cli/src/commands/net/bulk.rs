@@ -6,6 +6,7 @@ use crate::environment;
 use crate::exit::Exit;
 use crate::screen::{progress, show};
 use crate::text::{self, Table, duration};
+use crate::usage::Usage;
 use anyhow::{Context, Result, bail};
 use chronoscope_formats::json;
 use chronoscope_net::answer::ask::{BULK_OCTETS_MAX, BULK_TIME_MAX, Bulk as Limits};
@@ -54,14 +55,18 @@ pub(crate) fn bulk(args: &Bulk) -> Result<Exit> {
 fn options(args: &Bulk) -> Result<Options> {
     let time_max = BULK_TIME_MAX.as_secs_f64();
     if !(0.001..=time_max).contains(&args.seconds) {
-        bail!("--seconds {}: from 0.001 to {time_max} expected", args.seconds);
+        let seconds = args.seconds;
+        bail!(Usage::new(format!("--seconds {seconds}: from 0.001 to {time_max} expected")));
     }
     if !(1..=BULK_OCTETS_MAX).contains(&args.octets) {
-        bail!("--octets {}: from 1 to {BULK_OCTETS_MAX} expected", args.octets);
+        let octets = args.octets;
+        bail!(Usage::new(format!("--octets {octets}: from 1 to {BULK_OCTETS_MAX} expected")));
     }
-    let &[small, large] = args.sizes.as_slice() else { bail!("--sizes: two expected") };
+    let &[small, large] = args.sizes.as_slice() else { bail!(Usage::new("--sizes: two expected")) };
     if !(12..=8192).contains(&small) || !(12..=8192).contains(&large) || small >= large {
-        bail!("--sizes {small} {large}: a small and a large one, from 12 to 8192, expected");
+        bail!(Usage::new(format!(
+            "--sizes {small} {large}: a small and a large one, from 12 to 8192, expected"
+        )));
     }
     let time = Duration::from_secs_f64(args.seconds);
     let at_most_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);

@@ -106,7 +106,7 @@ impl Drop for Keep {
     /// Also what a command had that ends with an error is kept.
     fn drop(&mut self) {
         if let Err(error) = self.finish() {
-            eprintln!("chronoscope: {error:#}");
+            eprintln!("chronoscope: {}", crate::usage::joined(&error));
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::text::{Table, duration};
 use anyhow::{Context, Result, bail};
 use chronoscope_formats::json;
 use chronoscope_net::path::around::{self, Plan};
-use chronoscope_net::path::characterise::{Characterised, Samples, characterise};
+use chronoscope_net::path::characterise::{Characterised, Found, Samples, characterise, resolved};
 use chronoscope_net::path::sampling::{Ask, Sampling, sample};
 use chronoscope_net::path::topology::Topology;
 use serde_json::json;
@@ -26,7 +26,12 @@ pub(crate) fn measure(args: &Measure) -> Result<Exit> {
         eprintln!("{why}");
     }
     if plan.around.is_empty() {
-        bail!("nothing can be measured from {from}: give hosts addresses (docs/net-path.md)");
+        bail!(
+            "nothing can be measured from {from}: {}",
+            probing::lacking(&topology).unwrap_or_else(|| {
+                "no two hosts with addresses differ in one element (docs/net-path.md)".to_owned()
+            })
+        );
     }
     let (samples, lost) = probe(args, &topology, &plan)?;
     let found = characterise(&topology, &plan, &samples);
@@ -138,8 +143,8 @@ fn said(found: &Characterised, lost: u64) -> String {
                 element.kind.to_string(),
                 element.type_name.clone(),
                 at.octets.to_string(),
-                duration(at.p50_ns),
-                duration(at.p90_ns),
+                part(at.p50_ns),
+                part(at.p90_ns),
                 at.count.to_string(),
                 element.with.clone(),
                 element.without.clone().unwrap_or_else(|| "–".to_owned()),
@@ -147,5 +152,19 @@ fn said(found: &Characterised, lost: u64) -> String {
         }
     }
     let lost = if lost > 0 { format!("{lost} round trips were lost\n") } else { String::new() };
-    format!("{table}{lost}")
+    let parts = found.elements.iter().flat_map(|element| &element.sizes);
+    let is_hidden = |at: &Found| resolved(at.p50_ns).is_none() || resolved(at.p90_ns).is_none();
+    let hidden = if parts.into_iter().any(is_hidden) { HIDDEN } else { "" };
+    format!("{table}{lost}{hidden}")
+}
+
+/// What stands in the tables for a part that round trips do not tell.
+pub(super) const BELOW_RESOLUTION: &str = "below resolution";
+
+const HIDDEN: &str = "below resolution: round trips with the element were not longer than those \
+                      without it. It adds less than round trips vary; more --rounds resolve more\n";
+
+/// What an element adds.
+pub(super) fn part(ns: f64) -> String {
+    resolved(ns).map_or_else(|| BELOW_RESOLUTION.to_owned(), duration)
 }

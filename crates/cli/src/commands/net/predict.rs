@@ -1,13 +1,15 @@
 //! `chronoscope net predict`: how long a round trip takes, from the elements on its way.
 
 use super::keep::Keep;
+use super::measure::BELOW_RESOLUTION;
 use super::{stored, topology};
 use crate::args::net::path::Predict;
 use crate::exit::Exit;
 use crate::screen::show;
 use crate::text::{Table, bar, duration};
 use crate::times::Zone;
-use anyhow::{Result, anyhow};
+use crate::usage::Usage;
+use anyhow::Result;
 use chronoscope_formats::json;
 use chronoscope_net::path::predict::{Change, PartPrediction, Prediction, parts, predict as sum};
 use chronoscope_net::path::topology::Topology;
@@ -48,7 +50,8 @@ pub(crate) fn predict(args: &Predict) -> Result<Exit> {
 fn utilisation(args: &Predict, topology: &mut Topology) -> Result<Vec<Busy>> {
     let Some(since) = &args.utilisation_from_store else { return Ok(Vec::new()) };
     let now_ns = chronoscope_clock::utc_now_ns();
-    let since_ns = Zone::new(false).parse(since, now_ns).map_err(|error| anyhow!(error))?;
+    let wrong = |reason| Usage::new(format!("--utilisation-from-store: {reason}"));
+    let since_ns = Zone::new(false).parse(since, now_ns).map_err(wrong)?;
     let mut observations = Vec::new();
     let mut take = |row: ScanRow| observations.extend(row.observation());
     stored::scans(&args.data.source()?, &(since_ns..now_ns), &mut take)?;
@@ -149,8 +152,8 @@ fn elements(now: &Prediction, then: Option<&Prediction>) -> Table {
             Some(now) => vec![
                 now.name.clone(),
                 now.type_name.clone(),
-                duration(now.p50_ns),
-                duration(now.p90_ns),
+                added(now.p50_ns),
+                added(now.p90_ns),
                 waiting(now),
                 busy(now),
             ],
@@ -162,7 +165,7 @@ fn elements(now: &Prediction, then: Option<&Prediction>) -> Table {
             } else {
                 part.type_name.clone()
             };
-            cells.extend([kind, duration(part.p50_ns), waiting(part)]);
+            cells.extend([kind, added(part.p50_ns), waiting(part)]);
         }
         cells.push(format!("{:<WIDTH$}", bar(weight(part), largest, WIDTH)));
         table.row(cells);
@@ -174,6 +177,11 @@ fn elements(now: &Prediction, then: Option<&Prediction>) -> Table {
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // `as` keeps to the range
 fn weight(part: &PartPrediction) -> u64 {
     (part.p50_ns + part.waiting_ns) as u64
+}
+
+/// What an element adds. Less than nothing is chance: it was measured as a difference of round trips.
+fn added(ns: f64) -> String {
+    if ns < 0.0 { BELOW_RESOLUTION.to_owned() } else { duration(ns) }
 }
 
 fn waiting(part: &PartPrediction) -> String {

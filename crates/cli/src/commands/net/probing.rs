@@ -8,6 +8,16 @@ use std::time::Duration;
 
 /// The host of the topology that this one is: as said, or the one whose address is here.
 pub(crate) fn here(topology: &Topology, said: Option<&str>) -> Result<String> {
+    // `net discover` cannot know them: they are asked for before anything else fails for want of
+    // them.
+    let without_port = without_port(topology);
+    if !without_port.is_empty() {
+        bail!(
+            "the topology has no port for {}: write where `chronoscope net answer` listens on \
+             each, as address = \"ADDRESS:PORT\"",
+            without_port.join(", ")
+        );
+    }
     if let Some(name) = said {
         topology.host(name)?;
         return Ok(name.to_owned());
@@ -21,13 +31,35 @@ pub(crate) fn here(topology: &Topology, said: Option<&str>) -> Result<String> {
     match found[..] {
         [name] => Ok(name.clone()),
         [] => bail!(
-            "no host of the topology has an address of this machine: say which one it is (--from)"
+            "no host of the topology has an address of this machine: {}say which one it is (--from)",
+            lacking(topology).map_or(String::new(), |lacking| format!("{lacking}; or "))
         ),
         _ => bail!(
             "hosts {} of the topology have an address of this machine: say which one it is (--from)",
             found.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ")
         ),
     }
+}
+
+/// Hosts whose address is without a port, with it.
+fn without_port(topology: &Topology) -> Vec<String> {
+    let named =
+        topology.hosts.iter().filter_map(|(name, host)| Some((name, host.address.as_ref()?)));
+    let lacks = named.filter(|(_, address)| address.parse::<IpAddr>().is_ok());
+    lacks.map(|(name, address)| format!("host {name:?} (address {address})")).collect()
+}
+
+/// What hosts of the topology lack to be probed, and what to do; `None` where all have an address.
+pub(crate) fn lacking(topology: &Topology) -> Option<String> {
+    let lacks = topology.hosts.iter().filter(|(_, host)| host.address.is_none());
+    let lacks: Vec<String> = lacks.map(|(name, _)| format!("{name:?}")).collect();
+    (!lacks.is_empty()).then(|| {
+        format!(
+            "host {} has no address: write where `chronoscope net answer` listens there, as \
+             address = \"ADDRESS:PORT\"",
+            lacks.join(", ")
+        )
+    })
 }
 
 /// What is asked of a host: its address by our own echo over UDP, unless it names TCP

@@ -6,6 +6,7 @@ use crate::args::net::Rtt;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::screen::{progress, show};
+use crate::usage::Usage;
 use anyhow::{Result, bail};
 use chronoscope_formats::json;
 use chronoscope_model::{Quantile, nearest_rank};
@@ -98,21 +99,21 @@ fn bounded(args: &Rtt) -> Result<()> {
     }
     let per_s = 1.0 / args.every.as_secs_f64();
     if per_s > REQUESTS_PER_S_MAX {
-        bail!(
+        bail!(Usage::new(format!(
             "--every {:?} is more than 1,000 requests a second to each target: --flood allows it, \
              if the targets are yours",
             args.every
-        );
+        )));
     }
     let octets_per_s = per_s * f64::from(args.size);
     if octets_per_s > OCTETS_PER_S_MAX {
-        bail!(
+        bail!(Usage::new(format!(
             "--size {} --every {:?} is {:.0} MB a second to each target: --flood allows it, if the \
              targets are yours",
             args.size,
             args.every,
             octets_per_s / 1e6
-        );
+        )));
     }
     Ok(())
 }

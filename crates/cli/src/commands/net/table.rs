@@ -6,7 +6,8 @@ use crate::args::net::{Direction, Table};
 use crate::exit::Exit;
 use crate::screen::show;
 use crate::times::Zone;
-use anyhow::{Result, anyhow, ensure};
+use crate::usage::Usage;
+use anyhow::{Result, ensure};
 use chronoscope_formats::json::document;
 use chronoscope_net::activity::{Activity, Host};
 use chronoscope_net::table::{Line, Measure, Overview, Picture};
@@ -41,8 +42,7 @@ impl Tables {
 pub(crate) fn table(args: &Table) -> Result<Exit> {
     ensure!(
         (0.0..=100.0).contains(&args.threshold),
-        "--threshold {}: a share in percent is from 0 to 100",
-        args.threshold
+        Usage::new(format!("--threshold {}: a share in percent is from 0 to 100", args.threshold))
     );
     let zone = Zone::new(args.utc);
     let range = range(&args.from, args.until.as_deref(), &zone)?;
@@ -93,11 +93,8 @@ pub(super) fn activity(
 /// The time that is asked for, in UTC nanoseconds; it ends now where nothing else is said.
 pub(super) fn range(from: &str, until: Option<&str>, zone: &Zone) -> Result<Range<i64>> {
     let now_ns = chronoscope_clock::utc_now_ns();
-    let parse = |text: &str| zone.parse(text, now_ns).map_err(|error| anyhow!(error));
-    let until_ns = until.map_or(Ok(now_ns), parse)?;
-    let range = parse(from)?..until_ns;
-    ensure!(range.start < range.end, "--from lies behind --until");
-    Ok(range)
+    let until = until.unwrap_or("-0s"); // now
+    Ok(zone.range(Some(from), Some(until), now_ns)?)
 }
 
 /// Hosts that are silent now, or were for some time.

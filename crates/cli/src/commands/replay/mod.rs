@@ -8,6 +8,7 @@ use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::screen::{progress, show};
 use crate::text::{Table, bar, count, duration, percent};
+use crate::usage::Usage;
 use anyhow::{Context as _, bail};
 use chronoscope_replay::coordinator::Progress;
 use chronoscope_replay::scenario::{
@@ -28,7 +29,7 @@ pub(crate) fn replay(args: &Replay) -> anyhow::Result<Exit> {
     if let Some(factor) = args.play.factor() {
         return super::play::play(args, factor);
     }
-    let out = args.out.as_deref().context("--out DIR is needed")?;
+    let out = args.out.as_deref().ok_or_else(|| Usage::new("--out DIR is needed"))?;
     // While this program has one thread. Where it is not possible, the report says so.
     let _ = isolation::enter_process();
     let scenario = Scenario::read(&args.scenario)?;
@@ -38,10 +39,10 @@ pub(crate) fn replay(args: &Replay) -> anyhow::Result<Exit> {
     }
     let once = || once(args, &scenario, &interrupt, out);
     let report = match &args.data {
-        Some(_) if args.count == CountHow::Callgrind => bail!(
+        Some(_) if args.count == CountHow::Callgrind => bail!(Usage::new(
             "--data with --count callgrind: what is measured under it takes fifty times as long; \
              use --count none"
-        ),
+        )),
         Some(data) => stored::collected(data, out, once)?,
         None => once()?,
     };

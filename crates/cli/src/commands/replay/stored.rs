@@ -1,5 +1,6 @@
 //! What the processes of a replay record, into a store: their rings are read while they run.
 
+use crate::usage::Usage;
 use anyhow::{Context, Result, bail};
 use chronoscope_clock as clock;
 use chronoscope_collect::{Collector, Options};
@@ -23,7 +24,10 @@ pub(super) fn collected(
 ) -> Result<Report> {
     let place = |path: &Path| std::path::absolute(path).with_context(|| path.display().to_string());
     if place(data)?.starts_with(place(out)?) {
-        bail!("--data {}: a store within --out, which a replay wants empty", data.display());
+        let data = data.display();
+        bail!(Usage::new(format!(
+            "--data {data}: a store within --out, which a replay wants empty"
+        )));
     }
     let rings = out.join(Report::RINGS);
     // Processes of a replay have numbers of their own: from here they look as if they were dead.

@@ -2,6 +2,7 @@
 
 use crate::args::track::{Method as Choice, Runs};
 use crate::environment;
+use crate::usage::{Usage, joined};
 use anyhow::{Context, Result, bail};
 use chronoscope_track::counters::{Calibration, Method, calibrate};
 use chronoscope_track::run::{Folder, Record};
@@ -15,7 +16,8 @@ pub(super) fn folder(args: &Runs) -> Result<PathBuf> {
         Some(folder) => Ok(folder.clone()),
         None => {
             let suite = Suite::read(&args.suite)
-                .context("which runs? --runs DIR, or --suite FILE, whose runs they are")?;
+                .context("which runs? --runs DIR, or --suite FILE, whose runs they are")
+                .map_err(|error| Usage::new(joined(&error)))?;
             Ok(of(&suite))
         }
     }

@@ -9,7 +9,8 @@ use crate::commands::chains::range as range_of;
 use crate::exit::Exit;
 use crate::screen::show;
 use crate::times::Zone;
-use anyhow::{Context, Result, anyhow, bail};
+use crate::usage::Usage;
+use anyhow::{Context, Result, bail};
 use chronoscope_formats::json;
 use chronoscope_store::Damage;
 use chronoscope_store::source::Source;
@@ -35,7 +36,8 @@ pub(crate) fn profile(args: &Args) -> Result<Exit> {
     if !args.capacity.is_empty() {
         return needed(args, &source, &range, &zone);
     }
-    let base_source = args.against.as_deref().map(Source::open).transpose()?;
+    let base_source = args.against.as_deref().map(Source::open).transpose();
+    let base_source = base_source.map_err(|error| Usage::new(format!("--against: {error}")))?;
     let base_range = base_range(args, &zone)?;
     let own = Stored::read(&source, &range, bin(args, &range))?;
     damage(&own.damage);
@@ -128,10 +130,8 @@ fn base_range(args: &Args, zone: &Zone) -> Result<Option<Range<i64>>> {
         return Ok(None);
     }
     let now_ns = chronoscope_clock::utc_now_ns();
-    let parse = |text: &Option<String>, otherwise| {
-        text.as_ref().map_or(Ok(otherwise), |text| zone.parse(text, now_ns)).map_err(|e| anyhow!(e))
-    };
-    Ok(Some(parse(&args.against_from, i64::MIN)?..parse(&args.against_until, i64::MAX)?))
+    let given = [args.against_from.as_deref(), args.against_until.as_deref()];
+    Ok(Some(zone.range_of(["--against-from", "--against-until"], given, now_ns)?))
 }
 
 fn bin(args: &Args, range: &Range<i64>) -> Duration {

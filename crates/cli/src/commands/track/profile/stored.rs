@@ -1,7 +1,9 @@
 //! Profiles out of a store.
 
 use crate::commands::chains::stored;
+use crate::suggest::did_you_mean;
 use anyhow::{Result, bail};
+use chronoscope_model::ClassName;
 use chronoscope_store::Damage;
 use chronoscope_store::ask::PathLoads;
 use chronoscope_store::source::Source;
@@ -85,7 +87,17 @@ impl Stored {
         found.dedup();
         match found[..] {
             [one] => Ok(one.clone()),
-            [] => bail!("no transaction of {name} in that time (chronoscope classes lists them)"),
+            [] => {
+                let known = all().filter_map(|class| class.split_once("::"));
+                let known = known.map(|(application, class)| ClassName {
+                    application: application.to_owned(),
+                    class: class.to_owned(),
+                });
+                let meant = did_you_mean(name, &known.collect::<Vec<_>>());
+                bail!(
+                    "no transaction of {name} in that time.{meant} (chronoscope classes lists them)"
+                )
+            }
             _ => bail!("{name} is in several applications: {found:?}"),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::stored::Stored;
 use crate::args::track::profile::Profile as Args;
-use crate::text::{Table, count, duration};
+use crate::text::{Table, UNKNOWN, count, duration, known_duration};
 use crate::times::Zone;
 use chronoscope_track::profile::{
     ClassChange, Comparison, Demand, Difference, Fate, Figures, Growth, HostDemand, Period, Trend,
@@ -30,8 +30,18 @@ fn rate(per_hour: f64) -> String {
     if per_hour < 100.0 { format!("{per_hour:.2}") } else { format!("{per_hour:.0}") }
 }
 
-fn share(share: f64) -> String {
-    format!("{:.2} %", share * 100.0)
+/// CPU time of a class that has any. A class that used none at all was not measured: its
+/// transactions came from a source that does not measure CPU time.
+fn cpu(ns: f64) -> String {
+    known_duration((ns > 0.0).then_some(ns))
+}
+
+fn share(figures: &Figures) -> String {
+    if figures.cpu_ns > 0.0 {
+        format!("{:.2} %", figures.share * 100.0)
+    } else {
+        UNKNOWN.to_owned()
+    }
 }
 
 fn rest(table: &Table, shown: usize, all: usize) -> String {
@@ -52,8 +62,8 @@ pub(super) fn profile(found: &Comparison, own: &Stored, zone: &Zone, top: usize)
             count(figures.count),
             rate(figures.per_hour),
             duration(figures.elapsed_ns),
-            duration(figures.cpu_ns),
-            share(figures.share),
+            cpu(figures.cpu_ns),
+            share(figures),
         ]);
     }
     format!("{}\n{}", span(own, zone), rest(&table, top, found.classes.len()))
@@ -81,20 +91,20 @@ pub(super) fn comparison(
             Fate::Both => change(difference),
             _ => mark.to_owned(),
         };
-        let of = |word: fn(f64) -> String, figure: fn(&Figures) -> f64| match class.fate {
-            Fate::New => word(figure(other)),
-            Fate::Gone => word(figure(base)),
-            Fate::Both => format!("{} → {}", word(figure(base)), word(figure(other))),
+        let of = |word: fn(&Figures) -> String| match class.fate {
+            Fate::New => word(other),
+            Fate::Gone => word(base),
+            Fate::Both => format!("{} → {}", word(base), word(other)),
         };
         table.row(vec![
             class.class.clone(),
-            of(rate, |f| f.per_hour),
+            of(|f| rate(f.per_hour)),
             cell(&class.rate),
-            of(duration, |f| f.elapsed_ns),
+            of(|f| duration(f.elapsed_ns)),
             cell(&class.elapsed),
-            of(duration, |f| f.cpu_ns),
+            of(|f| cpu(f.cpu_ns)),
             cell(&class.cpu),
-            of(share, |f| f.share),
+            of(share),
             cell(&class.share),
         ]);
     }
@@ -235,8 +245,8 @@ fn figures_json(figures: &Figures) -> Value {
         "count": figures.count,
         "per_hour": figures.per_hour,
         "elapsed_ns": figures.elapsed_ns,
-        "cpu_ns": figures.cpu_ns,
-        "share": figures.share,
+        "cpu_ns": (figures.cpu_ns > 0.0).then_some(figures.cpu_ns),
+        "share": (figures.cpu_ns > 0.0).then_some(figures.share),
     })
 }
 

@@ -1,0 +1,70 @@
+//! Time ranges that begin or end within a minute. Sketches answer for whole minutes; of a minute
+//! that a range cuts, rows are read.
+
+use crate::{Kind, Minute, Slot};
+use chronoscope_model::Record;
+use std::ops::Range;
+
+/// How much of a minute's rows a time range may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Share {
+    /// None of them.
+    Nothing,
+    /// Those that are within the range, which only the rows tell.
+    Some,
+    /// All of them.
+    All,
+}
+
+impl Share {
+    /// Of `minute`, for root starts in `start_ns`: UTC, nanoseconds since 1970.
+    pub(super) fn of(minute: Minute, start_ns: &Range<i64>) -> Self {
+        let (begin, end) = (minute.start_ns(), minute.end_ns());
+        // The last minute of time ends in itself.
+        if start_ns.is_empty() || begin >= start_ns.end || (end <= start_ns.start && end < i64::MAX)
+        {
+            Self::Nothing
+        } else if start_ns.start <= begin && end <= start_ns.end {
+            Self::All
+        } else {
+            Self::Some
+        }
+    }
+}
+
+/// The column that places a row in its minute.
+pub(super) const fn root_start_column(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Native => "root_start",
+        Kind::Foreign => "start",
+    }
+}
+
+/// The same of a record: UTC, nanoseconds since 1970.
+pub(super) fn root_start_ns(record: &Record) -> i64 {
+    match Slot::of(record).kind {
+        Kind::Native => record.root_start_ns,
+        Kind::Foreign => record.start_ns,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MINUTE_NS;
+
+    #[test]
+    fn shares_by_hand() {
+        let of = |start_ns: Range<i64>| Share::of(Minute(1), &start_ns);
+        let (begin, end) = (MINUTE_NS, 2 * MINUTE_NS);
+        assert_eq!(of(begin..end), Share::All);
+        assert_eq!(of(i64::MIN..i64::MAX), Share::All);
+        assert_eq!(of(begin + 1..end), Share::Some);
+        assert_eq!(of(begin..end - 1), Share::Some);
+        assert_eq!(of(0..begin + 1), Share::Some);
+        assert_eq!((of(0..begin), of(end..i64::MAX)), (Share::Nothing, Share::Nothing));
+        #[allow(clippy::reversed_empty_ranges)] // what a caller may ask
+        let reversed = end..begin;
+        assert_eq!(of(reversed), Share::Nothing);
+    }
+}
