@@ -33,6 +33,7 @@ mod api;
 mod grpc;
 mod limits;
 mod listen;
+pub mod log;
 mod metrics;
 mod otlp;
 mod page;
