@@ -4,6 +4,7 @@
 //! | request | answer |
 //! |---|---|
 //! | `GET /` | the page, as it was when the program was built |
+//! | `GET /healthz`, `GET /readyz` | whether the process serves; whether all that it needs is in order |
 //! | `GET /api/v1/…` | what the page asks: `docs/page.md`, `GET /api/v1/openapi.json` |
 //! | `GET /status` | the collector's status |
 //! | `GET /metrics` | the same numbers for Prometheus (text format 0.0.4) |
@@ -22,7 +23,8 @@
 //!
 //! Beyond loopback addresses it listens only with TLS and a token, unless it is told that it may
 //! not care. Whoever does not show the token gets the page's files and the description of its API,
-//! which say nothing of what is stored, and else no further than the refusal.
+//! which say nothing of what is stored, and whether the server is in order; else no further than
+//! the refusal.
 //!
 //! Limits: two questions of the page and one other at a time, the others wait; 1024 connections, the others are closed;
 //! so is a peer that takes nothing of its answer for 30 s, or whose request's head takes as long.
@@ -31,6 +33,7 @@
 
 mod api;
 mod grpc;
+mod health;
 mod limits;
 mod listen;
 pub mod log;

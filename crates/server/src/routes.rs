@@ -1,6 +1,6 @@
 //! What is answered where.
 
-use crate::{ServerOptions, api, grpc, metrics, otlp, page, token, views};
+use crate::{ServerOptions, api, grpc, health, metrics, otlp, page, token, views};
 use axum::extract::{Query, State};
 use axum::http::{StatusCode, header};
 use axum::middleware;
@@ -29,14 +29,21 @@ struct Store {
     cut: Arc<AtomicU64>,
 }
 
-/// All routes: behind the token, but for the page's own files. `cut`: peers that did not read.
+/// All routes: behind the token, but for the page's own files and the two about health. `cut`: peers
+/// that did not read.
 pub(crate) fn routes(options: ServerOptions, cut: Arc<AtomicU64>) -> Router {
     let page = api::routes(api::Api::new(&options), options.token.clone());
-    let ServerOptions { data_dir, source, ingest, token, .. } = options;
+    let ServerOptions { data_dir, source, rings, ingest, token, .. } = options;
     let source = source.unwrap_or_else(|| Source::Files(data_dir.clone()));
     let metrics = metrics::Follower::start(data_dir.clone());
-    let store =
-        Store { data_dir, source, one_at_a_time: Arc::new(Semaphore::new(1)), metrics, cut };
+    let health = health::routes(health::Ready {
+        data_dir: data_dir.clone(),
+        rings,
+        is_local: matches!(source, Source::Files(_)),
+        metrics: metrics.clone(),
+    });
+    let one_at_a_time = Arc::new(Semaphore::new(1));
+    let store = Store { data_dir, source, one_at_a_time, metrics, cut };
     let asked = Router::new()
         .route("/status", get(status))
         .route("/metrics", get(prometheus))
@@ -48,7 +55,7 @@ pub(crate) fn routes(options: ServerOptions, cut: Arc<AtomicU64>) -> Router {
         None => asked,
     };
     let behind_token = middleware::from_fn_with_state(token, token::check);
-    all.route_layer(behind_token).merge(page).fallback(page::serve)
+    all.route_layer(behind_token).merge(page).merge(health).fallback(page::serve)
 }
 
 /// A refusal in words.
