@@ -47,7 +47,7 @@ mod token;
 mod views;
 
 pub use api::openapi;
-pub use limits::{Limit, Limited, LimitsError};
+pub use limits::{Arrivals, Limit, Limited, LimitsError};
 pub use tls::{TlsError, TlsFiles};
 pub use token::{Token, TokenError};
 pub use views::{answer, classes};
@@ -175,7 +175,11 @@ impl Server {
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::Builder::new().name("server".to_owned()).spawn(move || {
             let cut = Arc::default();
-            let routes = routes::routes(options, Arc::clone(&cut));
+            let api = api::Api::new(&options);
+            if !options.limits.is_empty() {
+                runtime.spawn(api.clone().watch_limits());
+            }
+            let routes = routes::routes(options, api, Arc::clone(&cut));
             runtime.block_on(listen::serve(listener, tls, (routes, cut), stopped));
             // A question that is still being answered is not waited for.
             runtime.shutdown_background();

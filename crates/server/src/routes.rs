@@ -25,14 +25,17 @@ struct Store {
     source: Source,
     one_at_a_time: Arc<Semaphore>,
     metrics: Arc<metrics::Follower>,
+    /// How the limits stand.
+    watch: Arc<api::Watch>,
     /// Peers that were cut because they did not read.
     cut: Arc<AtomicU64>,
 }
 
 /// All routes: behind the token, but for the page's own files and the two about health. `cut`: peers
 /// that did not read.
-pub(crate) fn routes(options: ServerOptions, cut: Arc<AtomicU64>) -> Router {
-    let page = api::routes(api::Api::new(&options), options.token.clone());
+pub(crate) fn routes(options: ServerOptions, api: api::Api, cut: Arc<AtomicU64>) -> Router {
+    let watch = api.watch.clone();
+    let page = api::routes(api, options.token.clone());
     let ServerOptions { data_dir, source, rings, ingest, token, .. } = options;
     let source = source.unwrap_or_else(|| Source::Files(data_dir.clone()));
     let metrics = metrics::Follower::start(data_dir.clone());
@@ -43,7 +46,7 @@ pub(crate) fn routes(options: ServerOptions, cut: Arc<AtomicU64>) -> Router {
         metrics: metrics.clone(),
     });
     let one_at_a_time = Arc::new(Semaphore::new(1));
-    let store = Store { data_dir, source, one_at_a_time, metrics, cut };
+    let store = Store { data_dir, source, one_at_a_time, metrics, watch, cut };
     let asked = Router::new()
         .route("/status", get(status))
         .route("/metrics", get(prometheus))
@@ -75,7 +78,8 @@ async fn prometheus(State(store): State<Store>) -> Response {
     match Status::read(&store.data_dir) {
         Ok(status) => {
             let cut = store.cut.load(Ordering::Relaxed);
-            let page = metrics::page(&status.unwrap_or_default(), &store.metrics, cut);
+            let limits = store.watch.limits();
+            let page = metrics::page(&status.unwrap_or_default(), &store.metrics, &limits, cut);
             ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], page).into_response()
         }
         Err(error) => refuse(StatusCode::INTERNAL_SERVER_ERROR, error),

@@ -47,6 +47,10 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+#[cfg(test)]
+pub(crate) use now::LimitKind;
+pub(crate) use now::{Judgement, LimitReport, Watch};
+
 /// Where the API is.
 const PREFIX: &str = "/api/v1";
 
