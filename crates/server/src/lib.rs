@@ -42,18 +42,21 @@ mod otlp;
 mod page;
 mod patience;
 mod routes;
+mod senders;
 mod tls;
 mod token;
 mod views;
 
 pub use api::openapi;
 pub use limits::{Arrivals, Limit, Limited, LimitsError};
+pub use senders::Received;
 pub use tls::{TlsError, TlsFiles};
 pub use token::{Token, TokenError};
 pub use views::{answer, classes};
 
 use chronoscope_collect::Ingest;
 use chronoscope_store::source::Source;
+use senders::Senders;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
@@ -153,6 +156,7 @@ impl ServerOptions {
 pub struct Server {
     address: SocketAddr,
     scheme: &'static str,
+    senders: Arc<Senders>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -173,19 +177,22 @@ impl Server {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(refused)?;
         let (stop, stopped) = oneshot::channel();
+        let senders = Arc::<Senders>::default();
+        let noted = senders.clone();
         let thread = std::thread::Builder::new().name("server".to_owned()).spawn(move || {
+            runtime.spawn(noted.clone().tell());
             let cut = Arc::default();
             let api = api::Api::new(&options);
             if !options.limits.is_empty() {
                 runtime.spawn(api.clone().watch_limits());
             }
-            let routes = routes::routes(options, api, Arc::clone(&cut));
+            let routes = routes::routes(options, api, &noted, Arc::clone(&cut));
             runtime.block_on(listen::serve(listener, tls, (routes, cut), stopped));
             // A question that is still being answered is not waited for.
             runtime.shutdown_background();
         });
         let thread = Some(thread.map_err(|source| ServerError::Listen { address, source })?);
-        Ok(Self { address, scheme, stop: Some(stop), thread })
+        Ok(Self { address, scheme, senders, stop: Some(stop), thread })
     }
 
     /// Where it listens.
@@ -196,6 +203,11 @@ impl Server {
     /// How it is spoken to: `http` or `https`.
     pub const fn scheme(&self) -> &'static str {
         self.scheme
+    }
+
+    /// What has come over the network so far.
+    pub fn received(&self) -> Received {
+        self.senders.received()
     }
 
     /// Stops it, and waits until it has.

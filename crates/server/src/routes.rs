@@ -1,5 +1,6 @@
 //! What is answered where.
 
+use crate::senders::Senders;
 use crate::{ServerOptions, api, grpc, health, metrics, otlp, page, token, views};
 use axum::extract::{Query, State};
 use axum::http::{StatusCode, header};
@@ -33,10 +34,16 @@ struct Store {
 
 /// All routes: behind the token, but for the page's own files and the two about health. `cut`: peers
 /// that did not read.
-pub(crate) fn routes(options: ServerOptions, api: api::Api, cut: Arc<AtomicU64>) -> Router {
+pub(crate) fn routes(
+    options: ServerOptions,
+    api: api::Api,
+    senders: &Arc<Senders>,
+    cut: Arc<AtomicU64>,
+) -> Router {
     let watch = api.watch.clone();
-    let page = api::routes(api, options.token.clone());
-    let ServerOptions { data_dir, source, rings, ingest, token, .. } = options;
+    let guard = token::Guard { token: options.token.clone(), senders: senders.clone() };
+    let page = api::routes(api, guard.clone());
+    let ServerOptions { data_dir, source, rings, ingest, .. } = options;
     let source = source.unwrap_or_else(|| Source::Files(data_dir.clone()));
     let metrics = metrics::Follower::start(data_dir.clone());
     let health = health::routes(health::Ready {
@@ -54,10 +61,13 @@ pub(crate) fn routes(options: ServerOptions, api: api::Api, cut: Arc<AtomicU64>)
         .route("/classes", get(classes))
         .with_state(store);
     let all = match ingest {
-        Some(ingest) => asked.merge(grpc::routes(ingest.clone())).merge(otlp::otlp_routes(ingest)),
+        Some(ingest) => {
+            let agents = grpc::routes(ingest.clone(), senders.clone());
+            asked.merge(agents).merge(otlp::otlp_routes(ingest, senders.clone()))
+        }
         None => asked,
     };
-    let behind_token = middleware::from_fn_with_state(token, token::check);
+    let behind_token = middleware::from_fn_with_state(guard, token::check);
     all.route_layer(behind_token).merge(page).merge(health).fallback(page::serve)
 }
 
