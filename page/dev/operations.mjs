@@ -37,6 +37,10 @@ export const OPERATIONS = {
         { what: 'CWP::TargetView_redraw', kind: 'slower', host: 'cwp-3', since_ns: (at - 95_000) * 1e6, value_ns: 9e6, usual_ns: 1.1e6, sentence: 'The wait before CWP::TargetView_redraw takes 9.02 ms at the median, 8 times its usual 1.10 ms' },
         { what: 'CWP', kind: 'lost', host: 'cwp-2', since_ns: (at - 30_000) * 1e6, value_ns: null, usual_ns: null, sentence: '4,211 records of CWP were overwritten before they were collected' },
       ],
+      limits: [
+        { what: 'MRTS::decodePlots → CWP::TargetView_redraw', kind: 'chain', limit_ns: 1e9, state: 'holds', since_ns: (at - 600_000) * 1e6, count: 1000, above: 1, in_flight: null, reason: null, sentence: '' },
+        { what: 'shop::order → shop::paid', kind: 'chain', limit_ns: 2e9, state: 'not_judged', since_ns: (at - 600_000) * 1e6, count: 0, above: 0, in_flight: null, reason: 'its leaf shop::paid comes from a source of OpenTelemetry spans', sentence: '' },
+      ],
     };
   },
   classes: () => ({ classes: Object.entries(NAMES).flatMap(([application, names]) => names.map((name) => ({ name: `${application}::${name}`, application, class: name, count: 1e5, p50_ns: 1e5, p99_ns: 1e6, max_ns: 1e7, cpu_ns: 1e9, not_good: 0 }))) }),

@@ -3,6 +3,8 @@
 //! A connection's rows are decoded and appended one message after the other, in threads that may
 //! wait; meanwhile those before are being made durable, many at a time, and acknowledged then.
 
+use crate::log::Line;
+use crate::senders::{Peer, Senders};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -11,12 +13,13 @@ use axum::routing::post;
 use chronoscope_clock as clock;
 use chronoscope_collect::protocol::{
     self, Ack, AgentMessage, ClockReply, ClockRequest, CollectorMessage, FromAgent, FromCollector,
-    MESSAGE_MAX, Rows, Welcome,
+    Hello, MESSAGE_MAX, Rows, Welcome,
 };
 use chronoscope_collect::{Ingest, IngestError, Receipt};
 use chronoscope_store::StreamId;
 use std::collections::HashMap;
 use std::future::{Ready, ready};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
@@ -39,9 +42,10 @@ const HELLO_WITHIN: Duration = Duration::from_secs(10);
 const CLOCK_MAX: usize = 1024;
 
 /// The routes of the service.
-pub(crate) fn routes(ingest: Ingest) -> Router {
+pub(crate) fn routes(ingest: Ingest, senders: Arc<Senders>) -> Router {
     let service = Service(Arc::new(Inner {
         ingest,
+        senders,
         connections: Mutex::default(),
         room: Arc::new(Semaphore::new(AGENTS_MAX)),
         decoding: Arc::new(Semaphore::new(DECODING_MAX)),
@@ -86,6 +90,7 @@ struct Service(Arc<Inner>);
 
 struct Inner {
     ingest: Ingest,
+    senders: Arc<Senders>,
     /// The newest connection of every agent; dropping the sender ends it.
     connections: Mutex<HashMap<StreamId, (u64, oneshot::Sender<()>)>>,
     room: Arc<Semaphore>,
@@ -100,12 +105,14 @@ impl StreamingService<AgentMessage> for Service {
     type Future = Ready<Result<tonic::Response<Self::ResponseStream>, Status>>;
 
     fn call(&mut self, request: tonic::Request<Streaming<AgentMessage>>) -> Self::Future {
+        let peer = Peer::of(request.extensions());
         let Ok(permit) = self.0.room.clone().try_acquire_owned() else {
             let full = format!("{AGENTS_MAX} agents are connected, and no more may be");
+            self.0.senders.refused(peer, "agents", 1, &full);
             return ready(Err(Status::resource_exhausted(full)));
         };
         let (answers, receiver) = mpsc::channel(4);
-        tokio::spawn(self.clone().converse(request.into_inner(), answers, permit));
+        tokio::spawn(self.clone().converse(request.into_inner(), answers, (peer, permit)));
         ready(Ok(tonic::Response::new(ReceiverStream::new(receiver))))
     }
 }
@@ -116,9 +123,9 @@ impl Service {
         self,
         mut messages: Streaming<AgentMessage>,
         answers: Answers,
-        permit: OwnedSemaphorePermit,
+        (peer, permit): (Option<SocketAddr>, OwnedSemaphorePermit),
     ) {
-        if let Err(status) = self.welcome_and_take(&mut messages, &answers).await {
+        if let Err(status) = self.welcome_and_take(&mut messages, &answers, peer).await {
             // An agent that is gone needs no telling.
             let _ = answers.send(Err(status)).await;
         }
@@ -129,14 +136,17 @@ impl Service {
         &self,
         messages: &mut Streaming<AgentMessage>,
         answers: &Answers,
+        peer: Option<SocketAddr>,
     ) -> Result<(), Status> {
-        let first = timeout(HELLO_WITHIN, messages.message()).await;
-        let first = first.map_err(|_| Status::deadline_exceeded("no hello came"))??;
-        let Some(FromAgent::Hello(hello)) = first.and_then(|message| message.kind) else {
-            return Err(Status::invalid_argument("a hello must come first"));
-        };
-        let id = hello.check().map_err(|error| Status::invalid_argument(error.to_string()))?;
+        let (id, hello) = hello(messages).await.inspect_err(|status| {
+            self.0.senders.refused(peer, "malformed", 1, status.message());
+        })?;
         let connection = self.0.ingest.agent_came(id, &hello);
+        let line = |event| {
+            let line = Line::info(event).with_some("peer", peer).with("host", &hello.host);
+            line.with("program", &hello.program).with("agent", format_args!("{:032x}", id.0))
+        };
+        line("agent_connected").say();
         let (mine, newer) = oneshot::channel();
         // From here on an older connection of this agent takes nothing in: what it still does
         // counts for rows that we ask about below, or comes twice and is taken once.
@@ -146,6 +156,8 @@ impl Service {
             _ = newer => Err(Status::aborted("this agent has a newer connection")),
         };
         self.0.ingest.agent_went(id, connection);
+        let why = taken.as_ref().err().map(Status::message);
+        line("agent_disconnected").with_some("why", why).say();
         let mut connections = self.connections();
         if connections.get(&id).is_some_and(|(newest, _)| *newest == connection) {
             connections.remove(&id);
@@ -222,6 +234,17 @@ impl Service {
     ) -> std::sync::MutexGuard<'_, HashMap<StreamId, (u64, oneshot::Sender<()>)>> {
         self.0.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Who an agent is: the first thing that it says.
+async fn hello(messages: &mut Streaming<AgentMessage>) -> Result<(StreamId, Hello), Status> {
+    let first = timeout(HELLO_WITHIN, messages.message()).await;
+    let first = first.map_err(|_| Status::deadline_exceeded("no hello came"))??;
+    let Some(FromAgent::Hello(hello)) = first.and_then(|message| message.kind) else {
+        return Err(Status::invalid_argument("a hello must come first"));
+    };
+    let id = hello.check().map_err(|error| Status::invalid_argument(error.to_string()))?;
+    Ok((id, hello))
 }
 
 /// Sends an answer; `false` when the agent is gone.

@@ -4,6 +4,7 @@
 //! | request | answer |
 //! |---|---|
 //! | `GET /` | the page, as it was when the program was built |
+//! | `GET /healthz`, `GET /readyz` | whether the process serves; whether all that it needs is in order |
 //! | `GET /api/v1/…` | what the page asks: `docs/page.md`, `GET /api/v1/openapi.json` |
 //! | `GET /status` | the collector's status |
 //! | `GET /metrics` | the same numbers for Prometheus (text format 0.0.4) |
@@ -22,7 +23,8 @@
 //!
 //! Beyond loopback addresses it listens only with TLS and a token, unless it is told that it may
 //! not care. Whoever does not show the token gets the page's files and the description of its API,
-//! which say nothing of what is stored, and else no further than the refusal.
+//! which say nothing of what is stored, and whether the server is in order; else no further than
+//! the refusal.
 //!
 //! Limits: two questions of the page and one other at a time, the others wait; 1024 connections, the others are closed;
 //! so is a peer that takes nothing of its answer for 30 s, or whose request's head takes as long.
@@ -32,25 +34,30 @@
 mod api;
 mod arrivals;
 mod grpc;
+mod health;
 mod limits;
 mod listen;
+pub mod log;
 mod metrics;
 mod otlp;
 mod page;
 mod patience;
 mod routes;
+mod senders;
 mod tls;
 mod token;
 mod views;
 
 pub use api::openapi;
-pub use limits::{Limit, Limited, LimitsError};
+pub use limits::{Arrivals, Limit, Limited, LimitsError};
+pub use senders::Received;
 pub use tls::{TlsError, TlsFiles};
 pub use token::{Token, TokenError};
 pub use views::{answer, classes};
 
 use chronoscope_collect::Ingest;
 use chronoscope_store::source::Source;
+use senders::Senders;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
@@ -150,6 +157,7 @@ impl ServerOptions {
 pub struct Server {
     address: SocketAddr,
     scheme: &'static str,
+    senders: Arc<Senders>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -182,15 +190,22 @@ impl BoundServer {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(refused)?;
         let (stop, stopped) = oneshot::channel();
+        let senders = Arc::<Senders>::default();
+        let noted = senders.clone();
         let thread = std::thread::Builder::new().name("server".to_owned()).spawn(move || {
+            runtime.spawn(noted.clone().tell());
             let cut = Arc::default();
-            let routes = routes::routes(options, Arc::clone(&cut));
+            let api = api::Api::new(&options);
+            if !options.limits.is_empty() {
+                runtime.spawn(api.clone().watch_limits());
+            }
+            let routes = routes::routes(options, api, &noted, Arc::clone(&cut));
             runtime.block_on(listen::serve(listener, tls, (routes, cut), stopped));
             // A question that is still being answered is not waited for.
             runtime.shutdown_background();
         });
         let thread = Some(thread.map_err(refused)?);
-        Ok(Server { address, scheme, stop: Some(stop), thread })
+        Ok(Server { address, scheme, senders, stop: Some(stop), thread })
     }
 }
 
@@ -226,6 +241,11 @@ impl Server {
     /// How it is spoken to: `http` or `https`.
     pub const fn scheme(&self) -> &'static str {
         self.scheme
+    }
+
+    /// What has come over the network so far.
+    pub fn received(&self) -> Received {
+        self.senders.received()
     }
 
     /// Stops it, and waits until it has.

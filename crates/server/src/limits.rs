@@ -10,9 +10,11 @@
 //! leaf = "CWP::TargetView_redraw"
 //! level = 4                           # steps from root to leaf; any where it is not given
 //! limit_ns = 1_000_000_000
+//! arrivals = "each-root"              # each root has to reach a leaf within limit_ns, too
 //! ```
 //!
-//! A limit holds when less than 0.3 % takes longer.
+//! A limit holds when less than 0.3 % takes longer. With `arrivals` a second limit holds when less
+//! than 0.3 % of the roots have no leaf within `limit_ns`.
 
 use chronoscope_model::ClassName;
 use chronoscope_store::ask::ClassSelector;
@@ -43,7 +45,17 @@ pub enum Limited {
         leaf: ClassSelector,
         /// Steps from the one to the other; `None` for any.
         level: Option<u16>,
+        /// Which arrivals are required besides; `None` for none.
+        arrivals: Option<Arrivals>,
     },
+}
+
+/// Which chains have to arrive at their leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arrivals {
+    /// Each root has to have a leaf that ends within the limit.
+    EachRoot,
 }
 
 /// Why limits cannot be read.
@@ -75,6 +87,7 @@ struct Written {
     root: Option<String>,
     leaf: Option<String>,
     level: Option<u16>,
+    arrivals: Option<Arrivals>,
     limit_ns: u64,
 }
 
@@ -82,11 +95,14 @@ impl TryFrom<Written> for Limit {
     type Error = &'static str;
 
     fn try_from(written: Written) -> Result<Self, &'static str> {
-        let Written { class, root, leaf, level, limit_ns } = written;
+        let Written { class, root, leaf, level, arrivals, limit_ns } = written;
         let of = match (class, root, leaf) {
-            (Some(class), None, None) if level.is_none() => Limited::Class(ClassSelector(class)),
+            (Some(class), None, None) if level.is_none() && arrivals.is_none() => {
+                Limited::Class(ClassSelector(class))
+            }
             (None, Some(root), Some(leaf)) => {
-                Limited::Chain { root: ClassSelector(root), leaf: ClassSelector(leaf), level }
+                let (root, leaf) = (ClassSelector(root), ClassSelector(leaf));
+                Limited::Chain { root, leaf, level, arrivals }
             }
             _ => return Err("a limit is of a class, or of chains from a root to a leaf"),
         };
@@ -122,18 +138,38 @@ impl Limit {
 
     /// Whether it is on chains along a path, given its classes from the root.
     pub(crate) fn is_of_path(&self, hops: &[ClassName]) -> bool {
-        let Limited::Chain { root, leaf, level } = &self.of else { return false };
+        let Limited::Chain { root, leaf, level, .. } = &self.of else { return false };
         let [first, .., last] = hops else { return false };
         let steps = hops.len() - 1;
         root.selects(first) && leaf.selects(last) && level.is_none_or(|l| usize::from(l) == steps)
+    }
+
+    /// Whether it is on chains.
+    pub(crate) fn is_of_chains(&self) -> bool {
+        matches!(self.of, Limited::Chain { .. })
+    }
+
+    /// Whether each of its roots has to arrive.
+    pub(crate) fn is_of_arrivals(&self) -> bool {
+        matches!(self.of, Limited::Chain { arrivals: Some(Arrivals::EachRoot), .. })
+    }
+
+    /// Whether chains begin with `class`.
+    pub(crate) fn is_of_root(&self, class: &ClassName) -> bool {
+        matches!(&self.of, Limited::Chain { root, .. } if root.selects(class))
+    }
+
+    /// Whether chains are measured to `class`.
+    pub(crate) fn is_of_leaf(&self, class: &ClassName) -> bool {
+        matches!(&self.of, Limited::Chain { leaf, .. } if leaf.selects(class))
     }
 
     /// What it is on, in words.
     pub(crate) fn what(&self) -> String {
         match &self.of {
             Limited::Class(class) => class.0.clone(),
-            Limited::Chain { root, leaf, level: None } => format!("{} → {}", root.0, leaf.0),
-            Limited::Chain { root, leaf, level: Some(level) } => {
+            Limited::Chain { root, leaf, level: None, .. } => format!("{} → {}", root.0, leaf.0),
+            Limited::Chain { root, leaf, level: Some(level), .. } => {
                 format!("{} → {} at level {level}", root.0, leaf.0)
             }
         }
@@ -169,11 +205,14 @@ mod tests {
         assert!(!limits[1].is_of_path(&path), "level 1, 4 is asked for");
         path.splice(1..1, [name("A", "a"), name("B", "b"), name("C", "c")]);
         assert!(limits[1].is_of_path(&path) && !limits[0].is_of_path(&path));
+        assert!(limits[1].is_of_arrivals() && !limits[0].is_of_arrivals());
         for wrong in [
             "[[limit]]\nlimit_ns = 1",
             "[[limit]]\nclass = 'a'\nroot = 'b'\nlimit_ns = 1",
             "[[limit]]\nclass = 'a'\nlevel = 3\nlimit_ns = 1",
             "[[limit]]\nroot = 'a'\nlimit_ns = 1",
+            "[[limit]]\nclass = 'a'\narrivals = 'each-root'\nlimit_ns = 1",
+            "[[limit]]\nroot = 'a'\nleaf = 'b'\narrivals = 'some'\nlimit_ns = 1",
             "[[limit]]\nclass = 'a'\nlimit = '1s'",
             "limits = 3",
         ] {

@@ -1,6 +1,8 @@
 //! Connections: who is let in, how long they may dawdle, and how they end.
 
+use crate::log::Line;
 use crate::patience::Patient;
+use crate::senders::Peer;
 use axum::Router;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
@@ -45,7 +47,7 @@ pub(crate) async fn serve(
 ) {
     let listener = match tokio::net::TcpListener::from_std(listener) {
         Ok(listener) => listener,
-        Err(error) => return eprintln!("the server cannot start: {error}"),
+        Err(error) => return Line::error("server_not_started").with("error", error).say(),
     };
     let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let ending = GracefulShutdown::new();
@@ -53,17 +55,17 @@ pub(crate) async fn serve(
         let mut told = None;
         loop {
             match listener.accept().await {
-                Ok((stream, _)) => {
+                Ok((stream, peer)) => {
                     told = None;
                     // A connection too many is closed by being dropped.
                     let Ok(permit) = room.clone().try_acquire_owned() else { continue };
                     let (routes, cut) = (routes.clone(), cut.clone());
-                    let connection = Connection { routes, cut, permit };
+                    let connection = Connection { routes, cut, peer: Peer(peer), permit };
                     tokio::spawn(connection.begin(stream, tls.clone(), ending.watcher()));
                 }
                 Err(error) => {
                     if told.replace(error.kind()) != Some(error.kind()) {
-                        eprintln!("a connection could not be accepted: {error}");
+                        Line::error("connection_not_accepted").with("error", error).say();
                     }
                     sleep(RETRY_AFTER).await;
                 }
@@ -82,6 +84,7 @@ pub(crate) async fn serve(
 struct Connection {
     routes: Router,
     cut: Arc<AtomicU64>,
+    peer: Peer,
     /// Its place among [`CONNECTIONS_MAX`].
     permit: OwnedSemaphorePermit,
 }
@@ -117,7 +120,7 @@ impl Connection {
             .initial_connection_window_size(WINDOW_BYTES.1)
             .max_concurrent_streams(STREAMS_MAX);
         let first = Arc::new(First::default());
-        let service = Noted { routes: self.routes, first: first.clone() };
+        let service = Noted { routes: self.routes, peer: self.peer, first: first.clone() };
         let service = TowerToHyperService::new(service);
         let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
         tokio::select! {
@@ -143,10 +146,11 @@ impl First {
     }
 }
 
-/// The routes, noting that there was a request.
+/// The routes, noting that there was a request, and telling them whose.
 #[derive(Clone)]
 struct Noted {
     routes: Router,
+    peer: Peer,
     first: Arc<First>,
 }
 
@@ -162,7 +166,8 @@ where
         self.routes.poll_ready(context)
     }
 
-    fn call(&mut self, request: Request<B>) -> Self::Future {
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        request.extensions_mut().insert(self.peer);
         self.first.0.store(true, Ordering::Relaxed);
         self.routes.call(request)
     }

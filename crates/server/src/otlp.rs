@@ -14,10 +14,11 @@ mod answer;
 mod door;
 mod grpc;
 
+use crate::senders::{Peer, Senders};
 use answer::Refusal;
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use axum::routing::post;
@@ -32,24 +33,29 @@ const REQUEST_BYTES_MAX: usize = 16 << 20;
 const BODY_WITHIN: Duration = Duration::from_secs(10);
 
 /// The routes on which OTLP comes in.
-pub(crate) fn otlp_routes(ingest: Ingest) -> Router {
+pub(crate) fn otlp_routes(ingest: Ingest, senders: Arc<Senders>) -> Router {
     Router::new()
         .route("/v1/traces", post(http))
         .route(grpc::EXPORT, post(grpc::export))
-        .with_state(Arc::new(Door::new(ingest)))
+        .with_state(Arc::new(Door::new(ingest, senders)))
 }
 
 /// OTLP/HTTP.
-async fn http(State(door): State<Arc<Door>>, headers: HeaderMap, body: Body) -> Response {
+async fn http(State(door): State<Arc<Door>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let peer = Peer::of(&parts.extensions);
     let outcome = async {
-        let gzip = format(&headers)?;
-        let _room = door.room(&headers).await?;
+        let gzip = format(&parts.headers)?;
+        let _room = door.room(&parts.headers).await?;
         let bytes = arrived(body).await?;
-        door.take(bytes, gzip).await
+        door.take(bytes, gzip, peer).await
     };
     match outcome.await {
         Ok(taken) => answer::http(&taken),
-        Err(refusal) => refusal.http(),
+        Err(refusal) => {
+            door.refused(peer, refusal.reason(), &refusal.to_string());
+            refusal.http()
+        }
     }
 }
 

@@ -12,6 +12,10 @@ use chronoscope_embed::{COMMON, File};
 /// All files, by path; none where the page was not there when the program was built.
 static FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
+/// The page's views, each of which is a path (`VIEWS` in `page/src/selection/place.ts`).
+const VIEWS: [&str; 10] =
+    ["now", "scatter", "histogram", "chain", "graph", "compare", "worst", "rings", "hosts", "runs"];
+
 /// In place of the page where it was not built.
 const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
     <title>Chronoscope</title><h1>Chronoscope</h1>\
@@ -19,20 +23,23 @@ const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\
     builds it with it. The <a href=\"/api/v1/openapi.json\">API</a> is all here.</p></html>\n";
 
 /// Answers what nothing else does: with a file of the page, with the page itself for a path that
-/// may be one of its views, or with 404.
+/// names one of its views, or with 404.
 pub(crate) async fn serve(request: Request) -> Response {
     let path = request.uri().path().trim_start_matches('/');
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return refuse(StatusCode::METHOD_NOT_ALLOWED, "only GET is answered here");
     }
     let file = FILES.iter().find(|file| file.path == path);
-    match file.or_else(|| may_be_view(path).then(index).flatten()) {
+    match file.or_else(|| is_view(path).then(index).flatten()) {
         Some(file) => chronoscope_embed::answer(file, request.headers())
             .unwrap_or_else(|error| refuse(StatusCode::INTERNAL_SERVER_ERROR, error)),
-        None if FILES.is_empty() && may_be_view(path) => {
+        None if FILES.is_empty() && is_view(path) => {
             (COMMON, [(CONTENT_TYPE, "text/html; charset=utf-8")], NOT_BUILT).into_response()
         }
-        None => refuse(StatusCode::NOT_FOUND, "see /, /status, /metrics, /classes, /chains"),
+        None => refuse(
+            StatusCode::NOT_FOUND,
+            "see /, /status, /metrics, /classes, /chains, /healthz, /readyz",
+        ),
     }
 }
 
@@ -40,7 +47,34 @@ fn index() -> Option<&'static File> {
     FILES.iter().find(|file| file.path == "index.html")
 }
 
-/// Whether a path may name a view of the page: it has no extension and is not the API's.
-fn may_be_view(path: &str) -> bool {
-    !path.contains('.') && path != "api" && !path.starts_with("api/")
+/// Whether a path names a view of the page, or what such a view is about: `chain/0123`.
+fn is_view(path: &str) -> bool {
+    let first = path.split('/').next().unwrap_or_default();
+    path.is_empty() || VIEWS.contains(&first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A view that is missing here would be lost when its address is opened anew.
+    #[test]
+    fn the_views_are_those_of_the_page() {
+        let top = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let place = std::fs::read_to_string(top.join("page/src/selection/place.ts")).unwrap();
+        let (_, list) = place.split_once("export const VIEWS = [").unwrap();
+        let (list, _) = list.split_once(']').unwrap();
+        let named: Vec<&str> = list.split('\'').skip(1).step_by(2).collect();
+        assert_eq!(named, VIEWS);
+    }
+
+    #[test]
+    fn what_is_no_view_is_no_page() {
+        for path in ["", "now", "chain/0123", "runs/a.b", "rings/"] {
+            assert!(is_view(path), "{path}");
+        }
+        for path in ["nothing", "nowhere", "api", "api/v1", "healthz/x", "favicon.ico"] {
+            assert!(!is_view(path), "{path}");
+        }
+    }
 }

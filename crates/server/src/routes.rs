@@ -1,6 +1,7 @@
 //! What is answered where.
 
-use crate::{ServerOptions, api, grpc, metrics, otlp, page, token, views};
+use crate::senders::Senders;
+use crate::{ServerOptions, api, grpc, health, metrics, otlp, page, token, views};
 use axum::extract::{Query, State};
 use axum::http::{StatusCode, header};
 use axum::middleware;
@@ -27,18 +28,34 @@ struct Store {
     source: Source,
     one_at_a_time: Arc<Semaphore>,
     metrics: Arc<metrics::Follower>,
+    /// How the limits stand.
+    watch: Arc<api::Watch>,
     /// Peers that were cut because they did not read.
     cut: Arc<AtomicU64>,
 }
 
-/// All routes: behind the token, but for the page's own files. `cut`: peers that did not read.
-pub(crate) fn routes(options: ServerOptions, cut: Arc<AtomicU64>) -> Router {
-    let page = api::routes(api::Api::new(&options), options.token.clone());
-    let ServerOptions { data_dir, source, ingest, token, .. } = options;
+/// All routes: behind the token, but for the page's own files and the two about health. `cut`: peers
+/// that did not read.
+pub(crate) fn routes(
+    options: ServerOptions,
+    api: api::Api,
+    senders: &Arc<Senders>,
+    cut: Arc<AtomicU64>,
+) -> Router {
+    let watch = api.watch.clone();
+    let guard = token::Guard { token: options.token.clone(), senders: senders.clone() };
+    let page = api::routes(api, guard.clone());
+    let ServerOptions { data_dir, source, rings, ingest, .. } = options;
     let source = source.unwrap_or_else(|| Source::Files(data_dir.clone()));
     let metrics = metrics::Follower::start(data_dir.clone());
-    let store =
-        Store { data_dir, source, one_at_a_time: Arc::new(Semaphore::new(1)), metrics, cut };
+    let health = health::routes(health::Ready {
+        data_dir: data_dir.clone(),
+        rings,
+        is_local: matches!(source, Source::Files(_)),
+        metrics: metrics.clone(),
+    });
+    let one_at_a_time = Arc::new(Semaphore::new(1));
+    let store = Store { data_dir, source, one_at_a_time, metrics, watch, cut };
     let asked = Router::new()
         .route("/status", get(status))
         .route("/metrics", get(prometheus))
@@ -46,11 +63,14 @@ pub(crate) fn routes(options: ServerOptions, cut: Arc<AtomicU64>) -> Router {
         .route("/classes", get(classes))
         .with_state(store);
     let all = match ingest {
-        Some(ingest) => asked.merge(grpc::routes(ingest.clone())).merge(otlp::otlp_routes(ingest)),
+        Some(ingest) => {
+            let agents = grpc::routes(ingest.clone(), senders.clone());
+            asked.merge(agents).merge(otlp::otlp_routes(ingest, senders.clone()))
+        }
         None => asked,
     };
-    let behind_token = middleware::from_fn_with_state(token, token::check);
-    all.route_layer(behind_token).merge(page).fallback(page::serve)
+    let behind_token = middleware::from_fn_with_state(guard, token::check);
+    all.route_layer(behind_token).merge(page).merge(health).fallback(page::serve)
 }
 
 /// A refusal in words.
@@ -70,7 +90,8 @@ async fn prometheus(State(store): State<Store>) -> Response {
     match Status::read(&store.data_dir) {
         Ok(status) => {
             let cut = store.cut.load(Ordering::Relaxed);
-            let page = metrics::page(&status.unwrap_or_default(), &store.metrics, cut);
+            let limits = store.watch.limits();
+            let page = metrics::page(&status.unwrap_or_default(), &store.metrics, &limits, cut);
             ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], page).into_response()
         }
         Err(error) => refuse(StatusCode::INTERNAL_SERVER_ERROR, error),

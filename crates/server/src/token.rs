@@ -1,6 +1,7 @@
 //! The token that every request has to show, and the layer that asks for it.
 
 use crate::routes::refuse;
+use crate::senders::{Peer, Senders};
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
@@ -60,18 +61,22 @@ impl fmt::Debug for Token {
     }
 }
 
+/// What the layer asks for, and whom it tells of those that do not have it.
+#[derive(Clone)]
+pub(crate) struct Guard {
+    pub(crate) token: Option<Token>,
+    pub(crate) senders: Arc<Senders>,
+}
+
 /// The layer: lets a request through that shows the token (or any, when there is none).
-pub(crate) async fn check(
-    State(token): State<Option<Token>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let Some(token) = token else { return next.run(request).await };
+pub(crate) async fn check(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+    let Some(token) = guard.token else { return next.run(request).await };
     let what = match request.headers().get(AUTHORIZATION).map(bearer) {
         Some(Some(shown)) if token.is(shown) => return next.run(request).await,
         Some(_) => "the token is wrong",
         None => "a token is needed: send `authorization: Bearer TOKEN`",
     };
+    guard.senders.refused(Peer::of(request.extensions()), "token", 1, what);
     let kind = request.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
     if kind.is_some_and(|kind| kind.starts_with(b"application/grpc")) {
         return tonic::Status::unauthenticated(what).into_http();

@@ -357,6 +357,7 @@ export interface components {
             /** @description Where, as far as that stands out; null where it is not one host. */
             host: string | null;
             kind: components["schemas"]["AlarmKind"];
+            limit: components["schemas"]["LimitKind"] | null;
             sentence: string;
             /**
              * Format: int64
@@ -380,7 +381,7 @@ export interface components {
          * @description What is wrong.
          * @enum {string}
          */
-        AlarmKind: "limit" | "slower" | "lost" | "silent";
+        AlarmKind: "limit" | "arrivals" | "slower" | "lost" | "silent";
         /** @description One application. */
         Application: {
             application: string;
@@ -1063,6 +1064,11 @@ export interface components {
             /** Format: int64 */
             until_ns: number;
         };
+        /**
+         * @description How a limit stands.
+         * @enum {string}
+         */
+        Judgement: "holds" | "broken" | "not_judged" | "no_traffic";
         /** @description A transaction that ended. */
         Last: {
             chain: string;
@@ -1077,6 +1083,46 @@ export interface components {
              */
             start_ns: number;
             status: string;
+        };
+        /**
+         * @description What a limit is on.
+         * @enum {string}
+         */
+        LimitKind: "class" | "chain" | "arrivals";
+        /** @description One limit of `--limits`, and how it stands. */
+        LimitReport: {
+            /**
+             * Format: int64
+             * @description Those of them that took longer, or at least so many that did not arrive.
+             */
+            above: number;
+            /**
+             * Format: int64
+             * @description Transactions, chains or roots in the last judged minute.
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description Roots that are too young to be judged and have no leaf yet, at least; null where arrivals are
+             *     not limited.
+             */
+            in_flight: number | null;
+            kind: components["schemas"]["LimitKind"];
+            /** Format: int64 */
+            limit_ns: number;
+            /** @description Why it is not judged; null where it is. */
+            reason: string | null;
+            sentence: string;
+            /**
+             * Format: int64
+             * @description UTC ns since 1970. `holds`, `broken`: the beginning of the first minute of those that were
+             *     judged so without a gap, at most an hour ago. `not_judged`: the end of the last judged minute,
+             *     or the beginning of the first minute whose rows cannot be judged. Null for `no_traffic`.
+             */
+            since_ns: number | null;
+            state: components["schemas"]["Judgement"];
+            /** @description The class, or root and leaf, in words. */
+            what: string;
         };
         /** @description A limit, in the window. */
         LimitState: {
@@ -1163,6 +1209,8 @@ export interface components {
             at_ns: number;
             /** @description What could not be read, in words. */
             damage: string[];
+            /** @description Every limit of `--limits`, and how it stands. */
+            limits: components["schemas"]["LimitReport"][];
             /** @description Whether somebody collects into this store. */
             live: boolean;
             /** Format: int64 */

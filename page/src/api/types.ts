@@ -18,6 +18,7 @@ export type Distribution = Schemas['DistributionView'];
 
 export type Now = Schemas['Now'];
 export type LimitState = Schemas['LimitState'];
+export type LimitReport = Schemas['LimitReport'];
 export type Alarm = Schemas['Alarm'];
 export type Paths = Schemas['Paths'];
 export type PathSummary = Schemas['PathSummary'];

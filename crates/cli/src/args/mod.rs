@@ -161,8 +161,8 @@ pub(crate) struct Serve {
     /// and write
     #[arg(long, requires = "listen")]
     pub(crate) insecure: bool,
-    /// Hold what goes on now against the limits in this TOML file (docs/page.md); the page and
-    /// GET /api/v1/now say which do not hold
+    /// Hold what goes on now against the limits in this TOML file (docs/page.md); the page,
+    /// GET /api/v1/now, GET /metrics and the log say how each of them stands
     #[arg(long, value_name = "FILE", requires = "listen")]
     pub(crate) limits: Option<PathBuf>,
     /// Show the runs of `chronoscope track` in this folder [default: `runs` in the folder of
@@ -188,7 +188,7 @@ pub(crate) struct Serve {
     /// Stop after this time
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) duration: Option<Duration>,
-    /// Print no progress
+    /// Print no progress, and in the log only what is wrong
     #[arg(long, short)]
     pub(crate) quiet: bool,
     /// At the end print the final status as JSON on stdout

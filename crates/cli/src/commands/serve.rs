@@ -6,13 +6,15 @@ use crate::environment;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::screen::{progress, show};
-use crate::talk::Talk;
 use crate::text;
 use crate::usage::Usage;
 use anyhow::{Context, Result};
 use chronoscope_collect::{Collector, Ingest, Options, Status};
 use chronoscope_record::read;
-use chronoscope_server::{BoundServer, Limit, Server, ServerError, ServerOptions, TlsFiles};
+use chronoscope_server::log::{self, Line};
+use chronoscope_server::{
+    BoundServer, Limit, Received, Server, ServerError, ServerOptions, TlsFiles,
+};
 use chronoscope_store::clickhouse::{Cluster, Sink, TableOptions};
 use chronoscope_store::source::Source;
 use std::collections::BTreeMap;
@@ -46,6 +48,9 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
     })?;
     let _interfaces = interfaces.map(Prepared::start).transpose()?;
     let ingest = Some(collector.ingest());
+    if args.quiet {
+        log::quiet();
+    }
     let server = bound.map(|bound| bound.start(ingest)).transpose()?;
     if !args.quiet {
         eprintln!("collecting {} into {}", ring_dir.display(), data_dir.display());
@@ -54,24 +59,25 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
         eprintln!("answering on {}://{}/status", server.scheme(), server.address());
         eprintln!("the page is at {}://{}/", server.scheme(), server.address());
     }
-    let mut talk = Talk::new(args.quiet);
+    started(&data_dir.display().to_string(), server.as_ref()).with("rings", ring_dir.display()).say();
+    let mut summary = Summary::default();
     let ends_ns = args.duration.map(|time| {
         let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         chronoscope_clock::monotonic_ns().saturating_add(time)
     });
     let last = collector.run(interrupt.flag(), &mut |status| {
-        talk.say(status, status.error.as_deref(), &line);
+        let received = server.as_ref().map(Server::received).unwrap_or_default();
+        summary.say(status, received, args.quiet);
         if ends_ns.is_some_and(|ends| chronoscope_clock::monotonic_ns() >= ends) {
             interrupt.flag().store(true, Ordering::Relaxed);
         }
     });
+    let received = server.as_ref().map(Server::received).unwrap_or_default();
     if let Some(server) = server {
         server.stop();
     }
-    if !args.quiet {
-        progress("");
-        eprintln!("{}", line(&last));
-    }
+    progress("");
+    summary.line("stop", &last, received).say();
     if args.json {
         show(&format!("{:#}\n", serde_json::to_value(&last)?))?;
     }
@@ -96,18 +102,32 @@ fn serve_cluster(args: &Serve, cluster: Cluster, interrupt: &Interrupt) -> Resul
     let bound = bind(ServerOptions { source, ..options })?;
     let cannot = || format!("cannot store into {cluster}");
     cluster.prepare(&TableOptions { keep: args.keep_age }).with_context(cannot)?;
-    let server = bound.start(Some(Ingest::into_cluster(Sink::new(cluster.clone()))))?;
+    let ingest = Ingest::into_cluster(Sink::new(cluster.clone()));
+    if args.quiet {
+        log::quiet();
+    }
+    let server = bound.start(Some(ingest.clone()))?;
     eprintln!("storing into {cluster}");
     eprintln!("answering on {}://{}/chains", server.scheme(), server.address());
+    started(&cluster.to_string(), Some(&server)).say();
+    let mut summary = Summary::default();
+    let status = || Status {
+        at_ns: chronoscope_clock::utc_now_ns(),
+        agents: ingest.agents(),
+        ..Status::default()
+    };
     let begin_ns = chronoscope_clock::monotonic_ns();
     let is_over = || {
         let passed_ns = chronoscope_clock::monotonic_ns().saturating_sub(begin_ns);
         args.duration.is_some_and(|time| u128::from(passed_ns) >= time.as_nanos())
     };
     while !interrupt.flag().load(Ordering::Relaxed) && !is_over() {
+        summary.say(&status(), server.received(), true);
         chronoscope_clock::sleep(std::time::Duration::from_millis(50));
     }
+    let received = server.received();
     server.stop();
+    summary.line("stop", &status(), received).say();
     Ok(Exit::Done)
 }
 
@@ -172,23 +192,128 @@ impl NewFolder {
     }
 }
 
-fn line(status: &Status) -> String {
-    let alive = status.processes.iter().filter(|process| process.alive).count();
+/// The line that tells of the beginning.
+fn started(store: &str, server: Option<&Server>) -> Line {
+    let line = Line::info("start").with("version", env!("CARGO_PKG_VERSION")).with("store", store);
+    let address = server.map(|server| format!("{}://{}", server.scheme(), server.address()));
+    line.with_some("listen", address)
+}
+
+/// Every so often the log has a summary.
+const SUMMARY_EVERY_NS: i64 = 10_000_000_000;
+
+/// What the log says while it goes on: a summary now and then, and every new trouble once.
+#[derive(Default)]
+struct Summary {
+    /// When the last summary was, and how many rows had come by then.
+    told: Option<(i64, u64)>,
+    error: Option<String>,
+}
+
+impl Summary {
+    /// Says how it goes. `without_progress`: on a terminal, too, nothing is overwritten.
+    fn say(&mut self, status: &Status, received: Received, without_progress: bool) {
+        if self.error != status.error {
+            match &status.error {
+                Some(error) => {
+                    Line::error("trouble").with("error", error).with("again", true).say();
+                }
+                None => Line::info("trouble_over").say(),
+            }
+            self.error.clone_from(&status.error);
+        }
+        if environment::stderr_is_terminal() && !without_progress {
+            return progress(&sentence(status, received));
+        }
+        let (at_ns, _) = *self.told.get_or_insert((status.at_ns, rows(status, received)));
+        if status.at_ns.saturating_sub(at_ns) >= SUMMARY_EVERY_NS {
+            self.line("summary", status, received).say();
+            self.told = Some((status.at_ns, rows(status, received)));
+        }
+    }
+
+    /// Rows by any way, and who sends them.
+    fn line(&self, event: &str, status: &Status, received: Received) -> Line {
+        let rows = rows(status, received);
+        let rate = self.told.filter(|(at_ns, _)| status.at_ns > *at_ns).map(|(at_ns, before)| {
+            let seconds = (status.at_ns - at_ns) as f64 * 1e-9;
+            format!("{:.0}", rows.saturating_sub(before) as f64 / seconds)
+        });
+        let mut line = Line::info(event).with("rows", rows).with_some("rows_per_s", rate);
+        for (name, count) in senders(status, received) {
+            line = line.with(name, count);
+        }
+        line = line.with("durable", status.durable_rows).with("sealed", status.sealed_rows);
+        for (count, name, _) in troubles(status) {
+            line = line.with(name, count);
+        }
+        line
+    }
+}
+
+/// Rows that have come since the start: out of rings, from agents, from OpenTelemetry.
+fn rows(status: &Status, received: Received) -> u64 {
+    let of_agents: u64 = status.agents.iter().map(|agent| agent.rows).sum();
+    status.rows + of_agents + received.otlp_rows
+}
+
+/// Who sends rows, and how many of them there are.
+fn senders(status: &Status, received: Received) -> [(&'static str, u64); 3] {
+    let programs = status.processes.iter().filter(|process| process.alive).count();
+    let agents = status.agents.iter().filter(|agent| agent.connected).count();
+    [
+        ("programs", programs as u64),
+        ("agents", agents as u64),
+        ("otlp_sources", received.otlp_sources),
+    ]
+}
+
+/// What should not be, where it is: how many, its name in the log, and in words.
+fn troubles(status: &Status) -> impl Iterator<Item = (u64, &'static str, &'static str)> {
+    let troubles = [
+        (status.lost_rows, "lost", "LOST"),
+        (status.late_rows, "late", "late"),
+        (status.damaged_rows, "damaged", "DAMAGED"),
+        (status.failed_rings.len() as u64, "rings_unreadable", "rings unreadable"),
+    ];
+    troubles.into_iter().filter(|(count, ..)| *count > 0)
+}
+
+/// How it goes, as the terminal has it.
+fn sentence(status: &Status, received: Received) -> String {
+    let [(_, programs), (_, agents), (_, sources)] = senders(status, received);
     let mut line = format!(
-        "{} rows ({:.0}/s) from {alive} programs, {} durable, {} sealed",
-        text::count(status.rows),
-        status.rows_per_second.max(0.0),
+        "{} rows from {programs} programs, {agents} agents and {sources} OpenTelemetry sources, {} \
+         durable, {} sealed",
+        text::count(rows(status, received)),
         text::count(status.durable_rows),
         text::count(status.sealed_rows),
     );
-    let troubles = [
-        (status.lost_rows, "LOST"),
-        (status.late_rows, "late"),
-        (status.damaged_rows, "DAMAGED"),
-        (status.failed_rings.len() as u64, "rings unreadable"),
-    ];
-    for (count, what) in troubles.into_iter().filter(|(count, _)| *count > 0) {
+    for (count, _, what) in troubles(status) {
         line += &format!(", {} {what}", text::count(count));
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chronoscope_collect::AgentStatus;
+
+    #[test]
+    fn the_summary_counts_what_comes_over_the_network_too() {
+        let agent = AgentStatus { rows: 20, connected: true, ..AgentStatus::default() };
+        let gone = AgentStatus { rows: 3, ..AgentStatus::default() };
+        let status = Status { rows: 100, at_ns: 7, agents: vec![agent, gone], ..Status::default() };
+        let received = Received { otlp_sources: 2, otlp_rows: 4000 };
+        let line = Summary { told: Some((7 - 2_000_000_000, 123)), error: None };
+        assert_eq!(
+            line.line("summary", &status, received).at(0),
+            "1970-01-01T00:00:00.000Z info summary rows=4123 rows_per_s=2000 programs=0 agents=1 \
+             otlp_sources=2 durable=0 sealed=0"
+        );
+        let words = sentence(&status, received);
+        let begin = "4,123 rows from 0 programs, 1 agents and 2 OpenTelemetry sources";
+        assert!(words.starts_with(begin), "{words}");
+    }
 }

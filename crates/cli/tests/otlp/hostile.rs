@@ -3,11 +3,16 @@
 use crate::world::{World, text};
 use std::io::Write;
 
-const PROTOBUF: &str = "content-type: application/x-protobuf\r\n";
+pub(crate) const PROTOBUF: &str = "content-type: application/x-protobuf\r\n";
 
 /// One span of a service, written by hand from the encoding guide: so that what is broken below
 /// was right before.
 fn request(trace_id: &[u8], name: &str) -> Vec<u8> {
+    request_at(trace_id, name, 1_700_000_000_000_000_000, "")
+}
+
+/// The same of a span that starts at a time, of a service (`""`: of none).
+pub(crate) fn request_at(trace_id: &[u8], name: &str, start_ns: u64, service: &str) -> Vec<u8> {
     let field = |number: u8, bytes: &[u8]| {
         [&[number << 3 | 2, u8::try_from(bytes.len()).unwrap()], bytes].concat()
     };
@@ -16,10 +21,13 @@ fn request(trace_id: &[u8], name: &str) -> Vec<u8> {
         field(1, trace_id),
         field(2, &[7; 8]),
         field(5, name.as_bytes()),
-        time(7, 1_700_000_000_000_000_000),
-        time(8, 1_700_000_000_000_000_500),
+        time(7, start_ns),
+        time(8, start_ns + 500),
     ];
-    field(1, &field(2, &field(2, &span.concat())))
+    let spans = field(2, &field(2, &span.concat()));
+    let named = [field(1, b"service.name"), field(2, &field(1, service.as_bytes()))].concat();
+    let resource = if service.is_empty() { Vec::new() } else { field(1, &field(1, &named)) };
+    field(1, &[resource, spans].concat())
 }
 
 #[test]

@@ -8,5 +8,6 @@
 mod export;
 mod hostile;
 mod java;
+mod log;
 mod python;
 mod world;

@@ -78,8 +78,14 @@ impl World {
 
     /// A collector on this port of the loopback address; 0: the kernel chooses.
     pub(crate) fn serve(&self, port: u16) -> Server {
+        self.serve_with(port, &[])
+    }
+
+    /// The same with further arguments.
+    pub(crate) fn serve_with(&self, port: u16, arguments: &[&str]) -> Server {
         let listen = format!("127.0.0.1:{port}");
         let mut command = self.command(&["serve", "--listen", &listen]);
+        command.args(arguments);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut said = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
@@ -90,20 +96,34 @@ impl World {
                 break rest.trim().trim_end_matches("/status").to_owned();
             }
         };
-        Server { child, _said: said, address }
+        Server { child, said, address }
     }
 }
 
 /// A collector; killed when dropped.
 pub(crate) struct Server {
     child: Child,
-    _said: BufReader<ChildStderr>,
+    said: BufReader<ChildStderr>,
     pub(crate) address: String,
 }
 
 impl Server {
     pub(crate) fn port(&self) -> u16 {
         self.address.rsplit(':').next().unwrap().parse().unwrap()
+    }
+
+    /// The next line of its log that has these words; those before are passed over.
+    pub(crate) fn line_with(&mut self, words: &str) -> String {
+        let mut before = Vec::new();
+        loop {
+            let mut line = String::new();
+            let read = self.said.read_line(&mut line).unwrap();
+            assert!(read > 0, "the server ended without {words:?}: {before:#?}");
+            if line.contains(words) {
+                return line.trim_end().to_owned();
+            }
+            before.push(line);
+        }
     }
 
     /// Sends bytes as a POST request and returns the answer's status and body.

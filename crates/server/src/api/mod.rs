@@ -26,7 +26,7 @@ mod worst;
 
 use crate::ServerOptions;
 use crate::limits::Limit;
-use crate::token::{self, Token};
+use crate::token::{self, Guard};
 use asked::Path;
 use axum::http::header;
 use axum::middleware;
@@ -46,6 +46,10 @@ use utoipa::openapi::schema::{Schema, SchemaType, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+#[cfg(test)]
+pub(crate) use now::LimitKind;
+pub(crate) use now::{Judgement, LimitReport, Watch};
 
 /// Where the API is.
 const PREFIX: &str = "/api/v1";
@@ -213,7 +217,7 @@ fn may_be_null(schema: &RefOr<Schema>) -> bool {
 }
 
 /// All routes of the API, behind the token but for its description.
-pub(crate) fn routes(api: Api, token: Option<Token>) -> Router {
+pub(crate) fn routes(api: Api, guard: Guard) -> Router {
     let (answered, _) = documented().split_for_parts();
     let answered = answered
         .fallback(async || {
@@ -221,7 +225,7 @@ pub(crate) fn routes(api: Api, token: Option<Token>) -> Router {
                 .hint("/api/v1/openapi.json says what there is")
         })
         .method_not_allowed_fallback(async || ApiError::method())
-        .layer(middleware::from_fn_with_state(token, token::check))
+        .layer(middleware::from_fn_with_state(guard, token::check))
         .with_state(api);
     let described = async || match openapi() {
         Ok(text) => Ok(([(header::CONTENT_TYPE, "application/json")], text)),

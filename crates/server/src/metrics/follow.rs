@@ -1,6 +1,7 @@
 //! The thread that counts rows as they come into the store.
 
 use super::tally::Tally;
+use crate::log::Line;
 use chronoscope_clock as clock;
 use chronoscope_store::Tail;
 use std::path::{Path, PathBuf};
@@ -32,7 +33,7 @@ impl Follower {
         let counted = Arc::downgrade(&follower);
         let thread = std::thread::Builder::new().name("metrics".to_owned());
         if let Err(error) = thread.spawn(move || count(&data_dir, &counted)) {
-            eprintln!("no metrics by class: {error}");
+            Line::error("no_metrics_by_class").with("error", error).say();
             follower.seen().errors += 1;
         }
         follower
@@ -42,6 +43,11 @@ impl Follower {
     #[cfg(test)]
     pub(super) fn idle() -> Self {
         Self { seen: Mutex::default() }
+    }
+
+    /// Whether the store's log could be read last, at most some seconds ago.
+    pub(crate) fn is_following(&self) -> bool {
+        self.seen().following
     }
 
     pub(super) fn seen(&self) -> MutexGuard<'_, Seen> {

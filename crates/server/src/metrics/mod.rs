@@ -7,12 +7,20 @@ mod tally;
 
 pub(crate) use follow::Follower;
 
+use crate::api::{Judgement, LimitReport};
 use chronoscope_collect::{AgentStatus, Status};
 use page::Page;
+use std::collections::BTreeSet;
 use tally::{BOUNDS_NS, Buckets, Tally};
 
-/// The page; `cut`: connections that were ended because the peer did not read.
-pub(crate) fn page(status: &Status, follower: &Follower, cut: u64) -> String {
+/// The page; `limits`: how they stood last; `cut`: connections that were ended because the peer did
+/// not read.
+pub(crate) fn page(
+    status: &Status,
+    follower: &Follower,
+    limits: &[LimitReport],
+    cut: u64,
+) -> String {
     let mut page = Page::default();
     of_status(&mut page, status);
     let cuts = "cut_connections_total";
@@ -30,7 +38,34 @@ pub(crate) fn page(status: &Status, follower: &Follower, cut: u64) -> String {
     page.sample("metrics_following", &[], u8::from(following));
     of_classes(&mut page, &tally);
     of_chains(&mut page, &tally);
+    of_limits(&mut page, limits);
     page.finish()
+}
+
+/// A series for each limit and state: 1 for the state that it is in, as Prometheus's own state sets.
+fn of_limits(page: &mut Page, limits: &[LimitReport]) {
+    let labels = |report: &LimitReport| [report.what.clone(), report.limit_ns.to_string()];
+    let mut said = BTreeSet::new();
+    let name = "limit_state";
+    let help =
+        "1 for the state that a limit of --limits is in, as judged for the last whole minute.";
+    page.family(name, "gauge", help);
+    for report in limits {
+        let [what, limit_ns] = labels(report);
+        // A file may have a limit twice, a page may not.
+        if !said.insert((what.clone(), report.kind, limit_ns.clone())) {
+            continue;
+        }
+        for state in Judgement::ALL {
+            let labels = [
+                ("limit", what.as_str()),
+                ("kind", report.kind.name()),
+                ("limit_ns", &limit_ns),
+                ("state", state.name()),
+            ];
+            page.sample(name, &labels, u8::from(report.state == state));
+        }
+    }
 }
 
 fn of_status(page: &mut Page, status: &Status) {
@@ -133,6 +168,11 @@ fn of_counting(page: &mut Page, tally: &Tally, errors: u64) {
             tally.rows_without_series,
         ),
         ("metrics_errors_total", "Times that the log could not be read for metrics.", errors),
+        (
+            "chain_foreign_rows_total",
+            "Rows of spans of OpenTelemetry: their chains are not counted as they come.",
+            tally.foreign_rows,
+        ),
         (
             "chain_negative_total",
             "Chains that ended before they began, by clocks that disagree.",

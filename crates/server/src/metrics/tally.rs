@@ -69,6 +69,8 @@ pub(super) struct Tally {
     pub(super) rows_without_series: u64,
     /// Chains that ended before they began, by clocks that disagree.
     pub(super) negative: u64,
+    /// Rows that do not know the root of their chain (spans of OpenTelemetry): in no chain.
+    pub(super) foreign_rows: u64,
     /// Rows that came and were not seen.
     pub(super) missed_rows: u64,
     class_of: HashMap<(ClassId, ProcessId), Option<usize>>,
@@ -87,7 +89,9 @@ impl Tally {
         }
         for record in batch.records() {
             self.add_class(record, names);
-            if record.level > 0 && !record.flags().contains(Flags::FOREIGN) {
+            if record.flags().contains(Flags::FOREIGN) {
+                self.foreign_rows += 1;
+            } else if record.level > 0 {
                 self.add_chain(record, names);
             }
         }
@@ -215,6 +219,16 @@ pub(super) mod tests {
         assert_eq!((chain.root.as_str(), chain.leaf.as_str(), chain.level), ("A::in", "B::out", 1));
         assert_eq!(chain.duration.sum_ns, 3_000_000);
         assert_eq!(tally.negative, 1, "the root's clock is ahead");
+    }
+
+    #[test]
+    fn rows_of_foreign_chains_are_in_no_chain_and_counted() {
+        let (names, record) = leaf();
+        let mut batch = Batch::default();
+        batch.push(Record { flags: Flags::FOREIGN.0, path: PathId::NONE, ..record }, b"");
+        let mut tally = Tally::default();
+        tally.add(&batch, &names);
+        assert_eq!((tally.classes.len(), tally.chains.len(), tally.foreign_rows), (1, 0, 1));
     }
 
     #[test]

@@ -5,6 +5,46 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+fn limit_report() -> LimitReport {
+    LimitReport {
+        what: "A::in → B::out".to_owned(),
+        kind: crate::api::LimitKind::Chain,
+        limit_ns: 1_000_000,
+        state: Judgement::NotJudged,
+        since_ns: None,
+        count: 0,
+        above: 0,
+        in_flight: None,
+        reason: None,
+        sentence: String::new(),
+    }
+}
+
+/// The page of a server that has taken spans of OpenTelemetry and nothing else.
+fn of_spans() -> String {
+    let (names, record) = tally::tests::leaf();
+    let mut batch = Batch::default();
+    let path = chronoscope_model::PathId::NONE;
+    let flags = chronoscope_model::Flags::FOREIGN.0;
+    batch.push(chronoscope_model::Record { path, flags, level: 0, ..record }, b"");
+    let follower = Follower::idle();
+    follower.seen().tally.add(&batch, &names);
+    let status = Status { disk_free_bytes: Some(9), ..Status::default() };
+    page(&status, &follower, &[], 0)
+}
+
+/// The names of all series of a page.
+fn exposed(page: &str) -> BTreeSet<&str> {
+    let samples = page.lines().filter(|line| !line.starts_with('#'));
+    samples.filter_map(|line| line.split(['{', ' ']).next()).collect()
+}
+
+/// The metrics that a query asks for.
+fn asked(query: &str) -> impl Iterator<Item = &str> {
+    let words = query.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.filter(|word| word.starts_with("chronoscope_"))
+}
+
 /// A page with every metric on it, and names that try to break it.
 fn full() -> String {
     let process =
@@ -34,7 +74,7 @@ fn full() -> String {
     batch.push(chronoscope_model::Record { class: odd_class, status: 1, level: 0, ..record }, b"");
     let follower = Follower::idle();
     follower.seen().tally.add(&batch, &names);
-    page(&status, &follower, 3)
+    page(&status, &follower, &[limit_report()], 3)
 }
 
 #[test]
@@ -111,19 +151,51 @@ fn the_dashboard_asks_for_metrics_that_exist() {
     let dashboard = std::fs::read(top.join("docs/grafana/chronoscope.json")).unwrap();
     let dashboard: serde_json::Value = serde_json::from_slice(&dashboard).unwrap();
     let page = full();
-    let samples = page.lines().filter(|line| !line.starts_with('#'));
-    let exposed: BTreeSet<&str> =
-        samples.filter_map(|line| line.split(['{', ' ']).next()).collect();
-    let mut asked = BTreeSet::new();
+    let exposed = exposed(&page);
     let mut queries = Vec::new();
     strings(&dashboard, &mut queries);
-    for query in queries {
-        let words = query.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        asked.extend(words.filter(|word| word.starts_with("chronoscope_")));
-    }
+    let asked: BTreeSet<&str> = queries.into_iter().flat_map(asked).collect();
     let unknown: Vec<_> = asked.iter().filter(|name| !exposed.contains(**name)).collect();
     assert!(unknown.is_empty(), "{unknown:?}");
     assert!(asked.len() > 10, "{asked:?}");
+}
+
+/// A panel without a curve says whether that is a fault or as it has to be.
+#[test]
+fn a_panel_that_has_nothing_of_opentelemetry_says_so() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let dashboard = std::fs::read(top.join("docs/grafana/chronoscope.json")).unwrap();
+    let dashboard: serde_json::Value = serde_json::from_slice(&dashboard).unwrap();
+    let page = of_spans();
+    let exposed = exposed(&page);
+    let variables = dashboard["templating"]["list"].as_array().unwrap();
+    let panels = dashboard["panels"].as_array().unwrap();
+    let mut without = 0;
+    for panel in panels.iter().chain(variables) {
+        let mut queries = Vec::new();
+        strings(panel, &mut queries);
+        let missing: Vec<_> =
+            queries.into_iter().flat_map(asked).filter(|name| !exposed.contains(name)).collect();
+        let text = panel["description"].as_str().unwrap_or_default();
+        assert!(missing.is_empty() || text.contains("OpenTelemetry"), "{missing:?}: {panel:#}");
+        without += usize::from(!missing.is_empty());
+    }
+    assert!(without > 3, "those of chains have nothing");
+}
+
+#[test]
+fn a_metric_without_a_sample_is_not_announced() {
+    for page in [of_spans(), full()] {
+        let exposed = exposed(&page);
+        for name in page.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next())
+        {
+            let has = |end: &str| exposed.contains(format!("{name}{end}").as_str());
+            assert!(has("") || has("_count"), "{name} has no sample");
+        }
+    }
+    let page = of_spans();
+    assert!(!page.contains("chronoscope_chain_duration_seconds"), "{page}");
+    assert!(page.contains("\nchronoscope_chain_foreign_rows_total 1\n"), "{page}");
 }
 
 /// All texts of queries in the dashboard.

@@ -63,6 +63,11 @@ impl Refusal {
         Self::TooLarge(REQUEST_BYTES_MAX)
     }
 
+    /// Why, in one word for the log.
+    pub(super) fn reason(&self) -> &'static str {
+        reason(self.code())
+    }
+
     /// For OTLP/HTTP. Of these codes a sender repeats 503 only, and 408 never.
     pub(super) fn http(&self) -> Response {
         let status = match self {
@@ -114,6 +119,17 @@ impl Refusal {
         };
         let details = matches!(self, Self::Busy(_)).then(again).into_iter().collect();
         RpcStatus { code: code as i32, message: self.to_string(), details }
+    }
+}
+
+/// What a code of gRPC says of a request, in one word for the log.
+pub(super) const fn reason(code: Code) -> &'static str {
+    match code {
+        Code::InvalidArgument | Code::Unimplemented => "malformed",
+        Code::ResourceExhausted => "size",
+        Code::Aborted => "slow",
+        Code::Unavailable => "busy",
+        _ => "failed",
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::REQUEST_BYTES_MAX;
 use super::answer::{Refusal, Taken};
+use crate::senders::Senders;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, header};
 use chronoscope_clock as clock;
@@ -10,6 +11,7 @@ use chronoscope_formats::otlp::{self, Limits, Vocabulary};
 use chronoscope_store::ChainAlias;
 use flate2::read::MultiGzDecoder;
 use std::io::Read;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -29,15 +31,17 @@ const AHEAD_NS: i64 = 24 * 3_600 * 1_000_000_000;
 #[derive(Debug)]
 pub(super) struct Door {
     ingest: Ingest,
+    senders: Arc<Senders>,
     vocabulary: Vocabulary,
     room: Arc<Semaphore>,
     turns: Arc<Semaphore>,
 }
 
 impl Door {
-    pub(super) fn new(ingest: Ingest) -> Self {
+    pub(super) fn new(ingest: Ingest, senders: Arc<Senders>) -> Self {
         Self {
             ingest,
+            senders,
             vocabulary: Vocabulary::default(),
             room: Arc::new(Semaphore::new(ROOM_UNITS as usize)),
             turns: Arc::new(Semaphore::new(TURNS)),
@@ -60,20 +64,35 @@ impl Door {
         }
     }
 
+    /// Tells the log of a request that was not taken.
+    pub(super) fn refused(&self, peer: Option<SocketAddr>, reason: &'static str, why: &str) {
+        self.senders.refused(peer, reason, 1, why);
+    }
+
     /// Takes a request; returns when its rows are durable.
-    pub(super) async fn take(self: &Arc<Self>, body: Bytes, gzip: bool) -> Result<Taken, Refusal> {
+    pub(super) async fn take(
+        self: &Arc<Self>,
+        body: Bytes,
+        gzip: bool,
+        peer: Option<SocketAddr>,
+    ) -> Result<Taken, Refusal> {
         let ends = |_| Refusal::Busy("the server ends".to_owned());
         let turn = self.turns.clone().acquire_owned().await.map_err(ends)?;
         let door = self.clone();
         let work = tokio::task::spawn_blocking(move || {
-            let taken = door.take_now(&body, gzip);
+            let taken = door.take_now(&body, gzip, peer);
             drop(turn);
             taken
         });
         work.await.unwrap_or_else(|error| Err(Refusal::Failed(error.to_string())))
     }
 
-    fn take_now(&self, body: &[u8], gzip: bool) -> Result<Taken, Refusal> {
+    fn take_now(
+        &self,
+        body: &[u8],
+        gzip: bool,
+        peer: Option<SocketAddr>,
+    ) -> Result<Taken, Refusal> {
         let unpacked;
         let request = if gzip {
             unpacked = gunzip(body)?;
@@ -98,8 +117,13 @@ impl Door {
             // The key: an SDK that gets no answer sends the same bytes again.
             let source = Source::Keyed(content_key(request));
             self.ingest.take(source, batch, names, &aliases).map_err(refusal)?;
+            self.senders.took_spans(peer, batch, names);
         }
-        Ok(Taken { refused: received.refused, message: received.message() })
+        let message = received.message();
+        if received.refused > 0 {
+            self.senders.refused(peer, "spans", received.refused, &message);
+        }
+        Ok(Taken { refused: received.refused, message })
     }
 }
 

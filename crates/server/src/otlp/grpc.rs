@@ -1,13 +1,15 @@
 //! OTLP/gRPC: one unary method, whose message is handed on as it came.
 
-use super::answer::Refusal;
+use super::answer::{Refusal, reason};
 use super::door::Door;
 use super::{REQUEST_BYTES_MAX, arrived};
+use crate::senders::Peer;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::HeaderValue;
 use axum::response::{IntoResponse, Response};
 use std::future::Future;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use tonic::codec::{
@@ -25,31 +27,39 @@ const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 /// Takes a call.
 pub(super) async fn export(State(door): State<Arc<Door>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
+    let peer = Peer::of(&parts.extensions);
     let arrived = async {
         let room = door.room(&parts.headers).await?;
         Ok::<_, Refusal>((room, arrived(body).await?))
     };
     let (_room, bytes) = match arrived.await {
         Ok(arrived) => arrived,
-        Err(refusal) => return refusal.grpc().into_http::<Body>().into_response(),
+        Err(refusal) => {
+            door.refused(peer, refusal.reason(), &refusal.to_string());
+            return refusal.grpc().into_http::<Body>().into_response();
+        }
     };
     let mut grpc = Grpc::new(Raw)
         .accept_compressed(CompressionEncoding::Gzip)
         .accept_compressed(CompressionEncoding::Zstd)
         .max_decoding_message_size(REQUEST_BYTES_MAX - PREFIX_BYTES);
     let request = Request::from_parts(parts, Body::from(bytes));
-    let mut response = grpc.unary(Export(door.clone()), request).await;
+    let mut response = grpc.unary(Export(door.clone(), peer), request).await;
     // OTLP lets senders repeat OUT_OF_RANGE, and a message that is too long stays that.
     let too_long = HeaderValue::from(Code::OutOfRange as i32);
     if response.headers().get(GRPC_STATUS) == Some(&too_long) {
         let code = HeaderValue::from(Code::ResourceExhausted as i32);
         response.headers_mut().insert(GRPC_STATUS, code);
     }
+    // An answer with a status in its head is a refusal, whoever in the stack made it.
+    if let Some(refused) = Status::from_header_map(response.headers()) {
+        door.refused(peer, reason(refused.code()), refused.message());
+    }
     response.into_response()
 }
 
 /// The method.
-struct Export(Arc<Door>);
+struct Export(Arc<Door>, Option<SocketAddr>);
 
 impl UnaryService<Bytes> for Export {
     type Response = Bytes;
@@ -57,9 +67,9 @@ impl UnaryService<Bytes> for Export {
         Pin<Box<dyn Future<Output = Result<tonic::Response<Bytes>, Status>> + Send + 'static>>;
 
     fn call(&mut self, request: tonic::Request<Bytes>) -> Self::Future {
-        let door = self.0.clone();
+        let (door, peer) = (self.0.clone(), self.1);
         Box::pin(async move {
-            let taken = door.take(request.into_inner(), false).await;
+            let taken = door.take(request.into_inner(), false, peer).await;
             taken.map(|taken| tonic::Response::new(taken.encode())).map_err(|r| r.grpc())
         })
     }

@@ -56,17 +56,8 @@ pub(crate) fn fill(dir: &Path, begins_ns: &[i64]) {
 
 /// Stores these chains, and seals none of them.
 pub(crate) fn fill_with(dir: &Path, chains: impl Iterator<Item = Chain>, now_ns: i64) -> Store {
-    let mut names = Names::default();
-    let classes = [("A", "in"), ("B", "out")].map(|(application, class)| {
-        names.add_class(ClassName { application: application.into(), class: class.into() });
-        ClassId::of(application, class)
-    });
-    names.add_path(PathId::of(&classes[..1]), classes[..1].to_vec());
-    names.add_path(PathId::of(&classes), classes.to_vec());
-    let hosts = ["quick", "slow"].map(|host| {
-        names.add_process(process(host));
-        process(host).id()
-    });
+    let classes = classes();
+    let hosts = ["quick", "slow"].map(|host| process(host).id());
     let mut batch = Batch::default();
     for chain in chains {
         let first_id = chain.id * 2;
@@ -91,8 +82,28 @@ pub(crate) fn fill_with(dir: &Path, chains: impl Iterator<Item = Chain>, now_ns:
         row(0, chain.root_start_ns, hosts[0]);
         row(1, chain.root_start_ns + chain.wait_ns, hosts[usize::from(chain.on_slow)]);
     }
+    fill_rows(dir, &batch, now_ns)
+}
+
+/// `A::in` and `B::out`.
+pub(crate) fn classes() -> [ClassId; 2] {
+    [ClassId::of("A", "in"), ClassId::of("B", "out")]
+}
+
+/// Stores rows of these classes on the hosts `quick` and `slow`, and seals none of them.
+pub(crate) fn fill_rows(dir: &Path, batch: &Batch, now_ns: i64) -> Store {
+    let mut names = Names::default();
+    for (application, class) in [("A", "in"), ("B", "out")] {
+        names.add_class(ClassName { application: application.into(), class: class.into() });
+    }
+    let classes = classes();
+    names.add_path(PathId::of(&classes[..1]), classes[..1].to_vec());
+    names.add_path(PathId::of(&classes), classes.to_vec());
+    for host in ["quick", "slow"] {
+        names.add_process(process(host));
+    }
     let store = Store::open(dir, Options::default(), now_ns).unwrap();
-    let input = Append { batch: Some(&batch), names: Some(&names), ..Append::default() };
+    let input = Append { batch: Some(batch), names: Some(&names), ..Append::default() };
     store.append(&input, now_ns).unwrap();
     store.sync().unwrap();
     store
@@ -130,6 +141,17 @@ impl World {
             format!("{method} /api/v1/{path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).unwrap();
         stream
+    }
+
+    /// Status and body of a request outside of the API.
+    pub(crate) fn outside(&self, path: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(self.server.address()).unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
     }
 
     /// Status and body of a request.

@@ -7,7 +7,7 @@ let at = 1e18;
 function now(applications: Record<string, Record<string, number>>, window = 60): Now {
   at += 2e9;
   return {
-    at_ns: at, as_of_ns: at, window_s: window, live: true, alarms: [], damage: [],
+    at_ns: at, as_of_ns: at, window_s: window, live: true, alarms: [], limits: [], damage: [],
     applications: Object.entries(applications).map(([application, classes]) => ({
       application, processes: 1, hosts: ['a'], lost_rows: 0, open: 0,
       classes: Object.entries(classes).map(([name, p99]) => ({

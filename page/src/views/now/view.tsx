@@ -4,7 +4,7 @@
 import './style.css';
 import { useRef } from 'preact/hooks';
 import { useQuestion } from '../../api/question';
-import type { Alarm, LimitState, Now as Answered } from '../../api/types';
+import type { Alarm, LimitReport, LimitState, Now as Answered } from '../../api/types';
 import { formatCount, formatDuration, formatNumber, formatShare, formatTime, formatTimeOfDay } from '../../draw/format';
 import { go, place } from '../../selection/current';
 import { toClass, toLimited, toWorst } from '../../selection/links';
@@ -29,6 +29,7 @@ export function NowView() {
           <>
             <Head now={now} windowS={window_s} />
             <Alarms alarms={now.alarms} classes={board.current.applications.flatMap((row) => row.classes.map((each) => each.name))} />
+            <Limits limits={now.limits} />
             {board.current.applications.length === 0 ? <Nothing live={now.live} /> : <Applications board={board.current} />}
           </>
         );
@@ -56,8 +57,36 @@ function Head({ now, windowS }: { now: Answered; windowS: string }) {
 }
 
 const KINDS: Readonly<Record<Alarm['kind'], string>> = {
-  limit: 'Above its limit', slower: 'Slower than usual', lost: 'Records lost', silent: 'Silent',
+  limit: 'Above its limit', arrivals: 'Did not arrive', slower: 'Slower than usual', lost: 'Records lost', silent: 'Silent',
 };
+const STATES: Readonly<Record<LimitReport['state'], string>> = {
+  holds: '✓ holds', broken: '✗ broken', not_judged: '? not judged', no_traffic: '– no traffic',
+};
+const LIMIT_KINDS: Readonly<Record<LimitReport['kind'], string>> = {
+  class: 'class', chain: 'chain', arrivals: 'arrivals of each root',
+};
+
+function Limits({ limits }: { limits: readonly LimitReport[] }) {
+  if (limits.length === 0) return null;
+  return (
+    <section aria-label="Limits">
+      <ul class="limits">
+        {limits.map((limit, index) => (
+          // A file of limits does not change while the server runs, so that the place is a name.
+          <li key={index} class={limit.state}>
+            <span class="kind">{STATES[limit.state]}</span>
+            <span>{limit.what}, {LIMIT_KINDS[limit.kind]}, {formatDuration(limit.limit_ns)}</span>
+            <span class="quiet">
+              {limit.since_ns !== null && <>since <time dateTime={new Date(limit.since_ns / 1e6).toISOString()}>{formatTime(limit.since_ns, 0)}</time></>}
+              {limit.reason !== null && `: ${limit.reason}`}
+              {limit.in_flight !== null && limit.in_flight > 0 && ` · at least ${formatCount(limit.in_flight)} in flight`}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
 
 function Alarms({ alarms, classes }: { alarms: readonly Alarm[]; classes: readonly string[] }) {
   // A list that is always there is read out when something comes into it.
@@ -73,7 +102,7 @@ function Alarms({ alarms, classes }: { alarms: readonly Alarm[]; classes: readon
 }
 
 function OneAlarm({ alarm, known }: { alarm: Alarm; known: boolean }) {
-  const limited = alarm.kind === 'limit' ? toLimited(alarm.what, alarm.usual_ns) : undefined;
+  const limited = alarm.kind === 'limit' || alarm.kind === 'arrivals' ? toLimited(alarm.what, alarm.usual_ns) : undefined;
   return (
     <li class={alarm.kind}>
       <span class="kind">{KINDS[alarm.kind]}</span>

@@ -1,13 +1,13 @@
 //! What is wrong now: limits that do not hold, hops that have become slow, rows lost, silence.
 
 use super::history::{ByPath, History, begin_ns, median};
+use super::judge::{FRESH_NS, Judgement, LimitKind, LimitReport, words};
 use super::slower::{self, Slower, slower};
-use crate::limits::Limit;
-use chronoscope_chain::{Requirement, Thousands, Verdict};
-use chronoscope_model::{ClassName, Names};
-use chronoscope_store::{MINUTE_NS, Minute, Snapshot};
+use chronoscope_collect::ProcessStatus;
+use chronoscope_model::ClassName;
+use chronoscope_store::{Minute, Snapshot};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use utoipa::ToSchema;
 
 /// A minute with fewer transactions says nothing about how long they take.
@@ -25,6 +25,8 @@ pub(super) struct Alarm {
     /// The class, path or hop in words.
     pub(super) what: String,
     pub(super) kind: AlarmKind,
+    /// What the limit is on that is broken; null where the alarm is of no limit.
+    pub(super) limit: Option<LimitKind>,
     /// Where, as far as that stands out; null where it is not one host.
     pub(super) host: Option<String>,
     /// UTC ns since 1970: the beginning of a minute, or of the watch.
@@ -40,8 +42,10 @@ pub(super) struct Alarm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum AlarmKind {
-    /// A limit of `--limits` does not hold.
+    /// A limit of `--limits` on the time of a class or of chains does not hold.
     Limit,
+    /// Roots did not arrive at their leaf within the limit of `--limits`.
+    Arrivals,
     /// It takes longer than it used to.
     Slower,
     /// Rows were lost.
@@ -50,82 +54,32 @@ pub(super) enum AlarmKind {
     Silent,
 }
 
-/// Every limit that the last whole minute does not keep, and since when.
-pub(super) fn limits(history: &History, limits: &[Limit], names: &Paths) -> Vec<Alarm> {
-    let mut alarms = Vec::new();
-    for limit in limits {
-        let judged =
-            history.minutes.iter().map(|(minute, paths)| (*minute, judge(paths, limit, names)));
-        let judged: Vec<(Minute, Verdict)> =
-            judged.filter(|(_, verdict)| verdict.count > 0).collect();
-        let Some((_, last)) = judged.last().filter(|(_, verdict)| !verdict.holds()) else {
-            continue;
-        };
-        let broken = judged.iter().rev().take_while(|(_, verdict)| !verdict.holds());
-        let since = broken.last().map_or(0, |(minute, _)| begin_ns(*minute));
-        alarms.push(Alarm {
-            what: limit.what(),
-            kind: AlarmKind::Limit,
-            host: None,
-            since_ns: since,
-            value_ns: None,
-            usual_ns: Some(limit.limit_ns),
-            sentence: format!(
-                "{}: {} of {} in the last whole minute took longer than {}",
-                limit.what(),
-                Thousands(last.above()),
-                Thousands(last.count),
-                words(limit.limit_ns as f64)
-            ),
-        });
-    }
-    alarms
-}
-
-fn judge(paths: &ByPath, limit: &Limit, names: &Paths) -> Verdict {
-    let (mut count, mut above) = (0, 0);
-    for (path, rows) in paths {
-        let of_path = limit.is_of_path(names.hops(path));
-        for row in rows {
-            let of_class = limit.is_of_class(&row.class);
-            let buckets = if of_class { &row.elapsed } else { &row.since_root };
-            if of_class || of_path {
-                count += row.count;
-                above += buckets.above(limit.limit_ns);
-            }
-        }
-    }
-    let within = count - above.min(count);
-    Verdict {
-        requirement: Requirement::within(limit.limit_ns),
-        count,
-        within,
-        ..Verdict::default()
-    }
-}
-
-/// The classes of paths, by their words.
-pub(super) struct Paths(HashMap<String, Vec<ClassName>>);
-
-impl Paths {
-    pub(super) fn of(names: &Names) -> Self {
-        let named = |classes: &[_]| classes.iter().map(|id| names.class(*id).cloned()).collect();
-        let paths = names.paths().filter_map(|(id, classes)| {
-            let hops: Option<Vec<ClassName>> = named(classes);
-            Some((names.path_text(id), hops?))
-        });
-        Self(paths.collect())
-    }
-
-    fn hops(&self, path: &str) -> &[ClassName] {
-        self.0.get(path).map_or(&[], Vec::as_slice)
-    }
+/// Every limit that is broken now, and since when.
+pub(super) fn limits(reports: &[LimitReport]) -> impl Iterator<Item = Alarm> {
+    let broken = reports.iter().filter(|report| report.state == Judgement::Broken);
+    broken.map(|report| Alarm {
+        what: report.what.clone(),
+        kind: match report.kind {
+            LimitKind::Arrivals => AlarmKind::Arrivals,
+            LimitKind::Class | LimitKind::Chain => AlarmKind::Limit,
+        },
+        limit: Some(report.kind),
+        host: None,
+        since_ns: report.since_ns.unwrap_or_default(),
+        value_ns: None,
+        usual_ns: Some(report.limit_ns),
+        sentence: report.sentence.clone(),
+    })
 }
 
 /// Every hop whose work, or whose start after its caller's end, has become slower than its own past.
-pub(super) fn slow(history: &History, snapshot: &Snapshot) -> Vec<Alarm> {
+/// Nothing is said of it when the last minute in which anything ran is no longer now (`at_ns`).
+pub(super) fn slow(history: &History, snapshot: &Snapshot, at_ns: i64) -> Vec<Alarm> {
     let minutes: Vec<(&Minute, &ByPath)> = history.minutes.iter().collect();
-    let Some((_, last)) = minutes.last() else { return Vec::new() };
+    let fresh = |minute: Minute| minute.end_ns().saturating_add(FRESH_NS) >= at_ns;
+    let Some((_, last)) = minutes.last().filter(|(minute, _)| fresh(**minute)) else {
+        return Vec::new();
+    };
     let mut alarms: BTreeMap<(String, &str), Alarm> = BTreeMap::new();
     for (path, rows) in last.iter() {
         let Some(class) = rows.first().map(|row| row.class.clone()) else { continue };
@@ -151,7 +105,7 @@ pub(super) fn slow(history: &History, snapshot: &Snapshot) -> Vec<Alarm> {
                 continue;
             }
             let host = slow_host(snapshot, &class, part);
-            let since_ns = values.get(found.since).map_or(0, |(minute, _)| begin_ns(*minute));
+            let since_ns = without_gap(values.get(found.since..).unwrap_or_default());
             let alarm = alarm(&class, part, host, since_ns, found);
             // The same class on several paths is said once: where it rose most.
             let known = alarms.get(&(class.to_string(), part));
@@ -177,11 +131,19 @@ fn alarm(
         sentence: format!("{what}{place} takes {value} instead of {usual} (medians of minutes)"),
         what,
         kind: AlarmKind::Slower,
+        limit: None,
         host,
         since_ns,
         value_ns: natural(found.value),
         usual_ns: natural(found.usual),
     }
+}
+
+/// The beginning of the last of these minutes that follow each other: a minute in which nothing ran
+/// was not slow.
+fn without_gap(minutes: &[(Minute, f64)]) -> i64 {
+    let gap = minutes.windows(2).rposition(|pair| pair[0].0.0 + 1 != pair[1].0.0);
+    minutes.get(gap.map_or(0, |gap| gap + 1)).map_or(0, |(minute, _)| begin_ns(*minute))
 }
 
 /// The median elapsed time of a path's last class in a minute.
@@ -230,31 +192,55 @@ fn slow_host(snapshot: &Snapshot, class: &ClassName, part: &str) -> Option<Strin
     }
 }
 
-/// Classes that ran in each of the last minutes and have not run since `since_ns` began.
-pub(super) fn silent(history: &History, seen: &BTreeSet<ClassName>, since_ns: i64) -> Vec<Alarm> {
-    let steady = history.minutes.iter().rev().filter(|(minute, _)| minute.end_ns() <= since_ns);
-    let steady: Vec<_> = steady.take(STEADY_MINUTES).collect();
-    let without_gap = steady.windows(2).all(|pair| pair[0].0.0 - pair[1].0.0 == 1);
-    let recent = steady.first().is_some_and(|(minute, _)| minute.end_ns() + MINUTE_NS > since_ns);
-    if steady.len() < STEADY_MINUTES || !without_gap || !recent {
-        return Vec::new();
+/// Classes that ran in each of [`STEADY_MINUTES`] and have not run since; `seen`: those that ran in
+/// the window. Each is told for as long as the last hour holds those minutes.
+pub(super) fn silent(
+    history: &History,
+    seen: &BTreeSet<ClassName>,
+    processes: &[ProcessStatus],
+) -> Vec<Alarm> {
+    let mut ran: BTreeMap<&ClassName, Vec<Minute>> = BTreeMap::new();
+    for (minute, paths) in history.minutes.iter().rev() {
+        for row in paths.values().flatten() {
+            let minutes = ran.entry(&row.class).or_default();
+            if minutes.last() != Some(minute) {
+                minutes.push(*minute);
+            }
+        }
     }
-    let classes = |paths: &ByPath| -> BTreeSet<ClassName> {
-        paths.values().flatten().map(|row| row.class.clone()).collect()
-    };
-    let mut always = steady.iter().map(|(_, paths)| classes(paths));
-    let first = always.next().unwrap_or_default();
-    let always = always.fold(first, |all, other| all.intersection(&other).cloned().collect());
-    let missed = always.difference(seen).map(|class| Alarm {
-        what: class.to_string(),
-        kind: AlarmKind::Silent,
-        host: None,
-        since_ns,
-        value_ns: None,
-        usual_ns: None,
-        sentence: format!("{class} ran every minute, and has not ended once since"),
+    for row in history.running.values().flatten() {
+        ran.remove(&row.class);
+    }
+    let steady = |minutes: &[Minute]| minutes.windows(2).all(|pair| pair[0].0 - pair[1].0 == 1);
+    let missed = ran.into_iter().filter(|(class, _)| !seen.contains(*class));
+    let missed = missed.filter_map(|(class, minutes)| {
+        let last = minutes.get(..STEADY_MINUTES).filter(|last| steady(last))?.first()?;
+        Some(Alarm {
+            what: class.to_string(),
+            kind: AlarmKind::Silent,
+            limit: None,
+            host: None,
+            since_ns: last.end_ns(),
+            value_ns: None,
+            usual_ns: None,
+            sentence: format!(
+                "{class} ran every minute, and has not ended once since{}",
+                programs(&class.application, processes)
+            ),
+        })
     });
     missed.collect()
+}
+
+/// Whether a program with a ring still runs, as the end of a sentence. A source without a ring
+/// (OpenTelemetry, an agent's host) is not known to run.
+fn programs(application: &str, processes: &[ProcessStatus]) -> &'static str {
+    let mut own = processes.iter().filter(|process| process.application == application).peekable();
+    match (own.peek().is_some(), own.any(|process| process.alive)) {
+        (false, _) => "",
+        (true, true) => ": its program runs",
+        (true, false) => ": its program has ended",
+    }
 }
 
 fn natural(ns: f64) -> Option<u64> {
@@ -262,12 +248,48 @@ fn natural(ns: f64) -> Option<u64> {
     (ns >= 0.0).then_some(ns as u64)
 }
 
-/// A duration in words.
-fn words(ns: f64) -> String {
-    match ns.abs() {
-        size if size < 1e3 => format!("{ns:.0} ns"),
-        size if size < 1e6 => format!("{:.3} µs", ns / 1e3),
-        size if size < 1e9 => format!("{:.3} ms", ns / 1e6),
-        _ => format!("{:.3} s", ns / 1e9),
+#[cfg(test)]
+mod tests {
+    use super::super::history::{Buckets, PathMinute};
+    use super::*;
+
+    fn history(minutes: impl IntoIterator<Item = i64>) -> History {
+        let class = ClassName { application: "A".into(), class: "in".into() };
+        let buckets = Buckets::default;
+        let row = PathMinute {
+            class,
+            foreign: false,
+            count: 1,
+            elapsed: buckets(),
+            since_root: buckets(),
+        };
+        let paths = ByPath::from([("A::in".to_owned(), vec![row])]);
+        let minutes = minutes.into_iter().map(|minute| (Minute(minute), paths.clone()));
+        History { minutes: minutes.collect(), ..History::default() }
+    }
+
+    /// It used to be told for a minute, when everything had stopped.
+    #[test]
+    fn a_class_that_has_ceased_stays_silent() {
+        let ended = ProcessStatus { application: "A".into(), ..ProcessStatus::default() };
+        let silent = |history: &History, processes: &[ProcessStatus]| {
+            silent(history, &BTreeSet::new(), processes)
+        };
+        let steady = history(0..10);
+        let [alarm] = &silent(&steady, &[])[..] else { panic!("it is missed") };
+        assert_eq!((alarm.since_ns, alarm.what.as_str()), (Minute(9).end_ns(), "A::in"));
+        assert!(alarm.sentence.ends_with("has not ended once since"), "{}", alarm.sentence);
+        let [alarm] = &silent(&steady, &[ended])[..] else { panic!("it is missed") };
+        assert!(alarm.sentence.ends_with("since: its program has ended"), "{}", alarm.sentence);
+        assert!(silent(&history((0..5).chain(6..12)), &[]).is_empty(), "it was not steady");
+        let back = History { running: steady.minutes[&Minute(0)].clone(), ..history(0..10) };
+        assert!(silent(&back, &[]).is_empty(), "it is back");
+    }
+
+    #[test]
+    fn time_without_traffic_was_not_slow() {
+        let minutes = [3, 4, 6, 7].map(|minute| (Minute(minute), 1.0));
+        assert_eq!(without_gap(&minutes), begin_ns(Minute(6)));
+        assert_eq!(without_gap(&minutes[..2]), begin_ns(Minute(3)));
     }
 }

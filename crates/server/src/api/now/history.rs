@@ -15,6 +15,8 @@ const PATHS_MAX: usize = 2_000;
 #[derive(Clone, Debug)]
 pub(super) struct PathMinute {
     pub(super) class: ClassName,
+    /// Whether these rows know neither their root nor their path, as spans of OpenTelemetry.
+    pub(super) foreign: bool,
     pub(super) count: u64,
     pub(super) elapsed: Buckets,
     pub(super) since_root: Buckets,
@@ -63,19 +65,21 @@ pub(super) type ByPath = BTreeMap<String, Vec<PathMinute>>;
 pub(super) struct History {
     /// By minute and path; several where a minute lies in several files.
     pub(super) minutes: BTreeMap<Minute, ByPath>,
+    /// The minute that has not ended, as far as it is known.
+    pub(super) running: ByPath,
     /// Sketches that could not be read, in words.
     pub(super) damage: Vec<String>,
 }
 
 impl Cache {
-    /// Minutes before `until` that have ended by then.
+    /// Minutes before `until` that have ended by then, and the one that has not.
     pub(super) fn history(
         &self,
         snapshot: &Snapshot,
         until_ns: i64,
     ) -> Result<History, StoreError> {
         let last = Minute::of(until_ns); // which has not ended
-        let wanted = |minute: Minute| minute < last && minute.0 >= last.0.saturating_sub(MINUTES);
+        let wanted = |minute: Minute| minute <= last && minute.0 >= last.0.saturating_sub(MINUTES);
         let mut history = History::default();
         let mut used = HashSet::new();
         for segment in snapshot.segments().iter().filter(|segment| wanted(segment.slot.minute)) {
@@ -100,6 +104,7 @@ impl Cache {
                 into.entry(path).or_default().push(row);
             }
         }
+        history.running = history.minutes.remove(&last).unwrap_or_default();
         Ok(history)
     }
 
@@ -111,9 +116,11 @@ impl Cache {
         let rows = read_sketch(path)?.into_iter().take(PATHS_MAX).map(|row| {
             let class = ClassName { application: row.application, class: row.class };
             // Foreign rows know no path: they are told apart by class.
-            let path = if row.path.is_empty() { class.to_string() } else { row.path };
+            let foreign = row.path.is_empty();
+            let path = if foreign { class.to_string() } else { row.path };
             let minute = PathMinute {
                 class,
+                foreign,
                 count: row.elapsed.count(),
                 elapsed: Buckets::of(&row.elapsed),
                 since_root: Buckets::of(&row.since_root),
@@ -156,14 +163,15 @@ fn unsealed(
             let class = names.class(record.class).cloned();
             let foreign = record.path.is_none() || record.flags().contains(Flags::FOREIGN);
             let path = (!foreign).then(|| names.path_text(record.path));
-            class.map(|class| (path.unwrap_or_else(|| class.to_string()), class))
+            class.map(|class| (path.unwrap_or_else(|| class.to_string()), class, foreign))
         });
     }
     let named = |sums: HashMap<(u64, u64), Sums>| {
         let rows = sums.into_iter().filter_map(|(key, sums)| {
-            let (path, class) = words.get(&key)?.clone()?; // not named yet: the next time
+            let (path, class, foreign) = words.get(&key)?.clone()?; // not named yet: the next time
             let row = PathMinute {
                 class,
+                foreign,
                 count: sums.elapsed.count(),
                 elapsed: Buckets::of(&sums.elapsed),
                 since_root: Buckets::of(&sums.since_root),

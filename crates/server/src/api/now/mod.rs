@@ -5,7 +5,9 @@
 
 mod alarms;
 mod history;
+mod judge;
 mod slower;
+mod watch;
 
 use super::Api;
 use super::asked::{Plain, QuestionName};
@@ -13,27 +15,31 @@ use super::error::{ApiError, ErrorBody};
 use super::rings::rings_in;
 use super::stored::quantiles;
 use crate::limits::Limit;
-use alarms::{Alarm, AlarmKind};
+use alarms::Alarm;
 use axum::Json;
 use axum::extract::State;
-use chronoscope_chain::{Requirement, Thousands, Verdict};
+use chronoscope_chain::{Requirement, Verdict};
 use chronoscope_collect::Status;
 use chronoscope_model::{ClassName, Histogram, Status as Ended, bucket_min};
 use chronoscope_store::source::View;
 use chronoscope_store::{Snapshot, StoreError, read_sketch};
+use history::History;
+use judge::{Judge, Paths};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 use utoipa::{IntoParams, ToSchema};
+
+#[cfg(test)]
+pub(crate) use judge::LimitKind;
+pub(crate) use judge::{Judgement, LimitReport};
+pub(crate) use watch::Watch;
 
 /// Seconds of a window.
 const WINDOW_S: std::ops::RangeInclusive<u64> = 1..=3600;
 /// A collector that has said nothing for so long is not live.
 const LIVE_WITHIN_NS: i64 = 10_000_000_000;
-/// Rows that were lost so long ago are no alarm any more.
-const LOST_WITHIN_NS: i64 = 600_000_000_000;
 
 /// How long is now.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
@@ -59,6 +65,8 @@ pub(super) struct Now {
     /// By name.
     applications: Vec<Application>,
     alarms: Vec<Alarm>,
+    /// Every limit of `--limits`, and how it stands.
+    limits: Vec<LimitReport>,
     /// What could not be read, in words.
     damage: Vec<String>,
 }
@@ -109,20 +117,6 @@ pub(super) struct LimitState {
     holds: bool,
 }
 
-/// What `/now` remembers from one time to the next.
-#[derive(Debug, Default)]
-pub(crate) struct Watch {
-    cache: history::Cache,
-    /// Since the server began to look.
-    lost: Mutex<BTreeMap<Process, Lost>>,
-}
-
-/// A process: its application, its host, its number there.
-type Process = (String, String, u32);
-
-/// Rows that a process has lost, and when that grew.
-type Lost = (u64, Option<i64>);
-
 /// Sums over the transactions of a class in the window.
 #[derive(Default)]
 struct Sums {
@@ -162,6 +156,33 @@ pub(super) async fn now(
     .await
 }
 
+/// Whether somebody collects, and the instant that is called now: where nobody does, the end of the
+/// last minute that has rows.
+fn instant(snapshot: &Snapshot, collector: Option<&Status>, now_ns: i64) -> (bool, i64) {
+    let said = collector.filter(|status| status.running);
+    let live = said.is_some_and(|status| now_ns.abs_diff(status.at_ns) < LIVE_WITHIN_NS as u64);
+    let at_ns = match live {
+        true => now_ns,
+        false => snapshot.extent().map_or(0, |extent| extent.end),
+    };
+    (live, at_ns)
+}
+
+/// How the limits stand at an instant.
+fn reports(
+    history: &History,
+    limits: &[Limit],
+    snapshot: &Snapshot,
+    (live, at_ns): (bool, i64),
+) -> Vec<LimitReport> {
+    if limits.is_empty() {
+        return Vec::new();
+    }
+    let paths = &Paths::of(snapshot.names());
+    let collected_ns = if live { at_ns } else { i64::MAX };
+    Judge { history, paths, at_ns, collected_ns }.reports(limits)
+}
+
 /// What was found.
 struct Seen {
     at_ns: i64,
@@ -170,6 +191,7 @@ struct Seen {
     classes: BTreeMap<ClassName, Sums>,
     hosts: BTreeMap<String, BTreeSet<String>>,
     alarms: Vec<Alarm>,
+    limits: Vec<LimitReport>,
     damage: Vec<String>,
 }
 
@@ -181,12 +203,7 @@ impl Seen {
         (now_ns, as_of_ns): (i64, i64),
         window_s: u64,
     ) -> Result<Self, StoreError> {
-        let said = collector.filter(|status| status.running);
-        let live = said.is_some_and(|status| now_ns.abs_diff(status.at_ns) < LIVE_WITHIN_NS as u64);
-        let at_ns = match live {
-            true => now_ns,
-            false => snapshot.extent().map_or(0, |extent| extent.end),
-        };
+        let (live, at_ns) = instant(snapshot, collector, now_ns);
         let window_ns = i64::try_from(window_s * 1_000_000_000).unwrap_or(i64::MAX);
         let window = at_ns.saturating_sub(window_ns)..at_ns;
         let history = api.watch.cache.history(snapshot, at_ns)?;
@@ -197,6 +214,7 @@ impl Seen {
             classes: BTreeMap::new(),
             hosts: BTreeMap::new(),
             alarms: Vec::new(),
+            limits: reports(&history, &api.limits, snapshot, (live, at_ns)),
             damage: history.damage.clone(),
         };
         seen.add_sealed(snapshot, &window)?;
@@ -204,12 +222,12 @@ impl Seen {
         let ran = seen.classes.iter().filter(|(_, sums)| sums.elapsed.count() > 0);
         let ran: BTreeSet<ClassName> = ran.map(|(class, _)| class.clone()).collect();
         seen.add_open(&api.rings);
-        let names = alarms::Paths::of(snapshot.names());
-        seen.alarms.extend(alarms::limits(&history, &api.limits, &names));
-        seen.alarms.extend(alarms::slow(&history, snapshot));
-        if live {
-            seen.alarms.extend(alarms::silent(&history, &ran, window.start));
-            seen.alarms.extend(collector.into_iter().flat_map(|it| api.watch.lost(it, now_ns)));
+        seen.alarms.extend(alarms::limits(&seen.limits));
+        seen.alarms.extend(alarms::slow(&history, snapshot, at_ns));
+        if live && let Some(status) = collector {
+            let silent = alarms::silent(&history, &ran, &status.processes);
+            seen.alarms.extend(silent);
+            seen.alarms.extend(api.watch.programs(status, now_ns));
         }
         seen.alarms.sort_by(|a, b| (a.kind, &a.what).cmp(&(b.kind, &b.what)));
         Ok(seen)
@@ -308,6 +326,7 @@ impl Seen {
             live: self.live,
             applications: applications.into_values().collect(),
             alarms: self.alarms,
+            limits: self.limits,
             damage: self.damage,
         }
     }
@@ -344,47 +363,5 @@ impl Sums {
             not_good: self.not_good,
             limit,
         }
-    }
-}
-
-impl Watch {
-    /// Processes that have lost rows lately, while this server looked.
-    fn lost(&self, status: &Status, now_ns: i64) -> Vec<Alarm> {
-        let mut known = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut alarms = Vec::new();
-        for process in &status.processes {
-            let key = (process.application.clone(), process.host.clone(), process.pid);
-            let entry = known.entry(key).or_insert((process.lost_rows, None));
-            if process.lost_rows > entry.0 {
-                *entry = (process.lost_rows, Some(now_ns));
-            }
-            let Some(since_ns) = entry.1.filter(|at| now_ns - at < LOST_WITHIN_NS) else {
-                continue;
-            };
-            alarms.push(Alarm {
-                what: process.application.clone(),
-                kind: AlarmKind::Lost,
-                host: Some(process.host.clone()),
-                since_ns,
-                value_ns: None,
-                usual_ns: None,
-                sentence: format!(
-                    "{} (process {} on {}) overwrote {} rows before they were read: give it a \
-                     larger ring, or the collector more time",
-                    process.application,
-                    process.pid,
-                    process.host,
-                    Thousands(process.lost_rows)
-                ),
-            });
-        }
-        // Processes that are gone are forgotten with the collector's list.
-        known.retain(|(application, host, pid), _| {
-            let here = |p: &&chronoscope_collect::ProcessStatus| {
-                (&p.application, &p.host, p.pid) == (application, host, *pid)
-            };
-            status.processes.iter().any(|process| here(&process))
-        });
-        alarms
     }
 }

@@ -1,0 +1,141 @@
+//! `GET /healthz` and `GET /readyz`, for whoever starts, watches or balances servers.
+//!
+//! Both are answered without a token: they name what fails and say nothing of what is stored, and
+//! neither reads the store.
+
+use crate::metrics::Follower;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use chronoscope_clock as clock;
+use chronoscope_collect::Status;
+use serde::Serialize;
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// With less than that the disk is taken for full: some seconds of a busy system.
+const DISK_FREE_BYTES_MIN: u64 = 64 << 20;
+/// A collector that has said nothing for so long does not collect.
+const SAID_WITHIN_NS: u64 = 10_000_000_000;
+
+/// What readiness is found from.
+#[derive(Clone)]
+pub(crate) struct Ready {
+    pub(crate) data_dir: PathBuf,
+    /// The folder of this host's rings.
+    pub(crate) rings: PathBuf,
+    /// Whether the store is files of this host and has a collector. Otherwise it is a cluster, and
+    /// nothing is kept here that could fail.
+    pub(crate) is_local: bool,
+    pub(crate) metrics: Arc<Follower>,
+}
+
+/// One thing that is not in order.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Failing {
+    check: &'static str,
+    reason: String,
+}
+
+/// The answer of `/readyz`.
+#[derive(Debug, Serialize)]
+struct Readiness {
+    ready: bool,
+    failing: Vec<Failing>,
+}
+
+/// The routes.
+pub(crate) fn routes(ready: Ready) -> Router {
+    Router::new()
+        .route("/healthz", get(async || "ok\n"))
+        .route("/readyz", get(readyz))
+        .with_state(ready)
+}
+
+async fn readyz(State(ready): State<Ready>) -> Response {
+    let failing = if ready.is_local { ready.failing(clock::utc_now_ns()) } else { Vec::new() };
+    let ready = failing.is_empty();
+    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (status, Json(Readiness { ready, failing })).into_response()
+}
+
+impl Ready {
+    fn failing(&self, now_ns: i64) -> Vec<Failing> {
+        let read = std::fs::read_dir(&self.rings).map(drop);
+        let mut failing: Vec<Failing> = rings(read.err().as_ref()).into_iter().collect();
+        if !self.metrics.is_following() {
+            failing.push(fails("store", "the log of the store cannot be read, or not yet"));
+        }
+        match Status::read(&self.data_dir) {
+            Ok(Some(status)) => failing.extend(collector(&status, now_ns)),
+            Ok(None) => failing.push(fails("collector", "the collector has said nothing yet")),
+            Err(error) => {
+                let reason = format!("what the collector says cannot be read: {}", error.kind());
+                failing.push(fails("collector", reason));
+            }
+        }
+        failing
+    }
+}
+
+/// Why rings cannot be read. A folder that is not there yet is made by the first program.
+fn rings(error: Option<&io::Error>) -> Option<Failing> {
+    let error = error.filter(|error| error.kind() != ErrorKind::NotFound)?;
+    Some(fails("rings", format!("the folder of rings cannot be read: {}", error.kind())))
+}
+
+/// What the collector says of itself.
+fn collector(status: &Status, now_ns: i64) -> Vec<Failing> {
+    let mut failing = Vec::new();
+    if !status.running || now_ns.abs_diff(status.at_ns) > SAID_WITHIN_NS {
+        failing.push(fails("collector", "nobody collects into this store"));
+    }
+    if status.disk_free_bytes.is_some_and(|free| free < DISK_FREE_BYTES_MIN) {
+        let least = DISK_FREE_BYTES_MIN >> 20;
+        failing.push(fails("disk", format!("less than {least} MiB are free on the store's disk")));
+    }
+    if status.refused {
+        failing.push(fails("store", "rows are refused for now: GET /status says why"));
+    } else if status.error.is_some() {
+        failing.push(fails("sync", "syncing or sealing fails: GET /status says why"));
+    }
+    failing
+}
+
+fn fails(check: &'static str, reason: impl Into<String>) -> Failing {
+    Failing { check, reason: reason.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checks(change: impl FnOnce(&mut Status)) -> Vec<&'static str> {
+        let free = Some(DISK_FREE_BYTES_MIN);
+        let mut status =
+            Status { running: true, at_ns: 5, disk_free_bytes: free, ..Status::default() };
+        change(&mut status);
+        collector(&status, 5).into_iter().map(|failing| failing.check).collect()
+    }
+
+    #[test]
+    fn each_trouble_of_the_collector_is_named() {
+        assert_eq!(checks(|_| ()), [""; 0]);
+        assert_eq!(checks(|status| status.running = false), ["collector"]);
+        assert_eq!(checks(|status| status.at_ns -= 11_000_000_000), ["collector"]);
+        assert_eq!(checks(|status| status.disk_free_bytes = Some(1)), ["disk"]);
+        assert_eq!(checks(|status| status.error = Some("fdatasync".into())), ["sync"]);
+        assert_eq!(checks(|status| status.refused = true), ["store"]);
+    }
+
+    #[test]
+    fn a_folder_of_rings_may_be_missing_but_not_unreadable() {
+        assert_eq!(rings(None), None);
+        assert_eq!(rings(Some(&ErrorKind::NotFound.into())), None);
+        let denied = rings(Some(&ErrorKind::PermissionDenied.into())).unwrap();
+        assert_eq!(denied.reason, "the folder of rings cannot be read: permission denied");
+    }
+}
