@@ -107,6 +107,10 @@ function wrong(page: Page, fingers: boolean): Promise<string[]> {
       const { left, right, width } = element.getBoundingClientRect();
       if (width > 1 && shown(element) && !boxed(element) && element.closest('svg, .unseen, .compare-pair') === null && (right > root.clientWidth + 1 || left < -1)) found.push(`beyond the edge: ${named(element)}`);
     }
+    for (const element of document.querySelectorAll('main :is(td, th, dt, dd, button, li, p)')) {
+      const { width } = element.getBoundingClientRect();
+      if (shown(element) && width < 60 && element.textContent.trim().length > 20 && element.closest('.unseen') === null) found.push(`a column of letters, ${Math.round(width)} px: ${named(element)}`);
+    }
     const controls = [...document.querySelectorAll('button, select, input, .head nav a')].filter((control) => shown(control) && control.closest('td, th, .waterfall, .u-legend, .parts, [aria-hidden]') === null);
     controls.forEach((control, index) => {
       const one = control.getBoundingClientRect();
