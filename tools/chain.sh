@@ -18,6 +18,8 @@ stop_all() { [ ${#pids[@]} -eq 0 ] || stop "${pids[@]}"; }
 start() { # start NAME COMMAND...: in the background, its talk in $out/NAME.log; sets started, its PID
   local name=$1
   shift
+  # Read at once by who waits for what it says: a busy machine opens it later than that.
+  : >"$out/$name.log"
   "$@" >"$out/$name.json" 2>"$out/$name.log" &
   started=$!
   pids+=("$started")

@@ -194,6 +194,12 @@ const ANSWERS = {
   },
 };
 
+// Attributes as an SDK of OpenTelemetry gives them.
+const SPAN = {
+  ...Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`telemetry.resource.attribute.of.some.length.${n}`, `value ${n}`])),
+  'messaging.destination.name': 'orders', 'db.statement': `select ${'a_long_column, '.repeat(60)}1`, 'exception.message': 'java.net.SocketTimeoutException: timeout',
+};
+
 function chain(id) {
   const c = byId.get(id);
   if (c === undefined) return null;
@@ -208,8 +214,8 @@ function chain(id) {
     return {
       id: `${id.slice(16)}${n}`, parent: n === 0 ? null : `${id.slice(16)}${n - 1}`, depth: n, level: n, application, class: cls,
       host: application === 'CWP' ? c.host : application.toLowerCase(), process: 4000 + n, thread: 4000 + n, start_ns: start, elapsed_ns: work,
-      cpu_ns: work * 0.8, status: 'GOOD', asynchronous: n > 0, wait_ns: n === 0 ? null : wait, percentile: Math.round(random() * 1000) / 10,
-      clock_error_ns: application === 'CWP' ? 120e3 : 0, open: false, properties: { sector: 'EDGG' }, metrics: { plots: 12 },
+      cpu_ns: n === 3 ? null : work * 0.8, status: 'GOOD', asynchronous: n > 0, wait_ns: n === 0 ? null : wait, percentile: Math.round(random() * 1000) / 10,
+      clock_error_ns: application === 'CWP' ? 120e3 : 0, open: false, properties: n === 3 ? SPAN : { sector: 'EDGG' }, metrics: { plots: 12 },
     };
   });
   // Two synchronous children, so that both kinds are drawn.

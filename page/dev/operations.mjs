@@ -58,11 +58,11 @@ export const OPERATIONS = {
     const hops = ['MRTS::updateTrack', 'MSG::Correlate', 'MSG::Distribute', 'CWP::TargetView_redraw'].flatMap((hop, n) => ['wait', 'work'].map((part) => {
       const a = 80e3 * (n + 1);
       const b = hop.includes('redraw') && part === 'wait' ? a * 7 : a * (1 + n / 100);
-      return { hop, part, a: side(a), b: side(b), shift_ns: b - a, p_value: b > 2 * a ? 1e-12 : 0.3 };
-    }));
+      return { hop, part, a: side(a), b: side(b), shift_ns: b - a, mean_change_ns: b - a, share_of_mean: (b - a) / 1.95e6, tail_change_ns: 4 * (b - a), share_of_tail: (b - a) / 1.95e6, p_value: b > 2 * a ? 1e-12 : 0.3, tail_p_value: b > 2 * a ? 1e-12 : 0.4 };
+    })).sort((a, b) => b.mean_change_ns - a.mean_change_ns);
     return {
-      a: { from_ns: Number(query.get('from_ns') ?? T0), until_ns: Number(query.get('until_ns') ?? T0 + 60e9), distribution: distribution(3.4e6, 100_000), counts: side(3.4e6).counts },
-      b: { from_ns: Number(query.get('b_from_ns') ?? T0 + 60e9), until_ns: Number(query.get('b_until_ns') ?? T0 + 120e9), distribution: distribution(5.1e6, 98_000), counts: side(5.1e6).counts },
+      a: { store: null, from_ns: Number(query.get('from_ns') ?? T0), until_ns: Number(query.get('until_ns') ?? T0 + 60e9), distribution: distribution(3.4e6, 100_000), counts: side(3.4e6).counts },
+      b: { store: null, from_ns: Number(query.get('b_from_ns') ?? T0 + 60e9), until_ns: Number(query.get('b_until_ns') ?? T0 + 120e9), distribution: distribution(5.1e6, 98_000), counts: side(5.1e6).counts },
       edges_ns: EDGES, hop_edges_ns: EDGES, difference: { median_ns: 1.7e6, mean_ns: 1.9e6, low_ns: 1.8e6, high_ns: 2.0e6, p_value: 0, sentence: 'B is slower by 1.70 ms at the median; 93 % of it is the wait before CWP::TargetView_redraw' },
       hops, paths: [{ path: 'MRTS::decodePlots > MRTS::updateTrack > CWP::TargetView_redraw', a: 75_000, b: 74_100, state: 'both' }, { path: 'MRTS::decodePlots > MRTS::mpaWindow > MRTS::updateTrack', a: 25_000, b: 0, state: 'vanished' }, { path: 'MRTS::decodePlots > MSG::Retry > CWP::TargetView_redraw', a: 0, b: 411, state: 'new' }],
     };

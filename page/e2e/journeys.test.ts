@@ -87,6 +87,44 @@ describe('the page', () => {
     await page.getByRole('complementary').getByText('thread CPU').waitFor();
   });
 
+  it('shows the attributes of a span legibly: important ones first, all by keys, long ones folded', async () => {
+    const slowest = (await server.api<Chains>(`chains?${CHAINS}&order=longest&limit=1`)).chains[0];
+    if (slowest === undefined) throw new Error('the store has no chain');
+    const statement = `select ${'a_column_with_a_long_name, '.repeat(40)}1`;
+    const properties = {
+      ...Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`telemetry.resource.attribute.of.some.length.number.${n}`, `value ${n}`])),
+      'messaging.destination.name': 'orders', 'db.statement': statement, 'exception.message': 'java.net.SocketTimeoutException:timeout'.repeat(3),
+    };
+    // As the server would answer about a span of OpenTelemetry, of which the radar chain has none.
+    await page.route('**/api/v1/chains/*', async (route) => {
+      const response = await route.fetch();
+      const chain = await response.json() as Chain;
+      await route.fulfill({ response, json: { ...chain, rows: chain.rows.map((row) => ({ ...row, cpu_ns: null, properties, metrics: {} })) } });
+    });
+    const row = (await server.api<Chain>(`chains/${slowest.chain}?near_ns=${slowest.start_ns}`)).rows[0]?.id ?? '';
+    await page.goto(`${server.origin}/chain/${slowest.chain}?near_ns=${slowest.start_ns}&row=${row}`);
+    const context = page.getByRole('region', { name: 'Context' });
+    await context.waitFor();
+    const names = () => context.locator('dt').allInnerTexts();
+    expect(await names()).toEqual(['exception.message', 'messaging.destination.name', 'db.statement']);
+    // Nothing stands in a column that is one letter wide.
+    const widths = () => context.locator('dt, dd').evaluateAll((all) => all.map((each) => each.getBoundingClientRect().width));
+    expect(Math.min(...await widths())).toBeGreaterThan(150);
+    await context.getByRole('button', { name: 'Show all 23' }).focus();
+    await page.keyboard.press('Enter');
+    expect((await names()).length).toBe(23);
+    expect(Math.min(...await widths())).toBeGreaterThan(150);
+    const folded = context.locator('dd').filter({ hasText: 'select' });
+    expect(await folded.innerText()).not.toContain(statement);
+    await folded.locator('summary').focus();
+    await page.keyboard.press('Enter');
+    expect(await folded.innerText()).toContain(statement);
+    await context.getByRole('button', { name: 'Show the important ones' }).press('Space');
+    expect((await names()).length).toBe(3);
+    // Nobody measured its CPU time.
+    expect(await page.getByRole('complementary').getByTitle(/^Nobody measured its CPU time/).innerText()).toContain('unknown');
+  });
+
   it('compares what is brushed with the rest, and back takes the brush away', async () => {
     await page.goto(`${server.origin}/scatter?${CHAINS}`);
     await page.locator('canvas').waitFor();

@@ -2,8 +2,8 @@
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Now, Rings, RunDiff, RunHistory, Runs } from '../src/api/types';
-import { ask, launch, LIVE, open, type Watched } from './world';
+import type { Now, Rings, RunDiff, RunHistory, Runs, Scatter } from '../src/api/types';
+import { answered, ask, CHAINS, launch, LIVE, open, type Watched } from './world';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -60,6 +60,86 @@ describe('now', () => {
     await page.getByRole('link', { name: 'decodePlots', exact: true }).click();
     await page.waitForURL((url) => url.pathname === '/histogram' && url.searchParams.get('root') === 'MRTS::decodePlots');
     await page.locator('.bin').first().waitFor();
+  });
+});
+
+describe('a scattergram of the last hour', () => {
+  const LAST_HOUR = `${LIVE}/scatter?${CHAINS}&last_ns=3600000000000`;
+  /** How many durations are drawn. */
+  const drawn = async () => Number((await page.locator('.scatter-main .bar strong').innerText()).replaceAll(',', ''));
+
+  it('shows chains that came since, and stands still while it is paused', async () => {
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname.replace('/api/v1/', '')));
+    const times = (path: string) => asked.filter((each) => each === path).length;
+    await page.goto(LAST_HOUR);
+    await answered(page);
+    const before = await drawn();
+    expect(before).toBeGreaterThan(0);
+    await expect.poll(drawn).toBeGreaterThan(before);
+
+    // What stands still ends at an instant: it is asked once more.
+    const still = page.waitForResponse((response) => response.url().includes('/api/v1/scatter?') && response.url().includes('until_ns='));
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.waitForURL((url) => url.searchParams.has('paused_ns'));
+    await still;
+    await answered(page);
+    const [paused, pictures, looks] = [await drawn(), times('scatter'), times('status')];
+    // The server goes on, and says so to the page, which asks for no other picture.
+    await expect.poll(async () => (await ask<Scatter>(LIVE, `scatter?${CHAINS}`)).total).toBeGreaterThan(paused);
+    await expect.poll(() => times('status')).toBeGreaterThan(looks + 1);
+    expect([await drawn(), times('scatter')]).toEqual([paused, pictures]);
+    // Whoever follows the link sees the same time, with chains that were on their way then.
+    await page.reload();
+    await answered(page);
+    const again = await drawn();
+    const until = Number(new URL(page.url()).searchParams.get('paused_ns'));
+    const { total } = await ask<Scatter>(LIVE, `scatter?${CHAINS}&from_ns=${until - 3600e9}&until_ns=${until}`);
+    expect(again).toBeGreaterThanOrEqual(paused);
+    expect(again).toBeLessThanOrEqual(total);
+
+    await page.keyboard.press('P');
+    await page.waitForURL((url) => !url.searchParams.has('paused_ns') && url.searchParams.has('last_ns'));
+    await expect.poll(drawn).toBeGreaterThan(total);
+  });
+
+  it('stands still while somebody drags, and while something is marked', async () => {
+    await page.goto(LAST_HOUR);
+    await answered(page);
+    let [pictures, looks] = [0, 0];
+    page.on('request', (request) => {
+      if (request.url().includes('/api/v1/scatter?')) pictures += 1;
+      if (request.url().includes('/api/v1/status')) looks += 1;
+    });
+    const box = await page.locator('canvas').boundingBox();
+    if (box === null) throw new Error('there is no canvas');
+    await page.mouse.move(box.x + box.width * 0.4, box.y + 4);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width - 2, box.y + box.height - 4, { steps: 3 });
+    // What was asked before the button was down may still come.
+    await answered(page);
+    [pictures, looks] = [0, 0];
+    await expect.poll(() => looks).toBeGreaterThan(1);
+    expect(pictures).toBe(0);
+    await page.mouse.up();
+    await page.waitForURL((url) => url.searchParams.has('brush'));
+    await page.getByText('stands still while chains are marked').waitFor();
+    [pictures, looks] = [0, 0];
+    await expect.poll(() => looks).toBeGreaterThan(1);
+    expect(pictures).toBe(0);
+    await page.keyboard.press('p');
+    await page.keyboard.press('Escape');
+    await page.waitForURL((url) => !url.searchParams.has('brush'));
+    await expect.poll(() => pictures).toBeGreaterThan(0);
+  });
+
+  it('is chosen among the ranges of time', async () => {
+    await page.goto(`${LIVE}/scatter?${CHAINS}`);
+    await page.getByRole('search').getByLabel('time range').selectOption('last 10 min');
+    await page.waitForURL((url) => url.searchParams.get('last_ns') === '600000000000');
+    await page.getByText('asked again each 5 s').waitFor();
+    await page.getByRole('search').getByLabel('time range').selectOption('all');
+    await page.waitForURL((url) => !url.searchParams.has('last_ns'));
   });
 });
 

@@ -7,6 +7,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Compare, Graph, Hosts, Worst } from '../src/api/types';
 import { formatCount } from '../src/draw/format';
+import { shareOf } from '../src/views/compare/sides';
 import { CHAINS, HALF_NS, launch, open, Server, STORE, type Watched } from './world';
 
 let browser: Browser;
@@ -56,8 +57,15 @@ describe('a comparison', () => {
     expect(b.distribution?.median_ns).toBeGreaterThan(a.distribution?.median_ns ?? Infinity);
     await page.goto(`${server.origin}/compare?${halves}`);
     await page.getByText(difference?.sentence ?? 'no difference').waitFor();
-    // What moved most stands first, and is in the display.
-    await page.getByRole('region', { name: 'Differences of hops' }).locator('tbody tr').first().getByText('CWP::TargetView_redraw').waitFor();
+    // What moved most stands first, and is in the display; its shares stand beside it.
+    const first = page.getByRole('region', { name: 'Differences of hops' }).locator('tbody tr').first();
+    await first.getByText('CWP::TargetView_redraw').waitFor();
+    const { hops } = await server.api<Compare>(`compare?${halves}`);
+    const moved = hops[0];
+    expect(moved?.hop).toBe('CWP::TargetView_redraw');
+    for (const share of [moved?.share_of_mean, moved?.share_of_tail]) {
+      await first.getByRole('cell', { name: shareOf(share ?? NaN), exact: true }).first().waitFor();
+    }
     // The whole comparison is in the address.
     const other = await open(browser);
     await other.page.goto(page.url());

@@ -125,11 +125,13 @@ export interface Looks {
   readonly width?: number;
   readonly height?: number;
   readonly colorScheme?: 'light' | 'dark';
+  /** By a finger and not by a mouse. */
+  readonly touch?: boolean;
 }
 
 /** A new page that is watched. Whatever the browser logs as an error is one: a request that fails, too. */
-export async function open(browser: Browser, { width = 1280, height = 800, colorScheme = 'light' }: Looks = {}): Promise<Watched> {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: 'reduce' });
+export async function open(browser: Browser, { width = 1280, height = 800, colorScheme = 'light', touch = false }: Looks = {}): Promise<Watched> {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: 'reduce', hasTouch: touch, isMobile: touch });
   const page = await context.newPage();
   page.setDefaultTimeout(60_000);
   const watched: Watched = { page, errors: [], origins: new Set(), expected: undefined };

@@ -1,6 +1,7 @@
 import { render } from 'preact';
 import { watchServer } from './api/connection';
 import { followHistory } from './selection/current';
+import { followStore } from './selection/live';
 import { listenForKeys } from './shell/keys';
 import { Page } from './shell/page';
 import { followTheme } from './shell/theme';
@@ -12,5 +13,6 @@ followTheme();
 followHistory();
 listenForKeys();
 watchServer();
+followStore();
 root.textContent = '';
 render(<Page />, root);

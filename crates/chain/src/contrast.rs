@@ -6,8 +6,12 @@
 //! differences of their means to the difference of the mean durations: what a hop's part has of it
 //! is its share. Ways of different paths are compared hop by hop at the same place below the root;
 //! a way without such a hop counts there as nothing for the share, and not at all otherwise.
+//!
+//! The *tail* of a set is its slowest hundredth of ways. Its mean durations are divided among the
+//! parts in the same way, so a hop that is slow in few chains has its share there, where medians do
+//! not show it and means hardly do.
 
-use crate::{Edges, HostIndex, KolmogorovSmirnov, Part, Scale};
+use crate::{Edges, HostIndex, KolmogorovSmirnov, Part, Scale, TailTest};
 use chronoscope_model::{ClassId, Quantile, nearest_rank};
 use std::collections::BTreeMap;
 
@@ -101,9 +105,17 @@ pub struct PartContrast {
     pub other: PartSide,
     /// How far apart the two are; `None` where one of them has no such hop.
     pub test: Option<KolmogorovSmirnov>,
+    /// Whether one of them is more often slow; `None` where one of them has no such hop.
+    pub tail_test: Option<TailTest>,
+    /// Its part of the difference of the mean durations, in nanoseconds.
+    pub change_ns: f64,
     /// Its share of the difference of the mean durations: all shares add up to 1. Negative where
     /// it went the other way; 0 where there is no difference.
     pub share: f64,
+    /// Its part of the difference of the tails' mean durations, in nanoseconds.
+    pub tail_change_ns: f64,
+    /// Its share of the difference of the tails' mean durations, as [`share`](Self::share).
+    pub tail_share: f64,
 }
 
 impl PartContrast {
@@ -139,6 +151,8 @@ pub struct Contrast {
     pub hosts: Vec<HostContrast>,
     /// The other ways' mean duration less the usual one, in nanoseconds.
     pub difference_ns: f64,
+    /// The same of the two tails: the slowest hundredth of each, at least one way.
+    pub tail_difference_ns: f64,
 }
 
 impl Contrast {
@@ -156,25 +170,45 @@ impl Contrast {
         let all = |parts: &BTreeMap<PartName, Vec<i64>>, name| {
             parts.get(name).map(Vec::as_slice).unwrap_or_default().to_vec()
         };
-        let count = (usual.len() as f64, other.len() as f64);
-        let mean = |ways: &[Way]| {
-            let sum: i128 = ways.iter().map(|way| i128::from(way.duration_ns())).sum();
-            sum as f64 / ways.len() as f64
-        };
-        let difference_ns = mean(other) - mean(usual);
+        let means = (Means::of(usual), Means::of(other));
+        let tails = (Means::of(slowest(usual)), Means::of(slowest(other)));
+        let difference_ns = means.1.duration_ns - means.0.duration_ns;
+        let tail_difference_ns = tails.1.duration_ns - tails.0.duration_ns;
+        let share = |change_ns: f64, of_ns: f64| if of_ns == 0.0 { 0.0 } else { change_ns / of_ns };
         let parts = names.iter().map(|name| {
             let (usual, other) = (all(&usual_parts, name), all(&other_parts, name));
-            let moved = sum(&other) / count.1 - sum(&usual) / count.0;
+            let change_ns = means.1.part(name) - means.0.part(name);
+            let tail_change_ns = tails.1.part(name) - tails.0.part(name);
             PartContrast {
                 name: *name,
                 test: KolmogorovSmirnov::of_ascending(&usual, &other),
-                share: if difference_ns == 0.0 { 0.0 } else { moved / difference_ns },
+                tail_test: TailTest::of_ascending(&usual, &other),
+                change_ns,
+                share: share(change_ns, difference_ns),
+                tail_change_ns,
+                tail_share: share(tail_change_ns, tail_difference_ns),
                 usual: PartSide::of(&usual, &edges),
                 other: PartSide::of(&other, &edges),
             }
         });
         let parts = parts.collect();
-        Some(Self { parts, edges, hosts: hosts_of(usual, other), difference_ns })
+        let hosts = hosts_of(usual, other);
+        Some(Self { parts, edges, hosts, difference_ns, tail_difference_ns })
+    }
+
+    /// The parts, those that moved most first: by what they have of all movement of the mean and of
+    /// all movement of the tail, whichever way it went.
+    pub fn into_ranked(self) -> Vec<PartContrast> {
+        let moved =
+            |of: fn(&PartContrast) -> f64| self.parts.iter().map(|part| of(part).abs()).sum();
+        let (mean_ns, tail_ns): (f64, f64) = (moved(|p| p.change_ns), moved(|p| p.tail_change_ns));
+        let share = |change_ns: f64, of_ns: f64| change_ns.abs() / of_ns.max(f64::MIN_POSITIVE);
+        let weight = |part: &PartContrast| {
+            share(part.change_ns, mean_ns) + share(part.tail_change_ns, tail_ns)
+        };
+        let mut parts = self.parts;
+        parts.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+        parts
     }
 
     /// The part with the largest share of the difference; `None` where there is no difference.
@@ -220,6 +254,41 @@ impl PartSide {
 
 fn sum(values: &[i64]) -> f64 {
     values.iter().map(|ns| i128::from(*ns)).sum::<i128>() as f64
+}
+
+/// Means over a set of ways, a way without a part having none of it.
+struct Means {
+    duration_ns: f64,
+    parts: BTreeMap<PartName, f64>,
+}
+
+impl Means {
+    fn of<'a>(ways: impl IntoIterator<Item = &'a Way>) -> Self {
+        let mut count = 0_u64;
+        let (mut duration, mut sums) = (0_i128, BTreeMap::<PartName, i128>::new());
+        for way in ways {
+            count += 1;
+            for (name, ns) in way.parts() {
+                duration += i128::from(ns);
+                *sums.entry(name).or_default() += i128::from(ns);
+            }
+        }
+        let mean = |sum: i128| sum as f64 / count.max(1) as f64;
+        let parts = sums.into_iter().map(|(name, sum)| (name, mean(sum))).collect();
+        Self { duration_ns: mean(duration), parts }
+    }
+
+    fn part(&self, name: &PartName) -> f64 {
+        self.parts.get(name).copied().unwrap_or_default()
+    }
+}
+
+/// The slowest hundredth, at least one.
+fn slowest(ways: &[Way]) -> Vec<&Way> {
+    let mut all: Vec<&Way> = ways.iter().collect();
+    all.sort_by_key(|way| std::cmp::Reverse(way.duration_ns()));
+    all.truncate(ways.len().div_ceil(100));
+    all
 }
 
 /// All ways' parts, each ascending.
@@ -293,6 +362,27 @@ mod tests {
         assert!(Contrast::between(&usual, &usual).unwrap().cause().is_none());
     }
 
+    /// Of the others every hop is 12 faster at its work in the root, and two of a hundred are 1000
+    /// slower in the second: the median of the root moves most, the fault is in the second.
+    #[test]
+    fn a_fault_of_the_tail_ranks_above_a_shift_of_the_median() {
+        let usual: Vec<Way> = (0..200).map(|_| way(&[(1, 1, 50, 5), (2, 1, 100, 0)])).collect();
+        let slow = |n: i64| if n % 50 == 0 { 1100 } else { 100 };
+        let other = (0..200).map(|n| way(&[(1, 1, 38, 5), (2, 1, slow(n), 0)]));
+        let found = Contrast::between(&usual, &other.collect::<Vec<_>>()).unwrap();
+        assert_eq!((found.difference_ns, found.tail_difference_ns), (8.0, 988.0));
+        let ranked = found.into_ranked();
+        let name = |class, level| PartName { level, class: ClassId(class), kind: PartKind::Work };
+        let named: Vec<PartName> = ranked.iter().map(|part| part.name).collect();
+        assert_eq!(named[..2], [name(2, 1), name(1, 0)]);
+        let (fault, root) = (&ranked[0], &ranked[1]);
+        assert_eq!((fault.shift_ns(), fault.change_ns, fault.tail_change_ns), (0, 20.0, 1000.0));
+        assert_eq!((root.shift_ns(), root.change_ns, root.tail_change_ns), (-12, -12.0, -12.0));
+        assert_eq!((fault.share, root.share), (2.5, -1.5));
+        assert!((fault.tail_share - 1000.0 / 988.0).abs() < 1e-12);
+        assert!(fault.test.unwrap().p_value > 0.5, "all but four are as before");
+    }
+
     fn ways() -> impl Strategy<Value = Vec<Way>> {
         let hop = (0u64..3, 0u32..3, -50i64..1000, 0i64..1000);
         let hops = prop::collection::vec(hop, 1..5);
@@ -308,6 +398,9 @@ mod tests {
             let sum: f64 = found.parts.iter().map(|part| part.share).sum();
             let expected = if found.difference_ns == 0.0 { 0.0 } else { 1.0 };
             prop_assert!((sum - expected).abs() < 1e-6, "{sum}");
+            let sum: f64 = found.parts.iter().map(|part| part.tail_share).sum();
+            let expected = if found.tail_difference_ns == 0.0 { 0.0 } else { 1.0 };
+            prop_assert!((sum - expected).abs() < 1e-6, "of the tail: {sum}");
             for part in &found.parts {
                 prop_assert_eq!(part.usual.counts.iter().sum::<u64>(), part.usual.count);
                 prop_assert_eq!(part.other.counts.iter().sum::<u64>(), part.other.count);

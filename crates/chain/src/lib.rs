@@ -56,6 +56,7 @@ mod runs;
 mod select;
 mod significance;
 mod split;
+mod tail_test;
 mod tree;
 
 pub use assemble::{Assembler, Chain, LastLeaves, Standing, Told};
@@ -79,4 +80,5 @@ pub use runs::{
 pub use select::{ClassSelector, Level, steps_to_root};
 pub use significance::{KolmogorovSmirnov, MeanDifference, Moments};
 pub use split::{Part, PartStatistics, Split, split};
+pub use tail_test::TailTest;
 pub use tree::in_tree_order;

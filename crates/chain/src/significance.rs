@@ -169,7 +169,7 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
 }
 
 /// The logarithm of the gamma function for positive numbers, by Stirling's series.
-fn ln_gamma(x: f64) -> f64 {
+pub(crate) fn ln_gamma(x: f64) -> f64 {
     // Stirling's series is good to 1e-15 from 15 on; below, Γ(x) = Γ(x + 1) / x.
     let (mut x, mut shift) = (x, 0.0);
     while x < 15.0 {

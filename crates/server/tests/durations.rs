@@ -5,8 +5,12 @@
 
 mod world;
 
-use chronoscope_store::MINUTE_NS;
+use chronoscope_model::{
+    Batch, ClassId, ClassName, Flags, NO_PROCESS_CPU, Names, Record, TransactionId,
+};
+use chronoscope_store::{Append, MINUTE_NS, Options, Store};
 use serde_json::Value;
+use std::path::Path;
 use world::{ALL, BEGIN_NS, CHAINS, World, fill};
 
 fn sum(of: &Value) -> u64 {
@@ -98,6 +102,12 @@ fn two_stores_side_by_side() {
     assert_eq!(sum(&wait["a"]["counts"]), CHAINS);
     // The same chains twice, of which a sample is taken: the median wait is 106 µs.
     assert!(wait["shift_ns"].as_i64().unwrap().abs() < 5_000, "{wait}");
+    for share in ["share_of_mean", "share_of_tail"] {
+        let hops = found["hops"].as_array().unwrap().iter();
+        let all: f64 = hops.map(|hop| hop[share].as_f64().unwrap()).sum();
+        assert!(all.abs() < 1e-9 || (all - 1.0).abs() < 1e-6, "{share}: {found}");
+    }
+    assert!(wait["tail_p_value"].as_f64().unwrap() > 0.001, "{wait}");
     let until = later + MINUTE_NS;
     let half = world.answer(&format!("compare?{ALL}&b_store=later&b_until_ns={until}"));
     assert_eq!(half["b"]["distribution"]["count"], CHAINS);
@@ -145,4 +155,44 @@ fn what_cannot_be_asked_is_refused() {
     let turned = world.answer(&format!("scatter?{ALL}&min_ns=9&max_ns=3&from_ns=9&until_ns=3"));
     assert_eq!(turned["total"], 0);
     assert_eq!(world.answer(&format!("hops?{ALL}&min_ns=9&max_ns=3"))["selected"], 0);
+}
+
+/// A span of OpenTelemetry brings no CPU time: its row has 0, and its flag says that it is foreign.
+/// No answer may tell that as a measured time.
+#[test]
+fn a_cpu_time_that_nobody_measured_is_null_and_not_0() {
+    let class = ClassName { application: "Shop".into(), class: "GET /cart".into() };
+    let fill = |dir: &Path| {
+        let mut names = Names::default();
+        names.add_class(class.clone());
+        let mut batch = Batch::default();
+        let record = Record {
+            start_ns: BEGIN_NS,
+            elapsed_ns: 20_000,
+            process_cpu_ns: NO_PROCESS_CPU,
+            chain_low: 7,
+            id: TransactionId(1),
+            class: ClassId::of("Shop", "GET /cart"),
+            root_start_ns: BEGIN_NS,
+            flags: Flags::FOREIGN.0,
+            ..Record::default()
+        };
+        batch.push(record, b"");
+        let now_ns = BEGIN_NS + 10 * MINUTE_NS;
+        let store = Store::open(dir, Options::default(), now_ns).unwrap();
+        let input = Append { batch: Some(&batch), names: Some(&names), ..Append::default() };
+        store.append(&input, now_ns).unwrap();
+        store.sync().unwrap();
+    };
+    let world = World::of(fill, |_| ());
+    let null = &Value::Null;
+    assert_eq!(world.answer("classes")["classes"][0].get("cpu_ns"), Some(null));
+    let worst = world.answer("worst");
+    let row = &worst["classes"][0]["rows"][0];
+    assert_eq!((row.get("cpu_ns"), &row["elapsed_ns"]), (Some(null), &20_000.into()), "{worst}");
+    let chain = row["chain"].as_str().unwrap();
+    let chain = world.answer(&format!("chains/{chain}?near_ns={BEGIN_NS}"));
+    assert_eq!(chain["rows"][0].get("cpu_ns"), Some(null), "{chain}");
+    let now = world.answer("now?window_s=60");
+    assert_eq!(now["applications"][0]["classes"][0].get("cpu_share"), Some(null), "{now}");
 }

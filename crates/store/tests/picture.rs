@@ -6,8 +6,8 @@ mod world;
 
 use chronoscope_chain::{Distribution, KolmogorovSmirnov, MeanDifference, Moments, Scale};
 use chronoscope_store::ask::{
-    Answer, Asking, DurationCache, Kind, Limits, Order, Point, Progress, Question, Raster, Scatter,
-    ask, ask_again, chain, chosen, compare, hops, scatter,
+    Answer, Asking, ComparedPart, DurationCache, Kind, Limits, Order, Point, Progress, Question,
+    Raster, Scatter, ask, ask_again, chain, chosen, compare, hops, scatter,
 };
 use chronoscope_store::{MINUTE_NS, Snapshot};
 use proptest::prelude::*;
@@ -370,6 +370,12 @@ fn a_comparison_is_of_all_durations() {
     assert!(KolmogorovSmirnov::of_ascending(&of_a, &of_b).unwrap().statistic > 0.99);
     let wait = found.parts.iter().max_by_key(|part| part.shift_ns).unwrap();
     assert_eq!((wait.hop.as_str(), wait.shift_ns > 4_000), ("Y::c", true));
+    // What moved most is first, by its shares of the mean and of the tail.
+    assert_eq!((found.parts[0].hop.as_str(), found.parts[0].kind), (wait.hop.as_str(), wait.kind));
+    assert!(found.parts[0].share > 0.9 && found.parts[0].tail_share > 0.9, "{:?}", found.parts);
+    let shares = |of: fn(&ComparedPart) -> f64| found.parts.iter().map(of).sum::<f64>();
+    assert!((shares(|part| part.share) - 1.0).abs() < 1e-9);
+    assert!((shares(|part| part.tail_share) - 1.0).abs() < 1e-9);
     assert_eq!(found.paths, [("X::a/X::b/Y::c".to_owned(), 720, 180)]);
     let alike = compare((&snapshot, &a), (&snapshot, &a), 100, &way.asking()).unwrap();
     assert_eq!(alike.difference.unwrap().difference_ns, 0.0);

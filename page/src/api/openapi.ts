@@ -490,7 +490,7 @@ export interface components {
             clock_error_ns: number | null;
             /**
              * Format: int64
-             * @description Of its thread.
+             * @description Of its thread; null where it was not measured, as of spans of OpenTelemetry.
              */
             cpu_ns: number | null;
             /** @description Steps from the topmost row above it that is there. */
@@ -572,7 +572,8 @@ export interface components {
             count: number;
             /**
              * Format: double
-             * @description Processors that its threads kept busy, those of transactions inside them among it.
+             * @description Processors that its threads kept busy, those of transactions inside them among it; null
+             *     where no transaction in the window has a CPU time.
              */
             cpu_share: number | null;
             limit: components["schemas"]["LimitState"] | null;
@@ -606,9 +607,9 @@ export interface components {
             count: number;
             /**
              * Format: int64
-             * @description Thread CPU time of all of them.
+             * @description Thread CPU time of all of them; null where none has any, as of spans of OpenTelemetry.
              */
-            cpu_ns: number;
+            cpu_ns: number | null;
             /** Format: int64 */
             max_ns: number;
             /** @description `APPLICATION::CLASS`. */
@@ -685,6 +686,7 @@ export interface components {
             edges_ns: number[];
             /** @description The common edges of the hops' histograms; none without hops. */
             hop_edges_ns: number[];
+            /** @description Those that moved the mean and the tail most first. */
             hops: components["schemas"]["CompareHop"][];
             paths: components["schemas"]["ComparePath"][];
         };
@@ -695,15 +697,43 @@ export interface components {
             hop: string;
             /**
              * Format: double
+             * @description Its part of the difference of the mean durations; a chain without the hop has none of it.
+             */
+            mean_change_ns: number;
+            /**
+             * Format: double
              * @description By Kolmogorov and Smirnov's test; 1 where one side has no such hop.
              */
             p_value: number;
             part: components["schemas"]["HopPart"];
             /**
+             * Format: double
+             * @description Its share of that: all shares add up to 1. Negative where it went the other way; 0 where
+             *     there is no difference.
+             */
+            share_of_mean: number;
+            /**
+             * Format: double
+             * @description Its share of that, as `share_of_mean`.
+             */
+            share_of_tail: number;
+            /**
              * Format: int64
              * @description The difference of the medians.
              */
             shift_ns: number;
+            /**
+             * Format: double
+             * @description Its part of the difference of the tails' mean durations: a tail is the slowest hundredth of
+             *     a side's sampled chains, at least one.
+             */
+            tail_change_ns: number;
+            /**
+             * Format: double
+             * @description By Fisher's exact test of what is above the 99th percentile of both sides together: whether
+             *     one is more often slow. 1 where one side has no such hop, or both have fewer than a hundred.
+             */
+            tail_p_value: number;
         };
         /** @description A path, and its durations in both. */
         ComparePath: {
@@ -1337,9 +1367,9 @@ export interface components {
             count: number;
             /**
              * Format: int64
-             * @description Thread CPU time of all of them.
+             * @description Thread CPU time of all of them; null where none has any.
              */
-            cpu_ns: number;
+            cpu_ns: number | null;
             /** Format: int64 */
             max_ns: number;
             /** Format: int64 */
@@ -1655,7 +1685,7 @@ export interface components {
             chain: string;
             /**
              * Format: int64
-             * @description Of its thread.
+             * @description Of its thread; null where it was not measured, as of spans of OpenTelemetry.
              */
             cpu_ns: number | null;
             /** Format: int64 */

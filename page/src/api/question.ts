@@ -10,6 +10,12 @@ import type { AnswerOf, Params, Path, Progress } from './types';
 /** Whether any question has been answered, or refused: what can wait until then leaves the first the server to itself. */
 export const answered = signal(false);
 
+/** Grows whenever a time that is counted back from now has moved: who asks by starts asks again. 0 where it does not move. */
+export const beat = signal(0);
+
+/** How many questions are under way that do not ask again by themselves. */
+export const underWay = signal(0);
+
 /** Where a question stands. */
 export interface Question<T> {
   /** The last answer, to whatever was asked last; stays while the next is awaited. */
@@ -26,7 +32,7 @@ export interface Question<T> {
 
 interface State<T> {
   answer: T | undefined;
-  /** What `answer` answers. */
+  /** What `answer` answers, but for starts that move by themselves. */
   url: string | undefined;
   problem: Problem | undefined;
   running: boolean;
@@ -42,7 +48,7 @@ const CALM_MS = 150;
 /**
  * Asks `path` with `params` whenever they change, and cancels what is no longer wanted. A `null`
  * path asks nothing. With `everyMs` it is asked again so long after each answer, while the tab is
- * seen.
+ * seen. What asks by a time that is counted back from now asks again when that has moved.
  */
 export function useQuestion<P extends Path>(path: P | null, params: Params<NoInfer<P>> = [], everyMs = 0): Question<AnswerOf<P>> {
   const [state, setState] = useState<State<AnswerOf<P>>>({
@@ -53,6 +59,9 @@ export function useQuestion<P extends Path>(path: P | null, params: Params<NoInf
   const changedAt = useRef(-Infinity);
   const url = path === null ? null : questionUrl(path, params);
   const era = epoch.value;
+  const moved = params.some(([name]) => name === 'from_ns') ? beat.value : 0;
+  // Starts that move by themselves do not make another question.
+  const about = path === null || url === null ? undefined : moved === 0 ? url : questionUrl(path, params.filter(([name]) => name !== 'from_ns'));
 
   useEffect(() => {
     if (path === null || url === null) {
@@ -81,13 +90,14 @@ export function useQuestion<P extends Path>(path: P | null, params: Params<NoInf
     const begin = () => {
       const question = askLong<P>(path, params);
       current.current = question;
+      if (everyMs === 0) underWay.value += 1;
       // What asks again by itself and is shown already has no bar to fill.
-      if (state.url !== url) later(PATIENCE_MS, () => watch(question));
+      if (state.url !== about) later(PATIENCE_MS, () => watch(question));
       question.answer.then(
         (answer) => {
           if (over) return;
           timers.forEach(clearTimeout);
-          setState({ answer, url, problem: undefined, running: false, progress: undefined });
+          setState({ answer, url: about, problem: undefined, running: false, progress: undefined });
         },
         (error: unknown) => {
           if (over) return;
@@ -98,6 +108,7 @@ export function useQuestion<P extends Path>(path: P | null, params: Params<NoInf
         },
       ).finally(() => {
         answered.value = true;
+        if (everyMs === 0) underWay.value -= 1;
         if (!over) current.current = undefined;
         if (!over && everyMs > 0) later(everyMs, refresh);
       });
@@ -113,11 +124,11 @@ export function useQuestion<P extends Path>(path: P | null, params: Params<NoInf
       current.current = undefined;
     };
     // `url` says all of path and params.
-  }, [url, era, asked]);
+  }, [url, era, asked, moved]);
 
   return {
     answer: state.answer,
-    stale: state.url !== url,
+    stale: state.url !== about,
     problem: state.problem,
     running: state.running,
     progress: state.progress,

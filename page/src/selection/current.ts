@@ -1,20 +1,29 @@
 // The place that is shown now, and how to go to another: the only state of the page that outlives
-// a view. It is derived from the URL and never set without it.
+// a view. It is derived from the URL and never set without it; and from the store's time, where the
+// URL counts back from that.
 
-import { signal } from '@preact/signals';
-import { changed, formatPlace, parsePlace, type Change, type Parsed, type Place } from './place';
+import { computed, signal } from '@preact/signals';
+import { changed, formatPlace, moving, parsePlace, resolved, type Change, type Parsed, type Place } from './place';
 
 const here = (): Parsed => parsePlace(location.pathname, location.search);
 const parsed = signal<Parsed>(here());
+/** Until when the store has rows: what a time is counted back from. UTC ns since 1970; unknown until it is asked. */
+export const storeNow = signal<number | undefined>(undefined);
+const shown = computed(() => resolved(parsed.value.place, storeNow.value));
 
 /** Follows the back and forward buttons. Called once, before the first picture. */
 export function followHistory(): void {
   addEventListener('popstate', () => (parsed.value = here()));
 }
 
-/** The place that is shown. Reading it in a component makes that follow it. */
+/** The place that is shown, with the starts that it has at the moment. Reading it in a component makes that follow it. */
 export function place(): Place {
-  return parsed.value.place;
+  return shown.value;
+}
+
+/** Whether the starts that are shown move by themselves. */
+export function moves(): boolean {
+  return moving(parsed.value.place);
 }
 
 /** What of the address was not understood. */

@@ -4,8 +4,8 @@
 //   /scatter?root=MRTS::decodePlots&leaf=CWP::TargetView_redraw&from_ns=…&scale=log
 //   /chain/0123456789abcdef?near_ns=…
 //
-// Parameters named as the API names them are the selection and go along from view to view; all
-// others belong to the view that is shown and stay behind when it is left.
+// Parameters named as the API names them, and `last_ns` and `paused_ns`, are the selection and go along
+// from view to view; all others belong to the view that is shown and stay behind when it is left.
 
 import type { Selection } from '../api/types';
 
@@ -18,12 +18,23 @@ export type View = (typeof VIEWS)[number];
 /** What is shown where no view is named. */
 export const FIRST_VIEW: View = 'scatter';
 
+/** A time counted back from now, which the API does not know: it is asked with the starts that this is at the moment. */
+export interface Relative {
+  /** So long before now, in ns; never together with `from_ns` or `until_ns` in an address. */
+  readonly last_ns?: number;
+  /** What is now taken to be, where it stands still: UTC ns since 1970. */
+  readonly paused_ns?: number;
+}
+
+/** What the views select by, as the address has it. */
+export type Selected = Selection & Relative;
+
 /** One address of the page. */
 export interface Place {
   readonly view: View;
   /** What the view is about, where it is about one thing: a chain's id, a process. Otherwise ''. */
   readonly item: string;
-  readonly selection: Selection;
+  readonly selection: Selected;
   /** Parameters of this view alone: its scale, its brush. */
   readonly own: Readonly<Record<string, string>>;
 }
@@ -61,6 +72,13 @@ const FIELDS: { readonly [K in keyof Required<Selection>]: (text: string) => str
   clocks: oneOf('raw', 'corrected'),
 };
 
+/** The fields of a relative time, as they are read. */
+const RELATIVE: { readonly [K in keyof Required<Relative>]: typeof nanoseconds } = { last_ns: nanoseconds, paused_ns: nanoseconds };
+
+function isRelative(name: string): name is keyof Relative {
+  return Object.hasOwn(RELATIVE, name);
+}
+
 function isField(name: string): name is keyof Selection {
   return Object.hasOwn(FIELDS, name);
 }
@@ -82,15 +100,27 @@ export function parsePlace(pathname: string, search: string): Parsed {
   const selection: Record<string, string | number> = {};
   const own: Record<string, string> = {};
   for (const [key, text] of new URLSearchParams(search)) {
-    if (!isField(key)) {
+    if (!isField(key) && !isRelative(key)) {
       own[key] = text;
       continue;
     }
-    const value = FIELDS[key](text);
+    const value = isField(key) ? FIELDS[key](text) : RELATIVE[key](text);
     if (value === undefined) refused.push(`${key}=${text}`);
     else selection[key] = value;
   }
+  refused.push(...contradictions(selection));
   return { place: { view, item: item ?? '', selection, own }, refused };
+}
+
+/** Takes away what contradicts itself: a time counted back from now beside fixed ones, a pause of nothing. */
+function contradictions(selection: Record<string, string | number>): string[] {
+  const fixed = 'from_ns' in selection || 'until_ns' in selection;
+  const taken = (Object.keys(RELATIVE) as (keyof Relative)[]).filter((key) => key in selection && (fixed || !('last_ns' in selection)));
+  return taken.map((key) => {
+    const said = `${key}=${String(selection[key])}`;
+    Reflect.deleteProperty(selection, key);
+    return said;
+  });
 }
 
 function decode(text: string): string | undefined {
@@ -112,6 +142,10 @@ export function selectionParams<K extends keyof Selection = keyof Selection>(sel
 /** The address of a place: path and query, to be put behind the origin. */
 export function formatPlace(place: Place): string {
   const params = new URLSearchParams(selectionParams(place.selection));
+  for (const key of Object.keys(RELATIVE) as (keyof Relative)[]) {
+    const value = place.selection[key];
+    if (value !== undefined) params.append(key, String(value));
+  }
   for (const [key, value] of Object.entries(place.own)) params.append(key, value);
   const item = place.item === '' ? '' : `/${encodeURIComponent(place.item)}`;
   // Colons and commas need no escape in a query, and class names are full of colons.
@@ -119,11 +153,14 @@ export function formatPlace(place: Place): string {
   return `/${place.view}${item}${query === '' ? '' : `?${query}`}`;
 }
 
+/** What changes of the selection: fixed starts take a time that is counted back from now away. */
+export type SelectionChange = { readonly [K in keyof Selected]?: Selected[K] | undefined };
+
 /** What changes from one place to the next. In `selection` and `own`, `undefined` takes a field away. */
 export interface Change {
   readonly view?: View;
   readonly item?: string;
-  readonly selection?: { readonly [K in keyof Selection]?: Selection[K] | undefined };
+  readonly selection?: SelectionChange;
   readonly own?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -135,9 +172,32 @@ export function changed(place: Place, change: Change): Place {
   return {
     view,
     item,
-    selection: merged(place.selection, change.selection),
+    selection: merged(place.selection, withRelative(change.selection)),
     own: merged<Record<string, string>>(stays ? place.own : {}, change.own),
   };
+}
+
+function withRelative(change: SelectionChange | undefined): SelectionChange | undefined {
+  if (change === undefined) return undefined;
+  if (change.last_ns !== undefined) return { paused_ns: undefined, ...change, from_ns: undefined, until_ns: undefined };
+  return 'from_ns' in change || 'until_ns' in change ? { ...change, last_ns: undefined, paused_ns: undefined } : change;
+}
+
+/**
+ * The place with the starts that a time counted back from now is at the moment, where the store has
+ * rows until `nowNs`: what is asked and drawn. One that is unknown leaves them open.
+ */
+export function resolved(place: Place, nowNs: number | undefined): Place {
+  const { last_ns, paused_ns } = place.selection;
+  const until = paused_ns ?? nowNs;
+  if (last_ns === undefined || until === undefined) return place;
+  const starts = { from_ns: Math.max(0, until - last_ns), ...(paused_ns === undefined ? {} : { until_ns: paused_ns }) };
+  return { ...place, selection: { ...place.selection, ...starts } };
+}
+
+/** Whether the starts move by themselves. */
+export function moving({ selection: { last_ns, paused_ns } }: Place): boolean {
+  return last_ns !== undefined && paused_ns === undefined;
 }
 
 function merged<T extends object>(base: T, over: object | undefined): T {

@@ -3,7 +3,8 @@ import { signal } from '@preact/signals';
 import { connection, status } from '../api/connection';
 import type { Status } from '../api/types';
 import { formatBytes, formatCount } from '../draw/format';
-import { go, place, refused } from '../selection/current';
+import { go, moves, place, refused, storeNow } from '../selection/current';
+import { pauseOrGoOn } from '../selection/live';
 import { REGISTRY } from '../views/registry';
 import { Help } from './help';
 import { useKeys, type Key } from './keys';
@@ -39,7 +40,9 @@ export function Page() {
       <Refused />
       <main id="view" tabIndex={-1} ref={main} aria-label={entry?.title ?? 'No such view'}>
         <h1 class="unseen">{entry?.title ?? 'No such view'}</h1>
-        {entry === undefined ? <p class="notice problem">This page has no such view.</p> : <entry.body key={view} />}
+        {entry === undefined ? <p class="notice problem">This page has no such view.</p>
+          : moves() && storeNow.value === undefined ? <p class="notice quiet" role="status">Asking until when the store has rows …</p>
+            : <entry.body key={view} />}
       </main>
       <Help open={helpOpen} />
       <TokenPrompt />
@@ -54,17 +57,30 @@ function useGlobalKeys(): void {
   useKeys('Everywhere', [
     ...views,
     { key: '?', does: 'this sheet', run: () => (helpOpen.value = true) },
-    { key: '/', does: 'to the selection', run: () => document.querySelector<HTMLElement>('#selection select, #selection input')?.focus() },
+    { key: '/', does: 'to the selection', run: toSelection },
+    { key: 'P', does: 'pause a time that is counted back from now, or let it go on', run: pauseOrGoOn },
     { key: 'T', does: 'light or dark', run: switchTheme },
   ], true);
 }
 
+/** To the first field that is shown: on a telephone the button that opens them. */
+function toSelection(): void {
+  const fields = document.querySelectorAll<HTMLElement>('#selection :is(button, select, input)');
+  [...fields].find((field) => field.offsetParent !== null)?.focus();
+}
+
 function Head() {
   const { view } = place();
+  const nav = useRef<HTMLElement>(null);
+  // Where the views are in one line that scrolls, the one that is shown is in sight.
+  useEffect(() => {
+    const [line, current] = [nav.current, nav.current?.querySelector<HTMLElement>('[aria-current]')];
+    if (line !== null && current != null) line.scrollLeft = current.offsetLeft - (line.clientWidth - current.offsetWidth) / 2;
+  }, [view]);
   return (
     <header class="head">
       <span class="brand"><img src="/icon.svg" alt="" /> Chronoscope</span>
-      <nav aria-label="Views">
+      <nav aria-label="Views" ref={nav}>
         {REGISTRY.map((entry) => (
           <Link key={entry.view} to={{ view: entry.view }} current={entry.view === view} title={`${entry.shows} (key ${entry.key})`}>
             {entry.title}

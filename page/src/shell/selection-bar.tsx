@@ -3,9 +3,11 @@ import type { ComponentChildren } from 'preact';
 import { status } from '../api/connection';
 import { answered, useQuestion } from '../api/question';
 import type { PathSummary, Selection } from '../api/types';
-import { exactDuration, exactTime, formatTime, parseDuration, parseTime } from '../draw/format';
+import { exactDuration, exactTime, formatDuration, formatRange, formatTime, parseDuration, parseTime } from '../draw/format';
 import { classes, firstChoice, leaves, levels, roots } from '../selection/choices';
-import { go, place } from '../selection/current';
+import { go, moves, place } from '../selection/current';
+import { held, pauseOrGoOn } from '../selection/live';
+import type { Selected } from '../selection/place';
 import type { Entry } from '../views/registry';
 
 /** What all views are about. Every field is in the address; nothing is chosen twice. */
@@ -14,6 +16,8 @@ export function SelectionBar({ entry }: { entry: Entry }) {
   const { selection } = place();
   // What there is to choose from can wait for the first picture, where the address says which that is.
   const choiceWaits = useFirst(FIRST_MS) && entry.needsRoot && selection.root !== undefined && !answered.value;
+  const [open, setOpen] = useState(false);
+  const fields = useId();
   const paths = useQuestion(chains && !choiceWaits ? 'paths' : null);
   const known = paths.answer?.paths ?? NONE;
 
@@ -23,7 +27,11 @@ export function SelectionBar({ entry }: { entry: Entry }) {
   }, [known, entry, selection.root]);
 
   return (
-    <form id="selection" class="selection" role="search" aria-label="Selection" onSubmit={(event) => event.preventDefault()}>
+    <form id="selection" class={`selection${open ? ' open' : ''}`} role="search" aria-label="Selection" onSubmit={(event) => event.preventDefault()}>
+      <button type="button" class="selection-fold" aria-expanded={open} aria-controls={fields} onClick={() => setOpen(!open)}>
+        <span class="words">{inWords(selection, chains)}</span> <span aria-hidden="true">{open ? '▴' : '▾'}</span>
+      </button>
+      <div class="selection-fields" id={fields}>
       {chains && <Classes paths={known} selection={selection} />}
       <TimeRange selection={selection} />
       {chains && (
@@ -52,6 +60,7 @@ export function SelectionBar({ entry }: { entry: Entry }) {
         </button>
       )}
       <button type="button" class="plain" onClick={() => go({ selection: CLEARED })} title="All times, hosts, paths and durations">Clear</button>
+      </div>
     </form>
   );
 }
@@ -145,38 +154,62 @@ function Clocks({ selection }: { selection: Selection }) {
   );
 }
 
+/** What is selected, in one line: what the fields say where they are folded away. */
+function inWords({ root, leaf, from_ns, until_ns, last_ns }: Selected, chains: boolean): string {
+  const what = !chains || root === undefined ? [] : [leaf === undefined ? root : `${root} → ${leaf}`];
+  const when = last_ns !== undefined ? `last ${formatDuration(last_ns)}` : from_ns !== undefined && until_ns !== undefined ? formatRange(from_ns, until_ns)
+    : from_ns !== undefined ? `from ${formatTime(from_ns, 0)}` : until_ns !== undefined ? `until ${formatTime(until_ns, 0)}` : 'all times';
+  return [...what, when].join(' · ');
+}
+
 const PRESETS: readonly (readonly [string, number])[] = [
   ['last 10 s', 10e9], ['last minute', 60e9], ['last 10 min', 600e9], ['last hour', 3600e9], ['last day', 86_400e9],
 ];
 
-/** The range of time, UTC. A preset counts back from the last chain of the store. */
-function TimeRange({ selection }: { selection: Selection }) {
+/** The range of time, UTC. A preset counts back from the last chain of the store, and goes on with it. */
+function TimeRange({ selection }: { selection: Selected }) {
+  const { from_ns, until_ns, last_ns } = selection;
   const covered = status.value?.covered ?? undefined;
-  const near = selection.from_ns ?? covered?.from_ns ?? 0;
+  const near = from_ns ?? covered?.from_ns ?? 0;
   const read = (text: string) => {
     if (text.trim() === '') return { value: undefined };
     const value = parseTime(text, near);
     return value === undefined ? { error: 'a time, UTC, as 10:00:01.5 or 2026-11-23 10:00' } : { value };
   };
-  const shown = (ns: number | undefined) => (ns === undefined ? '' : exactTime(ns));
+  // What moves by itself is said where nothing is typed: a field that is typed into stands still.
+  const shown = (ns: number | undefined) => (ns === undefined || last_ns !== undefined ? '' : exactTime(ns));
+  const empty = (ns: number | undefined, otherwise: string) => (ns === undefined ? otherwise : formatTime(ns, 0));
+  const named = PRESETS.find(([, span]) => span === last_ns)?.[0] ?? (last_ns === undefined ? undefined : `last ${formatDuration(last_ns)}`);
+  const value = named ?? (from_ns === undefined && until_ns === undefined ? 'all' : 'range');
   const preset = (text: string) => {
     const span = PRESETS.find(([name]) => name === text)?.[1];
-    if (span === undefined || covered === undefined) go({ selection: { from_ns: undefined, until_ns: undefined } });
-    else go({ selection: { from_ns: Math.max(0, covered.until_ns - span), until_ns: undefined } });
+    go({ selection: span === undefined ? { from_ns: undefined, until_ns: undefined } : { last_ns: span } });
   };
   return (
     <Field label="Time">
-      <select aria-label="time range" value="" onChange={(event) => { preset(event.currentTarget.value); event.currentTarget.value = ''; }}>
-        <option value="" disabled selected>{selection.from_ns === undefined && selection.until_ns === undefined ? 'all' : 'range'}</option>
-        <option value="all">all</option>
-        {PRESETS.map(([name]) => <option key={name} value={name}>{name}</option>)}
+      <select aria-label="time range" value={value} onChange={(event) => preset(event.currentTarget.value)}>
+        {!['all', ...PRESETS.map(([name]) => name)].includes(value) && <option value={value} selected disabled>{value}</option>}
+        <option value="all" selected={value === 'all'}>all</option>
+        {PRESETS.map(([name]) => <option key={name} value={name} selected={name === value}>{name}</option>)}
       </select>
-      <TextInput label="first start, UTC" value={shown(selection.from_ns)} empty={covered === undefined ? 'from' : formatTime(covered.from_ns, 0)} width={19}
-        read={read} change={(from_ns) => go({ selection: { from_ns } })} />
+      <TextInput label="first start, UTC" value={shown(from_ns)} empty={empty(last_ns === undefined ? covered?.from_ns : from_ns, 'from')} width={19}
+        read={read} change={(from) => go({ selection: { from_ns: from, until_ns } })} />
       <span aria-hidden="true">–</span>
-      <TextInput label="end of starts, UTC" value={shown(selection.until_ns)} empty={covered === undefined ? 'until' : formatTime(covered.until_ns, 0)} width={19}
-        read={read} change={(until_ns) => go({ selection: { until_ns } })} />
+      <TextInput label="end of starts, UTC" value={shown(until_ns)} empty={empty(last_ns === undefined ? covered?.until_ns : until_ns, last_ns === undefined ? 'until' : 'now')} width={19}
+        read={read} change={(until) => go({ selection: { from_ns, until_ns: until } })} />
+      {last_ns !== undefined && <Pause />}
     </Field>
+  );
+}
+
+/** Whether a time that is counted back from now goes on. */
+function Pause() {
+  const goesOn = moves();
+  return (
+    <>
+      <button type="button" onClick={pauseOrGoOn} aria-pressed={!goesOn} title="key P">Pause</button>
+      <span class="quiet" role="status">{!goesOn ? 'stands still' : held() ? 'stands still while chains are marked' : 'asked again each 5 s'}</span>
+    </>
   );
 }
 

@@ -3,7 +3,7 @@
 use super::asked::{Path, Plain, QuestionName};
 use super::error::{ApiError, ErrorBody};
 use super::selection::ClockChoice;
-use super::{Api, idle, rings};
+use super::{Api, cpu, idle, rings};
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
@@ -82,7 +82,7 @@ pub(super) struct ChainRow {
     /// Relative to the root's start; may be negative.
     start_ns: i64,
     elapsed_ns: u64,
-    /// Of its thread.
+    /// Of its thread; null where it was not measured, as of spans of OpenTelemetry.
     cpu_ns: Option<u64>,
     status: String,
     /// Its parent did not wait for it.
@@ -335,7 +335,7 @@ impl ChainRow {
             thread: row.thread,
             start_ns: row.start_ns,
             elapsed_ns: row.elapsed_ns,
-            cpu_ns: Some(row.cpu_ns),
+            cpu_ns: cpu::of_row(row.cpu_ns, row.flags),
             status: row.status.to_string(),
             asynchronous: row.flags.contains(Flags::ASYNCHRONOUS),
             wait_ns: None,

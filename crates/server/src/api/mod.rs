@@ -10,6 +10,7 @@
 
 mod asked;
 mod chain;
+mod cpu;
 mod error;
 mod graph;
 mod hosts;

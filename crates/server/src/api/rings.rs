@@ -4,7 +4,7 @@
 use super::asked::{Nothing, Path, Plain};
 use super::error::{ApiError, ErrorBody};
 use super::stored::quantiles;
-use super::{Api, beside};
+use super::{Api, beside, cpu};
 use axum::Json;
 use axum::extract::State;
 use chronoscope_model::{ChainId, ClassName, Names, ProcessId, Record, Transaction};
@@ -68,8 +68,8 @@ pub(super) struct RingClass {
     p50_ns: u64,
     p99_ns: u64,
     max_ns: u64,
-    /// Thread CPU time of all of them.
-    cpu_ns: u64,
+    /// Thread CPU time of all of them; null where none has any.
+    cpu_ns: Option<u64>,
 }
 
 /// A transaction that ended.
@@ -231,7 +231,7 @@ fn content(ring: &mut Ring, count: usize) -> Result<RingContent, RingError> {
             p50_ns,
             p99_ns,
             max_ns,
-            cpu_ns: u64::try_from(class.cpu.sum()).unwrap_or(u64::MAX),
+            cpu_ns: cpu::of_sum(u64::try_from(class.cpu.sum()).unwrap_or(u64::MAX)),
         }
     });
     let classes = classes.collect();
@@ -242,7 +242,7 @@ fn content(ring: &mut Ring, count: usize) -> Result<RingContent, RingError> {
         class: class(names, record),
         start_ns: record.start_ns,
         elapsed_ns: record.elapsed_ns,
-        cpu_ns: Some(record.cpu_ns),
+        cpu_ns: cpu::of_row(record.cpu_ns, record.flags()),
         status: record.status().to_string(),
         chain: record.chain().to_string(),
     });

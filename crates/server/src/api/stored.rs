@@ -1,8 +1,8 @@
 //! `GET /classes` and `GET /paths`: what is stored, from the sketches and thus quick at any size.
 
-use super::Api;
 use super::asked::{Plain, QuestionName};
 use super::error::{ApiError, ErrorBody};
+use super::{Api, cpu};
 use axum::Json;
 use axum::extract::State;
 use chronoscope_model::{ClassName, Histogram, Quantile};
@@ -50,8 +50,8 @@ pub(super) struct ClassRow {
     p50_ns: u64,
     p99_ns: u64,
     max_ns: u64,
-    /// Thread CPU time of all of them.
-    cpu_ns: u64,
+    /// Thread CPU time of all of them; null where none has any, as of spans of OpenTelemetry.
+    cpu_ns: Option<u64>,
     /// Transactions whose status is not GOOD.
     not_good: u64,
 }
@@ -110,7 +110,7 @@ pub(super) async fn classes(
                 p50_ns,
                 p99_ns,
                 max_ns,
-                cpu_ns: class.cpu_ns,
+                cpu_ns: cpu::of_sum(class.cpu_ns),
                 not_good: class.not_good,
             }
         };

@@ -1,9 +1,9 @@
 //! `GET /worst`: the longest transactions of each class, with their chains.
 
-use super::Api;
 use super::asked::{Asked, QuestionName};
 use super::error::{ApiError, ErrorBody};
 use super::selection::Selection;
+use super::{Api, cpu};
 use axum::Json;
 use axum::extract::State;
 use chronoscope_model::{ClassName, Transaction};
@@ -52,7 +52,7 @@ pub(super) struct WorstRow {
     /// UTC ns since 1970.
     start_ns: i64,
     elapsed_ns: u64,
-    /// Of its thread.
+    /// Of its thread; null where it was not measured, as of spans of OpenTelemetry.
     cpu_ns: Option<u64>,
     host: String,
     process: u32,
@@ -98,7 +98,7 @@ fn class((name, rows): (&ClassName, &Vec<Transaction>)) -> WorstClass {
         chain: t.chain.to_string(),
         start_ns: t.start_ns,
         elapsed_ns: t.elapsed_ns,
-        cpu_ns: Some(t.cpu_ns),
+        cpu_ns: cpu::of_row(t.cpu_ns, t.flags),
         host: t.process.as_ref().map_or_else(String::new, |process| process.host.clone()),
         process: t.process.as_ref().map_or(0, |process| process.pid),
         status: t.status.to_string(),

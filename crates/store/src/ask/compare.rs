@@ -31,7 +31,7 @@ pub struct Comparison {
     pub median_shift_ns: Option<i64>,
     /// The difference in words.
     pub sentence: String,
-    /// Hop by hop, by samples of both.
+    /// Hop by hop, by samples of both: those that moved the mean and the tail most first.
     pub parts: Vec<ComparedPart>,
     /// The common edges of the parts' histograms, in nanoseconds. None without parts.
     pub part_edges_ns: Vec<u64>,
@@ -66,8 +66,20 @@ pub struct ComparedPart {
     pub b: PartSide,
     /// B's median less A's, in nanoseconds.
     pub shift_ns: i64,
+    /// Its part of the difference of the mean durations, in nanoseconds.
+    pub change_ns: f64,
+    /// Its share of that: all shares add up to 1; 0 where there is no difference.
+    pub share: f64,
+    /// Its part of the difference of the tails' mean durations, in nanoseconds: a tail is the
+    /// slowest hundredth of a side's ways.
+    pub tail_change_ns: f64,
+    /// Its share of that, as `share`.
+    pub tail_share: f64,
     /// The chance of such a difference where there is none; `None` where one has no such hop.
     pub p_value: Option<f64>,
+    /// The chance that the slowest hundredth of both is divided between them like this where there
+    /// is no difference; `None` where one has no such hop.
+    pub tail_p_value: Option<f64>,
 }
 
 /// Compares the durations of two questions, of one store or of two: all durations, and the hops of
@@ -146,15 +158,21 @@ fn parts(a: &Sampled, b: &Sampled) -> (Vec<ComparedPart>, Vec<u64>) {
     }
     let contrast = Contrast::between(&a.ways[0], &b.ways[0]);
     let Some(contrast) = contrast else { return (Vec::new(), Vec::new()) };
-    let parts = contrast.parts.into_iter().map(|part| ComparedPart {
+    let edges_ns = contrast.edges.all().to_vec();
+    let parts = contrast.into_ranked().into_iter().map(|part| ComparedPart {
         hop: words.get(&part.name.class).cloned().unwrap_or_default(),
         kind: part.name.kind,
         shift_ns: part.shift_ns(),
+        change_ns: part.change_ns,
+        share: part.share,
+        tail_change_ns: part.tail_change_ns,
+        tail_share: part.tail_share,
         p_value: part.test.map(|test| test.p_value),
+        tail_p_value: part.tail_test.map(|test| test.p_value),
         a: part.usual,
         b: part.other,
     });
-    (parts.collect(), contrast.edges.all().to_vec())
+    (parts.collect(), edges_ns)
 }
 
 fn paths(a: &Durations, b: &Durations) -> Vec<(String, u64, u64)> {

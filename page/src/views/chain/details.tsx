@@ -1,14 +1,16 @@
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import type { Chain } from '../../api/types';
-import { formatDuration, formatTime } from '../../draw/format';
+import { formatCount, formatDuration, formatTime } from '../../draw/format';
+import { NO_CPU, Unknown } from '../../draw/unknown';
 import { Link } from '../../shell/link';
+import { contextOf, shownFirst, VALUE_SHOWN, type Fact as ContextFact } from './context';
 import type { Node } from './tree';
 
 /** Everything that is known of one transaction. */
 export function Details({ node: { row, orphan }, chain, onClose }: { node: Node; chain: Chain; onClose: () => void }) {
   const name = `${row.application}::${row.class}`;
   const root = chain.rows.find((other) => other.parent === null);
-  const context = [...Object.entries(row.properties), ...Object.entries(row.metrics)];
   return (
     <aside class="panel chain-details scroll" aria-label={`Transaction ${name}`} tabIndex={0}>
       <div class="bar"><h2>{row.class}</h2><span class="spread" /><button type="button" class="plain" onClick={onClose} aria-label="Close">×</button></div>
@@ -21,19 +23,14 @@ export function Details({ node: { row, orphan }, chain, onClose }: { node: Node;
         {row.clock_error_ns !== null && row.clock_error_ns > 0 && <Fact name="clocks may be off by">±{formatDuration(row.clock_error_ns)}</Fact>}
         {row.wait_ns !== null && <Fact name="wait before">{formatDuration(row.wait_ns)}</Fact>}
         <Fact name="elapsed">{row.open ? 'open: not ended when it was read' : formatDuration(row.elapsed_ns)}</Fact>
-        {row.cpu_ns !== null && <Fact name="thread CPU">{formatDuration(row.cpu_ns)}</Fact>}
+        <Fact name="thread CPU">{row.cpu_ns === null ? <Unknown why={NO_CPU} /> : formatDuration(row.cpu_ns)}</Fact>
         {row.percentile !== null && <Fact name="among its like">longer than {row.percentile.toFixed(2)} %</Fact>}
         <Fact name="status"><span class={row.status === 'GOOD' ? 'good' : 'bad'}>{row.status}</span></Fact>
         <Fact name="called">{row.parent === null ? 'root' : row.asynchronous ? 'asynchronously' : 'and waited for'}{orphan && ', by one that is missing'}</Fact>
         <Fact name="level">{row.level}</Fact>
         <Fact name="id"><span class="mono">{row.id}</span></Fact>
       </dl>
-      {context.length > 0 && (
-        <>
-          <h3>Context</h3>
-          <dl class="parameters">{context.map(([key, value]) => <Fact key={key} name={key}>{String(value)}</Fact>)}</dl>
-        </>
-      )}
+      <Context key={row.id} facts={contextOf(row)} />
       <p class="bar">
         <Link to={{ view: 'histogram', selection: { kind: 'sync', root: name, leaf: undefined, level: undefined, path: undefined, min_ns: undefined, max_ns: undefined } }}>Histogram of {row.class}</Link>
         {root !== undefined && root.id !== row.id && (
@@ -41,6 +38,34 @@ export function Details({ node: { row, orphan }, chain, onClose }: { node: Node;
         )}
       </p>
     </aside>
+  );
+}
+
+/** Properties and metrics: name above value, so that neither leaves the other a column one letter wide. */
+function Context({ facts }: { facts: readonly ContextFact[] }) {
+  const [all, setAll] = useState(false);
+  if (facts.length === 0) return null;
+  const first = shownFirst(facts);
+  const shown = all ? facts : first;
+  return (
+    <section class="context" aria-label="Context">
+      <h3>Context</h3>
+      <dl>{shown.map(({ key, value }) => <div key={key}><dt>{key}</dt><dd><Value value={value} /></dd></div>)}</dl>
+      {first.length < facts.length && (
+        <button type="button" aria-expanded={all} onClick={() => setAll(!all)}>{all ? 'Show the important ones' : `Show all ${formatCount(facts.length)}`}</button>
+      )}
+    </section>
+  );
+}
+
+/** A value; of a long one its beginning, until all of it is asked for. */
+function Value({ value }: { value: string }) {
+  if (value.length <= VALUE_SHOWN) return <>{value}</>;
+  return (
+    <details>
+      <summary>{value.slice(0, VALUE_SHOWN)}… <span class="quiet">({formatCount(value.length)} letters)</span></summary>
+      {value}
+    </details>
   );
 }
 

@@ -19,6 +19,9 @@ interface WaterfallProps {
   readonly onClose: (id: string, close: boolean) => void;
 }
 
+/** Where rows are touched they are higher; as in the style sheet. */
+const fingers = matchMedia('(max-width: 640px), (pointer: coarse)');
+
 /** Only rows in sight are drawn, and so many more above and below, for a quick hand. */
 const BEYOND = 12;
 
@@ -27,7 +30,7 @@ export function Waterfall({ nodes, shown, closed, applications, chosen, axis: ax
   const { ref: track, width } = useSize<HTMLDivElement>();
   const scroller = useRef<HTMLDivElement>(null);
   const [sight, setSight] = useState({ top: 0, height: 800 });
-  const rowPx = Math.round(parseFloat(getComputedStyle(document.documentElement).fontSize) * 1.85);
+  const rowPx = Math.round(parseFloat(getComputedStyle(document.documentElement).fontSize) * (fingers.matches ? 2.9 : 1.85));
   const axis = axisOf(Math.max(100, width));
   const first = Math.max(0, Math.floor(sight.top / rowPx) - BEYOND);
   const end = Math.min(shown.length, Math.ceil((sight.top + sight.height) / rowPx) + BEYOND);
@@ -80,7 +83,7 @@ export function Waterfall({ nodes, shown, closed, applications, chosen, axis: ax
       <div class="waterfall-head" aria-hidden="true">
         <span>Transaction</span>
         <div ref={track}>{width > 0 && <TimeTicks axis={axis} width={width} />}</div>
-        <span class="number">Wait</span><span class="number">Elapsed</span><span class="number">Rank</span>
+        <span class="number wait">Wait</span><span class="number">Elapsed</span><span class="number rank">Rank</span>
       </div>
       <div ref={scroller} class="waterfall-rows" onScroll={look} role="treegrid" tabIndex={0} aria-label="Transactions of the chain" onKeyDown={keys}
         aria-rowcount={shown.length} aria-activedescendant={chosenAt < 0 ? undefined : `row-${chosenAt}`}>
@@ -126,7 +129,7 @@ function RowText({ node, at, top, chosen, isClosed, colour, onChoose, onClose }:
         {node.orphan && <span class="bad" title="Its parent is not in the store"> · parent missing</span>}
       </span>
       <span role="gridcell" aria-label={`starts at ${formatDuration(row.start_ns)}${row.asynchronous ? ', asynchronous' : ''}`} />
-      <span role="gridcell" class="number quiet">{row.wait_ns === null ? '' : formatDuration(row.wait_ns)}</span>
+      <span role="gridcell" class="number wait quiet">{row.wait_ns === null ? '' : formatDuration(row.wait_ns)}</span>
       <span role="gridcell" class="number">{row.open ? 'open' : formatDuration(row.elapsed_ns)}{bad && <span class="bad"> {row.status}</span>}</span>
       <span role="gridcell" class={`number rank${(row.percentile ?? 0) >= 99 ? ' bad' : ''}`}>{row.percentile === null ? '–' : `p${rank(row.percentile)}`}</span>
     </div>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Compare } from '../../api/types';
 import { seeded } from '../../random';
-import { byState, byWeight, onlyIn, proposals, relative, storedPart } from './sides';
+import { byState, certain, onlyIn, proposals, relative, shareOf, storedPart, tone } from './sides';
 
 describe('what is proposed', () => {
   it('lies within the store, is not empty and does not overlap', () => {
@@ -39,22 +39,31 @@ describe('a side', () => {
   });
 });
 
+describe('a hop', () => {
+  const side = (count: number) => ({ count, mean_ns: 1, median_ns: 1, p99_ns: 1, counts: [] });
+  const hop = (p_value: number, tail_p_value: number, [a, b]: [number, number] = [9, 9]) => (
+    { hop: 'x', part: 'wait' as const, a: side(a), b: side(b), shift_ns: 0, mean_change_ns: 1, share_of_mean: 1, tail_change_ns: 1, share_of_tail: 1, p_value, tail_p_value });
+
+  it('of which the slowest hundredth alone moved is certain there', () => {
+    expect(certain(hop(0.9, 1e-9))).toEqual({ anywhere: false, tail: true });
+    expect(certain(hop(1e-9, 0.9))).toEqual({ anywhere: true, tail: false });
+  });
+
+  it('that only one side has is certain: there is no chance in it', () => {
+    expect([hop(1, 1), hop(1, 1, [0, 9]), hop(1, 1, [9, 0]), hop(1, 1, [0, 0])].map(onlyIn)).toEqual([undefined, 'B', 'A', undefined]);
+    expect(certain(hop(1, 1, [0, 9]))).toEqual({ anywhere: true, tail: true });
+  });
+
+  it('has a colour only where it moved for certain', () => {
+    expect([tone(5, true), tone(-5, true), tone(5, false), tone(0, true)]).toEqual(['slower', 'faster', undefined, undefined]);
+  });
+
+  it('may have more than all of a difference, or less than nothing', () => {
+    expect([0.98, 2.5, -1.5, 0, -0.001].map(shareOf)).toEqual(['98 %', '250 %', '−150 %', '0 %', '0 %']);
+  });
+});
+
 describe('the order', () => {
-  const side = { count: 1, mean_ns: 1, median_ns: 1, p99_ns: 1, counts: [] };
-  it('of hops is by what moved for certain, then by how far', () => {
-    const hop = (name: string, shift_ns: number, p_value: number) => ({ hop: name, part: 'work' as const, a: side, b: side, shift_ns, p_value });
-    const found = byWeight([hop('small', 5, 1e-9), hop('chance', 900, 0.5), hop('faster', -80, 1e-9)]);
-    expect(found.map((each) => each.hop)).toEqual(['faster', 'small', 'chance']);
-  });
-
-  it('begins with a hop that only one side has: there is no chance in it', () => {
-    const hop = (name: string, shift_ns: number, p_value: number, [a, b]: [number, number]) => (
-      { hop: name, part: 'wait' as const, a: { ...side, count: a }, b: { ...side, count: b }, shift_ns, p_value });
-    const hops = [hop('moved', 5, 0.001, [9, 9]), hop('new', 250, 1, [0, 9]), hop('gone', -7, 1, [9, 0]), hop('nowhere', 0, 1, [0, 0])];
-    expect(byWeight(hops).map((each) => each.hop)).toEqual(['new', 'gone', 'moved', 'nowhere']);
-    expect(hops.map(onlyIn)).toEqual([undefined, 'B', 'A', undefined]);
-  });
-
   it('of paths is new, vanished, then most frequent', () => {
     const paths: Compare['paths'] = [
       { path: 'rare', a: 1, b: 1, state: 'both' }, { path: 'often', a: 9, b: 9, state: 'both' }, { path: 'gone', a: 2, b: 0, state: 'vanished' }, { path: 'new', a: 0, b: 1, state: 'new' },

@@ -73,14 +73,22 @@ export function onlyIn({ a, b }: Compare['hops'][number]): 'A' | 'B' | undefined
   return b.count === 0 ? 'A' : undefined;
 }
 
-/** Whether a hop differs for another reason than chance. */
-export function certain(hop: Compare['hops'][number]): boolean {
-  return hop.p_value < SIGNIFICANT || onlyIn(hop) !== undefined;
+/** Whether a hop differs for another reason than chance: anywhere, or in its slowest hundredth. */
+export function certain(hop: Compare['hops'][number]): { readonly anywhere: boolean; readonly tail: boolean } {
+  const only = onlyIn(hop) !== undefined;
+  return { anywhere: only || hop.p_value < SIGNIFICANT, tail: only || hop.tail_p_value < SIGNIFICANT };
 }
 
-/** Hops, those that moved most first: what is significant before what is not. */
-export function byWeight(hops: Compare['hops']): Compare['hops'] {
-  return [...hops].sort((a, b) => Number(certain(b)) - Number(certain(a)) || Math.abs(b.shift_ns) - Math.abs(a.shift_ns));
+/** How a change is shown: as a change for the worse or the better only where chance is no likely reason. */
+export function tone(changeNs: number, sure: boolean): 'slower' | 'faster' | undefined {
+  if (!sure || changeNs === 0) return undefined;
+  return changeNs > 0 ? 'slower' : 'faster';
+}
+
+/** A share of a difference as per cent: others may have gone the other way, so it may be below 0 or above 100. */
+export function shareOf(share: number): string {
+  const percent = Math.round(share * 100);
+  return percent < 0 ? `−${-percent} %` : `${percent} %`;
 }
 
 /** The part of a side's time in which something is stored: an open end is said to be far away. */

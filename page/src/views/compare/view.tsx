@@ -12,7 +12,7 @@ import { Answer, Empty } from '../../shell/answer';
 import { Link } from '../../shell/link';
 import { Choice, TextInput } from '../../shell/selection-bar';
 import { Picture } from './picture';
-import { byState, byWeight, certain, onlyIn, parameters, proposals, relative, SIGNIFICANT, storedPart, type Parameter, type Proposal } from './sides';
+import { byState, certain, onlyIn, parameters, proposals, relative, shareOf, SIGNIFICANT, storedPart, tone, type Parameter, type Proposal } from './sides';
 
 const A = 'var(--rest)';
 const B = 'var(--selected)';
@@ -159,6 +159,7 @@ function Parameters({ rows }: { rows: readonly Parameter[] }) {
   );
 }
 
+/** Hop by hop, in the server's order: what moved the mean and the tail most first. */
 function HopTable({ answer }: { answer: Answered }) {
   if (answer.hops.length === 0) return null;
   const [first, last] = filled(answer.hop_edges_ns, answer.hops.flatMap((hop) => [hop.a.counts, hop.b.counts]));
@@ -166,38 +167,48 @@ function HopTable({ answer }: { answer: Answered }) {
   return (
     <section class="panel scroll" aria-label="Differences of hops">
       <table class="compare-hops">
-        <caption>Where they differ <span class="quiet">– bold where chance is an unlikely reason (p &lt; {SIGNIFICANT})</span></caption>
+        <caption>
+          Where they differ <span class="quiet">– by their share of the change of the mean and of the slowest 1 %; bold where chance is an unlikely reason (p &lt; {SIGNIFICANT})</span>
+        </caption>
         <thead>
           <tr>
-            <th scope="col">Hop</th><th scope="col">Part</th><th scope="col" class="number">Median A</th><th scope="col" class="number">Median B</th>
-            <th scope="col" class="number">B − A</th><th scope="col" class="number">99 % A</th><th scope="col" class="number">99 % B</th>
-            <th scope="col" class="number" title="Kolmogorov-Smirnov: how likely such a difference is by chance">p</th><th scope="col">Histograms</th>
+            <th scope="col">Hop</th><th scope="col">Part</th>
+            <th scope="col" class="number" title="Its part of B’s mean duration less A’s">Mean, B − A</th><th scope="col" class="number" title="Of the difference of the mean durations; all add up to 100 %">share</th>
+            <th scope="col" class="number" title="Its part of the mean duration of B’s slowest 1 % of chains less that of A’s">Slowest 1 %, B − A</th><th scope="col" class="number" title="Of the difference of the slowest 1 %; all add up to 100 %">share</th>
+            <th scope="col" class="number">Median A</th><th scope="col" class="number">B</th><th scope="col" class="number">99 % A</th><th scope="col" class="number">B</th>
+            <th scope="col" class="number" title="How likely such a difference is by chance: anywhere (Kolmogorov-Smirnov), and of how many are above the 99 % of both (Fisher)">p</th><th scope="col">Histograms</th>
           </tr>
         </thead>
-        <tbody>
-          {byWeight(answer.hops).map((hop, index) => {
-            const sure = certain(hop);
-            const only = onlyIn(hop);
-            const of = (side: typeof hop.a, ns: number) => (side.count === 0 ? '–' : formatDuration(ns));
-            return (
-              <tr key={index} class={sure ? 'certain' : undefined}>
-                <th scope="row">{hop.hop}</th>
-                <td>{hop.part === 'wait' ? 'wait before' : 'work'}</td>
-                <td class="number">{of(hop.a, hop.a.median_ns)}</td>
-                <td class="number">{of(hop.b, hop.b.median_ns)}</td>
-                <td class={`number${!sure ? '' : only === 'B' || (only === undefined && hop.shift_ns > 0) ? ' slower' : ' faster'}`}>{only === undefined ? formatDifference(hop.shift_ns) : `only in ${only}`}</td>
-                <td class="number">{of(hop.a, hop.a.p99_ns)}</td>
-                <td class="number">{of(hop.b, hop.b.p99_ns)}</td>
-                <td class="number">{only === undefined ? formatProbability(hop.p_value) : ''}</td>
-                <td class="picture">
-                  <Contrast edges={edges} front={hop.b.counts.slice(first, last)} back={hop.a.counts.slice(first, last)} width={240} height={24} frontColour={B} backColour={A} />
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
+        <tbody>{answer.hops.map((hop, index) => <HopRow key={index} hop={hop} edges={edges} from={first} to={last} />)}</tbody>
       </table>
     </section>
+  );
+}
+
+function HopRow({ hop, edges, from, to }: { hop: Answered['hops'][number]; edges: readonly number[]; from: number; to: number }) {
+  const sure = certain(hop);
+  const only = onlyIn(hop);
+  const of = (side: typeof hop.a, ns: number) => (side.count === 0 ? '–' : formatDuration(ns));
+  const change = (ns: number, certainly: boolean) => `number${certainly ? ' sure' : ''} ${tone(ns, certainly) ?? ''}`;
+  return (
+    <tr class={sure.anywhere || sure.tail ? 'certain' : undefined}>
+      <th scope="row">{hop.hop}{only !== undefined && <span class="quiet"> only in {only}</span>}</th>
+      <td>{hop.part === 'wait' ? 'wait before' : 'work'}</td>
+      <td class={change(hop.mean_change_ns, sure.anywhere)}>{formatDifference(Math.round(hop.mean_change_ns))}</td>
+      <td class="number">{shareOf(hop.share_of_mean)}</td>
+      <td class={change(hop.tail_change_ns, sure.tail)}>{formatDifference(Math.round(hop.tail_change_ns))}</td>
+      <td class="number">{shareOf(hop.share_of_tail)}</td>
+      <td class="number">{of(hop.a, hop.a.median_ns)}</td>
+      <td class="number">{of(hop.b, hop.b.median_ns)}</td>
+      <td class="number">{of(hop.a, hop.a.p99_ns)}</td>
+      <td class="number">{of(hop.b, hop.b.p99_ns)}</td>
+      <td class="number" title={only === undefined ? `anywhere ${formatProbability(hop.p_value)}, slowest 1 % ${formatProbability(hop.tail_p_value)}` : undefined}>
+        {only === undefined ? formatProbability(Math.min(hop.p_value, hop.tail_p_value)) : ''}
+      </td>
+      <td class="picture">
+        <Contrast edges={edges} front={hop.b.counts.slice(from, to)} back={hop.a.counts.slice(from, to)} width={240} height={24} frontColour={B} backColour={A} />
+      </td>
+    </tr>
   );
 }
 

@@ -14,12 +14,24 @@ export interface Sizes {
   /** How much a node has to say; a layer is as wide as its widest. */
   readonly nodeWidth: (id: string) => number;
   readonly nodeHeight: number;
-  /** Between two layers: room for the labels of calls. */
+  /** Between two layers, at least: where the labels there need more, they have it. */
   readonly gapX: number;
   /** Between two nodes of a layer. */
   readonly gapY: number;
+  /** What an edge that passes a layer needs there. */
   readonly labelHeight: number;
+  /** The box around a label, by the index of its edge. */
+  readonly label: (index: number) => Size;
 }
+
+/** In pixels. */
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Between a label and what is beside it, in pixels. */
+const MARGIN = 4;
 
 export interface PlacedNode {
   readonly id: string;
@@ -38,7 +50,7 @@ export interface PlacedEdge {
   readonly d: string;
   /** Whether it closes a cycle and thus runs from right to left. */
   readonly back: boolean;
-  /** The middle of its label. */
+  /** The middle of its label, whose box is over no other label, loop or node. */
   readonly label: { readonly x: number; readonly y: number };
 }
 
@@ -82,8 +94,8 @@ export function layout(ids: readonly string[], links: readonly Link[], sizes: Si
   }
 
   const placed = positions(ordered(columns, steps), steps, (key) => (known.has(key) ? sizes.nodeHeight : sizes.labelHeight), sizes);
-  const spans = spansOf(columns.map((column) => column.filter((key) => known.has(key))), sizes);
-  const span = (at: number) => spans[at] ?? { left: 0, width: 0 };
+  const spans = spansOf(columns.map((column) => column.filter((key) => known.has(key))), gapsOf(edges, ways, layer, sizes), sizes);
+  const span = (at: number) => spans[at] ?? NOWHERE;
   const nodes = ids.map((id) => {
     const at = layer.get(id) ?? 0;
     const { left, width } = span(at);
@@ -94,22 +106,53 @@ export function layout(ids: readonly string[], links: readonly Link[], sizes: Si
   return {
     nodes,
     edges: drawn,
-    width: last === undefined ? 0 : last.left + last.width,
-    height: Math.max(0, ...[...placed.values()].map((item) => item.y + item.height / 2), ...drawn.map((edge) => edge.label.y + sizes.labelHeight / 2)),
+    width: last === undefined ? 0 : last.labels === 0 ? last.left + last.width : last.labelsLeft + last.labels,
+    height: Math.max(0, ...[...placed.values()].map((item) => item.y + item.height / 2), ...drawn.map((edge) => edge.label.y + sizes.label(edge.index).height / 2)),
   };
 }
 
-/** Where a layer is, in pixels. */
+/** Where a layer is, in pixels, and the labels behind it. */
 interface Span {
   readonly left: number;
   readonly width: number;
+  readonly labelsLeft: number;
+  /** The width of the widest label; 0 where there is none. */
+  readonly labels: number;
 }
 
-function spansOf(layers: readonly (readonly string[])[], sizes: Sizes): Span[] {
+const NOWHERE: Span = { left: 0, width: 0, labelsLeft: 0, labels: 0 };
+
+/** What stands behind a layer: loops at its nodes, and labels beside these. */
+interface Gap {
+  readonly loops: boolean;
+  readonly labels: number;
+}
+
+/** The layer behind which the label of an edge stands: where the edge leaves, or is left for if it runs back. */
+function gapOf(edge: Indexed, ways: ReadonlyMap<number, readonly string[]>, layer: ReadonlyMap<string, number>): number {
+  return layer.get(ways.get(edge.index)?.[0] ?? edge.from) ?? 0;
+}
+
+function gapsOf(edges: readonly Indexed[], ways: ReadonlyMap<number, readonly string[]>, layer: ReadonlyMap<string, number>, sizes: Sizes): Map<number, Gap> {
+  const gaps = new Map<number, Gap>();
+  for (const edge of edges) {
+    const at = gapOf(edge, ways, layer);
+    const { loops, labels } = gaps.get(at) ?? { loops: false, labels: 0 };
+    gaps.set(at, { loops: loops || edge.from === edge.to, labels: Math.max(labels, sizes.label(edge.index).width) });
+  }
+  return gaps;
+}
+
+function spansOf(layers: readonly (readonly string[])[], gaps: ReadonlyMap<number, Gap>, sizes: Sizes): Span[] {
   let left = 0;
-  return layers.map((ids) => {
-    const span = { left, width: Math.max(0, ...ids.map(sizes.nodeWidth)) };
-    left += span.width + sizes.gapX;
+  return layers.map((ids, at) => {
+    const width = Math.max(0, ...ids.map(sizes.nodeWidth));
+    const { loops, labels } = gaps.get(at) ?? { loops: false, labels: 0 };
+    const first = (loops ? reachOf(sizes) : 0) + MARGIN;
+    const gap = Math.max(sizes.gapX, labels === 0 ? 0 : first + labels + MARGIN);
+    // In the middle of what the loops leave.
+    const span = { left, width, labels, labelsLeft: left + width + first + (gap - first - MARGIN - labels) / 2 };
+    left += width + gap;
     return span;
   });
 }
@@ -158,9 +201,17 @@ function draw(
 ): PlacedEdge[] {
   const y = (key: string) => placed.get(key)?.y ?? 0;
   const ports = portsOf(ways, y, sizes.nodeHeight);
-  const drawn = edges.map((edge) => {
+  const loopsOf = new Map<string, number>();
+  const drawn = edges.map((edge): Drawn => {
     const way = ways.get(edge.index);
-    if (way === undefined) return loop(edge.index, span(layer.get(edge.from) ?? 0), y(edge.from), sizes);
+    const at = gapOf(edge, ways, layer);
+    const { labels, labelsLeft } = span(at);
+    const x = labelsLeft + labels / 2;
+    if (way === undefined) {
+      const loops = loopsOf.get(edge.from) ?? 0;
+      loopsOf.set(edge.from, loops + 1);
+      return { ...loop(edge.index, span(at), y(edge.from), loops % 2 === 1, sizes), x, gap: at };
+    }
     const first = layer.get(way[0] as string) ?? 0;
     const points: Point[] = [];
     way.forEach((key, step) => {
@@ -171,12 +222,21 @@ function draw(
     });
     const runsBack = back.has(edge.index);
     const [start, end] = points as [Point, Point];
-    return {
-      index: edge.index, back: runsBack, d: curve(runsBack ? points.reverse() : points),
-      label: { x: (start[0] + end[0]) / 2, y: (start[1] + end[1]) / 2 }, gap: first,
-    };
+    return { index: edge.index, back: runsBack, d: curve(runsBack ? points.reverse() : points), x, wanted: (start[1] + end[1]) / 2, gap: at };
   });
-  return apartLabels(drawn, sizes);
+  return withLabels(drawn, sizes);
+}
+
+/** An edge whose label is not placed yet. */
+interface Drawn {
+  readonly index: number;
+  readonly d: string;
+  readonly back: boolean;
+  /** The middle of its label across. */
+  readonly x: number;
+  /** Where its label would best stand upright. */
+  readonly wanted: number;
+  readonly gap: number;
 }
 
 type Point = readonly [number, number];
@@ -214,30 +274,35 @@ function curve(points: readonly Point[]): string {
   return parts.join('');
 }
 
-/** A class that calls itself: out of its right side and back into it. */
-function loop(index: number, { left, width }: Span, middle: number, sizes: Sizes): PlacedEdge & { gap: number | undefined } {
+/** How far a loop reaches beyond its node: three quarters of the way to the middle of its curve. */
+function reachOf(sizes: Sizes): number {
+  return sizes.gapX * 0.3 * 0.75;
+}
+
+/** A class that calls itself: out of its right side and back into it; a second such call below the first. */
+function loop(index: number, { left, width }: Span, middle: number, below: boolean, sizes: Sizes): Omit<Drawn, 'x' | 'gap'> {
   const x = left + width;
-  const [high, low] = [middle - sizes.nodeHeight * 0.4, middle - sizes.nodeHeight * 0.15];
-  const reach = sizes.gapX * 0.3;
+  const [far, near] = [sizes.nodeHeight * 0.4, sizes.nodeHeight * 0.15];
+  const [high, low] = below ? [middle + near, middle + far] : [middle - far, middle - near];
+  const control = x + reachOf(sizes) / 0.75;
   return {
-    index, back: true, gap: undefined, label: { x: x + reach / 2, y: high },
-    d: `M${tenth(x)},${tenth(high)}C${tenth(x + reach)},${tenth(high)} ${tenth(x + reach)},${tenth(low)} ${tenth(x)},${tenth(low)}`,
+    index, back: true, wanted: (high + low) / 2,
+    d: `M${tenth(x)},${tenth(high)}C${tenth(control)},${tenth(high)} ${tenth(control)},${tenth(low)} ${tenth(x)},${tenth(low)}`,
   };
 }
 
-/** Labels between the same two layers, moved up and down until none is over another. */
-function apartLabels(drawn: readonly (PlacedEdge & { gap: number | undefined })[], sizes: Sizes): PlacedEdge[] {
-  const moved = new Map<number, number>();
+/** The labels behind each layer stand in one column, moved up and down until none is over another. */
+function withLabels(drawn: readonly Drawn[], sizes: Sizes): PlacedEdge[] {
+  const placed = new Map<number, number>();
   for (const gap of new Set(drawn.map((edge) => edge.gap))) {
-    if (gap === undefined) continue;
-    const column = drawn.filter((edge) => edge.gap === gap).sort((a, b) => a.label.y - b.label.y || a.index - b.index);
-    const wanted = column.map((edge) => edge.label.y);
-    const found = spread(wanted, column.slice(1).map(() => sizes.labelHeight));
+    const column = drawn.filter((edge) => edge.gap === gap).sort((a, b) => a.wanted - b.wanted || a.index - b.index);
+    const heights = column.map((edge) => sizes.label(edge.index).height);
+    const found = spread(column.map((edge) => edge.wanted), heights.slice(1).map((height, at) => (height + (heights[at] ?? 0)) / 2 + MARGIN / 2));
     // None above the picture's upper end.
-    const lift = Math.max(0, sizes.labelHeight / 2 - (found[0] ?? 0));
-    found.forEach((y, at) => moved.set((column[at] as PlacedEdge).index, y + lift));
+    const lift = Math.max(0, (heights[0] ?? 0) / 2 - (found[0] ?? 0));
+    found.forEach((y, at) => placed.set((column[at] as Drawn).index, y + lift));
   }
-  return drawn.map(({ index, back, d, label }) => ({ index, back, d, label: { x: label.x, y: moved.get(index) ?? label.y } }));
+  return drawn.map(({ index, back, d, x, wanted }) => ({ index, back, d, label: { x, y: placed.get(index) ?? wanted } }));
 }
 
 function tenth(pixels: number): number {

@@ -3,7 +3,7 @@ import type { Graph } from '../../api/types';
 import { pathColour } from '../../draw/colours';
 import { formatDuration, formatNumber, formatShort } from '../../draw/format';
 import { useSize } from '../../draw/size';
-import { layout, type Layout, type PlacedEdge, type PlacedNode, type Sizes } from './layout';
+import { layout, type Layout, type PlacedEdge, type PlacedNode, type Size, type Sizes } from './layout';
 import { neighbour, type Direction } from './neighbour';
 
 type Node = Graph['nodes'][number];
@@ -112,6 +112,7 @@ function sizesOf(graph: Graph, partOf: (node: Node) => Part, rem: number): Sizes
   return {
     nodeWidth,
     nodeHeight: Math.round(4.3 * rem), gapX: Math.round(GAP * rem), gapY: Math.round(1.1 * rem), labelHeight: Math.round(LINE * 3.2 * rem),
+    label: (index) => labelSize(graph.edges[index], rem),
   };
 }
 
@@ -159,17 +160,28 @@ function Line({ placed, edge, at, most }: { placed: PlacedEdge; edge: Edge; at: 
   );
 }
 
-/** Rate, and the wait's p50 and p99 below each other: a narrow column between two layers. */
-function Label({ placed, edge, at, rem }: { placed: PlacedEdge; edge: Edge; at: string | undefined; rem: number }) {
-  const { x, y } = placed.label;
+/** What a call's label says: its rate, and the wait's p50 and p99 below each other. */
+function labelLines(edge: Edge): string[] {
   const waits = [edge.wait_p50_ns, edge.wait_p99_ns].flatMap((ns) => (ns === null ? [] : [formatDuration(ns)]));
   // Of a sample alone no rate is known.
-  const lines = [edge.sampled ? `${formatShort(edge.count)} seen` : `${formatNumber(edge.rate_per_s)} /s`, ...waits];
-  const width = Math.max(...lines.map((line) => line.length)) * 0.5 * rem;
-  const top = y - (lines.length / 2) * LINE * rem;
+  return [edge.sampled ? `${formatShort(edge.count)} seen` : `${formatNumber(edge.rate_per_s)} /s`, ...waits];
+}
+
+/** The box around a label. */
+function labelSize(edge: Edge | undefined, rem: number): Size {
+  const lines = edge === undefined ? [] : labelLines(edge);
+  return { width: Math.max(0, ...lines.map((line) => line.length)) * SMALL * rem, height: lines.length * LINE * rem };
+}
+
+/** A label: a narrow column between two layers. */
+function Label({ placed, edge, at, rem }: { placed: PlacedEdge; edge: Edge; at: string | undefined; rem: number }) {
+  const { x, y } = placed.label;
+  const lines = labelLines(edge);
+  const { width, height } = labelSize(edge, rem);
+  const top = y - height / 2;
   return (
     <g class={`edge label${touches(edge, at)}`} aria-hidden="true" pointer-events="none">
-      <rect x={x - width / 2} y={top} width={width} height={lines.length * LINE * rem} rx={3} />
+      <rect x={x - width / 2} y={top} width={width} height={height} rx={3} />
       {lines.map((line, index) => (
         <text key={index} x={x} y={top + (index + 0.78) * LINE * rem} text-anchor="middle" class={index === 0 ? undefined : 'wait'}>{line}</text>
       ))}

@@ -6,6 +6,7 @@ import { useRef } from 'preact/hooks';
 import { useQuestion } from '../../api/question';
 import type { Alarm, LimitReport, LimitState, Now as Answered } from '../../api/types';
 import { formatCount, formatDuration, formatNumber, formatShare, formatTime, formatTimeOfDay } from '../../draw/format';
+import { NO_CPU_OF_ALL, Unknown } from '../../draw/unknown';
 import { go, place } from '../../selection/current';
 import { toClass, toLimited, toWorst } from '../../selection/links';
 import { Answer, Empty } from '../../shell/answer';
@@ -180,7 +181,7 @@ function Class({ row }: { row: ClassRow }) {
       <td class="number">{silent ? '–' : formatDuration(last.p99_ns)}</td>
       <td class="number">{silent ? '–' : <Link to={toWorst(row.name)} title="Worst cases">{formatDuration(last.max_ns)}</Link>}</td>
       <td><Trail row={row} /></td>
-      <td class="number">{last.cpu_share === null || silent ? '–' : formatNumber(last.cpu_share)}</td>
+      <td class="number">{silent ? '–' : last.cpu_share === null ? <Unknown why={NO_CPU_OF_ALL} /> : formatNumber(last.cpu_share)}</td>
       <td class="number">{formatCount(last.open)}</td>
       <td class={`number${last.not_good > 0 ? ' bad' : ''}`}>{formatCount(last.not_good)}</td>
       <td><Limit limit={last.limit} /></td>

@@ -6,6 +6,7 @@ import { useQuestion } from '../../api/question';
 import type { Ring as OneRing, Rings as Answered } from '../../api/types';
 import { formatCount, formatDuration, formatTime, formatTimeOfDay } from '../../draw/format';
 import { SortedTable, type Column } from '../../draw/sorted-table';
+import { NO_CPU, NO_CPU_OF_ALL, Unknown } from '../../draw/unknown';
 import { go, place } from '../../selection/current';
 import { toChain, toClass } from '../../selection/links';
 import { Answer, Empty } from '../../shell/answer';
@@ -109,7 +110,7 @@ function Classes({ answer }: { answer: OneRing }) {
     { key: 'p50', title: 'p50', number: true, by: (row) => row.p50_ns, show: (row) => formatDuration(row.p50_ns) },
     { key: 'p99', title: 'p99', number: true, by: (row) => row.p99_ns, show: (row) => formatDuration(row.p99_ns) },
     { key: 'max', title: 'Max', number: true, by: (row) => row.max_ns, show: (row) => formatDuration(row.max_ns) },
-    { key: 'cpu', title: 'CPU', number: true, hint: 'CPU time of all of them', by: (row) => row.cpu_ns, show: (row) => formatDuration(row.cpu_ns) },
+    { key: 'cpu', title: 'CPU', number: true, hint: 'CPU time of all of them', by: (row) => row.cpu_ns, show: (row) => (row.cpu_ns === null ? <Unknown why={NO_CPU_OF_ALL} /> : formatDuration(row.cpu_ns)) },
   ];
   return <section class="panel scroll" aria-label="Classes"><SortedTable caption="Classes" shown columns={columns} rows={answer.classes} id={(row) => row.class} /></section>;
 }
@@ -151,7 +152,7 @@ function Last({ answer }: { answer: OneRing }) {
               <td>{formatTimeOfDay(row.start_ns, 6)}</td>
               <td>{row.class}</td>
               <td class="number">{formatDuration(row.elapsed_ns)}</td>
-              <td class="number">{row.cpu_ns === null ? '–' : formatDuration(row.cpu_ns)}</td>
+              <td class="number">{row.cpu_ns === null ? <Unknown why={NO_CPU} /> : formatDuration(row.cpu_ns)}</td>
               <td class={row.status.toLowerCase() === 'good' ? 'quiet' : 'bad'}>{row.status}</td>
               <td class="mono">{row.chain === '' ? '–' : <Link to={toChain(row.chain, row.start_ns)} title="Once it is collected">{row.chain.slice(0, 12)}</Link>}</td>
             </tr>

@@ -347,7 +347,8 @@ function usePointer(
     onPointerDown: (event: PointerEvent) => {
       const at = where(event);
       const pans = event.button === 1 || (event.button === 0 && space.current);
-      if ((event.button !== 0 && !pans) || !inside(at)) return;
+      // A second finger begins nothing.
+      if (!event.isPrimary || (event.button !== 0 && !pans) || !inside(at)) return;
       (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
       if (pans) {
         event.preventDefault();
@@ -358,6 +359,7 @@ function usePointer(
       start.current = { at, moves: taken ? marked : undefined, last: undefined };
     },
     onPointerMove: (event: PointerEvent) => {
+      if (!event.isPrimary) return;
       const at = where(event);
       setPointer(inside(at) ? at : undefined);
       const taken = pan.current;

@@ -9,6 +9,7 @@ import { linear, scaleOf } from '../../draw/scale';
 import { useSize } from '../../draw/size';
 import { panned, STEP, useGesture, zoomed, type Range } from '../../draw/zoom';
 import { go, place } from '../../selection/current';
+import { useHold } from '../../selection/live';
 import { selectionParams } from '../../selection/place';
 import { Answer, Empty } from '../../shell/answer';
 import { useKeys } from '../../shell/keys';
@@ -29,6 +30,8 @@ export function ScatterView() {
   const { selection, own } = place();
   const scale = own['scale'] === 'linear' ? 'linear' : 'log';
   const brush = parseBrush(own['brush']);
+  // Whoever looks at what is marked does not want it to move away.
+  useHold(brush !== undefined);
   const { ref, width, height } = useSize<HTMLDivElement>();
   const across = useBins(width - 76, MOST_BINS.width);
   const up = useBins(height - 90, MOST_BINS.height);

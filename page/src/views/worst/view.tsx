@@ -4,6 +4,7 @@ import './style.css';
 import { useQuestion } from '../../api/question';
 import type { Worst as Answered } from '../../api/types';
 import { formatDate, formatDuration, formatShare, formatTime, formatTimeOfDay } from '../../draw/format';
+import { NO_CPU, Unknown } from '../../draw/unknown';
 import { go, place } from '../../selection/current';
 import { toChain, toClass } from '../../selection/links';
 import { selectionParams } from '../../selection/place';
@@ -91,7 +92,7 @@ function Case({ row, most, oneDay }: { row: Row; most: number; oneDay: boolean }
       <td class="bar-cell" aria-hidden="true">
         <span class="length" style={{ width: `${(row.elapsed_ns / most) * 100}%` }}>{cpu !== null && <span class="cpu" style={{ width: `${cpu * 100}%` }} />}</span>
       </td>
-      <td class="number">{row.cpu_ns === null || cpu === null ? '–' : `${formatDuration(row.cpu_ns)} (${formatShare(cpu)})`}</td>
+      <td class="number">{row.cpu_ns === null ? <Unknown why={NO_CPU} /> : cpu === null ? formatDuration(row.cpu_ns) : `${formatDuration(row.cpu_ns)} (${formatShare(cpu)})`}</td>
       <td>{oneDay ? formatTimeOfDay(row.start_ns) : formatTime(row.start_ns)}</td>
       <td>{row.host}</td>
       <td class="number">{row.process}</td>

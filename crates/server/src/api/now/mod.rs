@@ -9,11 +9,11 @@ mod judge;
 mod slower;
 mod watch;
 
-use super::Api;
 use super::asked::{Plain, QuestionName};
 use super::error::{ApiError, ErrorBody};
 use super::rings::rings_in;
 use super::stored::quantiles;
+use super::{Api, cpu};
 use crate::limits::Limit;
 use alarms::Alarm;
 use axum::Json;
@@ -95,7 +95,8 @@ pub(super) struct Class {
     p50_ns: u64,
     p99_ns: u64,
     max_ns: u64,
-    /// Processors that its threads kept busy, those of transactions inside them among it.
+    /// Processors that its threads kept busy, those of transactions inside them among it; null
+    /// where no transaction in the window has a CPU time.
     cpu_share: Option<f64>,
     /// Transactions that have not ended, of processes on this host.
     open: u64,
@@ -358,7 +359,7 @@ impl Sums {
             p50_ns,
             p99_ns,
             max_ns,
-            cpu_share: Some(self.cpu_ns as f64 / 1e9 / seconds),
+            cpu_share: cpu::of_sum(self.cpu_ns).map(|ns| ns as f64 / 1e9 / seconds),
             open: self.open,
             not_good: self.not_good,
             limit,

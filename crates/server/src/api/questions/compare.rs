@@ -41,6 +41,7 @@ pub(in crate::api) struct Compare {
     edges_ns: Vec<u64>,
     /// Null where one of them has fewer than two durations.
     difference: Option<DifferenceView>,
+    /// Those that moved the mean and the tail most first.
     hops: Vec<CompareHop>,
     /// The common edges of the hops' histograms; none without hops.
     hop_edges_ns: Vec<u64>,
@@ -87,8 +88,21 @@ pub(in crate::api) struct CompareHop {
     b: HopSide,
     /// The difference of the medians.
     shift_ns: i64,
+    /// Its part of the difference of the mean durations; a chain without the hop has none of it.
+    mean_change_ns: f64,
+    /// Its share of that: all shares add up to 1. Negative where it went the other way; 0 where
+    /// there is no difference.
+    share_of_mean: f64,
+    /// Its part of the difference of the tails' mean durations: a tail is the slowest hundredth of
+    /// a side's sampled chains, at least one.
+    tail_change_ns: f64,
+    /// Its share of that, as `share_of_mean`.
+    share_of_tail: f64,
     /// By Kolmogorov and Smirnov's test; 1 where one side has no such hop.
     p_value: f64,
+    /// By Fisher's exact test of what is above the 99th percentile of both sides together: whether
+    /// one is more often slow. 1 where one side has no such hop, or both have fewer than a hundred.
+    tail_p_value: f64,
 }
 
 /// A path, and its durations in both.
@@ -191,7 +205,12 @@ fn view(found: ask::Comparison, b_store: Option<String>) -> Compare {
         a: part.a.into(),
         b: part.b.into(),
         shift_ns: part.shift_ns,
+        mean_change_ns: part.change_ns,
+        share_of_mean: part.share,
+        tail_change_ns: part.tail_change_ns,
+        share_of_tail: part.tail_share,
         p_value: part.p_value.unwrap_or(1.0),
+        tail_p_value: part.tail_p_value.unwrap_or(1.0),
     };
     let path = |(path, a, b): (String, u64, u64)| ComparePath {
         path,
