@@ -19,11 +19,26 @@ pub(crate) enum State {
     Nothing,
 }
 
+/// About which orders, and how.
+#[derive(Clone, Debug)]
+pub(crate) struct Question {
+    /// They were placed within: UTC, nanoseconds.
+    pub(crate) range_ns: Range<i64>,
+    /// Until when one without its leaf is open; it changes no verdict.
+    pub(crate) timeout: Option<&'static str>,
+}
+
+impl Question {
+    /// About all orders.
+    pub(crate) const ALL: Self = Self { range_ns: ANY_TIME, timeout: None };
+}
+
+const ANY_TIME: Range<i64> = i64::MIN..i64::MAX;
+
 /// A question that was asked, and its answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
-    /// The roots that it is about: UTC, nanoseconds.
-    pub(crate) range_ns: Range<i64>,
+    pub(crate) question: Question,
     /// When it was asked, and when it was answered.
     pub(crate) at_ns: Range<i64>,
     pub(crate) state: State,
@@ -38,26 +53,36 @@ impl Asked {
     }
 }
 
-/// All orders.
-pub(crate) const ALL: Range<i64> = i64::MIN..i64::MAX;
-
 /// Asks whether orders reach a class in time.
 pub(crate) struct Asker<'a> {
     pub(crate) shop: &'a Shop,
     pub(crate) leaf: &'a str,
+    /// In how many processes.
+    pub(crate) leaves: usize,
 }
 
 impl Asker<'_> {
-    /// Asks about the orders that were placed within a range.
-    pub(crate) fn ask(&self, range_ns: Range<i64>) -> Asked {
+    /// What the programs have really done until now.
+    pub(crate) fn truth(&self) -> Truth {
+        Truth::read(&self.shop.truth_folder(), self.leaves)
+    }
+
+    pub(crate) fn ask(&self, question: Question) -> Asked {
         let root = ["chains", "--root", "place order", "--leaf", self.leaf, "--limit", "1s"];
         let mut command = self.shop.world.command(&root);
-        command.args(["--each-root", "--timeout", "5s", "--check", "--json"]);
+        command.args(["--each-root", "--check", "--json"]);
+        if let Some(timeout) = question.timeout {
+            command.args(["--timeout", timeout]);
+        }
+        if self.leaves > 1 {
+            command.args(["--leaves", &format!("{}..", self.leaves), "--distinct", "process"]);
+        }
+        let range_ns = &question.range_ns;
         let instant = |ns: i64| Timestamp::from_nanosecond(i128::from(ns)).unwrap().to_string();
-        if range_ns.start != ALL.start {
+        if range_ns.start != ANY_TIME.start {
             command.args(["--from", &instant(range_ns.start)]);
         }
-        if range_ns.end != ALL.end {
+        if range_ns.end != ANY_TIME.end {
             command.args(["--until", &instant(range_ns.end)]);
         }
         let begun_ns = chronoscope_clock::utc_now_ns();
@@ -71,18 +96,18 @@ impl Asker<'_> {
             _ => panic!("{command:?}: {}", text(&output.stderr)),
         };
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-        Asked { range_ns, at_ns, state, arrivals: answer["chains"]["arrivals"].clone() }
+        Asked { question, at_ns, state, arrivals: answer["chains"]["arrivals"].clone() }
     }
 
     /// Asks again and again until an answer about all orders says that; at most 60 s.
     pub(crate) fn wait_for(&self, state: State) -> Asked {
         let begun_ns = chronoscope_clock::utc_now_ns();
-        let mut asked = self.ask(ALL);
+        let mut asked = self.ask(Question::ALL);
         while asked.state != state {
             let waited_ns = chronoscope_clock::utc_now_ns() - begun_ns;
             assert!(waited_ns < 60_000_000_000, "still not {state:?}: {asked:#?}");
             chronoscope_clock::sleep(Duration::from_millis(500));
-            asked = self.ask(ALL);
+            asked = self.ask(Question::ALL);
         }
         asked
     }
@@ -94,8 +119,8 @@ impl Asker<'_> {
             let asking = scope.spawn(|| {
                 let mut asked = Vec::new();
                 while !ended.load(Ordering::Relaxed) {
-                    asked.push(self.ask(ALL));
-                    asked.push(self.ask(dice.cut(&self.shop.truth())));
+                    asked.push(self.ask(Question::ALL));
+                    asked.push(self.ask(dice.question(&self.truth())));
                 }
                 asked
             });
@@ -134,17 +159,22 @@ impl Dice {
         usize::try_from(self.0 % bound as u64).unwrap()
     }
 
-    /// From one order's instant until another's; now and then open at one end.
-    pub(crate) fn cut(&mut self, truth: &Truth) -> Range<i64> {
+    /// About orders from one until another; now and then open at one end.
+    pub(crate) fn question(&mut self, truth: &Truth) -> Question {
+        let timeout = [None, Some("1s"), Some("5s")][self.below(3)];
+        Question { range_ns: self.cut(truth), timeout }
+    }
+
+    fn cut(&mut self, truth: &Truth) -> Range<i64> {
         let placed: Vec<i64> = truth.0.values().map(|order| order.placed_ns.start).collect();
         if placed.is_empty() {
-            return ALL;
+            return ANY_TIME;
         }
         let (one, other) = (self.below(placed.len()), self.below(placed.len()));
         let (from, until) = (placed[one.min(other)], placed[one.max(other)]);
         match self.below(8) {
-            0 => ALL.start..until,
-            1 => from..ALL.end,
+            0 => ANY_TIME.start..until,
+            1 => from..ANY_TIME.end,
             _ => from..until,
         }
     }

@@ -13,14 +13,14 @@ impl Order {
     /// Whether at an instant it certainly is beyond the limit: late, or not shipped at all.
     fn has_violated(&self, at_ns: i64) -> bool {
         let due_ns = self.placed_ns.end + LIMIT_NS;
-        at_ns > due_ns && self.shipped_ns.iter().all(|shipped| *shipped > due_ns)
+        at_ns > due_ns && self.shipped_ns.is_none_or(|shipped_ns| shipped_ns > due_ns)
     }
 
     /// Whether at an instant it may be beyond the limit.
     fn may_have_violated(&self, at_ns: i64) -> bool {
         let due_ns = self.placed_ns.start + LIMIT_NS;
-        let in_time = |shipped: &i64| shipped + SPAN_END_NS <= due_ns;
-        at_ns > due_ns && (self.shipped_ns.is_empty() || !self.shipped_ns.iter().all(in_time))
+        let late = |shipped_ns| shipped_ns + SPAN_END_NS > due_ns;
+        at_ns > due_ns && self.shipped_ns.is_none_or(late)
     }
 }
 
@@ -31,7 +31,7 @@ fn holds_with(violations: usize, count: usize) -> bool {
 
 /// What is wrong with a verdict; `truth` is of a later instant than it.
 pub(crate) fn wrong(truth: &Truth, asked: &Asked) -> Option<String> {
-    let mut orders = truth.placed(&asked.range_ns);
+    let mut orders = truth.placed(&asked.question.range_ns);
     orders.retain(|order| order.placed_ns.start < asked.at_ns.end);
     let count =
         |violated: &dyn Fn(&Order) -> bool| orders.iter().filter(|order| violated(order)).count();
@@ -76,14 +76,14 @@ fn contradiction(asked: &Asked) -> Option<String> {
 
 /// The answer about all orders, with everything decided, counts what happened.
 pub(crate) fn check_counts(truth: &Truth, asked: &Asked) {
-    let orders = truth.placed(&asked.range_ns);
+    let orders = truth.placed(&asked.question.range_ns);
     let count =
         |property: &dyn Fn(&Order) -> bool| orders.iter().filter(|order| property(order)).count();
-    let shipped = count(&|order| !order.shipped_ns.is_empty());
+    let shipped = count(&|order| order.shipped_ns.is_some());
     assert_eq!(asked.count("roots"), orders.len(), "{asked:#?}");
     assert_eq!(asked.count("arrived"), shipped, "{asked:#?}");
     assert_eq!(asked.count("missing"), orders.len() - shipped, "{asked:#?}");
-    let late = |order: &Order, violated: bool| !order.shipped_ns.is_empty() && violated;
+    let late = |order: &Order, violated: bool| order.shipped_ns.is_some() && violated;
     let at_least = count(&|order| late(order, order.has_violated(i64::MAX)));
     let at_most = count(&|order| late(order, order.may_have_violated(i64::MAX)));
     let said = asked.count("late");

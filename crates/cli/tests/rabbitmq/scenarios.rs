@@ -1,6 +1,6 @@
 //! What happens to orders, and what is asked of it.
 
-use crate::ask::{ALL, Asked, Asker, Dice, State};
+use crate::ask::{Asked, Asker, Dice, Question, State};
 use crate::judge::{check_counts, wrong};
 use crate::shop::Shop;
 use crate::world::wait_until;
@@ -12,12 +12,27 @@ const QUESTIONS_AFTER: usize = 20;
 /// Wrong verdicts that are printed.
 const SHOWN_MAX: usize = 5;
 
+/// Whether everything is known once a scenario is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Afterwards {
+    /// Every verdict is decided.
+    Known,
+    /// Spans are lost, or links are not followed.
+    NotAllKnown,
+}
+
 /// Asks about cuts of time until now, and compares every answer with what happened.
-fn check(asker: &Asker<'_>, dice: &mut Dice, mut asked: Vec<Asked>) {
+fn check(asker: &Asker<'_>, dice: &mut Dice, mut asked: Vec<Asked>, afterwards: Afterwards) {
+    let truth = asker.truth();
     for _ in 0..QUESTIONS_AFTER {
-        asked.push(asker.ask(dice.cut(&asker.shop.truth())));
+        let question = dice.question(&truth);
+        let nothing = truth.placed(&question.range_ns).is_empty();
+        let answer = asker.ask(question);
+        assert_eq!(answer.state == State::Nothing, nothing, "{answer:#?}");
+        let open = answer.state == State::Undetermined && afterwards == Afterwards::Known;
+        assert!(!open, "still undetermined: {answer:#?}");
+        asked.push(answer);
     }
-    let truth = asker.shop.truth();
     let count = |state| asked.iter().filter(|asked| asked.state == state).count();
     let states = [State::Holds, State::DoesNotHold, State::Undetermined, State::Nothing];
     println!("{states:?}: {:?} of {} answers", states.map(count), asked.len());
@@ -31,7 +46,7 @@ fn check(asker: &Asker<'_>, dice: &mut Dice, mut asked: Vec<Asked>) {
 fn a_purged_queue_is_no_requirement_that_holds() {
     let Some(shop) = Shop::open("purge") else { return };
     let (server, mut dice) = (shop.world.serve(0), Dice::new());
-    let asker = Asker { shop: &shop, leaf: "purge.parcels receive" };
+    let asker = Asker { shop: &shop, leaf: "purge.parcels receive", leaves: 1 };
     let mut publisher = shop.publisher(&server);
     let _consumer = shop.consumer(&server, "consumer", "parcels");
     let mut worker = None;
@@ -41,11 +56,11 @@ fn a_purged_queue_is_no_requirement_that_holds() {
         assert_eq!(publisher.tell("purge purge.orders"), "300");
         worker = Some(shop.worker(&server, "orders", "parcels", 0));
         publisher.tell("publish purge.orders 301 200 10");
-        wait_until("200 are shipped", || shop.truth().shipped() == 200);
+        wait_until("200 are shipped", || asker.truth().shipped() == 200);
     });
     let last = asker.wait_for(State::DoesNotHold);
-    check_counts(&shop.truth(), &last);
-    check(&asker, &mut dice, asked);
+    check_counts(&asker.truth(), &last);
+    check(&asker, &mut dice, asked, Afterwards::Known);
 }
 
 /// A batch of ten is one span with ten links. Only the first is followed: of the others nobody
@@ -54,18 +69,18 @@ fn a_purged_queue_is_no_requirement_that_holds() {
 fn messages_of_a_batch_are_unknown_and_not_missing() {
     let Some(shop) = Shop::open("batch") else { return };
     let (server, mut dice) = (shop.world.serve(0), Dice::new());
-    let asker = Asker { shop: &shop, leaf: "ship orders" };
+    let asker = Asker { shop: &shop, leaf: "ship orders", leaves: 1 };
     let mut publisher = shop.publisher(&server);
     let _batch = shop.batch(&server, "orders");
     let asked = asker.watch(&mut dice, || {
         publisher.tell("publish batch.orders 1 300 10");
-        wait_until("all are shipped", || shop.truth().shipped() == 300);
+        wait_until("all are shipped", || asker.truth().shipped() == 300);
     });
-    wait_until("all spans are there", || asker.ask(ALL).count("unfollowed_links") == 270);
-    let last = asker.ask(ALL);
+    wait_until("all spans are there", || asker.ask(Question::ALL).count("unfollowed_links") == 270);
+    let last = asker.ask(Question::ALL);
     assert_eq!((last.state, last.count("roots")), (State::Undetermined, 300), "{last:#?}");
     assert_eq!((last.count("arrived"), last.count("unknown")), (30, 270), "{last:#?}");
-    check(&asker, &mut dice, asked);
+    check(&asker, &mut dice, asked, Afterwards::NotAllKnown);
 }
 
 /// The orders of one tenant are worked on for longer than the limit; those of the others are not.
@@ -73,7 +88,7 @@ fn messages_of_a_batch_are_unknown_and_not_missing() {
 fn a_slow_tenant_is_late_and_the_others_are_not() {
     let Some(shop) = Shop::open("slow") else { return };
     let (server, mut dice) = (shop.world.serve(0), Dice::new());
-    let asker = Asker { shop: &shop, leaf: "slow.parcels receive" };
+    let asker = Asker { shop: &shop, leaf: "slow.parcels receive", leaves: 1 };
     let mut publisher = shop.publisher(&server);
     let _consumer = shop.consumer(&server, "consumer", "parcels");
     let _worker = shop.worker(&server, "orders", "parcels", 0);
@@ -85,17 +100,18 @@ fn a_slow_tenant_is_late_and_the_others_are_not() {
             publisher.tell(&format!("publish slow.orders {} 10 10", first + 1));
         }
         publisher.tell("publish slow.orders 114 80 10");
-        wait_until("all are shipped", || shop.truth().shipped() == 193);
+        wait_until("all are shipped", || asker.truth().shipped() == 193);
     });
     asker.wait_for(State::DoesNotHold);
-    wait_until("all spans are there", || asker.ask(ALL).count("arrived") == 193);
-    check_counts(&shop.truth(), &asker.ask(ALL));
+    wait_until("all spans are there", || asker.ask(Question::ALL).count("arrived") == 193);
+    check_counts(&asker.truth(), &asker.ask(Question::ALL));
     // Before the slow tenant's first order the requirement holds, if the machine was as quick.
-    let (truth, until_ns) = (shop.truth(), shop.truth().0[&81].placed_ns.start);
-    let before = asker.ask(ALL.start..until_ns);
+    let (truth, until_ns) = (asker.truth(), asker.truth().0[&81].placed_ns.start);
+    let range_ns = i64::MIN..until_ns;
+    let before = asker.ask(Question { range_ns, ..Question::ALL });
     assert_eq!(wrong(&truth, &before), None);
     assert_ne!(before.state, State::Undetermined, "all of these arrived: {before:#?}");
-    check(&asker, &mut dice, asked);
+    check(&asker, &mut dice, asked, Afterwards::Known);
 }
 
 /// A consumer is killed with what it had not exported yet, and another takes its place: its
@@ -104,7 +120,7 @@ fn a_slow_tenant_is_late_and_the_others_are_not() {
 fn a_killed_consumer_is_no_broken_requirement() {
     let Some(shop) = Shop::open("consumer") else { return };
     let (server, mut dice) = (shop.world.serve(0), Dice::new());
-    let asker = Asker { shop: &shop, leaf: "consumer.parcels receive" };
+    let asker = Asker { shop: &shop, leaf: "consumer.parcels receive", leaves: 1 };
     let mut publisher = shop.publisher(&server);
     let _worker = shop.worker(&server, "orders", "parcels", 0);
     let victim = shop.consumer(&server, "victim", "parcels");
@@ -112,16 +128,16 @@ fn a_killed_consumer_is_no_broken_requirement() {
     let mut replacement = None;
     let asked = asker.watch(&mut dice, || {
         publisher.begin("publish consumer.orders 1 300 10");
-        wait_until("some are shipped", || shop.truth().shipped() > 100);
+        wait_until("some are shipped", || asker.truth().shipped() > 100);
         victim.kill();
         replacement = Some(shop.consumer(&server, "replacement", "parcels"));
         publisher.reply();
-        wait_until("all are shipped", || shop.truth().shipped() == 300);
+        wait_until("all are shipped", || asker.truth().shipped() == 300);
         // The other consumer has delivered everything up to later than the lost ones.
         publisher.tell("publish consumer.orders 301 30 100");
-        wait_until("all are shipped", || shop.truth().shipped() == 330);
+        wait_until("all are shipped", || asker.truth().shipped() == 330);
     });
-    check(&asker, &mut dice, asked);
+    check(&asker, &mut dice, asked, Afterwards::NotAllKnown);
 }
 
 /// A worker is killed with what it had not exported yet: of some orders the chain has a hole
@@ -130,21 +146,48 @@ fn a_killed_consumer_is_no_broken_requirement() {
 fn a_killed_worker_is_no_broken_requirement() {
     let Some(shop) = Shop::open("worker") else { return };
     let (server, mut dice) = (shop.world.serve(0), Dice::new());
-    let asker = Asker { shop: &shop, leaf: "worker.parcels receive" };
+    let asker = Asker { shop: &shop, leaf: "worker.parcels receive", leaves: 1 };
     let mut publisher = shop.publisher(&server);
     let _consumer = shop.consumer(&server, "consumer", "parcels");
     let victim = shop.worker(&server, "orders", "parcels", 0);
     let _other = shop.worker(&server, "orders", "parcels", 0);
     let asked = asker.watch(&mut dice, || {
         publisher.begin("publish worker.orders 1 300 10");
-        wait_until("some are shipped", || shop.truth().shipped() > 100);
+        wait_until("some are shipped", || asker.truth().shipped() > 100);
         victim.kill();
         publisher.reply();
-        wait_until("all are shipped", || shop.truth().shipped() == 300);
+        wait_until("all are shipped", || asker.truth().shipped() == 300);
         publisher.tell("publish worker.orders 301 30 100");
-        wait_until("all are shipped", || shop.truth().shipped() == 330);
+        wait_until("all are shipped", || asker.truth().shipped() == 330);
     });
-    check(&asker, &mut dice, asked);
+    check(&asker, &mut dice, asked, Afterwards::NotAllKnown);
+}
+
+/// Two displays show every order. One is cut off from the exchange for a while: half an arrival is
+/// none.
+#[test]
+fn what_one_of_two_displays_misses_did_not_arrive() {
+    let Some(shop) = Shop::open("display") else { return };
+    let (server, mut dice) = (shop.world.serve(0), Dice::new());
+    let asker = Asker { shop: &shop, leaf: "display.news receive", leaves: 2 };
+    let mut publisher = shop.publisher(&server);
+    publisher.tell("exchange display.news");
+    let _one = shop.consumer(&server, "one", "one");
+    let _other = shop.consumer(&server, "other", "other");
+    publisher.tell("bind display.one display.news");
+    publisher.tell("bind display.other display.news");
+    let asked = asker.watch(&mut dice, || {
+        publisher.tell("announce display.news 1 100 10");
+        publisher.tell("unbind display.other display.news");
+        publisher.tell("announce display.news 101 20 10");
+        publisher.tell("bind display.other display.news");
+        publisher.tell("announce display.news 121 180 10");
+        wait_until("all others are shown", || asker.truth().shipped() == 280);
+    });
+    asker.wait_for(State::DoesNotHold);
+    wait_until("all spans are there", || asker.ask(Question::ALL).count("arrived") == 280);
+    check_counts(&asker.truth(), &asker.ask(Question::ALL));
+    check(&asker, &mut dice, asked, Afterwards::Known);
 }
 
 /// The collector is killed and started again while orders are placed, three of which get lost:
@@ -153,7 +196,7 @@ fn a_killed_worker_is_no_broken_requirement() {
 fn a_killed_collector_hides_no_lost_order() {
     let Some(shop) = Shop::open("collector") else { return };
     let (server, mut dice) = (shop.world.serve(0), Dice::new());
-    let asker = Asker { shop: &shop, leaf: "collector.parcels receive" };
+    let asker = Asker { shop: &shop, leaf: "collector.parcels receive", leaves: 1 };
     let mut publisher = shop.publisher(&server);
     let _consumer = shop.consumer(&server, "consumer", "parcels");
     let _worker = shop.worker(&server, "orders", "parcels", 0);
@@ -168,10 +211,10 @@ fn a_killed_collector_hides_no_lost_order() {
         sleep(Duration::from_millis(500));
         again = Some(shop.world.serve(port));
         publisher.tell("publish collector.orders 201 100 10");
-        wait_until("all others are shipped", || shop.truth().shipped() == 297);
+        wait_until("all others are shipped", || asker.truth().shipped() == 297);
     });
     asker.wait_for(State::DoesNotHold);
-    wait_until("all spans are there", || asker.ask(ALL).count("arrived") == 297);
-    check_counts(&shop.truth(), &asker.ask(ALL));
-    check(&asker, &mut dice, asked);
+    wait_until("all spans are there", || asker.ask(Question::ALL).count("arrived") == 297);
+    check_counts(&asker.truth(), &asker.ask(Question::ALL));
+    check(&asker, &mut dice, asked, Afterwards::Known);
 }

@@ -1,6 +1,5 @@
 //! The shop: a RabbitMQ, a collector, and programs that take, work on and ship orders.
 
-use crate::truth::Truth;
 use crate::world::{Server, World, repository};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -85,8 +84,9 @@ impl Shop {
         let (python, broker) = (python()?, Broker::shared()?);
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let world = World::new();
-        std::fs::create_dir(world.path("truth")).unwrap();
-        Some(Self { world, name, python, broker, _turn: turn })
+        let shop = Self { world, name, python, broker, _turn: turn };
+        std::fs::create_dir(shop.truth_folder()).unwrap();
+        Some(shop)
     }
 
     /// A queue of this scenario.
@@ -94,9 +94,9 @@ impl Shop {
         format!("{}.{name}", self.name)
     }
 
-    /// What the programs have really done until now.
-    pub(crate) fn truth(&self) -> Truth {
-        Truth::read(&self.world.path("truth"))
+    /// Where each program writes what it does.
+    pub(crate) fn truth_folder(&self) -> PathBuf {
+        self.world.path("truth")
     }
 
     /// Takes orders on command.
@@ -121,7 +121,7 @@ impl Shop {
     }
 
     fn truth_file(&self, name: &str) -> String {
-        self.world.path("truth").join(name).to_str().unwrap().to_owned()
+        self.truth_folder().join(name).to_str().unwrap().to_owned()
     }
 
     fn program(&self, file: &str, server: &Server, arguments: &[&str]) -> Program {

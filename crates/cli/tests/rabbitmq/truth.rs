@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::ops::Range;
 use std::path::Path;
 
@@ -10,9 +11,8 @@ use std::path::Path;
 pub(crate) struct Order {
     /// The chain's root began within: UTC, nanoseconds.
     pub(crate) placed_ns: Range<i64>,
-    /// Instants at which it was shipped: an order that is delivered again is shipped again. The
-    /// span around it ends later.
-    pub(crate) shipped_ns: Vec<i64>,
+    /// When the last program that it needs had shipped it. The span around that ends later.
+    pub(crate) shipped_ns: Option<i64>,
 }
 
 /// The orders that were placed, by their numbers.
@@ -20,12 +20,14 @@ pub(crate) struct Order {
 pub(crate) struct Truth(pub(crate) BTreeMap<u64, Order>);
 
 impl Truth {
-    /// Reads the files of a folder, which programs may be writing.
-    pub(crate) fn read(folder: &Path) -> Self {
+    /// Reads the files of a folder, which programs may be writing: one of each. An order is
+    /// shipped when so many of them have shipped it. What is delivered again is shipped again;
+    /// the first time counts.
+    pub(crate) fn read(folder: &Path, programs: usize) -> Self {
         let mut truth = Self::default();
-        let mut shipped: BTreeMap<u64, Vec<i64>> = BTreeMap::new();
-        for file in std::fs::read_dir(folder).unwrap() {
-            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        let mut shipped: BTreeMap<u64, BTreeMap<OsString, i64>> = BTreeMap::new();
+        for file in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let text = std::fs::read_to_string(file.path()).unwrap();
             // The last line may not be written to its end.
             let whole = text.rfind('\n').map_or("", |end| &text[..end]);
             for line in whole.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
@@ -37,13 +39,17 @@ impl Truth {
                     }
                     None => {
                         let number = line["shipped"].as_u64().unwrap();
-                        shipped.entry(number).or_default().push(stamp("at_ns"));
+                        let programs = shipped.entry(number).or_default();
+                        programs.entry(file.file_name()).or_insert(stamp("at_ns"));
                     }
                 }
             }
         }
         for (number, order) in &mut truth.0 {
-            order.shipped_ns = shipped.remove(number).unwrap_or_default();
+            let by_program = shipped.remove(number).unwrap_or_default();
+            let mut shipped_ns: Vec<i64> = by_program.into_values().collect();
+            shipped_ns.sort_unstable();
+            order.shipped_ns = shipped_ns.get(programs - 1).copied();
         }
         truth
     }
@@ -60,6 +66,6 @@ impl Truth {
 
     /// How many were shipped.
     pub(crate) fn shipped(&self) -> usize {
-        self.0.values().filter(|order| !order.shipped_ns.is_empty()).count()
+        self.0.values().filter(|order| order.shipped_ns.is_some()).count()
     }
 }
