@@ -140,6 +140,28 @@ fn a_killed_consumer_is_no_broken_requirement() {
     check(&asker, &mut dice, asked, Afterwards::NotAllKnown);
 }
 
+/// A second consumer is started, whose first spans come seconds after what they tell of: nobody can
+/// know of it until then, and the orders that it ships are shipped nevertheless.
+#[test]
+fn a_consumer_that_nobody_knows_yet_is_no_broken_requirement() {
+    let Some(shop) = Shop::open("second") else { return };
+    let (server, mut dice) = (shop.world.serve(0), Dice::new());
+    let asker = Asker { shop: &shop, leaf: "second.parcels receive", leaves: 1 };
+    let mut publisher = shop.publisher(&server);
+    let _worker = shop.worker(&server, "orders", "parcels", 0);
+    let _first = shop.consumer(&server, "first", "parcels");
+    let mut second = None;
+    let asked = asker.watch(&mut dice, || {
+        publisher.tell("publish second.orders 1 100 10");
+        second = Some(shop.patient_consumer(&server, "second", "parcels"));
+        publisher.tell("publish second.orders 101 150 20");
+        wait_until("all are shipped", || asker.truth().shipped() == 250);
+        wait_until("all spans are there", || asker.ask(Question::ALL).count("arrived") == 250);
+    });
+    check_counts(&asker.truth(), &asker.ask(Question::ALL));
+    check(&asker, &mut dice, asked, Afterwards::Known);
+}
+
 /// A worker is killed with what it had not exported yet: of some orders the chain has a hole
 /// between the root and the shipment, which is known.
 #[test]

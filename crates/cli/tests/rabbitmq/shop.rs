@@ -9,6 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 /// What `opentelemetry-instrument` does; the script itself may not be where its first line says.
 const INSTRUMENT: &str =
     "from opentelemetry.instrumentation.auto_instrumentation import run; run()";
+/// Milliseconds; 5 s where it is not set.
+const EXPORT_DELAY: &str = "OTEL_BSP_SCHEDULE_DELAY";
 /// `tools/rabbitmq` ends with it where RabbitMQ cannot be had.
 const CANNOT_BE_HAD: Option<i32> = Some(3);
 
@@ -115,6 +117,13 @@ impl Shop {
         self.program("consumer.py", server, &[&self.truth_file(name), &self.queue(queue)])
     }
 
+    /// As [`Self::consumer`], with the delay of exports that the SDK has by itself.
+    pub(crate) fn patient_consumer(&self, server: &Server, name: &str, queue: &str) -> Program {
+        let arguments = [self.truth_file(name), self.queue(queue)];
+        let mut command = self.command("consumer.py", server, &[&arguments[0], &arguments[1]]);
+        Program::start(command.env_remove(EXPORT_DELAY))
+    }
+
     /// Ships orders ten at a time.
     pub(crate) fn batch(&self, server: &Server, queue: &str) -> Program {
         self.program("batch.py", server, &[&self.truth_file("batch"), &self.queue(queue)])
@@ -125,6 +134,10 @@ impl Shop {
     }
 
     fn program(&self, file: &str, server: &Server, arguments: &[&str]) -> Program {
+        Program::start(&mut self.command(file, server, arguments))
+    }
+
+    fn command(&self, file: &str, server: &Server, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.python);
         command.args(["-c", INSTRUMENT]).arg(self.python);
         command.arg(repository().join("crates/cli/tests/rabbitmq").join(file));
@@ -138,9 +151,9 @@ impl Shop {
         command.env("OTEL_EXPORTER_OTLP_ENDPOINT", format!("http://{}", server.address));
         command.env("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf");
         command.env("OTEL_TRACES_EXPORTER", "otlp").env("OTEL_METRICS_EXPORTER", "none");
-        command.env("OTEL_LOGS_EXPORTER", "none").env("OTEL_BSP_SCHEDULE_DELAY", "200");
+        command.env("OTEL_LOGS_EXPORTER", "none").env(EXPORT_DELAY, "200");
         command.env("OTEL_EXPERIMENTAL_RESOURCE_DETECTORS", "process,host");
-        Program::start(command)
+        command
     }
 }
 
@@ -153,7 +166,7 @@ pub(crate) struct Program {
 
 impl Program {
     /// Starts it and waits until it is attached to its queues.
-    fn start(mut command: Command) -> Self {
+    fn start(command: &mut Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let replies = BufReader::new(child.stdout.take().unwrap());
