@@ -70,13 +70,14 @@ impl Asker<'_> {
     pub(crate) fn ask(&self, question: Question) -> Asked {
         let root = ["chains", "--root", "place order", "--leaf", self.leaf, "--limit", "1s"];
         let mut command = self.shop.world.command(&root);
-        command.args(["--each-root", "--check", "--json"]);
+        command.args(["--check", "--json"]);
         if let Some(timeout) = question.timeout {
             command.args(["--timeout", timeout]);
         }
-        if self.leaves > 1 {
-            command.args(["--leaves", &format!("{}..", self.leaves), "--distinct", "process"]);
-        }
+        match self.leaves {
+            1 => command.arg("--each-root"),
+            count => command.args(["--leaves", &format!("{count}.."), "--distinct", "process"]),
+        };
         let range_ns = &question.range_ns;
         let instant = |ns: i64| Timestamp::from_nanosecond(i128::from(ns)).unwrap().to_string();
         if range_ns.start != ANY_TIME.start {
