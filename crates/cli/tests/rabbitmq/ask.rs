@@ -44,6 +44,8 @@ pub(crate) struct Asked {
     pub(crate) state: State,
     /// What became of the roots.
     pub(crate) arrivals: Value,
+    /// The verdict, as JSON has it.
+    pub(crate) verdict: Value,
 }
 
 impl Asked {
@@ -97,7 +99,9 @@ impl Asker<'_> {
             _ => panic!("{command:?}: {}", text(&output.stderr)),
         };
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-        Asked { question, at_ns, state, arrivals: answer["chains"]["arrivals"].clone() }
+        let [arrivals, verdict] =
+            ["arrivals", "verdict"].map(|part| answer["chains"][part].clone());
+        Asked { question, at_ns, state, arrivals, verdict }
     }
 
     /// Asks again and again until an answer about all orders says that; at most 60 s.

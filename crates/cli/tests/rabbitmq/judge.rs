@@ -68,7 +68,7 @@ fn contradiction(asked: &Asked) -> Option<String> {
         return Some("more are late than arrived".to_owned());
     }
     let states = [State::Holds, State::DoesNotHold, State::Undetermined];
-    let said = asked.arrivals["verdict"]["state"].as_str();
+    let said = asked.verdict["state"].as_str();
     let exit = states.iter().zip(["holds", "does_not_hold", "undetermined"]);
     let exit = exit.filter(|(state, _)| **state == asked.state).map(|(_, name)| name).next();
     (said != exit).then(|| format!("JSON says {said:?}, the exit code {exit:?}"))
