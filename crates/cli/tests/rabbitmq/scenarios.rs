@@ -2,7 +2,7 @@
 
 use crate::ask::{Asked, Asker, Dice, Question, State};
 use crate::judge::{check_counts, wrong};
-use crate::shop::Shop;
+use crate::shop::{EXPORT_DELAY, EXPORT_TIMEOUT, Shop};
 use crate::world::wait_until;
 use chronoscope_clock::sleep;
 use std::time::Duration;
@@ -153,7 +153,7 @@ fn a_consumer_that_nobody_knows_yet_is_no_broken_requirement() {
     let mut second = None;
     let asked = asker.watch(&mut dice, || {
         publisher.tell("publish second.orders 1 100 10");
-        second = Some(shop.patient_consumer(&server, "second", "parcels"));
+        second = Some(shop.consumer_with(&server, ("second", "parcels"), (EXPORT_DELAY, "5000")));
         publisher.tell("publish second.orders 101 150 20");
         wait_until("all are shipped", || asker.truth().shipped() == 250);
         wait_until("all spans are there", || asker.ask(Question::ALL).count("arrived") == 250);
@@ -239,4 +239,29 @@ fn a_killed_collector_hides_no_lost_order() {
     wait_until("all spans are there", || asker.ask(Question::ALL).count("arrived") == 297);
     check_counts(&asker.truth(), &asker.ask(Question::ALL));
     check(&asker, &mut dice, asked, Afterwards::Known);
+}
+
+/// The collector is away for longer than the consumer's exporter tries: spans are dropped, nobody
+/// says so, and the orders that they tell of are shipped nevertheless.
+#[test]
+fn spans_that_an_exporter_dropped_are_no_broken_requirement() {
+    let Some(shop) = Shop::open("dropped") else { return };
+    let (server, mut dice) = (shop.world.serve(0), Dice::new());
+    let asker = Asker { shop: &shop, leaf: "dropped.parcels receive", leaves: 1 };
+    let mut publisher = shop.publisher(&server);
+    let _worker = shop.worker(&server, "orders", "parcels", 0);
+    let timeout = (EXPORT_TIMEOUT, "1");
+    let _consumer = shop.consumer_with(&server, ("consumer", "parcels"), timeout);
+    let port = server.port();
+    let mut again = None;
+    let asked = asker.watch(&mut dice, || {
+        publisher.tell("publish dropped.orders 1 100 10");
+        drop(server); // killed
+        publisher.tell("publish dropped.orders 101 100 30");
+        again = Some(shop.world.serve(port));
+        publisher.tell("publish dropped.orders 201 100 30");
+        wait_until("all are shipped", || asker.truth().shipped() == 300);
+    });
+    wait_until("all roots are there", || asker.ask(Question::ALL).count("roots") == 300);
+    check(&asker, &mut dice, asked, Afterwards::NotAllKnown);
 }

@@ -9,8 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 /// What `opentelemetry-instrument` does; the script itself may not be where its first line says.
 const INSTRUMENT: &str =
     "from opentelemetry.instrumentation.auto_instrumentation import run; run()";
-/// Milliseconds; 5 s where it is not set.
-const EXPORT_DELAY: &str = "OTEL_BSP_SCHEDULE_DELAY";
+/// How long spans wait for others before they are exported, in milliseconds; 5 s where it is not
+/// set.
+pub(crate) const EXPORT_DELAY: &str = "OTEL_BSP_SCHEDULE_DELAY";
+/// How long an export is tried again before its spans are dropped; 10 s where it is not set.
+pub(crate) const EXPORT_TIMEOUT: &str = "OTEL_EXPORTER_OTLP_TIMEOUT";
 /// `tools/rabbitmq` ends with it where RabbitMQ cannot be had.
 const CANNOT_BE_HAD: Option<i32> = Some(3);
 
@@ -117,11 +120,16 @@ impl Shop {
         self.program("consumer.py", server, &[&self.truth_file(name), &self.queue(queue)])
     }
 
-    /// As [`Self::consumer`], with the delay of exports that the SDK has by itself.
-    pub(crate) fn patient_consumer(&self, server: &Server, name: &str, queue: &str) -> Program {
+    /// As [`Self::consumer`], with another setting of its SDK.
+    pub(crate) fn consumer_with(
+        &self,
+        server: &Server,
+        (name, queue): (&str, &str),
+        (setting, value): (&str, &str),
+    ) -> Program {
         let arguments = [self.truth_file(name), self.queue(queue)];
         let mut command = self.command("consumer.py", server, &[&arguments[0], &arguments[1]]);
-        Program::start(command.env_remove(EXPORT_DELAY))
+        Program::start(command.env(setting, value))
     }
 
     /// Ships orders ten at a time.
