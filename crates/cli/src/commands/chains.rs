@@ -2,8 +2,8 @@
 
 use crate::args::{Arrivals, Chains, Distinct, Span};
 use crate::arrivals;
-use crate::exit::Exit;
 use crate::causes::{Remark, Stamps, likely};
+use crate::exit::Exit;
 use crate::picture::Picture;
 use crate::screen::{asked, show};
 use crate::suggest::did_you_mean;
@@ -348,7 +348,8 @@ fn remarks(question: &Question, answer: &Answer) -> String {
         Remark::BeforeParentAcrossHosts
     });
     let before = format!("used, though the leaf starts before its parent ({before})");
-    let repeated = format!("rows left out: another has the same id ({})", likely(Remark::RepeatedId));
+    let repeated =
+        format!("rows left out: another has the same id ({})", likely(Remark::RepeatedId));
     let lines = [
         (counts.incomplete, "used, though a transaction between root and leaf is missing"),
         (counts.before_parent, &before),

@@ -59,7 +59,9 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
         eprintln!("answering on {}://{}/status", server.scheme(), server.address());
         eprintln!("the page is at {}://{}/", server.scheme(), server.address());
     }
-    started(&data_dir.display().to_string(), server.as_ref()).with("rings", ring_dir.display()).say();
+    started(&data_dir.display().to_string(), server.as_ref())
+        .with("rings", ring_dir.display())
+        .say();
     let mut summary = Summary::default();
     let ends_ns = args.duration.map(|time| {
         let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
