@@ -172,10 +172,12 @@ impl Dice {
 
     fn cut(&mut self, truth: &Truth) -> Range<i64> {
         let placed: Vec<i64> = truth.0.values().map(|order| order.placed_ns.start).collect();
-        if placed.is_empty() {
+        if placed.len() < 2 {
             return ANY_TIME;
         }
-        let (one, other) = (self.below(placed.len()), self.below(placed.len()));
+        // Two of them: a range that is empty is refused.
+        let one = self.below(placed.len());
+        let other = (one + 1 + self.below(placed.len() - 1)) % placed.len();
         let (from, until) = (placed[one.min(other)], placed[one.max(other)]);
         match self.below(8) {
             0 => ANY_TIME.start..until,
