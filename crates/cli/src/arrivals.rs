@@ -56,13 +56,13 @@ pub(crate) fn lines(arrivals: &Arrivals, zone: &Zone) -> String {
         u64::MAX => text += "  roots may have been lost, nobody knows how many\n",
         rows => text += &format!("  up to {} roots may have been lost\n", text::count(rows)),
     }
-    if arrivals.totals.bounds_ns.is_empty() && totals.arrived == totals.roots {
-        return text;
+    if !totals.bounds_ns.is_empty() || totals.arrived < totals.roots {
+        text += &quantiles(arrivals);
     }
-    text += &quantiles(arrivals);
     if let Some(at) = arrivals.roots_until_ns.filter(|at| *at < DELIVERED_ALL) {
+        let later = text::count(totals.roots - arrivals.judged.roots);
         let at = zone.instant(at);
-        text += &format!("  roots that ended after {at} are perhaps not here yet\n");
+        text += &format!("  judged are roots that started before {at}: {later} started later\n");
     }
     text
 }

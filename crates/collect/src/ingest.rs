@@ -146,12 +146,12 @@ impl Ingest {
             Backend::Files(files) => files,
             Backend::Cluster(sink) => return take_far(sink, source, batch, names, aliases),
         };
-        let delivered = delivered_by(batch);
+        let exported = exported_with(batch);
         let append = Append {
             batch: Some(batch),
             names: Some(names),
             aliases,
-            delivered: &delivered,
+            exported: &exported,
             ..Append::default()
         };
         let store_row = match source {
@@ -359,7 +359,7 @@ const ORDERED_WITHIN_NS: i64 = 2_000_000_000;
 
 /// How far the sources of foreign rows have delivered with these: to the latest end of each. Native
 /// rows come with a note of whoever read their ring.
-fn delivered_by(batch: &Batch) -> Vec<(ProcessId, i64)> {
+fn exported_with(batch: &Batch) -> Vec<(ProcessId, i64)> {
     let mut delivered: BTreeMap<ProcessId, i64> = BTreeMap::new();
     let foreign = batch.records().iter().filter(|record| record.flags().contains(Flags::FOREIGN));
     for record in foreign.filter(|record| !record.process.is_none()) {

@@ -7,6 +7,7 @@ use crate::sources::{Pass, PassNotes, Sources};
 use crate::status::Status;
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, ProcessId};
+use chronoscope_store::ask::SPANS_WITHIN_NS;
 use chronoscope_store::{Append, DELIVERED_ALL, Loss};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -134,6 +135,12 @@ impl<'a> Intake<'a> {
             self.unread.push(Loss { process: *process, from_ns, until_ns: now_ns, rows: 0 });
             self.gone.push(*process);
         }
+        // Spans that ended while nobody was here may have been dropped by their exporters, and
+        // those before that may never have left them.
+        if let Some(seen_ns) = ledger.deliveries.collector_ns().filter(|_| self.sink.is_store()) {
+            let from_ns = seen_ns.saturating_sub(SPANS_WITHIN_NS);
+            self.unread.push(Loss { process: ProcessId::NONE, from_ns, until_ns: now_ns, rows: 0 });
+        }
     }
 
     /// One pass over the rings, and a pause.
@@ -173,7 +180,8 @@ impl<'a> Intake<'a> {
     fn append(&mut self) -> bool {
         let PassNotes { names, cursors, lost, mut losses, mut delivered } = self.sources.notes();
         losses.extend(&self.unread);
-        delivered.extend(self.unread.iter().map(|loss| (loss.process, DELIVERED_ALL)));
+        let gone = self.unread.iter().filter(|loss| !loss.process.is_none());
+        delivered.extend(gone.map(|loss| (loss.process, DELIVERED_ALL)));
         let input = Append {
             batch: Some(&self.batch),
             names: names.as_ref(),

@@ -34,6 +34,11 @@ impl Sink {
         }
     }
 
+    /// Whether it is a store: what others export comes there, and not into a spool.
+    pub(crate) const fn is_store(&self) -> bool {
+        matches!(self, Self::Store(_))
+    }
+
     /// Whether rows wait for being made durable.
     pub(crate) fn has_unsynced(&self) -> bool {
         let (durable, rows) = match self {

@@ -59,7 +59,12 @@ impl From<&Verdict> for VerdictView {
 pub(crate) struct ArrivalsView {
     /// All roots.
     roots: u64,
-    /// Of these, known from their descendants only.
+    /// Of these, those that the verdict is on: they started before `judged_until_ns`.
+    judged: u64,
+    /// Roots that ended before are here: UTC ns since 1970; null where that is not known, and where
+    /// all sources have ended. The verdict is on roots that started before.
+    judged_until_ns: Option<i64>,
+    /// Of all roots, known from their descendants only.
     from_descendants: u64,
     arrived: u64,
     /// Of the arrived, those above the limit.
@@ -92,8 +97,6 @@ pub(crate) struct ArrivalsView {
     /// All sources of the leaf's class have delivered what ended before: UTC ns since 1970; null
     /// where that is not known, and where all have ended.
     horizon_ns: Option<i64>,
-    /// Roots that ended before are here: as `horizon_ns`.
-    roots_until_ns: Option<i64>,
     /// Over all roots, by name: p50 and so on.
     quantiles_ns: BTreeMap<String, BoundsView>,
     /// Sources of the leaf's class that have delivered less than others.
@@ -168,6 +171,8 @@ impl From<&Arrivals> for ArrivalsView {
         let instant = |at: Option<i64>| at.filter(|at| *at < DELIVERED_ALL);
         Self {
             roots: totals.roots,
+            judged: of.judged.roots,
+            judged_until_ns: instant(of.roots_until_ns),
             from_descendants: totals.from_descendants,
             arrived: totals.arrived,
             late: totals.late,
@@ -187,7 +192,6 @@ impl From<&Arrivals> for ArrivalsView {
             roots_lost_max: finite(of.roots_lost_max),
             horizon_known: of.horizon_ns.is_some(),
             horizon_ns: instant(of.horizon_ns),
-            roots_until_ns: instant(of.roots_until_ns),
             quantiles_ns: quantiles.collect(),
             silent: of.silent.iter().map(SilentView::from).collect(),
             named: of.named.iter().map(NamedRoot::from).collect(),

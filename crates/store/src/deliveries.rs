@@ -4,7 +4,8 @@
 //! delivered everything up to the end of the root's time. A collector notes how far it has read a
 //! ring, and that a ring was read to its end after its process had ended. A source of spans says
 //! nothing of itself: it has delivered up to the latest end among its spans, as long as it exports
-//! them in the order in which they ended.
+//! them in the order in which they ended. Another may export for the first time; the collector
+//! notes how far its own clock is, so that a question can allow for that.
 //!
 //! Limits: at most [`SOURCES_MAX`] processes; beyond, the one that delivered longest ago is
 //! forgotten and counts as one of which nothing is known.
@@ -20,15 +21,23 @@ pub const DELIVERED_ALL: i64 = i64::MAX;
 
 /// How far each process has delivered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Deliveries(BTreeMap<ProcessId, i64>);
+pub struct Deliveries(BTreeMap<ProcessId, Delivery>);
+
+/// How far a process has delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Delivery {
+    /// Everything that ended before is here or known to be lost: UTC, nanoseconds since 1970, by
+    /// the clock of its host.
+    pub until_ns: i64,
+    /// It exports spans, and says nothing of itself.
+    pub exports: bool,
+}
 
 impl Deliveries {
-    /// Notes that every transaction of a process that ended before `until_ns` (UTC, nanoseconds
-    /// since 1970, by the clock of its host) is here or known to be lost. An earlier instant than
-    /// is known changes nothing.
-    pub(crate) fn insert(&mut self, process: ProcessId, until_ns: i64) {
-        let known = self.0.entry(process).or_insert(until_ns);
-        *known = (*known).max(until_ns);
+    /// Takes in how far a process has delivered. An earlier instant than is known changes nothing.
+    pub(crate) fn insert(&mut self, process: ProcessId, delivery: Delivery) {
+        let known = self.0.entry(process).or_insert(delivery);
+        *known = (*known).max(delivery);
         if self.0.len() > SOURCES_MAX {
             let oldest = self.0.iter().min_by_key(|(id, at)| (**at, **id)).map(|(id, _)| *id);
             oldest.map(|id| self.0.remove(&id));
@@ -37,12 +46,22 @@ impl Deliveries {
 
     /// Up to when a process has delivered; `None` when nobody said.
     pub fn of(&self, process: ProcessId) -> Option<i64> {
-        self.0.get(&process).copied()
+        self.0.get(&process).map(|delivery| delivery.until_ns)
+    }
+
+    /// Whether a process exports spans.
+    pub fn exports(&self, process: ProcessId) -> bool {
+        self.0.get(&process).is_some_and(|delivery| delivery.exports)
+    }
+
+    /// Up to which instant of its own clock the collector itself has looked for rows.
+    pub fn collector_ns(&self) -> Option<i64> {
+        self.of(ProcessId::NONE)
     }
 
     /// All that is known.
-    pub fn iter(&self) -> impl Iterator<Item = (ProcessId, i64)> {
-        self.0.iter().map(|(process, until_ns)| (*process, *until_ns))
+    pub fn iter(&self) -> impl Iterator<Item = (ProcessId, Delivery)> {
+        self.0.iter().map(|(process, delivery)| (*process, *delivery))
     }
 
     /// Whether nobody ever said anything.
@@ -51,8 +70,8 @@ impl Deliveries {
     }
 
     /// Forgets processes that `keep` does not want.
-    pub(crate) fn retain(&mut self, keep: impl Fn(ProcessId, i64) -> bool) {
-        self.0.retain(|process, until_ns| keep(*process, *until_ns));
+    pub(crate) fn retain(&mut self, keep: impl Fn(ProcessId) -> bool) {
+        self.0.retain(|process, _| keep(*process));
     }
 }
 
@@ -63,10 +82,11 @@ mod tests {
     #[test]
     fn a_source_does_not_go_back() {
         let mut deliveries = Deliveries::default();
-        deliveries.insert(ProcessId(1), 50);
-        deliveries.insert(ProcessId(1), 20);
+        let until = |until_ns| Delivery { until_ns, exports: false };
+        deliveries.insert(ProcessId(1), until(50));
+        deliveries.insert(ProcessId(1), until(20));
         assert_eq!(deliveries.of(ProcessId(1)), Some(50));
-        deliveries.insert(ProcessId(1), DELIVERED_ALL);
+        deliveries.insert(ProcessId(1), until(DELIVERED_ALL));
         assert_eq!(deliveries.of(ProcessId(1)), Some(DELIVERED_ALL));
         assert_eq!(deliveries.of(ProcessId(2)), None);
     }
@@ -76,7 +96,8 @@ mod tests {
         let mut deliveries = Deliveries::default();
         let most = i64::try_from(SOURCES_MAX).unwrap();
         for n in 0..=most {
-            deliveries.insert(ProcessId(n.unsigned_abs()), n);
+            let delivery = Delivery { until_ns: n, exports: true };
+            deliveries.insert(ProcessId(n.unsigned_abs()), delivery);
         }
         assert_eq!(deliveries.of(ProcessId(0)), None);
         assert_eq!(deliveries.of(ProcessId(1)), Some(1));

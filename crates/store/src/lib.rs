@@ -64,7 +64,7 @@ mod crash_tests;
 
 pub use aliases::{ALIAS_AGE_NS, ALIASES_MAX, Aliases, ChainAlias};
 pub use clocks::{CLOCK_HOSTS_MAX, ClockReading, ClockTable};
-pub use deliveries::{DELIVERED_ALL, Deliveries, SOURCES_MAX};
+pub use deliveries::{DELIVERED_ALL, Deliveries, Delivery, SOURCES_MAX};
 pub use error::{Damage, StoreError};
 pub use keep::Maintained;
 pub use keys::{KEYS_MAX, Keys};

@@ -4,7 +4,8 @@
 //! with their length (`u32`) before them. See `docs/formats/wal.md`.
 
 use crate::{
-    Aliases, Append, ChainAlias, ClockReading, ClockTable, Deliveries, Keys, Loss, LossTable,
+    Aliases, Append, ChainAlias, ClockReading, ClockTable, Deliveries, Delivery, Keys, Loss,
+    LossTable,
 };
 use chronoscope_chain::{ClockEstimate, ClockKnot, ClockTrack, Dropped};
 use chronoscope_model::{ChainId, ClassId, ClassName, Names, PathId, ProcessId, ProcessName};
@@ -29,6 +30,7 @@ const KEY: u8 = 14;
 const LOSS: u8 = 15;
 const DELIVERED: u8 = 16;
 const EXPIRED_UNTIL: u8 = 17;
+const EXPORTED: u8 = 18;
 
 /// How far the ring of one process was read: pairs of thread block and next sequence number.
 pub type Positions = Vec<(u32, u64)>;
@@ -98,7 +100,7 @@ pub(crate) enum Note {
     AliasesDropped(u64),
     Key(u128),
     Loss(Loss),
-    Delivered(ProcessId, i64),
+    Delivered(ProcessId, Delivery),
     ExpiredUntil(i64),
 }
 
@@ -133,8 +135,8 @@ impl Ledger {
         }
         self.keys.iter().for_each(|key| encode_key(key, bytes));
         self.losses.iter().for_each(|loss| encode_loss(loss, bytes));
-        for (process, until_ns) in self.deliveries.iter() {
-            encode_delivered(process, until_ns, bytes);
+        for (process, delivery) in self.deliveries.iter() {
+            encode_delivered(process, delivery, bytes);
         }
         if let Some(until_ns) = self.expired_until_ns {
             encode_total(EXPIRED_UNTIL, until_ns.cast_unsigned(), bytes);
@@ -180,7 +182,7 @@ impl Ledger {
             Note::AliasesDropped(count) => self.aliases.set_dropped(count),
             Note::Key(key) => self.keys.insert(key),
             Note::Loss(loss) => self.losses.insert(loss),
-            Note::Delivered(process, until_ns) => self.deliveries.insert(process, until_ns),
+            Note::Delivered(process, delivery) => self.deliveries.insert(process, delivery),
             Note::ExpiredUntil(until_ns) => self.expire_until(until_ns),
         }
     }
@@ -266,7 +268,11 @@ fn note(rest: &mut &[u8]) -> Option<Note> {
             until_ns: instant(rest)?,
             rows: number(rest)?,
         }),
-        DELIVERED => Note::Delivered(ProcessId(number(rest)?), instant(rest)?),
+        tag @ (DELIVERED | EXPORTED) => {
+            let process = ProcessId(number(rest)?);
+            let delivery = Delivery { until_ns: instant(rest)?, exports: tag == EXPORTED };
+            Note::Delivered(process, delivery)
+        }
         EXPIRED_UNTIL => Note::ExpiredUntil(instant(rest)?),
         _ => return None,
     };
@@ -309,10 +315,12 @@ pub(crate) fn encode_append(known: &Ledger, input: &Append<'_>, now_ns: i64, byt
         encode_key(key, bytes);
     }
     input.losses.iter().for_each(|loss| encode_loss(loss, bytes));
-    for (process, until_ns) in input.delivered {
+    let delivered = input.delivered.iter().map(|said| (said, false));
+    for ((process, until_ns), exports) in delivered.chain(input.exported.iter().map(|s| (s, true)))
+    {
         // What is known already costs nothing.
         if known.deliveries.of(*process).is_none_or(|known| known < *until_ns) {
-            encode_delivered(*process, *until_ns, bytes);
+            encode_delivered(*process, Delivery { until_ns: *until_ns, exports }, bytes);
         }
     }
 }
@@ -421,9 +429,10 @@ pub(crate) fn encode_loss(loss: &Loss, bytes: &mut Vec<u8>) {
 }
 
 /// A note that a process has delivered up to an instant.
-pub(crate) fn encode_delivered(process: ProcessId, until_ns: i64, bytes: &mut Vec<u8>) {
-    encode_total(DELIVERED, process.0, bytes);
-    bytes.extend_from_slice(&until_ns.to_le_bytes());
+pub(crate) fn encode_delivered(process: ProcessId, delivery: Delivery, bytes: &mut Vec<u8>) {
+    let tag = if delivery.exports { EXPORTED } else { DELIVERED };
+    encode_total(tag, process.0, bytes);
+    bytes.extend_from_slice(&delivery.until_ns.to_le_bytes());
 }
 
 fn encode_key(key: u128, bytes: &mut Vec<u8>) {
@@ -526,7 +535,9 @@ mod tests {
         ledger.keys.insert(1 << 99);
         let process = ProcessId(3);
         ledger.losses.insert(Loss { process, from_ns: -9, until_ns: 40, rows: 98 });
-        ledger.deliveries.insert(process, 41);
+        for (process, exports) in [(process, false), (ProcessId(4), true)] {
+            ledger.deliveries.insert(process, Delivery { until_ns: 41, exports });
+        }
         ledger.expired_until_ns = Some(-60);
         // So many that some are only a line any more.
         for n in 0..700 {

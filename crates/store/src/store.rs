@@ -38,6 +38,8 @@ pub struct Append<'a> {
     /// since 1970, or [`DELIVERED_ALL`](crate::DELIVERED_ALL). Taken together with the rows of
     /// this append.
     pub delivered: &'a [(ProcessId, i64)],
+    /// The same of processes that export spans.
+    pub exported: &'a [(ProcessId, i64)],
     /// Processes whose rings are gone: their cursors are not needed any more.
     pub forget: &'a [ProcessId],
     /// The sender of the rows, and the number in its count of the row after them.
@@ -369,8 +371,9 @@ pub(crate) fn prune_processes(ledger: &mut Ledger, mut used: BTreeSet<ProcessId>
     used.extend(ledger.cursors.keys());
     used.extend(ledger.lost.keys());
     // A source of spans that is silent may come again; one that has delivered all has ended.
-    used.extend(ledger.deliveries.iter().filter(|(_, at)| *at < DELIVERED_ALL).map(|(id, _)| id));
-    ledger.deliveries.retain(|id, _| used.contains(&id));
+    let waits = ledger.deliveries.iter().filter(|(_, known)| known.until_ns < DELIVERED_ALL);
+    used.extend(waits.map(|(id, _)| id));
+    ledger.deliveries.retain(|id| used.contains(&id));
     ledger.names.retain_processes(|id| used.contains(&id));
 }
 

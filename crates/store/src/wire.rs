@@ -17,7 +17,7 @@
 
 use crate::notes::{self, Note};
 use crate::wal::{CONTENT_MAX, ROWS_MAX};
-use crate::{ChainAlias, ClockReading, Loss};
+use crate::{ChainAlias, ClockReading, Delivery, Loss};
 use bytemuck::Zeroable;
 use chronoscope_model::context::STORED_MAX_BYTES;
 use chronoscope_model::{Batch, Names, PathId, ProcessId, Record};
@@ -161,7 +161,8 @@ impl Extras {
         }
         self.losses.iter().for_each(|loss| notes::encode_loss(loss, bytes));
         for (process, until_ns) in &self.delivered {
-            notes::encode_delivered(*process, *until_ns, bytes);
+            let delivery = Delivery { until_ns: *until_ns, exports: false };
+            notes::encode_delivered(*process, delivery, bytes);
         }
     }
 
@@ -183,7 +184,9 @@ impl Extras {
             Note::Alias(alias, _) => self.aliases.push(alias),
             Note::Reading(reading) => self.clocks.push(reading),
             Note::Loss(loss) => self.losses.push(loss),
-            Note::Delivered(process, until_ns) => self.delivered.push((process, until_ns)),
+            Note::Delivered(process, delivery) if !delivery.exports => {
+                self.delivered.push((process, delivery.until_ns));
+            }
             other => return Some(other),
         }
         None

@@ -318,3 +318,52 @@ fn a_deleted_minute_makes_what_came_before_it_unknown() {
     support::append(&store, &chains, &more, MINUTE);
     assert_eq!(missing().unknown[Unknown::Expired as usize], 1);
 }
+
+#[test]
+fn a_source_of_spans_that_nobody_knows_yet_is_allowed_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut chains = Chains::default();
+    let rows = foreign(&batch(&mut chains, 10, 4));
+    let store = store(dir.path(), &chains, &rows, &Told { delivered: vec![], losses: vec![] });
+    let exported = delivered(&chains, START_NS + 60_000 * MS);
+    let note = |collector_ms| {
+        let looked = [(ProcessId::NONE, START_NS + collector_ms * MS)];
+        let note = Append { exported: &exported, delivered: &looked, ..Append::default() };
+        store.append(&note, START_NS).unwrap();
+        asked(dir.path(), EACH_ROOT)
+    };
+    // A consumer whose first batch waits may have shipped what is not here after 10 s.
+    let early = note(10_000);
+    let found = early.arrivals.unwrap();
+    assert_eq!((found.totals.open, found.totals.missing, found.judged.roots), (6, 0, 0));
+    assert_eq!(early.verdict.unwrap().state(), VerdictState::Undetermined);
+    let late = note(17_000);
+    let found = late.arrivals.unwrap();
+    assert_eq!((found.totals.missing, found.judged.roots), (6, 10));
+    assert_eq!(late.verdict.unwrap().state(), VerdictState::DoesNotHold);
+}
+
+#[test]
+fn spans_that_ended_while_no_collector_was_there_may_be_lost() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut chains = Chains::default();
+    let rows = foreign(&batch(&mut chains, 10, 4));
+    let away = Loss {
+        process: ProcessId::NONE,
+        from_ns: START_NS + 500 * MS,
+        until_ns: START_NS + 9_000 * MS,
+        rows: 0,
+    };
+    let looked = vec![(ProcessId::NONE, START_NS + 60_000 * MS)];
+    let told = Told { delivered: looked, losses: vec![away] };
+    let store = store(dir.path(), &chains, &rows, &told);
+    let exported = delivered(&chains, START_NS + 60_000 * MS);
+    store.append(&Append { exported: &exported, ..Append::default() }, START_NS).unwrap();
+    in_every_form(dir.path(), store, || {
+        let found = asked(dir.path(), EACH_ROOT);
+        let arrivals = found.arrivals.unwrap();
+        assert_eq!(arrivals.totals.unknown[Unknown::Lost as usize], 6);
+        assert_eq!(arrivals.roots_lost_max, u64::MAX, "nobody counted them");
+        assert_eq!(found.verdict.unwrap().state(), VerdictState::Undetermined);
+    });
+}

@@ -33,12 +33,16 @@ fn holds_with(violations: usize, count: usize) -> bool {
 pub(crate) fn wrong(truth: &Truth, asked: &Asked) -> Option<String> {
     let mut orders = truth.placed(&asked.question.range_ns);
     orders.retain(|order| order.placed_ns.start < asked.at_ns.end);
+    // A verdict is on what started before.
+    if let Some(until_ns) = asked.arrivals["judged_until_ns"].as_i64() {
+        orders.retain(|order| order.placed_ns.start < until_ns);
+    }
     let count =
         |violated: &dyn Fn(&Order) -> bool| orders.iter().filter(|order| violated(order)).count();
     let wrong = match asked.state {
         State::Holds => {
             // With every order known, "holds" is said of those too that are on their way.
-            let all_known = asked.count("roots") == orders.len();
+            let all_known = asked.count("judged") == orders.len();
             let at_ns = if all_known { i64::MAX } else { asked.at_ns.start };
             let violated = count(&|order| order.has_violated(at_ns));
             (orders.is_empty() || !holds_with(violated, orders.len()))

@@ -27,6 +27,11 @@ pub const NAMED_MAX: usize = 1_000;
 /// about once a second.
 const SILENT_AFTER_NS: i64 = 5_000_000_000;
 
+/// By the collector's clock, spans are here so long after they ended, or were dropped by their
+/// exporter: an SDK's batch waits for 5 s, and is tried again for 10 s (OpenTelemetry's defaults
+/// `OTEL_BSP_SCHEDULE_DELAY` and `OTEL_EXPORTER_OTLP_TIMEOUT`).
+pub const SPANS_WITHIN_NS: i64 = 15_000_000_000;
+
 /// How long after a time range what started in it is taken to have ended.
 pub(super) const ENDS_WITHIN_NS: i64 = 3_600_000_000_000;
 
@@ -44,8 +49,11 @@ pub struct Arrivals {
     /// Every source of the leaf's class has delivered what ended before: UTC, nanoseconds since
     /// 1970; `None` where no such source is known, [`DELIVERED_ALL`] where all of them have ended.
     pub horizon_ns: Option<i64>,
-    /// Roots that ended before are here, or known to be lost; as `horizon_ns`.
+    /// Roots that ended before are here, or known to be lost; as `horizon_ns`. The verdict is on
+    /// roots that started before.
     pub roots_until_ns: Option<i64>,
+    /// Roots that started before that: those that the verdict is on.
+    pub judged: ArrivalTotals,
     /// Roots that may have been lost with the rows of their processes: at most so many.
     pub roots_lost_max: u64,
     /// Leaves that may have been lost with the rows of theirs.
@@ -82,12 +90,15 @@ pub struct RootWithoutLeaf {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ArrivalsFound {
     pub(super) totals: ArrivalTotals,
+    /// Of the roots that the verdict is on; without their durations.
+    pub(super) judged: ArrivalTotals,
     named: Vec<RootWithoutLeaf>,
 }
 
 impl ArrivalsFound {
     pub(super) fn merge(&mut self, other: Self) {
         self.totals.merge(other.totals);
+        self.judged.merge(other.judged);
         self.named.extend(other.named);
         self.keep_first();
     }
@@ -106,6 +117,8 @@ pub(super) struct Arriving {
     rule: ArrivalRule,
     receivers: Option<Receivers>,
     pub(super) evidence: Evidence,
+    /// Roots that start then or later are not judged: others of that time are not here yet.
+    roots_until_ns: Option<i64>,
     /// Chains that others name as a further parent.
     linked: HashMap<ChainId, u64>,
     /// Chains that another one was found to continue after its rows were stored.
@@ -143,6 +156,7 @@ impl Arriving {
             rule,
             receivers,
             evidence: evidence(snapshot, leaf),
+            roots_until_ns: Sources::of(snapshot, &question.root).roots_until_ns(),
             linked: HashMap::new(),
             continued: BTreeSet::new(),
             numbers: Mutex::default(),
@@ -240,6 +254,11 @@ impl Arriving {
         let each = |root: &Root| {
             let judged = self.rule.judge(root, &self.evidence);
             found.totals.add(root, judged, self.rule.limit_ns);
+            if self.roots_until_ns.is_none_or(|until_ns| root.start_ns < until_ns) {
+                found.judged.add(root, judged, self.rule.limit_ns);
+                found.judged.exact_ns.clear();
+                found.judged.bounds_ns.clear();
+            }
             if judged.state != RootState::Arrived {
                 let start_ns = root.start_ns;
                 found.named.push(RootWithoutLeaf { start_ns, chain: id, state: judged.state });
@@ -269,11 +288,17 @@ impl Arriving {
         let lost = |sources: &Sources<'_>| sources.lost_rows(question.start_ns.start, until_ns);
         let roots = Sources::of(snapshot, &question.root);
         let leaves = question.leaf.as_ref().map(|leaf| Sources::of(snapshot, leaf));
+        let judged = ArrivalTotals {
+            unlinked_leaves: found.totals.unlinked_leaves,
+            nested: found.totals.nested,
+            ..found.judged
+        };
         Arrivals {
             durations: found.totals.durations(),
             totals: found.totals,
+            judged,
             horizon_ns: self.evidence.horizon_ns,
-            roots_until_ns: roots.horizon_ns(),
+            roots_until_ns: self.roots_until_ns,
             roots_lost_max: lost(&roots),
             leaves_lost_max: leaves.as_ref().map_or(0, lost),
             silent: leaves.as_ref().map_or_else(Vec::new, Sources::silent),
@@ -286,7 +311,7 @@ impl Arriving {
 impl Arrivals {
     /// Judges the roots, or what arrived.
     pub(super) fn verdict(&self, judged: Judged, requirement: Requirement) -> Verdict {
-        let totals = &self.totals;
+        let totals = &self.judged;
         let leaves = totals.verdict_on_leaves(requirement);
         match judged {
             Judged::Roots { .. } => totals.verdict(requirement, self.roots_lost_max),
@@ -324,18 +349,40 @@ impl<'a> Sources<'a> {
         Self { ledger, processes, spools: spools.map(|(id, _)| id).collect() }
     }
 
-    /// The latest instant up to which anybody has delivered, while anybody still does.
-    fn as_of_ns(&self) -> i64 {
-        let finite = self.ledger.deliveries.iter().map(|(_, at)| at);
-        finite.filter(|at| *at < DELIVERED_ALL).max().unwrap_or(DELIVERED_ALL)
+    /// Whether any of them exports spans.
+    fn exports(&self) -> bool {
+        self.processes.iter().any(|(id, _)| self.ledger.deliveries.exports(*id))
     }
 
-    /// All of them have delivered what ended before. Not beyond what anybody has delivered: a
-    /// process that starts next may still record the class.
+    /// A process of which nobody knows yet may have recorded the class, but no row that ended
+    /// before: its ring would have been seen, its first spans would be here.
+    fn as_of_ns(&self) -> i64 {
+        let deliveries = &self.ledger.deliveries;
+        let finite = deliveries.iter().map(|(_, known)| known.until_ns);
+        let newest = || finite.filter(|at| *at < DELIVERED_ALL).max();
+        let looked = deliveries.collector_ns();
+        match looked.or_else(newest) {
+            Some(at_ns) if self.exports() => at_ns.saturating_sub(SPANS_WITHIN_NS),
+            Some(at_ns) => at_ns,
+            None => DELIVERED_ALL,
+        }
+    }
+
+    /// All of them have delivered what ended before.
     pub(super) fn horizon_ns(&self) -> Option<i64> {
         let delivered = |(id, _): &(ProcessId, _)| self.ledger.deliveries.of(*id);
         let all: Option<Vec<i64>> = self.processes.iter().map(delivered).collect();
         Some(all?.into_iter().min()?.min(self.as_of_ns()))
+    }
+
+    /// Roots that ended before are here. A source of spans that is silent is taken to have nothing
+    /// to say: what its exporter drops while the collector is there, nobody can know.
+    fn roots_until_ns(&self) -> Option<i64> {
+        let deliveries = &self.ledger.deliveries;
+        let rings = self.processes.iter().filter(|(id, _)| !deliveries.exports(*id));
+        let all: Option<Vec<i64>> = rings.map(|(id, _)| deliveries.of(*id)).collect();
+        let all = all.filter(|_| !self.processes.is_empty())?;
+        Some(all.into_iter().min().unwrap_or(DELIVERED_ALL).min(self.as_of_ns()))
     }
 
     /// Those that are behind.
@@ -352,8 +399,11 @@ impl<'a> Sources<'a> {
         silent
     }
 
+    /// Whose losses may be theirs: of spans also what was lost while no collector was there.
     fn ids(&self) -> impl Iterator<Item = ProcessId> {
-        self.processes.iter().map(|(id, _)| *id).chain(self.spools.iter().copied())
+        let exporters = self.exports().then_some(ProcessId::NONE);
+        let own = self.processes.iter().map(|(id, _)| *id);
+        own.chain(self.spools.iter().copied()).chain(exporters)
     }
 
     /// How many of their rows may have been lost that ended in a time; `u64::MAX` where nobody

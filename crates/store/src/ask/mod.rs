@@ -71,7 +71,7 @@ mod ways;
 mod worst;
 
 pub use answer::{Answer, ClockQuality, Losses, PathAnswer};
-pub use arrivals::{Arrivals, NAMED_MAX, RootWithoutLeaf, SilentSource};
+pub use arrivals::{Arrivals, NAMED_MAX, RootWithoutLeaf, SPANS_WITHIN_NS, SilentSource};
 pub use cache::DurationCache;
 pub use chosen::{ChainPoint, Order, chosen};
 pub use chronoscope_chain::arrivals::Required;

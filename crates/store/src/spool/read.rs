@@ -96,7 +96,8 @@ impl Spool {
     /// have before it is told so.
     pub fn delivered(&self) -> (u64, Vec<(ProcessId, i64)>, Names) {
         let intake = self.intake();
-        let delivered: Vec<_> = intake.ledger.deliveries.iter().collect();
+        let delivered = intake.ledger.deliveries.iter().map(|(id, known)| (id, known.until_ns));
+        let delivered: Vec<_> = delivered.collect();
         let mut names = Names::default();
         for (process, _) in &delivered {
             if let Some(name) = intake.ledger.names.process(*process) {
