@@ -4,6 +4,26 @@
  */
 
 export interface paths {
+    "/arrivals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which of the selected roots arrived. Needs kind=acpd, a leaf and a limit; of a part of the
+         *     leaves (path, hosts, lengths) it is not asked.
+         */
+        get: operations["arrivals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/chains": {
         parameters: {
             query?: never;
@@ -403,6 +423,120 @@ export interface components {
              */
             processes: number;
         };
+        /** @description The roots of a selection, and whether they arrived. */
+        ArrivalsAnswer: {
+            arrivals: components["schemas"]["ArrivalsView"];
+            /** Format: int64 */
+            elapsed_ms: number;
+            /**
+             * Format: int64
+             * @description Transactions of the root's class that have not ended, in the rings of this host: they have
+             *     no row yet, and are none of `roots`.
+             */
+            open_roots: number;
+            verdict: components["schemas"]["VerdictView"];
+        };
+        /** @description How many roots are in which state, and why. */
+        ArrivalsView: {
+            /** Format: int64 */
+            arrived: number;
+            /** Format: int64 */
+            failed: number;
+            /**
+             * Format: int64
+             * @description Leaves that FAILED or were ABORTED.
+             */
+            failed_leaves: number;
+            /**
+             * Format: int64
+             * @description Of all roots, known from their descendants only.
+             */
+            from_descendants: number;
+            /** @description Whether any source of the leaf's class says how far it has delivered. */
+            horizon_known: boolean;
+            /**
+             * Format: int64
+             * @description All sources of the leaf's class have delivered what ended before: UTC ns since 1970; null
+             *     where that is not known, and where all have ended.
+             */
+            horizon_ns: number | null;
+            /**
+             * Format: int64
+             * @description Certain to have arrived within the limit.
+             */
+            in_time: number;
+            /**
+             * Format: int64
+             * @description Of these, those that the verdict is on: they started before `judged_until_ns`.
+             */
+            judged: number;
+            /**
+             * Format: int64
+             * @description Roots that ended before are here: UTC ns since 1970; null where that is not known, and where
+             *     all sources have ended. The verdict is on roots that started before.
+             */
+            judged_until_ns: number | null;
+            /**
+             * Format: int64
+             * @description Of the arrived, those above the limit.
+             */
+            late: number;
+            /** Format: int64 */
+            leaves: number;
+            /**
+             * Format: int64
+             * @description Transactions of the leaf's class below no such root.
+             */
+            leaves_elsewhere: number;
+            /**
+             * Format: int64
+             * @description Of these, within the limit.
+             */
+            leaves_in_time: number;
+            /** Format: int64 */
+            missing: number;
+            /** @description The first roots that did not arrive, by start. */
+            named: components["schemas"]["NamedRoot"][];
+            /**
+             * Format: int64
+             * @description Certain not to have arrived within the limit.
+             */
+            not_in_time: number;
+            /** Format: int64 */
+            open: number;
+            /** @description Over all roots, by name: p50 and so on. */
+            quantiles_ns: {
+                [key: string]: components["schemas"]["BoundsView"];
+            };
+            /**
+             * Format: int64
+             * @description All roots.
+             */
+            roots: number;
+            /**
+             * Format: int64
+             * @description Roots that may have been lost: at most so many; null where nobody knows.
+             */
+            roots_lost_max: number | null;
+            /** @description Sources of the leaf's class that have delivered less than others. */
+            silent: components["schemas"]["SilentView"][];
+            /**
+             * Format: int64
+             * @description Links to further parents that were not followed.
+             */
+            unfollowed_links: number;
+            /** Format: int64 */
+            unknown: number;
+            /** @description The unknown by reason. */
+            unknown_because: {
+                [key: string]: number;
+            };
+            /**
+             * Format: int64
+             * @description Leaves below no known root, because rows are missing.
+             */
+            unlinked_leaves: number;
+        };
         /**
          * @description How durations are laid out.
          * @enum {string}
@@ -416,6 +550,13 @@ export interface components {
             from_ns: number;
             /** Format: int64 */
             until_ns: number;
+        };
+        /** @description A duration between two bounds; a bound that is null is infinite. */
+        BoundsView: {
+            /** Format: int64 */
+            at_least_ns: number | null;
+            /** Format: int64 */
+            at_most_ns: number | null;
         };
         /** @description One caller. */
         CallerRow: {
@@ -1201,6 +1342,19 @@ export interface components {
         };
         /** @description A metric: a number, or its words where JSON has none for it (infinite, not a number). */
         Metric: number | string;
+        /** @description A root that did not arrive, or of which that is not known. */
+        NamedRoot: {
+            chain: string;
+            /**
+             * Format: int64
+             * @description UTC ns since 1970.
+             */
+            start_ns: number;
+            /** @description `failed`, `open`, `missing` or `unknown`. */
+            state: string;
+            /** @description Why it is unknown. */
+            why: string | null;
+        };
         /** @description One class. Quantiles are a sketch's: at most 3.125 % too large. */
         Node: {
             application: string;
@@ -1607,6 +1761,18 @@ export interface components {
             /** @description In words; empty for all that are not told apart. */
             path: string;
         };
+        /** @description A source that is behind others. */
+        SilentView: {
+            application: string;
+            /**
+             * Format: int64
+             * @description UTC ns since 1970; null where it said nothing.
+             */
+            delivered_ns: number | null;
+            host: string;
+            /** Format: int32 */
+            pid: number;
+        };
         /** @description What the server answers from. */
         Status: {
             /**
@@ -1649,15 +1815,25 @@ export interface components {
             rows: components["schemas"]["Cell"][][];
             title: string;
         };
-        /** @description Whether a limit is kept, by exact counts. */
+        /** @description What can be said of a requirement, by exact counts. */
         VerdictView: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Of these, certain to be above the limit, or never to arrive.
+             */
             above: number;
             /** Format: int64 */
             count: number;
             holds: boolean;
             /** Format: int64 */
             limit_ns: number;
+            /**
+             * Format: int64
+             * @description Roots that did not arrive, where nobody said whether they have to.
+             */
+            not_arrived: number;
+            /** @description What is counted: `roots` or `chains`. */
+            population: string;
             sentence: string;
             /**
              * Format: double
@@ -1666,6 +1842,23 @@ export interface components {
             share: number;
             /** Format: double */
             share_above: number;
+            /** @description `holds`, `does_not_hold` or `undetermined`. */
+            state: string;
+            /**
+             * Format: int64
+             * @description Of these, neither.
+             */
+            undecided: number;
+            /**
+             * Format: int64
+             * @description How many more there may be; null where nobody knows.
+             */
+            unseen: number | null;
+            /**
+             * Format: int64
+             * @description Of these, certain to be within the limit.
+             */
+            within: number;
         };
         /** @description The longest transactions. */
         Worst: {
@@ -1709,6 +1902,113 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    arrivals: {
+        parameters: {
+            query?: {
+                /** @description Only chains whose root started then or later: UTC ns since 1970. */
+                from_ns?: number;
+                /** @description Only chains whose root started before then: UTC ns since 1970. */
+                until_ns?: number;
+                /** @description Only chains whose leaf ran on one of these hosts, separated by commas. */
+                hosts?: string;
+                /** @description Which duration; `acpd` where nothing is said. */
+                kind?: components["schemas"]["DurationKind"];
+                /** @description The class that is measured from, as `APPLICATION::CLASS` or `CLASS`; for `sync` the class. */
+                root?: string;
+                /** @description The class that is measured to; only for `acpd`. */
+                leaf?: string;
+                /** @description Steps from root to leaf, or `any`; only for `acpd`. */
+                level?: string;
+                /** @description Only this path, in words from root to leaf: `A::b/C::d`. */
+                path?: string;
+                /** @description The shortest duration, in ns. */
+                min_ns?: number;
+                /** @description The longest duration, in ns. */
+                max_ns?: number;
+                /** @description The longest good duration, in ns: a verdict is asked for. */
+                limit_ns?: number;
+                /** @description By whose clocks; `raw` where nothing is said. */
+                clocks?: components["schemas"]["ClockChoice"];
+                /**
+                 * @description What each root needs: `each-root` (one leaf or more), `N..` (N or more), `N` (exactly N);
+                 *     `arrived`: nothing, leaves that arrived are judged. Where nothing is said the verdict
+                 *     describes what arrived, and does not say that it holds while a root is missing.
+                 */
+                judge?: string;
+                /** @description Of one receiver only the first leaf below a root counts: `process` or `host`. */
+                distinct?: string;
+                /** @description How long a root without its leaves is open: ns; the limit where it is longer. */
+                timeout_ns?: number;
+                /**
+                 * @description A name for this question, made by who asks; `GET /questions/ID` says how far it is,
+                 *     `DELETE /questions/ID` cancels it.
+                 */
+                question?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArrivalsAnswer"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     chains: {
         parameters: {
             query?: {

@@ -1,17 +1,17 @@
 import { useRef } from 'preact/hooks';
 import { useQuestion } from '../../api/question';
-import type { HistogramAnswer, Selection } from '../../api/types';
+import type { HistogramAnswer } from '../../api/types';
 import { pathColour } from '../../draw/colours';
 import { formatCount, formatDuration, formatShare } from '../../draw/format';
 import { go, place } from '../../selection/current';
 import { selectionParams } from '../../selection/place';
 import { Answer, Empty } from '../../shell/answer';
 import { useKeys } from '../../shell/keys';
-import { DurationInput } from '../../shell/selection-bar';
 import { scaleOf } from '../../draw/scale';
 import { STEP, useGesture, zoomed, type Range } from '../../draw/zoom';
 import { binsFor, formatShown, inside, parseShown } from './bins';
 import { Counts } from './plot';
+import { Requirement } from './requirement';
 import './style.css';
 
 /** Closer than this there is nothing to tell apart. */
@@ -79,27 +79,6 @@ function Nothing({ answer }: { answer: HistogramAnswer }) {
     <Empty title="No duration is within this selection">
       <p>{answer.counts.incomplete > 0 ? `${formatCount(answer.counts.incomplete)} chains began in it, but have no such leaf (yet).` : 'Take a longer range of time, any level, or another leaf.'}</p>
     </Empty>
-  );
-}
-
-/** The verdict in words, or where to say the limit. */
-function Requirement({ answer, selection }: { answer: HistogramAnswer; selection: Selection }) {
-  const { verdict } = answer;
-  if (verdict === null) {
-    return (
-      <section class="panel verdict none" aria-label="Requirement">
-        <span>Is there a limit that the durations have to keep?</span>
-        <DurationInput label="longest good duration" value={selection.limit_ns} empty="1 s" change={(limit_ns) => go({ selection: { limit_ns } })} />
-        <span class="quiet">It holds while less than 0.3 % are above it.</span>
-      </section>
-    );
-  }
-  return (
-    <section class={`panel verdict ${verdict.holds ? 'holds' : 'broken'}`} aria-label="Requirement">
-      <strong>{verdict.holds ? 'Holds' : 'Not met'}</strong>
-      <span>{verdict.sentence}</span>
-      <span class="quiet">{formatCount(verdict.above)} of {formatCount(verdict.count)} above {formatDuration(verdict.limit_ns)}; allowed is less than {formatShare(1 - verdict.share)}</span>
-    </section>
   );
 }
 

@@ -19,6 +19,8 @@ const CLICK_PX = 4;
 
 interface PlotProps {
   readonly answer: Scatter;
+  /** When roots started that did not arrive: UTC ns. */
+  readonly missing: readonly number[];
   /** What the axes show; the answer may still be about another range. */
   readonly range: Brush;
   readonly brush: Brush | undefined;
@@ -37,7 +39,7 @@ interface PlotProps {
 }
 
 /** The scattergram itself: density on a canvas, everything that is single as SVG above it. */
-export function Plot({ answer, range, brush, limitNs, onBrush, onOpen, onZoom, onCloser, onStep, onPan }: PlotProps) {
+export function Plot({ answer, missing, range, brush, limitNs, onBrush, onOpen, onZoom, onCloser, onStep, onPan }: PlotProps) {
   const { ref, width, height } = useSize<HTMLDivElement>();
   const room = roomOf();
   const axes: Axes = {
@@ -105,6 +107,7 @@ export function Plot({ answer, range, brush, limitNs, onBrush, onOpen, onZoom, o
                 <DurationAxisLeft scale={axes.duration} grid={0} />
                 <Unsure answer={answer} axes={axes} limitNs={limitNs} />
                 <Incomplete answer={answer} axes={axes} />
+                <Missing starts={missing} axes={axes} />
                 {marked !== undefined && (
                   <rect class="brush" clip-path="url(#plot-inside)" x={marked.left} y={marked.top} width={Math.max(1, marked.right - marked.left)} height={Math.max(1, marked.bottom - marked.top)} />
                 )}
@@ -251,6 +254,12 @@ function Incomplete({ answer, axes: { time } }: { answer: Scatter; axes: Axes })
       })}
     </>
   );
+}
+
+/** Roots without the leaf that they need: above the plot, where they started. */
+function Missing({ starts, axes: { time } }: { starts: readonly number[]; axes: Axes }) {
+  const columns = new Set(starts.map((start) => Math.round(time.at(start))));
+  return <>{[...columns].map((at) => at >= 0 && at <= time.length && <path key={at} class="incomplete missing" d={`M${at} -2v-11`} />)}</>;
 }
 
 /** What is under the pointer, in words, always at the same place. */

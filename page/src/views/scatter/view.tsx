@@ -1,8 +1,9 @@
 import { useRef, useState } from 'preact/hooks';
 import { ask } from '../../api/client';
+import { useArrivals } from '../../api/arrivals';
 import { status } from '../../api/connection';
 import { useQuestion } from '../../api/question';
-import type { Scatter, Selection } from '../../api/types';
+import type { Arrivals, Scatter, Selection } from '../../api/types';
 import { pathColour } from '../../draw/colours';
 import { formatCount, formatDuration } from '../../draw/format';
 import { linear, scaleOf } from '../../draw/scale';
@@ -41,6 +42,9 @@ export function ScatterView() {
     ['width', across], ['height', up], ['scale', scale],
   ]);
   const { answer } = question;
+  // After the picture: roots without a leaf are looked for among all rows.
+  const arrivals = useArrivals(answer === undefined ? {} : selection, undefined).answer?.arrivals;
+  const missing = (arrivals?.named ?? []).filter((root) => root.state === 'missing' || root.state === 'failed');
   const [problem, setProblem] = useState<string>();
   const zoom = () => {
     if (brush !== undefined) go({ selection: { ...brush }, own: { brush: undefined } });
@@ -109,14 +113,14 @@ export function ScatterView() {
         <div ref={ref} class="scatter-room">
           <Answer to={question} what="Reading chains">
             {(shown) => shown.total === 0 && shown.incomplete.x.length === 0 ? <Nothing /> : (
-              <Plot answer={shown} range={rangeOf(shown)} brush={brush} limitNs={selection.limit_ns} onZoom={zoom} onPan={pan}
+              <Plot answer={shown} missing={missing.map((root) => root.start_ns)} range={rangeOf(shown)} brush={brush} limitNs={selection.limit_ns} onZoom={zoom} onPan={pan}
                 onCloser={closer} onStep={step}
                 onBrush={(next, held) => go({ own: { brush: next === undefined ? undefined : formatBrush(next) } }, held)}
                 onOpen={(chain, startNs, durationNs) => { openChain(selection, chain, startNs, durationNs).then(setProblem, (error: unknown) => setProblem(String(error))); }} />
             )}
           </Answer>
         </div>
-        {answer !== undefined && <Legend answer={answer} />}
+        {answer !== undefined && <Legend answer={answer} arrivals={arrivals} />}
       </section>
       {/* The picture comes first; the list of the slowest reads the same columns again. */}
       {ready && (answer !== undefined || question.problem !== undefined) && <Side selection={selection} brush={brush} answer={answer} zoom={zoom} />}
@@ -165,7 +169,8 @@ function Summary({ answer }: { answer: Scatter }) {
 }
 
 /** Which colour is which path, and what the other marks mean; only marks that are there. */
-function Legend({ answer }: { answer: Scatter }) {
+function Legend({ answer, arrivals }: { answer: Scatter; arrivals: Arrivals['arrivals'] | undefined }) {
+  const without = arrivals === undefined ? 0 : arrivals.missing + arrivals.failed;
   const incomplete = answer.incomplete.count.reduce((a, b) => a + b, 0);
   const lost = answer.gaps.reduce((sum, gap) => sum + gap.lost_rows, 0);
   return (
@@ -180,6 +185,7 @@ function Legend({ answer }: { answer: Scatter }) {
       ))}
       <li><span class="mark extreme" /> slowest and fastest of each column</li>
       {incomplete > 0 && <li><span class="mark incomplete" /> {formatCount(incomplete)} incomplete, where they started</li>}
+      {without > 0 && <li><span class="mark incomplete" /> {formatCount(without)} roots without their leaf, where they started{without > 1000 && ' (the first 1,000)'}</li>}
       {answer.gaps.length > 0 && (
         <li title={answer.gaps.map((gap) => gap.what).join('\n')}><span class="mark gap" /> recorder gaps: {formatCount(lost)} rows lost</li>
       )}

@@ -1,0 +1,73 @@
+import type { ComponentChildren } from 'preact';
+import { isJudged, useArrivals, type Judge } from '../../api/arrivals';
+import type { Arrivals, HistogramAnswer, Selection, Verdict } from '../../api/types';
+import { formatCount, formatDuration, formatShare, formatTime } from '../../draw/format';
+import { go, place } from '../../selection/current';
+import { Answer } from '../../shell/answer';
+import { DurationInput } from '../../shell/selection-bar';
+
+/** Each state of a verdict: its class and its word. */
+const STATES: Readonly<Record<string, readonly [string, string]>> = {
+  holds: ['holds', 'Holds'],
+  does_not_hold: ['broken', 'Not met'],
+  undetermined: ['undetermined', 'Undetermined'],
+};
+
+/** What can be judged, and the key of it in the address. */
+const CHOICES: readonly (readonly [Judge, string])[] = [
+  [undefined, 'what arrived, and whether all did'],
+  ['each-root', 'each root has to arrive'],
+  ['arrived', 'only what arrived'],
+];
+
+/** The verdict in words, or where to say the limit. */
+export function Requirement({ answer, selection }: { answer: HistogramAnswer; selection: Selection }) {
+  const said = place().own['judge'];
+  const judge = said === 'each-root' || said === 'arrived' ? said : undefined;
+  const question = useArrivals(selection, judge);
+  if (answer.verdict === null) {
+    return (
+      <section class="panel verdict none" aria-label="Requirement">
+        <span>Is there a limit that the durations have to keep?</span>
+        <DurationInput label="longest good duration" value={selection.limit_ns} empty="1 s" change={(limit_ns) => go({ selection: { limit_ns } })} />
+        <span class="quiet">It holds while less than 0.3 % are above it or do not arrive.</span>
+      </section>
+    );
+  }
+  if (!isJudged(selection)) return <Said verdict={answer.verdict} />;
+  return (
+    <Answer to={question} what="Counting arrivals">
+      {({ verdict, arrivals, open_roots }) => (
+        <Said verdict={verdict}>
+          <span class="quiet">{roots(arrivals, open_roots)}</span>
+          <span class="choices" role="group" aria-label="What is judged">
+            {CHOICES.map(([choice, words]) => (
+              <button key={words} type="button" aria-pressed={choice === judge} onClick={() => go({ own: { judge: choice } })}>{words}</button>
+            ))}
+          </span>
+        </Said>
+      )}
+    </Answer>
+  );
+}
+
+function Said({ verdict, children }: { verdict: Verdict; children?: ComponentChildren }) {
+  const [style, word] = STATES[verdict.state] ?? ['none', verdict.state];
+  return (
+    <section class={`panel verdict ${style}`} aria-label="Requirement">
+      <strong>{word}</strong>
+      <span>{verdict.sentence}</span>
+      <span class="quiet">{formatCount(verdict.above)} of {formatCount(verdict.count)} above {formatDuration(verdict.limit_ns)}; allowed is less than {formatShare(1 - verdict.share)}</span>
+      {children}
+    </section>
+  );
+}
+
+/** How many roots are in which state, in words; a part only where there is something. */
+export function roots(counts: Arrivals['arrivals'], open: number): string {
+  const parts = (['arrived', 'failed', 'open', 'missing', 'unknown'] as const).filter((state) => counts[state] > 0);
+  const words = parts.map((state) => `${formatCount(counts[state])} ${state}`);
+  if (open > 0) words.push(`${formatCount(open)} more have not ended`);
+  const until = counts.judged_until_ns === null ? '' : `; judged are those that started before ${formatTime(counts.judged_until_ns)}`;
+  return `${formatCount(counts.roots)} roots: ${words.join(', ')}${until}`;
+}
