@@ -2,8 +2,8 @@
 //! and what is judged from the rest must agree with what really happened.
 
 use super::*;
-use crate::{Assembler, Hop, Told, VerdictState};
-use chronoscope_model::TransactionId;
+use crate::{Assembler, Hop, Paths, Requirement, Selection, Told, VerdictState};
+use chronoscope_model::{ClassId, Quantile, Status, TransactionId};
 use proptest::prelude::*;
 use std::collections::HashMap;
 

@@ -1,9 +1,10 @@
 //! What a store answers.
 
-use super::arrivals::{Arrivals, ENDS_WITHIN_NS, Sources};
+use super::arrivals::Arrivals;
 use super::book::Book;
 use super::question::{Judged, Kind, Question};
 use super::series::{Findings, Point};
+use super::sources::{ENDS_WITHIN_NS, Sources};
 use crate::{Damage, Snapshot};
 use chronoscope_chain::{Counts, Crossings, Distribution, Requirement, Split, Verdict, sort};
 use chronoscope_model::ClassId;

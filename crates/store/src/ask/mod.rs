@@ -55,6 +55,7 @@ mod foreign;
 mod gather;
 mod group;
 mod hops;
+mod linked;
 mod loads;
 mod locate;
 mod paths;
@@ -66,12 +67,13 @@ mod sample;
 mod scan;
 mod scatter;
 mod series;
+mod sources;
 mod spread;
 mod ways;
 mod worst;
 
 pub use answer::{Answer, ClockQuality, Losses, PathAnswer};
-pub use arrivals::{Arrivals, NAMED_MAX, RootWithoutLeaf, SPANS_WITHIN_NS, SilentSource};
+pub use arrivals::{Arrivals, NAMED_MAX, RootWithoutLeaf};
 pub use cache::DurationCache;
 pub use chosen::{ChainPoint, Order, chosen};
 pub use chronoscope_chain::arrivals::Required;
@@ -95,6 +97,7 @@ pub use scatter::{
     CELLS_MAX, Cell, Extreme, Gap, PATHS_MAX, Raster, Scatter, ScatterPath, scatter,
 };
 pub use series::Point;
+pub use sources::{SPANS_WITHIN_NS, SilentSource};
 pub use worst::{ByClass, Worst, worst};
 
 use arrivals::Arriving;
