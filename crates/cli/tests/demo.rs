@@ -60,8 +60,9 @@ fn the_demo_ends_with_a_verdict_pictures_and_the_page() {
     });
     let talk = || fs::read_to_string(out.with_extension("talk")).unwrap();
     let url = url.unwrap_or_else(|| panic!("{}\n{said}", talk()));
-    assert!(said.contains("MRTS::Correlate/MSG::TrackStore_updateTrack/CWP::"));
+    assert!(said.contains("MRTS::decodePlots/MRTS::Correlate/MSG::TrackStore_updateTrack/CWP::"));
     assert!(said.contains("within 1 s: the requirement"), "{said}");
+    assert!(said.contains("roots arrived within 1 s: the requirement"), "{said}");
     assert!(fs::metadata(out.join("chains.svg")).unwrap().len() > 1_000);
     assert!(fs::metadata(out.join("display.png")).unwrap().len() > 10_000);
     // One could look already while it measured, at the same address.
