@@ -120,6 +120,12 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// Waits until the collector has looked beyond the limit of what was recorded: a second, and how
+/// long a record may take into a ring.
+fn wait_until_judged() {
+    chronoscope_clock::sleep(Duration::from_millis(1500));
+}
+
 fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     for _ in 0..600 {
         if holds() {
@@ -135,6 +141,7 @@ fn a_program_is_measured_from_ring_to_verdict() {
     let world = World::new();
     let server = world.serve();
     world.run_hops(500);
+    wait_until_judged();
     let status = server.stop();
     assert_eq!((&status["durable_rows"], &status["lost_rows"]), (&1000.into(), &0.into()));
 
@@ -192,6 +199,7 @@ fn exit_codes_tell_what_happened() {
     assert_eq!(code(&ask), Some(4), "no store");
     let server = world.serve();
     world.run_hops(50);
+    wait_until_judged();
     server.stop();
     assert_eq!(code(&ask), Some(0));
     assert_eq!(code(&[&ask[..], &["--limit", "1ns"]].concat()), Some(1), "requirement");

@@ -193,6 +193,9 @@ fn answers(world: &World) -> Vec<serde_json::Value> {
         // How the answer was found, not what it is.
         if let Some(chains) = answer["chains"].as_object_mut() {
             chains.remove("source");
+            // A file is whole: what a store knows of its sources does not travel.
+            chains.remove("verdict");
+            chains.remove("arrivals");
         }
         answer
     };
