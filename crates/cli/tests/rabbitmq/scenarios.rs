@@ -67,6 +67,7 @@ fn a_purged_queue_is_no_requirement_that_holds() {
     });
     asker.wait_for(State::DoesNotHold);
     wait_until("all spans are there", || asker.ask(Question::ALL).count("arrived") == 200);
+    sleep(SPANS_WITHIN);
     check_counts(&asker.truth(), &asker.ask(Question::ALL));
     check(&asker, &mut dice, asked, Afterwards::Known);
 }
@@ -219,6 +220,7 @@ fn what_one_of_two_displays_misses_did_not_arrive() {
     });
     asker.wait_for(State::DoesNotHold);
     wait_until("all spans are there", || asker.ask(Question::ALL).count("arrived") == 280);
+    sleep(SPANS_WITHIN);
     check_counts(&asker.truth(), &asker.ask(Question::ALL));
     check(&asker, &mut dice, asked, Afterwards::Known);
 }
