@@ -86,8 +86,10 @@ fn a_day_is_replayed_and_verified() {
 /// The kernel's random numbers are real: a program that prints one is not the same twice.
 #[test]
 fn a_difference_between_two_replays_is_told() {
-    let replay =
-        Replay::new(&[("teller", "echo before; read id < /proc/sys/kernel/random/uuid; echo $id; sleep 5")]);
+    let replay = Replay::new(&[(
+        "teller",
+        "echo before; read id < /proc/sys/kernel/random/uuid; echo $id; sleep 5",
+    )]);
     let output = replay.run(&["--verify"]);
     let shown = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{shown}");

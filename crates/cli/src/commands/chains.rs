@@ -55,8 +55,8 @@ pub(crate) fn chains(args: &Chains) -> Result<Exit> {
     let roots = answer.arrivals.as_ref().map_or(0, |arrivals| arrivals.totals.roots);
     match &answer.distribution {
         Some(distribution) => draw(args, &question, &answer, distribution, &zone)?,
-        // Roots of which none arrived are an answer.
-        None if roots > 0 => {}
+        // Roots of which none arrived are an answer, where there is such a leaf at all.
+        None if roots > 0 && is_known(question.leaf.as_ref(), &known) => {}
         None => {
             say_nothing_found(&question, &answer, &known);
             return Ok(Exit::Nothing);
@@ -382,9 +382,14 @@ fn remarks(question: &Question, answer: &Answer) -> String {
     if text.is_empty() { text } else { format!("\n{text}") }
 }
 
+/// Whether a class is among those of the store.
+fn is_known(class: Option<&ClassSelector>, known: &[ClassName]) -> bool {
+    class.is_none_or(|class| known.iter().any(|name| class.selects(name)))
+}
+
 fn say_nothing_found(question: &Question, answer: &Answer, known: &[ClassName]) {
     let asked = [Some(&question.root), question.leaf.as_ref()].into_iter().flatten();
-    let unknown = asked.filter(|class| !known.iter().any(|name| class.selects(name)));
+    let unknown = asked.filter(|class| !is_known(Some(class), known));
     let meant: String = unknown.map(|class| did_you_mean(&class.0, known)).collect();
     let known: Vec<_> = known.iter().map(ToString::to_string).collect();
     let known = if known.is_empty() { "none yet".to_owned() } else { known.join(", ") };
