@@ -132,6 +132,10 @@ impl<'a> Intake<'a> {
         for process in ledger.cursors.keys().filter(|process| !there.contains(process)) {
             // What was in it and not read is lost; how much, nobody knows.
             let from_ns = ledger.deliveries.of(*process).unwrap_or(i64::MIN);
+            if from_ns == DELIVERED_ALL {
+                self.gone.push(*process);
+                continue; // it was read to its end before
+            }
             self.unread.push(Loss { process: *process, from_ns, until_ns: now_ns, rows: 0 });
             self.gone.push(*process);
         }
