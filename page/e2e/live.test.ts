@@ -116,7 +116,8 @@ describe('a scattergram of the last hour', () => {
     await page.mouse.move(box.x + box.width * 0.4, box.y + 4);
     await page.mouse.down();
     await page.mouse.move(box.x + box.width - 2, box.y + box.height - 4, { steps: 3 });
-    // What was asked before the button was down may still come.
+    // What was begun before the button was down may still be asked, once what began it has been drawn.
+    await expect.poll(() => looks).toBeGreaterThan(0);
     await answered(page);
     [pictures, looks] = [0, 0];
     await expect.poll(() => looks).toBeGreaterThan(1);

@@ -1,4 +1,4 @@
-//! The ring file's layout, version 1: what the recorder writes and every reader relies on.
+//! The ring file's layout, version 2: what the recorder writes and every reader relies on.
 //!
 //! Described in words in `docs/formats/ring.md`. Little-endian; the structures are the bytes.
 
@@ -10,8 +10,9 @@ use std::sync::atomic::AtomicU64;
 
 /// First eight bytes of a ring: `CHRORING`.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"CHRORING");
-/// The version of the layout that this program writes.
-pub(crate) const VERSION: u32 = 1;
+/// The version of the layout that this program writes. It reads all from 1 on: version 1 has the
+/// same bytes without [`Header::locked`] and [`Header::pid_namespace`], and no lock.
+pub(crate) const VERSION: u32 = 2;
 /// Everything is a multiple of this; the layout's own page, whatever the machine's is.
 pub(crate) const PAGE: usize = 4096;
 /// Class numbers, 0 (none) among them.
@@ -119,9 +120,12 @@ pub(crate) struct Header {
     pub(crate) class_max: u32,
     /// Bytes of a thread's context ring; a power of two.
     pub(crate) context_bytes: u32,
-    pub(crate) reserved_0: u32,
+    /// 1 when the process has locked its file ([`crate::liveness`]); from version 2 on.
+    pub(crate) locked: u32,
     pub(crate) chunk_count: u64,
-    pub(crate) reserved: [u64; 2],
+    /// The inode of `/proc/self/ns/pid`, in which `pid` counts; 0 when not known. From version 2 on.
+    pub(crate) pid_namespace: u64,
+    pub(crate) reserved: u64,
     pub(crate) counters: [u64; 16],
     /// First byte: length.
     pub(crate) application: [u8; 256],

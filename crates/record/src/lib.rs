@@ -88,6 +88,7 @@ mod future;
 #[cfg(not(feature = "off"))]
 mod guard;
 mod layout;
+mod liveness;
 #[cfg(feature = "off")]
 mod off;
 mod os;

@@ -63,6 +63,12 @@ pub(crate) fn process_start(pid: u32) -> Option<(u64, bool)> {
     Some((start, !matches!(state, "Z" | "X")))
 }
 
+/// The inode of this process's PID namespace; 0 when not known.
+pub(crate) fn pid_namespace() -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata("/proc/self/ns/pid").map_or(0, |namespace| namespace.ino())
+}
+
 /// Makes the kernel write shared file mappings into core files too: the ring is one, and the
 /// default leaves them out (core(5), bit 3).
 pub(crate) fn include_ring_in_cores() -> io::Result<()> {

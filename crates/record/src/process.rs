@@ -210,6 +210,8 @@ impl Process {
         header.base_address = self.base as u64;
         header.pid = self.pid;
         header.storage = inner.region.storage() as u32;
+        header.locked = u32::from(inner.region.is_locked());
+        header.pid_namespace = os::pid_namespace();
         header.start_ns = name.start_ns;
         header.start_time = os::process_start(self.pid).map_or(0, |(start, _)| start);
         header.chain_high = self.chain_high;

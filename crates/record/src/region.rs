@@ -9,7 +9,7 @@
 use crate::env::Settings;
 use crate::layout::PAGE;
 use crate::say::{self, Topic};
-use crate::{Storage, os, sigbus};
+use crate::{Storage, liveness, os, sigbus};
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -28,6 +28,8 @@ pub(crate) struct Region {
     file: Option<File>,
     path: Option<PathBuf>,
     storage: Storage,
+    /// Whether the file is locked, so that readers know for how long we live.
+    is_locked: bool,
 }
 
 // SAFETY: `base` is an address that is never unmapped while the region exists; what is behind it
@@ -54,6 +56,7 @@ impl Region {
             file: None,
             path: None,
             storage: Storage::PrivateMemory,
+            is_locked: false,
         };
         let folders =
             [(&settings.folder, Storage::Folder), (&settings.fallback, Storage::OtherFolder)];
@@ -76,6 +79,8 @@ impl Region {
         if region.file.is_none() {
             say::once(Topic::Growth, "the ring is private memory: only a core file will show it");
         }
+        // Without the lock, which some network file systems do not have, readers go by our number.
+        region.is_locked = region.file.as_ref().is_some_and(|file| liveness::hold(file).is_ok());
         if settings.sigbus && region.file.is_some() {
             sigbus::guard(base as usize);
         }
@@ -108,6 +113,11 @@ impl Region {
         }
         self.used = offset + bytes;
         Some(Grown { offset, private })
+    }
+
+    /// Whether the file is locked ([`liveness`]).
+    pub(crate) fn is_locked(&self) -> bool {
+        self.is_locked
     }
 
     fn extend_file(&self, offset: usize, bytes: usize) -> io::Result<()> {

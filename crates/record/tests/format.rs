@@ -1,4 +1,4 @@
-//! A ring of version 1 is kept, and read for ever.
+//! A ring of each version is kept, and read for ever.
 #![cfg(not(feature = "off"))]
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation)]
 
@@ -11,7 +11,7 @@ use chronoscope_record::{self as record, Class, class};
 static DECODE: Class = class!("decodePlots");
 static CORRELATE: Class = class!("Correlate");
 
-const VERSION_1: &str = include_str!("data/ring-1.txt");
+const VERSIONS: [&str; 2] = [include_str!("data/ring-1.txt"), include_str!("data/ring-2.txt")];
 
 /// Writes the ring that is kept. To make a new version's, run with `CHRONOSCOPE_KEEP_RING` set to
 /// the file to write.
@@ -54,7 +54,7 @@ fn from_text(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_ring_of_version_1_reads() {
+fn rings_of_all_versions_read() {
     if let Some(keep) = std::env::var_os("CHRONOSCOPE_KEEP_RING") {
         let folder = tempfile::tempdir_in("/dev/shm").unwrap();
         let mut command = support::command("keep", folder.path());
@@ -64,9 +64,15 @@ fn a_ring_of_version_1_reads() {
         std::fs::write(keep, to_text(&std::fs::read(path).unwrap())).unwrap();
         return;
     }
-    let bytes = from_text(VERSION_1);
-    assert_eq!(from_text(&to_text(&bytes)), bytes);
-    let mut ring = Ring::from_bytes(bytes).unwrap();
+    for (version, text) in (1u32..).zip(VERSIONS) {
+        let bytes = from_text(text);
+        assert_eq!(bytes[8..12], version.to_le_bytes());
+        assert_eq!(from_text(&to_text(&bytes)), bytes);
+        check(Ring::from_bytes(bytes).unwrap());
+    }
+}
+
+fn check(mut ring: Ring) {
     assert_eq!((ring.process().application.as_str(), ring.slot_count()), ("MRTS", 16));
     let mut batch = Batch::default();
     let drained = ring.drain(&mut Cursors::default(), 100, &mut batch).unwrap();

@@ -50,9 +50,11 @@ export function reaches({ covered, as_of_ns }: Pick<Status, 'covered' | 'as_of_n
 export function followStore(): void {
   let pressed = false;
   // A drag of whatever kind: its axes must stay where they are.
-  for (const [name, down] of [['pointerdown', true], ['pointerup', false], ['pointercancel', false], ['blur', false]] as const) {
+  for (const [name, down] of [['pointerdown', true], ['pointerup', false], ['pointercancel', false]] as const) {
     addEventListener(name, () => (pressed = down), { capture: true });
   }
+  // Only the window's own: an element loses the focus just because the button went down on another.
+  addEventListener('blur', () => (pressed = false));
   const mayMove = () => document.visibilityState === 'visible' && !pressed && holds.value === 0 && underWay.value === 0;
   effect(() => {
     const now = status.value === undefined ? undefined : reaches(status.value) ?? Date.now() * MILLISECOND;

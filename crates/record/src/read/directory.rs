@@ -95,7 +95,7 @@ impl Directory {
 }
 
 fn check_header(header: &Header) -> Result<(), RingError> {
-    if header.version != VERSION {
+    if !(1..=VERSION).contains(&header.version) {
         return Err(RingError::Version(header.version));
     }
     let slots = header.slot_count;

@@ -21,7 +21,8 @@ pub fn find_rings(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Removes a ring file whose process is no more; whether it did. Whatever was not drained is
-/// lost. Only for rings of this host: a process in another container looks as if it were no more.
+/// lost. Only for rings of this host; a ring of version 1 whose process is in another container looks
+/// as if it were no more.
 ///
 /// # Errors
 /// When the file is not a ring, or cannot be read or removed.

@@ -35,7 +35,7 @@ pub use open::OpenTransaction;
 pub use statistics::ClassStatistics;
 
 use crate::layout::{Header, SWITCH_ENABLED, SWITCHES_OFFSET};
-use crate::{CpuMethod, Storage, os};
+use crate::{CpuMethod, Storage, liveness};
 use chronoscope_model::{Batch, ClassId, ClassName, Names, ProcessId, ProcessName};
 use core_file::CoreFile;
 use directory::{Directory, Part};
@@ -166,12 +166,14 @@ impl Ring {
         self.process_id
     }
 
-    /// Whether the process still runs: there is one of its number that started when it did.
-    /// Always false for a copy.
+    /// Whether the process still runs: it holds the lock of its file, in whatever PID namespace it
+    /// is. A ring of version 1 has no lock, and is asked for by its process's number. Always false
+    /// for a copy.
     pub fn is_alive(&self) -> bool {
-        let header = &self.directory.header;
-        matches!(self.source, Source::File { .. })
-            && os::process_start(header.pid) == Some((header.start_time, true))
+        match &self.source {
+            Source::File { file, .. } => liveness::is_alive(file, &self.directory.header),
+            Source::Core { .. } | Source::Bytes(_) => false,
+        }
     }
 
     /// How the process reads CPU time.

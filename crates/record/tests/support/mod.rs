@@ -52,7 +52,12 @@ pub fn run_with(scenario: &str, environment: &[(&str, &str)]) -> Ran {
 
 /// Starts a scenario that waits on its standard input when it is ready and says `ready`.
 pub fn spawn(scenario: &str, folder: &Path) -> Child {
-    let mut child = command(scenario, folder)
+    spawn_command(command(scenario, folder))
+}
+
+/// Starts a command that ends in a scenario as in [`spawn`].
+pub fn spawn_command(mut command: Command) -> Child {
+    let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
