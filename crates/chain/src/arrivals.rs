@@ -91,6 +91,8 @@ impl Doubts {
     pub const FURTHER_PARENT: Self = Self(0x04);
     /// Another chain was found to continue this one after its rows had been stored apart.
     pub const LATE_ALIAS: Self = Self(0x08);
+    /// A source of the chain keeps only a share of its transactions.
+    pub const SAMPLED: Self = Self(0x10);
 
     /// Those of both.
     #[must_use]
@@ -180,6 +182,8 @@ pub enum Unknown {
     UnlinkedLeaf,
     /// [`Doubts::NEGATIVE`].
     Negative,
+    /// [`Doubts::SAMPLED`]: what is not here may not have been recorded.
+    NotRecorded,
     /// Rows that may hold its leaf were lost in its time.
     Lost,
     /// Rows are damaged, or were lost nobody knows when.
@@ -192,11 +196,12 @@ pub enum Unknown {
 
 impl Unknown {
     /// All of them, in their order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::FurtherParent,
         Self::LateAlias,
         Self::UnlinkedLeaf,
         Self::Negative,
+        Self::NotRecorded,
         Self::Lost,
         Self::Damaged,
         Self::Expired,
@@ -210,6 +215,7 @@ impl Unknown {
             Self::LateAlias => "late_alias",
             Self::UnlinkedLeaf => "unlinked_leaf",
             Self::Negative => "negative",
+            Self::NotRecorded => "not_recorded",
             Self::Lost => "lost",
             Self::Damaged => "damaged",
             Self::Expired => "expired",
@@ -226,6 +232,7 @@ impl Unknown {
             Self::LateAlias => "were found too late to go on in another chain",
             Self::UnlinkedLeaf => "have a leaf in their chain that a missing row cuts off",
             Self::Negative => "have a leaf that ends before they start: clocks disagree",
+            Self::NotRecorded => "are of chains of which their sources record only a sample",
             Self::Lost => "have a time in which rows were lost that may be their leaves",
             Self::Damaged => "may have leaves among damaged rows, or rows lost nobody knows when",
             Self::Expired => "are so old that rows of their time were deleted",
@@ -373,6 +380,7 @@ fn doubt(root: &Root, evidence: &Evidence, within_ns: u64) -> Option<Doubt> {
         }
         Unknown::UnlinkedLeaf => root.doubts.contains(Doubts::UNLINKED_LEAF),
         Unknown::Negative => root.doubts.contains(Doubts::NEGATIVE),
+        Unknown::NotRecorded => root.doubts.contains(Doubts::SAMPLED),
         Unknown::Lost => evidence.lost_within(root.start_ns, end_ns),
         Unknown::Damaged => evidence.damaged,
         Unknown::Expired => evidence.expired_until_ns.is_some_and(|until| root.start_ns < until),

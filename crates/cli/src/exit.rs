@@ -7,7 +7,7 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// It did what was asked; of `track compare` and its kin: nothing moved.
     Done,
-    /// `--check` was given and the requirement does not hold.
+    /// `--check` was given and the requirement does not hold; of `store check`: something is damaged.
     CheckFailed,
     /// `track compare` and its kin: something moved.
     Moved,
@@ -39,5 +39,5 @@ impl From<Exit> for ExitCode {
 
 /// The table as `--help` shows it.
 pub(crate) const TABLE: &str = "Exit codes: 0 done, nothing moved; 1 --check failed, something \
-                                moved; 2 usage, no verdict; 3 nothing found; 4 error; \
+                                moved or damaged; 2 usage, no verdict; 3 nothing found; 4 error; \
                                 5 --check undetermined";

@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         Command::Export(args) => commands::export(&args),
         Command::Import(args) => commands::import(&args),
         Command::Record(args) => commands::record(&args),
+        Command::Store(command) => commands::store(&command),
         Command::Net(command) => commands::net(&command),
         Command::Track(command) => commands::track(&command),
         Command::Replay(args) => commands::replay(&args),

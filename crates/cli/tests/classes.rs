@@ -75,6 +75,7 @@ fn row(second: i64) -> Transaction {
         root_process: None,
         properties: Vec::new(),
         metrics: Vec::new(),
+        extras: chronoscope_model::Extras::default(),
     }
 }
 

@@ -4,7 +4,7 @@
 
 use chronoscope_formats::rows::Builder;
 use chronoscope_model::{
-    ChainId, ClassName, Flags, ProcessName, Status, Transaction, TransactionId,
+    ChainId, ClassName, Extras, Flags, ProcessName, Status, Transaction, TransactionId,
 };
 use chronoscope_store::{Append, Options, Store};
 use std::path::{Path, PathBuf};
@@ -99,6 +99,7 @@ fn chain(number: u64, foreign: bool) -> Vec<Transaction> {
             root_process: (!foreign).then(|| process(0)),
             properties: vec![("callsign".into(), "\"DLH\"\n<1>, \u{1}".into())],
             metrics: vec![("plots".into(), 0.1 + 0.2)],
+            extras: Extras::default(),
         }
     };
     (0..3).map(of_step).collect()

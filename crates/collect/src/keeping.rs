@@ -3,7 +3,7 @@
 use crate::sink::Sink;
 use crate::status::Status;
 use chronoscope_clock as clock;
-use chronoscope_store::StoreError;
+use chronoscope_store::{Maintained, StoreError};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -22,6 +22,28 @@ pub(crate) struct Keeping {
     append_error: Mutex<Option<String>>,
     sync_error: Mutex<Option<String>>,
     maintain_error: Mutex<Option<String>>,
+    /// That a deletion waits for somebody to confirm it.
+    deletion_waits: Mutex<Option<String>>,
+    age: Mutex<Age>,
+}
+
+/// From when the age of rows counts: never further from the last append than time has passed since, so
+/// that a clock which is set ahead does not delete what it makes look old.
+#[derive(Debug, Default)]
+struct Age {
+    appended_ns: Option<i64>,
+    seen_at_ns: u64,
+}
+
+impl Age {
+    /// The instant from which it counts, by the clock, the last append and the monotonic clock.
+    fn counts_from(&mut self, now_ns: i64, appended_ns: Option<i64>, monotonic_ns: u64) -> i64 {
+        if self.appended_ns != appended_ns {
+            *self = Self { appended_ns, seen_at_ns: monotonic_ns };
+        }
+        let passed_ns = monotonic_ns.saturating_sub(self.seen_at_ns);
+        appended_ns.map_or(now_ns, |at| now_ns.min(at.saturating_add_unsigned(passed_ns)))
+    }
 }
 
 impl Keeping {
@@ -39,7 +61,7 @@ impl Keeping {
     /// Seals, merges and deletes what is due.
     pub(crate) fn maintain_loop(&self, sink: &Sink) {
         while !self.stop.load(Ordering::Relaxed) {
-            let result = sink.maintain(clock::utc_now_ns());
+            let result = self.maintain(sink);
             let pause = match &result {
                 Ok(done) => {
                     self.sealed_rows.fetch_add(done.sealed_rows, Ordering::Relaxed);
@@ -55,6 +77,24 @@ impl Keeping {
         }
     }
 
+    fn maintain(&self, sink: &Sink) -> Result<Maintained, StoreError> {
+        let now_ns = clock::utc_now_ns();
+        let aged_at_ns = {
+            let mut age = self.age.lock().unwrap_or_else(PoisonError::into_inner);
+            age.counts_from(now_ns, sink.appended_ns(), clock::monotonic_ns())
+        };
+        let done = sink.maintain(now_ns, aged_at_ns)?;
+        let waits = (done.waiting_rows > 0).then(|| {
+            format!(
+                "{} rows are old enough to be deleted, more than a tenth of all at once: is the clock \
+                 right? They stay until `chronoscope store confirm-deletion`",
+                done.waiting_rows
+            )
+        });
+        *self.deletion_waits.lock().unwrap_or_else(PoisonError::into_inner) = waits;
+        Ok(done)
+    }
+
     /// Makes everything durable that was appended, trying until `deadline_ns` (monotonic).
     pub(crate) fn sync_now(&self, sink: &Sink, deadline_ns: u64) {
         loop {
@@ -65,7 +105,7 @@ impl Keeping {
                 return;
             }
             // A log that failed is put right by maintenance.
-            note(&self.maintain_error, sink.maintain(clock::utc_now_ns()).err());
+            note(&self.maintain_error, self.maintain(sink).err());
         }
     }
 
@@ -87,7 +127,7 @@ impl Keeping {
         if !status.refused {
             *append_error = None;
         }
-        let errors = [&self.sync_error, &self.maintain_error];
+        let errors = [&self.sync_error, &self.maintain_error, &self.deletion_waits];
         let said = |error: &Mutex<Option<String>>| {
             error.lock().unwrap_or_else(PoisonError::into_inner).clone()
         };
@@ -97,4 +137,24 @@ impl Keeping {
 
 fn note(slot: &Mutex<Option<String>>, error: Option<StoreError>) {
     *slot.lock().unwrap_or_else(PoisonError::into_inner) = error.map(|error| error.to_string());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_is_set_ahead_does_not_make_rows_old() {
+        const DAY_NS: i64 = 86_400_000_000_000;
+        let mut age = Age::default();
+        // A new store goes by the clock.
+        assert_eq!(age.counts_from(7, None, 0), 7);
+        // The clock jumps by 40 days; three seconds have passed since the last append.
+        assert_eq!(age.counts_from(100, Some(50), 1_000), 50);
+        assert_eq!(age.counts_from(40 * DAY_NS, Some(50), 4_000), 3_050);
+        // A clock that is behind is believed: rows stay longer.
+        assert_eq!(age.counts_from(10, Some(50), 9_000), 10);
+        // The next append is by the new clock.
+        assert_eq!(age.counts_from(40 * DAY_NS, Some(40 * DAY_NS - 5), 9_000), 40 * DAY_NS - 5);
+    }
 }

@@ -62,10 +62,18 @@ impl Sink {
         }
     }
 
-    /// What is due; a spool keeps itself in order.
-    pub(crate) fn maintain(&self, now_ns: i64) -> Result<Maintained, StoreError> {
+    /// When something was appended last, by the clock of then.
+    pub(crate) fn appended_ns(&self) -> Option<i64> {
         match self {
-            Self::Store(store) => store.maintain(now_ns),
+            Self::Store(store) => store.appended_ns(),
+            Self::Spool(_) => None,
+        }
+    }
+
+    /// What is due; a spool keeps itself in order. The age of rows counts from `aged_at_ns`.
+    pub(crate) fn maintain(&self, now_ns: i64, aged_at_ns: i64) -> Result<Maintained, StoreError> {
+        match self {
+            Self::Store(store) => store.maintain_keeping(now_ns, aged_at_ns),
             Self::Spool(_) => Ok(Maintained::default()),
         }
     }

@@ -295,6 +295,8 @@ impl Line<'_> {
             )?,
             properties: self.pairs("properties", pairs::parse_texts)?,
             metrics: self.pairs("metrics", pairs::parse_numbers)?,
+            // CSV has no columns for them.
+            extras: chronoscope_model::Extras::default(),
         })
     }
 

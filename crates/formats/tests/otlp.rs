@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 use chronoscope_formats::otlp::{self, Joined, Limits, OTHER, Received, SpanError, Vocabulary};
-use chronoscope_model::{ChainId, Flags, Status, Transaction, TransactionId};
+use chronoscope_model::{ChainId, Flags, FurtherParent, Status, Transaction, TransactionId};
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{
@@ -195,6 +195,57 @@ fn a_consumer_hangs_in_the_span_it_links_to() {
     );
     assert_eq!(property(&all[0], "otel.link.0"), first);
     assert_ne!(property(&all[0], "otel.link.1"), "");
+    let further = |trace_id: [u8; 16], id| FurtherParent {
+        chain: ChainId(u128::from_be_bytes(trace_id)),
+        id: TransactionId(id),
+        root: None,
+    };
+    let parents: Vec<_> = all.iter().map(|t| t.extras.further_parents.as_slice()).collect();
+    assert_eq!(parents, [&[further([0xee; 16], 8)][..], &[further(producer, 9)], &[]]);
+    let told: Vec<_> = all.iter().map(|t| t.flags.contains(Flags::FURTHER_PARENTS)).collect();
+    assert_eq!(told, [true, true, false]);
+}
+
+/// With more links than there is room for, no chain is named, which means that any may be.
+#[test]
+fn links_without_room_are_all_left_out() {
+    let link = |n: u16| {
+        let mut trace_id = [1; 16];
+        trace_id[..2].copy_from_slice(&n.to_be_bytes());
+        span::Link { trace_id: trace_id.to_vec(), span_id: vec![1; 8], ..span::Link::default() }
+    };
+    for (links, kept) in [(500, 499), (700, 0)] {
+        let mut consumer = span(2);
+        consumer.links = (0..links).map(link).collect();
+        let limits = Limits::default();
+        let received = read_with(&request(service("s"), vec![consumer]), &limits);
+        let t = &words(&received)[0];
+        assert_eq!(t.extras.further_parents.len(), kept);
+        assert!(t.flags.contains(Flags::FURTHER_PARENTS) && t.flags.contains(Flags::CONTEXT_CUT));
+    }
+}
+
+#[test]
+fn the_sampling_threshold_is_what_the_trace_state_says() {
+    let cases = [
+        ("", None, false),
+        ("ot=th:0", Some(0), false),
+        ("a=b, ot=rv:0123456789abcd;th:c", Some(0xc << 52), true),
+        ("ot=th:00000000000001,b=c", Some(1), true),
+        // Neither digits, nor of 56 bits, nor in OpenTelemetry's own member.
+        ("ot=th:+c", None, false),
+        ("ot=th:", None, false),
+        ("ot=th:000000000000001", None, false),
+        ("th=th:c", None, false),
+    ];
+    for (trace_state, threshold, sampled) in cases {
+        let mut of = span(2);
+        of.trace_state = trace_state.to_owned();
+        let t = &words(&read(&request(service("s"), vec![of])))[0];
+        assert_eq!(t.extras.sampling_threshold, threshold, "{trace_state}");
+        assert_eq!(t.flags.contains(Flags::SAMPLED), sampled, "{trace_state}");
+        assert_eq!(property(t, "otel.trace_state"), trace_state);
+    }
 }
 
 #[test]

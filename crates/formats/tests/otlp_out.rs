@@ -186,6 +186,7 @@ fn what_arm_measured_comes_back() {
         root_process: None,
         properties: vec![("callsign".into(), "DLH1".into())],
         metrics: vec![("plots".into(), 12.0), ("share".into(), 0.25)],
+        extras: chronoscope_model::Extras::default(),
     };
     let unknown = Transaction {
         status: Status::Unknown,

@@ -1,10 +1,20 @@
-//! What a program says about one transaction: properties (words) and metrics (numbers).
+//! What is said about one transaction besides its record: properties (words), metrics (numbers),
+//! and the fields of [`Extras`](crate::Extras).
 //!
 //! Bytes, one entry after the other: kind (`0` property, `1` metric), length of the key, the key
 //! in UTF-8, then for a property the length of the value and the value in UTF-8, for a metric
 //! eight bytes, an IEEE 754 double, little-endian. A property whose value is longer than 255 bytes
 //! has kind `2` and the value's length in two bytes, little-endian. ARM's context properties and
 //! metrics are stored in this form too.
+//!
+//! From kind `3` on the kind is followed by the number of bytes that belong to the entry, so that a
+//! reader passes over kinds that it does not know. Numbers are little-endian:
+//!
+//! * `3`, further parent: chain (16 bytes, the more significant half last), id (8); where its root
+//!   is known also root start (8), root process (8), level (2), path (8). 24 or 50 bytes.
+//! * `4`, field: its number ([`Field`]), value (8). 9 bytes.
+
+use crate::{ChainId, Field, FurtherParent, ParentRoot, PathId, ProcessId, TransactionId};
 
 /// Most bytes that one transaction's context takes in a ring.
 pub const MAX_BYTES: usize = 240;
@@ -13,14 +23,14 @@ pub const MAX_BYTES: usize = 240;
 /// attributes) has more to say than a ring's slot holds.
 pub const STORED_MAX_BYTES: usize = 16_384;
 
-/// Key of the property that names the chains of links to further parents that are not followed: ids
-/// in hexadecimal digits with a space between. Rows that have it have
-/// [`Flags::FURTHER_PARENTS`](crate::Flags::FURTHER_PARENTS).
-pub const UNFOLLOWED_LINKS: &str = "otel.unfollowed_links";
-
 const PROPERTY: u8 = 0;
 const METRIC: u8 = 1;
 const LONG_PROPERTY: u8 = 2;
+const PARENT: u8 = 3;
+const FIELD: u8 = 4;
+
+/// Bytes of a further parent whose root is not known, and of one whose root is.
+const PARENT_BYTES: (usize, usize) = (24, 50);
 
 /// One thing said about a transaction.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,12 +39,37 @@ pub enum Entry<'a> {
     Property(&'a str, &'a str),
     /// A number: key and value.
     Metric(&'a str, f64),
+    /// A parent besides the record's.
+    Parent(FurtherParent),
+    /// A field that few rows have.
+    Field(Field, u64),
+}
+
+impl Entry<'_> {
+    /// Bytes that it takes, or a few more.
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Property(key, value) => 4 + key.len() + value.len(),
+            Self::Metric(key, _) => 10 + key.len(),
+            Self::Parent(_) => 2 + PARENT_BYTES.1,
+            Self::Field(..) => 11,
+        }
+    }
 }
 
 /// Appends an entry to `buffer[..len]` and returns the new length; `None`, with the buffer
 /// unchanged, when it does not fit, a key is longer than 255 bytes or a value than 65,535.
 /// Allocates nothing.
 pub fn append(buffer: &mut [u8], len: usize, entry: Entry<'_>) -> Option<usize> {
+    match entry {
+        Entry::Parent(parent) => return append_parent(buffer, len, &parent),
+        Entry::Field(field, value) => {
+            let mut bytes = [field as u8; 9];
+            bytes[1..].copy_from_slice(&value.to_le_bytes());
+            return append_sized(buffer, len, FIELD, &bytes);
+        }
+        Entry::Property(..) | Entry::Metric(..) => {}
+    }
     let number;
     let (kind, key, value_len, value): (u8, &str, Option<u16>, &[u8]) = match entry {
         Entry::Property(key, value) => {
@@ -45,6 +80,7 @@ pub fn append(buffer: &mut [u8], len: usize, entry: Entry<'_>) -> Option<usize> 
             number = value.to_le_bytes();
             (METRIC, key, None, &number)
         }
+        Entry::Parent(_) | Entry::Field(..) => return None, // appended above
     };
     let key_len = u8::try_from(key.len()).ok()?;
     let len_octets = value_len.map(u16::to_le_bytes);
@@ -65,18 +101,82 @@ pub fn append(buffer: &mut [u8], len: usize, entry: Entry<'_>) -> Option<usize> 
     Some(end)
 }
 
-/// The entries in `bytes`, up to the first byte that is not one.
+fn append_parent(buffer: &mut [u8], len: usize, parent: &FurtherParent) -> Option<usize> {
+    let mut bytes = [0; PARENT_BYTES.1];
+    bytes[..8].copy_from_slice(&parent.chain.low().to_le_bytes());
+    bytes[8..16].copy_from_slice(&parent.chain.high().to_le_bytes());
+    bytes[16..24].copy_from_slice(&parent.id.0.to_le_bytes());
+    let Some(root) = parent.root else {
+        return append_sized(buffer, len, PARENT, &bytes[..PARENT_BYTES.0]);
+    };
+    bytes[24..32].copy_from_slice(&root.start_ns.to_le_bytes());
+    bytes[32..40].copy_from_slice(&root.process.0.to_le_bytes());
+    bytes[40..42].copy_from_slice(&root.level.to_le_bytes());
+    bytes[42..].copy_from_slice(&root.path.0.to_le_bytes());
+    append_sized(buffer, len, PARENT, &bytes)
+}
+
+/// Appends an entry of a kind that says how long it is.
+fn append_sized(buffer: &mut [u8], len: usize, kind: u8, bytes: &[u8]) -> Option<usize> {
+    let size = u8::try_from(bytes.len()).ok()?;
+    let end = len + 2 + bytes.len();
+    let (head, rest) = buffer.get_mut(len..end)?.split_at_mut(2);
+    head.copy_from_slice(&[kind, size]);
+    rest.copy_from_slice(bytes);
+    Some(end)
+}
+
+/// The entries in `bytes`, without those of kinds that are not known, up to the first byte that is not one.
 pub fn entries(bytes: &[u8]) -> impl Iterator<Item = Entry<'_>> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
-        let (entry, after) = split_entry(rest)?;
-        rest = after;
-        Some(entry)
+        loop {
+            let (entry, after) = split_entry(rest)?;
+            rest = after;
+            if entry.is_some() {
+                return entry;
+            }
+        }
     })
 }
 
-fn split_entry(bytes: &[u8]) -> Option<(Entry<'_>, &[u8])> {
+/// An entry, `None` where its kind is not known, and what follows it.
+fn split_entry(bytes: &[u8]) -> Option<(Option<Entry<'_>>, &[u8])> {
     let (&kind, rest) = bytes.split_first()?;
+    if kind > LONG_PROPERTY {
+        let (&size, rest) = rest.split_first()?;
+        let (own, rest) = rest.split_at_checked(usize::from(size))?;
+        return Some((sized_entry(kind, own), rest));
+    }
+    let (entry, rest) = split_named(kind, rest)?;
+    Some((Some(entry), rest))
+}
+
+/// The entry with these bytes; `None` where the kind is not known or of another length.
+fn sized_entry(kind: u8, bytes: &[u8]) -> Option<Entry<'static>> {
+    let number = |at: usize| Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
+    match (kind, bytes.len()) {
+        (PARENT, 24 | 50) => {
+            let root = || {
+                Some(ParentRoot {
+                    start_ns: number(24)?.cast_signed(),
+                    process: ProcessId(number(32)?),
+                    level: u16::from_le_bytes(*bytes.get(40..)?.first_chunk()?),
+                    path: PathId(number(42)?),
+                })
+            };
+            Some(Entry::Parent(FurtherParent {
+                chain: ChainId::from_halves(number(8)?, number(0)?),
+                id: TransactionId(number(16)?),
+                root: root(),
+            }))
+        }
+        (FIELD, 9) => Some(Entry::Field(Field::of_number(bytes[0])?, number(1)?)),
+        _ => None,
+    }
+}
+
+fn split_named(kind: u8, rest: &[u8]) -> Option<(Entry<'_>, &[u8])> {
     let (key, rest) = split_text(rest)?;
     match kind {
         PROPERTY => split_text(rest).map(|(value, rest)| (Entry::Property(key, value), rest)),
@@ -124,6 +224,40 @@ mod tests {
         let all: Vec<_> = entries(&buffer[..len]).collect();
         assert_eq!(all, [Entry::Property("k", &value), Entry::Property("k", &value[..10])]);
         assert_eq!(append(&mut buffer, 0, Entry::Property("k", &"v".repeat(65_536))), None);
+    }
+
+    #[test]
+    fn further_parents_and_fields_read_back_and_unknown_kinds_are_passed_over() {
+        let foreign = FurtherParent {
+            chain: ChainId::from_halves(1, u64::MAX),
+            id: TransactionId(7),
+            root: None,
+        };
+        let root = ParentRoot { start_ns: -1, process: ProcessId(3), level: 2, path: PathId(9) };
+        let all = [
+            Entry::Metric("plots", 2.0),
+            Entry::Parent(foreign),
+            Entry::Field(Field::Arrival, u64::MAX),
+            Entry::Parent(FurtherParent { root: Some(root), ..foreign }),
+            Entry::Field(Field::SamplingThreshold, 1 << 55),
+        ];
+        let (mut buffer, mut len) = ([0; 256], 0);
+        for entry in all {
+            // A kind of a later version, and a field and a parent as it may have them.
+            for later in [&[200, 3, 1, 2, 3][..], &[4, 9, 99, 0, 0, 0, 0, 0, 0, 0, 0], &[3, 1, 0]] {
+                buffer[len..len + later.len()].copy_from_slice(later);
+                len += later.len();
+            }
+            let end = append(&mut buffer, len, entry).unwrap();
+            assert!(end - len <= entry.size());
+            len = end;
+        }
+        assert!(entries(&buffer[..len]).eq(all));
+        assert_eq!(append(&mut buffer[..10], 0, Entry::Parent(foreign)), None);
+        let extras = crate::Extras::of(&buffer[..len]);
+        assert_eq!((extras.arrival_ns, extras.further_parents.len()), (Some(-1), 2));
+        let said: Vec<_> = extras.entries().collect();
+        assert_eq!(said, [all[2], all[4], all[1], all[3]]);
     }
 
     proptest! {

@@ -25,6 +25,7 @@
 mod batch;
 pub mod context;
 pub mod correlator;
+mod extras;
 mod hash;
 mod histogram;
 mod ids;
@@ -38,6 +39,7 @@ mod transaction;
 
 pub use batch::Batch;
 pub use correlator::{Ancestor, Correlator, CorrelatorBytes, CorrelatorError};
+pub use extras::{Extras, Field, FurtherParent, ParentRoot};
 pub use histogram::{BUCKET_COUNT, Histogram, SUB_BUCKETS, bucket_index, bucket_max, bucket_min};
 pub use ids::{ChainId, ClassId, PathId, ProcessId, TransactionId};
 pub use names::{ClassName, Names, ProcessName};

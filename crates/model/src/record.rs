@@ -70,8 +70,11 @@ impl Flags {
     pub const ANCESTORS_DROPPED: Self = Self(0x08);
     /// It had more context than fits.
     pub const CONTEXT_CUT: Self = Self(0x10);
-    /// It has further parents that are not followed: [`crate::context::UNFOLLOWED_LINKS`].
+    /// It has further parents, which are not followed: [`crate::Extras::further_parents`].
     pub const FURTHER_PARENTS: Self = Self(0x20);
+    /// Its source keeps only a share of such transactions: [`crate::Extras::sampling_threshold`] is
+    /// above 0.
+    pub const SAMPLED: Self = Self(0x40);
 
     /// Whether all bits of `other` are set.
     pub const fn contains(self, other: Self) -> bool {

@@ -7,7 +7,7 @@ use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
 use std::sync::Arc;
 
 /// Version of [`transactions`], written into every file's metadata as `chronoscope.schema`.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Bits of the column `links`: what sealing found out about a row from the rest of its chain.
 pub mod links {
@@ -24,7 +24,9 @@ pub mod links {
 /// The columns of a stored transaction.
 ///
 /// Times are nanoseconds; `start` and `root_start` are UTC and raw. `root_*` are null when the
-/// chain is foreign, `process_cpu_ns` when the class did not ask for it. A parent of 0 is none.
+/// chain is foreign, `process_cpu_ns` when the class did not ask for it. A parent of 0 is none. The
+/// columns after `metrics` are of version 2 ([`Extras`](crate::Extras)), and null where the source
+/// did not say.
 pub fn transactions() -> SchemaRef {
     let word = || DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
     let instant = || DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into()));
@@ -56,7 +58,35 @@ pub fn transactions() -> SchemaRef {
         required("links", DataType::UInt8),
         optional("properties", map(DataType::Utf8)),
         optional("metrics", map(DataType::Float64)),
+        optional("arrival", instant()),
+        optional("run_queue_ns", DataType::Int64),
+        optional("blocked_ns", DataType::Int64),
+        optional("sampling_threshold", DataType::UInt64),
+        optional("further_parents", DataType::List(Arc::new(further_parent()))),
     ]))
+}
+
+/// Columns that version 1 has not: [`transactions`] begins with those of version 1.
+pub const ADDED_COLUMNS: usize = 5;
+
+/// An element of the column `further_parents`. `root_start` to `path` are null together, where the
+/// parent is foreign; process and path are ids.
+fn further_parent() -> Field {
+    Field::new("element", DataType::Struct(further_parent_fields()), false)
+}
+
+/// The fields of an element of the column `further_parents`.
+pub fn further_parent_fields() -> Fields {
+    let instant = DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into()));
+    Fields::from(vec![
+        Field::new("chain_high", DataType::UInt64, false),
+        Field::new("chain_low", DataType::UInt64, false),
+        Field::new("id", DataType::UInt64, false),
+        Field::new("root_start", instant, true),
+        Field::new("root_process", DataType::UInt64, true),
+        Field::new("level", DataType::UInt16, true),
+        Field::new("path", DataType::UInt64, true),
+    ])
 }
 
 /// A map from a text to `value`, as Arrow and Parquet spell it.

@@ -1,7 +1,9 @@
 //! A transaction in words.
 
 use crate::context::{self, Entry};
-use crate::{ChainId, ClassName, Flags, NO_PROCESS_CPU, Names, ProcessName, Record, Status};
+use crate::{
+    ChainId, ClassName, Extras, Flags, NO_PROCESS_CPU, Names, ProcessName, Record, Status,
+};
 use crate::{ProcessId, TransactionId};
 
 /// One timed piece of work, complete and readable.
@@ -43,6 +45,8 @@ pub struct Transaction {
     pub properties: Vec<(String, String)>,
     /// ARM metrics: key and value.
     pub metrics: Vec<(String, f64)>,
+    /// What few rows have.
+    pub extras: Extras,
 }
 
 impl Transaction {
@@ -79,6 +83,7 @@ impl Transaction {
             root_process: process(record.root_process),
             properties: Vec::new(),
             metrics: Vec::new(),
+            extras: Extras::default(),
         };
         for entry in context::entries(context) {
             match entry {
@@ -86,6 +91,7 @@ impl Transaction {
                     transaction.properties.push((key.to_owned(), value.to_owned()));
                 }
                 Entry::Metric(key, value) => transaction.metrics.push((key.to_owned(), value)),
+                Entry::Parent(_) | Entry::Field(..) => transaction.extras.take(entry),
             }
         }
         transaction
@@ -134,6 +140,7 @@ impl<'a> Excerpt<'a> {
             match entry {
                 Entry::Property(key, word) => excerpt.properties.push((key, word)),
                 Entry::Metric(key, value) => excerpt.metrics.push((key, value)),
+                Entry::Parent(_) | Entry::Field(..) => {}
             }
         }
         excerpt

@@ -69,6 +69,19 @@ pub enum StoreError {
         /// The directory.
         dir: PathBuf,
     },
+    /// There are files of rows and nothing that says what they are.
+    #[error(
+        "{}: {files} files of rows but no manifest, which says what they are; nothing was changed: put \
+         the manifest back from a copy, or see what `chronoscope store repair --dry-run` can make of \
+         them",
+        dir.display()
+    )]
+    NoManifest {
+        /// The store's directory.
+        dir: PathBuf,
+        /// How many files.
+        files: usize,
+    },
     /// Sealing cannot keep up; nothing of the batch was taken. Come again.
     #[error("{buffered_bytes} bytes wait for sealing and at most {bytes_max} may: come again")]
     Backlog {

@@ -6,16 +6,24 @@
 use crate::manifest::{Manifest, SegmentEntry};
 use crate::notes::Ledger;
 use crate::rows::Rows;
-use crate::segment::{self, Columns, Order, SegmentWriter, Sketches};
+use crate::segment::{self, Columns, Order, SegmentWriter, Sketches, Written};
 use crate::store::Store;
-use crate::{Slot, StoreError, layout};
+use crate::{Segment, Slot, StoreError, layout};
 use chronoscope_model::Names;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
+use std::time::Duration;
 
 /// How long a replaced segment stays for readers that know an older manifest. Nanoseconds.
 const GRACE_NS: i64 = 60_000_000_000;
+
+/// Where more than a tenth of the time that rows are kept has grown old at once, more than a tenth of
+/// all rows is deleted only when somebody has confirmed it.
+const AT_ONCE_SHARE: u128 = 10;
+
+/// So much is always deleted at once: a server that was stopped for an hour has as much to do.
+const AT_ONCE_MIN: Duration = Duration::from_hours(1);
 
 /// Most rows that one manifest makes sealed: so much is done again when a step fails.
 const STEP_ROWS: u64 = 4_000_000;
@@ -29,6 +37,8 @@ pub(crate) struct Keeper {
     doubtful: Vec<PathBuf>,
     /// Slots with a segment that cannot be read: told once, and left in parts.
     unmergeable: BTreeSet<Slot>,
+    /// Rows from before it were deleted when it was last looked: UTC, nanoseconds since 1970.
+    aged_until_ns: Option<i64>,
 }
 
 /// What a call of [`Store::maintain`] did.
@@ -42,6 +52,9 @@ pub struct Maintained {
     pub merged_rows: u64,
     /// Rows that were deleted for their age or for space.
     pub expired_rows: u64,
+    /// Rows that are old enough to be deleted and wait for [`confirm_deletion`], because so much at once
+    /// is more likely a wrong clock.
+    pub waiting_rows: u64,
     /// Whether there is more to do at once.
     pub again: bool,
 }
@@ -55,9 +68,49 @@ struct Checkpoint {
     broken: bool,
 }
 
+/// How many rows are `expired`, if that is so much at once that a clock is more likely wrong: a server
+/// that runs deletes a minute at a time, and one that was stopped what has grown old meanwhile.
+fn too_many_at_once(
+    keeper: &Keeper,
+    expired: &BTreeSet<Slot>,
+    oldest_ns: i64,
+    keep: Duration,
+) -> u64 {
+    let Some(first) = expired.first() else { return 0 };
+    // After a start it is not known how far it was looked: rows that are still here were young then.
+    let before_ns = keeper.aged_until_ns.unwrap_or(first.minute.start_ns());
+    let grown_old_ns = u128::from(oldest_ns.saturating_sub(before_ns).max(0).unsigned_abs());
+    let (mut old, mut all) = (0, 0);
+    for segment in keeper.manifest.live() {
+        all += segment.rows;
+        old += if expired.contains(&segment.slot) { segment.rows } else { 0 };
+    }
+    let is_long = grown_old_ns > AT_ONCE_MIN.as_nanos().max(keep.as_nanos() / AT_ONCE_SHARE);
+    if is_long && u128::from(old) * AT_ONCE_SHARE > u128::from(all) { old } else { 0 }
+}
+
+/// Lets the store in `dir` delete once what waits for it ([`Maintained::waiting_rows`]).
+///
+/// # Errors
+/// [`StoreError::Io`] when there is no such store, or it may not be written.
+pub fn confirm_deletion(dir: &Path) -> Result<(), StoreError> {
+    let path = layout::deletion_confirmed(dir);
+    std::fs::write(&path, []).map_err(StoreError::io("write", &path))
+}
+
+/// Whether a deletion was confirmed; for the next one it has to be again.
+fn take_confirmation(dir: &Path) -> Result<bool, StoreError> {
+    let path = layout::deletion_confirmed(dir);
+    match std::fs::remove_file(&path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(StoreError::io("remove", &path)(error)),
+    }
+}
+
 impl Keeper {
     pub(crate) fn new(manifest: Manifest) -> Self {
-        Self { manifest, doubtful: Vec::new(), unmergeable: BTreeSet::new() }
+        Self { manifest, doubtful: Vec::new(), unmergeable: BTreeSet::new(), aged_until_ns: None }
     }
 }
 
@@ -71,10 +124,19 @@ impl Store {
     /// [`StoreError`] of the step that failed. What it was to seal waits on, in memory and in the
     /// log; nothing is lost, and the next call tries again.
     pub fn maintain(&self, now_ns: i64) -> Result<Maintained, StoreError> {
+        self.maintain_keeping(now_ns, now_ns)
+    }
+
+    /// As [`Self::maintain`], with another instant from which the age of rows is counted: a clock that
+    /// is set ahead must not make them old.
+    ///
+    /// # Errors
+    /// As [`Self::maintain`].
+    pub fn maintain_keeping(&self, now_ns: i64, aged_at_ns: i64) -> Result<Maintained, StoreError> {
         let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
         // Space first: a full disk must not keep sealing from making room for itself.
-        let mut done =
-            Maintained { expired_rows: self.expire(&mut keeper, now_ns)?, ..Maintained::default() };
+        let (expired_rows, waiting_rows) = self.expire(&mut keeper, aged_at_ns)?;
+        let mut done = Maintained { expired_rows, waiting_rows, ..Maintained::default() };
         self.remove_retired(&mut keeper, now_ns)?;
         let slots = self.slots_to_seal(now_ns);
         let broken = self.intake().broken.is_some();
@@ -206,16 +268,18 @@ impl Store {
         let written = taken.iter().try_for_each(|(slot, rows)| {
             let id = next.next_segment;
             next.next_segment += 1;
-            let size_bytes = self.write_segment(*slot, id, rows, names, files)?;
+            let [segment, sketch] = self.write_segment(*slot, id, rows, names, files)?;
             let rows = rows.records.len() as u64;
             rows_sealed += rows;
             let entry = SegmentEntry {
                 id,
                 slot: *slot,
                 rows,
-                size_bytes,
+                size_bytes: segment.size_bytes + sketch.size_bytes,
                 sealed_ns: now_ns,
                 retired_ns: None,
+                tail: Some(segment.tail),
+                sketch_tail: Some(sketch.tail),
             };
             next.segments.push(entry);
             next.sealed_through.insert(*slot, through);
@@ -239,7 +303,7 @@ impl Store {
         rows: &Rows,
         names: &Names,
         files: &mut Vec<PathBuf>,
-    ) -> Result<u64, StoreError> {
+    ) -> Result<[Written; 2], StoreError> {
         let path = layout::segment(&self.dir, slot, id);
         let sketch_path = layout::sketch(&self.dir, slot, id);
         files.extend([path.clone(), sketch_path.clone()]);
@@ -249,9 +313,9 @@ impl Store {
             let batch = batch.map_err(|error| segment::parquet_error(&path, error.into()))?;
             writer.write(&batch)?;
         }
-        let size_bytes = writer.finish()?;
+        let segment = writer.finish()?;
         let sketches = Sketches::of(rows).rows(slot.minute, names);
-        Ok(size_bytes + segment::write_sketch(&self.disk, &sketch_path, slot, &sketches)?)
+        Ok([segment, segment::write_sketch(&self.disk, &sketch_path, slot, &sketches)?])
     }
 
     /// Makes the names of new segments durable.
@@ -310,13 +374,14 @@ impl Store {
         self.intake().log.remove_before(keeper.manifest.first_log)
     }
 
-    /// A slot that has several segments and has been left alone for as long as a minute waits.
+    /// A slot that has several segments, or one without checksums, and has been left alone for as long as a minute waits.
     fn slot_to_merge(&self, keeper: &Keeper, now_ns: i64) -> Option<Slot> {
         let wait_ns = i64::try_from(self.options.wait.as_nanos()).unwrap_or(i64::MAX);
         let mut slots: BTreeMap<Slot, (u64, u64, i64)> = BTreeMap::new();
         for segment in keeper.manifest.live() {
             let (parts, rows, sealed_ns) = slots.entry(segment.slot).or_default();
-            *parts += 1;
+            // One that is unverified is written anew, with checksums, as if it were in parts.
+            *parts += if segment.tail.is_some() { 1 } else { 2 };
             *rows += segment.rows;
             *sealed_ns = segment.sealed_ns.max(*sealed_ns);
         }
@@ -336,10 +401,10 @@ impl Store {
         keeper.manifest.next_segment = next.next_segment;
         let is_part = |segment: &SegmentEntry| segment.slot == slot && segment.retired_ns.is_none();
         let parts: Vec<SegmentEntry> = next.segments.iter().copied().filter(is_part).collect();
-        let mut files =
-            vec![layout::segment(&self.dir, slot, id), layout::sketch(&self.dir, slot, id)];
-        let merged = self.write_merged(slot, &parts, &files);
-        let merged = merged.and_then(|size_bytes| {
+        let paths = [layout::segment(&self.dir, slot, id), layout::sketch(&self.dir, slot, id)];
+        let merged = self.write_merged(slot, &parts, &paths);
+        let mut files = paths.to_vec();
+        let merged = merged.and_then(|[segment, sketch]| {
             let rows = parts.iter().map(|part| part.rows).sum();
             next.segments.iter_mut().filter(|segment| is_part(segment)).for_each(|part| {
                 part.retired_ns = Some(now_ns.max(1)); // 0 means none in the file
@@ -349,9 +414,11 @@ impl Store {
                 id,
                 slot,
                 rows,
-                size_bytes,
+                size_bytes: segment.size_bytes + sketch.size_bytes,
                 sealed_ns,
                 retired_ns: None,
+                tail: Some(segment.tail),
+                sketch_tail: Some(sketch.tail),
             });
             self.commit(keeper, next, &mut files)?;
             Ok(rows)
@@ -375,22 +442,21 @@ impl Store {
         &self,
         slot: Slot,
         parts: &[SegmentEntry],
-        files: &[PathBuf],
-    ) -> Result<u64, StoreError> {
-        let [path, sketch_path] = files else { return Ok(0) };
-        let paths: Vec<PathBuf> =
-            parts.iter().map(|part| layout::segment(&self.dir, slot, part.id)).collect();
+        [path, sketch_path]: &[PathBuf; 2],
+    ) -> Result<[Written; 2], StoreError> {
+        let parts: Vec<Segment> =
+            parts.iter().map(|part| Segment::of(&self.dir, part, 1)).collect();
         let mut writer = SegmentWriter::transactions(&self.disk, path)?;
-        segment::merge(&paths, Order::of(slot.kind), &mut writer)?;
-        let size_bytes = writer.finish()?;
+        segment::merge(&parts, Order::of(slot.kind), &mut writer)?;
+        let segment = writer.finish()?;
         let mut sketches = Vec::new();
-        for part in parts {
-            sketches.extend(segment::read_sketch(&layout::sketch(&self.dir, slot, part.id))?);
+        for part in &parts {
+            sketches.extend(segment::read_sketch(part)?);
         }
         let sketches = segment::merge_sketches(sketches);
-        let sketch_bytes = segment::write_sketch(&self.disk, sketch_path, slot, &sketches)?;
+        let sketch = segment::write_sketch(&self.disk, sketch_path, slot, &sketches)?;
         self.sync_names()?;
-        Ok(size_bytes + sketch_bytes)
+        Ok([segment, sketch])
     }
 
     /// Deletes replaced segments whose readers have had their time.
@@ -405,17 +471,27 @@ impl Store {
         self.drop_segments(keeper, over, |_| {})
     }
 
-    /// Deletes minutes that are too old or too many; how many rows were in them.
-    fn expire(&self, keeper: &mut Keeper, now_ns: i64) -> Result<u64, StoreError> {
+    /// Deletes minutes that are too old or too many; how many rows were in them, and how many wait for
+    /// a confirmation.
+    fn expire(&self, keeper: &mut Keeper, now_ns: i64) -> Result<(u64, u64), StoreError> {
         let mut slots: BTreeMap<Slot, u64> = BTreeMap::new();
         for segment in &keeper.manifest.segments {
             *slots.entry(segment.slot).or_default() += segment.size_bytes;
         }
-        let mut expired = BTreeSet::new();
+        let (mut expired, mut waiting_rows) = (BTreeSet::new(), 0);
         if let Some(keep) = self.options.keep {
             let keep_ns = i64::try_from(keep.as_nanos()).unwrap_or(i64::MAX);
             let oldest_ns = now_ns.saturating_sub(keep_ns);
             expired.extend(slots.keys().filter(|slot| slot.minute.end_ns() <= oldest_ns));
+            waiting_rows = too_many_at_once(keeper, &expired, oldest_ns, keep);
+            if waiting_rows > 0 && take_confirmation(&self.dir)? {
+                waiting_rows = 0;
+            }
+            if waiting_rows > 0 {
+                expired.clear();
+            } else {
+                keeper.aged_until_ns = Some(oldest_ns);
+            }
         }
         if let Some(keep_bytes) = self.options.keep_bytes {
             let log_bytes = self.intake().log.size_bytes();
@@ -433,7 +509,7 @@ impl Store {
             }
         }
         if expired.is_empty() {
-            return Ok(0);
+            return Ok((0, waiting_rows));
         }
         let is_expired = |segment: &SegmentEntry| expired.contains(&segment.slot);
         let live = keeper.manifest.live().filter(|segment| is_expired(segment));
@@ -443,7 +519,7 @@ impl Store {
         }
         self.drop_segments(keeper, is_expired, |next| next.expired_rows += rows)?;
         self.intake().sealed.retain(|slot| !expired.contains(slot));
-        Ok(rows)
+        Ok((rows, waiting_rows))
     }
 
     /// Takes segments out of the manifest, then removes their files.

@@ -4,8 +4,10 @@
 //! DIR/lock                                       who writes
 //! DIR/manifest                                   what is there
 //! DIR/log/0000000000000007.wal                   rows that are not sealed yet
+//! DIR/log/durable                                how far the log was reported durable
 //! DIR/segments/2026-11-21T22-13-native-12.parquet   rows of a minute
 //! DIR/sketches/2026-11-21T22-13-native-12.parquet   their sketches, by path
+//! DIR/lost+found/                                what no manifest explains
 //! ```
 
 use crate::Slot;
@@ -26,6 +28,21 @@ pub(crate) fn manifest(dir: &Path) -> PathBuf {
 
 pub(crate) fn log_dir(dir: &Path) -> PathBuf {
     dir.join("log")
+}
+
+/// Says that a deletion which waits may be done.
+pub(crate) fn deletion_confirmed(dir: &Path) -> PathBuf {
+    dir.join("deletion-confirmed")
+}
+
+/// How far the log was reported durable.
+pub(crate) fn durable(dir: &Path) -> PathBuf {
+    log_dir(dir).join("durable")
+}
+
+/// Where files go that no manifest explains.
+pub(crate) fn lost_and_found(dir: &Path) -> PathBuf {
+    dir.join("lost+found")
 }
 
 pub(crate) fn segment_dir(dir: &Path) -> PathBuf {

@@ -32,6 +32,8 @@
 
 mod aliases;
 pub mod ask;
+mod check;
+mod checked;
 pub mod clickhouse;
 mod clocks;
 mod deliveries;
@@ -46,6 +48,7 @@ mod manifest;
 mod minute;
 mod notes;
 mod options;
+mod repair;
 mod replay;
 mod rows;
 mod rows_out;
@@ -63,16 +66,19 @@ mod crash;
 mod crash_tests;
 
 pub use aliases::{ALIAS_AGE_NS, ALIASES_MAX, Aliases, ChainAlias};
+pub use check::{Checked, check};
+pub use checked::EndChecksum;
 pub use clocks::{CLOCK_HOSTS_MAX, ClockReading, ClockTable};
 pub use deliveries::{DELIVERED_ALL, Deliveries, Delivery, SOURCES_MAX};
 pub use error::{Damage, StoreError};
-pub use keep::Maintained;
+pub use keep::{Maintained, confirm_deletion};
 pub use keys::{KEYS_MAX, Keys};
 pub use lock::writer;
 pub use losses::{INTERVALS_MAX, Loss, LossTable};
 pub use minute::{Kind, MINUTE_NS, Minute, Slot};
 pub use notes::{Ledger, Positions, StreamEnd, StreamId};
 pub use options::Options;
+pub use repair::{Repaired, repair};
 pub use rows_out::{Followed, ParquetRows, ParquetWriter, Tail, Transactions};
 pub use segment::{Order, SketchRow, read_sketch, write_segment};
 pub use snapshot::{Segment, Snapshot};

@@ -2,8 +2,8 @@
 
 use crate::manifest::Manifest;
 use crate::notes::Ledger;
-use crate::wal::{self, Block, LogFile};
-use crate::{Damage, StoreError};
+use crate::wal::{self, Block, DurableEnd, LogFile};
+use crate::{Damage, StoreError, layout};
 use std::path::{Path, PathBuf};
 
 /// What became of the log's files.
@@ -15,6 +15,8 @@ pub(crate) struct Replayed {
     pub(crate) next_row: u64,
     /// Per file: sequence number, row after its last, bytes.
     pub(crate) files: Vec<(u64, u64, u64)>,
+    /// When the last block was written, by the clock of then: UTC, nanoseconds since 1970.
+    pub(crate) written_ns: Option<i64>,
     /// Damage that was passed over.
     pub(crate) damage: Vec<Damage>,
     /// Unreadable ends with nothing behind them: writes that a crash cut short.
@@ -37,15 +39,19 @@ pub(crate) fn open_log(
     Ok(complete.then_some(files))
 }
 
-/// Reads the log after `manifest` and gives every block to `each`.
+/// Reads the log of the store in `dir` after `manifest` and gives every block to `each`. Before the
+/// place `durable`, which was told to those who sent the rows, nothing was cut short by a crash: what
+/// cannot be read there is damaged.
 pub(crate) fn replay(
+    dir: &Path,
     manifest: &Manifest,
     files: &[LogFile],
+    durable: Option<DurableEnd>,
     mut each: impl FnMut(&Block),
 ) -> Result<Replayed, StoreError> {
     let mut replayed = Replayed { ledger: manifest.ledger.clone(), ..Replayed::default() };
     let mut row = manifest.first_row;
-    let mut torn: Option<(PathBuf, u64, String)> = None;
+    let mut torn: Option<Torn> = None;
     for file in files {
         let damage_before = replayed.damage.len();
         let (ledger, damage) = (&mut replayed.ledger, &mut replayed.damage);
@@ -57,16 +63,22 @@ pub(crate) fn replay(
             {
                 bad_notes.push((block.first_row, at));
             }
+            replayed.written_ns = Some(block.written_ns);
             each(&block);
             Ok(())
         })?;
         // An end that was torn by a crash hides nothing when rows go on without a gap.
-        if let Some((path, position, reason)) = torn.take() {
+        if let Some(torn) = torn.take() {
+            let is_damage = torn.is_before(durable);
+            let Torn { path, position, reason, .. } = torn;
             match replayed.damage.get_mut(damage_before).filter(|damage| damage.rows_lost > 0) {
                 Some(damage) => {
-                    (damage.path, damage.position, damage.reason) = (path, position, reason)
+                    (damage.path, damage.position, damage.reason) = (path, position, reason);
                 }
-                None => replayed.torn.push(Damage { path, position, reason, rows_lost: 0 }),
+                None => {
+                    let list = if is_damage { &mut replayed.damage } else { &mut replayed.torn };
+                    list.push(Damage { path, position, reason, rows_lost: 0 });
+                }
             }
         }
         for (first_row, at) in bad_notes {
@@ -79,12 +91,57 @@ pub(crate) fn replay(
                 rows_lost: 0,
             });
         }
-        torn = scanned.bad.map(|(position, reason)| (file.path.clone(), position, reason));
+        torn = scanned.bad.map(|(position, reason)| Torn {
+            sequence: file.sequence,
+            path: file.path.clone(),
+            position,
+            reason,
+        });
         replayed.files.push((file.sequence, row, scanned.len));
     }
-    if let Some((path, position, reason)) = torn {
-        replayed.torn.push(Damage { path, position, reason, rows_lost: 0 });
+    replayed.next_row = row.max(manifest.next_row).max(durable.map_or(0, |durable| durable.row));
+    let is_missing = |durable: &DurableEnd| {
+        let (sequence, len) = replayed.files.last().map_or((0, 0), |(file, _, len)| (*file, *len));
+        durable.sequence >= manifest.first_log
+            && (files.is_empty() || (sequence, len) < (durable.sequence, durable.position))
+    };
+    match (torn, durable.filter(is_missing)) {
+        (Some(torn), missing) if missing.is_none() && !torn.is_before(durable) => {
+            let Torn { path, position, reason, .. } = torn;
+            replayed.torn.push(Damage { path, position, reason, rows_lost: 0 });
+        }
+        (None, None) => {}
+        (torn, _) => {
+            let last = files.last().map(|file| file.path.clone());
+            let rows_lost = durable.map_or(0, |durable| durable.row.saturating_sub(row));
+            let (path, position, reason) = match torn {
+                Some(torn) => (torn.path, torn.position, torn.reason),
+                None => {
+                    let len = replayed.files.last().map_or(0, |(_, _, len)| *len);
+                    let path = last.unwrap_or_else(|| layout::log_dir(dir));
+                    (path, len, "the log ends".to_owned())
+                }
+            };
+            let reason = format!("{reason}, and more was reported durable");
+            replayed.damage.push(Damage { path, position, reason, rows_lost });
+        }
     }
-    replayed.next_row = row.max(manifest.next_row);
     Ok(replayed)
+}
+
+/// An unreadable end of a log file.
+struct Torn {
+    sequence: u64,
+    path: PathBuf,
+    position: u64,
+    reason: String,
+}
+
+impl Torn {
+    /// Whether it lies before the place that was reported durable. Of files before that place's only
+    /// the numbers of rows tell: a writer that came after a crash began a file of its own behind an
+    /// end that was torn.
+    fn is_before(&self, durable: Option<DurableEnd>) -> bool {
+        durable.is_some_and(|end| self.sequence == end.sequence && self.position < end.position)
+    }
 }

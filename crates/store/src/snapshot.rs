@@ -1,8 +1,10 @@
 //! Reading a store, also while a server writes it.
 
+use crate::checked::EndChecksum;
 use crate::manifest::{Manifest, SegmentEntry};
 use crate::notes::Ledger;
 use crate::replay::{open_log, replay};
+use crate::wal::DurableEnd;
 use crate::{ClockTable, Damage, Slot, StoreError, layout};
 use chronoscope_model::{Batch, Names};
 use std::collections::HashMap;
@@ -26,9 +28,30 @@ pub struct Segment {
     pub row_count: u64,
     /// Bytes of both files.
     pub size_bytes: u64,
+    /// The checksum of its Parquet file's end; `None` where it was sealed by a program that made none:
+    /// its bytes are read unverified.
+    pub tail: Option<EndChecksum>,
+    /// Likewise of the file with its sketches.
+    pub sketch_tail: Option<EndChecksum>,
     /// Segments of the same slot, this one included, in `[1, …]`. Where there are several, or
     /// unsealed rows of the slot, the column `links` tells of this part only.
     pub parts: u32,
+}
+
+impl Segment {
+    /// The segment of the store in `dir` that the manifest names.
+    pub(crate) fn of(dir: &Path, entry: &SegmentEntry, parts: u32) -> Self {
+        Self {
+            path: layout::segment(dir, entry.slot, entry.id),
+            sketch_path: layout::sketch(dir, entry.slot, entry.id),
+            slot: entry.slot,
+            row_count: entry.rows,
+            size_bytes: entry.size_bytes,
+            tail: entry.tail,
+            sketch_tail: entry.sketch_tail,
+            parts,
+        }
+    }
 }
 
 /// The store at one instant: sealed segments, and the rows of the log that are in none of them.
@@ -54,14 +77,17 @@ impl Snapshot {
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         std::fs::read_dir(dir).map_err(StoreError::io("open store", dir))?;
         for attempt in 0.. {
-            let manifest = Manifest::read(dir)?.unwrap_or_default();
+            let manifest = Manifest::of_store(dir)?.unwrap_or_default();
+            // Before the log, which may grow meanwhile: it is never behind what is durable.
+            let durable = DurableEnd::read(dir)?;
             match open_log(dir, &manifest)? {
-                Some(files) => return Self::read(dir, &manifest, &files),
+                Some(files) => return Self::read(dir, &manifest, &files, durable),
                 None if attempt < ATTEMPTS => {}
                 // It did not change so often: somebody removed a file. The rest is read, and the
                 // gap in the row numbers says what is missing.
                 None => {
-                    return Self::read(dir, &manifest, &crate::wal::list(dir, manifest.first_log)?);
+                    let files = crate::wal::list(dir, manifest.first_log)?;
+                    return Self::read(dir, &manifest, &files, durable);
                 }
             }
         }
@@ -78,9 +104,10 @@ impl Snapshot {
         dir: &Path,
         manifest: &Manifest,
         files: &[crate::wal::LogFile],
+        durable: Option<DurableEnd>,
     ) -> Result<Self, StoreError> {
         let mut unsealed = Batch::default();
-        let replayed = replay(manifest, files, |block| {
+        let replayed = replay(dir, manifest, files, durable, |block| {
             for (record, row) in block.batch.records().iter().zip(block.first_row..) {
                 if !manifest.is_sealed(Slot::of(record), row) {
                     unsealed.push(*record, block.batch.context(record));
@@ -90,13 +117,8 @@ impl Snapshot {
         replayed.ledger.aliases.apply(unsealed.records_mut());
         let mut parts: HashMap<Slot, u32> = HashMap::new();
         manifest.live().for_each(|segment| *parts.entry(segment.slot).or_default() += 1);
-        let segment = |entry: &SegmentEntry| Segment {
-            path: layout::segment(dir, entry.slot, entry.id),
-            sketch_path: layout::sketch(dir, entry.slot, entry.id),
-            slot: entry.slot,
-            row_count: entry.rows,
-            size_bytes: entry.size_bytes,
-            parts: parts.get(&entry.slot).copied().unwrap_or(1),
+        let segment = |entry: &SegmentEntry| {
+            Segment::of(dir, entry, parts.get(&entry.slot).copied().unwrap_or(1))
         };
         let mut segments: Vec<Segment> = manifest.live().map(segment).collect();
         segments.sort_by(|a, b| (a.slot, &a.path).cmp(&(b.slot, &b.path)));

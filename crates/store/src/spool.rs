@@ -17,7 +17,7 @@ use crate::lock::Lock;
 use crate::manifest::Manifest;
 use crate::notes::{self, Ledger, Positions};
 use crate::replay::replay;
-use crate::store::{prune_processes, remove_orphans};
+use crate::store::{prune_processes, set_orphans_aside};
 use crate::wal::{self, FileSpan, LogWriter};
 use crate::{Append, Recovery, StoreError, StreamId, layout};
 use chronoscope_model::{Batch, ProcessId};
@@ -139,10 +139,11 @@ impl Spool {
         let id = identity::read_or_make(&disk, dir, now_ns)?;
         disk.sync_dir(dir)?;
         let manifest = Manifest::read(dir)?.unwrap_or_default();
-        let orphans = remove_orphans(&disk, dir, &manifest)?;
+        let orphans = set_orphans_aside(&disk, dir, &manifest)?;
+        let durable = wal::DurableEnd::read(dir)?;
         let files = wal::list(dir, manifest.first_log)?;
         let mut used = BTreeSet::new();
-        let replayed = replay(&manifest, &files, |block| {
+        let replayed = replay(dir, &manifest, &files, durable, |block| {
             used.extend(block.batch.records().iter().flat_map(|r| [r.process, r.root_process]));
         })?;
         // What a killed agent wrote may be in the page cache only.
@@ -234,6 +235,10 @@ impl Spool {
         }
         intake.log.synced(&unsynced);
         intake.forget_synced(appends);
+        drop(intake);
+        if let Some(end) = unsynced.durable_end(row) {
+            end.write(&self.dir)?;
+        }
         *durable = appends;
         self.durable_row.fetch_max(row, Ordering::Release);
         Ok(row)

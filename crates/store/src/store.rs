@@ -97,6 +97,8 @@ pub(crate) struct Intake {
     pub(crate) appends: u64,
     /// Why the log failed, until its rows are saved as segments.
     pub(crate) broken: Option<String>,
+    /// When rows were appended last, by the clock of then; what was sealed last where none was.
+    appended_ns: Option<i64>,
     /// Slots that have segments: a row that comes now is late.
     pub(crate) sealed: BTreeSet<Slot>,
     notes: Vec<u8>,
@@ -111,7 +113,8 @@ pub struct Recovery {
     pub torn: Vec<Damage>,
     /// Damage that was passed over.
     pub damage: Vec<Damage>,
-    /// Files that a crash had left half made, and that were removed.
+    /// Files that no manifest explains: what a crash had left half made was removed, what is whole
+    /// moved to `lost+found`.
     pub orphans: u64,
 }
 
@@ -157,13 +160,22 @@ impl Store {
         }
         let lock = Lock::take(dir)?;
         disk.sync_dir(dir)?;
-        let manifest = Manifest::read(dir)?.unwrap_or_default();
-        let orphans = remove_orphans(&disk, dir, &manifest)?;
+        let manifest = match Manifest::of_store(dir)? {
+            Some(manifest) => manifest,
+            None => {
+                // From the start: without one, segments say that it was lost.
+                let manifest = Manifest::default();
+                manifest.write(&disk, dir)?;
+                manifest
+            }
+        };
+        let orphans = set_orphans_aside(&disk, dir, &manifest)?;
+        let durable = wal::DurableEnd::read(dir)?;
         // Nobody else removes files: where the first one is missing, the gap in the row numbers
         // says what was lost with it.
         let files = wal::list(dir, manifest.first_log)?;
         let mut buffer = Buffer::default();
-        let replayed = replay(&manifest, &files, |block| {
+        let replayed = replay(dir, &manifest, &files, durable, |block| {
             // Rows wait anew from now on: others of their minute may come just as late.
             buffer.add(&block.batch, block.first_row, now_ns, |slot, row| {
                 !manifest.is_sealed(slot, row)
@@ -194,6 +206,7 @@ impl Store {
             next_row: replayed.next_row,
             appends: 0,
             broken: None,
+            appended_ns: replayed.written_ns.max(manifest.live().map(|of| of.sealed_ns).max()),
             sealed: manifest.live().map(|segment| segment.slot).collect(),
             notes: Vec::new(),
         };
@@ -255,9 +268,19 @@ impl Store {
             return Err(error);
         }
         intake.log.synced(&unsynced);
+        drop(intake);
+        if let Some(end) = unsynced.durable_end(row) {
+            end.write(&self.dir)?;
+        }
         *durable = appends;
         self.durable_row.fetch_max(row, Ordering::Release);
         Ok(row)
+    }
+
+    /// When something was appended last, by the clock of then: UTC, nanoseconds since 1970. `None` for a
+    /// new store.
+    pub fn appended_ns(&self) -> Option<i64> {
+        self.intake().appended_ns
     }
 
     /// Rows below this number survive anything.
@@ -349,6 +372,7 @@ impl Intake {
         self.buffer.add(batch, self.next_row, now_ns, |_, _| true);
         self.next_row += batch.len() as u64;
         self.appends += 1;
+        self.appended_ns = Some(now_ns);
         // The same bytes as recovery will read: live and recovered ledger cannot differ.
         let taken_in = self.ledger.decode(&self.notes);
         debug_assert_eq!(taken_in, Ok(()), "notes of our own");
@@ -377,30 +401,79 @@ pub(crate) fn prune_processes(ledger: &mut Ledger, mut used: BTreeSet<ProcessId>
     ledger.names.retain_processes(|id| used.contains(&id));
 }
 
-/// Removes what a crash left half made; how many files.
-pub(crate) fn remove_orphans(
+/// Takes what no manifest explains out of the way; how many files. Only what we ourselves write beside
+/// and had not finished is removed, and log files of which the manifest says that their rows are in
+/// segments. A whole segment may hold rows that are nowhere else, whatever has become of the manifest
+/// that named it: it goes to `lost+found`, where nothing is ever removed.
+pub(crate) fn set_orphans_aside(
     disk: &Disk,
     dir: &Path,
     manifest: &Manifest,
 ) -> Result<u64, StoreError> {
-    let ids: BTreeSet<u64> = manifest.segments.iter().map(|segment| segment.id).collect();
-    let is_orphan = |path: &Path| match path.extension().and_then(|e| e.to_str()) {
-        Some("new") => true,
-        Some("parquet") => layout::segment_id(path).is_some_and(|id| !ids.contains(&id)),
-        Some("wal") => layout::log_sequence(path).is_some_and(|s| s < manifest.first_log),
-        _ => false,
-    };
     let mut orphans = 0;
     let dirs =
         [dir.to_owned(), layout::log_dir(dir), layout::segment_dir(dir), layout::sketch_dir(dir)];
     for sub in dirs.into_iter().filter(|dir| dir.is_dir()) {
-        for entry in std::fs::read_dir(&sub).map_err(StoreError::io("read directory", &sub))? {
-            let path = entry.map_err(StoreError::io("read directory", &sub))?.path();
-            if is_orphan(&path) {
+        for path in crate::check::files(&sub)? {
+            if explained(&path, manifest) {
+                continue;
+            }
+            orphans += 1;
+            if is_whole_parquet(&path)? {
+                move_to_lost_and_found(disk, dir, &path)?;
+            } else {
                 disk.remove(&path)?;
-                orphans += 1;
             }
         }
     }
     Ok(orphans)
+}
+
+/// Whether the manifest says what a file is for, or it is none of a store's.
+pub(crate) fn explained(path: &Path, manifest: &Manifest) -> bool {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("new") => false,
+        Some("parquet") => layout::segment_id(path)
+            // They stand in the manifest by id.
+            .is_none_or(|id| manifest.segments.binary_search_by_key(&id, |of| of.id).is_ok()),
+        Some("wal") => layout::log_sequence(path).is_none_or(|file| file >= manifest.first_log),
+        _ => true,
+    }
+}
+
+/// Whether a file ends as a Parquet file does: its footer is written last.
+fn is_whole_parquet(path: &Path) -> Result<bool, StoreError> {
+    use std::os::unix::fs::FileExt;
+    let file = std::fs::File::open(path).map_err(StoreError::io("open", path))?;
+    let len = file.metadata().map_err(StoreError::io("read", path))?.len();
+    let mut end = [0; 4];
+    let Some(at) = len.checked_sub(4) else { return Ok(false) };
+    file.read_exact_at(&mut end, at).map_err(StoreError::io("read", path))?;
+    Ok(end == *b"PAR1")
+}
+
+/// Moves a file to `lost+found`, under a name that nothing has there.
+pub(crate) fn move_to_lost_and_found(
+    disk: &Disk,
+    dir: &Path,
+    path: &Path,
+) -> Result<(), StoreError> {
+    let lost = layout::lost_and_found(dir);
+    if !lost.is_dir() {
+        disk.create_dirs(&lost)?;
+        disk.sync_dir(dir)?;
+    }
+    // A segment and its sketches have the same name.
+    let folder = path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let names = (0u64..).map(|n| match n {
+        0 => lost.join(format!("{folder}-{name}")),
+        n => lost.join(format!("{folder}-{n}-{name}")),
+    });
+    let free = names.into_iter().find(|target| target.symlink_metadata().is_err());
+    if let Some(target) = free {
+        disk.rename(path, &target)?;
+        disk.sync_dir(&lost)?;
+    }
+    Ok(())
 }

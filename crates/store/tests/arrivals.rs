@@ -5,8 +5,8 @@ mod support;
 
 use chronoscope_chain::VerdictState;
 use chronoscope_chain::arrivals::Unknown;
-use chronoscope_model::context::{self, Entry, UNFOLLOWED_LINKS};
-use chronoscope_model::{Batch, ChainId, Flags, ProcessId, Record, TransactionId};
+use chronoscope_model::context::{self, Entry};
+use chronoscope_model::{Batch, ChainId, Flags, FurtherParent, ProcessId, Record, TransactionId};
 use chronoscope_store::ask::{Answer, Judged, Limits, Question, Receivers, Required, ask};
 use chronoscope_store::{Append, DELIVERED_ALL, Loss, MINUTE_NS, Options, Snapshot, Store};
 use std::path::Path;
@@ -225,13 +225,14 @@ fn a_root_that_a_batch_links_to_is_unknown_and_not_missing() {
     let roots: Vec<ChainId> =
         rows.records().iter().filter(|row| row.level == 0).map(Record::chain).collect();
     // A batch below the first chain names four others.
-    let named: Vec<String> = roots.iter().rev().take(4).map(ToString::to_string).collect();
     let last = *rows.records().iter().rfind(|row| row.chain() == roots[0]).unwrap();
     let flags = last.flags | Flags::FURTHER_PARENTS.0;
     let consumer = Record { id: TransactionId(1 << 40), flags, ..last };
     let mut bytes = [0; 512];
-    let entry = Entry::Property(UNFOLLOWED_LINKS, &named.join(" "));
-    let len = context::append(&mut bytes, 0, entry).unwrap();
+    let len = roots.iter().rev().take(4).fold(0, |len, chain| {
+        let parent = FurtherParent { chain: *chain, id: TransactionId(1), root: None };
+        context::append(&mut bytes, len, Entry::Parent(parent)).unwrap()
+    });
     rows.push(consumer, &bytes[..len]);
     let told = Told { delivered: delivered(&chains, START_NS + MINUTE_NS), losses: vec![] };
     let store = store(dir.path(), &chains, &rows, &told);
@@ -240,6 +241,29 @@ fn a_root_that_a_batch_links_to_is_unknown_and_not_missing() {
         assert_eq!(found.unfollowed_links, 4);
         assert_eq!(found.totals.unknown[Unknown::FurtherParent as usize], 4);
         assert_eq!((found.totals.arrived, found.totals.missing), (1, 5));
+    });
+}
+
+#[test]
+fn a_root_whose_source_keeps_only_a_sample_is_unknown_and_not_missing() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut chains = Chains::default();
+    let all = foreign(&batch(&mut chains, 10, 4));
+    let mut rows = Batch::default();
+    let roots = all.records().iter().filter(|row| row.parent.is_none());
+    let sampled: Vec<ChainId> = roots.map(Record::chain).skip(3).take(3).collect();
+    for row in all.records() {
+        let is_sampled = sampled.contains(&row.chain());
+        let flags = row.flags | if is_sampled { Flags::SAMPLED.0 } else { 0 };
+        rows.push(Record { flags, ..*row }, &[]);
+    }
+    let told = Told { delivered: delivered(&chains, START_NS + MINUTE_NS), losses: vec![] };
+    let store = store(dir.path(), &chains, &rows, &told);
+    in_every_form(dir.path(), store, || {
+        let totals = asked(dir.path(), EACH_ROOT).arrivals.unwrap().totals;
+        // Of the three chains one has its leaf, which is there whatever else was not recorded.
+        assert_eq!((totals.arrived, totals.missing), (4, 4));
+        assert_eq!(totals.unknown[Unknown::NotRecorded as usize], 2);
     });
 }
 

@@ -147,7 +147,7 @@ fn late_rows_are_counted_kept_and_merged() {
         assert_eq!(*links, if *level == 4 { leaf } else { 0 }, "linked over both parts");
     }
     assert!(words(&segment.path, "path").is_sorted());
-    let sketches = read_sketch(&segment.sketch_path).unwrap();
+    let sketches = read_sketch(segment).unwrap();
     assert_eq!(sketches.iter().map(|row| row.elapsed.count()).sum::<u64>(), 100);
     assert_eq!(sketches.len(), 5);
     // Who knows the old manifest may read on for a minute.
@@ -207,7 +207,7 @@ fn foreign_rows_stand_by_chain_in_the_minute_of_their_own_start() {
     assert_eq!(segment.slot.kind, Kind::Foreign);
     assert!(column::<UInt64Type>(&segment.path, "chain_low").is_sorted());
     assert!(words(&segment.path, "root_class").iter().all(Option::is_none));
-    let sketches = read_sketch(&segment.sketch_path).unwrap();
+    let sketches = read_sketch(segment).unwrap();
     assert!(sketches.iter().all(|row| row.since_root.count() == 0 && row.path.is_empty()));
     assert_eq!(sketches.len(), 5, "told apart by class");
 }

@@ -6,10 +6,10 @@ mod support;
 use chronoscope_model::{ChainId, ProcessId};
 use chronoscope_store::{
     Append, ChainAlias, ClockReading, Kind, Loss, MINUTE_NS, Options, Snapshot, Store, StreamId,
-    read_sketch,
+    check, read_sketch,
 };
 use std::path::{Path, PathBuf};
-use support::{Chains, append, foreign, ids, open};
+use support::{Chains, append, foreign, ids, maintain, open};
 
 fn kept(version: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/version_{version}"))
@@ -83,10 +83,16 @@ fn version_1_is_read() {
         "MRTS::decodePlots"
     );
     assert_eq!(ids(dir.path()), (1..=35).collect::<Vec<_>>());
-    let sketches = read_sketch(&snapshot.segments()[0].sketch_path).unwrap();
+    let sketches = read_sketch(&snapshot.segments()[0]).unwrap();
     assert_eq!((sketches.len(), sketches[0].elapsed.count()), (5, 4));
     let store = Store::open(dir.path(), Options::default(), 0).unwrap();
     assert_eq!((store.recovery().rows, store.backlog().rows), (5, 35));
+    // What has no checksums is read as it is, and written anew once there is time.
+    assert_eq!(check(dir.path(), |_, _| true).unwrap().unverified, 2);
+    maintain(&store, 110);
+    let checked = check(dir.path(), |_, _| true).unwrap();
+    assert_eq!((checked.unverified, checked.rows, checked.is_whole()), (0, 35, true));
+    assert_eq!(ids(dir.path()), (1..=35).collect::<Vec<_>>());
 }
 
 #[test]

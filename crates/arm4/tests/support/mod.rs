@@ -142,6 +142,7 @@ impl Recorded {
         let text = |entry: Entry<'_>| match entry {
             Entry::Property(key, value) => format!("{key}={value}"),
             Entry::Metric(key, value) => format!("{key}={value}"),
+            Entry::Parent(_) | Entry::Field(..) => format!("{entry:?}"),
         };
         entries.map(text).collect()
     }

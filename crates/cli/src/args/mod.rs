@@ -4,6 +4,7 @@ pub(crate) mod net;
 pub(crate) mod play;
 pub(crate) mod record;
 pub(crate) mod replay;
+pub(crate) mod store;
 pub(crate) mod track;
 
 use crate::environment;
@@ -50,6 +51,9 @@ pub(crate) enum Command {
     Export(Export),
     /// Read transactions from XML, CSV or Parquet files into a store that nobody writes meanwhile
     Import(Import),
+    /// Whether a store is what was written, and what can be made of one that is not
+    #[command(subcommand)]
+    Store(store::Store),
     /// Load and response time of a network: who loads it, and how long any path takes
     #[command(subcommand)]
     Net(net::Net),

@@ -156,5 +156,6 @@ fn of_attributes(tag: &Tag) -> Result<Transaction, XmlError> {
         root_process: None,
         properties: Vec::new(),
         metrics: Vec::new(),
+        extras: chronoscope_model::Extras::default(),
     })
 }

@@ -7,9 +7,10 @@ use super::value::{self, Any, Text};
 use super::vocabulary::{OTHER, Vocabulary};
 use super::wire::{Message, WireError};
 use super::words::Words;
-use chronoscope_model::context::UNFOLLOWED_LINKS;
+use chronoscope_model::context::Entry;
 use chronoscope_model::{
-    Batch, ChainId, ClassId, ClassName, Flags, NO_PROCESS_CPU, Names, Record, Status, TransactionId,
+    Batch, ChainId, ClassId, ClassName, Field, Flags, FurtherParent, NO_PROCESS_CPU, Names, Record,
+    Status, TransactionId,
 };
 use std::collections::HashSet;
 
@@ -337,6 +338,7 @@ fn describe(
         words.property(keys::KIND, kind.unwrap_or(&keys::KINDS[0]));
     }
     unfollowed(span, place, record, words)?;
+    sampled(span.trace_state.text()?, record, words);
     status(span.status, record, words)?;
     words.count_if(keys::FLAGS, span.flags);
     words.property_if(keys::TRACE_STATE, span.trace_state.text()?);
@@ -350,7 +352,24 @@ fn describe(
     Ok(())
 }
 
-/// Names the chains of links that are not followed: before the attributes, so that it is not they
+/// Adds the sampling threshold that the trace state says (OpenTelemetry, "TraceState: Probability
+/// Sampling"): the list member `ot`, in it `th`, at most 14 hexadecimal digits of 56 bits without
+/// the zeroes at their end. What is none is left to the property that has the whole trace state.
+fn sampled(trace_state: &str, record: &mut Record, words: &mut Words) {
+    let member = trace_state.split(',').find_map(|member| member.trim().strip_prefix("ot="));
+    let digits = member.and_then(|ot| ot.split(';').find_map(|pair| pair.strip_prefix("th:")));
+    let is_hex = |digits: &&str| digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let digits = digits.filter(is_hex).filter(|digits| (1..=14).contains(&digits.len()));
+    let Some(digits) = digits else { return };
+    let Ok(number) = u64::from_str_radix(digits, 16) else { return };
+    let threshold = number << (4 * (14 - digits.len()));
+    if threshold > 0 {
+        record.flags |= Flags::SAMPLED.0;
+    }
+    words.entry(Entry::Field(Field::SamplingThreshold, threshold));
+}
+
+/// Adds the links that are not followed as further parents: before the attributes, so that it is not they
 /// for which there is no room.
 fn unfollowed(
     span: &Span<'_>,
@@ -358,8 +377,8 @@ fn unfollowed(
     record: &mut Record,
     words: &mut Words,
 ) -> Result<(), Stop> {
-    let mut chains = String::new();
-    let mut links = 0;
+    let (mut links, mut all_fit) = (0, true);
+    let before = words.bytes().len();
     for field in span.message.fields() {
         let field = field?;
         if field.number != span::LINKS {
@@ -367,14 +386,14 @@ fn unfollowed(
         }
         links += 1;
         let followed = place.follows_first && links == 1;
-        if let Some((chain, _)) = linked(field.bytes("Span")?)?.filter(|_| !followed) {
-            chains += if chains.is_empty() { "" } else { " " };
-            chains += &chain.to_string();
+        if let Some((chain, id)) = linked(field.bytes("Span")?)?.filter(|_| !followed) {
+            record.flags |= Flags::FURTHER_PARENTS.0;
+            all_fit &= words.entry(Entry::Parent(FurtherParent { chain, id, root: None }));
         }
     }
-    if !chains.is_empty() {
-        record.flags |= Flags::FURTHER_PARENTS.0;
-        words.property(UNFOLLOWED_LINKS, &chains);
+    // All or none: with the flag and no parent in its context a row says that any chain may be meant.
+    if !all_fit {
+        words.truncate(before);
     }
     Ok(())
 }

@@ -41,6 +41,12 @@ impl Words {
         &self.bytes
     }
 
+    /// Leaves out what came after the first `len` bytes.
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.bytes.truncate(len);
+        self.cut = true;
+    }
+
     /// Whether something did not fit.
     pub(super) fn is_cut(&self) -> bool {
         self.cut
@@ -70,13 +76,10 @@ impl Words {
         }
     }
 
-    fn entry(&mut self, entry: Entry<'_>) -> bool {
+    /// Adds an entry; whether it fitted.
+    pub(super) fn entry(&mut self, entry: Entry<'_>) -> bool {
         let len = self.bytes.len();
-        let size = match entry {
-            Entry::Property(key, value) => 5 + key.len() + value.len(),
-            Entry::Metric(key, _) => 10 + key.len(),
-        };
-        self.bytes.resize((len + size).min(context::STORED_MAX_BYTES), 0);
+        self.bytes.resize((len + entry.size()).min(context::STORED_MAX_BYTES), 0);
         let end = context::append(&mut self.bytes, len, entry);
         self.bytes.truncate(end.unwrap_or(len));
         self.cut |= end.is_none();

@@ -4,7 +4,6 @@
 use super::json_any;
 use super::keys::{self, ours};
 use super::source::{TOLD_FROM_NS, UNKNOWN_HOST};
-use chronoscope_model::context::UNFOLLOWED_LINKS;
 use chronoscope_model::{Flags, Status, Transaction};
 use opentelemetry_proto::tonic::collector::trace::v1::{
     ExportTraceServiceRequest, ExportTraceServiceResponse,
@@ -170,8 +169,6 @@ impl Parts {
             keys::SCHEMA_RESOURCE => self.resource_schema = text,
             keys::SCHEMA_SCOPE => self.scope.schema_url = text,
             key if keys::TYPES.contains(&key) => {}
-            // The links themselves are written.
-            UNFOLLOWED_LINKS => {}
             key if key.starts_with(keys::EVENT) => match json_any::event(value) {
                 Some(event) => self.span.events.push(event),
                 None => return false,

@@ -4,7 +4,7 @@ mod ancestors;
 mod paths;
 
 use chronoscope_model::context::{self, Entry};
-use chronoscope_model::{Batch, ClassId, ClassName, Flags, NO_PROCESS_CPU, Names, PathId};
+use chronoscope_model::{Batch, ClassId, ClassName, Extras, Flags, NO_PROCESS_CPU, Names, PathId};
 use chronoscope_model::{ProcessId, ProcessName, Record, Transaction};
 
 /// Longest text of a property or metric: its length is one byte.
@@ -159,14 +159,14 @@ impl Builder {
 
     /// Appends the context of `t`: its offset, its length, and whether something did not fit.
     fn context(&mut self, t: &Transaction) -> (u32, u16, bool) {
-        if t.properties.is_empty() && t.metrics.is_empty() {
+        if t.properties.is_empty() && t.metrics.is_empty() && t.extras == Extras::default() {
             return (0, 0, false);
         }
         let offset = self.contexts.len();
-        // Kind, lengths, and eight bytes of a number at most beside the texts themselves.
-        let texts = t.properties.iter().map(|(key, value)| key.len() + value.len() + 3);
-        let numbers = t.metrics.iter().map(|(key, _)| key.len() + 10);
-        let room = texts.chain(numbers).sum::<usize>().min(CONTEXT_MAX);
+        let texts = t.properties.iter().map(|(key, value)| Entry::Property(key, value));
+        let numbers = t.metrics.iter().map(|(key, value)| Entry::Metric(key, *value));
+        let all = t.extras.entries().chain(texts).chain(numbers);
+        let room = all.map(|entry| entry.size()).sum::<usize>().min(CONTEXT_MAX);
         self.contexts.resize(offset + room, 0);
         let buffer = &mut self.contexts[offset..];
         let (mut len, mut cut) = (0, false);
@@ -175,6 +175,8 @@ impl Builder {
             None => cut = true,
         };
         let mut long = false;
+        // First, so that it is not they for which there is no room.
+        t.extras.entries().for_each(&mut add);
         for (key, value) in &t.properties {
             let (key, value) = (shortened(key, &mut long), shortened(value, &mut long));
             add(Entry::Property(key, value));

@@ -68,6 +68,7 @@ prop_compose! {
             root_start_ns: native.then_some(root_start),
             root_process: root_process.filter(|_| native),
             properties, metrics,
+            extras: Default::default(),
         }
     }
 }

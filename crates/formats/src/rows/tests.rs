@@ -23,6 +23,7 @@ fn bare(class: ClassName, id: u64, parent: u64) -> Transaction {
         root_process: None,
         properties: Vec::new(),
         metrics: Vec::new(),
+        extras: chronoscope_model::Extras::default(),
     }
 }
 

@@ -23,6 +23,7 @@ fn hop(id: u64, parent: u64, thread: u32, start_ns: i64, elapsed_ns: u64) -> Tra
         root_process: None,
         properties: Vec::new(),
         metrics: Vec::new(),
+        extras: chronoscope_model::Extras::default(),
     }
 }
 

@@ -13,7 +13,7 @@ use chronoscope_chain::arrivals::{
 };
 use chronoscope_chain::{Chain, ChainRows, Paths, Requirement, Verdict};
 use chronoscope_model::{ChainId, Names, Record, Status};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 /// Roots without a leaf that are named; the others are counted.
@@ -94,6 +94,8 @@ pub(super) struct Arriving {
     pub(super) linked: HashMap<ChainId, u64>,
     /// Chains that another one was found to continue after its rows were stored.
     pub(super) continued: BTreeSet<ChainId>,
+    /// Chains of which a source records only a sample.
+    pub(super) sampled: HashSet<ChainId>,
     numbers: Mutex<HashMap<(String, String, u32), u32>>,
 }
 
@@ -130,6 +132,7 @@ impl Arriving {
             roots_until_ns: Sources::of(snapshot, &question.root).roots_until_ns(),
             linked: HashMap::new(),
             continued: BTreeSet::new(),
+            sampled: HashSet::new(),
             numbers: Mutex::default(),
         })
     }
@@ -221,6 +224,9 @@ impl Arriving {
         }
         if self.continued.contains(&id) {
             doubts = doubts.with(Doubts::LATE_ALIAS);
+        }
+        if self.sampled.contains(&id) {
+            doubts = doubts.with(Doubts::SAMPLED);
         }
         let each = |root: &Root| {
             let judged = self.rule.judge(root, &self.evidence);

@@ -62,7 +62,7 @@ pub fn classes(
     start_ns: &Range<i64>,
 ) -> Result<(ByClass, Vec<Damage>), StoreError> {
     let mut classes = ByClass::new();
-    let mut damage = Vec::new();
+    let mut damage = snapshot.damage().to_vec();
     for segment in snapshot.segments() {
         let (path, found) = match Share::of(segment.slot.minute, start_ns) {
             Share::Nothing => continue,
@@ -101,7 +101,7 @@ fn class_of(record: &Record, names: &Names) -> ClassName {
 
 fn of_sketch(segment: &Segment) -> Result<ByClass, StoreError> {
     let mut classes = ByClass::new();
-    for row in read_sketch(&segment.sketch_path)? {
+    for row in read_sketch(segment)? {
         let SketchRow { application, class, elapsed, cpu_ns, not_good, .. } = row;
         let is_unknown = segment.slot.kind == Kind::Foreign && cpu_ns == 0;
         let cpu_known = if is_unknown { 0 } else { elapsed.count() };
@@ -114,7 +114,7 @@ fn of_sketch(segment: &Segment) -> Result<ByClass, StoreError> {
 /// The rows of a segment whose root started in a range.
 fn of_rows(segment: &Segment, start_ns: &Range<i64>) -> Result<ByClass, StoreError> {
     let Slot { kind, .. } = segment.slot;
-    let file = SegmentFile::open(&segment.path)?;
+    let file = SegmentFile::open(segment)?;
     let starts = root_start_column(kind);
     let mut classes = ByClass::new();
     let wanted = ["application", "class", starts, "elapsed_ns", "cpu_ns", "status"];

@@ -104,7 +104,7 @@ impl View {
 
 /// A segment, or why it is damaged; an error where it is gone.
 fn open(segment: &Segment) -> Result<(&Segment, Result<SegmentFile, StoreError>), StoreError> {
-    match SegmentFile::open(&segment.path) {
+    match SegmentFile::open(segment) {
         Err(error) if error.is_missing() => Err(error),
         opened => Ok((segment, opened)),
     }

@@ -7,12 +7,13 @@
 
 use super::file::{Columns, SegmentFile};
 use super::run::REACH;
+use crate::segment::read_extras;
 use crate::{Damage, Minute, Segment, Slot, Snapshot, StoreError};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt32Type};
 use arrow_array::{Array, MapArray, RecordBatch, StringArray};
 use chronoscope_model::{
-    ChainId, ClassName, Flags, ProcessName, Status, Transaction, TransactionId,
+    ChainId, ClassName, Flags, ProcessName, Status, Transaction, TransactionId, schema,
 };
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use std::ops::Range;
@@ -37,7 +38,7 @@ pub fn chain(
         near.is_none_or(|near| minute.end_ns() > near.start && minute.start_ns() < near.end)
     };
     let mut found = Vec::new();
-    let mut damage = Vec::new();
+    let mut damage = snapshot.damage().to_vec();
     for segment in snapshot.segments().iter().filter(|segment| is_near(segment.slot.minute)) {
         match fetch(segment, id) {
             Ok(transactions) => found.extend(transactions),
@@ -61,7 +62,7 @@ pub fn chain(
 }
 
 fn fetch(segment: &Segment, id: ChainId) -> Result<Vec<Transaction>, StoreError> {
-    let file = SegmentFile::open(&segment.path)?;
+    let file = SegmentFile::open(segment)?;
     let low = file.groups_with("chain_low", id.low());
     let groups = file.groups_with("chain_high", id.high());
     let groups: Vec<usize> = groups.into_iter().filter(|group| low.contains(group)).collect();
@@ -94,7 +95,9 @@ pub(super) fn transactions(
     selection: RowSelection,
 ) -> Result<Vec<Transaction>, StoreError> {
     let mut found = Vec::new();
-    for batch in file.read(&ALL, groups, Some(selection))? {
+    let schema = schema::transactions();
+    let all: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    for batch in file.read(&all, groups, Some(selection))? {
         let batch = batch.map_err(file.unreadable())?;
         let rows = Rows { columns: Columns { file, batch: &batch }, batch: &batch };
         for row in 0..batch.num_rows() {
@@ -103,35 +106,6 @@ pub(super) fn transactions(
     }
     Ok(found)
 }
-
-/// All columns of a transaction in words.
-const ALL: [&str; 25] = [
-    "application",
-    "class",
-    "host",
-    "process",
-    "thread",
-    "start",
-    "elapsed_ns",
-    "cpu_ns",
-    "process_cpu_ns",
-    "status",
-    "id",
-    "parent",
-    "chain_high",
-    "chain_low",
-    "flags",
-    "level",
-    "path",
-    "root_application",
-    "root_class",
-    "root_start",
-    "root_host",
-    "root_process",
-    "links",
-    "properties",
-    "metrics",
-];
 
 /// Rows that were read back with all their columns.
 struct Rows<'a> {
@@ -190,6 +164,8 @@ impl Rows<'_> {
             metrics: self.pairs("metrics", row, |values, index| {
                 values.as_primitive_opt::<Float64Type>().map(|numbers| numbers.value(index))
             })?,
+            extras: read_extras(self.batch, row)
+                .ok_or_else(|| c.file.strange("arrival to further_parents"))?,
         })
     }
 

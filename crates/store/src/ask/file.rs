@@ -1,6 +1,7 @@
 //! A segment's Parquet file, read column by column.
 
-use crate::StoreError;
+use crate::checked::{CheckedFile, open_checked};
+use crate::{Segment, StoreError};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Int32Type, Int64Type, TimestampNanosecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
@@ -14,7 +15,6 @@ use parquet::arrow::arrow_reader::{
 use parquet::errors::ParquetError;
 use parquet::file::metadata::PageIndexPolicy;
 use parquet::file::statistics::Statistics;
-use std::fs::File;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
@@ -25,17 +25,16 @@ const BATCH_ROWS: usize = 16 * 1024;
 /// An open segment.
 pub(super) struct SegmentFile {
     path: PathBuf,
-    file: File,
+    file: CheckedFile,
     metadata: ArrowReaderMetadata,
 }
 
 impl SegmentFile {
-    pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
-        let file = File::open(path).map_err(StoreError::io("open segment", path))?;
+    pub(super) fn open(segment: &Segment) -> Result<Self, StoreError> {
         // The offset index lets a selection of rows pass over pages without reading them.
         let options = ArrowReaderOptions::new().with_offset_index_policy(PageIndexPolicy::Optional);
-        let metadata = ArrowReaderMetadata::load(&file, options).map_err(unreadable(path))?;
-        Ok(Self { path: path.to_owned(), file, metadata })
+        let (file, metadata) = open_checked(&segment.path, segment.tail, options)?;
+        Ok(Self { path: segment.path.clone(), file, metadata })
     }
 
     pub(super) fn rows(&self) -> u64 {
@@ -101,9 +100,8 @@ impl SegmentFile {
         groups: Option<Vec<usize>>,
         selection: Option<RowSelection>,
     ) -> Result<ParquetRecordBatchReader, StoreError> {
-        let file = self.file.try_clone().map_err(StoreError::io("open segment", &self.path))?;
-        let builder =
-            ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
+        let (file, metadata) = (self.file.clone(), self.metadata.clone());
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
         let mask = ProjectionMask::columns(builder.parquet_schema(), columns.iter().copied());
         let mut builder = builder.with_projection(mask).with_batch_size(BATCH_ROWS);
         if let Some(groups) = groups {

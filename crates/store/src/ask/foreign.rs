@@ -157,7 +157,7 @@ impl Task<'_> {
     /// The chains that have foreign rows. Takes some 26 bytes for every one of them.
     fn foreign_chains(&self, minutes: &Minutes<'_>) -> Result<ForeignChains, StoreError> {
         let states = self.spread(&minutes.foreign, Vec::new, |chains, segment| {
-            let read = SegmentFile::open(&segment.path).and_then(|file| read_chains(&file));
+            let read = SegmentFile::open(segment).and_then(|file| read_chains(&file));
             chains.extend(self.or_damage(segment, read)?.unwrap_or_default());
             Ok(())
         })?;
@@ -214,7 +214,7 @@ impl Task<'_> {
             let mut grouping = Grouping::new(self.shared);
             let (mut run, mut mine) = (Run::default(), Run::default());
             let mut paths = Paths::default();
-            let read = SegmentFile::open(&segment.path).and_then(|file| {
+            let read = SegmentFile::open(segment).and_then(|file| {
                 read_foreign(&file, self.shared, |chain, rows| {
                     if scattered.contains(&chain) {
                         if partition.contains(chain) {
@@ -265,7 +265,7 @@ impl Task<'_> {
         let chosen = || of.iter().filter_map(|minute| minutes.native.get(minute));
         let parts: Vec<&Segment> = chosen().flat_map(|minute| &minute.parts).copied().collect();
         let states = self.spread(&parts, Vec::new, |runs, part| {
-            let run = SegmentFile::open(&part.path).and_then(|file| {
+            let run = SegmentFile::open(part).and_then(|file| {
                 read_native(&file, self.shared, wanted, |classes| lock().of(classes))
             });
             runs.extend(self.or_damage(part, run)?.filter(|run| !run.is_empty()));

@@ -311,7 +311,7 @@ impl Gathered<'_> {
             }
             Unit::Segment(segment) => {
                 let mut outside = false;
-                let found = SegmentFile::open(&segment.path).and_then(|file| {
+                let found = SegmentFile::open(segment).and_then(|file| {
                     outside = task.is_outside(&file);
                     if outside {
                         Ok(None)

@@ -1,16 +1,14 @@
-//! Chains that rows speak of besides their own: by links to further parents, and by aliases that
-//! came after the rows were stored.
+//! What rows of a foreign chain say about whole chains: that others are its further parents, that it
+//! continues another by an alias that came late, and that its source records only a sample.
 
 use super::arrivals::Arriving;
 use super::file::{Columns, SegmentFile};
 use super::run::{Minutes, Task};
+use crate::segment::further_parents;
 use crate::{Segment, Snapshot, StoreError};
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, MapArray, StringArray};
-use chronoscope_model::context::{Entry, UNFOLLOWED_LINKS, entries};
-use chronoscope_model::{ChainId, Flags};
+use chronoscope_model::{ChainId, Extras, Flags, FurtherParent};
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 impl Task<'_> {
     /// Finds the chains that rows name as a further parent, or continue without saying so in
@@ -24,7 +22,7 @@ impl Task<'_> {
         let aliases = &snapshot.ledger().aliases;
         let states =
             self.spread(&minutes.foreign, Linked::default, |linked, segment: &&Segment| {
-                let read = SegmentFile::open(&segment.path).and_then(|file| {
+                let read = SegmentFile::open(segment).and_then(|file| {
                     let mut mine = Linked::default();
                     mine.read(&file, |chain| aliases.resolve(chain))?;
                     Ok(mine)
@@ -37,13 +35,12 @@ impl Task<'_> {
         let mut all = Linked::default();
         states.into_iter().for_each(|state| all.merge(state));
         for record in &minutes.foreign_unsealed {
+            if record.flags().contains(Flags::SAMPLED) {
+                all.sampled.insert(record.chain());
+            }
             if record.flags().contains(Flags::FURTHER_PARENTS) {
-                all.take(entries(snapshot.unsealed().context(record)).find_map(
-                    |entry| match entry {
-                        Entry::Property(UNFOLLOWED_LINKS, chains) => Some(chains),
-                        _ => None,
-                    },
-                ));
+                let extras = Extras::of(snapshot.unsealed().context(record));
+                all.take(&extras.further_parents);
             }
         }
         arriving.evidence.aliases_dropped |= all.unnamed;
@@ -52,6 +49,7 @@ impl Task<'_> {
             *arriving.linked.entry(aliases.resolve(chain)).or_default() += links;
         }
         arriving.continued = all.continued;
+        arriving.sampled = all.sampled.iter().map(|chain| aliases.resolve(*chain)).collect();
         Ok(())
     }
 }
@@ -61,6 +59,8 @@ impl Task<'_> {
 struct Linked {
     chains: HashMap<ChainId, u64>,
     continued: BTreeSet<ChainId>,
+    /// Chains with a row of a source that keeps only a share.
+    sampled: HashSet<ChainId>,
     /// A row had more links than its context held.
     unnamed: bool,
 }
@@ -71,20 +71,16 @@ impl Linked {
             *self.chains.entry(chain).or_default() += links;
         }
         self.continued.extend(other.continued);
+        self.sampled.extend(other.sampled);
         self.unnamed |= other.unnamed;
     }
 
-    /// Takes in what a row says of its unfollowed links.
-    fn take(&mut self, chains: Option<&str>) {
-        let Some(chains) = chains else {
-            self.unnamed = true;
-            return;
-        };
-        for chain in chains.split(' ') {
-            match chain.parse() {
-                Ok(chain) => *self.chains.entry(chain).or_default() += 1,
-                Err(_) => self.unnamed = true,
-            }
+    /// Takes in what a row says of its links that are not followed: none, where its context had no
+    /// room for them.
+    fn take(&mut self, parents: &[FurtherParent]) {
+        self.unnamed |= parents.is_empty();
+        for parent in parents {
+            *self.chains.entry(parent.chain).or_default() += 1;
         }
     }
 
@@ -108,6 +104,9 @@ impl Linked {
                         self.continued.insert(continues);
                     }
                 }
+                if Flags(*flags).contains(Flags::SAMPLED) {
+                    self.sampled.insert(chain);
+                }
                 let skip = !Flags(*flags).contains(Flags::FURTHER_PARENTS);
                 match selectors.last_mut() {
                     Some(known) if known.skip == skip => known.row_count += 1,
@@ -118,28 +117,16 @@ impl Linked {
         if selectors.iter().all(|selector| selector.skip) {
             return Ok(());
         }
-        for batch in file.read(&["properties"], None, Some(RowSelection::from(selectors)))? {
+        let selection = Some(RowSelection::from(selectors));
+        for batch in file.read(&["further_parents"], None, selection)? {
             let batch = batch.map_err(file.unreadable())?;
-            let column: Option<&MapArray> =
-                batch.column_by_name("properties").and_then(|column| column.as_map_opt());
-            let column = column.ok_or_else(|| file.strange("properties"))?;
+            let parents = batch.column_by_name("further_parents");
+            let parents = parents.ok_or_else(|| file.strange("further_parents"))?;
             for row in 0..batch.num_rows() {
-                self.take(property(column, row, UNFOLLOWED_LINKS));
+                let of_row = further_parents(parents, row);
+                self.take(&of_row.ok_or_else(|| file.strange("further_parents"))?);
             }
         }
         Ok(())
     }
-}
-
-/// A property of a row.
-fn property<'a>(column: &'a MapArray, row: usize, key: &str) -> Option<&'a str> {
-    if column.is_null(row) {
-        return None;
-    }
-    let keys: &StringArray = column.keys().as_string_opt::<i32>()?;
-    let values: &StringArray = column.values().as_string_opt::<i32>()?;
-    let offsets = column.value_offsets();
-    let at = |index: usize| usize::try_from(offsets[index]).unwrap_or(0);
-    let found = (at(row)..at(row + 1)).find(|at| keys.value(*at) == key)?;
-    Some(values.value(found))
 }

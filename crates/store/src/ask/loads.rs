@@ -62,7 +62,7 @@ pub fn loads(
     let minutes = i64::try_from(bin.as_secs() / 60).unwrap_or(i64::MAX).max(1);
     let bin_ns = minutes.saturating_mul(60_000_000_000);
     let mut book = Book::new(snapshot.names());
-    let mut damage = Vec::new();
+    let mut damage = snapshot.damage().to_vec();
     let mut segments: BTreeMap<Minute, Vec<&Segment>> = BTreeMap::new();
     for segment in snapshot.segments() {
         segments.entry(segment.slot.minute).or_default().push(segment);
@@ -77,7 +77,7 @@ pub fn loads(
     for minute in all.into_iter().filter(|minute| start_ns.contains(&minute.start_ns())) {
         let mut rows = Vec::new();
         for segment in segments.get(&minute).into_iter().flatten() {
-            let read = SegmentFile::open(&segment.path);
+            let read = SegmentFile::open(segment);
             match read.and_then(|file| read_rows(&file, &mut book, &mut rows)) {
                 Ok(()) => {}
                 Err(error) if error.is_missing() => return Err(error),

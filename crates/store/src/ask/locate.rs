@@ -52,7 +52,10 @@ pub(super) fn locate_all(
             by_segment.entry(&place.segment).or_default().push((place.row as usize, number));
         }
     }
-    let by_segment: Vec<_> = by_segment.into_iter().collect();
+    let segments = snapshot.segments().iter();
+    let by_segment: Vec<_> = segments
+        .filter_map(|segment| Some((segment, by_segment.remove(segment.path.as_path())?)))
+        .collect();
     let threads = asking.limits.threads;
     let check = || asking.progress.check();
     let found = spread(&by_segment, threads, Vec::new, |found, (segment, rows)| {
@@ -194,7 +197,7 @@ impl<'a> Search<'a> {
 
     /// Which rows fit is found by their stamps; the ids are read of these alone.
     fn look_at(&self, segment: &Segment) -> Result<(), StoreError> {
-        let file = SegmentFile::open(&segment.path)?;
+        let file = SegmentFile::open(segment)?;
         let mut fitting: Vec<(usize, usize, Fit)> = Vec::new();
         let mut first = 0;
         for batch in file.read(&["start", "elapsed_ns", "root_start"], None, None)? {

@@ -82,7 +82,7 @@ fn of_segments(
         let (path, read) = match Share::of(segment.slot.minute, start_ns) {
             Share::Some => (&segment.path, of_rows(segment, start_ns)),
             Share::All | Share::Nothing => {
-                (&segment.sketch_path, read_since_root(&segment.sketch_path).map(of_sketch))
+                (&segment.sketch_path, read_since_root(segment).map(of_sketch))
             }
         };
         match read {
@@ -97,7 +97,7 @@ fn of_segments(
         }
         progress.tick()
     })?;
-    let (mut paths, mut damage) = new();
+    let (mut paths, mut damage) = (ByPath::new(), snapshot.damage().to_vec());
     for (theirs, theirs_damage) in states {
         damage.extend(theirs_damage);
         merge(&mut paths, theirs);
@@ -133,7 +133,7 @@ fn of_rows(segment: &Segment, start_ns: &Range<i64>) -> Result<ByPath, StoreErro
     if segment.slot.kind == Kind::Foreign {
         return Ok(paths);
     }
-    let file = SegmentFile::open(&segment.path)?;
+    let file = SegmentFile::open(segment)?;
     let wanted = ["application", "class", "path", "root_start", "start", "elapsed_ns"];
     for batch in file.read(&wanted, None, None)? {
         let batch = batch.map_err(file.unreadable())?;

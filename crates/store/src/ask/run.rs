@@ -257,7 +257,7 @@ impl Task<'_> {
             || self.shared.ways.is_some()
             || self.shared.arriving.is_some();
         if let ([part], [], false) = (&minute.parts[..], &minute.unsealed[..], grouped) {
-            let scanned = SegmentFile::open(&part.path).and_then(|file| {
+            let scanned = SegmentFile::open(part).and_then(|file| {
                 if self.is_outside(&file) {
                     meeting.passed_over = true;
                     return Ok(Some(empty()));
@@ -310,7 +310,7 @@ impl Task<'_> {
             let mut runs =
                 vec![read_unsealed(&minute.unsealed, self.shared, &mut wanted, &mut paths)];
             for part in &minute.parts {
-                let run = SegmentFile::open(&part.path).and_then(|file| {
+                let run = SegmentFile::open(part).and_then(|file| {
                     read_native(&file, self.shared, &mut wanted, |classes| paths.of(classes))
                 });
                 runs.extend(self.or_damage(part, run)?);
@@ -328,7 +328,7 @@ impl Task<'_> {
         let segments: Vec<&&Segment> = native.chain(&minutes.foreign).collect();
         let new = || Findings::new(self.shared.keep);
         let states = self.spread(&segments, new, |findings, segment| {
-            let found = SegmentFile::open(&segment.path).and_then(|file| {
+            let found = SegmentFile::open(segment).and_then(|file| {
                 if self.is_outside(&file) {
                     return Ok(None);
                 }

@@ -37,7 +37,7 @@ pub fn sample(
     let records = || unsealed.records().iter().filter(|record| is_wanted(Slot::of(record)));
     let rows: u64 = segments.iter().map(|segment| segment.row_count).sum::<u64>();
     let one_in = (rows + records().count() as u64).div_ceil(rows_max.max(1) as u64).max(1);
-    let (mut found, mut damage) = (Vec::new(), Vec::new());
+    let (mut found, mut damage) = (Vec::new(), snapshot.damage().to_vec());
     for segment in segments {
         match read(segment, one_in) {
             Ok(rows) => found.extend(rows),
@@ -65,7 +65,7 @@ fn comes_up(chain: ChainId, one_in: u64) -> bool {
 }
 
 fn read(segment: &Segment, one_in: u64) -> Result<Vec<Transaction>, StoreError> {
-    let file = SegmentFile::open(&segment.path)?;
+    let file = SegmentFile::open(segment)?;
     let mut selectors = Vec::new();
     for batch in file.read(&["chain_high", "chain_low"], None, None)? {
         let batch = batch.map_err(file.unreadable())?;

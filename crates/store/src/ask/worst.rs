@@ -40,7 +40,7 @@ pub fn worst(
     progress: &Progress,
 ) -> Result<(ByClass, Vec<Damage>), StoreError> {
     let mut search = Search { question, found: BTreeMap::new(), enough: HashMap::new() };
-    let mut damage = Vec::new();
+    let mut damage = snapshot.damage().to_vec();
     let mut lost = |segment: &Segment, error: StoreError| match error.is_missing() {
         true => Err(error),
         false => {
@@ -65,7 +65,7 @@ pub fn worst(
     for segment in segments {
         let minute = segment.slot.minute;
         let whole = minute.start_ns() >= range.start && minute.end_ns() <= range.end;
-        match read_sketch(&segment.sketch_path) {
+        match read_sketch(segment) {
             Ok(rows) => {
                 let mut maxima = Vec::with_capacity(rows.len());
                 for row in rows {
@@ -141,7 +141,7 @@ impl Search<'_> {
 
     /// Reads the rows of a segment that come into question.
     fn read(&mut self, segment: &Segment) -> Result<(), StoreError> {
-        let file = SegmentFile::open(&segment.path)?;
+        let file = SegmentFile::open(segment)?;
         let start = match segment.slot.kind {
             Kind::Native => "root_start",
             Kind::Foreign => "start",

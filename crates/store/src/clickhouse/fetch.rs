@@ -5,12 +5,13 @@ use super::rows::Answered;
 use super::{ClickHouseError, Cluster, Node};
 use crate::Minute;
 use crate::ask::ClassStatistics;
+use crate::segment::further_parents;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt8Type, UInt16Type, UInt32Type};
 use chronoscope_model::{
-    ChainId, ClassName, Excerpt, Flags, Histogram, ProcessName, SUB_BUCKETS, Status, Transaction,
-    TransactionId,
+    ChainId, ClassName, Excerpt, Extras, Flags, Histogram, ProcessName, SUB_BUCKETS, Status,
+    Transaction, TransactionId,
 };
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
@@ -28,7 +29,8 @@ const ALL: &str = "application, class, host, process, thread, \
     toUnixTimestamp64Nano(start) AS start_ns, elapsed_ns, cpu_ns, process_cpu_ns, status, id, \
     parent, flags, level, path, ifNull(root_application, '') AS root_application_text, \
     toUnixTimestamp64Nano(root_start) AS root_start_ns, ifNull(root_host, '') AS root_host_text, \
-    root_process";
+    root_process, toUnixTimestamp64Nano(arrival) AS arrival_ns, run_queue_ns, blocked_ns, \
+    sampling_threshold, further_parents";
 
 /// The transactions of a chain on its shard, by start.
 pub(super) fn fetch_chain(
@@ -101,6 +103,28 @@ fn transaction(
         root_process: root.filter(|_| !foreign),
         properties: properties(rows, row)?,
         metrics: metrics(rows, row)?,
+        extras: extras(rows, row)?,
+    })
+}
+
+fn extras(rows: &Answered<'_>, row: usize) -> Result<Extras, ClickHouseError> {
+    let number = |name: &str| -> Result<Option<i64>, ClickHouseError> {
+        let values = rows.times(name)?;
+        let column = rows.batch.column_by_name(name);
+        Ok(column.filter(|column| column.is_valid(row)).map(|_| values[row]))
+    };
+    let thresholds = rows.ids("sampling_threshold")?;
+    let threshold = rows.batch.column_by_name("sampling_threshold");
+    let parents = rows.batch.column_by_name("further_parents");
+    let parents = parents.and_then(|column| further_parents(column, row));
+    Ok(Extras {
+        arrival_ns: number("arrival_ns")?,
+        run_queue_ns: number("run_queue_ns")?.map(i64::cast_unsigned),
+        blocked_ns: number("blocked_ns")?.map(i64::cast_unsigned),
+        sampling_threshold: threshold
+            .filter(|column| column.is_valid(row))
+            .map(|_| thresholds[row]),
+        further_parents: parents.ok_or_else(|| rows.node.strange("further_parents"))?,
     })
 }
 

@@ -6,10 +6,12 @@
 use super::{ClickHouseError, Node, TableOptions, Url};
 
 /// The version that this program makes.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 /// What brings the tables from the version before to the one at this place (the first: 1).
-const MIGRATIONS: [&[&str]; VERSION as usize] = [&[
+const MIGRATIONS: [&[&str]; VERSION as usize] = [FIRST, EXTRAS];
+
+const FIRST: &[&str] = &[
     // The columns are those of `model::schema::transactions`, but for `links`, which says what the
     // rest of the chain says and is found out when asked. Added in front of them:
     // `minute` – of the root's start, for rows without ancestors of their own start; since 1970.
@@ -70,7 +72,22 @@ const MIGRATIONS: [&[&str]; VERSION as usize] = [&[
         stream UInt128, end_row UInt64
     ) ENGINE = ReplacingMergeTree(end_row) ORDER BY stream
     SETTINGS fsync_after_insert = 1, fsync_part_directory = 1",
-]];
+];
+
+/// Version 2: what few rows have (`model::Extras`).
+const EXTRAS: &[&str] = &[
+    "ALTER TABLE transactions
+        ADD COLUMN IF NOT EXISTS arrival Nullable(DateTime64(9, 'UTC')) CODEC(ZSTD),
+        ADD COLUMN IF NOT EXISTS run_queue_ns Nullable(Int64) CODEC(ZSTD),
+        ADD COLUMN IF NOT EXISTS blocked_ns Nullable(Int64) CODEC(ZSTD),
+        ADD COLUMN IF NOT EXISTS sampling_threshold Nullable(UInt64) CODEC(ZSTD),
+        ADD COLUMN IF NOT EXISTS further_parents Array(Tuple(
+            chain_high UInt64, chain_low UInt64, id UInt64,
+            root_start Nullable(DateTime64(9, 'UTC')), root_process Nullable(UInt64),
+            level Nullable(UInt16), path Nullable(UInt64))) CODEC(ZSTD)",
+    // Made anew below with the new columns, where the URL names a cluster; it holds no rows itself.
+    "DROP TABLE IF EXISTS transactions_all",
+];
 
 /// Makes one shard's tables, or brings them up to date.
 pub(super) fn prepare(

@@ -1,5 +1,6 @@
 //! The columns of a record batch as transactions, whoever wrote them.
 
+use crate::segment::read_extras;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
@@ -47,6 +48,7 @@ pub(super) struct BatchRows {
     root_process: Numbers,
     properties: Option<Map>,
     metrics: Option<Map>,
+    batch: RecordBatch,
 }
 
 impl BatchRows {
@@ -81,6 +83,7 @@ impl BatchRows {
             root_process: numbers("root_process")?,
             properties: Map::of("properties", batch.column_by_name("properties"))?,
             metrics: Map::of("metrics", batch.column_by_name("metrics"))?,
+            batch: batch.clone(),
         })
     }
 
@@ -131,6 +134,8 @@ impl BatchRows {
             root_process: root.filter(|_| root_start_ns.is_some()),
             properties: self.properties.as_ref().map_or_else(Vec::new, |map| map.texts(row)),
             metrics: self.metrics.as_ref().map_or_else(Vec::new, |map| map.numbers(row)),
+            extras: read_extras(&self.batch, row)
+                .ok_or("arrival to further_parents: of another type than the schema's")?,
         })
     }
 }

@@ -106,7 +106,7 @@ impl Transactions {
         self.files.clear();
         let mut failed = Ok(());
         for segment in self.snapshot.segments().iter().filter(|segment| segment.slot == slot) {
-            match ParquetRows::open(&segment.path) {
+            match ParquetRows::of_segment(segment) {
                 Ok(rows) => self.files.push_back(rows),
                 Err(error) if error.is_missing() => return Err(error),
                 Err(error) => failed = Err(error),

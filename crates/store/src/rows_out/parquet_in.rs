@@ -1,9 +1,12 @@
 //! The transactions of one Parquet file: a segment, or one that somebody else wrote.
 
 use super::columns::{BatchRows, REQUIRED};
-use crate::StoreError;
+use crate::checked::{CheckedFile, EndChecksum};
+use crate::{Segment, StoreError};
 use chronoscope_model::Transaction;
-use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
 use parquet::errors::ParquetError;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -44,9 +47,23 @@ impl ParquetRows {
     /// [`StoreError::Io`] when it cannot be opened, [`StoreError::Parquet`] when it is no Parquet
     /// file, lacks a column, or says that a column has more than 1 GiB in one row group.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        Self::checked(path, None)
+    }
+
+    /// Opens a segment.
+    ///
+    /// # Errors
+    /// As [`Self::open`], and [`StoreError::Parquet`] when it does not match its checksums.
+    pub(super) fn of_segment(segment: &Segment) -> Result<Self, StoreError> {
+        Self::checked(&segment.path, segment.tail)
+    }
+
+    /// Opens a file whose end has a checksum, or one without checksums.
+    pub(crate) fn checked(path: &Path, tail: Option<EndChecksum>) -> Result<Self, StoreError> {
         let file = File::open(path).map_err(StoreError::io("open", path))?;
         let (reader, rows) = guarded(path, || {
-            let builder = ParquetRecordBatchReaderBuilder::try_new(file)?;
+            let (file, metadata) = CheckedFile::open(file, tail, ArrowReaderOptions::new())?;
+            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
             for name in REQUIRED {
                 if builder.schema().column_with_name(name).is_none() {
                     return Err(ParquetError::General(format!("there is no column {name}")));

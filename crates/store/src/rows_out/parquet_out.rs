@@ -49,6 +49,6 @@ impl ParquetWriter {
     /// # Errors
     /// As [`Self::create`].
     pub fn finish(self) -> Result<u64, StoreError> {
-        self.writer.finish()
+        Ok(self.writer.finish()?.size_bytes)
     }
 }

@@ -38,9 +38,9 @@ impl Tail {
     /// As [`Snapshot::open`].
     pub fn at_end(dir: &Path) -> Result<Self, StoreError> {
         for _ in 0..TRIES {
-            let manifest = Manifest::read(dir)?.unwrap_or_default();
+            let manifest = Manifest::of_store(dir)?.unwrap_or_default();
             let Some(files) = open_log(dir, &manifest)? else { continue };
-            let replayed = replay(&manifest, &files, |_| ())?;
+            let replayed = replay(dir, &manifest, &files, None, |_| ())?;
             let last = files.last().map(|file| file.sequence);
             let reader =
                 last.map(|sequence| BlockReader::open(&layout::log_file(dir, sequence), sequence));

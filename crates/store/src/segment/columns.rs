@@ -1,5 +1,6 @@
 //! Rows as the columns of the schema.
 
+use super::extras::ExtraColumns;
 use super::order::{Order, Sorted, sort};
 use super::words::{ClassWords, Dictionary, PathWords, ProcessWords, Words};
 use crate::rows::Rows;
@@ -12,11 +13,11 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::ArrowError;
 use chronoscope_model::context::{self, Entry};
-use chronoscope_model::{Flags, NO_PROCESS_CPU, Names, Record, Status, schema};
+use chronoscope_model::{Extras, Flags, NO_PROCESS_CPU, Names, Record, Status, schema};
 use std::sync::Arc;
 
 /// Rows that are turned into columns at a time: their records fit into a core's cache, through
-/// which each of the 25 columns goes.
+/// which each of the columns goes.
 pub(crate) const CHUNK_ROWS: usize = 8192;
 
 /// A slot's rows on their way into a segment: sorted, linked, with their words.
@@ -125,11 +126,11 @@ impl<'a> Columns<'a> {
         });
         let rooted = Some(&rooted).filter(|rooted| rooted.null_count() > 0);
         let root = |words: &RowWords| words.path.root.unwrap_or(NO_CLASS);
-        let [properties, metrics] = match Self::no_maps(records) {
-            Some(maps) => maps,
-            None => [self.properties(records)?, self.metrics(records)?],
+        let said = match Self::nothing_said(records) {
+            Some(columns) => columns,
+            None => self.said(records)?,
         };
-        let columns: Vec<ArrayRef> = vec![
+        let mut columns: Vec<ArrayRef> = vec![
             word(words.iter().map(|w| w.class.application), None, &v.application)?,
             word(words.iter().map(|w| w.class.class), None, &v.class)?,
             word(words.iter().map(|w| w.process.host), None, &v.host)?,
@@ -160,23 +161,28 @@ impl<'a> Columns<'a> {
                 native.cloned(),
             )),
             Arc::new(UInt8Array::from_iter_values(chunk.iter().map(|row| row.links))),
-            properties,
-            metrics,
         ];
+        columns.extend(said);
         RecordBatch::try_new(schema::transactions(), columns)
     }
 
-    /// Both maps of rows without contexts, which most are.
-    fn no_maps(records: &[Record]) -> Option<[ArrayRef; 2]> {
+    /// The columns of what contexts say, of rows without contexts, which most are.
+    fn nothing_said(records: &[Record]) -> Option<Vec<ArrayRef>> {
         if records.iter().any(|record| record.context_len > 0) {
             return None;
         }
         let schema = schema::transactions();
-        let map = |name| {
-            let field = schema.field_with_name(name).ok()?;
-            Some(new_null_array(field.data_type(), records.len()))
-        };
-        Some([map("properties")?, map("metrics")?])
+        let fields = schema.fields().iter().skip_while(|field| field.name() != "properties");
+        Some(fields.map(|field| new_null_array(field.data_type(), records.len())).collect())
+    }
+
+    /// The columns of what contexts say: from `properties` on.
+    fn said(&self, records: &[Record]) -> Result<Vec<ArrayRef>, ArrowError> {
+        let mut extras = ExtraColumns::default();
+        records.iter().for_each(|record| extras.add(&Extras::of(self.rows.context(record))));
+        let mut columns = vec![self.properties(records)?, self.metrics(records)?];
+        columns.extend(extras.finish()?);
+        Ok(columns)
     }
 
     fn properties(&self, records: &[Record]) -> Result<ArrayRef, ArrowError> {

@@ -25,5 +25,5 @@ pub fn write_segment(
     for batch in Columns::new(&rows, names, order).batches() {
         writer.write(&batch.map_err(|error| parquet_error(path, error.into()))?)?;
     }
-    writer.finish()
+    Ok(writer.finish()?.size_bytes)
 }

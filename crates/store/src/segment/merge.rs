@@ -2,17 +2,16 @@
 
 use super::order::Order;
 use super::parquet_file::{SegmentWriter, parquet_error};
-use crate::StoreError;
+use crate::checked::open_checked;
+use crate::{Segment, StoreError};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, TimestampNanosecondType, UInt64Type};
-use arrow_array::{Array, ArrayRef, RecordBatch, UInt8Array, UInt32Array};
-use arrow_schema::ArrowError;
+use arrow_array::{Array, ArrayRef, RecordBatch, UInt8Array, UInt32Array, new_null_array};
+use arrow_schema::{ArrowError, FieldRef};
 use chronoscope_chain::Hop;
 use chronoscope_chain::links::Linker;
-use chronoscope_model::{ClassId, TransactionId};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use chronoscope_model::{ClassId, TransactionId, schema};
+use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use std::sync::Arc;
 
 /// Rows that are written at a time.
@@ -24,7 +23,7 @@ const BYTES_MAX: usize = 3 << 29;
 
 /// Writes the rows of `parts` into `writer`, in the order `order`.
 pub(crate) fn merge(
-    parts: &[PathBuf],
+    parts: &[Segment],
     order: Order,
     writer: &mut SegmentWriter,
 ) -> Result<(), StoreError> {
@@ -32,7 +31,8 @@ pub(crate) fn merge(
     for part in parts {
         read(part, &mut batches, &mut bytes)?;
     }
-    let (Some(first), Some(path)) = (batches.first(), parts.first()) else { return Ok(()) };
+    let (Some(first), Some(part)) = (batches.first(), parts.first()) else { return Ok(()) };
+    let path = &part.path;
     let arrow = |error: ArrowError| parquet_error(path, error.into());
     let whole = arrow_select::concat::concat_batches(&first.schema(), &batches).map_err(arrow)?;
     drop(batches);
@@ -51,10 +51,16 @@ pub(crate) fn merge(
     Ok(())
 }
 
-fn read(path: &Path, batches: &mut Vec<RecordBatch>, bytes: &mut usize) -> Result<(), StoreError> {
-    let file = File::open(path).map_err(StoreError::io("open", path))?;
-    let reader = ParquetRecordBatchReaderBuilder::try_new(file)
-        .and_then(|builder| builder.with_batch_size(CHUNK_ROWS).build())
+fn read(
+    part: &Segment,
+    batches: &mut Vec<RecordBatch>,
+    bytes: &mut usize,
+) -> Result<(), StoreError> {
+    let path = &part.path;
+    let (file, metadata) = open_checked(path, part.tail, ArrowReaderOptions::new())?;
+    let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
+        .with_batch_size(CHUNK_ROWS)
+        .build()
         .map_err(|error| parquet_error(path, error))?;
     for batch in reader {
         let batch = batch.map_err(|error| parquet_error(path, error.into()))?;
@@ -62,9 +68,21 @@ fn read(path: &Path, batches: &mut Vec<RecordBatch>, bytes: &mut usize) -> Resul
         if *bytes > BYTES_MAX {
             return Err(StoreError::BytesTooMany { bytes: *bytes, bytes_max: BYTES_MAX });
         }
-        batches.push(batch);
+        batches.push(with_all_columns(&batch).map_err(|error| parquet_error(path, error.into()))?);
     }
     Ok(())
+}
+
+/// Rows with all columns of the schema: files of before lack those that were added since.
+fn with_all_columns(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+    let schema = schema::transactions();
+    let column = |field: &FieldRef| match batch.column_by_name(field.name()) {
+        Some(column) => Ok(column.clone()),
+        None if field.is_nullable() => Ok(new_null_array(field.data_type(), batch.num_rows())),
+        None => Err(ArrowError::SchemaError(format!("there is no column {}", field.name()))),
+    };
+    let columns = schema.fields().iter().map(column).collect::<Result<_, _>>()?;
+    RecordBatch::try_new(schema, columns)
 }
 
 /// What decides about a row's place.

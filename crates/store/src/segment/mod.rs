@@ -3,6 +3,7 @@
 mod columns;
 mod dictionary_column;
 mod export;
+mod extras;
 mod hybrid;
 mod merge;
 mod order;
@@ -15,9 +16,10 @@ mod dictionary_tests;
 
 pub(crate) use columns::Columns;
 pub use export::write_segment;
+pub(crate) use extras::{further_parents, read_extras};
 pub(crate) use merge::merge;
 pub use order::Order;
-pub(crate) use parquet_file::{SegmentWriter, parquet_error};
+pub(crate) use parquet_file::{SegmentWriter, Written, parquet_error};
 pub(crate) use sketch::read_since_root;
 pub use sketch::{SketchRow, read_sketch};
 pub(crate) use sketch::{Sketches, merge as merge_sketches, write_sketch};

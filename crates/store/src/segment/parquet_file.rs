@@ -2,6 +2,7 @@
 
 use super::dictionary_column::DictionaryColumn;
 use crate::StoreError;
+use crate::checked::{EndChecksum, Summed};
 use crate::disk::{Disk, DiskFile};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::SchemaRef;
@@ -30,7 +31,7 @@ const PARALLEL_ROWS: usize = 4096;
 /// A Parquet file being written. The columns of a batch are encoded by two threads: encoding is
 /// what bounds the rate at which rows are sealed.
 pub(crate) struct SegmentWriter {
-    writer: SerializedFileWriter<std::io::BufWriter<DiskFile>>,
+    writer: SerializedFileWriter<Summed<std::io::BufWriter<DiskFile>>>,
     factory: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
     /// Of the row group that is open, one for every leaf of the schema.
@@ -39,6 +40,13 @@ pub(crate) struct SegmentWriter {
     group_count: usize,
     file: DiskFile,
     path: PathBuf,
+}
+
+/// A file that was written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Written {
+    pub(crate) size_bytes: u64,
+    pub(crate) tail: EndChecksum,
 }
 
 /// How a leaf of the schema is written.
@@ -79,7 +87,7 @@ impl SegmentWriter {
         properties: WriterProperties,
     ) -> Result<Self, StoreError> {
         let file = disk.create(path)?;
-        let sink = std::io::BufWriter::with_capacity(1 << 20, file.clone());
+        let sink = Summed::new(std::io::BufWriter::with_capacity(1 << 20, file.clone()));
         let begun = ArrowWriter::try_new(sink, schema.clone(), Some(properties));
         let (writer, factory) = begun
             .and_then(ArrowWriter::into_serialized_writer)
@@ -166,16 +174,27 @@ impl SegmentWriter {
         Ok(())
     }
 
-    /// Ends the file and makes it durable; its size in bytes. The name is made durable by the
-    /// caller, once for all files of a directory.
-    pub(crate) fn finish(mut self) -> Result<u64, StoreError> {
+    /// Ends the file and makes it durable. The name is made durable by the caller, once for all
+    /// files of a directory.
+    pub(crate) fn finish(mut self) -> Result<Written, StoreError> {
         let ended = if self.group_rows > 0 { self.end_group() } else { Ok(()) };
-        let ended = ended.and_then(|()| self.writer.finish().map(drop));
+        let ended = ended.and_then(|()| self.end_file());
         ended.map_err(|error| parquet_error(&self.path, error))?;
         let flushed = std::io::Write::flush(self.writer.inner_mut());
         flushed.map_err(StoreError::io("write", &self.path))?;
         self.file.sync()?;
-        Ok(self.writer.bytes_written() as u64)
+        let tail = self.writer.inner().tail();
+        let tail =
+            tail.ok_or_else(|| StoreError::damaged(&self.path, 0, "its footer is too large"))?;
+        Ok(Written { size_bytes: self.writer.bytes_written() as u64, tail })
+    }
+
+    /// Writes the footer, which names the checksums of all that is before it.
+    fn end_file(&mut self) -> Result<(), ParquetError> {
+        self.writer.flush()?;
+        let checksums = self.writer.inner_mut().begin_tail();
+        self.writer.append_key_value_metadata(checksums);
+        self.writer.finish().map(drop)
     }
 }
 

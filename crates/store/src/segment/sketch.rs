@@ -2,25 +2,25 @@
 //!
 //! Verdicts never use them: a sketch's quantile is a bucket's bound (at most 3.125 % too large).
 
-use super::parquet_file::{SegmentWriter, common_properties, parquet_error};
+use super::parquet_file::{SegmentWriter, Written, common_properties, parquet_error};
 use super::words::IdMap;
+use crate::checked::open_checked;
 use crate::disk::Disk;
 use crate::rows::Rows;
-use crate::{Minute, Slot, StoreError};
+use crate::{Minute, Segment, Slot, StoreError};
 use arrow_array::builder::{Int32Builder, Int64Builder, ListBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, TimestampNanosecondType};
 use arrow_array::{
-    ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, TimestampNanosecondArray,
+    Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, TimestampNanosecondArray,
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use chronoscope_model::{BUCKET_COUNT, Histogram, Names, Record};
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::basic::{Compression, Encoding};
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -51,6 +51,9 @@ pub struct SketchRow {
     pub cpu_ns: u64,
     /// Rows whose status is not GOOD.
     pub not_good: u64,
+    /// Rows without a parent: roots of their chains, but for links found later. `None` where the file is
+    /// of before they were counted.
+    pub roots: Option<u64>,
 }
 
 #[derive(Default)]
@@ -63,6 +66,7 @@ struct Sums {
     before_root: u64,
     cpu_ns: u64,
     not_good: u64,
+    roots: u64,
 }
 
 /// Counts rows into sketches.
@@ -102,6 +106,7 @@ impl Sketches {
         }
         sums.cpu_ns = sums.cpu_ns.saturating_add(record.cpu_ns);
         sums.not_good += u64::from(record.status != 0);
+        sums.roots += u64::from(record.parent.is_none());
     }
 
     /// The sketches in words, by class and path.
@@ -121,6 +126,7 @@ impl Sketches {
                 before_root: sums.before_root,
                 cpu_ns: sums.cpu_ns,
                 not_good: sums.not_good,
+                roots: Some(sums.roots),
             })
         };
         let mut rows: Vec<_> = self.sums.into_iter().filter_map(named).collect();
@@ -147,6 +153,7 @@ pub(crate) fn merge(mut rows: Vec<SketchRow>) -> Vec<SketchRow> {
             into.before_root += row.before_root;
             into.cpu_ns = into.cpu_ns.saturating_add(row.cpu_ns);
             into.not_good += row.not_good;
+            into.roots = into.roots.zip(row.roots).map(|(own, other)| own + other);
         }
         same
     });
@@ -176,16 +183,17 @@ fn sketch_schema() -> SchemaRef {
         fields.push(Field::new(format!("{of}_buckets"), list(DataType::Int32), false));
         fields.push(Field::new(format!("{of}_counts"), list(DataType::Int64), false));
     }
+    fields.push(Field::new("roots", DataType::Int64, true));
     Arc::new(Schema::new(fields))
 }
 
-/// Writes a sketch file; its size in bytes.
+/// Writes a sketch file.
 pub(crate) fn write_sketch(
     disk: &Disk,
     path: &Path,
     slot: Slot,
     rows: &[SketchRow],
-) -> Result<u64, StoreError> {
+) -> Result<Written, StoreError> {
     let start = slot.minute.start_ns();
     let text = |of: fn(&SketchRow) -> &str| -> ArrayRef {
         Arc::new(StringArray::from_iter_values(rows.iter().map(of)))
@@ -207,6 +215,8 @@ pub(crate) fn write_sketch(
     push_histograms(&mut columns, &elapsed.collect::<Vec<_>>());
     let since_root = rows.iter().map(|row| (&row.since_root, row.since_root_squares));
     push_histograms(&mut columns, &since_root.collect::<Vec<_>>());
+    let roots = rows.iter().map(|row| row.roots.map(u64::cast_signed));
+    columns.push(Arc::new(Int64Array::from_iter(roots)));
     let schema = sketch_schema();
     let batch = RecordBatch::try_new(schema.clone(), columns);
     let batch = batch.map_err(|error| parquet_error(path, error.into()))?;
@@ -259,13 +269,13 @@ fn push_histograms(columns: &mut Vec<ArrayRef>, histograms: &[(&Histogram, f64)]
     columns.push(Arc::new(counts.finish()));
 }
 
-/// Reads a sketch file.
+/// Reads the sketches of a segment.
 ///
 /// # Errors
-/// [`StoreError::Io`] when it cannot be read, [`StoreError::Parquet`] or [`StoreError::Damaged`]
-/// when it is no sketch file.
-pub fn read_sketch(path: &Path) -> Result<Vec<SketchRow>, StoreError> {
-    read(path, Wanted::All)
+/// [`StoreError::Io`] when their file cannot be read, [`StoreError::Parquet`] or
+/// [`StoreError::Damaged`] when it is no sketch file or does not match its checksums.
+pub fn read_sketch(segment: &Segment) -> Result<Vec<SketchRow>, StoreError> {
+    read(segment, Wanted::All)
 }
 
 /// Reads of a sketch file how long chains take along its paths, which costs a third of it all:
@@ -273,8 +283,8 @@ pub fn read_sketch(path: &Path) -> Result<Vec<SketchRow>, StoreError> {
 ///
 /// # Errors
 /// As [`read_sketch`].
-pub(crate) fn read_since_root(path: &Path) -> Result<Vec<SketchRow>, StoreError> {
-    read(path, Wanted::SinceRoot)
+pub(crate) fn read_since_root(segment: &Segment) -> Result<Vec<SketchRow>, StoreError> {
+    read(segment, Wanted::SinceRoot)
 }
 
 /// Which columns are read.
@@ -297,18 +307,18 @@ const SINCE_ROOT: [&str; 9] = [
     "since_root_counts",
 ];
 
-fn read(path: &Path, wanted: Wanted) -> Result<Vec<SketchRow>, StoreError> {
-    let file = File::open(path).map_err(StoreError::io("open", path))?;
-    let reader = ParquetRecordBatchReaderBuilder::try_new(file)
-        .map(|builder| match wanted {
-            Wanted::All => builder,
-            Wanted::SinceRoot => {
-                let mask = ProjectionMask::columns(builder.parquet_schema(), SINCE_ROOT);
-                builder.with_projection(mask)
-            }
-        })
-        .and_then(ParquetRecordBatchReaderBuilder::build)
-        .map_err(|error| parquet_error(path, error))?;
+fn read(segment: &Segment, wanted: Wanted) -> Result<Vec<SketchRow>, StoreError> {
+    let path = &segment.sketch_path;
+    let (file, metadata) = open_checked(path, segment.sketch_tail, ArrowReaderOptions::new())?;
+    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
+    let builder = match wanted {
+        Wanted::All => builder,
+        Wanted::SinceRoot => {
+            let mask = ProjectionMask::columns(builder.parquet_schema(), SINCE_ROOT);
+            builder.with_projection(mask)
+        }
+    };
+    let reader = builder.build().map_err(|error| parquet_error(path, error))?;
     let mut rows = Vec::new();
     for batch in reader {
         let batch = batch.map_err(|error| parquet_error(path, error.into()))?;
@@ -365,6 +375,7 @@ fn read_row(batch: &RecordBatch, index: usize, wanted: Wanted) -> Option<SketchR
         before_root: 0,
         cpu_ns: 0,
         not_good: 0,
+        roots: None,
     };
     if wanted == Wanted::SinceRoot {
         return Some(row);
@@ -376,6 +387,13 @@ fn read_row(batch: &RecordBatch, index: usize, wanted: Wanted) -> Option<SketchR
         before_root: total("before_root")?,
         cpu_ns: total("cpu_ns")?,
         not_good: total("not_good")?,
+        roots: match batch.column_by_name("roots") {
+            None => None,
+            Some(column) => {
+                let column = column.as_primitive_opt::<Int64Type>()?;
+                column.is_valid(index).then(|| column.value(index).cast_unsigned())
+            }
+        },
         ..row
     })
 }

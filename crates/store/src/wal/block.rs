@@ -107,6 +107,8 @@ pub(crate) const fn padding(len: usize) -> usize {
 #[derive(Debug)]
 pub(crate) struct Block {
     pub(crate) first_row: u64,
+    /// When it was written, by the clock of then: UTC, nanoseconds since 1970.
+    pub(crate) written_ns: i64,
     pub(crate) batch: Batch,
     pub(crate) notes: Vec<u8>,
 }
@@ -130,7 +132,8 @@ impl Block {
         let mut records = vec![Record::zeroed(); head.row_count as usize];
         bytemuck::cast_slice_mut(&mut records).copy_from_slice(rows);
         let batch = Batch::from_parts(records, contexts.to_vec());
-        Ok(Self { first_row: head.first_row, batch, notes: notes.to_vec() })
+        let (first_row, written_ns) = (head.first_row, head.written_ns);
+        Ok(Self { first_row, written_ns, batch, notes: notes.to_vec() })
     }
 }
 

@@ -6,10 +6,12 @@
 
 mod at;
 mod block;
+mod durable;
 mod read;
 mod write;
 
 pub(crate) use at::{BlockReader, Found};
 pub(crate) use block::{Block, CONTENT_MAX, ROWS_MAX};
+pub(crate) use durable::DurableEnd;
 pub(crate) use read::{LogFile, list, scan};
 pub(crate) use write::{FileSpan, LogWriter};

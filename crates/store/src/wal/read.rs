@@ -270,6 +270,17 @@ impl<'a> Scanner<'a> {
 }
 
 impl LogFile {
+    /// The row number at which it begins, as its head says.
+    pub(crate) fn first_row(&self) -> Result<u64, StoreError> {
+        use std::os::unix::fs::FileExt;
+        let mut bytes = [0; FILE_HEAD_LEN];
+        let read = self.file.read_exact_at(&mut bytes, 0);
+        read.map_err(StoreError::io("read", &self.path))?;
+        let number = bytes.last_chunk().map_or(0, |number| u64::from_le_bytes(*number));
+        // Where the head is damaged the numbers of the blocks say what is missing, from 0 on.
+        Ok(FileHead::check(&bytes, &self.path).map_or(0, |()| number))
+    }
+
     /// Makes durable what a killed server left in the page cache.
     pub(crate) fn sync(&self) -> Result<(), StoreError> {
         self.file.sync_data().map_err(StoreError::io("fdatasync", &self.path))

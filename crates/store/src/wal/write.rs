@@ -1,5 +1,6 @@
 //! Appending to the log.
 
+use super::DurableEnd;
 use super::block::{HEAD_LEN, Head, padding};
 use crate::disk::{Disk, DiskFile};
 use crate::{StoreError, layout};
@@ -37,9 +38,16 @@ pub(crate) struct Unsynced {
     files: Vec<DiskFile>,
     dir: Option<PathBuf>,
     disk: Disk,
+    /// Where the log ended when this was asked for: file and bytes of it.
+    end: Option<(u64, u64)>,
 }
 
 impl Unsynced {
+    /// The place that is durable once this is synced.
+    pub(crate) fn durable_end(&self, row: u64) -> Option<DurableEnd> {
+        self.end.map(|(sequence, position)| DurableEnd { sequence, position, row })
+    }
+
     /// Makes it durable: `fdatasync` of the files in their order, then of the directory.
     pub(crate) fn sync(&self) -> Result<(), StoreError> {
         self.files.iter().try_for_each(DiskFile::sync)?;
@@ -154,6 +162,7 @@ impl LogWriter {
             files: self.unsynced.clone(),
             dir: self.dir_unsynced.then(|| layout::log_dir(&self.dir)),
             disk: self.disk.clone(),
+            end: self.files.back().map(|span| (span.sequence, span.len)),
         }
     }
 

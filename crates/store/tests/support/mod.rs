@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // a test may panic
 
 use chronoscope_model::{
-    Batch, ClassId, ClassName, Flags, Names, PathId, ProcessId, ProcessName, Record, TransactionId,
+    Batch, ChainId, ClassId, ClassName, Extras, Flags, FurtherParent, Names, ParentRoot, PathId,
+    ProcessId, ProcessName, Record, TransactionId,
 };
 use chronoscope_store::{Append, MINUTE_NS, Options, Snapshot, Store};
 use std::path::Path;
@@ -100,9 +101,9 @@ impl Chains {
     }
 }
 
-/// Adds a record with its id as a property.
+/// Adds a record with its id as a property, and what few rows have where the id says so.
 pub fn push(batch: &mut Batch, record: Record) {
-    let mut bytes = [0; 64];
+    let mut bytes = [0; 256];
     let text = record.id.to_string();
     let entry = chronoscope_model::context::Entry::Property("id", &text);
     let len = chronoscope_model::context::append(&mut bytes, 0, entry).unwrap();
@@ -112,7 +113,29 @@ pub fn push(batch: &mut Batch, record: Record) {
         chronoscope_model::context::Entry::Metric("half", record.id.0 as f64 / 2.0),
     )
     .unwrap();
+    let len = extras(record.id.0).entries().fold(len, |len, entry| {
+        chronoscope_model::context::append(&mut bytes, len, entry).unwrap()
+    });
     batch.push(record, &bytes[..len]);
+}
+
+/// What the row with this id says of what few rows have.
+pub fn extras(id: u64) -> Extras {
+    // Kept files, which are read for ever, have rows up to here.
+    let is_new = id > 15;
+    let every = |n: u64| (is_new && id.is_multiple_of(n)).then_some(id);
+    let foreign =
+        FurtherParent { chain: ChainId::from_halves(1, id), id: TransactionId(id + 7), root: None };
+    let root =
+        ParentRoot { start_ns: -5, process: ProcessId(u64::MAX), level: 3, path: PathId(id) };
+    let native = FurtherParent { root: Some(root), ..foreign };
+    Extras {
+        arrival_ns: every(3).map(u64::cast_signed),
+        run_queue_ns: every(4),
+        blocked_ns: every(6),
+        sampling_threshold: every(7).map(|id| (1 << 56) - id),
+        further_parents: every(5).map_or_else(Vec::new, |_| vec![foreign, native, foreign]),
+    }
 }
 
 /// The same records without ancestors.

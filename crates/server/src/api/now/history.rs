@@ -1,7 +1,7 @@
 //! The last hour, minute by minute and path by path, from the sketches and the rows not yet sealed.
 
 use chronoscope_model::{ClassName, Flags, Histogram, Quantile};
-use chronoscope_store::{MINUTE_NS, Minute, Slot, Snapshot, StoreError, read_sketch};
+use chronoscope_store::{MINUTE_NS, Minute, Segment, Slot, Snapshot, StoreError, read_sketch};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -83,7 +83,7 @@ impl Cache {
         let mut history = History::default();
         let mut used = HashSet::new();
         for segment in snapshot.segments().iter().filter(|segment| wanted(segment.slot.minute)) {
-            match self.sketch(&segment.sketch_path) {
+            match self.sketch(segment) {
                 Ok(sketch) => {
                     let minute = history.minutes.entry(segment.slot.minute).or_default();
                     for (path, row) in sketch.iter() {
@@ -108,12 +108,13 @@ impl Cache {
         Ok(history)
     }
 
-    fn sketch(&self, path: &PathBuf) -> Result<Sketch, StoreError> {
+    fn sketch(&self, segment: &Segment) -> Result<Sketch, StoreError> {
+        let path = &segment.sketch_path;
         let cached = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = cached().get(path) {
             return Ok(known.clone());
         }
-        let rows = read_sketch(path)?.into_iter().take(PATHS_MAX).map(|row| {
+        let rows = read_sketch(segment)?.into_iter().take(PATHS_MAX).map(|row| {
             let class = ClassName { application: row.application, class: row.class };
             // Foreign rows know no path: they are told apart by class.
             let foreign = row.path.is_empty();

@@ -240,7 +240,7 @@ impl Seen {
             if !window.contains(&segment.slot.minute.start_ns()) {
                 continue;
             }
-            let rows = match read_sketch(&segment.sketch_path) {
+            let rows = match read_sketch(segment) {
                 Ok(rows) => rows,
                 Err(error) if error.is_missing() => return Err(error),
                 Err(_) => continue, // the history has told it
