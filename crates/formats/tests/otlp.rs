@@ -315,6 +315,19 @@ fn one_request_is_bounded() {
     assert_eq!(read_with(&spans(2), &limits).refused, 2, "too far in the future");
 }
 
+/// Millions of empty spans, two octets each, were each read before they were refused.
+#[test]
+fn empty_spans_and_scopes_cost_no_more_than_others() {
+    let limits = Limits { spans_max: 3, ..Limits::default() };
+    let mut spans: Vec<_> = (0..3).map(|_| Span::default()).collect();
+    spans.push(span(1));
+    let received = read_with(&request(service("s"), spans), &limits);
+    assert_eq!((received.batch.len(), received.refused), (0, 4), "the fourth is not looked at");
+    let scopes = [0x0a, 8, 0x12, 0, 0x12, 0, 0x12, 0, 0x12, 0];
+    let refused = otlp::read(&scopes, &limits, &Vocabulary::default()).unwrap_err();
+    assert_eq!(refused.to_string(), "octet 8: a request may have 3 resources and scopes");
+}
+
 #[test]
 fn what_does_not_fit_is_cut_and_said() {
     let mut big = span(1);

@@ -26,8 +26,12 @@
 //! which say nothing of what is stored, and whether the server is in order; else no further than
 //! the refusal.
 //!
-//! Limits: two questions of the page and one other at a time, the others wait; 1024 connections, the others are closed;
-//! so is a peer that takes nothing of its answer for 30 s, or whose request's head takes as long.
+//! Limits: two questions of the page and one other at a time, the others wait. 1024 connections, of
+//! which 512 are for clients that showed the token; of the others 128 may come from one address, and
+//! the one that has been idle for longest is closed when one too many comes. Fewer where the process
+//! may open less than 2048 files: connections take at most half of them. Closed is also a peer that
+//! takes nothing of its answer for 30 s, whose request's head takes as long, or whose TLS handshake
+//! or first request takes 10 s.
 //!
 //! Not here: collecting (`collect`), the definitions (`chain`), issuing certificates.
 
@@ -42,6 +46,7 @@ mod metrics;
 mod otlp;
 mod page;
 mod patience;
+mod places;
 mod routes;
 mod senders;
 mod tls;
@@ -199,8 +204,10 @@ impl BoundServer {
             if !options.limits.is_empty() {
                 runtime.spawn(api.clone().watch_limits());
             }
+            let has_token = options.token.is_some();
             let routes = routes::routes(options, api, &noted, Arc::clone(&cut));
-            runtime.block_on(listen::serve(listener, tls, (routes, cut), stopped));
+            let shared = listen::Shared { routes, cut, senders: noted, has_token };
+            runtime.block_on(listen::serve(listener, tls, shared, stopped));
             // A question that is still being answered is not waited for.
             runtime.shutdown_background();
         });

@@ -1,5 +1,6 @@
 //! The token that every request has to show, and the layer that asks for it.
 
+use crate::places::PlaceOf;
 use crate::routes::refuse;
 use crate::senders::{Peer, Senders};
 use axum::extract::{Request, State};
@@ -72,7 +73,12 @@ pub(crate) struct Guard {
 pub(crate) async fn check(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     let Some(token) = guard.token else { return next.run(request).await };
     let what = match request.headers().get(AUTHORIZATION).map(bearer) {
-        Some(Some(shown)) if token.is(shown) => return next.run(request).await,
+        Some(Some(shown)) if token.is(shown) => {
+            if let Some(place) = request.extensions().get::<PlaceOf>() {
+                place.prove();
+            }
+            return next.run(request).await;
+        }
         Some(_) => "the token is wrong",
         None => "a token is needed: send `authorization: Bearer TOKEN`",
     };

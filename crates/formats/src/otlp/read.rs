@@ -16,7 +16,8 @@ use std::collections::HashSet;
 /// What one request may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Most spans.
+    /// Most spans, and most groups of them (resources and scopes); further ones are not looked at,
+    /// because an empty one costs as much as many of its octets.
     pub spans_max: usize,
     /// Most bytes of rows, their contexts included.
     pub rows_bytes_max: usize,
@@ -100,6 +101,7 @@ pub fn read(
         words: Words::default(),
         bytes: 0,
         number: 0,
+        groups: 0,
         minutes: HashSet::new(),
         minute: i64::MIN,
         joined: HashSet::new(),
@@ -122,13 +124,23 @@ struct Reader<'a> {
     bytes: usize,
     /// Of the next span in the request.
     number: u64,
+    /// Resources and scopes so far.
+    groups: usize,
     minutes: HashSet<i64>,
     minute: i64,
     joined: HashSet<ChainId>,
 }
 
 impl Reader<'_> {
+    /// Counts a resource or a scope.
+    fn group(&mut self, at: usize) -> Result<(), WireError> {
+        self.groups += 1;
+        let max = self.limits.spans_max;
+        if self.groups > max { Err(WireError::Groups { at, max }) } else { Ok(()) }
+    }
+
     fn resource_spans(&mut self, message: Message<'_>) -> Result<(), WireError> {
+        self.group(message.at)?;
         let source =
             separate(Source::read(message, self.limits, self.vocabulary, &mut self.words))?;
         if let Ok(source) = &source
@@ -150,6 +162,7 @@ impl Reader<'_> {
         message: Message<'_>,
         source: &Result<Source, SpanError>,
     ) -> Result<(), WireError> {
+        self.group(message.at)?;
         let inherited = match source {
             Ok(source) => separate(source::scope(message, source, &mut self.words))?,
             Err(error) => Err(*error),
@@ -160,7 +173,10 @@ impl Reader<'_> {
                 continue;
             }
             let span = field.bytes("ScopeSpans")?;
+            let max = self.limits.spans_max;
             let outcome = match (source, &inherited) {
+                // Those that were refused count too: reading them was the work.
+                _ if self.number >= max as u64 => Err(SpanError::TooMany { at: span.at, max }),
                 (Ok(source), Ok(inherited)) => separate(self.span(span, source, inherited))?,
                 (Err(error), _) | (_, Err(error)) => Err(*error),
             };
@@ -182,9 +198,6 @@ impl Reader<'_> {
         inherited: &super::words::Inherited,
     ) -> Result<(), Stop> {
         let at = message.at;
-        if self.received.batch.len() >= self.limits.spans_max {
-            return Err(SpanError::TooMany { at, max: self.limits.spans_max }.into());
-        }
         let span = Span::read(message, self.limits)?;
         let mut record = Record {
             start_ns: span.start_ns,
