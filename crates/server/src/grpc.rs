@@ -5,9 +5,11 @@
 
 use crate::log::Line;
 use crate::senders::{Peer, Senders};
+use crate::token;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
+use axum::middleware::from_fn;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use chronoscope_clock as clock;
@@ -53,6 +55,7 @@ pub(crate) fn routes(ingest: Ingest, senders: Arc<Senders>) -> Router {
     Router::new()
         .route(protocol::DELIVER, post(deliver))
         .route(protocol::CLOCK, post(time))
+        .route_layer(from_fn(token::only_grpc))
         .with_state(service)
 }
 

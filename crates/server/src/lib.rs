@@ -8,7 +8,7 @@
 //! | `GET /api/v1/…` | what the page asks: `docs/page.md`, `GET /api/v1/openapi.json` |
 //! | `GET /status` | the collector's status |
 //! | `GET /metrics` | the same numbers for Prometheus (text format 0.0.4) |
-//! | `GET /classes` | every class, as `chronoscope classes --json` prints it |
+//! | `GET /classes` | every class, as `chronoscope classes --json` prints it, at most 10,000 at a time (`limit`, `offset`; `total` says how many there are) |
 //! | `GET /chains?root=A&leaf=B` | durations, as `chronoscope chains --json` prints them; also `level`, `apcd=true`, `sync=CLASS`, `limit_ns`, `from_ns`, `until_ns`, `split=true` |
 //! | gRPC `chronoscope.Collector` | rows of agents are taken in (`docs/formats/agent.md`) |
 //! | `POST /v1/traces`, gRPC `TraceService/Export` | spans of OpenTelemetry, answered when durable (`docs/otlp.md`) |
@@ -122,6 +122,8 @@ pub struct ServerOptions {
     pub tls: Option<TlsFiles>,
     /// What every request has to show; `None` lets everybody in.
     pub token: Option<Token>,
+    /// Names under which browsers ask it, beside `localhost` and every IP address.
+    pub allow_hosts: Vec<String>,
     /// Listen beyond loopback without TLS or without a token.
     pub insecure: bool,
 }
@@ -140,6 +142,7 @@ impl ServerOptions {
             ingest: None,
             tls: None,
             token: None,
+            allow_hosts: Vec::new(),
             insecure: false,
         }
     }

@@ -15,10 +15,12 @@ mod door;
 mod grpc;
 
 use crate::senders::{Peer, Senders};
+use crate::token;
 use answer::Refusal;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, header};
+use axum::middleware::from_fn;
 use axum::response::Response;
 use axum::routing::post;
 use chronoscope_collect::Ingest;
@@ -35,7 +37,7 @@ const BODY_WITHIN: Duration = Duration::from_secs(10);
 pub(crate) fn otlp_routes(ingest: Ingest, senders: Arc<Senders>) -> Router {
     Router::new()
         .route("/v1/traces", post(http))
-        .route(grpc::EXPORT, post(grpc::export))
+        .route(grpc::EXPORT, post(grpc::export).layer(from_fn(token::only_grpc)))
         .with_state(Arc::new(Door::new(ingest, senders)))
 }
 

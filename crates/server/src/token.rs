@@ -8,6 +8,7 @@ use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use chronoscope_origin::AllowedHosts;
 use std::fmt;
 use std::sync::Arc;
 
@@ -66,7 +67,56 @@ impl fmt::Debug for Token {
 #[derive(Clone)]
 pub(crate) struct Guard {
     pub(crate) token: Option<Token>,
+    pub(crate) hosts: AllowedHosts,
     pub(crate) senders: Arc<Senders>,
+}
+
+impl Guard {
+    /// Whether a request shows the token; never where there is none.
+    fn is_shown(&self, request: &Request) -> bool {
+        let shown = request.headers().get(AUTHORIZATION).and_then(bearer);
+        self.token.as_ref().zip(shown).is_some_and(|(token, shown)| token.is(shown))
+    }
+}
+
+/// The outermost layer: refuses what a page of another origin makes a browser send. Who shows the
+/// token may ask under any name: such a page does not have it.
+pub(crate) async fn only_own_pages(
+    State(guard): State<Guard>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let host = match guard.is_shown(&request) {
+        true => Ok(()),
+        false => guard.hosts.check_host(&request),
+    };
+    match host.and_then(|()| guard.hosts.check_origin(&request)) {
+        Ok(()) => next.run(request).await,
+        Err(refused) => {
+            let what = refused.to_string();
+            guard.senders.refused(Peer::of(request.extensions()), "origin", 1, &what);
+            if is_grpc(&request) {
+                return tonic::Status::permission_denied(what).into_http();
+            }
+            refuse(refused.status(), what)
+        }
+    }
+}
+
+/// The layer of gRPC's methods: no other content type may reach them, so that what a browser can
+/// send without asking (`text/plain`) is not taken for a message.
+pub(crate) async fn only_grpc(request: Request, next: Next) -> Response {
+    match is_grpc(&request) {
+        true => next.run(request).await,
+        false => refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content-type: application/grpc"),
+    }
+}
+
+/// Whether a request says that it is one of gRPC: `application/grpc`, `application/grpc+proto`.
+fn is_grpc(request: &Request) -> bool {
+    let kind = request.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    let rest = kind.and_then(|kind| kind.strip_prefix(b"application/grpc"));
+    rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'+' | b';' | b' ')))
 }
 
 /// The layer: lets a request through that shows the token (or any, when there is none).
@@ -83,8 +133,7 @@ pub(crate) async fn check(State(guard): State<Guard>, request: Request, next: Ne
         None => "a token is needed: send `authorization: Bearer TOKEN`",
     };
     guard.senders.refused(Peer::of(request.extensions()), "token", 1, what);
-    let kind = request.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
-    if kind.is_some_and(|kind| kind.starts_with(b"application/grpc")) {
+    if is_grpc(&request) {
         return tonic::Status::unauthenticated(what).into_http();
     }
     let header = [(WWW_AUTHENTICATE, "Bearer")];

@@ -120,6 +120,15 @@ fn level(text: &str) -> Result<Level, String> {
     }
 }
 
+/// A host's name, without a port.
+fn host_name(text: &str) -> Result<String, String> {
+    let may = |letter: char| letter.is_ascii_alphanumeric() || "-._".contains(letter);
+    match !text.is_empty() && text.len() <= 253 && text.chars().all(may) {
+        true => Ok(text.to_owned()),
+        false => Err(format!("{text:?}: expected a host's name, such as collector.example")),
+    }
+}
+
 /// Most letters of a store's name.
 const STORE_NAME_MAX: usize = 64;
 
@@ -157,6 +166,10 @@ pub(crate) struct Serve {
     /// Every request has to show the token in this file [default: $CHRONOSCOPE_TOKEN, if any]
     #[arg(long, value_name = "FILE", requires = "listen")]
     pub(crate) token_file: Option<PathBuf>,
+    /// Answer browsers that ask for this host, too; may be given several times. Without the token
+    /// only requests for an IP address, `localhost` and these names are answered
+    #[arg(long, value_name = "NAME", requires = "listen", value_parser = host_name)]
+    pub(crate) allow_host: Vec<String>,
     /// Listen beyond loopback without TLS or without a token: whoever reaches the port may read
     /// and write
     #[arg(long, requires = "listen")]

@@ -150,6 +150,7 @@ fn listening(args: &Serve, address: SocketAddr, data_dir: PathBuf) -> Result<Ser
     Ok(ServerOptions {
         tls: tls.map(|(certificate, key)| TlsFiles { certificate, key }),
         token: environment::token(args.token_file.as_deref())?,
+        allow_hosts: args.allow_host.clone(),
         insecure: args.insecure,
         limits: limits.context("--limits")?.unwrap_or_default(),
         compare: compare(args)?,
