@@ -359,6 +359,18 @@ fn names_beyond_the_vocabulary_become_properties() {
     }
 }
 
+#[test]
+fn one_application_leaves_names_to_others() {
+    let vocabulary = Vocabulary::new(8).of_application(2);
+    let read = |service_name: &str| {
+        let named = |number: u8| Span { name: format!("{number}"), ..span(number) };
+        let spans = (1..=5).map(named).collect();
+        let bytes = request(service(service_name), spans).encode_to_vec();
+        otlp::read(&bytes, &Limits::default(), &vocabulary).unwrap().others
+    };
+    assert_eq!((read("a"), read("a"), read("b")), (3, 3, 3));
+}
+
 fn named_span() -> Span {
     Span { name: "d".to_owned(), ..span(9) }
 }

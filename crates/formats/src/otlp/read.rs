@@ -35,7 +35,7 @@ impl Default for Limits {
             spans_max: 65_536,
             rows_bytes_max: 64 << 20,
             name_bytes_max: 1_024,
-            minutes_max: 1_440,
+            minutes_max: 240,
             until_ns: i64::MAX,
         }
     }
@@ -63,6 +63,8 @@ pub struct Received {
     pub refused: u64,
     /// Why, for the first few of them: the span's number in the request, from 0.
     pub errors: Vec<(u64, SpanError)>,
+    /// How many of the rows are of the class [`OTHER`], because there were too many names.
+    pub others: u64,
 }
 
 impl Received {
@@ -213,8 +215,8 @@ impl Reader<'_> {
             ..Record::default()
         };
         let own = ClassId::of(&source.process.application, span.name);
-        let admitted =
-            self.received.names.class(own).is_some() || self.vocabulary.admits_class(own);
+        let admitted = self.received.names.class(own).is_some()
+            || self.vocabulary.admits_class(&source.process.application, own);
         self.words.clear();
         let place = place(&span)?;
         describe(&span, &place, source, admitted, &mut record, &mut self.words)?;
@@ -223,6 +225,7 @@ impl Reader<'_> {
             record.flags |= Flags::CONTEXT_CUT.0;
         }
         self.bound(at, span.start_ns)?;
+        self.received.others += u64::from(!admitted);
         record.class = self.class(own, admitted, &source.process.application, span.name);
         if let Some(continues) = place.joins {
             // A chain continues one other; of several links the first counts.

@@ -162,6 +162,10 @@ impl Door {
             self.ingest.take(source, batch, names, &aliases).map_err(refusal)?;
             self.senders.took_spans(peer, batch, names);
         }
+        if received.others > 0 {
+            let why = "too many names of spans: these are stored as (other), their names beside";
+            self.senders.refused(peer, "names", received.others, why);
+        }
         let message = received.message();
         if received.refused > 0 {
             self.senders.refused(peer, "spans", received.refused, &message);
