@@ -26,6 +26,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Serve(args) => commands::serve(&args),
+        Command::Token(args) => commands::token(&args),
         Command::Agent(args) => commands::agent(&args),
         Command::Chains(args) => commands::chains(&args),
         Command::Live(args) => commands::live(&args),

@@ -4,6 +4,7 @@ use crate::log::Line;
 use crate::patience::Patient;
 use crate::places::{Busy, Capacity, Place, PlaceOf, Places};
 use crate::senders::{Peer, Senders};
+use crate::tls::Tls;
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::response::Response;
@@ -56,7 +57,7 @@ pub(crate) struct Shared {
 /// Serves until `stopped`.
 pub(crate) async fn serve(
     listener: std::net::TcpListener,
-    tls: Option<TlsAcceptor>,
+    tls: Option<Arc<Tls>>,
     shared: Shared,
     stopped: oneshot::Receiver<()>,
 ) {
@@ -80,7 +81,8 @@ pub(crate) async fn serve(
                     };
                     let (routes, cut) = (shared.routes.clone(), shared.cut.clone());
                     let connection = Connection { routes, cut, peer: Peer(peer), place };
-                    let (tls, watcher) = (tls.clone(), ending.watcher());
+                    let tls = tls.as_ref().map(|tls| tls.acceptor());
+                    let watcher = ending.watcher();
                     let senders = shared.senders.clone();
                     tokio::spawn(async move {
                         tokio::select! {

@@ -42,10 +42,12 @@ pub(crate) fn routes(
     api: api::Api,
     senders: &Arc<Senders>,
     cut: Arc<AtomicU64>,
+    access: &Arc<token::Access>,
 ) -> Router {
     let watch = api.watch.clone();
     let guard = token::Guard {
-        token: options.token.clone(),
+        access: access.clone(),
+        need: token::Need::Read,
         hosts: AllowedHosts::new(options.allow_hosts.clone(), "--allow-host"),
         senders: senders.clone(),
     };
@@ -67,17 +69,18 @@ pub(crate) fn routes(
         .route("/chains", get(chains))
         .route("/classes", get(classes))
         .with_state(store);
+    let behind = |need| middleware::from_fn_with_state(guard.with(need), token::check);
+    let asked = asked.route_layer(behind(token::Need::Read));
     let all = match ingest {
         Some(ingest) => {
             let agents = grpc::routes(ingest.clone(), senders.clone());
-            asked.merge(agents).merge(otlp::otlp_routes(ingest, senders.clone()))
+            let delivered = agents.merge(otlp::otlp_routes(ingest, senders.clone()));
+            asked.merge(delivered.route_layer(behind(token::Need::Write)))
         }
         None => asked,
     };
-    let behind_token = middleware::from_fn_with_state(guard.clone(), token::check);
     let own_pages = middleware::from_fn_with_state(guard, token::only_own_pages);
-    let all = all.route_layer(behind_token).merge(page).merge(health).fallback(page::serve);
-    all.layer(own_pages)
+    all.merge(page).merge(health).fallback(page::serve).layer(own_pages)
 }
 
 /// A refusal in words.

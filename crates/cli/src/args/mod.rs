@@ -4,6 +4,7 @@ pub(crate) mod net;
 pub(crate) mod play;
 pub(crate) mod record;
 pub(crate) mod replay;
+pub(crate) mod token;
 pub(crate) mod track;
 
 use crate::environment;
@@ -38,6 +39,9 @@ pub(crate) enum Command {
     Serve(Serve),
     /// Collect the rings of this host and deliver them to a collector, until stopped
     Agent(Agent),
+    /// Make, list and revoke the tokens that `serve --tokens` knows
+    #[command(subcommand)]
+    Token(token::Token),
     /// How long chains take from their root to a class of transactions, and whether that is in time
     Chains(Chains),
     /// One chain as a waterfall
@@ -166,6 +170,10 @@ pub(crate) struct Serve {
     /// Every request has to show the token in this file [default: $CHRONOSCOPE_TOKEN, if any]
     #[arg(long, value_name = "FILE", requires = "listen")]
     pub(crate) token_file: Option<PathBuf>,
+    /// Know the tokens in this file, too, each with a name and what it may do (`chronoscope token`);
+    /// SIGHUP reads it, certificate and key anew
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    pub(crate) tokens: Option<PathBuf>,
     /// Answer browsers that ask for this host, too; may be given several times. Without the token
     /// only requests for an IP address, `localhost` and these names are answered
     #[arg(long, value_name = "NAME", requires = "listen", value_parser = host_name)]

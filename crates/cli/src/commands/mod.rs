@@ -14,6 +14,7 @@ mod play;
 mod record;
 mod replay;
 mod serve;
+mod token;
 mod track;
 
 pub(crate) use agent::agent;
@@ -27,4 +28,5 @@ pub(crate) use net::net;
 pub(crate) use record::record;
 pub(crate) use replay::replay;
 pub(crate) use serve::serve;
+pub(crate) use token::token;
 pub(crate) use track::track;
