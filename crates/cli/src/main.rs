@@ -44,7 +44,8 @@ fn main() -> ExitCode {
         // A reader that closed its end (head, less) has all it wants.
         Err(error) if is_closed_pipe(&error) => Exit::Done.into(),
         Err(error) => {
-            eprintln!("chronoscope: {}", usage::joined(&error));
+            let said = usage::joined(&error);
+            eprintln!("chronoscope: {}", chronoscope_escape::terminal_lines(&said));
             if usage::is_usage(&error) { Exit::Usage.into() } else { Exit::Error.into() }
         }
     }
