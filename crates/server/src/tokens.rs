@@ -319,7 +319,7 @@ mod tests {
         ] {
             let _ = fs::remove_file(&path);
             let mut file =
-                OpenOptions::new().write(true).create(true).mode(0o600).open(&path).unwrap();
+                OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).unwrap();
             file.write_all(text.as_bytes()).unwrap();
             let error = Tokens::read(&path).unwrap_err().to_string();
             assert!(error.contains(what), "{what:?} in {error}");
