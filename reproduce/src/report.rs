@@ -131,22 +131,7 @@ fn missing(name: &str, plan: &[Experiment], outcomes: &[Outcome]) -> String {
     }
 }
 
-/// Text within SVG and HTML.
-#[must_use]
-pub fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            other if other < ' ' => out.push(' '),
-            other => out.push(other),
-        }
-    }
-    out
-}
+pub use chronoscope_escape::xml as escaped;
 
 /// A number as people read it: four digits that count, thousands apart, large ones whole.
 #[must_use]

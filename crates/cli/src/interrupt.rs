@@ -9,6 +9,16 @@ use std::time::Duration;
 #[derive(Clone)]
 pub(crate) struct Interrupt(Arc<AtomicBool>);
 
+/// Set by SIGHUP from now on, which ends the program no longer.
+///
+/// # Errors
+/// When the signal cannot be handled.
+pub(crate) fn hang_up() -> io::Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(signal_hook::consts::SIGHUP, flag.clone())?;
+    Ok(flag)
+}
+
 impl Interrupt {
     /// Listens for SIGINT and SIGTERM from now on; a second one ends the program at once.
     ///

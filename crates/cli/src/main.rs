@@ -26,6 +26,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Serve(args) => commands::serve(&args),
+        Command::Token(args) => commands::token(&args),
         Command::Agent(args) => commands::agent(&args),
         Command::Chains(args) => commands::chains(&args),
         Command::Live(args) => commands::live(&args),
@@ -44,7 +45,8 @@ fn main() -> ExitCode {
         // A reader that closed its end (head, less) has all it wants.
         Err(error) if is_closed_pipe(&error) => Exit::Done.into(),
         Err(error) => {
-            eprintln!("chronoscope: {}", usage::joined(&error));
+            let said = usage::joined(&error);
+            eprintln!("chronoscope: {}", chronoscope_escape::terminal_lines(&said));
             if usage::is_usage(&error) { Exit::Usage.into() } else { Exit::Error.into() }
         }
     }

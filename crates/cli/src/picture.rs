@@ -58,7 +58,8 @@ impl Picture<'_> {
         self.write(path, |picture| {
             let mut svg = String::new();
             picture.draw(&SVGBackend::with_string(&mut svg, SIZE).into_drawing_area())?;
-            std::fs::write(path, svg).map_err(|e| e.to_string())
+            // Names of classes may have letters that no XML has.
+            std::fs::write(path, chronoscope_escape::xml_text(&svg)).map_err(|e| e.to_string())
         })
     }
 
@@ -271,6 +272,18 @@ mod tests {
         }
         draw(&points(), |picture| picture.write_svg(&dir.path().join("b.svg")).unwrap());
         assert_eq!(svg, std::fs::read_to_string(dir.path().join("b.svg")).unwrap());
+    }
+
+    #[test]
+    fn a_name_does_not_make_the_svg_malformed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.svg");
+        draw(&points(), |picture| {
+            let picture = Picture { title: "a\u{1b}[2J\u{8}\u{202e}<b>", ..*picture };
+            picture.write_svg(&path).unwrap();
+        });
+        let svg = std::fs::read_to_string(&path).unwrap();
+        assert!(svg.contains("a\u{fffd}[2J\u{fffd}\u{fffd}&lt;b&gt;"), "{svg}");
     }
 
     #[test]

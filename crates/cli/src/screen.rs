@@ -10,11 +10,21 @@ use std::time::Duration;
 /// How often a progress line is written anew.
 const EVERY: Duration = Duration::from_millis(250);
 
-/// Writes a result. A closed pipe is an error here and not a panic, so that `main` can end well.
+/// Writes a result for people, or JSON: with what a terminal obeys in it as `\\uXXXX`, whoever gave
+/// the names in it.
 ///
 /// # Errors
 /// When stdout cannot be written.
 pub(crate) fn show(text: &str) -> io::Result<()> {
+    show_as_is(&chronoscope_escape::terminal_lines(text))
+}
+
+/// Writes what is for a program, or has control characters of our own. A closed pipe is an error
+/// here and not a panic, so that `main` can end well.
+///
+/// # Errors
+/// When stdout cannot be written.
+pub(crate) fn show_as_is(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
@@ -23,7 +33,10 @@ pub(crate) fn show(text: &str) -> io::Result<()> {
 /// What repaints a screen with as much of `page` as fits, and `foot` below it. Lines are cut at the
 /// screen's width: one that wrapped would move the others out.
 pub(crate) fn painted(page: &str, foot: &str, size: ScreenSize) -> String {
-    let cut = |line: &str| line.chars().take(size.columns).collect::<String>();
+    let cut = |line: &str| {
+        let line = chronoscope_escape::terminal(line);
+        line.chars().take(size.columns).collect::<String>()
+    };
     let mut lines: Vec<String> = page.lines().map(cut).collect();
     let room = size.rows.saturating_sub(1).max(1); // the foot's line is the last
     if lines.len() > room {
@@ -40,7 +53,7 @@ pub(crate) fn painted(page: &str, foot: &str, size: ScreenSize) -> String {
 /// Overwrites the progress line on stderr; without a terminal nothing is printed.
 pub(crate) fn progress(text: &str) {
     if crate::environment::stderr_is_terminal() {
-        eprint!("\r\x1b[K{text}");
+        eprint!("\r\x1b[K{}", chronoscope_escape::terminal(text));
     }
 }
 

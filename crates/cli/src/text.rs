@@ -129,7 +129,9 @@ impl Table {
 
     /// Adds a row.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells);
+        // A name with a line break would look like a row of its own.
+        let safe = |cell: String| chronoscope_escape::terminal(&cell).into_owned();
+        self.rows.push(cells.into_iter().map(safe).collect());
     }
 }
 
@@ -204,5 +206,7 @@ mod tests {
         let mut table = Table::new(&["class", "n"]);
         table.row(vec!["a".into(), "12".into()]);
         assert_eq!(table.to_string(), "class   n\na      12\n");
+        table.row(vec!["b\nc\u{1b}[2J\u{202e}".into()]);
+        assert!(table.to_string().ends_with("\nb\\u000ac\\u001b[2J\\u202e\n"), "{table}");
     }
 }

@@ -69,6 +69,13 @@ impl Agents {
         }
     }
 
+    /// Rows came under names that were too many.
+    pub(crate) fn renamed(&self, id: StreamId, rows: u64) {
+        if let Some(agent) = self.lock().get_mut(&id) {
+            agent.status.other_rows += rows;
+        }
+    }
+
     /// All of them, by host.
     pub(crate) fn status(&self) -> Vec<AgentStatus> {
         let mut all: Vec<_> = self.lock().values().map(|agent| agent.status.clone()).collect();

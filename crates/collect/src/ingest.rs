@@ -5,7 +5,9 @@
 
 use crate::agents::Agents;
 use crate::protocol::Hello;
+use crate::share::{self, OPEN_SLOTS_MAX};
 use crate::status::AgentStatus;
+use crate::vocabulary::{Admitted, Vocabulary};
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, ChainId, Flags, Names, ProcessId, Record};
 use chronoscope_store::clickhouse::{ClickHouseError, Sink};
@@ -54,6 +56,13 @@ pub enum IngestError {
         /// What stood in the way last.
         reason: String,
     },
+    /// Not now: too many minutes wait for being sealed, and these rows, or the rest of them, are of
+    /// further ones. Come again in some minutes with what was not taken.
+    #[error(
+        "{} minutes wait for being sealed, and no more may be opened that are not of now: come again",
+        OPEN_SLOTS_MAX
+    )]
+    Minutes,
     /// Coming again does not help.
     #[error(transparent)]
     Refused(StoreError),
@@ -72,7 +81,7 @@ pub enum IngestError {
 impl IngestError {
     /// Whether the same rows may be offered again later.
     pub const fn is_passing(&self) -> bool {
-        matches!(self, Self::Busy(_) | Self::NotDurable { .. })
+        matches!(self, Self::Busy(_) | Self::NotDurable { .. } | Self::Minutes)
     }
 }
 
@@ -99,6 +108,8 @@ enum Backend {
 #[derive(Debug)]
 struct Files {
     store: Arc<Store>,
+    /// Names that agents may bring in.
+    vocabulary: Vocabulary,
     /// Held from looking how far a sender is until its rows are in.
     delivering: Mutex<()>,
     /// Held while syncing: those who wait meanwhile share the next sync.
@@ -117,7 +128,12 @@ pub struct Receipt {
 impl Ingest {
     /// A door into a store that somebody maintains, as a [`crate::Collector`] does.
     pub fn into_files(store: Arc<Store>) -> Self {
-        let files = Files { store, delivering: Mutex::new(()), syncing: Mutex::new(()) };
+        let files = Files {
+            store,
+            vocabulary: Vocabulary::default(),
+            delivering: Mutex::new(()),
+            syncing: Mutex::new(()),
+        };
         Self(Arc::new(Inner { backend: Backend::Files(files), agents: Agents::default() }))
     }
 
@@ -154,6 +170,9 @@ impl Ingest {
             exported: &exported,
             ..Append::default()
         };
+        if share::rows_that_fit(&files.store, batch, clock::utc_now_ns())? < batch.len() {
+            return Err(IngestError::Minutes);
+        }
         let store_row = match source {
             Source::Once => files.append(&append)?,
             Source::Keyed(key) => files.append(&Append { key: Some(key), ..append })?,
@@ -172,7 +191,8 @@ impl Ingest {
     /// already are passed over by their numbers, also where only some of them are.
     ///
     /// # Errors
-    /// [`IngestError`]; [`IngestError::is_passing`] says whether to come again.
+    /// [`IngestError`]; [`IngestError::is_passing`] says whether to come again. After
+    /// [`IngestError::Minutes`] the first of the rows may be in: [`Self::next_row`] says how many.
     pub fn deliver(
         &self,
         id: StreamId,
@@ -191,9 +211,14 @@ impl Ingest {
                 return Ok(Receipt { next_row, store_row: 0 });
             }
         };
+        let Admitted { renamed, new } = files.vocabulary.admit(&files.store, id, message);
+        let (batch, names) = match &renamed {
+            Some(renamed) => (&renamed.batch, &renamed.names),
+            None => (&message.batch, &message.names),
+        };
         let append = Append {
-            batch: Some(&message.batch),
-            names: Some(&message.names),
+            batch: Some(batch),
+            names: Some(names),
             lost: &message.extras.lost,
             losses: &message.extras.losses,
             delivered: &message.extras.delivered,
@@ -202,8 +227,13 @@ impl Ingest {
             // What is gone there has no ring here: `extras.gone` must not touch our own cursors.
             ..Append::default()
         };
-        let receipt = files.deliver(id, first_row, &append)?;
+        let receipt = files.deliver(id, first_row, &append);
+        if matches!(receipt, Ok(_) | Err(IngestError::Minutes)) {
+            files.vocabulary.count(id, new);
+        }
+        let receipt = receipt?;
         self.0.agents.delivered(id, message, receipt.next_row);
+        self.0.agents.renamed(id, renamed.map_or(0, |renamed| renamed.rows));
         Ok(receipt)
     }
 
@@ -285,8 +315,32 @@ impl Files {
             rest = without_first(batch, known - first_row);
             append.batch = Some(&rest);
         }
+        let batch = append.batch.unwrap_or(&nothing);
+        let fits = share::rows_that_fit(&self.store, batch, clock::utc_now_ns())?;
+        if fits < batch.len() {
+            self.deliver_first(id, end_row - batch.len() as u64, (batch, fits), append.names)?;
+            return Err(IngestError::Minutes);
+        }
         append.stream = Some((id, end_row));
         Ok(Receipt { next_row: end_row, store_row: self.append(&append)? })
+    }
+
+    /// Appends the first `count` rows of a batch: a message with rows of very many minutes comes in
+    /// little by little. What else it says comes with its last rows.
+    fn deliver_first(
+        &self,
+        id: StreamId,
+        first_row: u64,
+        (batch, count): (&Batch, usize),
+        names: Option<&Names>,
+    ) -> Result<(), IngestError> {
+        let mut first = Batch::default();
+        for record in &batch.records()[..count] {
+            first.push(*record, batch.context(record));
+        }
+        let stream = Some((id, first_row + count as u64));
+        let append = Append { batch: Some(&first), names, stream, ..Append::default() };
+        if first.is_empty() { Ok(()) } else { self.append(&append).map(drop) }
     }
 
     /// Returns when the rows below `row` of the store are durable.
@@ -479,6 +533,69 @@ mod tests {
         let (store, ingest) = door(dir.path());
         assert_eq!(ingest.deliver(AGENT, 0, &rows(0..10)).unwrap().next_row, 10);
         assert_eq!(store.backlog().rows, 10);
+    }
+
+    /// Rows of so many minutes, from a minute of 2023 on.
+    fn of_minutes(count: i64) -> wire::Message {
+        let mut message = wire::Message::default();
+        for minute in 0..count {
+            let root_start_ns = 1_700_000_000_000_000_000 + minute * chronoscope_store::MINUTE_NS;
+            let id = TransactionId(u64::try_from(minute).unwrap() + 1);
+            message.batch.push(Record { id, root_start_ns, ..Record::default() }, b"");
+        }
+        message
+    }
+
+    /// One request opened 1,440 minutes: sealing them stopped the collector.
+    #[test]
+    fn the_network_opens_a_bounded_number_of_minutes_and_rings_go_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, ingest) = door(dir.path());
+        let take = |batch: &Batch| ingest.take(Source::Once, batch, &Names::default(), &[]);
+        let refused = take(&of_minutes(1440).batch).unwrap_err();
+        assert!(matches!(refused, IngestError::Minutes) && refused.is_passing(), "{refused}");
+        assert_eq!(store.backlog().rows, 0, "all or nothing");
+        take(&of_minutes(OPEN_SLOTS_MAX as i64).batch).unwrap();
+        assert!(matches!(take(&of_minutes(257).batch), Err(IngestError::Minutes)));
+        take(&of_minutes(100).batch).unwrap(); // of minutes that are open
+        let mut now = Batch::default();
+        let root_start_ns = clock::utc_now_ns();
+        now.push(Record { root_start_ns, ..Record::default() }, b"");
+        take(&now).unwrap();
+        // Rings do not come by this door.
+        let input = Append { batch: Some(&of_minutes(1440).batch), ..Append::default() };
+        store.append(&input, clock::utc_now_ns()).unwrap();
+    }
+
+    #[test]
+    fn a_message_of_very_many_minutes_comes_in_little_by_little() {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, ingest) = door(dir.path());
+        let message = of_minutes(600);
+        let mut tries = 0;
+        while ingest.deliver(AGENT, 0, &message).is_err() {
+            tries += 1;
+            let (open, _) = store.opened_by(&std::collections::BTreeSet::new());
+            assert_eq!(open, OPEN_SLOTS_MAX);
+            store.seal_all(clock::utc_now_ns()).unwrap();
+        }
+        assert_eq!((tries, store.backlog().rows), (2, 600), "each row once");
+        assert_eq!(ingest.next_row(AGENT).unwrap(), Some(600));
+    }
+
+    /// Rings may still fill the half of the memory that the network leaves them.
+    #[test]
+    fn the_network_leaves_memory_to_rings() {
+        let dir = tempfile::tempdir().unwrap();
+        let options = Options { buffer_bytes: 100_000, ..Options::default() };
+        let store = Arc::new(Store::open(dir.path(), options, 0).unwrap());
+        let ingest = Ingest::into_files(store.clone());
+        let batch = rows(0..500).batch;
+        let take = || ingest.take(Source::Once, &batch, &Names::default(), &[]);
+        let refused = std::iter::repeat_with(take).take(100).find_map(Result::err).unwrap();
+        assert!(matches!(refused, IngestError::Busy(StoreError::Backlog { .. })), "{refused}");
+        let input = Append { batch: Some(&batch), ..Append::default() };
+        store.append(&input, 0).unwrap();
     }
 
     #[test]

@@ -29,9 +29,11 @@ mod ingest;
 mod intake;
 mod keeping;
 pub mod protocol;
+mod share;
 mod sink;
 mod sources;
 mod status;
+mod vocabulary;
 
 pub use agent::{Agent, AgentError, AgentOptions, Target, TargetError};
 pub use collector::{CollectError, Collector, Options};

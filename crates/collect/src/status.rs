@@ -80,6 +80,9 @@ pub struct AgentStatus {
     pub rows: u64,
     /// Rows of its count below this number are here.
     pub next_row: u64,
+    /// Rows of it that are of the class `(other)` since the collector started, because it brought
+    /// in too many names.
+    pub other_rows: u64,
     /// Its host's clock minus the collector's, in nanoseconds, as measured last.
     pub clock_offset_ns: Option<i64>,
     /// The true offset is within so much of that.

@@ -366,6 +366,19 @@ fn one_request_is_bounded() {
     assert_eq!(read_with(&spans(2), &limits).refused, 2, "too far in the future");
 }
 
+/// Millions of empty spans, two octets each, were each read before they were refused.
+#[test]
+fn empty_spans_and_scopes_cost_no_more_than_others() {
+    let limits = Limits { spans_max: 3, ..Limits::default() };
+    let mut spans: Vec<_> = (0..3).map(|_| Span::default()).collect();
+    spans.push(span(1));
+    let received = read_with(&request(service("s"), spans), &limits);
+    assert_eq!((received.batch.len(), received.refused), (0, 4), "the fourth is not looked at");
+    let scopes = [0x0a, 8, 0x12, 0, 0x12, 0, 0x12, 0, 0x12, 0];
+    let refused = otlp::read(&scopes, &limits, &Vocabulary::default()).unwrap_err();
+    assert_eq!(refused.to_string(), "octet 8: a request may have 3 resources and scopes");
+}
+
 #[test]
 fn what_does_not_fit_is_cut_and_said() {
     let mut big = span(1);
@@ -395,6 +408,18 @@ fn names_beyond_the_vocabulary_become_properties() {
         let all = words(&otlp::read(&bytes, &Limits::default(), &vocabulary).unwrap());
         assert_eq!(all[0].process.is_some(), named, "{process}");
     }
+}
+
+#[test]
+fn one_application_leaves_names_to_others() {
+    let vocabulary = Vocabulary::new(8).of_application(2);
+    let read = |service_name: &str| {
+        let named = |number: u8| Span { name: format!("{number}"), ..span(number) };
+        let spans = (1..=5).map(named).collect();
+        let bytes = request(service(service_name), spans).encode_to_vec();
+        otlp::read(&bytes, &Limits::default(), &vocabulary).unwrap().others
+    };
+    assert_eq!((read("a"), read("a"), read("b")), (3, 3, 3));
 }
 
 fn named_span() -> Span {

@@ -22,6 +22,7 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::OnceLock;
 
 /// The lock of one byte at the start of the file.
+#[allow(clippy::cast_possible_truncation)] // the constants are below 3
 fn first_byte() -> libc::flock {
     // SAFETY: all zeroes is a lock that asks for nothing.
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };

@@ -25,12 +25,8 @@ fn child_entry() {
             // SAFETY: closes numbers only; nothing of this test uses one of them afterwards.
             assert_eq!(unsafe { libc::close_range(3, u32::MAX, 0) }, 0);
         }
-        "left_a_child" => {
-            // SAFETY: the child only waits for the test, and leaves.
-            if unsafe { libc::fork() } > 0 {
-                support::leave_at_once();
-            }
-        }
+        // SAFETY: the child only waits for the test, and leaves.
+        "left_a_child" if unsafe { libc::fork() } > 0 => support::leave_at_once(),
         _ => {}
     }
     support::wait_for_test();

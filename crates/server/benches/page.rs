@@ -180,7 +180,7 @@ fn get(address: SocketAddr, path: &str) -> Result<(f64, usize), String> {
 
 fn fetch(address: SocketAddr, path: &str) -> std::io::Result<Vec<u8>> {
     let mut stream = TcpStream::connect(address)?;
-    write!(stream, "GET /api/v1/{path} HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n")?;
+    write!(stream, "GET /api/v1/{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer)?;
     Ok(answer)

@@ -5,9 +5,11 @@
 
 use crate::log::Line;
 use crate::senders::{Peer, Senders};
+use crate::token;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
+use axum::middleware::from_fn;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use chronoscope_clock as clock;
@@ -17,6 +19,7 @@ use chronoscope_collect::protocol::{
 };
 use chronoscope_collect::{Ingest, IngestError, Receipt};
 use chronoscope_store::StreamId;
+use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::future::{Ready, ready};
 use std::net::SocketAddr;
@@ -53,6 +56,7 @@ pub(crate) fn routes(ingest: Ingest, senders: Arc<Senders>) -> Router {
     Router::new()
         .route(protocol::DELIVER, post(deliver))
         .route(protocol::CLOCK, post(time))
+        .route_layer(from_fn(token::only_grpc))
         .with_state(service)
 }
 
@@ -97,6 +101,30 @@ struct Inner {
     decoding: Arc<Semaphore>,
 }
 
+/// Who is at the other end of a stream.
+struct Sender {
+    peer: Option<SocketAddr>,
+    /// Of its token, where that has one.
+    name: Option<Arc<str>>,
+}
+
+impl Sender {
+    /// The number under which its rows are counted. An agent with a token of its own has to be of the
+    /// host that the token is for, and counts by itself: the number is made of its spool's and of the
+    /// token's name, so that no other can go on with its count, whatever number it gives.
+    fn stream(&self, id: StreamId, host: &str) -> Result<StreamId, Status> {
+        let Some(name) = &self.name else { return Ok(id) };
+        if **name != *host {
+            let what = format!("the token is for the agent {name:?}, and this one is {host:?}");
+            return Err(Status::permission_denied(what));
+        }
+        let hash = Sha256::new().chain_update(id.0.to_le_bytes()).chain_update(&**name).finalize();
+        let mut number = [0; 16];
+        number.copy_from_slice(&hash[..16]);
+        Ok(StreamId(u128::from_le_bytes(number)))
+    }
+}
+
 type Answers = mpsc::Sender<Result<CollectorMessage, Status>>;
 
 impl StreamingService<AgentMessage> for Service {
@@ -106,13 +134,15 @@ impl StreamingService<AgentMessage> for Service {
 
     fn call(&mut self, request: tonic::Request<Streaming<AgentMessage>>) -> Self::Future {
         let peer = Peer::of(request.extensions());
+        let bearer = request.extensions().get::<token::Bearer>();
+        let sender = Sender { peer, name: bearer.and_then(|bearer| bearer.name.clone()) };
         let Ok(permit) = self.0.room.clone().try_acquire_owned() else {
             let full = format!("{AGENTS_MAX} agents are connected, and no more may be");
             self.0.senders.refused(peer, "agents", 1, &full);
             return ready(Err(Status::resource_exhausted(full)));
         };
         let (answers, receiver) = mpsc::channel(4);
-        tokio::spawn(self.clone().converse(request.into_inner(), answers, (peer, permit)));
+        tokio::spawn(self.clone().converse(request.into_inner(), answers, (sender, permit)));
         ready(Ok(tonic::Response::new(ReceiverStream::new(receiver))))
     }
 }
@@ -123,9 +153,9 @@ impl Service {
         self,
         mut messages: Streaming<AgentMessage>,
         answers: Answers,
-        (peer, permit): (Option<SocketAddr>, OwnedSemaphorePermit),
+        (sender, permit): (Sender, OwnedSemaphorePermit),
     ) {
-        if let Err(status) = self.welcome_and_take(&mut messages, &answers, peer).await {
+        if let Err(status) = self.welcome_and_take(&mut messages, &answers, &sender).await {
             // An agent that is gone needs no telling.
             let _ = answers.send(Err(status)).await;
         }
@@ -136,10 +166,14 @@ impl Service {
         &self,
         messages: &mut Streaming<AgentMessage>,
         answers: &Answers,
-        peer: Option<SocketAddr>,
+        sender: &Sender,
     ) -> Result<(), Status> {
+        let peer = sender.peer;
         let (id, hello) = hello(messages).await.inspect_err(|status| {
             self.0.senders.refused(peer, "malformed", 1, status.message());
+        })?;
+        let id = sender.stream(id, &hello.host).inspect_err(|status| {
+            self.0.senders.refused(peer, "rights", 1, status.message());
         })?;
         let connection = self.0.ingest.agent_came(id, &hello);
         let line = |event| {

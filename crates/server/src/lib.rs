@@ -8,7 +8,7 @@
 //! | `GET /api/v1/…` | what the page asks: `docs/page.md`, `GET /api/v1/openapi.json` |
 //! | `GET /status` | the collector's status |
 //! | `GET /metrics` | the same numbers for Prometheus (text format 0.0.4) |
-//! | `GET /classes` | every class, as `chronoscope classes --json` prints it |
+//! | `GET /classes` | every class, as `chronoscope classes --json` prints it, at most 10,000 at a time (`limit`, `offset`; `total` says how many there are) |
 //! | `GET /chains?root=A&leaf=B` | durations, as `chronoscope chains --json` prints them; also `level`, `apcd=true`, `sync=CLASS`, `limit_ns`, `from_ns`, `until_ns`, `split=true` |
 //! | gRPC `chronoscope.Collector` | rows of agents are taken in (`docs/formats/agent.md`) |
 //! | `POST /v1/traces`, gRPC `TraceService/Export` | spans of OpenTelemetry, answered when durable (`docs/otlp.md`) |
@@ -26,8 +26,12 @@
 //! which say nothing of what is stored, and whether the server is in order; else no further than
 //! the refusal.
 //!
-//! Limits: two questions of the page and one other at a time, the others wait; 1024 connections, the others are closed;
-//! so is a peer that takes nothing of its answer for 30 s, or whose request's head takes as long.
+//! Limits: two questions of the page and one other at a time, the others wait. 1024 connections, of
+//! which 512 are for clients that showed the token; of the others 128 may come from one address, and
+//! the one that has been idle for longest is closed when one too many comes. Fewer where the process
+//! may open less than 2048 files: connections take at most half of them. Closed is also a peer that
+//! takes nothing of its answer for 30 s, whose request's head takes as long, or whose TLS handshake
+//! or first request takes 10 s.
 //!
 //! Not here: collecting (`collect`), the definitions (`chain`), issuing certificates.
 
@@ -42,10 +46,12 @@ mod metrics;
 mod otlp;
 mod page;
 mod patience;
+mod places;
 mod routes;
 mod senders;
 mod tls;
 mod token;
+mod tokens;
 mod views;
 
 pub use api::openapi;
@@ -53,6 +59,7 @@ pub use limits::{Arrivals, Limit, Limited, LimitsError};
 pub use senders::Received;
 pub use tls::{TlsError, TlsFiles};
 pub use token::{Token, TokenError};
+pub use tokens::{Rights, Tokens, TokensError};
 pub use views::{answer, classes};
 
 use chronoscope_collect::Ingest;
@@ -72,7 +79,7 @@ pub enum ServerError {
     /// The address is not a loopback address, and the door would be open.
     #[error(
         "{address} is reachable from other hosts, and {missing} missing: give --tls-cert, --tls-key \
-         and --token-file, or listen on 127.0.0.1, or say --insecure where the network is trusted"
+         and --tokens or --token-file, or listen on 127.0.0.1, or say --insecure where the network is trusted"
     )]
     Open {
         /// Where it was to listen.
@@ -83,6 +90,9 @@ pub enum ServerError {
     /// Certificate or key cannot be used.
     #[error(transparent)]
     Tls(#[from] TlsError),
+    /// The file of tokens cannot be used.
+    #[error(transparent)]
+    Tokens(#[from] TokensError),
     /// The system refuses.
     #[error("cannot listen on {address}: {source}")]
     Listen {
@@ -117,6 +127,10 @@ pub struct ServerOptions {
     pub tls: Option<TlsFiles>,
     /// What every request has to show; `None` lets everybody in.
     pub token: Option<Token>,
+    /// A file of further tokens, each with a name and what it may do.
+    pub tokens: Option<PathBuf>,
+    /// Names under which browsers ask it, beside `localhost` and every IP address.
+    pub allow_hosts: Vec<String>,
     /// Listen beyond loopback without TLS or without a token.
     pub insecure: bool,
 }
@@ -135,18 +149,21 @@ impl ServerOptions {
             ingest: None,
             tls: None,
             token: None,
+            tokens: None,
+            allow_hosts: Vec::new(),
             insecure: false,
         }
     }
 
     /// Refuses what would be open to everybody.
     fn check(&self) -> Result<(), ServerError> {
-        let missing = match (&self.tls, &self.token) {
+        let has_token = self.token.is_some() || self.tokens.is_some();
+        let missing = match (&self.tls, has_token) {
             _ if self.insecure || self.listen.ip().is_loopback() => return Ok(()),
-            (Some(_), Some(_)) => return Ok(()),
-            (None, Some(_)) => "TLS is",
-            (Some(_), None) => "a token is",
-            (None, None) => "TLS and a token are",
+            (Some(_), true) => return Ok(()),
+            (None, true) => "TLS is",
+            (Some(_), false) => "a token is",
+            (None, false) => "TLS and a token are",
         };
         Err(ServerError::Open { address: self.listen, missing })
     }
@@ -158,6 +175,8 @@ pub struct Server {
     address: SocketAddr,
     scheme: &'static str,
     senders: Arc<Senders>,
+    access: Arc<token::Access>,
+    tls: Option<Arc<tls::Tls>>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -166,7 +185,8 @@ pub struct Server {
 /// meanwhile waits.
 pub struct BoundServer {
     options: ServerOptions,
-    tls: Option<tokio_rustls::TlsAcceptor>,
+    tls: Option<Arc<tls::Tls>>,
+    access: Arc<token::Access>,
     listener: std::net::TcpListener,
     address: SocketAddr,
 }
@@ -183,7 +203,7 @@ impl BoundServer {
     /// # Errors
     /// [`ServerError::Listen`] when the system has no thread for it.
     pub fn start(self, ingest: Option<Ingest>) -> Result<Server, ServerError> {
-        let Self { options, tls, listener, address } = self;
+        let Self { options, tls, access, listener, address } = self;
         let options = ServerOptions { ingest, ..options };
         let scheme = if tls.is_some() { "https" } else { "http" };
         let refused = |source| ServerError::Listen { address, source };
@@ -192,6 +212,7 @@ impl BoundServer {
         let (stop, stopped) = oneshot::channel();
         let senders = Arc::<Senders>::default();
         let noted = senders.clone();
+        let (known, presented) = (access.clone(), tls.clone());
         let thread = std::thread::Builder::new().name("server".to_owned()).spawn(move || {
             runtime.spawn(noted.clone().tell());
             let cut = Arc::default();
@@ -199,13 +220,15 @@ impl BoundServer {
             if !options.limits.is_empty() {
                 runtime.spawn(api.clone().watch_limits());
             }
-            let routes = routes::routes(options, api, &noted, Arc::clone(&cut));
-            runtime.block_on(listen::serve(listener, tls, (routes, cut), stopped));
+            let has_token = known.is_asked();
+            let routes = routes::routes(options, api, &noted, Arc::clone(&cut), &known);
+            let shared = listen::Shared { routes, cut, senders: noted, has_token };
+            runtime.block_on(listen::serve(listener, presented, shared, stopped));
             // A question that is still being answered is not waited for.
             runtime.shutdown_background();
         });
         let thread = Some(thread.map_err(refused)?);
-        Ok(Server { address, scheme, senders, stop: Some(stop), thread })
+        Ok(Server { address, scheme, senders, access, tls, stop: Some(stop), thread })
     }
 }
 
@@ -216,12 +239,14 @@ impl Server {
     /// [`ServerError`] when it may not or cannot listen there.
     pub fn bind(options: ServerOptions) -> Result<BoundServer, ServerError> {
         options.check()?;
-        let tls = options.tls.as_ref().map(TlsFiles::acceptor).transpose()?;
+        let tls = options.tls.clone().map(tls::Tls::new).transpose()?.map(Arc::new);
+        let access = token::Access::new(options.token.clone(), options.tokens.clone())?;
+        let access = Arc::new(access);
         let refused = |source| ServerError::Listen { address: options.listen, source };
         let listener = std::net::TcpListener::bind(options.listen).map_err(refused)?;
         listener.set_nonblocking(true).map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
-        Ok(BoundServer { options, tls, listener, address })
+        Ok(BoundServer { options, tls, access, listener, address })
     }
 
     /// Listens and answers, until it is stopped.
@@ -246,6 +271,17 @@ impl Server {
     /// What has come over the network so far.
     pub fn received(&self) -> Received {
         self.senders.received()
+    }
+
+    /// Reads certificate, key and the file of tokens anew: for connections and requests from now on.
+    /// What cannot be read stays as it was.
+    ///
+    /// # Errors
+    /// [`ServerError::Tls`] or [`ServerError::Tokens`]: the first that cannot be read.
+    pub fn reload(&self) -> Result<(), ServerError> {
+        let tls = self.tls.as_ref().map_or(Ok(()), |tls| tls.reload());
+        self.access.reload()?;
+        Ok(tls?)
     }
 
     /// Stops it, and waits until it has.

@@ -2,25 +2,30 @@
 
 use crate::log::Line;
 use crate::patience::Patient;
-use crate::senders::Peer;
+use crate::places::{Busy, Capacity, Place, PlaceOf, Places};
+use crate::senders::{Peer, Senders};
+use crate::tls::Tls;
 use axum::Router;
+use axum::body::{Body, Bytes, HttpBody};
+use axum::response::Response;
+use http_body::{Frame, SizeHint};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
+use std::convert::Infallible;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tonic::codegen::{Service, http::Request};
 
-/// Connections at a time; further ones are closed at once. Each takes some tens of kilobytes.
-const CONNECTIONS_MAX: usize = 1024;
 /// From the connection to the end of the TLS handshake, and from there to the first request.
 const FIRST_WITHIN: Duration = Duration::from_secs(10);
 /// Within which a request's head must have come (HTTP/1.1).
@@ -38,18 +43,29 @@ const STOP_WITHIN: Duration = Duration::from_secs(1);
 /// After a failed accept (no file descriptor left).
 const RETRY_AFTER: Duration = Duration::from_millis(100);
 
-/// Serves `routes` until `stopped`; `cut` counts peers that did not read what they had asked for.
+/// What all connections share.
+pub(crate) struct Shared {
+    pub(crate) routes: Router,
+    /// Counts peers that did not read what they had asked for.
+    pub(crate) cut: Arc<AtomicU64>,
+    /// Hears of connections for which there is no place.
+    pub(crate) senders: Arc<Senders>,
+    /// Whether requests have to show a token.
+    pub(crate) has_token: bool,
+}
+
+/// Serves until `stopped`.
 pub(crate) async fn serve(
     listener: std::net::TcpListener,
-    tls: Option<TlsAcceptor>,
-    (routes, cut): (Router, Arc<AtomicU64>),
+    tls: Option<Arc<Tls>>,
+    shared: Shared,
     stopped: oneshot::Receiver<()>,
 ) {
     let listener = match tokio::net::TcpListener::from_std(listener) {
         Ok(listener) => listener,
         Err(error) => return Line::error("server_not_started").with("error", error).say(),
     };
-    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let places = Places::new(Capacity::of_process(), shared.has_token);
     let ending = GracefulShutdown::new();
     let accept = async {
         let mut told = None;
@@ -58,10 +74,25 @@ pub(crate) async fn serve(
                 Ok((stream, peer)) => {
                     told = None;
                     // A connection too many is closed by being dropped.
-                    let Ok(permit) = room.clone().try_acquire_owned() else { continue };
-                    let (routes, cut) = (routes.clone(), cut.clone());
-                    let connection = Connection { routes, cut, peer: Peer(peer), permit };
-                    tokio::spawn(connection.begin(stream, tls.clone(), ending.watcher()));
+                    let Some((place, leave)) = places.take(peer.ip()) else {
+                        let why = "no place is free for another connection";
+                        shared.senders.refused(Some(peer), "connections", 1, why);
+                        continue;
+                    };
+                    let (routes, cut) = (shared.routes.clone(), shared.cut.clone());
+                    let connection = Connection { routes, cut, peer: Peer(peer), place };
+                    let tls = tls.as_ref().map(|tls| tls.acceptor());
+                    let watcher = ending.watcher();
+                    let senders = shared.senders.clone();
+                    tokio::spawn(async move {
+                        tokio::select! {
+                            () = connection.begin(stream, tls, watcher) => {}
+                            () = asked_to_leave(leave) => {
+                                let why = "it was idle and others came";
+                                senders.refused(Some(peer), "connections", 1, why);
+                            }
+                        }
+                    });
                 }
                 Err(error) => {
                     if told.replace(error.kind()) != Some(error.kind()) {
@@ -80,13 +111,19 @@ pub(crate) async fn serve(
     let _ = timeout(STOP_WITHIN, ending.shutdown()).await; // what has not ended by then is cut
 }
 
+/// Returns when a connection has to leave; never for one that may stay.
+async fn asked_to_leave(leave: oneshot::Receiver<()>) {
+    if leave.await.is_err() {
+        std::future::pending().await
+    }
+}
+
 /// One peer.
 struct Connection {
     routes: Router,
     cut: Arc<AtomicU64>,
     peer: Peer,
-    /// Its place among [`CONNECTIONS_MAX`].
-    permit: OwnedSemaphorePermit,
+    place: Place,
 }
 
 impl Connection {
@@ -120,7 +157,8 @@ impl Connection {
             .initial_connection_window_size(WINDOW_BYTES.1)
             .max_concurrent_streams(STREAMS_MAX);
         let first = Arc::new(First::default());
-        let service = Noted { routes: self.routes, peer: self.peer, first: first.clone() };
+        let (routes, place) = (self.routes, self.place.handle());
+        let service = Noted { routes, peer: self.peer, place, first: first.clone() };
         let service = TowerToHyperService::new(service);
         let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
         tokio::select! {
@@ -128,7 +166,7 @@ impl Connection {
             _ = ending.watch(connection) => {}
             () = first.missed() => {}
         }
-        drop(self.permit);
+        drop(self.place);
     }
 }
 
@@ -151,24 +189,58 @@ impl First {
 struct Noted {
     routes: Router,
     peer: Peer,
+    place: PlaceOf,
     first: Arc<First>,
 }
 
 impl<B> Service<Request<B>> for Noted
 where
-    Router: Service<Request<B>>,
+    Router: Service<Request<B>, Response = Response, Error = Infallible>,
+    <Router as Service<Request<B>>>::Future: Send + 'static,
 {
-    type Response = <Router as Service<Request<B>>>::Response;
-    type Error = <Router as Service<Request<B>>>::Error;
-    type Future = <Router as Service<Request<B>>>::Future;
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
         self.routes.poll_ready(context)
     }
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        let busy = self.place.busy();
         request.extensions_mut().insert(self.peer);
+        request.extensions_mut().insert(self.place.clone());
         self.first.0.store(true, Ordering::Relaxed);
-        self.routes.call(request)
+        let answer = self.routes.call(request);
+        Box::pin(async move {
+            let answer = answer.await?;
+            Ok(answer.map(|body| Body::new(Answering { body, _busy: busy })))
+        })
+    }
+}
+
+/// The body of an answer: its request lasts until it was sent.
+struct Answering {
+    body: Body,
+    _busy: Busy,
+}
+
+impl HttpBody for Answering {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }

@@ -15,11 +15,12 @@ mod door;
 mod grpc;
 
 use crate::senders::{Peer, Senders};
+use crate::token;
 use answer::Refusal;
 use axum::Router;
-use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, header};
+use axum::middleware::from_fn;
 use axum::response::Response;
 use axum::routing::post;
 use chronoscope_collect::Ingest;
@@ -36,7 +37,7 @@ const BODY_WITHIN: Duration = Duration::from_secs(10);
 pub(crate) fn otlp_routes(ingest: Ingest, senders: Arc<Senders>) -> Router {
     Router::new()
         .route("/v1/traces", post(http))
-        .route(grpc::EXPORT, post(grpc::export))
+        .route(grpc::EXPORT, post(grpc::export).layer(from_fn(token::only_grpc)))
         .with_state(Arc::new(Door::new(ingest, senders)))
 }
 
@@ -46,9 +47,8 @@ async fn http(State(door): State<Arc<Door>>, request: Request) -> Response {
     let peer = Peer::of(&parts.extensions);
     let outcome = async {
         let gzip = format(&parts.headers)?;
-        let _room = door.room(&parts.headers).await?;
-        let bytes = arrived(body).await?;
-        door.take(bytes, gzip, peer).await
+        let stored = door.body(&parts.headers, body).await?;
+        door.take(stored.bytes.clone(), gzip, peer).await
     };
     match outcome.await {
         Ok(taken) => answer::http(&taken),
@@ -79,22 +79,5 @@ fn format(headers: &HeaderMap) -> Result<bool, Refusal> {
             let what = format!("content-encoding {other:?} is not understood: send gzip or none");
             Err(Refusal::Unsupported(what))
         }
-    }
-}
-
-/// The whole body.
-async fn arrived(body: Body) -> Result<Bytes, Refusal> {
-    let all = axum::body::to_bytes(body, REQUEST_BYTES_MAX);
-    match tokio::time::timeout(BODY_WITHIN, all).await {
-        Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(error)) => {
-            let source = std::error::Error::source(&error);
-            if source.is_some_and(|source| source.to_string().contains("length limit")) {
-                Err(Refusal::too_large())
-            } else {
-                Err(Refusal::Malformed(format!("the body did not come whole: {error}")))
-            }
-        }
-        Err(_) => Err(Refusal::Slow),
     }
 }

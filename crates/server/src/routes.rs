@@ -10,6 +10,7 @@ use axum::routing::get;
 use axum::{Json, Router};
 use chronoscope_collect::Status;
 use chronoscope_formats::json;
+use chronoscope_origin::AllowedHosts;
 use chronoscope_store::StoreError;
 use chronoscope_store::ask::{
     ClassSelector, Clocks, Judged, Kind, Level, Limits, Question, Receivers, Required,
@@ -41,9 +42,15 @@ pub(crate) fn routes(
     api: api::Api,
     senders: &Arc<Senders>,
     cut: Arc<AtomicU64>,
+    access: &Arc<token::Access>,
 ) -> Router {
     let watch = api.watch.clone();
-    let guard = token::Guard { token: options.token.clone(), senders: senders.clone() };
+    let guard = token::Guard {
+        access: access.clone(),
+        need: token::Need::Read,
+        hosts: AllowedHosts::new(options.allow_hosts.clone(), "--allow-host"),
+        senders: senders.clone(),
+    };
     let page = api::routes(api, guard.clone());
     let ServerOptions { data_dir, source, rings, ingest, .. } = options;
     let source = source.unwrap_or_else(|| Source::Files(data_dir.clone()));
@@ -62,15 +69,18 @@ pub(crate) fn routes(
         .route("/chains", get(chains))
         .route("/classes", get(classes))
         .with_state(store);
+    let behind = |need| middleware::from_fn_with_state(guard.with(need), token::check);
+    let asked = asked.route_layer(behind(token::Need::Read));
     let all = match ingest {
         Some(ingest) => {
             let agents = grpc::routes(ingest.clone(), senders.clone());
-            asked.merge(agents).merge(otlp::otlp_routes(ingest, senders.clone()))
+            let delivered = agents.merge(otlp::otlp_routes(ingest, senders.clone()));
+            asked.merge(delivered.route_layer(behind(token::Need::Write)))
         }
         None => asked,
     };
-    let behind_token = middleware::from_fn_with_state(guard, token::check);
-    all.route_layer(behind_token).merge(page).merge(health).fallback(page::serve)
+    let own_pages = middleware::from_fn_with_state(guard, token::only_own_pages);
+    all.merge(page).merge(health).fallback(page::serve).layer(own_pages)
 }
 
 /// A refusal in words.
@@ -193,14 +203,36 @@ fn answer(source: &Source, question: &Question) -> Result<Value, StoreError> {
     Ok(json::document("chains", views::answer(&answer)))
 }
 
-async fn classes(State(store): State<Store>) -> Response {
+/// The parameters of `/classes`: a piece of a list that may be long.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClassParameters {
+    offset: Option<usize>,
+    limit: Option<usize>,
+}
+
+/// Most classes of one answer.
+const CLASSES_MAX: usize = 10_000;
+
+async fn classes(
+    State(store): State<Store>,
+    Query(ClassParameters { offset, limit }): Query<ClassParameters>,
+) -> Response {
+    let limit = limit.unwrap_or(CLASSES_MAX);
+    if !(1..=CLASSES_MAX).contains(&limit) {
+        return refuse(StatusCode::BAD_REQUEST, format!("limit: 1 to {CLASSES_MAX}"));
+    }
     let Ok(_turn) = store.one_at_a_time.acquire().await else {
         return refuse(StatusCode::SERVICE_UNAVAILABLE, "the server ends");
     };
     let all = i64::MIN..i64::MAX;
     answered(move || {
         let (classes, damage) = store.source.classes(&all)?;
-        Ok(json::document("classes", views::classes(&classes, &damage)))
+        let total = classes.len();
+        let piece = classes.into_iter().skip(offset.unwrap_or(0)).take(limit).collect();
+        let mut answer = views::classes(&piece, &damage);
+        answer["total"] = total.into();
+        Ok(json::document("classes", answer))
     })
     .await
 }

@@ -4,7 +4,7 @@ use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use tokio_rustls::TlsAcceptor;
 
 /// Where certificate and key are.
@@ -35,6 +35,37 @@ pub enum TlsError {
         /// Why.
         source: rustls::Error,
     },
+}
+
+/// The certificate that is presented now.
+pub(crate) struct Tls {
+    files: TlsFiles,
+    acceptor: RwLock<TlsAcceptor>,
+}
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tls").field("files", &self.files).finish_non_exhaustive()
+    }
+}
+
+impl Tls {
+    pub(crate) fn new(files: TlsFiles) -> Result<Self, TlsError> {
+        let acceptor = RwLock::new(files.acceptor()?);
+        Ok(Self { files, acceptor })
+    }
+
+    /// For the next connection.
+    pub(crate) fn acceptor(&self) -> TlsAcceptor {
+        self.acceptor.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Reads the files anew; when they cannot be used the certificate stays.
+    pub(crate) fn reload(&self) -> Result<(), TlsError> {
+        let acceptor = self.files.acceptor()?;
+        *self.acceptor.write().unwrap_or_else(PoisonError::into_inner) = acceptor;
+        Ok(())
+    }
 }
 
 impl TlsFiles {

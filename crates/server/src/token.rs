@@ -1,14 +1,22 @@
-//! The token that every request has to show, and the layer that asks for it.
+//! The token that every request has to show, what it may do, and the layer that asks for it.
 
+use crate::places::PlaceOf;
 use crate::routes::refuse;
 use crate::senders::{Peer, Senders};
+use crate::tokens::{Rights, Tokens, TokensError};
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use chronoscope_origin::AllowedHosts;
 use std::fmt;
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+/// After which a wrong token is answered.
+const WRONG_AFTER: Duration = Duration::from_secs(1);
 
 /// A secret that both sides know; sent as `authorization: Bearer TOKEN`. Never printed.
 #[derive(Clone)]
@@ -42,6 +50,11 @@ impl Token {
         }
     }
 
+    /// A token that is the digits of these bytes.
+    pub(crate) fn of_hex(bytes: &[u8]) -> Self {
+        Self(crate::tokens::hex(bytes).into())
+    }
+
     /// The secret itself.
     pub fn secret(&self) -> &str {
         &self.0
@@ -49,9 +62,7 @@ impl Token {
 
     /// Whether this is what was shown. Takes the same time wherever the two differ.
     fn is(&self, shown: &[u8]) -> bool {
-        let mine = self.0.as_bytes();
-        let differences = mine.iter().zip(shown).fold(0, |sum, (a, b)| sum | (a ^ b));
-        std::hint::black_box(differences) == 0 && mine.len() == shown.len()
+        is_same(self.0.as_bytes(), shown)
     }
 }
 
@@ -61,24 +72,179 @@ impl fmt::Debug for Token {
     }
 }
 
+/// Whether two secrets are the same. Takes the same time wherever they differ.
+pub(crate) fn is_same(mine: &[u8], shown: &[u8]) -> bool {
+    let differences = mine.iter().zip(shown).fold(0, |sum, (a, b)| sum | (a ^ b));
+    std::hint::black_box(differences) == 0 && mine.len() == shown.len()
+}
+
+/// What a request may do, by the token that it shows; it travels in the request's extensions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Bearer {
+    /// The token's name; `None` of the one that has no name.
+    pub(crate) name: Option<Arc<str>>,
+    rights: Rights,
+}
+
+/// What a route wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    Read,
+    Write,
+}
+
+/// The tokens that are known.
+#[derive(Debug, Default)]
+pub(crate) struct Access {
+    /// One that may do everything.
+    pub(crate) token: Option<Token>,
+    /// The file of the others.
+    pub(crate) file: Option<PathBuf>,
+    pub(crate) tokens: RwLock<Tokens>,
+}
+
+impl Access {
+    /// Reads the file of tokens, where there is one.
+    ///
+    /// # Errors
+    /// [`TokensError`].
+    pub(crate) fn new(token: Option<Token>, file: Option<PathBuf>) -> Result<Self, TokensError> {
+        let tokens = file.as_deref().map(Tokens::read).transpose()?.unwrap_or_default();
+        Ok(Self { token, file, tokens: RwLock::new(tokens) })
+    }
+
+    /// Reads the file anew; when it cannot be read all stays as it is.
+    ///
+    /// # Errors
+    /// [`TokensError`].
+    pub(crate) fn reload(&self) -> Result<(), TokensError> {
+        if let Some(file) = &self.file {
+            let tokens = Tokens::read(file)?;
+            *self.tokens.write().unwrap_or_else(PoisonError::into_inner) = tokens;
+        }
+        Ok(())
+    }
+
+    /// Whether a token is asked for.
+    pub(crate) const fn is_asked(&self) -> bool {
+        self.token.is_some() || self.file.is_some()
+    }
+
+    fn who(&self, shown: &[u8]) -> Option<Bearer> {
+        if self.token.as_ref().is_some_and(|token| token.is(shown)) {
+            return Some(Bearer { name: None, rights: Rights { read: true, write: true } });
+        }
+        let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
+        let (name, rights) = tokens.who(shown)?;
+        Some(Bearer { name: Some(name.into()), rights })
+    }
+}
+
 /// What the layer asks for, and whom it tells of those that do not have it.
 #[derive(Clone)]
 pub(crate) struct Guard {
-    pub(crate) token: Option<Token>,
+    pub(crate) access: Arc<Access>,
+    pub(crate) need: Need,
+    pub(crate) hosts: AllowedHosts,
     pub(crate) senders: Arc<Senders>,
 }
 
-/// The layer: lets a request through that shows the token (or any, when there is none).
-pub(crate) async fn check(State(guard): State<Guard>, request: Request, next: Next) -> Response {
-    let Some(token) = guard.token else { return next.run(request).await };
-    let what = match request.headers().get(AUTHORIZATION).map(bearer) {
-        Some(Some(shown)) if token.is(shown) => return next.run(request).await,
-        Some(_) => "the token is wrong",
-        None => "a token is needed: send `authorization: Bearer TOKEN`",
+impl Guard {
+    /// The same for routes that want something else.
+    pub(crate) fn with(&self, need: Need) -> Self {
+        Self { need, ..self.clone() }
+    }
+
+    /// Whether a request shows a token; never where none is asked for.
+    fn is_shown(&self, request: &Request) -> bool {
+        let shown = request.headers().get(AUTHORIZATION).and_then(bearer);
+        shown.is_some_and(|shown| self.access.who(shown).is_some())
+    }
+}
+
+/// The outermost layer: refuses what a page of another origin makes a browser send. Who shows the
+/// token may ask under any name: such a page does not have it.
+pub(crate) async fn only_own_pages(
+    State(guard): State<Guard>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let host = match guard.is_shown(&request) {
+        true => Ok(()),
+        false => guard.hosts.check_host(&request),
     };
-    guard.senders.refused(Peer::of(request.extensions()), "token", 1, what);
+    match host.and_then(|()| guard.hosts.check_origin(&request)) {
+        Ok(()) => next.run(request).await,
+        Err(refused) => {
+            let what = refused.to_string();
+            guard.senders.refused(Peer::of(request.extensions()), "origin", 1, &what);
+            if is_grpc(&request) {
+                return tonic::Status::permission_denied(what).into_http();
+            }
+            refuse(refused.status(), what)
+        }
+    }
+}
+
+/// The layer of gRPC's methods: no other content type may reach them, so that what a browser can
+/// send without asking (`text/plain`) is not taken for a message.
+pub(crate) async fn only_grpc(request: Request, next: Next) -> Response {
+    match is_grpc(&request) {
+        true => next.run(request).await,
+        false => refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content-type: application/grpc"),
+    }
+}
+
+/// Whether a request says that it is one of gRPC: `application/grpc`, `application/grpc+proto`.
+fn is_grpc(request: &Request) -> bool {
     let kind = request.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
-    if kind.is_some_and(|kind| kind.starts_with(b"application/grpc")) {
+    let rest = kind.and_then(|kind| kind.strip_prefix(b"application/grpc"));
+    rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'+' | b';' | b' ')))
+}
+
+/// The layer: lets a request through that shows a token with the right that is needed (or any, when
+/// none is asked for). A wrong token is answered late, so that guessing is slow.
+pub(crate) async fn check(
+    State(guard): State<Guard>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    if !guard.access.is_asked() {
+        return next.run(request).await;
+    }
+    let shown = request.headers().get(AUTHORIZATION).map(bearer);
+    let Some(bearer) = shown.flatten().and_then(|shown| guard.access.who(shown)) else {
+        let what = match shown {
+            Some(_) => "the token is wrong",
+            None => "a token is needed: send `authorization: Bearer TOKEN`",
+        };
+        guard.senders.refused(Peer::of(request.extensions()), "token", 1, what);
+        if shown.is_some() {
+            tokio::time::sleep(WRONG_AFTER).await;
+        }
+        return unauthenticated(&request, what);
+    };
+    if let Some(place) = request.extensions().get::<PlaceOf>() {
+        place.prove();
+    }
+    let Rights { read, write } = bearer.rights;
+    let what = match guard.need {
+        Need::Read if !read => "this token may not read",
+        Need::Write if !write => "this token may not write",
+        Need::Read | Need::Write => {
+            request.extensions_mut().insert(bearer);
+            return next.run(request).await;
+        }
+    };
+    guard.senders.refused(Peer::of(request.extensions()), "rights", 1, what);
+    match is_grpc(&request) {
+        true => tonic::Status::permission_denied(what).into_http(),
+        false => refuse(StatusCode::FORBIDDEN, what),
+    }
+}
+
+fn unauthenticated(request: &Request, what: &'static str) -> Response {
+    if is_grpc(request) {
         return tonic::Status::unauthenticated(what).into_http();
     }
     let header = [(WWW_AUTHENTICATE, "Bearer")];

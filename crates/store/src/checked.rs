@@ -327,6 +327,7 @@ impl Read for Pieces {
 }
 
 #[cfg(test)]
+#[allow(clippy::cast_possible_truncation)] // positions in a small file
 mod tests {
     use super::*;
     use proptest::prelude::*;

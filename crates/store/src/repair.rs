@@ -35,6 +35,9 @@ pub struct Repaired {
     pub forgotten: Vec<&'static str>,
 }
 
+/// A row of the log: its number, whether a segment has it, and what it says.
+type LogRow = (u64, bool, Record, Vec<u8>);
+
 /// What a row is told apart by.
 type Key = (u64, u64, u64, i64);
 
@@ -257,7 +260,7 @@ impl<'a> Work<'a> {
         let (sequence, row) = (first.sequence, first.first_row()?);
         let manifest = &mut self.manifest;
         (manifest.first_log, manifest.first_row, manifest.next_row) = (sequence, row, row);
-        let mut by_slot: BTreeMap<Slot, Vec<(u64, bool, Record, Vec<u8>)>> = BTreeMap::new();
+        let mut by_slot: BTreeMap<Slot, Vec<LogRow>> = BTreeMap::new();
         let durable = DurableEnd::read(self.dir)?;
         let replayed = replay(self.dir, manifest, &files, durable, |block| {
             for (record, row) in block.batch.records().iter().zip(block.first_row..) {

@@ -305,6 +305,22 @@ impl Store {
         }
     }
 
+    /// How many slots have rows that wait for being sealed, and which of `slots` have none.
+    pub fn opened_by(&self, slots: &BTreeSet<Slot>) -> (usize, BTreeSet<Slot>) {
+        let open: BTreeSet<Slot> = self.intake().buffer.slots().into_iter().collect();
+        (open.len(), slots.difference(&open).copied().collect())
+    }
+
+    /// How the store behaves.
+    pub const fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Looks into the names that are known now. Rows wait meanwhile.
+    pub fn with_names<T>(&self, look: impl FnOnce(&Names) -> T) -> T {
+        look(&self.intake().ledger.names)
+    }
+
     /// Names, cursors and losses as of now.
     pub fn ledger(&self) -> Ledger {
         self.intake().ledger.clone()

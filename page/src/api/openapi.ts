@@ -765,11 +765,16 @@ export interface components {
             /** Format: int64 */
             p99_ns: number;
         };
-        /** @description All classes, by name. */
+        /** @description Classes, by name: a piece of all. */
         Classes: {
             classes: components["schemas"]["ClassRow"][];
             /** @description Sketches that could not be read, in words: what they hold is not counted. */
             damage: string[];
+            /**
+             * Format: int64
+             * @description How many there are.
+             */
+            total: number;
         };
         /**
          * @description By whose clocks durations across hosts are taken.
@@ -1478,11 +1483,16 @@ export interface components {
             path: string;
             root: string;
         };
-        /** @description All paths, most chains first. */
+        /** @description Paths, most chains first: a piece of all. */
         Paths: {
             /** @description Sketches that could not be read, in words: what they hold is not counted. */
             damage: string[];
             paths: components["schemas"]["PathSummary"][];
+            /**
+             * Format: int64
+             * @description How many there are.
+             */
+            total: number;
         };
         /** @description How far a question is. */
         QuestionProgress: {
@@ -2283,6 +2293,10 @@ export interface operations {
                 from_ns?: number;
                 /** @description Only minutes that begin before then: UTC ns since 1970. */
                 until_ns?: number;
+                /** @description Entries that are passed over; none where it is not said. */
+                offset?: number;
+                /** @description Most entries of the answer: up to 10,000, and so many where it is not said. */
+                limit?: number;
                 /**
                  * @description A name for this question, made by who asks; `GET /questions/ID` says how far it is,
                  *     `DELETE /questions/ID` cancels it.
@@ -2908,6 +2922,10 @@ export interface operations {
                 from_ns?: number;
                 /** @description Only minutes that begin before then: UTC ns since 1970. */
                 until_ns?: number;
+                /** @description Entries that are passed over; none where it is not said. */
+                offset?: number;
+                /** @description Most entries of the answer: up to 10,000, and so many where it is not said. */
+                limit?: number;
                 /**
                  * @description A name for this question, made by who asks; `GET /questions/ID` says how far it is,
                  *     `DELETE /questions/ID` cancels it.

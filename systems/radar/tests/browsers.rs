@@ -6,6 +6,7 @@
 mod programs;
 
 use chronoscope_clock as clock;
+use chronoscope_origin::AllowedHosts;
 use chronoscope_radar::asterix::cat062::{Position, Track};
 use chronoscope_radar::asterix::encode_block;
 use chronoscope_radar::display::browser::{Air, BrowserCounts, Browsers, Limits, Shared, listen};
@@ -34,7 +35,8 @@ impl Bench {
         let limits = Limits { silent, ping_every: Duration::from_millis(50) };
         let address = "127.0.0.1:0".parse().unwrap();
         let map = "{\"version\":1}".to_owned();
-        let browsers = listen(address, Arc::clone(&air), map, limits).unwrap();
+        let browsers =
+            listen(address, Arc::clone(&air), map, limits, AllowedHosts::default()).unwrap();
         let position = WorkingPosition::new(Arc::clone(&air), Policy::Never, 0);
         Self { air, position, browsers }
     }
@@ -191,13 +193,13 @@ fn a_browser_that_shows_nothing_is_cut_and_the_others_are_not() {
 fn garbage_is_answered_or_cut_and_nothing_hangs() {
     let mut bench = Bench::new(Duration::from_secs(20));
     bench.update(1..10);
-    let page = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    let page = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     let pages: [&[u8]; 6] = [
         b"\x00\xff\x16\x03\x01",
         b"GET",
-        b"GET /socket HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc",
-        b"GET /../../etc/passwd HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+        b"GET /socket HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc",
+        b"GET /../../etc/passwd HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
         &[b'a'; 100_000],
     ];
     let answers = pages.map(|octets| bench.raw(octets));
@@ -247,6 +249,12 @@ fn a_page_of_another_origin_is_refused() {
     };
     assert!(of("https://elsewhere.example").starts_with(b"HTTP/1.1 403"));
     assert!(of("null").starts_with(b"HTTP/1.1 403"));
+    // A name that was given this address later (DNS rebinding) gets the map and the page neither.
+    for path in ["/", "/map.json", "/socket"] {
+        let request =
+            format!("GET {path} HTTP/1.1\r\nHost: elsewhere.example\r\nConnection: close\r\n\r\n");
+        assert!(bench.raw(request.as_bytes()).starts_with(b"HTTP/1.1 421"), "{path}");
+    }
     let own = format!("http://{}", bench.browsers.address());
     assert!(of(&own).starts_with(b"HTTP/1.1 101"));
 }

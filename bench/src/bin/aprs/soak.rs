@@ -150,7 +150,8 @@ fn churn(
                 held.extend(send(igate, filter.as_bytes()));
             }
             6 => {
-                let request = b"GET /status.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+                let request =
+                    b"GET /status.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
                 if let Some(mut stream) = send(status, request) {
                     stream.set_read_timeout(Some(Duration::from_secs(2)))?;
                     let mut answer = Vec::new();

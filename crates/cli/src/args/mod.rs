@@ -5,6 +5,7 @@ pub(crate) mod play;
 pub(crate) mod record;
 pub(crate) mod replay;
 pub(crate) mod store;
+pub(crate) mod token;
 pub(crate) mod track;
 
 use crate::environment;
@@ -39,6 +40,9 @@ pub(crate) enum Command {
     Serve(Serve),
     /// Collect the rings of this host and deliver them to a collector, until stopped
     Agent(Agent),
+    /// Make, list and revoke the tokens that `serve --tokens` knows
+    #[command(subcommand)]
+    Token(token::Token),
     /// How long chains take from their root to a class of transactions, and whether that is in time
     Chains(Chains),
     /// One chain as a waterfall
@@ -124,6 +128,15 @@ fn level(text: &str) -> Result<Level, String> {
     }
 }
 
+/// A host's name, without a port.
+fn host_name(text: &str) -> Result<String, String> {
+    let may = |letter: char| letter.is_ascii_alphanumeric() || "-._".contains(letter);
+    match !text.is_empty() && text.len() <= 253 && text.chars().all(may) {
+        true => Ok(text.to_owned()),
+        false => Err(format!("{text:?}: expected a host's name, such as collector.example")),
+    }
+}
+
 /// Most letters of a store's name.
 const STORE_NAME_MAX: usize = 64;
 
@@ -161,6 +174,14 @@ pub(crate) struct Serve {
     /// Every request has to show the token in this file [default: $CHRONOSCOPE_TOKEN, if any]
     #[arg(long, value_name = "FILE", requires = "listen")]
     pub(crate) token_file: Option<PathBuf>,
+    /// Know the tokens in this file, too, each with a name and what it may do (`chronoscope token`);
+    /// SIGHUP reads it, certificate and key anew
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    pub(crate) tokens: Option<PathBuf>,
+    /// Answer browsers that ask for this host, too; may be given several times. Without the token
+    /// only requests for an IP address, `localhost` and these names are answered
+    #[arg(long, value_name = "NAME", requires = "listen", value_parser = host_name)]
+    pub(crate) allow_host: Vec<String>,
     /// Listen beyond loopback without TLS or without a token: whoever reaches the port may read
     /// and write
     #[arg(long, requires = "listen")]

@@ -6,6 +6,7 @@ use crate::interrupt::Interrupt;
 use anyhow::{Context, Result, anyhow, bail};
 use chronoscope_formats::otlp::{self, Request};
 use flate2::{Compression, write::GzEncoder};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
@@ -13,12 +14,19 @@ use std::time::Duration;
 /// Spans of a request, and about its bytes before compression: receivers take 4 MiB and more.
 const SPANS_MAX: usize = 2_048;
 const BYTES_MAX: usize = 3 << 20;
+/// Minutes that a request's spans start in: a chronoscope that takes them takes 240.
+const MINUTES_MAX: usize = 120;
+const MINUTE_NS: i64 = 60_000_000_000;
 /// How long an answer may take.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
-/// How often a request is sent when nobody answers or the receiver says that it may come again,
-/// and the pause before the second time; it doubles.
+/// How often a request is sent when nobody answers, and when the receiver says that it may come
+/// again: one that takes rows of a limited number of old minutes at a time has to seal some first,
+/// after some minutes.
 const TRIES: u32 = 8;
+const TRIES_ANSWERED: u32 = 24;
+/// The pause before the second time; it doubles up to the longest.
 const PAUSE: Duration = Duration::from_millis(250);
+const PAUSE_MAX: Duration = Duration::from_secs(30);
 /// Bytes of an answer that are read.
 const ANSWER_BYTES_MAX: u64 = 64 << 10;
 
@@ -29,9 +37,13 @@ const ANSWER_BYTES_MAX: u64 = 64 << 10;
 pub(super) fn send(url: &str, token_file: Option<&Path>, rows: &mut Selected) -> Result<()> {
     let mut receiver = Receiver::new(url, token_file, rows.interrupt())?;
     let mut request = Request::default();
+    let mut minutes = BTreeSet::new();
     rows.each(|t| {
         request.push(t);
-        if request.len() >= SPANS_MAX || request.size_bytes() >= BYTES_MAX {
+        minutes.insert(t.start_ns.div_euclid(MINUTE_NS));
+        let is_full = request.len() >= SPANS_MAX || request.size_bytes() >= BYTES_MAX;
+        if is_full || minutes.len() >= MINUTES_MAX {
+            minutes.clear();
             receiver.send(&mut request)?;
         }
         Ok(())
@@ -55,8 +67,8 @@ struct Receiver {
 /// What came of sending a request once.
 enum Sent {
     Taken(Vec<u8>),
-    /// Coming again helps.
-    Later(anyhow::Error),
+    /// Coming again helps, so many times.
+    Later(anyhow::Error, u32),
 }
 
 impl Receiver {
@@ -91,12 +103,12 @@ impl Receiver {
                     }
                     break;
                 }
-                Sent::Later(error) if attempt == TRIES || self.interrupt.is_set() => {
+                Sent::Later(error, tries) if attempt >= tries || self.interrupt.is_set() => {
                     return Err(error.context(format!("after {attempt} tries")));
                 }
-                Sent::Later(_) => {
+                Sent::Later(..) => {
                     self.interrupt.sleep(pause);
-                    pause *= 2;
+                    pause = PAUSE_MAX.min(pause * 2);
                 }
             }
         }
@@ -117,14 +129,16 @@ impl Receiver {
             Err(error @ (ureq::Error::BadUri(_) | ureq::Error::Tls(_))) => {
                 return Err(error).with_context(|| self.url.clone());
             }
-            Err(error) => return Ok(Sent::Later(anyhow!(error).context(self.url.clone()))),
+            Err(error) => return Ok(Sent::Later(anyhow!(error).context(self.url.clone()), TRIES)),
         };
         let status = answer.status().as_u16();
         let said = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
         match status {
             200..300 => Ok(Sent::Taken(said.with_context(|| self.url.clone())?)),
             // The codes that OTLP/HTTP lets a sender repeat.
-            429 | 502..=504 => Ok(Sent::Later(anyhow!("{} answers {status}", self.url))),
+            429 | 502..=504 => {
+                Ok(Sent::Later(anyhow!("{} answers {status}", self.url), TRIES_ANSWERED))
+            }
             _ => {
                 // What is printable of the answer: a text, or a message with a text in it.
                 let said = String::from_utf8_lossy(&said.unwrap_or_default()).into_owned();

@@ -66,7 +66,11 @@ fn follow(args: &Live) -> Result<Exit> {
         };
         page += &notes.join("\n");
         let size = environment::stdout_size().unwrap_or(ScreenSize { columns: 80, rows: 24 });
-        show(&screen::painted(&page, &format!("every {:?}, {ends}", args.every), size))?;
+        screen::show_as_is(&screen::painted(
+            &page,
+            &format!("every {:?}, {ends}", args.every),
+            size,
+        ))?;
         let begin_ns = chronoscope_clock::monotonic_ns();
         let left = || {
             let passed_ns = chronoscope_clock::monotonic_ns().saturating_sub(begin_ns);

@@ -15,6 +15,7 @@ mod record;
 mod replay;
 mod serve;
 mod store;
+mod token;
 mod track;
 
 pub(crate) use agent::agent;
@@ -29,4 +30,5 @@ pub(crate) use record::record;
 pub(crate) use replay::replay;
 pub(crate) use serve::serve;
 pub(crate) use store::store;
+pub(crate) use token::token;
 pub(crate) use track::track;

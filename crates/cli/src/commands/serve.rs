@@ -4,7 +4,7 @@ use super::interfaces::{Interfaces, Prepared};
 use crate::args::Serve;
 use crate::environment;
 use crate::exit::Exit;
-use crate::interrupt::Interrupt;
+use crate::interrupt::{self, Interrupt};
 use crate::screen::{progress, show};
 use crate::text;
 use crate::usage::Usage;
@@ -20,13 +20,17 @@ use chronoscope_store::source::Source;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Runs the command.
 pub(crate) fn serve(args: &Serve) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
+    // Without any of them SIGHUP ends the program, as when its terminal is closed.
+    let has_files = args.tokens.is_some() || args.tls_cert.is_some();
+    let reload = if has_files { interrupt::hang_up()? } else { Arc::default() };
     let data_dir = match args.data.source()? {
-        Source::ClickHouse(cluster) => return serve_cluster(args, cluster, &interrupt),
+        Source::ClickHouse(cluster) => return serve_cluster(args, cluster, (&interrupt, &reload)),
         Source::Files(data_dir) => data_dir,
     };
     let ring_dir = args.rings.clone().unwrap_or_else(read::default_folder);
@@ -70,6 +74,7 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
     let last = collector.run(interrupt.flag(), &mut |status| {
         let received = server.as_ref().map(Server::received).unwrap_or_default();
         summary.say(status, received, args.quiet);
+        reload_on(&reload, server.as_ref());
         if ends_ns.is_some_and(|ends| chronoscope_clock::monotonic_ns() >= ends) {
             interrupt.flag().store(true, Ordering::Relaxed);
         }
@@ -88,7 +93,11 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
 
 /// Stands before a cluster: what agents and others send goes to its shards, and questions are
 /// answered from them. Nothing is kept here, so that any number of these may stand side by side.
-fn serve_cluster(args: &Serve, cluster: Cluster, interrupt: &Interrupt) -> Result<Exit> {
+fn serve_cluster(
+    args: &Serve,
+    cluster: Cluster,
+    (interrupt, reload): (&Interrupt, &AtomicBool),
+) -> Result<Exit> {
     anyhow::ensure!(
         args.interfaces.is_none(),
         Usage::new("--interfaces before a cluster is the agent's: chronoscope agent --interfaces")
@@ -125,12 +134,22 @@ fn serve_cluster(args: &Serve, cluster: Cluster, interrupt: &Interrupt) -> Resul
     };
     while !interrupt.flag().load(Ordering::Relaxed) && !is_over() {
         summary.say(&status(), server.received(), true);
+        reload_on(reload, Some(&server));
         chronoscope_clock::sleep(std::time::Duration::from_millis(50));
     }
     let received = server.received();
     server.stop();
     summary.line("stop", &status(), received).say();
     Ok(Exit::Done)
+}
+
+/// Reads certificate, key and tokens anew when SIGHUP has come.
+fn reload_on(reload: &AtomicBool, server: Option<&Server>) {
+    let Some(server) = server.filter(|_| reload.swap(false, Ordering::Relaxed)) else { return };
+    match server.reload() {
+        Ok(()) => Line::info("reloaded").say(),
+        Err(error) => Line::error("not_reloaded").with("error", error).say(),
+    }
 }
 
 /// Takes the port. An open door is a matter of the arguments.
@@ -150,6 +169,8 @@ fn listening(args: &Serve, address: SocketAddr, data_dir: PathBuf) -> Result<Ser
     Ok(ServerOptions {
         tls: tls.map(|(certificate, key)| TlsFiles { certificate, key }),
         token: environment::token(args.token_file.as_deref())?,
+        tokens: args.tokens.clone(),
+        allow_hosts: args.allow_host.clone(),
         insecure: args.insecure,
         limits: limits.context("--limits")?.unwrap_or_default(),
         compare: compare(args)?,

@@ -131,7 +131,7 @@ impl Server {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         let head = format!(
-            "POST /v1/traces HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{headers}\
+            "POST /v1/traces HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{headers}\
              content-length: {}\r\n\r\n",
             body.len()
         );

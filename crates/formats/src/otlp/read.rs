@@ -17,7 +17,8 @@ use std::collections::HashSet;
 /// What one request may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Most spans.
+    /// Most spans, and most groups of them (resources and scopes); further ones are not looked at,
+    /// because an empty one costs as much as many of its octets.
     pub spans_max: usize,
     /// Most bytes of rows, their contexts included.
     pub rows_bytes_max: usize,
@@ -35,7 +36,7 @@ impl Default for Limits {
             spans_max: 65_536,
             rows_bytes_max: 64 << 20,
             name_bytes_max: 1_024,
-            minutes_max: 1_440,
+            minutes_max: 240,
             until_ns: i64::MAX,
         }
     }
@@ -63,6 +64,8 @@ pub struct Received {
     pub refused: u64,
     /// Why, for the first few of them: the span's number in the request, from 0.
     pub errors: Vec<(u64, SpanError)>,
+    /// How many of the rows are of the class [`OTHER`], because there were too many names.
+    pub others: u64,
 }
 
 impl Received {
@@ -101,6 +104,7 @@ pub fn read(
         words: Words::default(),
         bytes: 0,
         number: 0,
+        groups: 0,
         minutes: HashSet::new(),
         minute: i64::MIN,
         joined: HashSet::new(),
@@ -123,13 +127,23 @@ struct Reader<'a> {
     bytes: usize,
     /// Of the next span in the request.
     number: u64,
+    /// Resources and scopes so far.
+    groups: usize,
     minutes: HashSet<i64>,
     minute: i64,
     joined: HashSet<ChainId>,
 }
 
 impl Reader<'_> {
+    /// Counts a resource or a scope.
+    fn group(&mut self, at: usize) -> Result<(), WireError> {
+        self.groups += 1;
+        let max = self.limits.spans_max;
+        if self.groups > max { Err(WireError::Groups { at, max }) } else { Ok(()) }
+    }
+
     fn resource_spans(&mut self, message: Message<'_>) -> Result<(), WireError> {
+        self.group(message.at)?;
         let source =
             separate(Source::read(message, self.limits, self.vocabulary, &mut self.words))?;
         if let Ok(source) = &source
@@ -151,6 +165,7 @@ impl Reader<'_> {
         message: Message<'_>,
         source: &Result<Source, SpanError>,
     ) -> Result<(), WireError> {
+        self.group(message.at)?;
         let inherited = match source {
             Ok(source) => separate(source::scope(message, source, &mut self.words))?,
             Err(error) => Err(*error),
@@ -161,7 +176,10 @@ impl Reader<'_> {
                 continue;
             }
             let span = field.bytes("ScopeSpans")?;
+            let max = self.limits.spans_max;
             let outcome = match (source, &inherited) {
+                // Those that were refused count too: reading them was the work.
+                _ if self.number >= max as u64 => Err(SpanError::TooMany { at: span.at, max }),
                 (Ok(source), Ok(inherited)) => separate(self.span(span, source, inherited))?,
                 (Err(error), _) | (_, Err(error)) => Err(*error),
             };
@@ -183,9 +201,6 @@ impl Reader<'_> {
         inherited: &super::words::Inherited,
     ) -> Result<(), Stop> {
         let at = message.at;
-        if self.received.batch.len() >= self.limits.spans_max {
-            return Err(SpanError::TooMany { at, max: self.limits.spans_max }.into());
-        }
         let span = Span::read(message, self.limits)?;
         let mut record = Record {
             start_ns: span.start_ns,
@@ -201,8 +216,8 @@ impl Reader<'_> {
             ..Record::default()
         };
         let own = ClassId::of(&source.process.application, span.name);
-        let admitted =
-            self.received.names.class(own).is_some() || self.vocabulary.admits_class(own);
+        let admitted = self.received.names.class(own).is_some()
+            || self.vocabulary.admits_class(&source.process.application, own);
         self.words.clear();
         let place = place(&span)?;
         describe(&span, &place, source, admitted, &mut record, &mut self.words)?;
@@ -211,6 +226,7 @@ impl Reader<'_> {
             record.flags |= Flags::CONTEXT_CUT.0;
         }
         self.bound(at, span.start_ns)?;
+        self.received.others += u64::from(!admitted);
         record.class = self.class(own, admitted, &source.process.application, span.name);
         if let Some(continues) = place.joins {
             // A chain continues one other; of several links the first counts.

@@ -5,7 +5,7 @@
 //! bound; beyond it a span keeps its name as a property, and its class is [`OTHER`].
 
 use chronoscope_model::{ClassId, ProcessId};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
 /// Application and class of a span whose name was one too many.
@@ -15,32 +15,50 @@ pub const OTHER: &str = "(other)";
 #[derive(Debug)]
 pub struct Vocabulary {
     max: usize,
+    /// Classes of one application.
+    of_application_max: usize,
     known: Mutex<Known>,
 }
 
 #[derive(Debug, Default)]
 struct Known {
     classes: HashSet<ClassId>,
+    /// Classes of each application that has one.
+    of_application: HashMap<String, usize>,
     processes: HashSet<ProcessId>,
 }
 
 impl Default for Vocabulary {
     fn default() -> Self {
-        Self::new(65_536)
+        Self { of_application_max: 16_384, ..Self::new(65_536) }
     }
 }
 
 impl Vocabulary {
-    /// One that admits so many classes, and as many processes.
+    /// One that admits so many classes, also of one application, and as many processes.
     pub fn new(max: usize) -> Self {
-        Self { max, known: Mutex::default() }
+        Self { max, of_application_max: max, known: Mutex::default() }
     }
 
-    /// Whether this class may be used.
-    pub fn admits_class(&self, class: ClassId) -> bool {
+    /// The same with so many classes of one application: one sender leaves names to others.
+    #[must_use]
+    pub fn of_application(self, of_application_max: usize) -> Self {
+        Self { of_application_max, ..self }
+    }
+
+    /// Whether this class of an application may be used.
+    pub fn admits_class(&self, application: &str, class: ClassId) -> bool {
         // Nothing panics under the lock, and a set is whole at any time.
         let mut known = self.known.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        admits(&mut known.classes, class, self.max)
+        if known.classes.contains(&class) {
+            return true;
+        }
+        let count = known.of_application.get(application).copied().unwrap_or(0);
+        if count >= self.of_application_max || !admits(&mut known.classes, class, self.max) {
+            return false;
+        }
+        known.of_application.insert(application.to_owned(), count + 1);
+        true
     }
 
     /// Whether this process may be used.

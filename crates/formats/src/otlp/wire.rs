@@ -42,6 +42,14 @@ pub enum WireError {
         /// What was found.
         found: &'static str,
     },
+    /// More resources and scopes than a request may have.
+    #[error("octet {at}: a request may have {max} resources and scopes")]
+    Groups {
+        /// Where the first one too many stands.
+        at: usize,
+        /// How many there may be.
+        max: usize,
+    },
 }
 
 /// A field's value as it stands on the wire.

@@ -30,10 +30,52 @@ impl Span {
     }
 }
 
-/// All classes, by name.
+/// Most entries of a list in one answer.
+const ENTRIES_MAX: usize = 10_000;
+
+/// A piece of a list, of a time range.
+#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Piece {
+    /// Only minutes that begin then or later, by their roots' starts: UTC ns since 1970.
+    from_ns: Option<i64>,
+    /// Only minutes that begin before then: UTC ns since 1970.
+    until_ns: Option<i64>,
+    /// Entries that are passed over; none where it is not said.
+    offset: Option<usize>,
+    /// Most entries of the answer: up to 10,000, and so many where it is not said.
+    #[param(minimum = 1, maximum = 10000)]
+    limit: Option<usize>,
+}
+
+impl Piece {
+    /// The time range; all time where nothing is said.
+    fn range(self) -> Range<i64> {
+        Span { from_ns: self.from_ns, until_ns: self.until_ns }.range()
+    }
+
+    /// The piece of a list.
+    fn of<T>(self, list: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
+        list.skip(self.offset.unwrap_or(0)).take(self.limit.unwrap_or(ENTRIES_MAX))
+    }
+
+    /// Refuses a piece that is none.
+    fn check(self) -> Result<Self, &'static str> {
+        match self.limit {
+            Some(0) => Err("limit: 1 to 10000"),
+            Some(limit) if limit > ENTRIES_MAX => Err("limit: 1 to 10000"),
+            _ => Ok(self),
+        }
+    }
+}
+
+/// Classes, by name: a piece of all.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct Classes {
     classes: Vec<ClassRow>,
+    /// How many there are.
+    total: u64,
     /// Sketches that could not be read, in words: what they hold is not counted.
     damage: Vec<String>,
 }
@@ -56,10 +98,12 @@ pub(super) struct ClassRow {
     not_good: u64,
 }
 
-/// All paths, most chains first.
+/// Paths, most chains first: a piece of all.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct Paths {
     paths: Vec<PathSummary>,
+    /// How many there are.
+    total: u64,
     /// Sketches that could not be read, in words: what they hold is not counted.
     damage: Vec<String>,
 }
@@ -90,16 +134,17 @@ pub(super) fn quantiles(histogram: &Histogram) -> (u64, u64, u64) {
 }
 
 /// Statistics of every class.
-#[utoipa::path(get, path = "/classes", tag = "stored", params(Span, QuestionName),
+#[utoipa::path(get, path = "/classes", tag = "stored", params(Piece, QuestionName),
     responses((status = 200, body = Classes), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
         (status = 500, body = ErrorBody), (status = 503, body = ErrorBody)))]
 pub(super) async fn classes(
     State(api): State<Api>,
-    Plain { id, own: span }: Plain<Span>,
+    Plain { id, own: piece }: Plain<Piece>,
 ) -> Result<Json<Classes>, ApiError> {
+    let piece = piece.check().map_err(ApiError::question)?;
     api.ask(id, move |api, _| {
-        let (classes, damage) = api.recently(|view, _| view.classes(&span.range()))?;
+        let (classes, damage) = api.recently(|view, _| view.classes(&piece.range()))?;
         let row = |(name, class): (ClassName, ask::ClassStatistics)| {
             let (p50_ns, p99_ns, max_ns) = quantiles(&class.elapsed);
             ClassRow {
@@ -115,7 +160,8 @@ pub(super) async fn classes(
             }
         };
         Ok(Classes {
-            classes: classes.into_iter().map(row).collect(),
+            total: classes.len() as u64,
+            classes: piece.of(classes.into_iter()).map(row).collect(),
             damage: damage.iter().map(ToString::to_string).collect(),
         })
     })
@@ -123,24 +169,29 @@ pub(super) async fn classes(
 }
 
 /// Statistics of every path of native chains.
-#[utoipa::path(get, path = "/paths", tag = "stored", params(Span, QuestionName),
+#[utoipa::path(get, path = "/paths", tag = "stored", params(Piece, QuestionName),
     responses((status = 200, body = Paths), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
         (status = 500, body = ErrorBody), (status = 501, body = ErrorBody),
         (status = 503, body = ErrorBody)))]
 pub(super) async fn paths(
     State(api): State<Api>,
-    Plain { id, own: span }: Plain<Span>,
+    Plain { id, own: piece }: Plain<Piece>,
 ) -> Result<Json<Paths>, ApiError> {
+    let piece = piece.check().map_err(ApiError::question)?;
     api.ask(id, move |api, progress| {
         let found = api.recently(|view, _| match view {
-            View::Files(snapshot) => ask::paths(snapshot, &span.range(), progress).map(Some),
+            View::Files(snapshot) => ask::paths(snapshot, &piece.range(), progress).map(Some),
             View::ClickHouse(_) => Ok(None),
         })?;
         let (paths, damage) = found.ok_or_else(|| ApiError::cluster("the list of paths"))?;
         let mut paths: Vec<_> = paths.into_iter().map(summary).collect();
         paths.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.path.cmp(&b.path)));
-        Ok(Paths { paths, damage: damage.iter().map(ToString::to_string).collect() })
+        Ok(Paths {
+            total: paths.len() as u64,
+            paths: piece.of(paths.into_iter()).collect(),
+            damage: damage.iter().map(ToString::to_string).collect(),
+        })
     })
     .await
 }

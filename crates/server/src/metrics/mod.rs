@@ -117,13 +117,19 @@ fn of_processes(page: &mut Page, status: &Status) {
 
 fn of_agents(page: &mut Page, status: &Status) {
     type Of = fn(&AgentStatus) -> Option<f64>;
-    let families: [(&str, &str, &str, Of); 5] = [
+    let families: [(&str, &str, &str, Of); 6] = [
         ("agent_connected", "gauge", "1 while the agent is connected.", |agent| {
             Some(f64::from(u8::from(agent.connected)))
         }),
         ("agent_rows_total", "counter", "Rows that the agent has sent.", |agent| {
             Some(agent.rows as f64)
         }),
+        (
+            "agent_other_rows_total",
+            "counter",
+            "Rows of the agent that are of the class (other): it brought in too many names.",
+            |agent| Some(agent.other_rows as f64),
+        ),
         (
             "agent_heard_timestamp_seconds",
             "gauge",

@@ -47,6 +47,17 @@ pub(super) enum Refusal {
     /// Longer than a request may be.
     #[error("the request has more than {0} octets: send smaller batches")]
     TooLarge(usize),
+    /// It becomes much more when it is decompressed.
+    #[error(
+        "{packed} octets become more than {max} when they are decompressed: send the request \
+         uncompressed"
+    )]
+    TooDense {
+        /// As it came.
+        packed: usize,
+        /// What it may become.
+        max: usize,
+    },
     /// It did not arrive in time.
     #[error("the request did not arrive within {} s", BODY_WITHIN.as_secs())]
     Slow,
@@ -73,7 +84,7 @@ impl Refusal {
         let status = match self {
             Self::Unsupported(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Malformed(_) => StatusCode::BAD_REQUEST,
-            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooLarge(_) | Self::TooDense { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Slow => StatusCode::REQUEST_TIMEOUT,
             Self::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
@@ -102,7 +113,7 @@ impl Refusal {
     const fn code(&self) -> Code {
         match self {
             Self::Unsupported(_) | Self::Malformed(_) => Code::InvalidArgument,
-            Self::TooLarge(_) => Code::ResourceExhausted,
+            Self::TooLarge(_) | Self::TooDense { .. } => Code::ResourceExhausted,
             Self::Slow => Code::Aborted,
             Self::Busy(_) => Code::Unavailable,
             Self::Failed(_) => Code::Internal,

@@ -1,10 +1,11 @@
 //! Where requests go through, whichever way they came: decompressed, read, made durable.
 
-use super::REQUEST_BYTES_MAX;
 use super::answer::{Refusal, Taken};
+use super::{BODY_WITHIN, REQUEST_BYTES_MAX};
 use crate::senders::Senders;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, header};
+use bytes::BytesMut;
 use chronoscope_clock as clock;
 use chronoscope_collect::{Ingest, IngestError, Source};
 use chronoscope_formats::otlp::{self, Limits, Vocabulary};
@@ -15,12 +16,17 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_stream::StreamExt;
 
 /// Room for the bodies of all requests at a time, in [`UNIT_BYTES`].
-const ROOM_UNITS: u32 = 256;
-const UNIT_BYTES: usize = 1 << 20;
+const ROOM_UNITS: usize = 256 << 10;
+const UNIT_BYTES: usize = 1 << 10;
 /// How long a request waits for room before its sender is told to come again.
 const ROOM_WITHIN: Duration = Duration::from_secs(5);
+/// A compressed request may become that many times its size, or [`UNPACKED_FREE_BYTES`]: spans
+/// compress to a tenth, and no more than to a fiftieth where all of them carry one long text.
+const UNPACKED_RATIO_MAX: usize = 100;
+const UNPACKED_FREE_BYTES: usize = 1 << 20;
 /// Requests that are read at a time; each takes at most the request and [`ROWS_BYTES_MAX`].
 const TURNS: usize = 8;
 const ROWS_BYTES_MAX: usize = 32 << 20;
@@ -37,27 +43,64 @@ pub(super) struct Door {
     turns: Arc<Semaphore>,
 }
 
+/// A body that has come, with the room that it takes until the request is answered.
+#[derive(Debug)]
+pub(super) struct Stored {
+    pub(super) bytes: Bytes,
+    _room: OwnedSemaphorePermit,
+}
+
 impl Door {
     pub(super) fn new(ingest: Ingest, senders: Arc<Senders>) -> Self {
         Self {
             ingest,
             senders,
             vocabulary: Vocabulary::default(),
-            room: Arc::new(Semaphore::new(ROOM_UNITS as usize)),
+            room: Arc::new(Semaphore::new(ROOM_UNITS)),
             turns: Arc::new(Semaphore::new(TURNS)),
         }
     }
 
-    /// Room for a request's body, to be held until it is answered. A request that does not say
-    /// how long it is gets room for the longest.
-    pub(super) async fn room(&self, headers: &HeaderMap) -> Result<OwnedSemaphorePermit, Refusal> {
+    /// Reads a request's body. It takes room as it comes, and not by what it says of its length, so
+    /// that a sender that says much and sends nothing keeps nobody else waiting.
+    pub(super) async fn body(&self, headers: &HeaderMap, body: Body) -> Result<Stored, Refusal> {
         let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-        let length = length.and_then(|text| text.parse().ok()).unwrap_or(REQUEST_BYTES_MAX);
-        if length > REQUEST_BYTES_MAX {
+        if length
+            .and_then(|text| text.parse().ok())
+            .is_some_and(|len: usize| len > REQUEST_BYTES_MAX)
+        {
             return Err(Refusal::too_large());
         }
-        let units = u32::try_from(length / UNIT_BYTES + 1).unwrap_or(ROOM_UNITS);
-        let room = self.room.clone().acquire_many_owned(units.min(ROOM_UNITS));
+        match tokio::time::timeout(BODY_WITHIN, self.arrived(body)).await {
+            Ok(arrived) => arrived,
+            Err(_) => Err(Refusal::Slow),
+        }
+    }
+
+    /// The whole body, in its room.
+    async fn arrived(&self, body: Body) -> Result<Stored, Refusal> {
+        let mut chunks = body.into_data_stream();
+        let mut bytes = BytesMut::new();
+        let mut room = self.room(1).await?;
+        while let Some(chunk) = chunks.next().await {
+            let broken =
+                |error| Refusal::Malformed(format!("the body did not come whole: {error}"));
+            let chunk = chunk.map_err(broken)?;
+            if bytes.len() + chunk.len() > REQUEST_BYTES_MAX {
+                return Err(Refusal::too_large());
+            }
+            let units = (bytes.len() + chunk.len()) / UNIT_BYTES + 1;
+            if units > room.num_permits() {
+                room.merge(self.room(units - room.num_permits()).await?);
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(Stored { bytes: bytes.freeze(), _room: room })
+    }
+
+    async fn room(&self, units: usize) -> Result<OwnedSemaphorePermit, Refusal> {
+        let units = u32::try_from(units).unwrap_or(u32::MAX);
+        let room = self.room.clone().acquire_many_owned(units);
         match tokio::time::timeout(ROOM_WITHIN, room).await {
             Ok(Ok(permit)) => Ok(permit),
             _ => Err(Refusal::Busy("too many requests at a time".to_owned())),
@@ -119,6 +162,10 @@ impl Door {
             self.ingest.take(source, batch, names, &aliases).map_err(refusal)?;
             self.senders.took_spans(peer, batch, names);
         }
+        if received.others > 0 {
+            let why = "too many names of spans: these are stored as (other), their names beside";
+            self.senders.refused(peer, "names", received.others, why);
+        }
         let message = received.message();
         if received.refused > 0 {
             self.senders.refused(peer, "spans", received.refused, &message);
@@ -135,13 +182,24 @@ fn refusal(error: IngestError) -> Refusal {
     }
 }
 
+/// What a compressed request of `packed` octets may become.
+pub(super) fn unpacked_max(packed: usize) -> usize {
+    let dense = packed.saturating_mul(UNPACKED_RATIO_MAX).max(UNPACKED_FREE_BYTES);
+    dense.min(REQUEST_BYTES_MAX)
+}
+
 /// Decompresses a body, up to what a request may have.
 fn gunzip(body: &[u8]) -> Result<Vec<u8>, Refusal> {
+    let max = unpacked_max(body.len());
     let mut bytes = Vec::new();
-    let mut decoder = MultiGzDecoder::new(body).take(REQUEST_BYTES_MAX as u64 + 1);
+    let mut decoder = MultiGzDecoder::new(body).take(max as u64 + 1);
     let read = decoder.read_to_end(&mut bytes);
     read.map_err(|error| Refusal::Malformed(format!("gzip: {error}")))?;
-    if bytes.len() > REQUEST_BYTES_MAX { Err(Refusal::too_large()) } else { Ok(bytes) }
+    match bytes.len() > max {
+        false => Ok(bytes),
+        true if max == REQUEST_BYTES_MAX => Err(Refusal::too_large()),
+        true => Err(Refusal::TooDense { packed: body.len(), max }),
+    }
 }
 
 /// A number for a request's content, the same for ever: two lanes of multiply and rotate over
@@ -194,5 +252,19 @@ mod tests {
         assert!(bomb.len() < 1 << 20);
         assert!(matches!(gunzip(&bomb), Err(Refusal::TooLarge(_))));
         assert!(matches!(gunzip(&bomb[..50]), Err(Refusal::Malformed(_))));
+    }
+
+    #[test]
+    fn sixteen_kilobytes_do_not_become_sixteen_megabytes() {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        std::io::copy(&mut std::io::repeat(0).take(REQUEST_BYTES_MAX as u64), &mut encoder)
+            .unwrap();
+        let bomb = encoder.finish().unwrap();
+        assert!(bomb.len() < 17_000, "{}", bomb.len());
+        let refused = gunzip(&bomb).unwrap_err();
+        assert!(
+            matches!(refused, Refusal::TooDense { max: 1_000_000..2_000_000, .. }),
+            "{refused}"
+        );
     }
 }

@@ -1,8 +1,8 @@
 //! OTLP/gRPC: one unary method, whose message is handed on as it came.
 
+use super::REQUEST_BYTES_MAX;
 use super::answer::{Refusal, reason};
-use super::door::Door;
-use super::{REQUEST_BYTES_MAX, arrived};
+use super::door::{Door, unpacked_max};
 use crate::senders::Peer;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
@@ -28,12 +28,8 @@ const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 pub(super) async fn export(State(door): State<Arc<Door>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let peer = Peer::of(&parts.extensions);
-    let arrived = async {
-        let room = door.room(&parts.headers).await?;
-        Ok::<_, Refusal>((room, arrived(body).await?))
-    };
-    let (_room, bytes) = match arrived.await {
-        Ok(arrived) => arrived,
+    let stored = match door.body(&parts.headers, body).await {
+        Ok(stored) => stored,
         Err(refusal) => {
             door.refused(peer, refusal.reason(), &refusal.to_string());
             return refusal.grpc().into_http::<Body>().into_response();
@@ -43,8 +39,10 @@ pub(super) async fn export(State(door): State<Arc<Door>>, request: Request) -> R
         .accept_compressed(CompressionEncoding::Gzip)
         .accept_compressed(CompressionEncoding::Zstd)
         .max_decoding_message_size(REQUEST_BYTES_MAX - PREFIX_BYTES);
-    let request = Request::from_parts(parts, Body::from(bytes));
-    let mut response = grpc.unary(Export(door.clone(), peer), request).await;
+    let packed = stored.bytes.len();
+    let request = Request::from_parts(parts, Body::from(stored.bytes.clone()));
+    let export = Export { door: door.clone(), peer, packed };
+    let mut response = grpc.unary(export, request).await;
     // OTLP lets senders repeat OUT_OF_RANGE, and a message that is too long stays that.
     let too_long = HeaderValue::from(Code::OutOfRange as i32);
     if response.headers().get(GRPC_STATUS) == Some(&too_long) {
@@ -59,7 +57,12 @@ pub(super) async fn export(State(door): State<Arc<Door>>, request: Request) -> R
 }
 
 /// The method.
-struct Export(Arc<Door>, Option<SocketAddr>);
+struct Export {
+    door: Arc<Door>,
+    peer: Option<SocketAddr>,
+    /// Octets of the message before it was decompressed.
+    packed: usize,
+}
 
 impl UnaryService<Bytes> for Export {
     type Response = Bytes;
@@ -67,8 +70,12 @@ impl UnaryService<Bytes> for Export {
         Pin<Box<dyn Future<Output = Result<tonic::Response<Bytes>, Status>> + Send + 'static>>;
 
     fn call(&mut self, request: tonic::Request<Bytes>) -> Self::Future {
-        let (door, peer) = (self.0.clone(), self.1);
+        let (door, peer, packed) = (self.door.clone(), self.peer, self.packed);
+        let max = unpacked_max(packed);
         Box::pin(async move {
+            if request.get_ref().len() > max {
+                return Err(Refusal::TooDense { packed, max }.grpc());
+            }
             let taken = door.take(request.into_inner(), false, peer).await;
             taken.map(|taken| tonic::Response::new(taken.encode())).map_err(|r| r.grpc())
         })

@@ -137,8 +137,9 @@ impl World {
     /// A connection on which a request has been sent.
     pub(crate) fn send(&self, method: &str, path: &str) -> TcpStream {
         let mut stream = TcpStream::connect(self.server.address()).unwrap();
-        let request =
-            format!("{method} /api/v1/{path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+        let request = format!(
+            "{method} /api/v1/{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        );
         stream.write_all(request.as_bytes()).unwrap();
         stream
     }
@@ -146,7 +147,8 @@ impl World {
     /// Status and body of a request outside of the API.
     pub(crate) fn outside(&self, path: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(self.server.address()).unwrap();
-        let request = format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+        let request =
+            format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();

@@ -90,6 +90,8 @@ pub struct Config {
     pub http_status: Vec<SocketAddr>,
     /// Where packets are uploaded.
     pub http_upload: Vec<SocketAddr>,
+    /// Names under which browsers ask the status, upload and WebSocket ports.
+    pub http_allow_hosts: Vec<String>,
     /// The operator's address is shown on the page.
     pub show_email: bool,
     /// What is odd about the file without being wrong: for the log and the status page.
@@ -138,6 +140,7 @@ impl Config {
             peer_groups: Vec::new(),
             http_status: Vec::new(),
             http_upload: Vec::new(),
+            http_allow_hosts: Vec::new(),
             show_email: false,
             warnings: Vec::new(),
         }

@@ -121,6 +121,7 @@ pub const DIRECTIVES: &[&str] = &[
     "HTTPStatus",
     "HTTPUpload",
     "HTTPStatusOptions",
+    "HTTPAllowHost",
     "DisallowLoginCall",
     "DisallowSourceCall",
     "DisallowIgateCall",
@@ -201,6 +202,7 @@ impl<'a> Reader<'a> {
             "peergroup" => ports::peer_group(self, name, arguments),
             "httpstatus" => ports::http(self, name, arguments, false),
             "httpupload" => ports::http(self, name, arguments, true),
+            "httpallowhost" => self.hosts(name, arguments),
             "logrotate" => self.log_rotate(name, arguments),
             "disallowlogincall" | "disallowsourcecall" | "disallowigatecall" => {
                 self.globs(name, &lower, arguments)
@@ -283,6 +285,17 @@ impl<'a> Reader<'a> {
         let megabytes = value::number(&size.text, 1, 1 << 20).map_err(|fault| (size.at, fault))?;
         let kept = value::number(&files.text, 1, 1000).map_err(|fault| (files.at, fault))?;
         self.config.log_rotate = Some((megabytes << 20, u32::try_from(kept).unwrap_or(1000)));
+        Ok(())
+    }
+
+    /// Names of hosts. Lines add up.
+    fn hosts(&mut self, name: &Word, arguments: &[Word]) -> Result<(), (Position, Fault)> {
+        if arguments.is_empty() {
+            let usage = "HTTPAllowHost NAME ...";
+            return Err((name.at, Fault::TooFew { directive: "HTTPAllowHost", usage }));
+        }
+        let names = arguments.iter().map(|word| word.text.clone());
+        self.config.http_allow_hosts.extend(names);
         Ok(())
     }
 

@@ -68,7 +68,7 @@ fn every_directive_is_read() {
          Disallow_Other_Protocol_Id no\nDisallow_Unverified off\nQuirks_Mode on\n\
          DisallowLoginCall P1RAT* P?ROT*\nDisallowSourceCall A\nDisallowSourceCall B\n\
          DisallowIgateCall qAY\nHTTPStatus :: 14501\nHTTPUpload 127.0.0.1 8080\n\
-         HTTPStatusOptions ShowEmail=1\nUplinkBind 127.0.0.1\nUplinkBind ::1\n\
+         HTTPStatusOptions ShowEmail=1\nHTTPAllowHost a.example b.example\nUplinkBind 127.0.0.1\nUplinkBind ::1\n\
          Uplink \"Core rotate\" full tcp rotate.example 10152\n\
          PeerGroup T udp 127.0.0.1:16404 \\\n SELF 127.0.0.1:16404 \\\n P1 127.0.0.1:16405\n",
     );
@@ -80,6 +80,7 @@ fn every_directive_is_read() {
     assert!(!config.disallow_other_q_protocols && !config.disallow_unverified);
     assert!(config.quirks_mode && config.show_email);
     assert_eq!(config.disallow_source, ["A", "B"]);
+    assert_eq!(config.http_allow_hosts, ["a.example", "b.example"]);
     assert_eq!((config.uplink_bind.len(), config.http_status.len()), (2, 1));
     let uplink = &config.uplinks[0];
     assert_eq!(

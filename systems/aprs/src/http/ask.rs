@@ -110,7 +110,8 @@ pub fn words(answer: &Answer, now: i64) -> String {
              not arrive, they do not reach this server."
         ));
     }
-    lines.join("\n") + "\n"
+    // Packets come from the air, with whatever octets somebody put into them.
+    chronoscope_escape::terminal_lines(&(lines.join("\n") + "\n")).into_owned()
 }
 
 fn reason_line(reason: &Reason) -> String {

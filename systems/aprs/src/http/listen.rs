@@ -1,7 +1,9 @@
 //! Connections of browsers and of programs that speak HTTP/1.1: how many, and how long they may
 //! dawdle.
 
+use axum::middleware::from_fn_with_state;
 use axum::{Extension, Router};
+use chronoscope_origin::AllowedHosts;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
@@ -57,6 +59,8 @@ pub(super) struct Port {
     /// Connections may be upgraded, and then carry a stream of packets.
     pub(super) upgrades: bool,
     pub(super) tls: Option<TlsAcceptor>,
+    /// Names that it is asked for, beside `localhost` and every IP address.
+    pub(super) hosts: AllowedHosts,
 }
 
 /// Serves a port until the runtime ends. `told` hears of failures to accept.
@@ -101,7 +105,14 @@ async fn begin(stream: TcpStream, remote: SocketAddr, port: &Port) {
         let _ = socket.set_tcp_notsent_lowat(UNSENT_BYTES_MAX);
         peer.socket = stream.as_fd().try_clone_to_owned().ok().map(Arc::new);
     }
-    let routes = port.routes.clone().layer(Extension(peer));
+    let mut routes = port.routes.clone();
+    // Beyond loopback a status page is for everybody, under whatever names; a list of names is held
+    // to everywhere.
+    if local.ip().to_canonical().is_loopback() || !port.hosts.is_empty() {
+        let hosts = port.hosts.clone();
+        routes = routes.layer(from_fn_with_state(hosts, chronoscope_origin::only_own_pages));
+    }
+    let routes = routes.layer(Extension(peer));
     match &port.tls {
         None => connection(stream, routes).await,
         // A handshake that fails was told to the peer, by an alert.

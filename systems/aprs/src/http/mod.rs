@@ -40,6 +40,7 @@ pub use why::{Answer, Client, Dropped, Reason};
 use crate::config::Listener;
 use crate::engine::Server;
 use crate::net::ServerTls;
+use chronoscope_origin::AllowedHosts;
 use listen::Port;
 use site::Site;
 use std::io;
@@ -197,7 +198,10 @@ fn serve(ports: Ports, site: &Arc<Site>, runtime: &tokio::runtime::Handle) -> Ve
         let told = move |words: String| site.server.fault(FAULT, &words, site::now());
         started.push(runtime.spawn(listen::serve(listener, port, told)).abort_handle());
     };
+    let config = site.server.config();
+    let hosts = AllowedHosts::new(config.http_allow_hosts.clone(), "HTTPAllowHost");
     let browsers = |routes| Port {
+        hosts: hosts.clone(),
         routes,
         connections_max: BROWSERS.0,
         lifetime: BROWSERS.1,
@@ -211,7 +215,6 @@ fn serve(ports: Ports, site: &Arc<Site>, runtime: &tokio::runtime::Handle) -> Ve
     for listener in ports.upload {
         start(listener, browsers(upload::routes(Arc::clone(site))));
     }
-    let config = site.server.config();
     for (of, listener) in ports.websocket {
         let tls = match of.tls.as_ref().map(ServerTls::read).transpose() {
             Ok(tls) => tls.map(|tls| TlsAcceptor::from(tls.config)),
@@ -229,6 +232,7 @@ fn serve(ports: Ports, site: &Arc<Site>, runtime: &tokio::runtime::Handle) -> Ve
             acknowledged_within: config.stale_after,
             upgrades: true,
             tls,
+            hosts: hosts.clone(),
         };
         start(listener, port);
     }

@@ -121,7 +121,10 @@ impl Site {
     }
 
     fn get(&self, path: &str) -> Answer {
-        ask(self.status, &format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))
+        ask(
+            self.status,
+            &format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"),
+        )
     }
 
     fn json(&self, path: &str) -> Value {
@@ -133,7 +136,7 @@ impl Site {
 
     fn post(&self, headers: &str, body: &str) -> Answer {
         let request = format!(
-            "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}Content-Length: \
+            "POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}Content-Length: \
              {}\r\n\r\n{body}",
             body.len()
         );
@@ -234,7 +237,8 @@ fn the_page_and_its_parts_come_whole_and_compressed() {
         let plain = site.get(path);
         assert_eq!(plain.status, 200);
         assert!(plain.text().starts_with(begins), "{path}");
-        let head = "HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept-Encoding: gzip\r\n\r\n";
+        let head =
+            "HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept-Encoding: gzip\r\n\r\n";
         let packed = ask(site.status, &format!("GET {path} {head}"));
         assert!(packed.head.contains("content-encoding: gzip"), "{}", packed.head);
         let mut text = String::new();
@@ -287,7 +291,7 @@ fn an_upload_has_to_be_one() {
     refused(site.post("Content-Type: text/plain\r\n", packet), "content-type");
     refused(site.post(octets, "no line end"), "newline");
     refused(site.post(octets, &"x\n".repeat(1025)), "too large");
-    let chunked = "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: \
+    let chunked = "POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: \
                    application/octet-stream\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
     refused(ask(site.upload, chunked), "content-length");
     assert_eq!(ask(site.upload, "GET / HTTP/1.0\r\n\r\n").status, 405);
@@ -425,7 +429,7 @@ fn another_websocket_client_understands_ours() {
 }
 
 /// The headers of an upgrade, with the key and the answer to it of RFC 6455 §1.3.
-const UPGRADE: &str = "GET /any HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: \
+const UPGRADE: &str = "GET /any HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: \
                        websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: \
                        dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
 
@@ -465,10 +469,32 @@ fn a_websocket_carries_lines_both_ways() {
     assert_eq!(&rest[..4], b"\x88\x16\x03\xe8", "a close frame, code 1000");
 }
 
+/// Packets and status are for pages of this server: a page that gives its name our address, or
+/// sends requests here, gets nothing.
+#[test]
+fn a_page_of_another_origin_is_refused_at_every_port() {
+    let site = Site::start();
+    for port in [site.status, site.upload, site.websocket] {
+        let rebound = UPGRADE.replace("Host: localhost", "Host: attacker.example");
+        let answer = ask(port, &rebound.replace("Connection: Upgrade", "Connection: close"));
+        assert_eq!(answer.status, 421, "{}", answer.head);
+    }
+    let foreign = "Origin: http://attacker.example\r\n";
+    let posted = site.post(&format!("{foreign}Content-Type: application/octet-stream\r\n"), "x\ny");
+    assert_eq!(posted.status, 403, "{}", posted.head);
+    let socket = UPGRADE.replace("Host: localhost\r\n", &format!("Host: localhost\r\n{foreign}"));
+    assert_eq!(
+        ask(site.websocket, &socket.replace("Connection: Up", "Connection: close, Up")).status,
+        403
+    );
+    assert!(site.adopted.lock().unwrap().is_empty());
+}
+
 #[test]
 fn a_websocket_port_says_what_it_is_and_refuses_what_is_too_long() {
     let site = Site::start();
-    let plain = ask(site.websocket, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    let plain =
+        ask(site.websocket, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     assert_eq!(plain.status, 426);
     let mut client = connect(site.websocket);
     client.write_all(UPGRADE.as_bytes()).unwrap();

@@ -254,7 +254,7 @@ fn outsiders(recording: &mut Recording) {
         recording.at(10_000 + u64::from(number) * 17_000, event);
     }
     for (number, at_ms) in (80..).zip([50_000, 190_000]) {
-        let ask = "GET /status.json HTTP/1.0\r\nHost: server\r\n\r\n";
+        let ask = "GET /status.json HTTP/1.0\r\nHost: localhost\r\n\r\n";
         recording.at(at_ms, Event::Open(client(number), STATUS));
         recording.say(at_ms + 5, client(number), STATUS, ask);
     }

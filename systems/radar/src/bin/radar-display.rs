@@ -49,6 +49,10 @@ struct Arguments {
     /// 127.0.0.1 shows the air situation to whoever reaches it.
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<SocketAddr>,
+    /// Serve browsers that ask for this host, too; may be given several times. Without it only
+    /// requests for an IP address and for localhost are answered.
+    #[arg(long, value_name = "NAME", requires = "listen")]
+    allow_host: Vec<String>,
     /// Write the address that browsers connect to into FILE.
     #[arg(long, value_name = "FILE", requires = "listen")]
     port_file: Option<PathBuf>,
@@ -83,6 +87,7 @@ fn main() -> anyhow::Result<()> {
         browsers: arguments.listen.map(|listen| BrowserSettings {
             listen,
             port_file: arguments.port_file,
+            allow_hosts: arguments.allow_host,
             centre,
             height_nm: arguments.height,
         }),

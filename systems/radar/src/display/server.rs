@@ -7,6 +7,7 @@ use super::{LoadSeen, Mode, Picture, Policy, PositionCounts, Surface, View, Work
 use crate::geodesy::Wgs84;
 use crate::link::{Signals, Upstream, UpstreamCounts, announce};
 use chronoscope_clock as clock;
+use chronoscope_origin::AllowedHosts;
 use mio::{Events, Poll, Token};
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -38,6 +39,8 @@ pub struct BrowserSettings {
     pub listen: SocketAddr,
     /// File that gets the address listened on.
     pub port_file: Option<PathBuf>,
+    /// Names under which they ask, beside `localhost` and every IP address.
+    pub allow_hosts: Vec<String>,
     /// Where their pictures begin.
     pub centre: Wgs84,
     /// How much they show then from top to bottom, NM.
@@ -156,7 +159,13 @@ fn surface(settings: &ServerSettings) -> io::Result<(Surface, Option<(Browsers, 
     let air = Arc::new(Mutex::new(Air::new(to.centre)));
     let chart = Chart::new(to.centre, to.height_nm, &settings.layers);
     let map = serde_json::to_string(&chart)?;
-    let browsers = browser::listen(to.listen, Arc::clone(&air), map, Limits::default())?;
+    let browsers = browser::listen(
+        to.listen,
+        Arc::clone(&air),
+        map,
+        Limits::default(),
+        AllowedHosts::new(to.allow_hosts.iter().cloned(), "--allow-host"),
+    )?;
     let address = browsers.address();
     if !address.ip().is_loopback() {
         eprintln!(

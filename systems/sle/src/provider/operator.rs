@@ -235,10 +235,12 @@ impl Drop for Control {
     }
 }
 
-/// One operator, until he goes.
+/// One operator, until he goes. Whoever does not begin with an order is no operator: a page can make
+/// a browser send an HTTP request here, whose later lines could be orders.
 fn talk(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
     let mut lines = BufReader::new(stream);
     let mut to = stream;
+    let mut is_first = true;
     loop {
         let mut line = Vec::new();
         let max = u64::try_from(LINE_MAX).unwrap_or(u64::MAX);
@@ -249,8 +251,12 @@ fn talk(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
             writeln!(to, "error: a line has at most {LINE_MAX} octets")?;
             return Ok(());
         }
-        let said = answer(shared, &String::from_utf8_lossy(&line));
-        writeln!(to, "{said}")?;
+        let line = String::from_utf8_lossy(&line);
+        let is_operator = !std::mem::take(&mut is_first) || order::parse(&line).is_ok();
+        writeln!(to, "{}", answer(shared, &line))?;
+        if !is_operator {
+            return Ok(());
+        }
         if shared.stops.load(Ordering::Acquire) {
             return Ok(());
         }

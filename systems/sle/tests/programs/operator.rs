@@ -1,7 +1,8 @@
 //! An operator's orders, by the control port and by standard input.
 
 use crate::station::{Station, until};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::process::Stdio;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -21,6 +22,20 @@ fn an_operator_works_the_production() {
     let said = String::from_utf8(refused.stderr).unwrap();
     assert!(said.contains("BIND refused: OutOfService"), "{said}");
     assert!(station.order("nonsense").starts_with("error: "));
+}
+
+/// A page can make a browser send an HTTP request here, and lines of its own behind it.
+#[test]
+fn an_http_request_gives_no_orders() {
+    let station = Station::new();
+    let mut page = TcpStream::connect(&station.control).unwrap();
+    let request = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n\r\n\
+                   interrupt cltu1\nquit\n";
+    page.write_all(request.as_bytes()).unwrap();
+    let mut said = Vec::new();
+    let _ = page.read_to_end(&mut said); // closed with lines unread
+    assert_eq!(station.order("status").matches("production Operational").count(), 1);
+    assert!(station.order("nonsense").starts_with("error: "), "it goes on for others");
 }
 
 /// The same by standard input, as `--operate` has it.

@@ -67,7 +67,7 @@ pub(crate) fn table(args: &Table) -> Result<Exit> {
     if args.json {
         show(&format!("{:#}\n", document("activity", json(&tables))))?;
     } else if args.csv {
-        show(&csv(args, &tables))?;
+        crate::screen::show_as_is(&csv(args, &tables))?;
     } else {
         show(&words::page(args, &tables, &zone))?;
     }

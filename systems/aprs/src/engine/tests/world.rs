@@ -158,6 +158,7 @@ pub(crate) fn config() -> Config {
         })],
         http_status: Vec::new(),
         http_upload: Vec::new(),
+        http_allow_hosts: Vec::new(),
         show_email: false,
     }
 }

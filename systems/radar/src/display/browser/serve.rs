@@ -4,11 +4,13 @@ use super::air::Shared;
 use super::attend;
 use axum::Router;
 use axum::extract::{Request, State, WebSocketUpgrade};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HOST, ORIGIN};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use chronoscope_embed::{COMMON, File};
+use chronoscope_origin::AllowedHosts;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
@@ -89,7 +91,8 @@ struct Site {
     limits: Limits,
 }
 
-/// Serves browsers at `address` from now on: `air` and, below it, `map` (JSON).
+/// Serves browsers at `address` from now on: `air` and, below it, `map` (JSON); under an IP address,
+/// `localhost` and the names in `hosts`.
 ///
 /// # Errors
 /// When the address cannot be listened on, or the system gives no thread.
@@ -98,6 +101,7 @@ pub fn listen(
     air: Shared,
     map: String,
     limits: Limits,
+    hosts: AllowedHosts,
 ) -> io::Result<Browsers> {
     let listener = std::net::TcpListener::bind(address).map_err(|error| {
         io::Error::new(error.kind(), format!("cannot listen on {address} for browsers: {error}"))
@@ -112,7 +116,7 @@ pub fn listen(
             tokio::select! {
                 // An error means that the other end is gone: to be stopped as well.
                 _ = stopped => {}
-                () = accept(listener, routes(site)) => {}
+                () = accept(listener, routes(site, hosts)) => {}
             }
         });
         // Whatever still goes on is cut.
@@ -121,12 +125,14 @@ pub fn listen(
     Ok(Browsers { address, stop: Some(stop), thread: Some(thread) })
 }
 
-fn routes(site: Site) -> Router {
+fn routes(site: Site, hosts: AllowedHosts) -> Router {
     Router::new()
         .route("/map.json", get(map))
         .route("/socket", get(socket))
         .fallback(get(file))
         .with_state(site)
+        // A browser lets any page open a WebSocket to anywhere, but says whose it is.
+        .layer(from_fn_with_state(hosts, chronoscope_origin::only_own_pages))
 }
 
 async fn map(State(site): State<Site>) -> Response {
@@ -155,32 +161,15 @@ fn refuse(status: StatusCode, why: &str) -> Response {
 
 async fn socket(
     State(site): State<Site>,
-    headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
 ) -> Response {
     let Ok(upgrade) = upgrade else {
         return refuse(StatusCode::UPGRADE_REQUIRED, "here the page opens its WebSocket");
     };
-    if !is_own_page(&headers) {
-        return refuse(StatusCode::FORBIDDEN, "a page of another origin gets nothing from here");
-    }
     upgrade
         .max_message_size(attend::MESSAGE_BYTES_MAX)
         .max_frame_size(attend::MESSAGE_BYTES_MAX)
         .on_upgrade(move |socket| attend::attend(socket, site.air, site.limits))
-}
-
-/// Whether a request is from a page that came from here: a browser lets any page open a WebSocket
-/// to anywhere, but says whose it is. What is no browser says nothing.
-fn is_own_page(headers: &HeaderMap) -> bool {
-    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    match (headers.contains_key(ORIGIN), text(ORIGIN), text(HOST)) {
-        (false, ..) => true,
-        (true, Some(origin), Some(host)) => {
-            origin.split_once("://").is_some_and(|(_, of)| of.eq_ignore_ascii_case(host))
-        }
-        _ => false,
-    }
 }
 
 /// Accepts until the runtime ends.

@@ -129,7 +129,8 @@ impl Picture {
     pub(super) fn write_svg(&self, path: &Path) -> anyhow::Result<()> {
         let mut svg = String::new();
         self.draw(&SVGBackend::with_string(&mut svg, self.size()).into_drawing_area())?;
-        std::fs::write(path, svg)?;
+        // Names of classes may have letters that no XML has.
+        std::fs::write(path, chronoscope_escape::xml_text(&svg))?;
         Ok(())
     }
 

@@ -1,0 +1,53 @@
+//! `chronoscope token`: its flags.
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Token {
+    /// Make a token and print it: it is nowhere else, the file has its hash
+    Add(Add),
+    /// Names of the tokens and what they may do
+    List(List),
+    /// Forget a token: a running server does on SIGHUP
+    Revoke(Revoke),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TokenFile {
+    /// The file of tokens that `serve --tokens` reads; made (mode 0600) where it is not there
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tokens: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[group(id = "rights", required = true, multiple = true, args = ["write", "read"])]
+pub(crate) struct Add {
+    /// Whose token it is. An agent that shows it has to be of the host of this name
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) file: TokenFile,
+    /// It may deliver rows: agents, and spans of OpenTelemetry
+    #[arg(long)]
+    pub(crate) write: bool,
+    /// It may ask: the page, its API, /status, /metrics, /classes, /chains
+    #[arg(long)]
+    pub(crate) read: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    #[command(flatten)]
+    pub(crate) file: TokenFile,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Revoke {
+    /// Its name
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) file: TokenFile,
+}

@@ -1,0 +1,72 @@
+//! What senders over the network may take of a store: the rings of this host keep their share.
+//!
+//! Every minute that has rows is a file when it is sealed, and memory until then. A sender may
+//! number its rows' minutes as it likes, so that a few megabytes could open a thousand of them.
+
+use crate::ingest::IngestError;
+use chronoscope_model::Batch;
+use chronoscope_store::{MINUTE_NS, Slot, Store, StoreError};
+use std::collections::BTreeSet;
+
+/// Minutes that wait for being sealed while rows of the network may open another one that is not
+/// [`is_near`]. Each waits for some two minutes, so that not more than some hundred a minute become
+/// files.
+pub(crate) const OPEN_SLOTS_MAX: usize = 256;
+/// Minutes so near to now may always be opened, in minutes before and after: there are few of them.
+const NEAR: (i64, i64) = (15, 2);
+/// Rows of the network are refused beyond so many times the memory, or the log, at which minutes are
+/// sealed early; rows of this host's rings beyond four times.
+const REFUSE_AT: u64 = 2;
+
+/// How many of a batch's rows, from the first on, may be taken at `now_ns` (UTC).
+///
+/// # Errors
+/// [`IngestError::Busy`] when none may because sealing is behind.
+pub(crate) fn rows_that_fit(
+    store: &Store,
+    batch: &Batch,
+    now_ns: i64,
+) -> Result<usize, IngestError> {
+    let backlog = store.backlog();
+    let options = store.options();
+    let memory_max = options.buffer_bytes.saturating_mul(REFUSE_AT);
+    if backlog.unsealed_bytes > memory_max
+        || backlog.log_bytes > options.log_bytes.saturating_mul(REFUSE_AT)
+    {
+        let buffered_bytes = backlog.unsealed_bytes;
+        return Err(IngestError::Busy(StoreError::Backlog {
+            buffered_bytes,
+            bytes_max: memory_max,
+        }));
+    }
+    let mut far = BTreeSet::new();
+    let mut last = None;
+    for slot in batch.records().iter().map(Slot::of) {
+        if last != Some(slot) && !is_near(slot, now_ns) {
+            far.insert(slot);
+        }
+        last = Some(slot);
+    }
+    if far.is_empty() {
+        return Ok(batch.len());
+    }
+    let (open, new) = store.opened_by(&far);
+    let room = OPEN_SLOTS_MAX.saturating_sub(open);
+    if new.len() <= room {
+        return Ok(batch.len());
+    }
+    let mut opened = BTreeSet::new();
+    let too_many = |slot: Slot| {
+        new.contains(&slot)
+            && !opened.contains(&slot)
+            && (opened.len() >= room || !opened.insert(slot))
+    };
+    let fits = batch.records().iter().map(Slot::of).position(too_many);
+    Ok(fits.unwrap_or(batch.len()))
+}
+
+/// Whether rows of a minute may be expected now.
+fn is_near(slot: Slot, now_ns: i64) -> bool {
+    let minutes = now_ns.div_euclid(MINUTE_NS).saturating_sub(slot.minute.0);
+    (-NEAR.1..=NEAR.0).contains(&minutes)
+}

@@ -1,0 +1,288 @@
+//! Places for connections: how many there are, and who has to leave when one more comes.
+//!
+//! A connection is *unproven* until a request on it shows the token; a server without a token has
+//! unproven ones only. Proven connections have places of their own, so that a crowd of strangers
+//! takes none of them. A newcomer to full places takes the place of the unproven connection that has
+//! been idle for longest: a client that has the token needs its place for one round trip only.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::oneshot;
+
+/// Connections at a time, of which [`UNPROVEN_SHARE`] may be unproven. Each takes some tens of
+/// kilobytes.
+const CONNECTIONS_MAX: usize = 1024;
+/// One of so many connections may be unproven: half.
+const UNPROVEN_SHARE: usize = 2;
+/// One of so many may be unproven and come from one address: 128.
+const ADDRESS_SHARE: usize = 8;
+/// Connections take one of so many file descriptors; rings, files and the rest have the others.
+const FILES_SHARE: usize = 2;
+/// As many file descriptors as are asked for where the process may have more than it has.
+const FILES_WANTED: u64 = 8192;
+
+/// How many connections there may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Capacity {
+    /// Those that showed the token.
+    pub(crate) proven: usize,
+    /// The others.
+    pub(crate) unproven: usize,
+    /// The others of one address (IPv6: of one /64, which is what one host may choose from).
+    pub(crate) unproven_of_address: usize,
+}
+
+impl Capacity {
+    /// As many as a process with so many file descriptors can have.
+    fn with_files(files: usize) -> Self {
+        let all = CONNECTIONS_MAX.min(files / FILES_SHARE).max(ADDRESS_SHARE);
+        let unproven = all / UNPROVEN_SHARE;
+        Self { proven: all - unproven, unproven, unproven_of_address: all / ADDRESS_SHARE }
+    }
+
+    /// As many as this process can have. It first asks for more file descriptors, because what
+    /// connections take must not be missing where rings are opened.
+    pub(crate) fn of_process() -> Self {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let is = getrlimit(Resource::Nofile);
+        let soft = is.current.unwrap_or(u64::MAX);
+        let wanted = FILES_WANTED.min(is.maximum.unwrap_or(u64::MAX)).max(soft);
+        let more = Rlimit { current: Some(wanted), maximum: is.maximum };
+        // Where the system refuses there are fewer places, which is what is counted with then.
+        let files = if setrlimit(Resource::Nofile, more).is_ok() { wanted } else { soft };
+        Self::with_files(usize::try_from(files).unwrap_or(usize::MAX))
+    }
+}
+
+/// Who has a place.
+#[derive(Debug)]
+pub(crate) struct Places {
+    capacity: Capacity,
+    /// Whether a server that has a token asks: then nothing that an unproven connection does is
+    /// worth waiting for, and it may have to leave in the middle of a request.
+    has_token: bool,
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    /// Order of arrivals and of ends of requests.
+    clock: u64,
+    proven: BTreeSet<u64>,
+    unproven: BTreeMap<u64, Unproven>,
+}
+
+#[derive(Debug)]
+struct Unproven {
+    address: IpAddr,
+    /// Requests that are being answered.
+    requests: usize,
+    /// When it came or its last request ended, in [`Table::clock`].
+    idle_since: u64,
+    /// Tells it to leave.
+    leave: oneshot::Sender<()>,
+}
+
+/// A place, free again when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Place(PlaceOf);
+
+/// The place of a request's connection; it travels in the request's extensions.
+#[derive(Clone, Debug)]
+pub(crate) struct PlaceOf {
+    places: Arc<Places>,
+    id: u64,
+}
+
+/// A request that is being answered, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Busy(PlaceOf);
+
+impl Places {
+    pub(crate) fn new(capacity: Capacity, has_token: bool) -> Arc<Self> {
+        Arc::new(Self { capacity, has_token, table: Mutex::default() })
+    }
+
+    /// A place for a connection from `address`, and what ends when it has to leave; `None` where
+    /// there is none.
+    pub(crate) fn take(
+        self: &Arc<Self>,
+        address: IpAddr,
+    ) -> Option<(Place, oneshot::Receiver<()>)> {
+        let address = host(address);
+        let mut table = self.lock();
+        let of_address = table.unproven.values().filter(|one| one.address == address).count();
+        if of_address >= self.capacity.unproven_of_address {
+            self.make_room(&mut table, address)?;
+        } else if table.unproven.len() >= self.capacity.unproven {
+            let crowded = table.crowded()?;
+            self.make_room(&mut table, crowded)?;
+        }
+        table.clock += 1;
+        let (id, (leave, left)) = (table.clock, oneshot::channel());
+        let entry = Unproven { address, requests: 0, idle_since: id, leave };
+        table.unproven.insert(id, entry);
+        Some((Place(PlaceOf { places: self.clone(), id }), left))
+    }
+
+    /// Makes one connection of an address leave.
+    fn make_room(&self, table: &mut Table, address: IpAddr) -> Option<()> {
+        let may_leave = table
+            .unproven
+            .iter()
+            .filter(|(_, one)| one.address == address && (one.requests == 0 || self.has_token));
+        let first = may_leave.min_by_key(|(_, one)| (one.requests > 0, one.idle_since));
+        let id = first.map(|(id, _)| *id)?;
+        let one = table.unproven.remove(&id)?;
+        let _ = one.leave.send(()); // one that has just ended by itself needs no telling
+        Some(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        // Nothing panics under the lock; each change is one step.
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    /// The address with the most unproven connections.
+    fn crowded(&self) -> Option<IpAddr> {
+        let mut counts = BTreeMap::<IpAddr, usize>::new();
+        self.unproven.values().for_each(|one| *counts.entry(one.address).or_default() += 1);
+        counts.into_iter().max_by_key(|(_, count)| *count).map(|(address, _)| address)
+    }
+}
+
+impl Place {
+    pub(crate) fn handle(&self) -> PlaceOf {
+        self.0.clone()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut table = self.0.places.lock();
+        table.proven.remove(&self.0.id);
+        table.unproven.remove(&self.0.id);
+    }
+}
+
+impl PlaceOf {
+    /// The connection showed the token. Where no proven place is free it keeps the one it has.
+    pub(crate) fn prove(&self) {
+        let mut table = self.places.lock();
+        if table.proven.len() < self.places.capacity.proven
+            && table.unproven.remove(&self.id).is_some()
+        {
+            table.proven.insert(self.id);
+        }
+    }
+
+    /// Notes a request.
+    pub(crate) fn busy(&self) -> Busy {
+        self.count(|requests| requests + 1);
+        Busy(self.clone())
+    }
+
+    fn count(&self, change: impl FnOnce(usize) -> usize) {
+        let mut table = self.places.lock();
+        table.clock += 1;
+        let now = table.clock;
+        if let Some(one) = table.unproven.get_mut(&self.id) {
+            one.requests = change(one.requests);
+            one.idle_since = now;
+        }
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.count(|requests| requests.saturating_sub(1));
+    }
+}
+
+/// What counts as one host.
+fn host(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            let network = address.to_bits() & (u128::MAX << 64);
+            IpAddr::V6(Ipv6Addr::from_bits(network))
+        }
+        v4 => v4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CAPACITY: Capacity = Capacity { proven: 2, unproven: 4, unproven_of_address: 3 };
+
+    fn from(last: u8) -> IpAddr {
+        IpAddr::from([10, 0, 0, last])
+    }
+
+    fn is_told(left: &mut oneshot::Receiver<()>) -> bool {
+        left.try_recv().is_ok()
+    }
+
+    #[test]
+    fn the_longest_idle_stranger_makes_room_and_never_one_that_showed_the_token() {
+        let places = Places::new(CAPACITY, true);
+        let (proven, mut proven_left) = places.take(from(1)).unwrap();
+        proven.handle().prove();
+        let mut crowd: Vec<_> = (0..3).map(|_| places.take(from(1)).unwrap()).collect();
+        drop(crowd[0].0.handle().busy()); // it was idle for less long than the second
+        let _newest = places.take(from(1)).unwrap();
+        let told: Vec<bool> = crowd.iter_mut().map(|(_, left)| is_told(left)).collect();
+        assert_eq!(told, [false, true, false]);
+        assert!(!is_told(&mut proven_left));
+    }
+
+    #[test]
+    fn the_crowd_of_one_address_makes_room_for_others() {
+        let places = Places::new(CAPACITY, true);
+        let (_other, mut other_left) = places.take(from(2)).unwrap();
+        let mut crowd: Vec<_> = (0..3).map(|_| places.take(from(1)).unwrap()).collect();
+        let _newcomer = places.take(from(3)).unwrap();
+        assert!(!is_told(&mut other_left), "it came first, and alone");
+        assert!(is_told(&mut crowd[0].1));
+    }
+
+    #[test]
+    fn without_a_token_only_who_is_idle_has_to_leave() {
+        let places = Places::new(CAPACITY, false);
+        let crowd: Vec<_> = (0..3).map(|_| places.take(from(1)).unwrap()).collect();
+        let busy: Vec<_> = crowd.iter().map(|(place, _)| place.handle().busy()).collect();
+        assert!(places.take(from(1)).is_none());
+        drop(busy);
+        assert!(places.take(from(1)).is_some());
+    }
+
+    #[test]
+    fn a_place_is_free_when_its_connection_ends() {
+        let places = Places::new(CAPACITY, true);
+        for _ in 0..10 {
+            let (place, _left) = places.take(from(1)).unwrap();
+            place.handle().prove();
+        }
+        assert!(places.lock().proven.is_empty() && places.lock().unproven.is_empty());
+    }
+
+    #[test]
+    fn connections_leave_file_descriptors_to_others() {
+        let few = Capacity::with_files(256);
+        assert_eq!(few, Capacity { proven: 64, unproven: 64, unproven_of_address: 16 });
+        let many = Capacity::with_files(1 << 20);
+        assert_eq!(many, Capacity { proven: 512, unproven: 512, unproven_of_address: 128 });
+    }
+
+    #[test]
+    fn the_addresses_of_one_network_are_one_host() {
+        let of = |text: &str| host(text.parse().unwrap());
+        assert_eq!(of("2001:db8::1"), of("2001:db8::ffff:1"));
+        assert_ne!(of("2001:db8::1"), of("2001:db8:0:1::1"));
+        assert_eq!(of("::ffff:10.0.0.1"), of("10.0.0.1"));
+    }
+}
