@@ -57,7 +57,7 @@ pub(crate) fn folder() -> PathBuf {
     }
 }
 
-fn own_folder_name() -> String {
+pub(crate) fn own_folder_name() -> String {
     format!("chronoscope-{}", crate::os::user())
 }
 

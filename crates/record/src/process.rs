@@ -65,9 +65,6 @@ pub(crate) struct Inner {
     paths: HashSet<PathId>,
 }
 
-/// Chunks of names at most: paths come in from other hosts, and must not fill the memory.
-const NAMES_CHUNK_COUNT_MAX: usize = 64;
-
 static APPLICATION: OnceLock<String> = OnceLock::new();
 static CURRENT: AtomicPtr<Process> = AtomicPtr::new(std::ptr::null_mut());
 /// Process and thread that are creating a ring; a forked child may find its parent's here.
@@ -297,7 +294,7 @@ impl Process {
         let chunk = match inner.names_chunk.filter(|chunk| room(*chunk, self)) {
             Some(chunk) => chunk,
             None => {
-                if inner.names_chunk_count >= NAMES_CHUNK_COUNT_MAX {
+                if inner.names_chunk_count >= crate::layout::NAMES_CHUNK_COUNT_MAX {
                     return self.count(Counter::NamesFull);
                 }
                 let Some(grown) = self.add_chunk(inner, ChunkKind::Names, NAMES_CHUNK_BYTES) else {
