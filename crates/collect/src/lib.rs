@@ -24,17 +24,20 @@
 mod agent;
 mod agents;
 mod collector;
+mod descriptors;
 mod disk;
 mod ingest;
 mod intake;
 mod keeping;
 pub mod protocol;
 mod sink;
+mod source;
 mod sources;
 mod status;
 
 pub use agent::{Agent, AgentError, AgentOptions, Target, TargetError};
 pub use collector::{CollectError, Collector, Options};
+pub use descriptors::raise_open_files;
 pub use ingest::{Ingest, IngestError, Receipt, Source};
 pub use status::{AgentStatus, DeliveryStatus, FailedRing, ProcessStatus, Status};
 

@@ -13,7 +13,9 @@ use anyhow::{Context, Result};
 use chronoscope_formats::json;
 use chronoscope_model::{Batch, ClassId, ClassName, Histogram, Quantile, Transaction, bucket_max};
 use chronoscope_record::CpuMethod;
-use chronoscope_record::read::{self, ClassStatistics, Counters, Ring};
+use chronoscope_record::read::{
+    self, ClassStatistics, Counters, MEMORY_BYTES_MAX, Ring, RingError,
+};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -32,6 +34,7 @@ struct Sample {
 
 /// Runs the command.
 pub(crate) fn live(args: &Live) -> Result<Exit> {
+    super::raise_open_files();
     if let Some(class) = args.enable.as_ref().or(args.disable.as_ref()) {
         return switch(args, class, args.enable.is_some());
     }
@@ -108,11 +111,28 @@ fn rings(args: &Live) -> Result<(Vec<Ring>, Vec<String>)> {
         return Ok((vec![ring], Vec::new()));
     }
     let folder = args.rings.clone().unwrap_or_else(read::default_folder);
-    let (mut rings, mut notes) = (Vec::new(), Vec::new());
-    for path in read::find_rings(&folder) {
-        match Ring::open(&path) {
-            Ok(ring) if is_asked_for(args, &ring) => rings.push(ring),
+    let (mut rings, mut notes, mut memory_bytes) = (Vec::new(), Vec::new(), 0);
+    for path in read::rings_of(&folder)? {
+        // A ring that has lost a part is left out as a whole: of the rest nobody knows how much it
+        // lacks. It is named, and what is whole of it can still be read from a copy (--ring).
+        let whole = Ring::open(&path).and_then(|mut ring| ring.check().map(|()| ring));
+        match whole {
+            Ok(ring) if is_asked_for(args, &ring) => {
+                memory_bytes += ring.memory_bytes();
+                if memory_bytes > MEMORY_BYTES_MAX {
+                    notes.push(format!(
+                        "left out: {} and what follows: the names in rings take more than \
+                         {MEMORY_BYTES_MAX} bytes of memory (--ring FILE shows a single one)",
+                        path.display()
+                    ));
+                    break;
+                }
+                rings.push(ring);
+            }
             Ok(_) => {}
+            Err(error @ (RingError::Refused { .. } | RingError::Io { .. })) => {
+                notes.push(format!("left out: {error}"));
+            }
             Err(error) => notes.push(format!("left out: {}: {error}", path.display())),
         }
     }

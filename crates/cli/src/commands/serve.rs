@@ -17,7 +17,7 @@ use chronoscope_server::{
 };
 use chronoscope_store::clickhouse::{Cluster, Sink, TableOptions};
 use chronoscope_store::source::Source;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -25,6 +25,7 @@ use std::sync::atomic::Ordering;
 /// Runs the command.
 pub(crate) fn serve(args: &Serve) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
+    super::raise_open_files();
     let data_dir = match args.data.source()? {
         Source::ClickHouse(cluster) => return serve_cluster(args, cluster, &interrupt),
         Source::Files(data_dir) => data_dir,
@@ -210,11 +211,30 @@ struct Summary {
     /// When the last summary was, and how many rows had come by then.
     told: Option<(i64, u64)>,
     error: Option<String>,
+    /// Rings that cannot be read, as far as they were told.
+    failed: BTreeSet<(PathBuf, String)>,
 }
 
 impl Summary {
+    /// Tells of every ring that cannot be read, and of damage in one, once.
+    fn say_of_rings(&mut self, status: &Status) {
+        let failed = status.failed_rings.iter();
+        let failed = failed.map(|ring| (ring.path.clone(), ring.reason.clone()));
+        // Damage is told with its process: what is in `failed_rings` of it as well says more.
+        let damaged = status.processes.iter().filter_map(|process| {
+            let name = format!("{} process {}", process.application, process.pid);
+            Some((PathBuf::from(name), format!("damaged: {}", process.damage.as_ref()?)))
+        });
+        let now: BTreeSet<_> = failed.chain(damaged).collect();
+        for (ring, reason) in now.difference(&self.failed) {
+            Line::warn("ring").with("ring", ring.display()).with("reason", reason).say();
+        }
+        self.failed = now;
+    }
+
     /// Says how it goes. `without_progress`: on a terminal, too, nothing is overwritten.
     fn say(&mut self, status: &Status, received: Received, without_progress: bool) {
+        self.say_of_rings(status);
         if self.error != status.error {
             match &status.error {
                 Some(error) => {
@@ -276,7 +296,9 @@ fn troubles(status: &Status) -> impl Iterator<Item = (u64, &'static str, &'stati
         (status.lost_rows, "lost", "LOST"),
         (status.late_rows, "late", "late"),
         (status.damaged_rows, "damaged", "DAMAGED"),
+        (status.damaged_rings, "rings_damaged", "RINGS DAMAGED"),
         (status.failed_rings.len() as u64, "rings_unreadable", "rings unreadable"),
+        (status.waiting_rings, "rings_waiting", "rings wait"),
     ];
     troubles.into_iter().filter(|(count, ..)| *count > 0)
 }
