@@ -14,7 +14,7 @@ use chronoscope_clock as clock;
 use chronoscope_model::{PathId, ProcessId, ProcessName};
 use std::collections::HashSet;
 use std::mem::offset_of;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -188,6 +188,10 @@ impl Process {
         }
         drop(inner);
         process.header_word(offset_of!(Header, magic)).store(MAGIC, Ordering::Release);
+        let folder = process.lock().region.path().and_then(Path::parent).map(Path::to_owned);
+        if let Some(folder) = folder {
+            crate::ended::tidy(&folder, &settings);
+        }
         Some(Box::into_raw(Box::new(process)))
     }
 
