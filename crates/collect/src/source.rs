@@ -112,14 +112,18 @@ impl Source {
         let damage = drained.and(names.map(drop)).err();
         let is_unknown = damage.as_ref().is_some_and(|error| !is_counted(error));
         self.damage = damage.map(|error| error.to_string()).or_else(|| self.damage.take());
+        let is_at_end = !self.alive && read == 0 && lost == 0;
         if is_unknown {
-            self.note_unknown_loss(begun_ns);
+            // What is left of an ended process's ring is read first: then it is one loss.
+            if self.alive || is_at_end {
+                self.note_unknown_loss(begun_ns);
+            }
             self.is_broken = true;
         } else if read < rows_max as u64 {
             self.delivered_ns = self.delivered_ns.max(begun_ns.saturating_sub(PUBLISHED_WITHIN_NS));
         }
         // A damaged ring that nobody writes and that gives nothing more is at its end.
-        if self.alive || read > 0 || lost > 0 {
+        if !is_at_end {
             self.finished_at = None;
         } else if self.finished_at.is_none() {
             self.finished_at = Some(u64::MAX); // until `stored` says the row
