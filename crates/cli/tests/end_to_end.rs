@@ -308,16 +308,32 @@ fn garbage_among_the_rings_is_said_and_harms_nobody() {
     let garbage = |name: &str| world.rings().join(name).with_extension(&extension);
     fs::write(garbage("cut"), &bytes[..bytes.len() / 3]).unwrap();
     fs::write(garbage("noise"), vec![0xa5; 100_000]).unwrap();
+    // Of another process, by its id; its second thread's 20 records are cut off: its block is the
+    // last, of which the beginning stays (docs/formats/ring.md).
+    let mut part = bytes[..2_600_000].to_vec();
+    part[56] ^= 1;
+    fs::write(garbage("part"), part).unwrap();
     let output = world.run(&["live", "--once"]);
     assert!(text(&output.stdout).contains("request"));
-    assert!(text(&output.stderr).contains("noise"), "{}", text(&output.stderr));
+    let left_out = text(&output.stderr);
+    assert!(left_out.contains("noise"), "{left_out}");
+    assert!(
+        left_out.lines().any(|line| line.contains("cut") && line.contains("the ring ends here"))
+    );
     let server = world.serve();
     wait_until("the good ring is collected", || {
         world.run(&["chains", "--root", "request", "--leaf", "answer"]).status.success()
     });
     let status = server.stop();
-    assert_eq!(status["durable_rows"], 40);
+    assert_eq!(status["durable_rows"], 60);
     assert!(!status["failed_rings"].as_array().unwrap().is_empty());
+    // What the part lacks is lost, and nobody knows how much it was.
+    assert_eq!(status["damaged_rings"], 1);
+    let classes = world.run(&["classes", "--json"]);
+    let document: Value = serde_json::from_slice(&classes.stdout).unwrap();
+    let known = &document["classes"];
+    assert_eq!((&known["lost_rows"], &known["uncounted_losses"]), (&0.into(), &1.into()));
+    assert!(text(&classes.stderr).contains("lost: rows of unknown number"));
 }
 
 #[test]

@@ -55,6 +55,12 @@ impl LossTable {
         self.0.values().flatten()
     }
 
+    /// In how many intervals rows of some process were lost that nobody counted. What exporters of
+    /// spans may have dropped while no collector was here is not among them.
+    pub fn uncounted(&self) -> u64 {
+        self.iter().filter(|loss| loss.rows == 0 && !loss.process.is_none()).count() as u64
+    }
+
     /// How many rows of a process were lost in known intervals, as far as they were counted.
     pub fn rows(&self, process: ProcessId) -> u64 {
         let losses = self.0.get(&process).map_or(&[][..], Vec::as_slice);
@@ -111,6 +117,10 @@ mod tests {
             |at: i64| table.iter().any(|l| l.rows == 0 && l.from_ns <= at && at <= l.until_ns);
         assert!(unknown(15) && (0..50).all(|n| unknown(1010 + n * 20)));
         assert_eq!(table.rows(P), 50);
+        let unknown = table.iter().filter(|loss| loss.rows == 0).count() as u64;
+        assert!(unknown > 0);
+        table.insert(Loss { process: ProcessId::NONE, ..loss(1, 2, 0) });
+        assert_eq!(table.uncounted(), unknown, "of exporters nothing is known to be lost");
     }
 
     proptest! {

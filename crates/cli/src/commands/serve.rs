@@ -330,7 +330,8 @@ mod tests {
         let gone = AgentStatus { rows: 3, ..AgentStatus::default() };
         let status = Status { rows: 100, at_ns: 7, agents: vec![agent, gone], ..Status::default() };
         let received = Received { otlp_sources: 2, otlp_rows: 4000 };
-        let line = Summary { told: Some((7 - 2_000_000_000, 123)), error: None };
+        let line =
+            Summary { told: Some((7 - 2_000_000_000, 123)), error: None, ..Summary::default() };
         assert_eq!(
             line.line("summary", &status, received).at(0),
             "1970-01-01T00:00:00.000Z info summary rows=4123 rows_per_s=2000 programs=0 agents=1 \
