@@ -337,6 +337,24 @@ fn garbage_among_the_rings_is_said_and_harms_nobody() {
 }
 
 #[test]
+fn cpu_time_that_nobody_measured_is_unknown() {
+    let world = World::new();
+    let program = Path::new(env!("CARGO_BIN_EXE_chronoscope")).with_file_name("examples");
+    let mut program = Command::new(program.join("two_hops"));
+    program.args(["5", "0"]).stdout(Stdio::null()).env("CHRONOSCOPE_CPU", "off");
+    assert!(program.env("CHRONOSCOPE_DIR", world.rings()).status().unwrap().success());
+    for part in ["last", "worst"] {
+        let flag = format!("--{part}");
+        let output = world.run(&["live", &flag, "3", "--json"]);
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let ring = &document["rings"][0];
+        let rows = if part == "last" { &ring["last"] } else { &ring["classes"][0]["worst"] };
+        let rows = rows.as_array().unwrap();
+        assert!(rows.len() == 3 && rows.iter().all(|row| row["cpu_ns"].is_null()), "{rows:?}");
+    }
+}
+
+#[test]
 fn a_second_collector_is_refused_with_the_reason() {
     let world = World::new();
     let server = world.serve();

@@ -343,33 +343,51 @@ fn knows_cpu(ring: &Ring) -> bool {
     ring.cpu_method() != CpuMethod::Off
 }
 
-fn transactions(batch: &Batch, ring: &Ring) -> Vec<Transaction> {
-    let words = |r| Transaction::from_record(r, batch.context(r), ring.names());
+/// A transaction, and its CPU time where that is known. The record has no bit for that.
+struct Shown {
+    transaction: Transaction,
+    cpu_ns: Option<u64>,
+}
+
+impl Shown {
+    fn json(&self) -> Value {
+        let mut value = json::transaction(&self.transaction);
+        value["cpu_ns"] = self.cpu_ns.into();
+        value
+    }
+}
+
+fn transactions(batch: &Batch, ring: &Ring) -> Vec<Shown> {
+    let words = |r| {
+        let transaction = Transaction::from_record(r, batch.context(r), ring.names());
+        Shown { cpu_ns: transaction.known_cpu_ns().filter(|_| knows_cpu(ring)), transaction }
+    };
     batch.records().iter().map(words).collect()
 }
 
 /// The last `count` of all rings together, oldest first.
-fn last(rings: &mut [Ring], count: usize) -> Result<Vec<Transaction>> {
+fn last(rings: &mut [Ring], count: usize) -> Result<Vec<Shown>> {
     let mut all = Vec::new();
     for ring in rings {
         all.extend(transactions(&ring.last(count)?, ring));
     }
-    all.sort_by_key(|t| t.start_ns.saturating_add_unsigned(t.elapsed_ns));
+    let end_ns = |t: &Transaction| t.start_ns.saturating_add_unsigned(t.elapsed_ns);
+    all.sort_by_key(|shown| end_ns(&shown.transaction));
     all.drain(..all.len().saturating_sub(count));
     Ok(all)
 }
 
 /// Transactions, a line each.
-fn list(transactions: &[Transaction], zone: &Zone) -> String {
+fn list(transactions: &[Shown], zone: &Zone) -> String {
     let heading = format!("start ({})", zone.name());
     let mut table =
         Table::new(&[&heading, "class", "elapsed", "CPU", "status", "chain", "context"]);
-    for t in transactions {
+    for Shown { transaction: t, cpu_ns } in transactions {
         table.row(vec![
             zone.instant(t.start_ns),
             t.class.to_string(),
             text::duration(t.elapsed_ns as f64),
-            known_duration(t.known_cpu_ns().map(|ns| ns as f64)),
+            known_duration(cpu_ns.map(|ns| ns as f64)),
             t.status.to_string(),
             t.chain.to_string(),
             context(t),
@@ -385,10 +403,13 @@ fn context(t: &Transaction) -> String {
     properties.chain(metrics).collect::<Vec<_>>().join(" ")
 }
 
-fn open_of(ring: &mut Ring) -> Result<Vec<Transaction>> {
+fn open_of(ring: &mut Ring) -> Result<Vec<Shown>> {
     let open = ring.open_transactions()?;
-    let words =
-        |o: &read::OpenTransaction| Transaction::from_record(&o.record, &o.context, ring.names());
+    // CPU time is measured at the end.
+    let words = |o: &read::OpenTransaction| Shown {
+        transaction: Transaction::from_record(&o.record, &o.context, ring.names()),
+        cpu_ns: None,
+    };
     Ok(open.iter().map(words).collect())
 }
 
@@ -447,7 +468,7 @@ fn as_json(args: &Live, rings: &mut [Ring]) -> Result<Value> {
                 .map(|(reason, n)| (reason.to_owned(), n.into()))
                 .collect::<serde_json::Map<_, Value>>(),
         });
-        let list = |all: Vec<Transaction>| all.iter().map(json::transaction).collect::<Value>();
+        let list = |all: Vec<Shown>| all.iter().map(Shown::json).collect::<Value>();
         if let Some(count) = args.last {
             value["last"] = list(transactions(&ring.last(count)?, ring));
         } else if args.open {
@@ -473,6 +494,6 @@ fn class_json(args: &Live, ring: &Ring, class: &ClassStatistics) -> Value {
     value["cpu"] = if knows_cpu(ring) { json::histogram(&class.cpu) } else { Value::Null };
     let worst = transactions(&class.worst, ring);
     let shown = worst.len().min(args.worst.unwrap_or(worst.len()));
-    value["worst"] = worst[..shown].iter().map(json::transaction).collect();
+    value["worst"] = worst[..shown].iter().map(Shown::json).collect();
     value
 }
