@@ -308,16 +308,50 @@ fn garbage_among_the_rings_is_said_and_harms_nobody() {
     let garbage = |name: &str| world.rings().join(name).with_extension(&extension);
     fs::write(garbage("cut"), &bytes[..bytes.len() / 3]).unwrap();
     fs::write(garbage("noise"), vec![0xa5; 100_000]).unwrap();
+    // Of another process, by its id; its second thread's 20 records are cut off: its block is the
+    // last, of which the beginning stays (docs/formats/ring.md).
+    let mut part = bytes[..2_600_000].to_vec();
+    part[56] ^= 1;
+    fs::write(garbage("part"), part).unwrap();
     let output = world.run(&["live", "--once"]);
     assert!(text(&output.stdout).contains("request"));
-    assert!(text(&output.stderr).contains("noise"), "{}", text(&output.stderr));
+    let left_out = text(&output.stderr);
+    assert!(left_out.contains("noise"), "{left_out}");
+    assert!(
+        left_out.lines().any(|line| line.contains("cut") && line.contains("the ring ends here"))
+    );
     let server = world.serve();
     wait_until("the good ring is collected", || {
         world.run(&["chains", "--root", "request", "--leaf", "answer"]).status.success()
     });
     let status = server.stop();
-    assert_eq!(status["durable_rows"], 40);
+    assert_eq!(status["durable_rows"], 60);
     assert!(!status["failed_rings"].as_array().unwrap().is_empty());
+    // What the part lacks is lost, and nobody knows how much it was.
+    assert_eq!(status["damaged_rings"], 1);
+    let classes = world.run(&["classes", "--json"]);
+    let document: Value = serde_json::from_slice(&classes.stdout).unwrap();
+    let known = &document["classes"];
+    assert_eq!((&known["lost_rows"], &known["uncounted_losses"]), (&0.into(), &1.into()));
+    assert!(text(&classes.stderr).contains("lost: rows of unknown number"));
+}
+
+#[test]
+fn cpu_time_that_nobody_measured_is_unknown() {
+    let world = World::new();
+    let program = Path::new(env!("CARGO_BIN_EXE_chronoscope")).with_file_name("examples");
+    let mut program = Command::new(program.join("two_hops"));
+    program.args(["5", "0"]).stdout(Stdio::null()).env("CHRONOSCOPE_CPU", "off");
+    assert!(program.env("CHRONOSCOPE_DIR", world.rings()).status().unwrap().success());
+    for part in ["last", "worst"] {
+        let flag = format!("--{part}");
+        let output = world.run(&["live", &flag, "3", "--json"]);
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let ring = &document["rings"][0];
+        let rows = if part == "last" { &ring["last"] } else { &ring["classes"][0]["worst"] };
+        let rows = rows.as_array().unwrap();
+        assert!(rows.len() == 3 && rows.iter().all(|row| row["cpu_ns"].is_null()), "{rows:?}");
+    }
 }
 
 #[test]

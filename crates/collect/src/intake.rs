@@ -6,7 +6,8 @@ use crate::sink::Sink;
 use crate::sources::{Pass, PassNotes, Sources};
 use crate::status::Status;
 use chronoscope_clock as clock;
-use chronoscope_model::{Batch, ProcessId};
+use chronoscope_model::{Batch, ProcessId, ProcessName};
+use chronoscope_record::read::is_running;
 use chronoscope_store::ask::SPANS_WITHIN_NS;
 use chronoscope_store::{Append, DELIVERED_ALL, Loss};
 use std::path::PathBuf;
@@ -82,6 +83,10 @@ struct Intake<'a> {
     batch: Batch,
     /// Processes whose rings are gone; said to the store with the next append.
     gone: Vec<ProcessId>,
+    /// Whether it is not known yet which rings were removed while no collector was here.
+    is_new: bool,
+    /// Processes that are known and whose rings are not here, and how far they have delivered.
+    elsewhere: Vec<(ProcessId, Option<ProcessName>, i64)>,
     /// What was perhaps in rings that somebody removed before they were read to their ends.
     unread: Vec<Loss>,
     pause: Duration,
@@ -108,6 +113,8 @@ impl<'a> Intake<'a> {
             sources: Sources::new(options.ring_dir.clone(), options.application.clone()),
             batch: Batch::default(),
             gone: Vec::new(),
+            is_new: true,
+            elsewhere: Vec::new(),
             unread: Vec::new(),
             pause: PAUSE.0,
             next_look_ns: now_ns,
@@ -116,31 +123,70 @@ impl<'a> Intake<'a> {
             told: (now_ns, 0),
             status: Status::begin(clock::utc_now_ns()),
         };
-        intake.forget_lost_rings();
+        intake.note_lost_spans();
+        intake.look();
         intake
     }
 
-    /// Cursors of rings that somebody removed while no collector was at work.
-    fn forget_lost_rings(&mut self) {
+    /// Looks for rings; once all that are there were seen, for those that are not there any more.
+    fn look(&mut self) {
         self.sources.look(self.sink);
+        if self.is_new && self.sources.has_seen_all() {
+            self.is_new = false;
+            self.elsewhere = self.not_here();
+        }
+        self.forget_ended();
+    }
+
+    /// Processes of which the store has cursors, and whose rings are not here: with the instants
+    /// up to which they have delivered.
+    fn not_here(&self) -> Vec<(ProcessId, Option<ProcessName>, i64)> {
         if self.options.application.is_some() {
-            return; // the others may be there all the same
+            return Vec::new(); // the others may be there all the same
         }
         let there = self.sources.processes();
+        let is_here = |process: &ProcessId| there.contains(process) || self.gone.contains(process);
         let ledger = self.sink.ledger();
-        let now_ns = clock::utc_now_ns();
-        for process in ledger.cursors.keys().filter(|process| !there.contains(process)) {
-            // What was in it and not read is lost; how much, nobody knows.
-            let from_ns = ledger.deliveries.of(*process).unwrap_or(i64::MIN);
-            if from_ns == DELIVERED_ALL {
-                self.gone.push(*process);
-                continue; // it was read to its end before
-            }
-            self.unread.push(Loss { process: *process, from_ns, until_ns: now_ns, rows: 0 });
-            self.gone.push(*process);
+        let missing = ledger.cursors.keys().filter(|process| !is_here(process));
+        let missing = missing.map(|process| {
+            let name = ledger.names.process(*process).cloned();
+            (*process, name, ledger.deliveries.of(*process).unwrap_or(i64::MIN))
+        });
+        missing.collect()
+    }
+
+    /// Forgets the cursors of processes that have ended and whose rings somebody removed. What was
+    /// in them and not read is lost; how much, nobody knows. While a process runs its ring is
+    /// somewhere: the store is a copy, or another folder was read before. Nothing of that is known
+    /// to be lost, and the store says of itself up to when the process has delivered.
+    fn forget_ended(&mut self) {
+        if self.elsewhere.is_empty() {
+            return;
         }
-        // Spans that ended while nobody was here may have been dropped by their exporters, and
-        // those before that may never have left them.
+        let (there, now_ns) = (self.sources.processes(), clock::utc_now_ns());
+        let unread = &mut self.unread;
+        let gone = &mut self.gone;
+        self.elsewhere.retain(|(process, name, from_ns)| {
+            let (process, from_ns) = (*process, *from_ns);
+            if there.contains(&process) {
+                return false;
+            }
+            if name.as_ref().is_some_and(is_running) {
+                return true;
+            }
+            // What was read to its end before has lost nothing.
+            if from_ns != DELIVERED_ALL {
+                unread.push(Loss { process, from_ns, until_ns: now_ns, rows: 0 });
+            }
+            gone.push(process);
+            false
+        });
+    }
+
+    /// Spans that ended while nobody was here may have been dropped by their exporters, and those
+    /// before that may never have left them.
+    fn note_lost_spans(&mut self) {
+        let (ledger, now_ns) = (self.sink.ledger(), clock::utc_now_ns());
         if let Some(seen_ns) = ledger.deliveries.collector_ns().filter(|_| self.sink.is_store()) {
             let from_ns = seen_ns.saturating_sub(SPANS_WITHIN_NS);
             self.unread.push(Loss { process: ProcessId::NONE, from_ns, until_ns: now_ns, rows: 0 });
@@ -152,15 +198,13 @@ impl<'a> Intake<'a> {
         let now_ns = clock::monotonic_ns();
         if now_ns >= self.next_look_ns {
             self.next_look_ns = now_ns + nanos(LOOK_EVERY);
-            self.sources.look(self.sink);
+            self.look();
         }
         // Rows that were refused wait in the batch: nothing more is read before they are taken,
         // so that what cannot be taken is overwritten, and counted, where it is.
         let pass = if self.batch.is_empty() { self.pass() } else { Pass::default() };
         let taken = self.append();
-        if self.options.remove_rings {
-            self.gone.extend(self.sources.remove_finished(self.sink.durable_rows()));
-        }
+        self.close_finished();
         if now_ns >= self.next_tell_ns {
             self.next_tell_ns = now_ns + nanos(self.options.tell_every);
             self.tell(tell);
@@ -171,6 +215,12 @@ impl<'a> Intake<'a> {
             self.adapt(&pass, now_ns);
             clock::sleep(self.pause);
         }
+    }
+
+    /// Closes rings that are done with.
+    fn close_finished(&mut self) {
+        let durable_row = self.sink.durable_rows();
+        self.gone.extend(self.sources.close_finished(durable_row, self.options.remove_rings));
     }
 
     fn pass(&mut self) -> Pass {
@@ -227,7 +277,7 @@ impl<'a> Intake<'a> {
     /// Reads what is in the rings now, to the end, and makes it durable.
     fn finish(&mut self) {
         let deadline_ns = clock::monotonic_ns() + nanos(STOP_WITHIN);
-        self.sources.look(self.sink);
+        self.look();
         self.sources.end();
         loop {
             let pass = if self.batch.is_empty() { self.pass() } else { Pass::default() };
@@ -242,8 +292,8 @@ impl<'a> Intake<'a> {
         // Rows of a refused batch are not lost: the cursors in the store say they were not read,
         // and the next collector reads them again, if the ring still has them.
         self.keeping.sync_now(self.sink, deadline_ns);
-        if self.options.remove_rings {
-            self.gone.extend(self.sources.remove_finished(self.sink.durable_rows()));
+        self.close_finished();
+        if !self.gone.is_empty() {
             self.append();
             self.keeping.sync_now(self.sink, deadline_ns);
         }
@@ -254,7 +304,6 @@ impl<'a> Intake<'a> {
         let (then_ns, then_rows) = self.told;
         let seconds = now_ns.saturating_sub(then_ns) as f64 * 1e-9;
         self.told = (now_ns, self.status.rows);
-        let (processes, failed_rings) = self.sources.status();
         let status = &mut self.status;
         status.at_ns = clock::utc_now_ns();
         if seconds > 0.0 {
@@ -262,7 +311,7 @@ impl<'a> Intake<'a> {
         }
         self.sink.fill(status);
         status.disk_free_bytes = crate::disk::free_bytes(&self.options.dir);
-        (status.processes, status.failed_rings) = (processes, failed_rings);
+        self.sources.fill(status);
         self.keeping.fill(status);
         (self.add)(status);
         if let Err(error) = status.write(&self.options.dir) {

@@ -24,6 +24,7 @@
 mod agent;
 mod agents;
 mod collector;
+mod descriptors;
 mod disk;
 mod ingest;
 mod intake;
@@ -31,12 +32,14 @@ mod keeping;
 pub mod protocol;
 mod share;
 mod sink;
+mod source;
 mod sources;
 mod status;
 mod vocabulary;
 
 pub use agent::{Agent, AgentError, AgentOptions, Target, TargetError};
 pub use collector::{CollectError, Collector, Options};
+pub use descriptors::raise_open_files;
 pub use ingest::{Ingest, IngestError, Receipt, Source};
 pub use status::{AgentStatus, DeliveryStatus, FailedRing, ProcessStatus, Status};
 

@@ -1,49 +1,17 @@
 //! The rings that are being read.
 
+use crate::descriptors;
 use crate::sink::Sink;
-use crate::status::{FailedRing, ProcessStatus};
+use crate::source::{DELIVERED_EVERY_NS, PUBLISHED_WITHIN_NS, Source};
+use crate::status::{FailedRing, ProcessStatus, Status};
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, Names, ProcessId};
-use chronoscope_record::read::{Cursors, Ring, RingError, find_rings, remove_if_stale};
+use chronoscope_record::read::{MEMORY_BYTES_MAX, RingError, remove_if_stale, rings_of};
 use chronoscope_store::{DELIVERED_ALL, Loss, Positions};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::{Path, PathBuf};
-
-/// One ring and how far it was read.
-#[derive(Debug)]
-struct Source {
-    ring: Ring,
-    /// As of the last append that was taken.
-    stored: Cursors,
-    /// As of the last drain.
-    drained: Cursors,
-    lost_stored: u64,
-    lost: u64,
-    rows: u64,
-    /// Set when the process was seen dead and its ring empty after that: the row that must be
-    /// durable before the ring may go.
-    finished_at: Option<u64>,
-    alive: bool,
-    /// Names that were read and are not stored yet.
-    names_unsaid: bool,
-    process: ProcessId,
-    /// Rows that the recorder dropped, as of the last drain.
-    dropped: u64,
-    /// What was lost since the last append that was taken.
-    losses: Vec<Loss>,
-    /// When the ring was last read to its end: nothing that ended before is still in it.
-    delivered_ns: i64,
-    delivered_stored_ns: i64,
-    /// Why it could not be read to the end, the last time.
-    error: Option<String>,
-}
-
-/// How long a transaction's end may be stamped before its record is in the ring: the thread reads
-/// the clock first, and may be descheduled before it publishes the record.
-const PUBLISHED_WITHIN_NS: i64 = 250_000_000;
-/// How often it is noted how far rings are read: it costs 25 bytes of the log for each living
-/// process.
-const DELIVERED_EVERY_NS: i64 = 1_000_000_000;
 
 /// All rings of a folder.
 #[derive(Debug)]
@@ -54,7 +22,18 @@ pub(crate) struct Sources {
     /// Rings of others.
     passed_over: BTreeSet<PathBuf>,
     sources: BTreeMap<PathBuf, Source>,
+    /// Rings that were read as far as they can be and whose files stay: they are not opened again.
+    closed: BTreeMap<PathBuf, (ProcessId, ProcessStatus)>,
+    /// What cannot be read, and why: ring files, or the folder.
     failed: BTreeMap<PathBuf, String>,
+    /// How many may be open at once, and how many wait for that.
+    open_max: usize,
+    waiting: usize,
+    memory_bytes_max: u64,
+    /// Rings in which damage was found since the start.
+    damaged: u64,
+    /// What was lost with rings that were given up; until the store has taken it.
+    given_up: Vec<Loss>,
     /// When rings were looked for last, and nothing that was there before can be missed: of this
     /// host's programs and of those that start later.
     looked_ns: i64,
@@ -87,14 +66,18 @@ pub(crate) struct PassNotes {
 impl Sources {
     /// Those in `folder`, of programs that call themselves `application`, if one is given.
     pub(crate) fn new(folder: PathBuf, application: Option<String>) -> Self {
-        let (sources, failed) = (BTreeMap::new(), BTreeMap::new());
-        let passed_over = BTreeSet::new();
         Self {
             folder,
             application,
-            passed_over,
-            sources,
-            failed,
+            passed_over: BTreeSet::new(),
+            sources: BTreeMap::new(),
+            closed: BTreeMap::new(),
+            failed: BTreeMap::new(),
+            open_max: descriptors::rings_open_max(),
+            waiting: 0,
+            memory_bytes_max: MEMORY_BYTES_MAX,
+            damaged: 0,
+            given_up: Vec::new(),
             looked_ns: 0,
             looked_stored_ns: 0,
             deliveries_every_ns: DELIVERED_EVERY_NS,
@@ -102,30 +85,62 @@ impl Sources {
     }
 
     /// Looks for rings that are new. One that cannot be opened is tried again at every look: its
-    /// program may be just starting.
+    /// program may be just starting. As many are opened as may be open at once; the others follow
+    /// as those are read to their ends whose processes have ended.
     pub(crate) fn look(&mut self, sink: &Sink) {
         let begun_ns = clock::utc_now_ns();
-        let found: BTreeSet<PathBuf> = find_rings(&self.folder).into_iter().collect();
-        self.looked_ns = begun_ns.saturating_sub(PUBLISHED_WITHIN_NS);
+        let found: BTreeSet<PathBuf> = match rings_of(&self.folder) {
+            Ok(found) => found.into_iter().collect(),
+            Err(error) => {
+                self.failed.insert(self.folder.clone(), reason(&error));
+                return;
+            }
+        };
         self.failed.retain(|path, _| found.contains(path));
         self.passed_over.retain(|path| found.contains(path));
-        for path in found {
-            if self.sources.contains_key(&path) || self.passed_over.contains(&path) {
-                continue;
-            }
-            match Source::open(&path, sink) {
-                Ok(source) if !source.is_of(self.application.as_deref()) => {
-                    self.passed_over.insert(path);
-                }
-                Ok(source) => {
-                    self.failed.remove(&path);
-                    self.sources.insert(path, source);
-                }
-                Err(error) => {
-                    self.failed.insert(path, error.to_string());
-                }
+        self.closed.retain(|path, _| found.contains(path));
+        let mut new: Vec<PathBuf> = found.into_iter().filter(|path| !self.knows(path)).collect();
+        // Those that began last first: their processes may still overwrite what is not read.
+        new.sort_by_cached_key(|path| Reverse(start_of(path)));
+        self.waiting = 0;
+        for path in new {
+            if self.sources.len() < self.open_max {
+                self.open(path, sink);
+            } else {
+                self.waiting += 1;
             }
         }
+        if self.waiting == 0 {
+            self.looked_ns = begun_ns.saturating_sub(PUBLISHED_WITHIN_NS);
+        }
+    }
+
+    /// Whether a ring is read, or not meant to be.
+    fn knows(&self, path: &Path) -> bool {
+        self.sources.contains_key(path)
+            || self.passed_over.contains(path)
+            || self.closed.contains_key(path)
+    }
+
+    fn open(&mut self, path: PathBuf, sink: &Sink) {
+        match Source::open(&path, sink) {
+            Ok(source) if !source.is_of(self.application.as_deref()) => {
+                self.passed_over.insert(path);
+            }
+            Ok(source) => {
+                self.failed.remove(&path);
+                self.sources.insert(path, source);
+                self.bound_memory();
+            }
+            Err(error) => {
+                self.failed.insert(path, reason(&error));
+            }
+        }
+    }
+
+    /// Whether all rings that are there were opened once, or cannot be.
+    pub(crate) fn has_seen_all(&self) -> bool {
+        self.waiting == 0 && !self.failed.contains_key(&self.folder)
     }
 
     /// Reads what is new in all rings into `batch`, which is to hold at most `rows_max` rows.
@@ -140,12 +155,38 @@ impl Sources {
                 pass.more = true;
                 break;
             }
-            // What a ring gave before it failed is in the batch, and its cursors stand behind
-            // that: it stays, and is tried again.
-            let result = source.drain(room.min(fair_rows), begun_ns, batch, &mut pass);
-            source.error = result.err().map(|error| error.to_string());
+            let was_whole = source.damage().is_none();
+            source.drain(room.min(fair_rows), begun_ns, batch, &mut pass);
+            self.damaged += u64::from(was_whole && source.damage().is_some());
         }
+        self.bound_memory();
         pass
+    }
+
+    /// Gives up the rings that take most memory while all together take too much.
+    fn bound_memory(&mut self) {
+        let bytes = |source: &Source| source.ring.memory_bytes();
+        let mut sum: u64 = self.sources.values().map(bytes).sum();
+        while sum > self.memory_bytes_max {
+            let largest = self.sources.iter().max_by_key(|(_, source)| bytes(source));
+            let Some(path) = largest.map(|(path, _)| path.clone()) else { return };
+            let Some(mut source) = self.sources.remove(&path) else { return };
+            sum -= bytes(&source);
+            self.given_up.push(source.abandon());
+            let reason = format!(
+                "not read: its names and threads take {} bytes of memory, and all rings together \
+                 may take {}; is it a ring of one of your programs?",
+                bytes(&source),
+                self.memory_bytes_max
+            );
+            self.close(path, &source, reason);
+        }
+    }
+
+    /// Closes a ring whose file stays.
+    fn close(&mut self, path: PathBuf, source: &Source, reason: String) {
+        self.closed.insert(path.clone(), (source.process, source.status()));
+        self.failed.insert(path, reason);
     }
 
     /// What must be stored together with the rows drained since the last [`Self::stored`].
@@ -154,14 +195,15 @@ impl Sources {
         if self.is_look_due() {
             notes.delivered.push((ProcessId::NONE, self.looked_ns));
         }
+        notes.losses.extend(&self.given_up);
+        let given_up = self.given_up.iter().map(|loss| (loss.process, DELIVERED_ALL));
+        notes.delivered.extend(given_up);
         for source in self.sources.values() {
             if source.drained != source.stored {
                 let pairs = source.drained.0.iter().map(|(block, next)| (*block, *next));
                 notes.cursors.push((source.process, pairs.collect()));
             }
-            if source.lost != source.lost_stored {
-                notes.lost.push((source.process, source.lost));
-            }
+            notes.lost.extend(source.unsaid_lost().map(|lost| (source.process, lost)));
             notes.losses.extend(&source.losses);
             if source.is_delivery_due(self.deliveries_every_ns) {
                 notes.delivered.push((source.process, source.delivered_ns));
@@ -178,17 +220,9 @@ impl Sources {
         if self.is_look_due() {
             self.looked_stored_ns = self.looked_ns;
         }
+        self.given_up.clear();
         for source in self.sources.values_mut() {
-            source.stored.clone_from(&source.drained);
-            source.lost_stored = source.lost;
-            source.losses.clear();
-            if source.is_delivery_due(self.deliveries_every_ns) {
-                source.delivered_stored_ns = source.delivered_ns;
-            }
-            source.names_unsaid = false;
-            if let Some(at) = &mut source.finished_at {
-                *at = (*at).min(row);
-            }
+            source.stored(row, self.deliveries_every_ns);
         }
     }
 
@@ -202,9 +236,11 @@ impl Sources {
         self.deliveries_every_ns = 1;
     }
 
-    /// Removes the rings of dead processes whose rows are durable; their processes.
-    pub(crate) fn remove_finished(&mut self, durable_row: u64) -> Vec<ProcessId> {
-        let is_done = |source: &Source| source.finished_at.is_some_and(|at| at <= durable_row);
+    /// Closes the rings of dead processes whose rows are durable, and removes their files if
+    /// `remove` says so and nothing in them was damaged beyond reading. The processes whose files
+    /// are gone.
+    pub(crate) fn close_finished(&mut self, durable_row: u64, remove: bool) -> Vec<ProcessId> {
+        let is_done = |source: &Source| source.is_finished(durable_row);
         let done: Vec<PathBuf> = self
             .sources
             .iter()
@@ -213,137 +249,68 @@ impl Sources {
             .collect();
         let mut gone = Vec::new();
         for path in done {
-            match remove_if_stale(&path) {
-                Ok(true) => {
-                    gone.extend(self.sources.remove(&path).map(|source| source.process));
-                }
-                Ok(false) => {}
-                Err(error) => {
-                    self.failed.insert(path, error.to_string());
+            let Some(source) = self.sources.remove(&path) else { continue };
+            if source.is_broken() {
+                let reason = format!(
+                    "damaged: {}; rows that could not be read are lost: remove the file when you \
+                     have looked into it",
+                    source.damage().unwrap_or_default()
+                );
+                self.close(path, &source, reason);
+            } else if !remove {
+                self.closed.insert(path, (source.process, source.status()));
+            } else {
+                match remove_if_stale(&path) {
+                    Ok(true) => gone.push(source.process),
+                    // Somebody else has removed it.
+                    Err(RingError::Io { source: error, .. })
+                        if error.kind() == io::ErrorKind::NotFound =>
+                    {
+                        gone.push(source.process);
+                    }
+                    Ok(false) => drop(self.sources.insert(path, source)),
+                    Err(error) => {
+                        self.failed.insert(path.clone(), reason(&error));
+                        self.sources.insert(path, source);
+                    }
                 }
             }
         }
         gone
     }
 
-    /// How the processes are doing.
-    pub(crate) fn status(&self) -> (Vec<ProcessStatus>, Vec<FailedRing>) {
-        let processes = self.sources.values().map(Source::status).collect();
-        let failed = self
-            .failed
-            .iter()
-            .map(|(path, reason)| FailedRing { path: path.clone(), reason: reason.clone() });
-        (processes, failed.collect())
+    /// How the processes are doing, into the status.
+    pub(crate) fn fill(&self, status: &mut Status) {
+        let open = self.sources.values().map(Source::status);
+        let closed = self.closed.values().map(|(_, status)| status.clone());
+        status.processes = open.chain(closed).collect();
+        let failed = self.failed.iter();
+        let failed =
+            failed.map(|(path, reason)| FailedRing { path: path.clone(), reason: reason.clone() });
+        status.failed_rings = failed.collect();
+        status.waiting_rings = self.waiting as u64;
+        status.damaged_rings = self.damaged;
     }
 
-    /// Whether a process's ring is here.
+    /// The processes whose rings are here.
     pub(crate) fn processes(&self) -> BTreeSet<ProcessId> {
-        self.sources.values().map(|source| source.process).collect()
+        let open = self.sources.values().map(|source| source.process);
+        open.chain(self.closed.values().map(|(process, _)| *process)).collect()
     }
 }
 
-impl Source {
-    fn open(path: &Path, sink: &Sink) -> Result<Self, RingError> {
-        let ring = Ring::open(path)?;
-        let process = ring.process_id();
-        let cursors = Cursors(sink.cursors(process).unwrap_or_default().into_iter().collect());
-        let ledger = sink.ledger();
-        let lost = ledger.lost.get(&process).copied().unwrap_or(0);
-        let delivered_ns = ledger.deliveries.of(process).unwrap_or(ring.process().start_ns);
-        Ok(Self {
-            alive: ring.is_alive(),
-            ring,
-            stored: cursors.clone(),
-            drained: cursors,
-            lost_stored: lost,
-            lost,
-            rows: 0,
-            finished_at: None,
-            names_unsaid: true,
-            process,
-            dropped: 0,
-            losses: Vec::new(),
-            delivered_ns,
-            delivered_stored_ns: delivered_ns,
-            error: None,
-        })
+/// An error without the file's name where it begins with it: that stands beside it.
+fn reason(error: &RingError) -> String {
+    match error {
+        RingError::Refused { reason, .. } => reason.clone(),
+        error => error.to_string(),
     }
+}
 
-    /// Whether its program is the one that is wanted.
-    fn is_of(&self, application: Option<&str>) -> bool {
-        application.is_none_or(|wanted| self.ring.process().application == wanted)
-    }
-
-    fn drain(
-        &mut self,
-        rows_max: usize,
-        begun_ns: i64,
-        batch: &mut Batch,
-        pass: &mut Pass,
-    ) -> Result<(), RingError> {
-        // Asked before reading: what a process wrote before it was seen dead is read after.
-        self.alive = self.ring.is_alive();
-        let before = batch.len();
-        let drained = self.ring.drain(&mut self.drained, rows_max, batch);
-        let read = (batch.len() - before) as u64;
-        self.rows += read;
-        pass.most = pass.most.max(read);
-        pass.more |= read >= rows_max as u64;
-        // Names come into the ring before the records that need them, so they are read after.
-        self.names_unsaid |= self.ring.refresh_names()?;
-        let drained = drained?;
-        self.lost += drained.lapped;
-        let dropped = self.ring.counters().map(|counters| counters.dropped());
-        let dropped = dropped.unwrap_or(self.dropped); // a damaged head is told by the next drain
-        self.note_loss(drained.lapped + dropped.saturating_sub(self.dropped));
-        self.dropped = dropped;
-        pass.lapped |= drained.lapped > 0;
-        if read < rows_max as u64 {
-            self.delivered_ns = self.delivered_ns.max(begun_ns.saturating_sub(PUBLISHED_WITHIN_NS));
-        }
-        let empty = read == 0 && drained.lapped == 0;
-        if self.alive || !empty {
-            self.finished_at = None;
-        } else if self.finished_at.is_none() {
-            self.finished_at = Some(u64::MAX); // until `stored` says the row
-        }
-        if self.finished_at.is_some() {
-            self.delivered_ns = DELIVERED_ALL;
-        }
-        Ok(())
-    }
-
-    /// Notes that rows were lost since the ring was last read to its end.
-    fn note_loss(&mut self, rows: u64) {
-        if rows > 0 {
-            let until_ns = clock::utc_now_ns();
-            let from_ns = self.delivered_ns.min(until_ns);
-            self.losses.push(Loss { process: self.process, from_ns, until_ns, rows });
-        }
-    }
-
-    /// Whether it is time to note how far the ring is read.
-    const fn is_delivery_due(&self, every_ns: i64) -> bool {
-        self.delivered_ns.saturating_sub(self.delivered_stored_ns) >= every_ns
-    }
-
-    fn status(&self) -> ProcessStatus {
-        let name = self.ring.process();
-        let unrecorded = self.ring.counters().map_or(0, |counters| {
-            counters.too_deep
-                + counters.classes_full
-                + counters.started_full
-                + counters.no_space
-                + counters.thread_ended
-        });
-        ProcessStatus {
-            application: name.application.clone(),
-            host: name.host.clone(),
-            pid: name.pid,
-            alive: self.alive,
-            rows: self.rows,
-            lost_rows: self.lost,
-            unrecorded,
-        }
-    }
+/// When the process of a ring began, by the ring's name (`APPLICATION.PID.START.ring`, START in
+/// hexadecimal nanoseconds since 1970); 0 where the name says nothing.
+fn start_of(path: &Path) -> u64 {
+    let stem = path.file_stem().and_then(|stem| stem.to_str());
+    let start = stem.and_then(|stem| stem.rsplit_once('.'));
+    start.and_then(|(_, start)| u64::from_str_radix(start, 16).ok()).unwrap_or(0)
 }

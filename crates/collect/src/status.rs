@@ -54,7 +54,12 @@ pub struct Status {
     pub error: Option<String>,
     /// The processes whose rings are there, and those that lost rows.
     pub processes: Vec<ProcessStatus>,
-    /// Rings that cannot be read.
+    /// Rings that wait for being opened: no more may be open at once under the limit of open
+    /// files. They follow as others are read to their ends.
+    pub waiting_rings: u64,
+    /// Rings in which damage was found since the start: each has lost rows, of unknown number.
+    pub damaged_rings: u64,
+    /// Rings that cannot be read, or not to their ends; or the folder of the rings.
     pub failed_rings: Vec<FailedRing>,
     /// Agents that have delivered here since the start.
     pub agents: Vec<AgentStatus>,
@@ -133,6 +138,9 @@ pub struct ProcessStatus {
     pub lost_rows: u64,
     /// Transactions that it did not record, ever, for want of space in its tables.
     pub unrecorded: u64,
+    /// The last damage that was found in its ring; rows are lost with it, and unless it is a
+    /// single slot nobody knows how many. `None` where the ring is whole.
+    pub damage: Option<String>,
 }
 
 /// A ring that cannot be read.

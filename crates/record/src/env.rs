@@ -9,12 +9,17 @@
 //! | `CHRONOSCOPE_WORST` | longest cases a class keeps in each thread, in `[1, 64]` | 8 |
 //! | `CHRONOSCOPE_CPU` | `rseq`, `perf`, `exact`, `off`: how thread CPU time is read | the cheapest that works |
 //! | `CHRONOSCOPE_CORE` | `off`: leaves `/proc/self/coredump_filter` alone | cores contain the ring |
+//! | `CHRONOSCOPE_ENDED_MIB` | room that rings of ended processes may take in the folder, in MiB, in `[0, 2^20]`: those that ended first go when a program starts | 1024 |
+//! | `CHRONOSCOPE_ENDED_DAYS` | how long they stay there, in days, in `[0, 36500]` | 7 |
 //! | `CHRONOSCOPE_SIGBUS` | `off`: installs no handler against truncated rings | installed |
 
 use std::path::PathBuf;
 
 const DEFAULT_SLOTS: u32 = 16_384;
 const DEFAULT_WORST: u32 = 8;
+const DEFAULT_ENDED_MIB: u32 = 1024;
+const DEFAULT_ENDED_DAYS: u32 = 7;
+const DAY_NS: u64 = 86_400_000_000_000;
 
 /// How the environment wants the recorder to be.
 #[derive(Clone, Debug)]
@@ -27,6 +32,9 @@ pub(crate) struct Settings {
     pub(crate) cpu: Option<String>,
     pub(crate) core: bool,
     pub(crate) sigbus: bool,
+    /// Most bytes of rings of ended processes, and how long they stay.
+    pub(crate) ended_bytes: u64,
+    pub(crate) ended_age_ns: u64,
 }
 
 impl Settings {
@@ -45,6 +53,14 @@ impl Settings {
             cpu: std::env::var("CHRONOSCOPE_CPU").ok(),
             core: !is_off("CHRONOSCOPE_CORE"),
             sigbus: !is_off("CHRONOSCOPE_SIGBUS"),
+            ended_bytes: u64::from(number("CHRONOSCOPE_ENDED_MIB", DEFAULT_ENDED_MIB, 0, 1 << 20))
+                << 20,
+            ended_age_ns: u64::from(number(
+                "CHRONOSCOPE_ENDED_DAYS",
+                DEFAULT_ENDED_DAYS,
+                0,
+                36_500,
+            )) * DAY_NS,
         }
     }
 }
@@ -57,7 +73,7 @@ pub(crate) fn folder() -> PathBuf {
     }
 }
 
-fn own_folder_name() -> String {
+pub(crate) fn own_folder_name() -> String {
     format!("chronoscope-{}", crate::os::user())
 }
 

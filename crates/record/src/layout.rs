@@ -31,6 +31,8 @@ pub(crate) const DEPTH_MAX: usize = 64;
 pub(crate) const CONTEXT_BYTES_A_SLOT: usize = 16;
 /// Bytes of one chunk of names.
 pub(crate) const NAMES_CHUNK_BYTES: usize = 64 * 1024;
+/// Chunks of names at most: paths come in from other hosts, and must not fill the memory.
+pub(crate) const NAMES_CHUNK_COUNT_MAX: usize = 64;
 /// Transactions started with a handle, in one chunk.
 pub(crate) const STARTED_A_CHUNK: usize = 1024;
 /// Words of a record.

@@ -82,6 +82,8 @@ mod commit;
 mod context;
 #[cfg(not(feature = "off"))]
 mod cpu;
+#[cfg(not(feature = "off"))]
+mod ended;
 mod env;
 #[cfg(not(feature = "off"))]
 mod future;

@@ -11,6 +11,21 @@ pub(crate) fn user() -> u32 {
     unsafe { libc::geteuid() }
 }
 
+/// Whether the process belongs to a group.
+pub(crate) fn is_in_group(group: u32) -> bool {
+    // SAFETY: no argument, cannot fail.
+    if unsafe { libc::getegid() } == group {
+        return true;
+    }
+    // SAFETY: with a length of 0 nothing is written, and the number of groups returned.
+    let count = unsafe { libc::getgroups(0, std::ptr::null_mut()) };
+    let mut groups = vec![0; usize::try_from(count).unwrap_or(0)];
+    // SAFETY: `groups` has room for as many as `count` says.
+    let filled = unsafe { libc::getgroups(count.max(0), groups.as_mut_ptr()) };
+    groups.truncate(usize::try_from(filled).unwrap_or(0));
+    groups.contains(&group)
+}
+
 /// The kernel's number of the calling thread.
 pub(crate) fn thread_id() -> u32 {
     // SAFETY: no argument, cannot fail.
@@ -67,6 +82,24 @@ pub(crate) fn process_start(pid: u32) -> Option<(u64, bool)> {
 pub(crate) fn pid_namespace() -> u64 {
     use std::os::unix::fs::MetadataExt;
     fs::metadata("/proc/self/ns/pid").map_or(0, |namespace| namespace.ino())
+}
+
+/// When a process started, in nanoseconds since the boot. `None` when there is no such process, or
+/// it is a zombie.
+pub(crate) fn running_since_boot_ns(pid: u32) -> Option<u64> {
+    let (ticks, _) = process_start(pid).filter(|(_, is_running)| *is_running)?;
+    // SAFETY: a plain question; an unknown name gives -1.
+    let per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
+    let per_second = u64::try_from(per_second).ok().filter(|rate| *rate > 0)?;
+    ticks.checked_mul(1_000_000_000 / per_second)
+}
+
+/// How long the host has run, in nanoseconds; `None` without `/proc`.
+pub(crate) fn uptime_ns() -> Option<u64> {
+    let text = fs::read_to_string("/proc/uptime").ok()?;
+    let (seconds, hundredths) = text.split_ascii_whitespace().next()?.split_once('.')?;
+    let number = |text: &str| text.parse::<u64>().ok();
+    number(seconds)?.checked_mul(100)?.checked_add(number(hundredths)?)?.checked_mul(10_000_000)
 }
 
 /// Makes the kernel write shared file mappings into core files too: the ring is one, and the

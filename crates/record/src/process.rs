@@ -14,7 +14,7 @@ use chronoscope_clock as clock;
 use chronoscope_model::{PathId, ProcessId, ProcessName};
 use std::collections::HashSet;
 use std::mem::offset_of;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -64,9 +64,6 @@ pub(crate) struct Inner {
     names_chunk_count: usize,
     paths: HashSet<PathId>,
 }
-
-/// Chunks of names at most: paths come in from other hosts, and must not fill the memory.
-const NAMES_CHUNK_COUNT_MAX: usize = 64;
 
 static APPLICATION: OnceLock<String> = OnceLock::new();
 static CURRENT: AtomicPtr<Process> = AtomicPtr::new(std::ptr::null_mut());
@@ -191,6 +188,10 @@ impl Process {
         }
         drop(inner);
         process.header_word(offset_of!(Header, magic)).store(MAGIC, Ordering::Release);
+        let folder = process.lock().region.path().and_then(Path::parent).map(Path::to_owned);
+        if let Some(folder) = folder {
+            crate::ended::tidy(&folder, &settings);
+        }
         Some(Box::into_raw(Box::new(process)))
     }
 
@@ -299,7 +300,7 @@ impl Process {
         let chunk = match inner.names_chunk.filter(|chunk| room(*chunk, self)) {
             Some(chunk) => chunk,
             None => {
-                if inner.names_chunk_count >= NAMES_CHUNK_COUNT_MAX {
+                if inner.names_chunk_count >= crate::layout::NAMES_CHUNK_COUNT_MAX {
                     return self.count(Counter::NamesFull);
                 }
                 let Some(grown) = self.add_chunk(inner, ChunkKind::Names, NAMES_CHUNK_BYTES) else {

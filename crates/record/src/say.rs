@@ -9,6 +9,7 @@ pub(crate) enum Topic {
     PrivateMemory = 2,
     LateInit = 4,
     Growth = 8,
+    Ended = 16,
 }
 
 static SAID: AtomicU32 = AtomicU32::new(0);

@@ -17,10 +17,9 @@ const CONNECTIONS_MAX: usize = 1024;
 const UNPROVEN_SHARE: usize = 2;
 /// One of so many may be unproven and come from one address: 128.
 const ADDRESS_SHARE: usize = 8;
-/// Connections take one of so many file descriptors; rings, files and the rest have the others.
+/// Connections take one of so many file descriptors; rings (`collect`, which leaves them as many), files
+/// and the rest have the others.
 const FILES_SHARE: usize = 2;
-/// As many file descriptors as are asked for where the process may have more than it has.
-const FILES_WANTED: u64 = 8192;
 
 /// How many connections there may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,16 +40,11 @@ impl Capacity {
         Self { proven: all - unproven, unproven, unproven_of_address: all / ADDRESS_SHARE }
     }
 
-    /// As many as this process can have. It first asks for more file descriptors, because what
-    /// connections take must not be missing where rings are opened.
+    /// As many as this process can have under the limit of open files as it is now: whoever starts a
+    /// server raises it first (`collect::raise_open_files`).
     pub(crate) fn of_process() -> Self {
-        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-        let is = getrlimit(Resource::Nofile);
-        let soft = is.current.unwrap_or(u64::MAX);
-        let wanted = FILES_WANTED.min(is.maximum.unwrap_or(u64::MAX)).max(soft);
-        let more = Rlimit { current: Some(wanted), maximum: is.maximum };
-        // Where the system refuses there are fewer places, which is what is counted with then.
-        let files = if setrlimit(Resource::Nofile, more).is_ok() { wanted } else { soft };
+        use rustix::process::{Resource, getrlimit};
+        let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         Self::with_files(usize::try_from(files).unwrap_or(usize::MAX))
     }
 }

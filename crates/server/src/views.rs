@@ -30,6 +30,7 @@ pub fn answer(answer: &Answer) -> Value {
         "clocks": answer.clocks.as_ref().map(clocks),
         "losses": {
             "lost_rows": losses.lost_rows,
+            "uncounted_losses": losses.uncounted_losses,
             "damaged_rows": losses.damaged_rows,
             "expired_rows": losses.expired_rows,
             "unsplit": losses.unsplit,

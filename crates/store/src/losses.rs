@@ -5,7 +5,8 @@
 //! doubtful for ever.
 //!
 //! Limits: at most [`INTERVALS_MAX`] intervals of one process; beyond, the two that lie closest
-//! together become one that covers both, which makes more roots doubtful and none less.
+//! together become one that covers both, which makes more roots doubtful and none less. One with
+//! a count is not joined to one without: the sum would be a count, and too small.
 
 use chronoscope_model::ProcessId;
 use std::collections::BTreeMap;
@@ -22,7 +23,7 @@ pub struct Loss {
     pub from_ns: i64,
     /// No lost transaction ended after: as `from_ns`.
     pub until_ns: i64,
-    /// How many were lost.
+    /// How many were lost; 0 where that is not known.
     pub rows: u64,
 }
 
@@ -38,7 +39,8 @@ impl LossTable {
         let same =
             |known: &&mut Loss| (known.from_ns, known.until_ns) == (loss.from_ns, loss.until_ns);
         if let Some(known) = losses.iter_mut().find(same) {
-            known.rows = known.rows.max(loss.rows);
+            let is_counted = known.rows > 0 && loss.rows > 0;
+            known.rows = if is_counted { known.rows.max(loss.rows) } else { 0 };
             return;
         }
         let at = losses.partition_point(|known| known.from_ns <= loss.from_ns);
@@ -53,20 +55,29 @@ impl LossTable {
         self.0.values().flatten()
     }
 
-    /// How many rows of a process were lost in known intervals.
+    /// In how many intervals rows of some process were lost that nobody counted. What exporters of
+    /// spans may have dropped while no collector was here is not among them.
+    pub fn uncounted(&self) -> u64 {
+        self.iter().filter(|loss| loss.rows == 0 && !loss.process.is_none()).count() as u64
+    }
+
+    /// How many rows of a process were lost in known intervals, as far as they were counted.
     pub fn rows(&self, process: ProcessId) -> u64 {
         let losses = self.0.get(&process).map_or(&[][..], Vec::as_slice);
         losses.iter().fold(0, |sum, loss| sum.saturating_add(loss.rows))
     }
 }
 
-/// Makes one interval of the two neighbours with the shortest time between them.
+/// Makes one interval of the two with the shortest time between them, both counted or both not.
 fn join_closest(losses: &mut Vec<Loss>) {
-    let gap = |pair: &[Loss]| pair[1].from_ns.saturating_sub(pair[0].until_ns);
-    let Some((at, _)) = losses.windows(2).enumerate().min_by_key(|(_, pair)| gap(pair)) else {
-        return;
+    let is_counted = |at: &usize| losses[*at].rows > 0;
+    let (counted, unknown): (Vec<usize>, Vec<usize>) = (0..losses.len()).partition(is_counted);
+    let pairs = counted.windows(2).chain(unknown.windows(2)).map(|pair| (pair[0], pair[1]));
+    let gap = |(first, next): &(usize, usize)| {
+        losses[*next].from_ns.saturating_sub(losses[*first].until_ns)
     };
-    let next = losses.remove(at + 1);
+    let Some((at, next)) = pairs.min_by_key(gap) else { return };
+    let next = losses.remove(next);
     let first = &mut losses[at];
     first.until_ns = first.until_ns.max(next.until_ns);
     first.rows = first.rows.saturating_add(next.rows);
@@ -91,6 +102,25 @@ mod tests {
         table.insert(loss(30, 40, 1));
         assert_eq!(table.rows(P), 4);
         assert_eq!(table.rows(ProcessId(8)), 0);
+    }
+
+    #[test]
+    fn a_loss_of_unknown_size_stays_unknown() {
+        let mut table = LossTable::default();
+        table.insert(loss(10, 20, 3));
+        table.insert(loss(10, 20, 0));
+        for n in 0..100 {
+            table.insert(loss(1000 + n * 10, 1005 + n * 10, u64::from(n % 2 == 0)));
+        }
+        assert!(table.iter().count() <= INTERVALS_MAX);
+        let unknown =
+            |at: i64| table.iter().any(|l| l.rows == 0 && l.from_ns <= at && at <= l.until_ns);
+        assert!(unknown(15) && (0..50).all(|n| unknown(1010 + n * 20)));
+        assert_eq!(table.rows(P), 50);
+        let unknown = table.iter().filter(|loss| loss.rows == 0).count() as u64;
+        assert!(unknown > 0);
+        table.insert(Loss { process: ProcessId::NONE, ..loss(1, 2, 0) });
+        assert_eq!(table.uncounted(), unknown, "of exporters nothing is known to be lost");
     }
 
     proptest! {

@@ -406,6 +406,11 @@ export interface components {
         Application: {
             application: string;
             classes: components["schemas"]["Class"][];
+            /**
+             * Format: int64
+             * @description Rings of its processes in which damage was found: each has lost rows, of unknown number.
+             */
+            damaged_rings: number;
             hosts: string[];
             /**
              * Format: int64
@@ -1344,6 +1349,11 @@ export interface components {
              * @description Overwritten in rings before they were read, or dropped.
              */
             lost_rows: number;
+            /**
+             * Format: int64
+             * @description How often rows were lost that nobody counted: with a ring that was damaged or removed.
+             */
+            uncounted_losses: number;
         };
         /** @description A metric: a number, or its words where JSON has none for it (infinite, not a number). */
         Metric: number | string;

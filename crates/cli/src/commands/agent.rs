@@ -19,6 +19,7 @@ use std::sync::atomic::Ordering;
 /// Runs the command.
 pub(crate) fn agent(args: &args::Agent) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
+    super::raise_open_files();
     let token = environment::token(args.token_file.as_deref())?;
     let token = token.as_ref().map(chronoscope_server::Token::secret);
     let answering = args.answer.map(|listen| net::answer::start(listen, token)).transpose()?;
@@ -48,7 +49,9 @@ pub(crate) fn agent(args: &args::Agent) -> Result<Exit> {
     });
     let last = agent.run(interrupt.flag(), &mut |status| {
         let delivery = status.delivery.as_ref().and_then(|delivery| delivery.error.as_deref());
-        talk.say(status, status.error.as_deref().or(delivery), &line);
+        let ring = ring_trouble(status);
+        let trouble = status.error.as_deref().or(delivery).or(ring.as_deref());
+        talk.say(status, trouble, &line);
         if ends_ns.is_some_and(|ends| chronoscope_clock::monotonic_ns() >= ends) {
             interrupt.flag().store(true, Ordering::Relaxed);
         }
@@ -66,6 +69,17 @@ pub(crate) fn agent(args: &args::Agent) -> Result<Exit> {
     Ok(if last.error.is_some() { Exit::Error } else { Exit::Done })
 }
 
+/// What is wrong with the first ring that something is wrong with.
+fn ring_trouble(status: &Status) -> Option<String> {
+    let failed = status.failed_rings.first();
+    let failed = failed.map(|ring| format!("{}: {}", ring.path.display(), ring.reason));
+    let damaged = status.processes.iter().find_map(|process| {
+        let damage = process.damage.as_ref()?;
+        Some(format!("ring of {} process {}: {damage}", process.application, process.pid))
+    });
+    failed.or(damaged)
+}
+
 fn line(status: &Status) -> String {
     let alive = status.processes.iter().filter(|process| process.alive).count();
     let delivery = status.delivery.clone().unwrap_or_default();
@@ -81,7 +95,9 @@ fn line(status: &Status) -> String {
         (status.lost_rows, "LOST"),
         (delivery.dropped_rows, "DROPPED"),
         (status.damaged_rows, "DAMAGED"),
+        (status.damaged_rings, "RINGS DAMAGED"),
         (status.failed_rings.len() as u64, "rings unreadable"),
+        (status.waiting_rings, "rings wait"),
     ];
     for (count, what) in troubles.into_iter().filter(|(count, _)| *count > 0) {
         line += &format!(", {} {what}", text::count(count));

@@ -362,6 +362,10 @@ fn remarks(question: &Question, answer: &Answer) -> String {
             losses.lost_rows,
             "rows were lost at any time before they were read (rings lapped or full)",
         ),
+        (
+            losses.uncounted_losses,
+            "times rows were lost that nobody counted (rings damaged, or removed unread)",
+        ),
         (losses.damaged_rows, "rows are damaged in the store"),
         (losses.expired_rows, "rows were removed for their age or for space"),
     ];

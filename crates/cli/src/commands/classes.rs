@@ -9,14 +9,19 @@ use crate::times::Zone;
 use anyhow::Result;
 use chronoscope_formats::json;
 use chronoscope_model::Quantile;
+use chronoscope_store::source::View;
 
 /// Runs the command.
 pub(crate) fn classes(args: &Classes) -> Result<Exit> {
     let range = range(&args.span, &Zone::new(args.span.utc))?;
     let source = args.data.source()?;
-    let (classes, damage) = stored(&source, |view| view.classes(&range))?;
+    let ((classes, damage), lost) =
+        stored(&source, |view| Ok((view.classes(&range)?, Lost::of(view))))?;
     if args.json {
-        let part = chronoscope_server::classes(&classes, &damage);
+        let mut part = chronoscope_server::classes(&classes, &damage);
+        // Null for a cluster, which does not keep that.
+        part["lost_rows"] = lost.map(|lost| lost.rows).into();
+        part["uncounted_losses"] = lost.map(|lost| lost.uncounted).into();
         show(&format!("{:#}\n", json::document("classes", part)))?;
     } else {
         let heading = ["class", "count", "not good", "mean", "p50", "p99", "max", "CPU mean"];
@@ -36,6 +41,7 @@ pub(crate) fn classes(args: &Classes) -> Result<Exit> {
         }
         show(&table.to_string())?;
     }
+    lost.iter().for_each(Lost::say);
     for damage in &damage {
         eprintln!("damaged: {damage}");
     }
@@ -44,4 +50,34 @@ pub(crate) fn classes(args: &Classes) -> Result<Exit> {
         return Ok(Exit::Nothing);
     }
     Ok(Exit::Done)
+}
+
+/// What a store of files knows to have lost, at any time.
+#[derive(Clone, Copy)]
+struct Lost {
+    rows: u64,
+    uncounted: u64,
+}
+
+impl Lost {
+    fn of(view: &View) -> Option<Self> {
+        let View::Files(snapshot) = view else { return None };
+        let ledger = snapshot.ledger();
+        Some(Self { rows: ledger.lost_rows(), uncounted: ledger.losses.uncounted() })
+    }
+
+    fn say(&self) {
+        if self.rows > 0 {
+            let rows = text::count(self.rows);
+            eprintln!(
+                "lost: {rows} rows, at any time, before they were read (rings lapped or full)"
+            );
+        }
+        if self.uncounted > 0 {
+            let times = text::count(self.uncounted);
+            eprintln!(
+                "lost: rows of unknown number, {times} times (rings damaged, or removed unread)"
+            );
+        }
+    }
 }

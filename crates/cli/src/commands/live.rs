@@ -13,7 +13,9 @@ use anyhow::{Context, Result};
 use chronoscope_formats::json;
 use chronoscope_model::{Batch, ClassId, ClassName, Histogram, Quantile, Transaction, bucket_max};
 use chronoscope_record::CpuMethod;
-use chronoscope_record::read::{self, ClassStatistics, Counters, Ring};
+use chronoscope_record::read::{
+    self, ClassStatistics, Counters, MEMORY_BYTES_MAX, Ring, RingError,
+};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -32,6 +34,7 @@ struct Sample {
 
 /// Runs the command.
 pub(crate) fn live(args: &Live) -> Result<Exit> {
+    super::raise_open_files();
     if let Some(class) = args.enable.as_ref().or(args.disable.as_ref()) {
         return switch(args, class, args.enable.is_some());
     }
@@ -112,11 +115,28 @@ fn rings(args: &Live) -> Result<(Vec<Ring>, Vec<String>)> {
         return Ok((vec![ring], Vec::new()));
     }
     let folder = args.rings.clone().unwrap_or_else(read::default_folder);
-    let (mut rings, mut notes) = (Vec::new(), Vec::new());
-    for path in read::find_rings(&folder) {
-        match Ring::open(&path) {
-            Ok(ring) if is_asked_for(args, &ring) => rings.push(ring),
+    let (mut rings, mut notes, mut memory_bytes) = (Vec::new(), Vec::new(), 0);
+    for path in read::rings_of(&folder)? {
+        // A ring that has lost a part is left out as a whole: of the rest nobody knows how much it
+        // lacks. It is named, and what is whole of it can still be read from a copy (--ring).
+        let whole = Ring::open(&path).and_then(|mut ring| ring.check().map(|()| ring));
+        match whole {
+            Ok(ring) if is_asked_for(args, &ring) => {
+                memory_bytes += ring.memory_bytes();
+                if memory_bytes > MEMORY_BYTES_MAX {
+                    notes.push(format!(
+                        "left out: {} and what follows: the names in rings take more than \
+                         {MEMORY_BYTES_MAX} bytes of memory (--ring FILE shows a single one)",
+                        path.display()
+                    ));
+                    break;
+                }
+                rings.push(ring);
+            }
             Ok(_) => {}
+            Err(error @ (RingError::Refused { .. } | RingError::Io { .. })) => {
+                notes.push(format!("left out: {error}"));
+            }
             Err(error) => notes.push(format!("left out: {}: {error}", path.display())),
         }
     }
@@ -327,33 +347,51 @@ fn knows_cpu(ring: &Ring) -> bool {
     ring.cpu_method() != CpuMethod::Off
 }
 
-fn transactions(batch: &Batch, ring: &Ring) -> Vec<Transaction> {
-    let words = |r| Transaction::from_record(r, batch.context(r), ring.names());
+/// A transaction, and its CPU time where that is known. The record has no bit for that.
+struct Shown {
+    transaction: Transaction,
+    cpu_ns: Option<u64>,
+}
+
+impl Shown {
+    fn json(&self) -> Value {
+        let mut value = json::transaction(&self.transaction);
+        value["cpu_ns"] = self.cpu_ns.into();
+        value
+    }
+}
+
+fn transactions(batch: &Batch, ring: &Ring) -> Vec<Shown> {
+    let words = |r| {
+        let transaction = Transaction::from_record(r, batch.context(r), ring.names());
+        Shown { cpu_ns: transaction.known_cpu_ns().filter(|_| knows_cpu(ring)), transaction }
+    };
     batch.records().iter().map(words).collect()
 }
 
 /// The last `count` of all rings together, oldest first.
-fn last(rings: &mut [Ring], count: usize) -> Result<Vec<Transaction>> {
+fn last(rings: &mut [Ring], count: usize) -> Result<Vec<Shown>> {
     let mut all = Vec::new();
     for ring in rings {
         all.extend(transactions(&ring.last(count)?, ring));
     }
-    all.sort_by_key(|t| t.start_ns.saturating_add_unsigned(t.elapsed_ns));
+    let end_ns = |t: &Transaction| t.start_ns.saturating_add_unsigned(t.elapsed_ns);
+    all.sort_by_key(|shown| end_ns(&shown.transaction));
     all.drain(..all.len().saturating_sub(count));
     Ok(all)
 }
 
 /// Transactions, a line each.
-fn list(transactions: &[Transaction], zone: &Zone) -> String {
+fn list(transactions: &[Shown], zone: &Zone) -> String {
     let heading = format!("start ({})", zone.name());
     let mut table =
         Table::new(&[&heading, "class", "elapsed", "CPU", "status", "chain", "context"]);
-    for t in transactions {
+    for Shown { transaction: t, cpu_ns } in transactions {
         table.row(vec![
             zone.instant(t.start_ns),
             t.class.to_string(),
             text::duration(t.elapsed_ns as f64),
-            known_duration(t.known_cpu_ns().map(|ns| ns as f64)),
+            known_duration(cpu_ns.map(|ns| ns as f64)),
             t.status.to_string(),
             t.chain.to_string(),
             context(t),
@@ -369,10 +407,13 @@ fn context(t: &Transaction) -> String {
     properties.chain(metrics).collect::<Vec<_>>().join(" ")
 }
 
-fn open_of(ring: &mut Ring) -> Result<Vec<Transaction>> {
+fn open_of(ring: &mut Ring) -> Result<Vec<Shown>> {
     let open = ring.open_transactions()?;
-    let words =
-        |o: &read::OpenTransaction| Transaction::from_record(&o.record, &o.context, ring.names());
+    // CPU time is measured at the end.
+    let words = |o: &read::OpenTransaction| Shown {
+        transaction: Transaction::from_record(&o.record, &o.context, ring.names()),
+        cpu_ns: None,
+    };
     Ok(open.iter().map(words).collect())
 }
 
@@ -431,7 +472,7 @@ fn as_json(args: &Live, rings: &mut [Ring]) -> Result<Value> {
                 .map(|(reason, n)| (reason.to_owned(), n.into()))
                 .collect::<serde_json::Map<_, Value>>(),
         });
-        let list = |all: Vec<Transaction>| all.iter().map(json::transaction).collect::<Value>();
+        let list = |all: Vec<Shown>| all.iter().map(Shown::json).collect::<Value>();
         if let Some(count) = args.last {
             value["last"] = list(transactions(&ring.last(count)?, ring));
         } else if args.open {
@@ -457,6 +498,6 @@ fn class_json(args: &Live, ring: &Ring, class: &ClassStatistics) -> Value {
     value["cpu"] = if knows_cpu(ring) { json::histogram(&class.cpu) } else { Value::Null };
     let worst = transactions(&class.worst, ring);
     let shown = worst.len().min(args.worst.unwrap_or(worst.len()));
-    value["worst"] = worst[..shown].iter().map(json::transaction).collect();
+    value["worst"] = worst[..shown].iter().map(Shown::json).collect();
     value
 }

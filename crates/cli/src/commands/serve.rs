@@ -17,7 +17,7 @@ use chronoscope_server::{
 };
 use chronoscope_store::clickhouse::{Cluster, Sink, TableOptions};
 use chronoscope_store::source::Source;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,6 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Runs the command.
 pub(crate) fn serve(args: &Serve) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
+    super::raise_open_files();
     // Without any of them SIGHUP ends the program, as when its terminal is closed.
     let has_files = args.tokens.is_some() || args.tls_cert.is_some();
     let reload = if has_files { interrupt::hang_up()? } else { Arc::default() };
@@ -231,11 +232,30 @@ struct Summary {
     /// When the last summary was, and how many rows had come by then.
     told: Option<(i64, u64)>,
     error: Option<String>,
+    /// Rings that cannot be read, as far as they were told.
+    failed: BTreeSet<(PathBuf, String)>,
 }
 
 impl Summary {
+    /// Tells of every ring that cannot be read, and of damage in one, once.
+    fn say_of_rings(&mut self, status: &Status) {
+        let failed = status.failed_rings.iter();
+        let failed = failed.map(|ring| (ring.path.clone(), ring.reason.clone()));
+        // Damage is told with its process: what is in `failed_rings` of it as well says more.
+        let damaged = status.processes.iter().filter_map(|process| {
+            let name = format!("{} process {}", process.application, process.pid);
+            Some((PathBuf::from(name), format!("damaged: {}", process.damage.as_ref()?)))
+        });
+        let now: BTreeSet<_> = failed.chain(damaged).collect();
+        for (ring, reason) in now.difference(&self.failed) {
+            Line::warn("ring").with("ring", ring.display()).with("reason", reason).say();
+        }
+        self.failed = now;
+    }
+
     /// Says how it goes. `without_progress`: on a terminal, too, nothing is overwritten.
     fn say(&mut self, status: &Status, received: Received, without_progress: bool) {
+        self.say_of_rings(status);
         if self.error != status.error {
             match &status.error {
                 Some(error) => {
@@ -297,7 +317,9 @@ fn troubles(status: &Status) -> impl Iterator<Item = (u64, &'static str, &'stati
         (status.lost_rows, "lost", "LOST"),
         (status.late_rows, "late", "late"),
         (status.damaged_rows, "damaged", "DAMAGED"),
+        (status.damaged_rings, "rings_damaged", "RINGS DAMAGED"),
         (status.failed_rings.len() as u64, "rings_unreadable", "rings unreadable"),
+        (status.waiting_rings, "rings_waiting", "rings wait"),
     ];
     troubles.into_iter().filter(|(count, ..)| *count > 0)
 }
@@ -329,7 +351,8 @@ mod tests {
         let gone = AgentStatus { rows: 3, ..AgentStatus::default() };
         let status = Status { rows: 100, at_ns: 7, agents: vec![agent, gone], ..Status::default() };
         let received = Received { otlp_sources: 2, otlp_rows: 4000 };
-        let line = Summary { told: Some((7 - 2_000_000_000, 123)), error: None };
+        let line =
+            Summary { told: Some((7 - 2_000_000_000, 123)), error: None, ..Summary::default() };
         assert_eq!(
             line.line("summary", &status, received).at(0),
             "1970-01-01T00:00:00.000Z info summary rows=4123 rows_per_s=2000 programs=0 agents=1 \

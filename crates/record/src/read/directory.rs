@@ -4,8 +4,8 @@ use super::error::RingError;
 use super::source::Source;
 use crate::layout::{
     BlockShape, CHUNK_MAX, CLASS_MAX, Chunk, ChunkKind, DEPTH_MAX, DIRECTORY_OFFSET, Frame,
-    HEADER_BYTES, Header, MAGIC, NAMES_CHUNK_BYTES, PAGE, PRIVATE, STARTED_A_CHUNK, VERSION,
-    context_bytes,
+    HEADER_BYTES, Header, MAGIC, NAMES_CHUNK_BYTES, NAMES_CHUNK_COUNT_MAX, PAGE, PRIVATE,
+    STARTED_A_CHUNK, VERSION, context_bytes,
 };
 use std::mem::offset_of;
 
@@ -65,6 +65,13 @@ impl Directory {
         Ok(())
     }
 
+    /// About how many bytes of memory it takes.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        // Each thread has a cursor beside its place.
+        let parts = self.names.len() + self.threads.len() + self.started.len();
+        (size_of::<Self>() + parts * 4 * size_of::<Part>()) as u64
+    }
+
     fn add(&mut self, chunk: Chunk, at: u64, with_private: bool) -> Result<(), RingError> {
         let position = u64::from(chunk.page) * PAGE as u64;
         if position < HEADER_BYTES as u64 {
@@ -84,6 +91,10 @@ impl Directory {
         };
         if chunk.pages as usize != bytes.div_ceil(PAGE) {
             let what = format!("chunk of {} pages, {} expected", chunk.pages, bytes.div_ceil(PAGE));
+            return Err(RingError::damaged(at, what));
+        }
+        if kind == ChunkKind::Names as u32 && list.len() >= NAMES_CHUNK_COUNT_MAX {
+            let what = format!("more than {NAMES_CHUNK_COUNT_MAX} chunks of names");
             return Err(RingError::damaged(at, what));
         }
         if list.iter().any(|part| part.index == chunk.index || part.position == position) {

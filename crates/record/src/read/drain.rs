@@ -49,6 +49,19 @@ pub(crate) struct Buffers {
     contexts: Vec<u8>,
 }
 
+/// Contexts for which memory is kept between drains, in bytes: those of a ring of the default size
+/// take a quarter of it.
+const CONTEXTS_KEPT: usize = 1 << 20;
+
+impl Buffers {
+    /// Gives back what an unusually large ring needed.
+    pub(crate) fn shrink(&mut self) {
+        if self.contexts.len() > CONTEXTS_KEPT {
+            self.contexts = Vec::new();
+        }
+    }
+}
+
 impl std::fmt::Debug for RawSlot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "RawSlot({})", self.sequence)
@@ -77,7 +90,8 @@ impl BlockReader<'_> {
     }
 
     /// Appends at most `max` records from sequence number `*next` on; `*next` moves behind what
-    /// was read, and behind a slot that is refused.
+    /// was read or overwritten, and behind a slot that is refused. Where the block has fewer
+    /// records than were read of it before, that is damage, and `*next` goes back.
     pub(crate) fn drain(
         &self,
         next: &mut u64,
@@ -88,7 +102,11 @@ impl BlockReader<'_> {
         let end = self.head()?.next_sequence;
         let oldest = end.saturating_sub(self.slot_count());
         let mut drained = Drained::default();
-        *next = (*next).min(end); // a cursor of another ring
+        if *next > end {
+            let what = format!("{end} records, of which {next} were read before");
+            *next = end;
+            return Err(RingError::damaged(self.part.position, what));
+        }
         if *next < oldest {
             drained.lapped += oldest - *next;
             *next = oldest;
@@ -135,8 +153,8 @@ impl BlockReader<'_> {
                 continue;
             }
             if slot.sequence != sequence + 1 {
-                let what = format!("slot says {}, {} expected", slot.sequence, sequence + 1);
-                return Err(RingError::damaged(slot_at, what));
+                let (found, expected) = (slot.sequence, sequence + 1);
+                return Err(RingError::Slot { position: slot_at, found, expected });
             }
             let mut record = slot.record;
             record.process = self.process;
@@ -153,7 +171,10 @@ impl BlockReader<'_> {
         let Some(first) = needed.next().map(|slot| slot.record) else { return Ok(0) };
         let last = needed.next_back().map_or(first, |slot| slot.record);
         let bytes = self.directory.header.context_bytes as usize;
-        buffers.contexts.resize(bytes, 0);
+        if buffers.contexts.len() < bytes {
+            // Of large ones only what is copied into takes memory: these come zeroed, untouched.
+            buffers.contexts = vec![0; bytes];
+        }
         let (from, to) = self.span(&first, &last)?.unwrap_or((0, bytes));
         let position = self.part.position + (self.directory.shape.context + from) as u64;
         self.source.read(position, &mut buffers.contexts[from..to])?;
@@ -180,6 +201,9 @@ impl BlockReader<'_> {
         if len == 0 || len > context::MAX_BYTES {
             return &[];
         }
+        // The buffer may be that of a larger ring.
+        let bytes = self.directory.header.context_bytes as usize;
+        let contexts = contexts.get(..bytes).unwrap_or(&[]);
         #[allow(clippy::cast_possible_truncation)] // offsets are kept modulo 2^32
         let age = u64::from((head as u32).wrapping_sub(record.context_offset));
         if age > contexts.len() as u64 || age > head {

@@ -14,6 +14,15 @@ pub enum RingError {
         /// What the system says.
         source: io::Error,
     },
+    /// What is there is not opened: no plain file or folder, or of somebody who must not put
+    /// rings there.
+    #[error("{}: {reason}", path.display())]
+    Refused {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why, and what to do.
+        reason: String,
+    },
     /// The first bytes are not a ring's. A process that is just starting writes them last.
     #[error("byte 0: {found:#018x} is not a ring's beginning")]
     NotARing {
@@ -38,6 +47,16 @@ pub enum RingError {
         position: u64,
         /// What is there and what should be.
         what: String,
+    },
+    /// A slot holds another record than its place says: that one record is lost.
+    #[error("byte {position}: slot says {found}, {expected} expected")]
+    Slot {
+        /// Where.
+        position: u64,
+        /// The record's number there.
+        found: u64,
+        /// The number that belongs there.
+        expected: u64,
     },
     /// The file is no core file of a 64-bit process.
     #[error("byte {position}: not a core file: {what}")]

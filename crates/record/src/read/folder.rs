@@ -1,23 +1,113 @@
-//! Rings in folders: finding them, and removing those that nobody writes any more.
+//! Rings in folders: finding them, whom to take them from, and removing those that nobody writes
+//! any more.
 
 use super::{Ring, RingError};
+use crate::{env, os};
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// The folder where programs of this user put their rings: `$CHRONOSCOPE_DIR`, else
 /// `/dev/shm/chronoscope-UID`.
 pub fn default_folder() -> PathBuf {
-    crate::env::folder()
+    env::folder()
+}
+
+/// The ring files in a folder, sorted; none where there is no such folder, or where
+/// [`rings_of`] refuses it.
+pub fn find_rings(folder: &Path) -> Vec<PathBuf> {
+    rings_of(folder).unwrap_or_default()
 }
 
 /// The ring files in a folder, sorted; none when there is no such folder.
-pub fn find_rings(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let mut rings: Vec<PathBuf> = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "ring"))
-        .collect();
+///
+/// # Errors
+/// When the folder cannot be read, or somebody else may have put rings there: it belongs neither
+/// to this user nor to root and is not shared with a group of this user's, or others may write to
+/// it. Root reads every user's folder, but not one of another user under root's own name.
+pub fn rings_of(folder: &Path) -> Result<Vec<PathBuf>, RingError> {
+    let failed = |source| RingError::Io { path: folder.to_owned(), source };
+    let found = match std::fs::symlink_metadata(folder) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(error)),
+    };
+    let refused = |reason: String| RingError::Refused { path: folder.to_owned(), reason };
+    if found.is_symlink() {
+        if !is_own(&found) {
+            return Err(refused(format!("it is a link of user {}: {USE_OWN}", found.uid())));
+        }
+        check_folder(folder, &std::fs::metadata(folder).map_err(failed)?).map_err(refused)?;
+    } else {
+        check_folder(folder, &found).map_err(refused)?;
+    }
+    let mut rings = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.extension().is_some_and(|extension| extension == "ring") {
+            rings.push(path);
+        }
+    }
     rings.sort();
-    rings
+    Ok(rings)
+}
+
+/// What to do about a folder that is refused. The recorder refuses the same folders.
+const USE_OWN: &str = "have it removed, or give programs and readers a folder of their own \
+                       (CHRONOSCOPE_DIR, --rings)";
+
+/// Whether rings are read from a folder; why not.
+fn check_folder(folder: &Path, found: &Metadata) -> Result<(), String> {
+    if !found.is_dir() {
+        return Err("it is no folder".to_owned());
+    }
+    // Under this user's name nobody else's is right, whatever it grants.
+    let is_under_own_name = folder.file_name() == Some(env::own_folder_name().as_ref());
+    let is_shared = found.mode() & 0o050 == 0o050 && os::is_in_group(found.gid());
+    let is_granted = os::user() == 0 || is_shared;
+    if !is_own(found) && (is_under_own_name || !is_granted) {
+        return Err(format!("it belongs to user {}: {USE_OWN}", found.uid()));
+    }
+    if found.mode() & 0o022 != 0 {
+        return Err(format!("others may write to it: {USE_OWN}, or chmod go-w"));
+    }
+    Ok(())
+}
+
+/// Whether a file is opened as a ring: a plain file of this user, of root or of the folder's
+/// owner. Root opens everybody's.
+///
+/// # Errors
+/// [`RingError::Refused`].
+pub(crate) fn check_file(path: &Path, found: &Metadata) -> Result<(), RingError> {
+    let refused = |reason: String| Err(RingError::Refused { path: path.to_owned(), reason });
+    if !found.is_file() {
+        return refused(format!("a {} is not opened as a ring: remove it", kind(found)));
+    }
+    let folder = path.parent().and_then(|folder| std::fs::metadata(folder).ok());
+    let is_of_folder = folder.is_some_and(|folder| folder.uid() == found.uid());
+    if is_own(found) || os::user() == 0 || is_of_folder {
+        return Ok(());
+    }
+    refused(format!("it belongs to user {}: it is not opened as a ring", found.uid()))
+}
+
+/// Whether something belongs to this user or to root.
+fn is_own(found: &Metadata) -> bool {
+    found.uid() == os::user() || found.uid() == 0
+}
+
+/// What a file is that is no plain one.
+fn kind(found: &Metadata) -> &'static str {
+    let kind = found.file_type();
+    match () {
+        () if kind.is_dir() => "folder",
+        () if kind.is_symlink() => "symbolic link",
+        () if kind.is_fifo() => "FIFO",
+        () if kind.is_socket() => "socket",
+        () => "device",
+    }
 }
 
 /// Removes a ring file whose process is no more; whether it did. Whatever was not drained is

@@ -30,21 +30,22 @@ mod statistics;
 
 pub use drain::{Cursors, Drained};
 pub use error::RingError;
-pub use folder::{default_folder, find_rings, remove_if_stale};
+pub use folder::{default_folder, find_rings, remove_if_stale, rings_of};
 pub use open::OpenTransaction;
 pub use statistics::ClassStatistics;
 
 use crate::layout::{Header, SWITCH_ENABLED, SWITCHES_OFFSET};
-use crate::{CpuMethod, Storage, liveness};
+use crate::{CpuMethod, Storage, liveness, os};
 use chronoscope_model::{Batch, ClassId, ClassName, Names, ProcessId, ProcessName};
 use core_file::CoreFile;
 use directory::{Directory, Part};
 use drain::{BlockReader, Buffers};
 use names::NamesReader;
 use source::Source;
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};
 use std::mem::offset_of;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -78,6 +79,10 @@ impl Counters {
     }
 }
 
+/// Memory that the rings of a folder may take together while they are open, in bytes: a program with
+/// 100 classes takes some 40 kB. Who may write rings could else take all that a reader has.
+pub const MEMORY_BYTES_MAX: u64 = 128 << 20;
+
 /// The ring of one process.
 #[derive(Debug)]
 pub struct Ring {
@@ -90,7 +95,11 @@ pub struct Ring {
     storage: Storage,
     /// The block that the next drain begins with, so that a busy thread cannot starve others.
     first: usize,
-    buffers: Buffers,
+}
+
+thread_local! {
+    /// What drains copy into. One for all rings that a thread reads: some have room for 64 MiB.
+    static BUFFERS: Cell<Buffers> = Cell::default();
 }
 
 impl Ring {
@@ -149,7 +158,6 @@ impl Ring {
             source,
             directory,
             first: 0,
-            buffers: Buffers::default(),
         };
         ring.names.names.add_process(ring.process.clone());
         ring.refresh_names()?;
@@ -225,12 +233,32 @@ impl Ring {
         self.names.refresh(&self.source, &self.directory)
     }
 
-    /// Appends at most `max_records` records that were written since `cursors` to `batch`, and
-    /// moves the cursors.
+    /// Looks whether the ring has all the parts that it says it has.
     ///
     /// # Errors
-    /// When the ring is damaged or was truncated. What was read before stays in the batch, and
-    /// the cursors stand behind it and behind a slot that was refused: the next call goes on.
+    /// When the ring is damaged or was truncated.
+    pub fn check(&mut self) -> Result<(), RingError> {
+        self.refresh_names()?;
+        let bytes = self.directory.shape.bytes as u64;
+        for part in &self.directory.threads {
+            let _: u8 = self.source.get(part.position + bytes - 1)?;
+        }
+        Ok(())
+    }
+
+    /// About how many bytes of memory the open ring takes: the names that were read, and where
+    /// its parts are. Whoever reads the rings of others bounds their sum.
+    pub fn memory_bytes(&self) -> u64 {
+        self.names.bytes + self.directory.memory_bytes()
+    }
+
+    /// Appends at most `max_records` records that were written since `cursors` to `batch`, and
+    /// moves the cursors: by each record read, overwritten or refused.
+    ///
+    /// # Errors
+    /// The first, when the ring is damaged or was truncated. What could be read of all threads is
+    /// in the batch, and the cursors stand behind it and behind a slot that was refused: the next
+    /// call goes on.
     pub fn drain(
         &mut self,
         cursors: &mut Cursors,
@@ -238,28 +266,27 @@ impl Ring {
         batch: &mut Batch,
     ) -> Result<Drained, RingError> {
         self.directory.refresh(&self.source)?;
-        let mut total = Drained::default();
-        let mut buffers = std::mem::take(&mut self.buffers);
+        let before = batch.len();
+        let mut lapped = 0;
+        let mut buffers = BUFFERS.take();
         let count = self.directory.threads.len();
         let mut result = Ok(());
         for step in 0..count {
-            let room = max_records as u64 - total.read;
-            if room == 0 || result.is_err() {
+            let room = max_records.saturating_sub(batch.len() - before);
+            if room == 0 {
                 break;
             }
             let part = self.directory.threads[(self.first + step) % count];
             let next = cursors.0.entry(part.index).or_insert(0);
-            match self.block(part).drain(next, room, batch, &mut buffers) {
-                Ok(drained) => {
-                    total.read += drained.read;
-                    total.lapped += drained.lapped;
-                }
-                Err(error) => result = Err(error),
+            match self.block(part).drain(next, room as u64, batch, &mut buffers) {
+                Ok(drained) => lapped += drained.lapped,
+                Err(error) => result = result.and(Err(error)),
             }
         }
         self.first = (self.first + 1) % count.max(1);
-        self.buffers = buffers;
-        result.map(|()| total)
+        buffers.shrink();
+        BUFFERS.set(buffers);
+        result.map(|()| Drained { read: (batch.len() - before) as u64, lapped })
     }
 
     fn block(&self, part: Part) -> BlockReader<'_> {
@@ -361,6 +388,7 @@ impl Ring {
         let position = SWITCHES_OFFSET as u64 + u64::from(index);
         std::fs::OpenOptions::new()
             .write(true)
+            .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW)
             .open(path)
             .and_then(|file| file.write_all_at(&[new], position))
             .map_err(|source| RingError::Io { path: path.clone(), source })?;
@@ -370,6 +398,21 @@ impl Ring {
     fn switch(&self, index: u32) -> Result<u8, RingError> {
         self.source.get(SWITCHES_OFFSET as u64 + u64::from(index))
     }
+}
+
+/// How much later than its ring a process may seem to have begun: the kernel counts in ticks, and
+/// the clock may have been set since.
+const START_WITHIN_NS: i64 = 2_000_000_000;
+
+/// Whether a process that recorded still runs on this host: there is one of its number that began
+/// no later than its ring. Not where its ring is: [`Ring::is_alive`] asks more exactly.
+pub fn is_running(process: &ProcessName) -> bool {
+    let age_ns = || os::uptime_ns()?.checked_sub(os::running_since_boot_ns(process.pid)?);
+    process.host == os::host()
+        && age_ns().is_some_and(|age_ns| {
+            let began_ns = chronoscope_clock::utc_now_ns().saturating_sub_unsigned(age_ns);
+            began_ns <= process.start_ns.saturating_add(START_WITHIN_NS)
+        })
 }
 
 /// A text whose first byte is its length.

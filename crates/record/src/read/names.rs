@@ -15,7 +15,12 @@ pub(crate) struct NamesReader {
     pub(crate) by_index: HashMap<u32, ClassId>,
     /// How far each chunk was read.
     read: HashMap<u32, u64>,
+    /// About how many bytes of memory the names take.
+    pub(crate) bytes: u64,
 }
+
+/// What a name takes besides its text, in bytes: its places in the tables, and two allocations.
+const NAME_BYTES: u64 = 256;
 
 impl NamesReader {
     /// Reads what was added; whether anything was.
@@ -76,7 +81,10 @@ impl NamesReader {
             return None;
         }
         self.by_index.insert(index, ClassId::of(&application, &class));
-        Some(self.names.add_class(ClassName { application, class }))
+        let bytes = NAME_BYTES + (application.len() + class.len()) as u64;
+        let is_new = self.names.add_class(ClassName { application, class });
+        self.bytes += if is_new { bytes } else { 0 };
+        Some(is_new)
     }
 
     fn add_path(&mut self, body: &[u8]) -> Option<bool> {
@@ -84,7 +92,9 @@ impl NamesReader {
             .chunks_exact(8)
             .map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap_or_default()));
         let id = PathId(words.next()?);
-        Some(self.names.add_path(id, words.map(ClassId).collect()))
+        let is_new = self.names.add_path(id, words.map(ClassId).collect());
+        self.bytes += if is_new { NAME_BYTES + body.len() as u64 } else { 0 };
+        Some(is_new)
     }
 }
 

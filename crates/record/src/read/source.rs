@@ -3,10 +3,11 @@
 
 use super::core_file::CoreFile;
 use super::error::RingError;
+use super::folder;
 use bytemuck::Pod;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,9 +23,19 @@ pub(crate) enum Source {
 }
 
 impl Source {
+    /// Opens a ring file; refuses what is no plain file of somebody who may put rings there.
     pub(crate) fn open(path: &Path) -> Result<Self, RingError> {
-        let file =
-            File::open(path).map_err(|source| RingError::Io { path: path.to_owned(), source })?;
+        let io = |source| RingError::Io { path: path.to_owned(), source };
+        // Opening a device may already do something: it is refused before.
+        folder::check_file(path, &std::fs::symlink_metadata(path).map_err(io)?)?;
+        let file = OpenOptions::new()
+            .read(true)
+            // Without O_NONBLOCK, opening a FIFO waits for somebody who writes it.
+            .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW | libc::O_CLOEXEC)
+            .open(path)
+            .map_err(io)?;
+        // It may have been replaced meanwhile.
+        folder::check_file(path, &file.metadata().map_err(io)?)?;
         Ok(Self::File { file, path: path.to_owned() })
     }
 

@@ -8,7 +8,7 @@ use super::{Api, beside, cpu};
 use axum::Json;
 use axum::extract::State;
 use chronoscope_model::{ChainId, ClassName, Names, ProcessId, Record, Transaction};
-use chronoscope_record::read::{Ring, RingError, find_rings};
+use chronoscope_record::read::{Ring, RingError, find_rings, rings_of};
 use chronoscope_store::ask::ClassSelector;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -115,9 +115,16 @@ pub(super) async fn rings(
 ) -> Result<Json<Rings>, ApiError> {
     beside(move || {
         let mut answer = Rings { rings: Vec::new(), failed: Vec::new() };
-        for path in find_rings(&api.rings) {
+        let found = rings_of(&api.rings).unwrap_or_else(|error| {
+            answer.failed.push(error.to_string());
+            Vec::new()
+        });
+        for path in found {
             match Ring::open(&path).and_then(|mut ring| row(&mut ring)) {
                 Ok(row) => answer.rings.push(row),
+                Err(error @ (RingError::Refused { .. } | RingError::Io { .. })) => {
+                    answer.failed.push(error.to_string());
+                }
                 Err(error) => answer.failed.push(format!("{}: {error}", path.display())),
             }
         }

@@ -8,7 +8,7 @@ mod tally;
 pub(crate) use follow::Follower;
 
 use crate::api::{Judgement, LimitReport};
-use chronoscope_collect::{AgentStatus, Status};
+use chronoscope_collect::{AgentStatus, ProcessStatus, Status};
 use page::Page;
 use std::collections::BTreeSet;
 use tally::{BOUNDS_NS, Buckets, Tally};
@@ -75,6 +75,7 @@ fn of_status(page: &mut Page, status: &Status) {
         ("durable_rows_total", "Rows that survive anything.", status.durable_rows),
         ("sealed_rows_total", "Rows in segments.", status.sealed_rows),
         ("lost_rows_total", "Rows overwritten before they were read.", status.lost_rows),
+        ("damaged_rings_total", "Rings that lost rows to damage.", status.damaged_rings),
         ("late_rows_total", "Rows that came after sealing.", status.late_rows),
         ("damaged_rows_total", "Rows that could not be read back.", status.damaged_rows),
         ("expired_rows_total", "Rows deleted for age or space.", status.expired_rows),
@@ -91,6 +92,8 @@ fn of_status(page: &mut Page, status: &Status) {
             status.unsealed_bytes as f64,
         ),
         ("log_bytes", "Bytes of the write-ahead log.", status.log_bytes as f64),
+        ("waiting_rings", "Rings that wait for being opened.", status.waiting_rings as f64),
+        ("unreadable_rings", "Rings that cannot be read.", status.failed_rings.len() as f64),
         ("refused", "1 while rows are refused.", on(status.refused)),
         ("running", "1 while the collector is at work.", on(status.running)),
     ];
@@ -105,13 +108,29 @@ fn of_status(page: &mut Page, status: &Status) {
 }
 
 fn of_processes(page: &mut Page, status: &Status) {
-    let lost = "process_lost_rows_total";
-    page.family(lost, "counter", "Rows a process overwrote before they were read.");
-    for process in &status.processes {
-        let pid = process.pid.to_string();
-        let labels =
-            [("application", process.application.as_str()), ("host", &process.host), ("pid", &pid)];
-        page.sample(lost, &labels, process.lost_rows);
+    type Of = fn(&ProcessStatus) -> u64;
+    let families: [(&str, &str, &str, Of); 2] = [
+        (
+            "process_lost_rows_total",
+            "counter",
+            "Rows a process overwrote before they were read.",
+            |process| process.lost_rows,
+        ),
+        (
+            "process_ring_damaged",
+            "gauge",
+            "1 where a process's ring has lost rows to damage.",
+            |process| u64::from(process.damage.is_some()),
+        ),
+    ];
+    for (name, kind, help, of) in families {
+        page.family(name, kind, help);
+        for process in &status.processes {
+            let pid = process.pid.to_string();
+            let (application, host) = (process.application.as_str(), process.host.as_str());
+            let labels = [("application", application), ("host", host), ("pid", &pid)];
+            page.sample(name, &labels, of(process));
+        }
     }
 }
 

@@ -47,8 +47,12 @@ fn asked(query: &str) -> impl Iterator<Item = &str> {
 
 /// A page with every metric on it, and names that try to break it.
 fn full() -> String {
-    let process =
-        ProcessStatus { application: "a\"b\n".into(), lost_rows: 7, ..Default::default() };
+    let process = ProcessStatus {
+        application: "a\"b\n".into(),
+        lost_rows: 7,
+        damage: Some("cut".into()),
+        ..Default::default()
+    };
     let agent = AgentStatus {
         id: "0a".into(),
         host: "h".into(),

@@ -67,6 +67,8 @@ pub struct PathAnswer {
 pub struct Losses {
     /// Rows that processes overwrote in their rings before they were read, or dropped.
     pub lost_rows: u64,
+    /// How often rows were lost that nobody counted, with a ring that was damaged or removed.
+    pub uncounted_losses: u64,
     /// Rows of the log that could not be read back.
     pub damaged_rows: u64,
     /// Rows deleted for their age or for space.

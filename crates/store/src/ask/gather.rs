@@ -114,6 +114,7 @@ pub(super) fn gather<T>(
     damage.extend(task.damage.into_inner().unwrap_or_default());
     let losses = Losses {
         lost_rows: ledger.lost_rows(),
+        uncounted_losses: ledger.losses.uncounted(),
         damaged_rows: ledger.damaged_rows,
         expired_rows: snapshot.expired_rows(),
         damage,

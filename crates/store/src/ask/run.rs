@@ -80,6 +80,7 @@ pub fn ask_watched(
     damage.extend(unreadable);
     let losses = Losses {
         lost_rows: ledger.lost_rows(),
+        uncounted_losses: ledger.losses.uncounted(),
         damaged_rows: ledger.damaged_rows,
         expired_rows: snapshot.expired_rows(),
         damage,

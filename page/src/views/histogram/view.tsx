@@ -92,6 +92,7 @@ function Parameters({ answer }: { answer: HistogramAnswer }) {
   ];
   const left: readonly (readonly [string, number])[] = [
     ['incomplete chains', counts.incomplete], ['negative durations', counts.negative], ['rows lost by recorders', losses.lost_rows],
+    ['losses of unknown size', losses.uncounted_losses],
     ['damaged rows', losses.damaged_rows], ['expired rows', losses.expired_rows],
   ];
   return (

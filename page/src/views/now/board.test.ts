@@ -9,7 +9,7 @@ function now(applications: Record<string, Record<string, number>>, window = 60):
   return {
     at_ns: at, as_of_ns: at, window_s: window, live: true, alarms: [], limits: [], damage: [],
     applications: Object.entries(applications).map(([application, classes]) => ({
-      application, processes: 1, hosts: ['a'], lost_rows: 0, open: 0,
+      application, processes: 1, hosts: ['a'], lost_rows: 0, damaged_rings: 0, open: 0,
       classes: Object.entries(classes).map(([name, p99]) => ({
         class: name, count: p99 === 0 ? 0 : 10, rate_per_s: 1, p50_ns: 1, p99_ns: p99, max_ns: p99, cpu_share: null, open: 0, not_good: 0, limit: null,
       })),

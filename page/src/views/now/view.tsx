@@ -163,6 +163,7 @@ function Application({ row }: { row: ApplicationRow }) {
             {last.open > 0 && ` · ${formatCount(last.open)} open`}
           </span>
           {last.lost_rows > 0 && <span class="of-application bad">{formatCount(last.lost_rows)} records lost</span>}
+          {last.damaged_rings > 0 && <span class="of-application bad">{formatCount(last.damaged_rings)} {last.damaged_rings === 1 ? 'ring' : 'rings'} damaged: an unknown number of records lost</span>}
         </th>
       </tr>
       {row.classes.map((each) => <Class key={each.name} row={each} />)}

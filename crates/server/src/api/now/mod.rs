@@ -80,6 +80,8 @@ pub(super) struct Application {
     hosts: Vec<String>,
     /// Rows that its processes overwrote before they were read, ever.
     lost_rows: u64,
+    /// Rings of its processes in which damage was found: each has lost rows, of unknown number.
+    damaged_rings: u64,
     /// Transactions that have not ended, of processes on this host.
     open: u64,
     classes: Vec<Class>,
@@ -300,6 +302,7 @@ impl Seen {
             processes: 0,
             hosts: Vec::new(),
             lost_rows: 0,
+            damaged_rings: 0,
             open: 0,
             classes: Vec::new(),
         };
@@ -309,6 +312,7 @@ impl Seen {
             let of = applications.entry(name.clone()).or_insert_with(|| empty(name));
             of.processes += u64::from(process.alive && self.live);
             of.lost_rows += process.lost_rows;
+            of.damaged_rings += u64::from(process.damage.is_some());
             hosts.entry(name.clone()).or_default().insert(process.host.clone());
         }
         for (name, sums) in self.classes {

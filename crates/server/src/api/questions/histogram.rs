@@ -74,6 +74,8 @@ pub(in crate::api) struct CountsView {
 pub(in crate::api) struct LossesView {
     /// Overwritten in rings before they were read, or dropped.
     lost_rows: u64,
+    /// How often rows were lost that nobody counted: with a ring that was damaged or removed.
+    uncounted_losses: u64,
     /// Of the log or of segments, not readable.
     damaged_rows: u64,
     /// Deleted for age or space.
@@ -135,6 +137,7 @@ fn view(found: &Answer, count: usize, scale: AxisScale) -> HistogramAnswer {
         },
         losses: LossesView {
             lost_rows: losses.lost_rows,
+            uncounted_losses: losses.uncounted_losses,
             damaged_rows: losses.damaged_rows + damaged,
             expired_rows: losses.expired_rows,
         },
