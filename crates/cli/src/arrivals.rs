@@ -63,6 +63,8 @@ pub(crate) fn lines(arrivals: &Arrivals, zone: &Zone) -> String {
         let later = text::count(totals.roots - arrivals.judged.roots);
         let at = zone.instant(at);
         text += &format!("  judged are roots that started before {at}: {later} started later\n");
+        // A lower bound: what has not ended is in no file.
+        text += "  roots that have not ended have no row yet and are not among them\n";
     }
     text
 }

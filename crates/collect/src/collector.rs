@@ -2,6 +2,7 @@
 
 use crate::ingest::Ingest;
 use crate::intake::{self, Rings};
+use crate::scrub::Scrub;
 use crate::sink::Sink;
 use crate::status::Status;
 use chronoscope_clock as clock;
@@ -93,7 +94,17 @@ impl Collector {
             remove_rings: self.options.remove_rings,
             application: self.options.application.clone(),
         };
-        let add = |status: &mut Status| status.agents = self.ingest.agents();
-        intake::run(&Sink::Store(self.store.clone()), &rings, stop, &add, tell, || ())
+        let scrub = Scrub::new(self.options.data_dir.clone());
+        let add = |status: &mut Status| {
+            status.agents = self.ingest.agents();
+            scrub.fill(status);
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| scrub.run());
+            let last =
+                intake::run(&Sink::Store(self.store.clone()), &rings, stop, &add, tell, || ());
+            scrub.stop();
+            last
+        })
     }
 }

@@ -30,6 +30,7 @@ mod ingest;
 mod intake;
 mod keeping;
 pub mod protocol;
+mod scrub;
 mod share;
 mod sink;
 mod source;
@@ -41,7 +42,7 @@ pub use agent::{Agent, AgentError, AgentOptions, Target, TargetError};
 pub use collector::{CollectError, Collector, Options};
 pub use descriptors::raise_open_files;
 pub use ingest::{Ingest, IngestError, Receipt, Source};
-pub use status::{AgentStatus, DeliveryStatus, FailedRing, ProcessStatus, Status};
+pub use status::{AgentStatus, DeliveryStatus, FailedRing, ProcessStatus, ScrubStatus, Status};
 
 use std::time::Duration;
 

@@ -52,6 +52,8 @@ pub struct Status {
     pub refused: bool,
     /// What went wrong last and has not gone right since.
     pub error: Option<String>,
+    /// The last reading of the whole store.
+    pub scrub: ScrubStatus,
     /// The processes whose rings are there, and those that lost rows.
     pub processes: Vec<ProcessStatus>,
     /// Rings that wait for being opened: no more may be open at once under the limit of open
@@ -65,6 +67,24 @@ pub struct Status {
     pub agents: Vec<AgentStatus>,
     /// How an agent's delivering goes; `None` where rows stay on this host.
     pub delivery: Option<DeliveryStatus>,
+}
+
+/// What the last reading of the whole store found; a store is read once a week.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ScrubStatus {
+    /// When it ended: UTC, nanoseconds since 1970; `None` where the store was never read as a whole.
+    pub ended_ns: Option<i64>,
+    /// Segments that were read since the collector started.
+    pub segments: u64,
+    /// Bytes of them and of their sketches.
+    pub bytes: u64,
+    /// Segments without checksums among them.
+    pub unverified_segments: u64,
+    /// Files that are not what was written.
+    pub damaged_files: u64,
+    /// What is to be done about it, or why the store could not be read.
+    pub error: Option<String>,
 }
 
 /// An agent, as the collector sees it.

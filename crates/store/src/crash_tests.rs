@@ -153,7 +153,7 @@ fn steps_of_a_life() -> u64 {
     let dir = tempdir();
     let crash = Arc::new(Crash::at(u64::MAX, 0));
     let mut told = Told::default();
-    live(Disk { crash: Some(crash.clone()) }, dir.path(), &mut told).unwrap();
+    live(Disk { crash: Some(crash.clone()), ..Disk::default() }, dir.path(), &mut told).unwrap();
     assert_eq!(told.durable, 90);
     assert!(told.expired > 0 && told.merged > 0, "the life must come to all: {told:?}");
     check(dir.path(), &told, "no crash");
@@ -174,7 +174,8 @@ fn a_crash_at_any_step_loses_and_doubles_nothing() {
             let dir = tempdir();
             let crash = Arc::new(Crash::at(at, torn));
             let mut told = Told::default();
-            let result = live(Disk { crash: Some(crash.clone()) }, dir.path(), &mut told);
+            let result =
+                live(Disk { crash: Some(crash.clone()), ..Disk::default() }, dir.path(), &mut told);
             assert!(result.is_err(), "step {at} of {steps} was not reached");
             if power {
                 crash.lose_power(undo, keep);
@@ -198,7 +199,7 @@ fn an_error_at_any_step_that_passes_loses_and_doubles_nothing() {
             let dir = tempdir();
             let crash = Arc::new(Crash::passing(at, 100, code));
             let mut told = Told::default();
-            let disk = Disk { crash: Some(crash) };
+            let disk = Disk { crash: Some(crash), ..Disk::default() };
             let result = live(disk.clone(), dir.path(), &mut told);
             let what = format!("step {at}, error {code}");
             check(dir.path(), &told, &what);

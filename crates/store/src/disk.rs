@@ -4,17 +4,51 @@
 //! and in the middle of each one of them.
 
 use crate::StoreError;
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, IoSlice, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 #[cfg(test)]
 use crate::crash::Crash;
 
+/// Who may read what is created.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Its owner only: rows say what a system does, in properties even with what.
+    #[default]
+    Owner,
+    /// The owner's group too.
+    Group,
+    /// Whoever the process's umask lets: a file that was asked for by its name.
+    Umask,
+}
+
+impl Access {
+    /// Of a file.
+    pub(crate) const fn of_file(self) -> u32 {
+        match self {
+            Self::Owner => 0o600,
+            Self::Group => 0o640,
+            Self::Umask => 0o666,
+        }
+    }
+
+    /// Of a directory.
+    const fn of_dir(self) -> u32 {
+        match self {
+            Self::Owner => 0o700,
+            Self::Group => 0o750,
+            Self::Umask => 0o777,
+        }
+    }
+}
+
 /// Changes files in a store's directory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Disk {
+    pub(crate) access: Access,
     #[cfg(test)]
     pub(crate) crash: Option<Arc<Crash>>,
 }
@@ -28,16 +62,26 @@ pub(crate) struct DiskFile {
 }
 
 impl Disk {
+    /// A disk whose files those may read.
+    #[allow(clippy::needless_update)] // tests have another field
+    pub(crate) fn of(access: Access) -> Self {
+        Self { access, ..Self::default() }
+    }
+
     /// Creates a directory and its parents, where they are missing.
     pub(crate) fn create_dirs(&self, path: &Path) -> Result<(), StoreError> {
         self.step("create directory", path)?;
-        std::fs::create_dir_all(path).map_err(StoreError::io("create directory", path))
+        let mut builder = DirBuilder::new();
+        let created = builder.recursive(true).mode(self.access.of_dir()).create(path);
+        created.map_err(StoreError::io("create directory", path))
     }
 
     /// Creates a file, empty; one that is there already was left by a crash and is replaced.
     pub(crate) fn create(&self, path: &Path) -> Result<DiskFile, StoreError> {
         self.step("create", path)?;
-        let file = OpenOptions::new().write(true).create(true).truncate(true).open(path);
+        let mut options = OpenOptions::new();
+        let options = options.write(true).create(true).truncate(true);
+        let file = options.mode(self.access.of_file()).open(path);
         let file = Arc::new(file.map_err(StoreError::io("create", path))?);
         #[cfg(test)]
         self.note(|crash| crash.created(path));

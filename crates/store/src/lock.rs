@@ -1,8 +1,10 @@
 //! One writer to a store.
 
+use crate::disk::Access;
 use crate::{StoreError, layout};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -18,13 +20,14 @@ pub(crate) struct Lock {
 
 impl Lock {
     /// Takes the right, or says who has it.
-    pub(crate) fn take(dir: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn take(dir: &Path, access: Access) -> Result<Self, StoreError> {
         let path = layout::lock(dir);
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
             .create(true)
             .truncate(false)
+            .mode(access.of_file())
             .open(&path)
             .map_err(StoreError::io("open", &path))?;
         let mut taken = file.try_lock();
@@ -87,26 +90,27 @@ impl Drop for Lock {
 mod tests {
     use super::{Lock, writer};
     use crate::StoreError;
+    use crate::disk::Access;
 
     #[test]
     fn who_writes_is_known_while_he_does() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(writer(dir.path()), None);
-        let lock = Lock::take(dir.path()).unwrap();
+        let lock = Lock::take(dir.path(), Access::Owner).unwrap();
         assert_eq!(writer(dir.path()), Some(format!("process {}", std::process::id())));
         drop(lock);
         assert_eq!(writer(dir.path()), None);
-        drop(Lock::take(dir.path()).unwrap());
+        drop(Lock::take(dir.path(), Access::Owner).unwrap());
     }
 
     #[test]
     fn a_child_being_started_does_not_keep_the_lock() {
         let dir = tempfile::tempdir().unwrap();
-        let lock = Lock::take(dir.path()).unwrap();
+        let lock = Lock::take(dir.path(), Access::Owner).unwrap();
         let inherited = lock.file.try_clone().unwrap();
-        assert!(matches!(Lock::take(dir.path()), Err(StoreError::Locked { .. })));
+        assert!(matches!(Lock::take(dir.path(), Access::Owner), Err(StoreError::Locked { .. })));
         drop(lock);
-        drop(Lock::take(dir.path()).unwrap());
+        drop(Lock::take(dir.path(), Access::Owner).unwrap());
         drop(inherited);
     }
 }

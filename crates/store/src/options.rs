@@ -22,6 +22,9 @@ pub struct Options {
     /// Oldest minutes are deleted while the store takes more than this; `None` for no bound.
     /// Default: none.
     pub keep_bytes: Option<u64>,
+    /// Whether the owner's group may read what is written. Default: no, nobody but the owner may.
+    /// Directories that are there already stay as they are.
+    pub group_readable: bool,
 }
 
 impl Default for Options {
@@ -34,6 +37,7 @@ impl Default for Options {
             merge_rows_max: 4_000_000,
             keep: None,
             keep_bytes: None,
+            group_readable: false,
         }
     }
 }

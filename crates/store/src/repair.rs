@@ -4,7 +4,7 @@
 
 use crate::check::{files, verify_segment};
 use crate::checked::end_checksum;
-use crate::disk::Disk;
+use crate::disk::{Access, Disk};
 use crate::lock::Lock;
 use crate::manifest::{Manifest, SegmentEntry};
 use crate::replay::replay;
@@ -14,6 +14,7 @@ use crate::wal::{self, DurableEnd};
 use crate::{Append, Damage, Kind, Options, ParquetRows, Segment, Slot, Store, StoreError, layout};
 use chronoscope_model::{Batch, ClassId, ClassName, Names, PathId, Record, Transaction};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// What a repair did, or would do.
@@ -49,8 +50,11 @@ type Key = (u64, u64, u64, i64);
 /// it, or [`StoreError::Io`].
 pub fn repair(dir: &Path, dry_run: bool, now_ns: i64) -> Result<Repaired, StoreError> {
     std::fs::read_dir(dir).map_err(StoreError::io("open store", dir))?;
-    let lock = Lock::take(dir)?;
-    let disk = Disk::default();
+    // As the store is: who may read it does not change.
+    let mode = std::fs::metadata(layout::segment_dir(dir)).map_or(0, |of| of.permissions().mode());
+    let is_shared = mode & 0o040 != 0;
+    let disk = Disk::of(if is_shared { Access::Group } else { Access::Owner });
+    let lock = Lock::take(dir, disk.access)?;
     let mut work = Work::new(dir);
     match Manifest::of_store(dir) {
         Ok(None) => return Ok(work.report),
@@ -73,7 +77,8 @@ pub fn repair(dir: &Path, dry_run: bool, now_ns: i64) -> Result<Repaired, StoreE
     }
     drop(lock);
     if !work.stranded.is_empty() {
-        let store = Store::open(dir, Options::default(), now_ns)?;
+        let options = Options { group_readable: is_shared, ..Options::default() };
+        let store = Store::open(dir, options, now_ns)?;
         store.append(&Append { batch: Some(&work.stranded), ..Append::default() }, now_ns)?;
         store.sync()?;
     }

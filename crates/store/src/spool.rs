@@ -135,7 +135,7 @@ impl Spool {
         now_ns: i64,
     ) -> Result<Self, StoreError> {
         disk.create_dirs(&layout::log_dir(dir))?;
-        let lock = Lock::take(dir)?;
+        let lock = Lock::take(dir, disk.access)?;
         let id = identity::read_or_make(&disk, dir, now_ns)?;
         disk.sync_dir(dir)?;
         let manifest = Manifest::read(dir)?.unwrap_or_default();
@@ -237,7 +237,7 @@ impl Spool {
         intake.forget_synced(appends);
         drop(intake);
         if let Some(end) = unsynced.durable_end(row) {
-            end.write(&self.dir)?;
+            end.write(&self.dir, self.disk.access)?;
         }
         *durable = appends;
         self.durable_row.fetch_max(row, Ordering::Release);

@@ -1,6 +1,6 @@
 //! The writer's side of a store.
 
-use crate::disk::Disk;
+use crate::disk::{Access, Disk};
 use crate::keep::Keeper;
 use crate::lock::Lock;
 use crate::manifest::Manifest;
@@ -143,7 +143,8 @@ impl Store {
     /// [`StoreError::Locked`] when another process writes it, [`StoreError::Damaged`] when its
     /// manifest is, [`StoreError::Newer`] when a newer program wrote it, or [`StoreError::Io`].
     pub fn open(dir: &Path, options: Options, now_ns: i64) -> Result<Self, StoreError> {
-        Self::open_on(Disk::default(), dir, options, now_ns)
+        let access = if options.group_readable { Access::Group } else { Access::Owner };
+        Self::open_on(Disk::of(access), dir, options, now_ns)
     }
 
     pub(crate) fn open_on(
@@ -158,7 +159,7 @@ impl Store {
         for sub in [layout::log_dir(dir), layout::segment_dir(dir), layout::sketch_dir(dir)] {
             disk.create_dirs(&sub)?;
         }
-        let lock = Lock::take(dir)?;
+        let lock = Lock::take(dir, disk.access)?;
         disk.sync_dir(dir)?;
         let manifest = match Manifest::of_store(dir)? {
             Some(manifest) => manifest,
@@ -270,7 +271,7 @@ impl Store {
         intake.log.synced(&unsynced);
         drop(intake);
         if let Some(end) = unsynced.durable_end(row) {
-            end.write(&self.dir)?;
+            end.write(&self.dir, self.disk.access)?;
         }
         *durable = appends;
         self.durable_row.fetch_max(row, Ordering::Release);

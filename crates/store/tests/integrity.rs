@@ -235,6 +235,30 @@ fn a_clock_forty_days_ahead_deletes_nothing_until_it_is_confirmed() {
 }
 
 #[test]
+fn nobody_but_its_owner_reads_a_store_unless_the_group_may() {
+    use std::os::unix::fs::PermissionsExt;
+    for (group_readable, file, folder) in [(false, 0o600, 0o700), (true, 0o640, 0o750)] {
+        let dir = tempfile::tempdir().unwrap();
+        let data = dir.path().join("data");
+        let options = Options { group_readable, ..Options::default() };
+        let store = open(&data, options, 100);
+        let mut chains = Chains::default();
+        let rows = chains.batch(100, 2);
+        append(&store, &chains, &rows, 100);
+        store.seal_all(0).unwrap();
+        append(&store, &chains, &rows, 100);
+        store.sync().unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let mut all = files(&data);
+        all.push(data.join("lock"));
+        assert_eq!(all.len(), 6, "{all:?}");
+        assert_eq!(all.iter().map(|path| mode(path)).collect::<Vec<_>>(), [file; 6], "{all:?}");
+        let folders = ["", "log", "segments", "sketches"].map(|sub| mode(&data.join(sub)));
+        assert_eq!(folders, [folder; 4]);
+    }
+}
+
+#[test]
 fn a_damaged_segment_is_told_and_taken_out_by_a_repair() {
     let dir = tempfile::tempdir().unwrap();
     store(dir.path());

@@ -210,6 +210,9 @@ pub(crate) struct Serve {
     /// Remove the oldest when more than this is stored: 500M, 20G, 1T
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) keep_size: Option<u64>,
+    /// Let the group of this process read what is stored; without it nobody but its user may
+    #[arg(long)]
+    pub(crate) group: bool,
     /// Stop after this time
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) duration: Option<Duration>,

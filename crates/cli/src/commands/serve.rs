@@ -39,6 +39,7 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
     options.store.wait = args.wait_late;
     options.store.keep = args.keep_age;
     options.store.keep_bytes = args.keep_size;
+    options.store.group_readable = args.group;
     // All that can be refused is refused before a folder is made and anything is announced.
     let bound = match args.listen {
         Some(address) => Some(bind(listening(args, address, data_dir.clone())?)?),

@@ -77,7 +77,8 @@ impl<R: Read> JournalReader<R> {
         let mut head = Vec::new();
         (&mut input).take(MAGIC.len() as u64).read_to_end(&mut head)?;
         let torn = MAGIC.starts_with(&head) && head.len() < MAGIC.len();
-        if !torn && head[..7] != MAGIC[..7] {
+        // Of fewer octets than seven nothing can be said but that they are no beginning of it.
+        if !torn && (head.len() < MAGIC.len() || head[..7] != MAGIC[..7]) {
             return Err(JournalError::Magic(head));
         }
         if !torn && head[7] != MAGIC[7] {

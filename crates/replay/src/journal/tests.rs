@@ -48,6 +48,14 @@ fn a_tail_torn_at_any_octet_is_cut_and_said() {
 }
 
 #[test]
+fn a_short_file_that_is_no_beginning_of_a_journal_is_refused() {
+    for octets in [&b"x"[..], b"CHRX", b"chrjnl", b"CHRJNLx"] {
+        let refused = JournalReader::new(octets);
+        assert!(matches!(refused, Err(JournalError::Magic(_))), "{octets:?}");
+    }
+}
+
+#[test]
 fn damage_in_the_middle_and_future_versions_are_refused_by_name() {
     let folder = written(&[input(1, "a", b"one"), input(2, "a", b"two")], Limits::default());
     let mut octets = std::fs::read(folder.path().join("0000000000.journal")).unwrap();

@@ -1,6 +1,6 @@
 //! Rows into one Parquet file outside of a store, with the columns and encodings of a segment.
 
-use crate::disk::Disk;
+use crate::disk::{Access, Disk};
 use crate::rows::Rows;
 use crate::segment::{Columns, Order, SegmentWriter, parquet_error};
 use crate::{Slot, StoreError};
@@ -25,7 +25,7 @@ impl ParquetWriter {
     /// # Errors
     /// [`StoreError::Io`] or [`StoreError::Parquet`] when it cannot be written.
     pub fn create(path: &Path) -> Result<Self, StoreError> {
-        let writer = SegmentWriter::transactions(&Disk::default(), path)?;
+        let writer = SegmentWriter::transactions(&Disk::of(Access::Umask), path)?;
         Ok(Self { writer, path: path.to_owned() })
     }
 

@@ -4,7 +4,7 @@ use super::columns::Columns;
 use super::order::Order;
 use super::parquet_file::{SegmentWriter, parquet_error};
 use crate::StoreError;
-use crate::disk::Disk;
+use crate::disk::{Access, Disk};
 use crate::rows::Rows;
 use chronoscope_model::{Batch, Names};
 use std::path::Path;
@@ -21,7 +21,7 @@ pub fn write_segment(
     order: Order,
 ) -> Result<u64, StoreError> {
     let rows = Rows::of(batch);
-    let mut writer = SegmentWriter::transactions(&Disk::default(), path)?;
+    let mut writer = SegmentWriter::transactions(&Disk::of(Access::Umask), path)?;
     for batch in Columns::new(&rows, names, order).batches() {
         writer.write(&batch.map_err(|error| parquet_error(path, error.into()))?)?;
     }

@@ -118,7 +118,7 @@ fn steps_of_a_life() -> u64 {
     let dir = tempdir();
     let crash = Arc::new(Crash::at(u64::MAX, 0));
     let mut told = Told::default();
-    live(Disk { crash: Some(crash.clone()) }, dir.path(), &mut told).unwrap();
+    live(Disk { crash: Some(crash.clone()), ..Disk::default() }, dir.path(), &mut told).unwrap();
     check(dir.path(), &told, "no crash");
     let spool = Spool::open(dir.path(), OPTIONS, 0).unwrap();
     assert!(spool.dropped_rows() > 0 && told.acknowledged > 0, "the life must come to all");
@@ -136,7 +136,8 @@ fn a_crash_at_any_step_loses_and_doubles_nothing() {
             let dir = tempdir();
             let crash = Arc::new(Crash::at(at, torn));
             let mut told = Told::default();
-            let result = live(Disk { crash: Some(crash.clone()) }, dir.path(), &mut told);
+            let result =
+                live(Disk { crash: Some(crash.clone()), ..Disk::default() }, dir.path(), &mut told);
             assert!(result.is_err(), "step {at} of {steps} was not reached");
             if power {
                 crash.lose_power(undo, keep);
@@ -157,7 +158,7 @@ fn an_error_at_any_step_that_passes_loses_and_doubles_nothing() {
             let dir = tempdir();
             let crash = Arc::new(Crash::passing(at, 100, code));
             let mut told = Told::default();
-            let disk = Disk { crash: Some(crash) };
+            let disk = Disk { crash: Some(crash), ..Disk::default() };
             let result = live(disk.clone(), dir.path(), &mut told);
             let what = format!("step {at}, error {code}");
             // Only opening may refuse.

@@ -9,6 +9,7 @@
 //! As bytes: magic (8), CRC-32 of what follows (4), 0 (4), sequence number of the log file (8), bytes
 //! of it (8), the row behind the last (8); little-endian.
 
+use crate::disk::Access;
 use crate::{StoreError, layout};
 use std::fs::OpenOptions;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -41,10 +42,11 @@ impl DurableEnd {
     }
 
     /// Writes it; whoever reads it sees this one or the one before.
-    pub(crate) fn write(self, dir: &Path) -> Result<(), StoreError> {
+    pub(crate) fn write(self, dir: &Path, access: Access) -> Result<(), StoreError> {
         let path = layout::durable(dir);
-        let file =
-            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
+        let mut options = OpenOptions::new();
+        let options = options.write(true).create(true).truncate(false);
+        let file = options.mode(access.of_file()).open(&path);
         let written = file.and_then(|file| file.write_all_at(&self.encode(), 0));
         written.map_err(StoreError::io("write", &path))
     }
