@@ -34,8 +34,8 @@ export function ScatterView() {
   // Whoever looks at what is marked does not want it to move away.
   useHold(brush !== undefined);
   const { ref, width, height } = useSize<HTMLDivElement>();
-  const across = useBins(width - 76, MOST_BINS.width);
-  const up = useBins(height - 90, MOST_BINS.height);
+  const across = useBins(width - 76, MOST_BINS.width, brush !== undefined);
+  const up = useBins(height - 90, MOST_BINS.height, brush !== undefined);
   const ready = selection.root !== undefined && width > 0;
   const question = useQuestion(ready ? 'scatter' : null, [
     ...selectionParams(selection),
@@ -128,11 +128,11 @@ export function ScatterView() {
   );
 }
 
-/** Bins over so many pixels: as before while about as many fit, so that a legend's further line asks for no other picture. */
-function useBins(px: number, most: number): number {
+/** Bins over so many pixels: as before while about as many fit or somebody holds the picture, so that a legend's further line asks for no other. */
+function useBins(px: number, most: number, held: boolean): number {
   const before = useRef(0);
   const now = Math.max(50, Math.min(most, Math.floor(px / BIN_PX)));
-  if (Math.abs(now - before.current) * 8 > before.current) before.current = now;
+  if (before.current === 0 || (!held && Math.abs(now - before.current) * 8 > before.current)) before.current = now;
   return before.current;
 }
 
