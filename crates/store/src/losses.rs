@@ -27,6 +27,19 @@ pub struct Loss {
     pub rows: u64,
 }
 
+impl Loss {
+    /// That nobody knows any more what was lost until then, by whichever process: what told of it is
+    /// gone itself.
+    pub(crate) const fn forgotten(until_ns: i64) -> Self {
+        Self { process: ProcessId::NONE, from_ns: i64::MIN, until_ns, rows: 0 }
+    }
+
+    /// Whether it is [`Self::forgotten`].
+    pub(crate) fn is_forgotten(&self) -> bool {
+        self.process.is_none() && self.from_ns == i64::MIN
+    }
+}
+
 /// What is known of losses, by process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LossTable(BTreeMap<ProcessId, Vec<Loss>>);

@@ -11,7 +11,9 @@ use crate::replay::replay;
 use crate::segment::read_sketch;
 use crate::store::move_to_lost_and_found;
 use crate::wal::{self, DurableEnd};
-use crate::{Append, Damage, Kind, Options, ParquetRows, Segment, Slot, Store, StoreError, layout};
+use crate::{
+    Append, Damage, Kind, Loss, Options, ParquetRows, Segment, Slot, Store, StoreError, layout,
+};
 use chronoscope_model::{Batch, ClassId, ClassName, Names, PathId, Record, Transaction};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::unix::fs::PermissionsExt;
@@ -59,7 +61,7 @@ pub fn repair(dir: &Path, dry_run: bool, now_ns: i64) -> Result<Repaired, StoreE
     match Manifest::of_store(dir) {
         Ok(None) => return Ok(work.report),
         Ok(Some(manifest)) => work.keep_what_is_whole(manifest)?,
-        Err(StoreError::NoManifest { .. } | StoreError::Damaged { .. }) => work.rebuild()?,
+        Err(StoreError::NoManifest { .. } | StoreError::Damaged { .. }) => work.rebuild(now_ns)?,
         Err(other) => return Err(other),
     }
     if dry_run {
@@ -157,7 +159,7 @@ impl<'a> Work<'a> {
     }
 
     /// Makes a manifest of what the files say.
-    fn rebuild(&mut self) -> Result<(), StoreError> {
+    fn rebuild(&mut self, now_ns: i64) -> Result<(), StoreError> {
         self.report.manifest_rebuilt = true;
         self.report.forgotten = vec![
             "how far rings were read: rows of programs that still run may come twice",
@@ -190,7 +192,12 @@ impl<'a> Work<'a> {
         for (entry, keys) in segments {
             sealed.entry(entry.slot).or_default().extend(keys);
         }
-        self.read_log(&sealed)
+        self.read_log(&sealed)?;
+        // A log that is there from its first file on still has every loss.
+        if self.manifest.first_log > 0 || wal::list(self.dir, 0)?.is_empty() {
+            self.manifest.ledger.losses.insert(Loss::forgotten(now_ns));
+        }
+        Ok(())
     }
 
     /// A segment as the manifest named it, and its rows; `None` where it has no rows.

@@ -268,6 +268,29 @@ fn a_root_whose_source_keeps_only_a_sample_is_unknown_and_not_missing() {
 }
 
 #[test]
+fn a_manifest_made_anew_does_not_hold_what_the_old_one_may_have_doubted() {
+    for log_is_whole in [true, false] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut chains = Chains::default();
+        let rows = batch(&mut chains, 100, 100);
+        let told = Told { delivered: delivered(&chains, START_NS + MINUTE_NS), losses: vec![] };
+        let store = store(dir.path(), &chains, &rows, &told);
+        store.seal_all(START_NS).unwrap();
+        assert_eq!(state(dir.path(), EACH_ROOT), VerdictState::Holds);
+        drop(store);
+        std::fs::remove_file(dir.path().join("manifest")).unwrap();
+        if !log_is_whole {
+            for file in std::fs::read_dir(dir.path().join("log")).unwrap() {
+                std::fs::remove_file(file.unwrap().path()).unwrap();
+            }
+        }
+        chronoscope_store::repair(dir.path(), false, START_NS + MINUTE_NS).unwrap();
+        let expected = if log_is_whole { VerdictState::Holds } else { VerdictState::Undetermined };
+        assert_eq!(state(dir.path(), EACH_ROOT), expected);
+    }
+}
+
+#[test]
 fn an_unreadable_segment_decides_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let mut chains = Chains::default();

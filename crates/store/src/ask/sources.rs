@@ -1,6 +1,6 @@
 //! What is known of the sources of a class: how far they have delivered, and what was lost.
 
-use crate::{DELIVERED_ALL, Ledger, Snapshot};
+use crate::{DELIVERED_ALL, Ledger, Loss, Snapshot};
 use chronoscope_chain::ClassSelector;
 use chronoscope_chain::arrivals::Evidence;
 use chronoscope_model::{ProcessId, ProcessName};
@@ -102,9 +102,11 @@ impl<'a> Sources<'a> {
         silent
     }
 
-    /// Whose losses may be theirs: of spans also what was lost while no collector was there.
+    /// Whose losses may be theirs: of spans also what was lost while no collector was there, and of all
+    /// what a lost manifest may have told.
     fn ids(&self) -> impl Iterator<Item = ProcessId> {
-        let exporters = self.exports().then_some(ProcessId::NONE);
+        let of_all = self.ledger.losses.iter().any(Loss::is_forgotten);
+        let exporters = (of_all || self.exports()).then_some(ProcessId::NONE);
         let own = self.processes.iter().map(|(id, _)| *id);
         own.chain(self.spools.iter().copied()).chain(exporters)
     }
