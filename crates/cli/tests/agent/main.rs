@@ -160,6 +160,11 @@ fn a_stopped_agent_delivers_first() {
     assert!(host.measured(1000, 0, 1 << 15).wait().unwrap().success());
     let last = agent.stop();
     assert_eq!(last["delivery"]["waiting_rows"], 0, "{last:#}");
+    // The collector's log says who came and who went.
+    wait_until("it is said to be gone", || serve.said().contains(" info agent_disconnected "));
+    let said = serve.said();
+    let connected = said.lines().find(|line| line.contains(" info agent_connected ")).unwrap();
+    assert!(connected.contains(" peer=127.0.0.1:") && connected.contains(" host="), "{said}");
     assert_eq!(serve.stop()["durable_rows"], 2000);
     collector.assert_all_once(2000);
 }
