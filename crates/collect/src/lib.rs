@@ -16,6 +16,8 @@
 //! # Ok::<(), chronoscope_collect::CollectError>(())
 //! ```
 //!
+//! Once a week it reads the whole store, slowly, and tells what is not what was written.
+//!
 //! Limits: rings of this host; one collector to a store and to a folder of rings.
 //!
 //! Not here: what is done with rows (`store`), other sources than rings, and signals: the caller

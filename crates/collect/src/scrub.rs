@@ -85,7 +85,7 @@ impl Scrub {
         }
     }
 
-    /// Ends it.
+    /// Makes [`Self::run`] return, within a tenth of a second and the time that one segment takes.
     pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }

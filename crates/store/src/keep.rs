@@ -6,7 +6,7 @@
 use crate::manifest::{Manifest, SegmentEntry};
 use crate::notes::Ledger;
 use crate::rows::Rows;
-use crate::segment::{self, Columns, Order, SegmentWriter, Sketches, Written};
+use crate::segment::{self, Order, SegmentWriter, Written};
 use crate::store::Store;
 use crate::{Segment, Slot, StoreError, layout};
 use chronoscope_model::Names;
@@ -271,17 +271,7 @@ impl Store {
             let [segment, sketch] = self.write_segment(*slot, id, rows, names, files)?;
             let rows = rows.records.len() as u64;
             rows_sealed += rows;
-            let entry = SegmentEntry {
-                id,
-                slot: *slot,
-                rows,
-                size_bytes: segment.size_bytes + sketch.size_bytes,
-                sealed_ns: now_ns,
-                retired_ns: None,
-                tail: Some(segment.tail),
-                sketch_tail: Some(sketch.tail),
-            };
-            next.segments.push(entry);
+            next.segments.push(SegmentEntry::sealed(id, *slot, rows, [segment, sketch], now_ns));
             next.sealed_through.insert(*slot, through);
             Ok(())
         });
@@ -307,15 +297,7 @@ impl Store {
         let path = layout::segment(&self.dir, slot, id);
         let sketch_path = layout::sketch(&self.dir, slot, id);
         files.extend([path.clone(), sketch_path.clone()]);
-        let mut writer = SegmentWriter::transactions(&self.disk, &path)?;
-        let columns = Columns::new(rows, names, Order::of(slot.kind));
-        for batch in columns.batches() {
-            let batch = batch.map_err(|error| segment::parquet_error(&path, error.into()))?;
-            writer.write(&batch)?;
-        }
-        let segment = writer.finish()?;
-        let sketches = Sketches::of(rows).rows(slot.minute, names);
-        Ok([segment, segment::write_sketch(&self.disk, &sketch_path, slot, &sketches)?])
+        segment::seal(&self.disk, [&path, &sketch_path], slot, rows, names)
     }
 
     /// Makes the names of new segments durable.
@@ -409,17 +391,7 @@ impl Store {
             next.segments.iter_mut().filter(|segment| is_part(segment)).for_each(|part| {
                 part.retired_ns = Some(now_ns.max(1)); // 0 means none in the file
             });
-            let sealed_ns = now_ns;
-            next.segments.push(SegmentEntry {
-                id,
-                slot,
-                rows,
-                size_bytes: segment.size_bytes + sketch.size_bytes,
-                sealed_ns,
-                retired_ns: None,
-                tail: Some(segment.tail),
-                sketch_tail: Some(sketch.tail),
-            });
+            next.segments.push(SegmentEntry::sealed(id, slot, rows, [segment, sketch], now_ns));
             self.commit(keeper, next, &mut files)?;
             Ok(rows)
         });

@@ -22,7 +22,9 @@
 //! What it promises: rows below the number that [`Store::sync`] returned are there exactly once
 //! after any crash, at any instant; rows and the cursors that came with them become durable
 //! together; damage costs what it hit, is counted and told, and the rest stays readable; a full
-//! disk refuses new rows and harms none that are there.
+//! disk refuses new rows and harms none that are there. Every byte of a sealed file is verified when
+//! it is read; [`check`] reads them all, and [`repair`] makes a damaged store usable without deleting
+//! anything (`docs/store.md`).
 //!
 //! Limits: one writer at a time; at most 2^18 rows in one append; all rows of a minute that wait
 //! take memory, up to [`Options::buffer_bytes`], before the minute is sealed in parts.

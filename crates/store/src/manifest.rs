@@ -6,6 +6,7 @@
 use crate::checked::EndChecksum;
 use crate::disk::Disk;
 use crate::notes::Ledger;
+use crate::segment::Written;
 use crate::{Kind, Minute, Slot, StoreError, layout};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -31,6 +32,28 @@ pub(crate) struct SegmentEntry {
     /// The checksums of the ends of both files; `None` where they have none. From version 3 on.
     pub(crate) tail: Option<EndChecksum>,
     pub(crate) sketch_tail: Option<EndChecksum>,
+}
+
+impl SegmentEntry {
+    /// Of a segment and its sketches as they were just written.
+    pub(crate) fn sealed(
+        id: u64,
+        slot: Slot,
+        rows: u64,
+        [segment, sketch]: [Written; 2],
+        sealed_ns: i64,
+    ) -> Self {
+        Self {
+            id,
+            slot,
+            rows,
+            size_bytes: segment.size_bytes + sketch.size_bytes,
+            sealed_ns,
+            retired_ns: None,
+            tail: Some(segment.tail),
+            sketch_tail: Some(sketch.tail),
+        }
+    }
 }
 
 /// All that is in the store besides the rows of the log.

@@ -8,12 +8,11 @@ use crate::disk::{Access, Disk};
 use crate::lock::Lock;
 use crate::manifest::{Manifest, SegmentEntry};
 use crate::replay::replay;
-use crate::segment::read_sketch;
+use crate::rows::Rows;
+use crate::segment::{read_sketch, seal};
 use crate::store::move_to_lost_and_found;
 use crate::wal::{self, DurableEnd};
-use crate::{
-    Append, Damage, Kind, Loss, Options, ParquetRows, Segment, Slot, Store, StoreError, layout,
-};
+use crate::{Damage, Kind, Loss, ParquetRows, Segment, Slot, StoreError, layout};
 use chronoscope_model::{Batch, ClassId, ClassName, Names, PathId, Record, Transaction};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::unix::fs::PermissionsExt;
@@ -71,19 +70,14 @@ pub fn repair(dir: &Path, dry_run: bool, now_ns: i64) -> Result<Repaired, StoreE
     if work.report.manifest_rebuilt && layout::manifest(dir).exists() {
         move_to_lost_and_found(&disk, dir, &layout::manifest(dir))?;
     }
-    // The manifest first: it does not name what is moved afterwards, and a crash between the two
-    // leaves files that the next start moves.
+    work.write_stranded(&disk, now_ns)?;
+    // The manifest before anything is moved: it does not name those files, and a crash between the two
+    // leaves them to the next start, which moves them.
     work.manifest.write(&disk, dir)?;
     for path in work.aside.iter().filter(|path| path.exists()) {
         move_to_lost_and_found(&disk, dir, path)?;
     }
     drop(lock);
-    if !work.stranded.is_empty() {
-        let options = Options { group_readable: is_shared, ..Options::default() };
-        let store = Store::open(dir, options, now_ns)?;
-        store.append(&Append { batch: Some(&work.stranded), ..Append::default() }, now_ns)?;
-        store.sync()?;
-    }
     Ok(work.report)
 }
 
@@ -94,9 +88,11 @@ struct Work<'a> {
     report: Repaired,
     /// Files that go to `lost+found`.
     aside: Vec<PathBuf>,
-    /// Rows of the log among others of their slot that are in a segment: the manifest cannot say so,
-    /// and they are appended anew.
-    stranded: Batch,
+    /// Rows of the log among others of their slot that are in a segment. The manifest says of a slot only
+    /// up to which row it is sealed, so that these get a segment of their own.
+    stranded: BTreeMap<Slot, Batch>,
+    /// What the ids in them stand for.
+    names: Names,
 }
 
 impl<'a> Work<'a> {
@@ -106,8 +102,25 @@ impl<'a> Work<'a> {
             manifest: Manifest::default(),
             report: Repaired::default(),
             aside: Vec::new(),
-            stranded: Batch::default(),
+            stranded: BTreeMap::new(),
+            names: Names::default(),
         }
+    }
+
+    /// Seals the stranded rows: durable before the manifest that says so.
+    fn write_stranded(&mut self, disk: &Disk, now_ns: i64) -> Result<(), StoreError> {
+        for (slot, batch) in std::mem::take(&mut self.stranded) {
+            let id = self.manifest.next_segment;
+            self.manifest.next_segment += 1;
+            let path = layout::segment(self.dir, slot, id);
+            let sketch_path = layout::sketch(self.dir, slot, id);
+            let paths = [path.as_path(), &sketch_path];
+            let written = seal(disk, paths, slot, &Rows::of(&batch), &self.names)?;
+            let entry = SegmentEntry::sealed(id, slot, batch.len() as u64, written, now_ns);
+            self.manifest.segments.push(entry);
+        }
+        disk.sync_dir(&layout::segment_dir(self.dir))?;
+        disk.sync_dir(&layout::sketch_dir(self.dir))
     }
 
     /// Takes segments that are not what was written out of a manifest that is.
@@ -256,7 +269,8 @@ impl<'a> Work<'a> {
         *segments = kept;
     }
 
-    /// Classes and paths of unsealed rows may have been named long ago; segments say them in words.
+    /// Classes and paths of unsealed rows may have been named long ago; segments say them in words. Of
+    /// sketches that cannot be read the names stay unknown, and questions tell the damage.
     fn learn_names(&mut self, entry: &SegmentEntry) {
         let Ok(rows) = read_sketch(&Segment::of(self.dir, entry, 1)) else { return };
         let names = &mut self.manifest.ledger.names;
@@ -291,10 +305,11 @@ impl<'a> Work<'a> {
             for (row, _, record, context) in rows.into_iter().filter(|row| !row.1) {
                 self.report.log_rows += 1;
                 if through.is_some_and(|through| row < through) {
-                    self.stranded.push(record, &context);
+                    self.stranded.entry(slot).or_default().push(record, &context);
                 }
             }
         }
+        self.names = replayed.ledger.names;
         // Rows of the log keep their numbers; notes are taken in again when it is read.
         self.report.lost.extend(replayed.damage);
         Ok(())

@@ -160,6 +160,34 @@ fn without_its_manifest_a_store_is_refused_and_keeps_every_file() {
     assert!(check(dir.path(), |_, _| true).unwrap().is_whole());
 }
 
+/// A minute in two parts of which one is damaged: the log still has its rows, in front of those of the
+/// other part.
+#[test]
+fn rows_of_a_damaged_part_come_back_from_the_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path(), Options::default(), 100);
+    let mut chains = Chains::default();
+    for _ in 0..2 {
+        let rows = chains.batch(100, 20);
+        append(&store, &chains, &rows, 100);
+        store.seal_all(0).unwrap();
+    }
+    drop(store);
+    let before = said(dir.path()).unwrap();
+    let first = Snapshot::open(dir.path()).unwrap().segments()[0].path.clone();
+    let mut bytes = fs::read(&first).unwrap();
+    bytes[100] ^= 1;
+    fs::write(&first, bytes).unwrap();
+    fs::remove_file(dir.path().join("manifest")).unwrap();
+    let repaired = repair(dir.path(), false, 0).unwrap();
+    assert_eq!((repaired.rows, repaired.log_rows, repaired.lost.len()), (100, 100, 1));
+    let checked = check(dir.path(), |_, _| true).unwrap();
+    assert_eq!((checked.rows, checked.is_whole()), (200, true));
+    assert_eq!(said(dir.path()).unwrap().rows.len(), before.rows.len());
+    assert_eq!(said(dir.path()).unwrap().classes, before.classes);
+    assert_eq!(Store::open(dir.path(), Options::default(), 0).unwrap().recovery().rows, 0);
+}
+
 #[test]
 fn a_manifest_that_does_not_check_is_refused_and_made_anew() {
     let dir = tempfile::tempdir().unwrap();

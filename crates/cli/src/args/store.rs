@@ -25,7 +25,7 @@ pub(crate) enum Store {
     ConfirmDeletion(ConfirmDeletion),
 }
 
-/// Which store.
+/// The folder of a store.
 #[derive(Debug, Args)]
 pub(crate) struct Folder {
     /// Folder of the stored transactions [default: $CHRONOSCOPE_DATA, else

@@ -8,6 +8,7 @@ mod hybrid;
 mod merge;
 mod order;
 mod parquet_file;
+mod seal;
 mod sketch;
 mod words;
 
@@ -20,6 +21,7 @@ pub(crate) use extras::{further_parents, read_extras};
 pub(crate) use merge::merge;
 pub use order::Order;
 pub(crate) use parquet_file::{SegmentWriter, Written, parquet_error};
+pub(crate) use seal::seal;
 pub(crate) use sketch::read_since_root;
 pub use sketch::{SketchRow, read_sketch};
-pub(crate) use sketch::{Sketches, merge as merge_sketches, write_sketch};
+pub(crate) use sketch::{merge as merge_sketches, write_sketch};
