@@ -1,5 +1,11 @@
 //! The program `chronoscope`: arguments in, words and pictures out.
 
+// Everything that is said goes by `screen`, which escapes names.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+#[macro_use]
+mod screen;
+
 mod args;
 mod arrivals;
 mod attributes;
@@ -10,7 +16,6 @@ mod exit;
 mod interrupt;
 mod keys;
 mod picture;
-mod screen;
 mod suggest;
 mod talk;
 mod text;
@@ -46,7 +51,7 @@ fn main() -> ExitCode {
         Err(error) if is_closed_pipe(&error) => Exit::Done.into(),
         Err(error) => {
             let said = usage::joined(&error);
-            eprintln!("chronoscope: {}", chronoscope_escape::terminal_lines(&said));
+            say!("chronoscope: {said}");
             if usage::is_usage(&error) { Exit::Usage.into() } else { Exit::Error.into() }
         }
     }

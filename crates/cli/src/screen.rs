@@ -50,10 +50,24 @@ pub(crate) fn painted(page: &str, foot: &str, size: ScreenSize) -> String {
     format!("\x1b[H{}\x1b[K\x1b[J", lines.join("\x1b[K\n"))
 }
 
+/// Says a line on standard error, as `eprintln!` does, but escaped: names in it come from whoever
+/// sends rows.
+macro_rules! say {
+    ($($part:tt)*) => { $crate::screen::talk(&format!($($part)*)) };
+}
+
+/// What [`say!`] says. A standard error that cannot be written, such as a file on a full disk, ends
+/// no command.
+pub(crate) fn talk(text: &str) {
+    let line = format!("{}\n", chronoscope_escape::terminal_lines(text));
+    let _ = io::stderr().lock().write_all(line.as_bytes());
+}
+
 /// Overwrites the progress line on stderr; without a terminal nothing is printed.
 pub(crate) fn progress(text: &str) {
     if crate::environment::stderr_is_terminal() {
-        eprint!("\r\x1b[K{}", chronoscope_escape::terminal(text));
+        let line = format!("\r\x1b[K{}", chronoscope_escape::terminal(text));
+        let _ = io::stderr().lock().write_all(line.as_bytes());
     }
 }
 

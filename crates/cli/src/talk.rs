@@ -30,7 +30,7 @@ impl Talk {
         if self.error.as_deref() != error {
             if let Some(error) = error {
                 progress("");
-                eprintln!("trouble: {error} (it is tried again)");
+                say!("trouble: {error} (it is tried again)");
             }
             self.error = error.map(str::to_owned);
         }
@@ -43,7 +43,7 @@ impl Talk {
         let second = status.at_ns / 1_000_000_000;
         if second >= self.last_s + TALK_EVERY_S {
             self.last_s = second;
-            eprintln!("{}", line(status));
+            say!("{}", line(status));
         }
     }
 }

@@ -288,3 +288,22 @@ fn xml_is_valid_by_its_schema() {
     std::fs::write(&file, broken).unwrap();
     assert!(!lint.output().unwrap().status.success(), "the schema refuses what is wrong");
 }
+
+/// A log that had been cut short was exported without a word, and exit 0.
+#[test]
+fn rows_that_the_log_lost_are_told() {
+    let world = World::new();
+    world.store(&(0..40).flat_map(|number| chain(number, false)).collect::<Vec<_>>());
+    let logs = std::fs::read_dir(world.path("data").join("log")).unwrap();
+    let logs = logs.map(|entry| entry.unwrap().path());
+    let log = logs.filter(|path| path.extension().is_some_and(|is| is == "wal")).max().unwrap();
+    let whole = std::fs::read(&log).unwrap();
+    std::fs::write(&log, &whole[..whole.len() / 2]).unwrap();
+    for args in [&["--format", "csv"][..], &["--format", "csv", "--root", "decodePlots"]] {
+        let output = world.run(&[&["export"], args].concat());
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(4), "{said}");
+        assert!(said.contains("damaged: ") && said.contains(log.to_str().unwrap()), "{said}");
+        assert!(!output.stdout.is_empty(), "what is sealed is there");
+    }
+}

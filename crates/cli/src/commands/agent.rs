@@ -40,7 +40,7 @@ pub(crate) fn agent(args: &args::Agent) -> Result<Exit> {
     let _interfaces = interfaces.map(Prepared::start).transpose()?;
     if !args.quiet {
         let spool_dir = spool_dir.display();
-        eprintln!("delivering {} to {} by {spool_dir}", ring_dir.display(), args.to);
+        say!("delivering {} to {} by {spool_dir}", ring_dir.display(), args.to);
     }
     let mut talk = Talk::new(args.quiet);
     let ends_ns = args.duration.map(|time| {
@@ -61,7 +61,7 @@ pub(crate) fn agent(args: &args::Agent) -> Result<Exit> {
     }
     if !args.quiet {
         progress("");
-        eprintln!("{}", line(&last));
+        say!("{}", line(&last));
     }
     if args.json {
         show(&format!("{:#}\n", serde_json::to_value(&last)?))?;

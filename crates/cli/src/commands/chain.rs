@@ -19,10 +19,10 @@ pub(crate) fn chain(args: &Chain) -> Result<Exit> {
     let ((found, damage), clocks) =
         stored(&source, |view| Ok((view.chain(args.id, None)?, view.clocks())))?;
     for damage in &damage {
-        eprintln!("damaged: {damage}");
+        say!("damaged: {damage}");
     }
     if found.is_empty() {
-        eprintln!("no chain {} in {source}", args.id);
+        say!("no chain {} in {source}", args.id);
         return Ok(Exit::Nothing);
     }
     if args.json {

@@ -29,6 +29,8 @@ use std::ops::Range;
 const TERMINAL_BINS: usize = 20;
 const BAR_CELLS: usize = 50;
 const SLOWEST: usize = 3;
+/// Most classes that a message names: a store may have a hundred thousand.
+const NAMED_MAX: usize = 30;
 
 /// Runs the command.
 pub(crate) fn chains(args: &Chains) -> Result<Exit> {
@@ -43,7 +45,7 @@ pub(crate) fn chains(args: &Chains) -> Result<Exit> {
         Ok((answer, slowest, known))
     })?;
     if args.correct_clocks && answer.clocks.is_none() {
-        eprintln!("--correct-clocks: no host's clock was ever read here; durations are raw");
+        say!("--correct-clocks: no host's clock was ever read here; durations are raw");
     }
     if args.json {
         let mut part = chronoscope_server::answer(&answer);
@@ -395,9 +397,18 @@ fn say_nothing_found(question: &Question, answer: &Answer, known: &[ClassName]) 
     let asked = [Some(&question.root), question.leaf.as_ref()].into_iter().flatten();
     let unknown = asked.filter(|class| !is_known(Some(class), known));
     let meant: String = unknown.map(|class| did_you_mean(&class.0, known)).collect();
-    let known: Vec<_> = known.iter().map(ToString::to_string).collect();
-    let known = if known.is_empty() { "none yet".to_owned() } else { known.join(", ") };
-    eprintln!(
+    let more = known.len().saturating_sub(NAMED_MAX);
+    let named: Vec<_> = known.iter().take(NAMED_MAX).map(ToString::to_string).collect();
+    let known = match (named.is_empty(), more) {
+        (true, _) => "none yet".to_owned(),
+        (_, 0) => named.join(", "),
+        _ => format!(
+            "{} and {} more (chronoscope classes lists them)",
+            named.join(", "),
+            text::count(more as u64)
+        ),
+    };
+    say!(
         "nothing found for {}, in {} rows.{meant} Classes in the store: {known}",
         title(question),
         text::count(answer.rows_read)

@@ -43,10 +43,10 @@ pub(crate) fn classes(args: &Classes) -> Result<Exit> {
     }
     lost.iter().for_each(Lost::say);
     for damage in &damage {
-        eprintln!("damaged: {damage}");
+        say!("damaged: {damage}");
     }
     if classes.is_empty() {
-        eprintln!("no transactions in {source} in that time");
+        say!("no transactions in {source} in that time");
         return Ok(Exit::Nothing);
     }
     Ok(Exit::Done)
@@ -69,15 +69,11 @@ impl Lost {
     fn say(&self) {
         if self.rows > 0 {
             let rows = text::count(self.rows);
-            eprintln!(
-                "lost: {rows} rows, at any time, before they were read (rings lapped or full)"
-            );
+            say!("lost: {rows} rows, at any time, before they were read (rings lapped or full)");
         }
         if self.uncounted > 0 {
             let times = text::count(self.uncounted);
-            eprintln!(
-                "lost: rows of unknown number, {times} times (rings damaged, or removed unread)"
-            );
+            say!("lost: rows of unknown number, {times} times (rings damaged, or removed unread)");
         }
     }
 }

@@ -20,7 +20,6 @@ use chronoscope_store::{Kind, Minute, ParquetWriter, Slot, Snapshot, StoreError}
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// How often progress is printed and Ctrl-C is looked at, in transactions.
@@ -62,12 +61,9 @@ pub(crate) fn export(args: &Export) -> Result<Exit> {
     };
     progress("");
     done?;
-    eprintln!("{} transactions exported", text::count(rows.count));
+    say!("{} transactions exported", text::count(rows.count));
     if rows.damaged > 0 {
-        eprintln!(
-            "{} files of the store could not be read: what they hold is missing",
-            rows.damaged
-        );
+        say!("{} files of the store could not be read: what they hold is missing", rows.damaged);
         return Ok(Exit::Error);
     }
     if rows.count > 0 {
@@ -76,7 +72,7 @@ pub(crate) fn export(args: &Export) -> Result<Exit> {
     if let Some(class) = &args.root {
         let known = stored(&args.data.source()?, |view| view.names())?;
         let meant = did_you_mean(class, &known);
-        eprintln!("no chain in that time has a root of class {class}.{meant}");
+        say!("no chain in that time has a root of class {class}.{meant}");
     }
     Ok(Exit::Nothing)
 }
@@ -160,7 +156,7 @@ pub(super) struct Selected {
     interrupt: Interrupt,
     /// How many there were.
     pub(super) count: u64,
-    /// Files of the store that could not be read.
+    /// Places of the store that could not be read.
     pub(super) damaged: u64,
 }
 
@@ -178,19 +174,26 @@ impl Selected {
             Some(id) => {
                 let (found, damage) = stored(&source, |view| view.chain(id, None))?;
                 for damage in &damage {
-                    eprintln!("damaged: {damage}");
+                    say!("damaged: {damage}");
                     damaged += 1;
                 }
                 Box::new(found.into_iter().map(Ok))
             }
-            None => all(&source, range.clone())?,
+            None => {
+                let snapshot = opened(&source)?;
+                for damage in snapshot.damage() {
+                    say!("damaged: {damage}");
+                    damaged += 1;
+                }
+                Box::new(snapshot.transactions(range.clone()))
+            }
         };
         let root = match &args.root {
             None => None,
             Some(class) => {
                 let mut root =
                     Root { class: ClassSelector(class.clone()), foreign: HashSet::new() };
-                root.find_foreign(all(&source, range)?, &interrupt)?;
+                root.find_foreign(Box::new(opened(&source)?.transactions(range)), &interrupt)?;
                 Some(root)
             }
         };
@@ -215,7 +218,7 @@ impl Selected {
             let t = match t {
                 Ok(t) => t,
                 Err(error) => {
-                    eprintln!("damaged: {error}");
+                    say!("damaged: {error}");
                     self.damaged += 1;
                     continue;
                 }
@@ -233,15 +236,12 @@ impl Selected {
     }
 }
 
-/// All transactions of a time.
-fn all(source: &Source, range: Range<i64>) -> Result<Rows> {
+/// The store whose rows are all wanted.
+fn opened(source: &Source) -> Result<Snapshot> {
     match source {
-        Source::Files(dir) => {
-            let snapshot = Snapshot::open(dir).with_context(|| {
-                format!("cannot export {source} (--data DIR or --store URL name another store)")
-            })?;
-            Ok(Box::new(snapshot.transactions(range)))
-        }
+        Source::Files(dir) => Snapshot::open(dir).with_context(|| {
+            format!("cannot export {source} (--data DIR or --store URL name another store)")
+        }),
         #[allow(unreachable_patterns)] // files are not the only source for long
         other => bail!(
             "{other} is not exported by this program but for --chain ID: its database writes CSV \

@@ -56,7 +56,7 @@ pub(crate) fn import(args: &Import) -> Result<Exit> {
             0 => String::new(),
             before => format!(" ({} had been imported before)", text::count(before)),
         };
-        eprintln!("{}: {} transactions imported{known}", file.path.display(), text::count(taken));
+        say!("{}: {} transactions imported{known}", file.path.display(), text::count(taken));
     }
     store.seal_all(clock::utc_now_ns())?;
     while store.maintain(clock::utc_now_ns())?.again {

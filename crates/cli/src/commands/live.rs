@@ -45,7 +45,7 @@ pub(crate) fn live(args: &Live) -> Result<Exit> {
         if args.json {
             show(&format!("{:#}\n", as_json(args, &mut rings)?))?;
         } else if let Some(class) = unknown_histogram(args, &mut rings)? {
-            eprintln!("{class}");
+            say!("{class}");
             return Ok(Exit::Nothing);
         } else {
             show(&page(args, &mut rings, &mut Sample::default())?)?;
@@ -98,7 +98,7 @@ fn follow(args: &Live) -> Result<Exit> {
 /// The rings that the command is about, and on stderr what is to be said about others.
 fn rings_and_notes(args: &Live) -> Result<Vec<Ring>> {
     let (rings, notes) = rings(args)?;
-    notes.iter().for_each(|note| eprintln!("{note}"));
+    notes.iter().for_each(|note| say!("{note}"));
     Ok(rings)
 }
 
@@ -182,7 +182,7 @@ fn switch(args: &Live, class: &str, on: bool) -> Result<Exit> {
     }
     if switched == 0 {
         let known = classes(&mut rings(args)?.0)?;
-        eprintln!("no ring knows a class {class}.{}", did_you_mean(class, &known));
+        say!("no ring knows a class {class}.{}", did_you_mean(class, &known));
         return Ok(Exit::Nothing);
     }
     Ok(Exit::Done)

@@ -36,6 +36,6 @@ pub(crate) use track::track;
 /// Lets as many files be open as the system allows: every ring that is read is one.
 fn raise_open_files() {
     if let Err(error) = chronoscope_collect::raise_open_files() {
-        eprintln!("the limit of open files stays as it is (ulimit -n): {error}");
+        say!("the limit of open files stays as it is (ulimit -n): {error}");
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn play(args: &Replay, factor: f64) -> Result<Exit> {
     }
     let start_ns = feeds.iter().filter_map(Feed::next_ns).min();
     let Some(start_ns) = start_ns else {
-        eprintln!("nothing in {} is for these targets", args.scenario.display());
+        say!("nothing in {} is for these targets", args.scenario.display());
         return Ok(Exit::Nothing);
     };
     let mut player = Player::new(feeds, start_ns);
@@ -64,7 +64,7 @@ pub(crate) fn play(args: &Replay, factor: f64) -> Result<Exit> {
 
 fn tell(args: &Replay, player: &Player, played: Played, factor: f64) -> Result<()> {
     let delivered = player.delivered();
-    player.remarks().iter().for_each(|remark| eprintln!("{remark}"));
+    player.remarks().iter().for_each(|remark| say!("{remark}"));
     if args.json {
         let part = json!({
             "factor": factor,

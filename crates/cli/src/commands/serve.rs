@@ -59,11 +59,11 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
     }
     let server = bound.map(|bound| bound.start(ingest)).transpose()?;
     if !args.quiet {
-        eprintln!("collecting {} into {}", ring_dir.display(), data_dir.display());
+        say!("collecting {} into {}", ring_dir.display(), data_dir.display());
     }
     if let Some(server) = &server {
-        eprintln!("answering on {}://{}/status", server.scheme(), server.address());
-        eprintln!("the page is at {}://{}/", server.scheme(), server.address());
+        say!("answering on {}://{}/status", server.scheme(), server.address());
+        say!("the page is at {}://{}/", server.scheme(), server.address());
     }
     started(&data_dir.display().to_string(), server.as_ref())
         .with("rings", ring_dir.display())
@@ -120,8 +120,8 @@ fn serve_cluster(
         log::quiet();
     }
     let server = bound.start(Some(ingest.clone()))?;
-    eprintln!("storing into {cluster}");
-    eprintln!("answering on {}://{}/chains", server.scheme(), server.address());
+    say!("storing into {cluster}");
+    say!("answering on {}://{}/chains", server.scheme(), server.address());
     started(&cluster.to_string(), Some(&server)).say();
     let mut summary = Summary::default();
     let status = || Status {

@@ -1,6 +1,7 @@
 //! Texts in attributes. XML 1.0 has no way to write most control characters; they are written as
 //! Office Open XML does (ISO/IEC 29500-1, 22.9.2.19): `_x001F_`, and an underscore that would begin
-//! such a sequence by chance as `_x005F_`.
+//! such a sequence by chance as `_x005F_`. So are those that XML allows and a terminal obeys: a
+//! document is often looked at there.
 
 use std::fmt::Write;
 
@@ -15,7 +16,9 @@ pub(super) fn append(out: &mut String, text: &str) {
             // A parser turns these into spaces unless they are references.
             '\t' | '\n' | '\r' => write!(out, "&#{};", u32::from(c)),
             '_' if code(&text[at..]).is_some() => out.write_str("_x005F_"),
-            c if !is_char(c) => write!(out, "_x{:04X}_", u32::from(c)),
+            c if !is_char(c) || chronoscope_escape::is_control(c) => {
+                write!(out, "_x{:04X}_", u32::from(c))
+            }
             c => out.write_char(c),
         };
         debug_assert!(written.is_ok(), "a String takes everything");

@@ -30,7 +30,7 @@ pub(crate) fn answer(args: &Answer) -> Result<Exit> {
     }
     let sockets = Sockets::bind(args.listen)?;
     let address = sockets.tcp.local_addr()?;
-    eprintln!("answering on {address}, UDP and TCP");
+    say!("answering on {address}, UDP and TCP");
     if args.json {
         line("answer", json!({ "listen": address }))?;
     }
@@ -43,7 +43,7 @@ pub(crate) fn answer(args: &Answer) -> Result<Exit> {
         interrupt.sleep(LOOK_EVERY);
     }
     let counts = server.stop();
-    eprintln!("{}", words(&counts));
+    say!("{}", words(&counts));
     if args.json {
         line("answered", serde_json::to_value(counts)?)?;
     }
@@ -54,7 +54,7 @@ pub(crate) fn answer(args: &Answer) -> Result<Exit> {
 pub(crate) fn start(listen: SocketAddr, token: Option<&str>) -> Result<Server> {
     let token = token.map(Token::new);
     let server = Server::start(Options { token, ..Options::new(listen) })?;
-    eprintln!("answering on {}, UDP and TCP", server.address());
+    say!("answering on {}, UDP and TCP", server.address());
     Ok(server)
 }
 
@@ -80,7 +80,7 @@ fn on_demand(args: &Answer, sockets: &Sockets, interrupt: &Interrupt) -> Result<
         }
         command
     };
-    let mut told = |starts| eprintln!("a request has come: started for the {starts}. time");
+    let mut told = |starts| say!("a request has come: started for the {starts}. time");
     let starts = std::thread::scope(|scope| {
         let is_over = over(args);
         let kept =
@@ -106,7 +106,7 @@ fn activated(args: &Answer, options: Options, interrupt: &Interrupt) -> Result<E
     while !interrupt.is_set() && server.idle() < args.idle {
         interrupt.sleep(LOOK_EVERY.min(args.idle - server.idle().min(args.idle)));
     }
-    eprintln!("{}", words(&server.stop()));
+    say!("{}", words(&server.stop()));
     Ok(Exit::Done)
 }
 

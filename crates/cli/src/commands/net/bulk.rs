@@ -46,7 +46,7 @@ pub(crate) fn bulk(args: &Bulk) -> Result<Exit> {
         show(&words(&survey, &hosts, &verdict))?;
     }
     for trouble in &survey.troubles {
-        eprintln!("{trouble}");
+        say!("{trouble}");
     }
     keep.end()?;
     Ok(Exit::Done)

@@ -22,7 +22,7 @@ pub(crate) fn discover(args: &Discover) -> Result<Exit> {
     let mut traced = Vec::new();
     for name in &args.to {
         if interrupt.is_set() {
-            eprintln!("interrupted: {} of {} hosts were looked for", traced.len(), args.to.len());
+            say!("interrupted: {} of {} hosts were looked for", traced.len(), args.to.len());
             break;
         }
         let address = address(name)?;
@@ -39,7 +39,7 @@ pub(crate) fn discover(args: &Discover) -> Result<Exit> {
             let mut file =
                 OpenOptions::new().write(true).create_new(true).open(path).with_context(cannot)?;
             file.write_all(text.as_bytes()).with_context(cannot)?;
-            eprintln!(
+            say!(
                 "written to {}: name its types, and add what gateways do not show",
                 path.display()
             );

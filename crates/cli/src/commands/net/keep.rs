@@ -67,7 +67,7 @@ impl Keep {
         let stop = Arc::new(AtomicBool::new(false));
         chronoscope_record::init(APPLICATION);
         let Some(ring) = chronoscope_record::ring_path() else {
-            eprintln!("recording is off (CHRONOSCOPE_RECORD): results are printed and not kept");
+            say!("recording is off (CHRONOSCOPE_RECORD): results are printed and not kept");
             return Ok(Self { way: Way::Off, stop });
         };
         let said = data.data.is_some() || data.store.is_some();
@@ -106,7 +106,7 @@ impl Drop for Keep {
     /// Also what a command had that ends with an error is kept.
     fn drop(&mut self) {
         if let Err(error) = self.finish() {
-            eprintln!("chronoscope: {}", crate::usage::joined(&error));
+            say!("chronoscope: {}", crate::usage::joined(&error));
         }
     }
 }
@@ -156,7 +156,7 @@ fn say_losses(status: &Status) {
     let own = |pid: &&chronoscope_collect::ProcessStatus| pid.pid == std::process::id();
     let lost = status.processes.iter().find(own).map_or(0, |own| own.lost_rows + own.unrecorded);
     if lost > 0 {
-        eprintln!("{lost} results are not in the store: they came faster than they were collected");
+        say!("{lost} results are not in the store: they came faster than they were collected");
     }
 }
 
@@ -289,7 +289,7 @@ impl Inserts {
         }
         if self.lost > 0 {
             let lost = self.lost;
-            eprintln!("{lost} results are not in the store: they came faster than they were taken");
+            say!("{lost} results are not in the store: they came faster than they were taken");
         }
         Ok(())
     }

@@ -52,7 +52,7 @@ pub(crate) fn matrix(args: &Matrix) -> Result<Exit> {
     keep.end()?;
     let measured = found.cells.keys().any(|(from, to)| from != to);
     if interrupt.is_set() {
-        eprintln!("interrupted: pairs that were not measured are empty");
+        say!("interrupted: pairs that were not measured are empty");
     }
     Ok(if measured { Exit::Done } else { Exit::Nothing })
 }

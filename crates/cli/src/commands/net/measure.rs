@@ -23,7 +23,7 @@ pub(crate) fn measure(args: &Measure) -> Result<Exit> {
     let from = probing::here(&topology, args.from.as_deref())?;
     let plan = around::plan(&topology, &from, args.element.as_deref())?;
     for why in &plan.not {
-        eprintln!("{why}");
+        say!("{why}");
     }
     if plan.around.is_empty() {
         bail!(
@@ -36,10 +36,10 @@ pub(crate) fn measure(args: &Measure) -> Result<Exit> {
     let (samples, lost) = probe(args, &topology, &plan)?;
     let found = characterise(&topology, &plan, &samples);
     for note in &found.notes {
-        eprintln!("{note}");
+        say!("{note}");
     }
     if found.types.is_empty() {
-        eprintln!("no type was characterised; nothing is written");
+        say!("no type was characterised; nothing is written");
         return Ok(Exit::Nothing);
     }
     write(args, &from, &found)?;
@@ -55,7 +55,7 @@ pub(crate) fn measure(args: &Measure) -> Result<Exit> {
         show(&format!("{:#}\n", json::document("measure", part)))?;
     } else {
         show(&said(&found, lost))?;
-        eprintln!("written to {}; the network was taken to be idle", args.output.display());
+        say!("written to {}; the network was taken to be idle", args.output.display());
     }
     Ok(Exit::Done)
 }
@@ -96,7 +96,7 @@ fn probe(args: &Measure, topology: &Topology, plan: &Plan) -> Result<(Samples, u
     done.map_err(|(path, error)| (&keys[path].0, error))
         .or_else(|(host, error)| Err(error).with_context(|| format!("cannot probe {host}")))?;
     if made < all {
-        eprintln!("{made} of {all} round trips were made before it ended");
+        say!("{made} of {all} round trips were made before it ended");
     }
     Ok((samples, lost))
 }

@@ -41,7 +41,7 @@ pub(crate) fn predict(args: &Predict) -> Result<Exit> {
         show(&said(args, &now, then.as_ref()))?;
     }
     for warning in warnings(&topology, &now) {
-        eprintln!("{warning}");
+        say!("{warning}");
     }
     Ok(Exit::Done)
 }
@@ -58,14 +58,14 @@ fn utilisation(args: &Predict, topology: &mut Topology) -> Result<Vec<Busy>> {
     let all = apply(topology, &observations);
     for busy in &all {
         if !busy.missing.is_empty() {
-            eprintln!(
+            say!(
                 "{}: nothing was scanned of {} since then (chronoscope net scan)",
                 busy.element,
                 busy.missing.join(", ")
             );
         }
         if busy.intervals > 0 {
-            eprintln!(
+            say!(
                 "{}: {:.1} % ± {:.1} % busy, by {} intervals",
                 busy.element,
                 busy.share * 100.0,
@@ -75,7 +75,7 @@ fn utilisation(args: &Predict, topology: &mut Topology) -> Result<Vec<Busy>> {
         }
     }
     if all.is_empty() {
-        eprintln!("no element names scanned hosts (docs/formats/topology.md)");
+        say!("no element names scanned hosts (docs/formats/topology.md)");
     }
     Ok(all)
 }

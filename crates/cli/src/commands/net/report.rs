@@ -89,14 +89,14 @@ fn find(args: &Report, zone: &Zone) -> Result<Findings> {
     let mut trips = RoundTrips::default();
     stored::round_trips(&source, &range, &mut |row| trips.add(&row))?;
     if trips.left_out() > 0 {
-        eprintln!("{} round trips of too many pairs of hosts were left out", trips.left_out());
+        say!("{} round trips of too many pairs of hosts were left out", trips.left_out());
     }
     let (mut speeds, mut left_out) = (Vec::new(), 0_u64);
     stored::transfers(&source, &range, &mut |row| {
         left_out += u64::from(!add_transfer(&mut speeds, &row));
     })?;
     if left_out > 0 {
-        eprintln!("{left_out} transfers of too many pairs of hosts were left out");
+        say!("{left_out} transfers of too many pairs of hosts were left out");
     }
     let (within, between) = trips.measured().partition(|pair| pair.from == pair.to);
     let activation_ns = trips.activation_ns();

@@ -53,7 +53,7 @@ pub(crate) fn rtt(args: &Rtt) -> Result<Exit> {
         if args.histogram {
             show(&rtt_text::histograms(&measured))?;
         }
-        eprint!("{}", rtt_text::notes(&measured));
+        say!("{}", rtt_text::notes(&measured).trim_end());
     }
     keep.end()?;
     Ok(exit(&measured))

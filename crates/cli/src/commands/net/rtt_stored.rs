@@ -53,10 +53,10 @@ pub(super) fn from_store(args: &Rtt, from: &str) -> Result<Exit> {
         }
     })?;
     if left_out > 0 {
-        eprintln!("{} round trips of too many pairs of hosts were left out", count(left_out));
+        say!("{} round trips of too many pairs of hosts were left out", count(left_out));
     }
     if all.is_empty() {
-        eprintln!("no round trips in {source} since then: chronoscope net rtt TARGET makes them");
+        say!("no round trips in {source} since then: chronoscope net rtt TARGET makes them");
         return Ok(Exit::Nothing);
     }
     for stored in all.values_mut() {

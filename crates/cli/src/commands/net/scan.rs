@@ -37,7 +37,7 @@ pub(crate) fn scan(args: &Scan) -> Result<Exit> {
         args.hosts
     );
     if agents > 0 {
-        eprintln!(
+        say!(
             "{agents} hosts by=agent are not asked: their agents deliver what they count, and \
              `chronoscope net table` shows it"
         );
@@ -111,7 +111,7 @@ fn read_hosts(args: &Scan) -> Result<Vec<Target>> {
     ensure!(!targets.is_empty(), "there is no host in {name}");
     let has_passwords = |target: &Target| matches!(target.by, By::Snmp3 { auth: Some(_), .. });
     if targets.iter().any(has_passwords) && is_file && is_read_by_others(name) {
-        eprintln!("{name} has passwords and others may read it: chmod 600 {name}");
+        say!("{name} has passwords and others may read it: chmod 600 {name}");
     }
     Ok(targets)
 }
@@ -173,7 +173,7 @@ impl Report {
         );
         match crate::environment::stderr_is_terminal() {
             true => progress(&line),
-            false => eprintln!("{line}"),
+            false => say!("{line}"),
         }
         self.say_changes(&before);
     }
@@ -190,7 +190,7 @@ impl Report {
         }
         for (why, hosts) in by_why {
             progress("");
-            eprintln!("  {}: {why}", names(&hosts));
+            say!("  {}: {why}", names(&hosts));
         }
     }
 

@@ -56,10 +56,10 @@ fn rows(
         )
     })?;
     for damage in damage {
-        eprintln!("damaged: {damage}");
+        say!("damaged: {damage}");
     }
     if strange > 0 {
-        eprintln!("{strange} rows of {class} say nothing of the kind and were left out");
+        say!("{strange} rows of {class} say nothing of the kind and were left out");
     }
     Ok(())
 }

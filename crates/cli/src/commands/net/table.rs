@@ -58,7 +58,7 @@ pub(crate) fn table(args: &Table) -> Result<Exit> {
     };
     if activity.rows() == 0 {
         let (from, until) = (zone.instant(range.start), zone.instant(range.end));
-        eprintln!(
+        say!(
             "no scan in {source} from {from} to {until}: chronoscope net scan makes them, --from \
              and --until say another time"
         );
@@ -85,7 +85,7 @@ pub(super) fn activity(
     let mut activity = Activity::new(measure, range.start, interval_ns);
     stored::scans(source, range, &mut |row| activity.add(&row))?;
     if activity.left_out() > 0 {
-        eprintln!("{} rows of too many hosts were left out", activity.left_out());
+        say!("{} rows of too many hosts were left out", activity.left_out());
     }
     Ok(activity)
 }

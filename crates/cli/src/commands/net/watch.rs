@@ -36,7 +36,7 @@ pub(crate) fn watch(args: &Watch) -> Result<Exit> {
     }
     let keep = if args.no_store { None } else { Some(Keep::begin(&args.data)?) };
     let limits = Limits { windows: args.windows, tolerance: args.tolerance.max(0.0) };
-    eprintln!(
+    say!(
         "watching {} paths from {from}; a path that fits is taken for one that does not by less \
          than {:.1e} of its windows",
         paths.len(),
@@ -90,7 +90,7 @@ fn asking<'a>(to: String, mut prober: Prober) -> Ask<'a> {
         asked.or_else(|error| {
             let error = error.to_string();
             if error != said {
-                eprintln!("{to}: {error}");
+                say!("{to}: {error}");
                 said = error;
             }
             Ok(false)

@@ -80,7 +80,7 @@ pub(crate) fn record(args: &Record) -> Result<Exit> {
     let sniffers = sniffers.collect::<Result<Vec<_>, _>>()?;
     let log = Log::start(&args.into, limits)?;
     if let Some(repair) = &log.repair {
-        eprintln!(
+        say!(
             "{}: an earlier recorder died within a packet; {} octets of it are cut off",
             repair.path.display(),
             repair.cut_bytes
@@ -94,9 +94,9 @@ pub(crate) fn record(args: &Record) -> Result<Exit> {
     let parts = workers.shared.parts().clone();
     progress("");
     if !args.quiet {
-        eprintln!("{}", words::line(&recorded, &parts));
+        say!("{}", words::line(&recorded, &parts));
     }
-    words::troubles(&recorded, &parts).iter().for_each(|trouble| eprintln!("{trouble}"));
+    words::troubles(&recorded, &parts).iter().for_each(|trouble| say!("{trouble}"));
     if args.json {
         let part = words::json(&args.into, &recorded, &parts);
         show(&format!("{:#}\n", json::document("record", part)))?;
@@ -110,16 +110,16 @@ fn relay(args: &Record) -> Result<Option<Relay>> {
         return Ok(None);
     }
     if let Err(error) = allow_connections() {
-        eprintln!("connections: the limit of descriptors stays as it is: {error}");
+        say!("connections: the limit of descriptors stays as it is: {error}");
     }
     let mut relay = Relay::new()?;
     for (listen, to) in &args.udp {
         let listens = relay.udp(*listen, *to)?;
-        eprintln!("udp {listens} is passed on to {to}");
+        say!("udp {listens} is passed on to {to}");
     }
     for (listen, to) in &args.tcp {
         let listens = relay.tcp(*listen, *to)?;
-        eprintln!("tcp {listens} is passed on to {to}");
+        say!("tcp {listens} is passed on to {to}");
     }
     Ok(Some(relay))
 }
@@ -253,7 +253,7 @@ fn watch(args: &Record, interrupt: &Interrupt, workers: &mut Workers) -> Result<
         if !args.quiet && (terminal || now_ns - told_ns >= every_ns) {
             told_ns = now_ns;
             let line = words::line(&recorded, &workers.shared.parts());
-            if terminal { progress(&line) } else { eprintln!("{line}") }
+            if terminal { progress(&line) } else { say!("{line}") }
         }
     }
     failed
@@ -264,7 +264,7 @@ fn say_trouble(recorded: &Recorded, said: &mut Option<i64>) {
     match (recorded.trouble(), *said) {
         (Some(trouble), None) => {
             progress("");
-            eprintln!(
+            say!(
                 "NOT RECORDING: {} (inputs are still passed on; it is tried again)",
                 trouble.reason
             );
@@ -273,7 +273,7 @@ fn say_trouble(recorded: &Recorded, said: &mut Option<i64>) {
         (None, Some(_)) => {
             progress("");
             let lost = recorded.troubles.last().map_or(0, |trouble| trouble.lost_count);
-            eprintln!("recording again; {} inputs are missing", crate::text::count(lost));
+            say!("recording again; {} inputs are missing", crate::text::count(lost));
             *said = None;
         }
         _ => {}

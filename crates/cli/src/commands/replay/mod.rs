@@ -56,13 +56,13 @@ pub(crate) fn replay(args: &Replay) -> anyhow::Result<Exit> {
 
 fn exit(report: &Report) -> anyhow::Result<Exit> {
     if let Some(failure) = &report.failure {
-        eprintln!("chronoscope: replay of {} ended early: {failure}", report.scenario);
+        say!("chronoscope: replay of {} ended early: {failure}", report.scenario);
         return Ok(Exit::Error);
     }
     let wrong =
         |stored: &StoredReport| stored.error.iter().chain(&stored.unreadable).next().cloned();
     if let Some(wrong) = report.stored.as_ref().and_then(wrong) {
-        eprintln!("chronoscope: not all that was recorded is stored: {wrong}");
+        say!("chronoscope: not all that was recorded is stored: {wrong}");
         return Ok(Exit::Error);
     }
     Ok(Exit::Done)
@@ -158,7 +158,7 @@ fn once(
             progress(&line(&now, whole));
         } else if now.real >= last + TALK_EVERY {
             last = now.real;
-            eprintln!("{}", line(&now, whole));
+            say!("{}", line(&now, whole));
         }
     });
     progress("");

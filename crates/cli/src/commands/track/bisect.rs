@@ -42,7 +42,7 @@ pub(super) fn bisect(args: &Args) -> Result<Exit> {
         Ok(found) if args.json => show(&(serde_json::to_string_pretty(&found)? + "\n"))?,
         Ok(found) => show(&words(&found)?)?,
         Err(error @ BisectError::NothingMoved { .. }) => {
-            eprintln!("{error}");
+            say!("{error}");
             return Ok(Exit::Nothing);
         }
         Err(error) => return Err(error.into()),
@@ -60,17 +60,17 @@ fn say(step: &Step<'_>, quiet: bool) {
             let left = format!("{suspects} commits may be it");
             let left = if *suspects == 0 { String::new() } else { format!("  ({left})") };
             screen::progress("");
-            eprintln!("build {}  {subject}{left}", commit.short());
+            say!("build {}  {subject}{left}", commit.short());
         }
-        Step::Known(commit) => eprintln!("known {}", commit.short()),
+        Step::Known(commit) => say!("known {}", commit.short()),
         Step::Skipped { commit, because } => {
             screen::progress("");
-            eprintln!("skip  {}: {because}", commit.short());
+            say!("skip  {}: {because}", commit.short());
         }
         Step::Judged { commit, judged, bad } => {
             let word = if *bad { "bad  " } else { "good " };
             screen::progress("");
-            eprintln!("{word} {}: {:+.4} %", commit.short(), judged.change * 100.0);
+            say!("{word} {}: {:+.4} %", commit.short(), judged.change * 100.0);
         }
         Step::Measuring(progress) => progress::on_terminal(progress),
     }

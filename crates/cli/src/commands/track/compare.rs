@@ -72,7 +72,7 @@ pub(super) fn details(
         // A verdict stands without its detail.
         match found {
             Ok(detail) => details.push(detail),
-            Err(error) => eprintln!("{}: no detail: {error}", row.name()),
+            Err(error) => say!("{}: no detail: {error}", row.name()),
         }
     }
     details

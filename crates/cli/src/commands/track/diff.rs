@@ -32,10 +32,10 @@ fn options(shown: &Shown) -> Options {
 fn read(path: &Path) -> Result<Profile> {
     let set = read_set(path, Limits::default())?;
     for stranger in &set.strangers {
-        eprintln!("left out: {} is of another process", stranger.display());
+        say!("left out: {} is of another process", stranger.display());
     }
     for odd in set.profile.discrepancies() {
-        eprintln!(
+        say!(
             "{}: its lines add up to {} {}, and it says {}: it was cut or edited",
             path.display(),
             odd.read,

@@ -29,7 +29,7 @@ pub(super) fn gate(args: &Args) -> Result<Exit> {
     let measured = match gate.run(&mut |step| say(&step, args.quiet)) {
         // As on the base branch itself.
         Err(error @ GateError::Same { .. }) => {
-            eprintln!("{error}: nothing can have moved");
+            say!("{error}: nothing can have moved");
             return Ok(Exit::Done);
         }
         measured => measured?,
@@ -91,7 +91,7 @@ fn settings(args: &Args, interrupt: &Interrupt) -> Result<Gate> {
 /// What is not committed is not measured.
 fn warn_of_changes(repository: &Repository, head: &str) {
     if head == "HEAD" && repository.checked_out().is_ok_and(|commit| commit.modified) {
-        eprintln!("careful: files were modified; what is measured is the commit");
+        say!("careful: files were modified; what is measured is the commit");
     }
 }
 
@@ -103,7 +103,7 @@ fn say(step: &Step<'_>, quiet: bool) {
         Step::Build(commit) => {
             let subject = commit.subject.as_deref().unwrap_or_default();
             screen::progress("");
-            eprintln!("build {}  {subject}", commit.short());
+            say!("build {}  {subject}", commit.short());
         }
         Step::Measuring(progress) => progress::on_terminal(progress),
     }

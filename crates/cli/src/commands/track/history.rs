@@ -21,13 +21,13 @@ pub(super) fn history(args: &History) -> Result<Exit> {
     let found = histories(&records, &options);
     if found.left_out > 0 {
         let n = found.left_out;
-        eprintln!("left out: {n} runs of another machine, method or suite than the last");
+        say!("left out: {n} runs of another machine, method or suite than the last");
     }
     if args.json {
         show(&(found.json()? + "\n"))?;
     }
     if found.series.is_empty() {
-        eprintln!("{} has no run with that: `chronoscope track run` makes one", folder.display());
+        say!("{} has no run with that: `chronoscope track run` makes one", folder.display());
         return Ok(Exit::Nothing);
     }
     if let Some(file) = &args.svg {

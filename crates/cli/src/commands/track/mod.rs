@@ -32,7 +32,7 @@ pub(crate) fn track(command: &Track) -> Result<Exit> {
 fn verdict(done: Result<Exit>) -> Result<Exit> {
     match done {
         Err(error) if !crate::is_closed_pipe(&error) => {
-            eprintln!("chronoscope: {}", crate::usage::joined(&error));
+            say!("chronoscope: {}", crate::usage::joined(&error));
             Ok(Exit::NoVerdict)
         }
         done => done,

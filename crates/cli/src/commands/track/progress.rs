@@ -12,7 +12,7 @@ pub(super) fn say(quiet: bool) -> impl FnMut(Progress<'_>) {
         }
         on_terminal(&progress);
         if let Progress::End(measured) = progress {
-            eprintln!("{}", line(measured));
+            say!("{}", line(measured));
         }
     }
 }

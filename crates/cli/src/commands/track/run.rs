@@ -19,7 +19,7 @@ pub(super) fn run(args: &Run) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
     let (method, calibration) = runs::method(args.method)?;
     if let (Method::Callgrind { because }, false) = (&method, args.quiet) {
-        eprintln!("Callgrind counts: {because}");
+        say!("Callgrind counts: {because}");
     }
     let version = Version {
         bin: args.bin.clone().unwrap_or_else(|| suite.folder.clone()),
@@ -55,7 +55,7 @@ fn commit(said: Option<&str>, folder: &Path, quiet: bool) -> Option<Commit> {
         Ok(commit) => Some(commit),
         Err(error) => {
             if !quiet {
-                eprintln!("the run is of no commit ({error}): --commit NAME names it");
+                say!("the run is of no commit ({error}): --commit NAME names it");
             }
             None
         }

@@ -32,7 +32,7 @@ pub(super) fn of(suite: &Suite) -> PathBuf {
 pub(super) fn all(folder: &Folder) -> Result<Vec<Record>> {
     let found = folder.all()?;
     for error in &found.unreadable {
-        eprintln!("left out: {error}");
+        say!("left out: {error}");
     }
     Ok(found.records)
 }

@@ -42,7 +42,7 @@ pub(crate) fn profile(args: &Args) -> Result<Exit> {
     let own = Stored::read(&source, &range, bin(args, &range))?;
     damage(&own.damage);
     if own.is_empty() {
-        eprintln!("no transactions in {source} in that time");
+        say!("no transactions in {source} in that time");
         return Ok(Exit::Nothing);
     }
     let Some(base_range) = base_range.or(base_source.as_ref().map(|_| i64::MIN..i64::MAX)) else {
@@ -52,7 +52,7 @@ pub(crate) fn profile(args: &Args) -> Result<Exit> {
     let base = Stored::read(&base_source, &base_range, bin(args, &base_range))?;
     damage(&base.damage);
     if base.is_empty() {
-        eprintln!("no transactions in {base_source} in that time");
+        say!("no transactions in {base_source} in that time");
         return Ok(Exit::Nothing);
     }
     let found = compare(&base.profile, &own.profile, args.false_alarms / 100.0, args.floor);
@@ -87,7 +87,7 @@ fn grown(args: &Args, source: &Source, range: &Range<i64>, zone: &Zone) -> Resul
     let (periods, broken) = stored::periods(source, range, period_s)?;
     damage(&broken);
     if periods.is_empty() {
-        eprintln!("no whole period in {source} in that time (--by day takes shorter ones)");
+        say!("no whole period in {source} in that time (--by day takes shorter ones)");
         return Ok(Exit::Nothing);
     }
     let found = growth(&periods, period_s);
@@ -105,7 +105,7 @@ fn needed(args: &Args, source: &Source, range: &Range<i64>, zone: &Zone) -> Resu
     let own = Stored::read(source, range, bin(args, range))?;
     damage(&own.damage);
     if own.is_empty() {
-        eprintln!("no transactions in {source} in that time");
+        say!("no transactions in {source} in that time");
         return Ok(Exit::Nothing);
     }
     let mut factors = BTreeMap::new();
@@ -140,7 +140,7 @@ fn bin(args: &Args, range: &Range<i64>) -> Duration {
 }
 
 fn damage(damage: &[Damage]) {
-    damage.iter().for_each(|damage| eprintln!("damaged: {damage}"));
+    damage.iter().for_each(|damage| say!("damaged: {damage}"));
 }
 
 fn draw(args: &Args, picture: impl FnOnce() -> Picture) -> Result<()> {
