@@ -32,6 +32,7 @@ use asked::Path;
 use axum::http::header;
 use axum::middleware;
 use axum::{Json, Router};
+use bytes::Bytes;
 use chronoscope_store::StoreError;
 use chronoscope_store::ask::{DurationCache, Progress};
 use chronoscope_store::source::{Recent, Source, View};
@@ -228,8 +229,10 @@ pub(crate) fn routes(api: Api, guard: Guard) -> Router {
         .method_not_allowed_fallback(async || ApiError::method())
         .layer(middleware::from_fn_with_state(guard, token::check))
         .with_state(api);
-    let described = async || match openapi() {
-        Ok(text) => Ok(([(header::CONTENT_TYPE, "application/json")], text)),
+    // Made once: it is read without a token, and making it takes milliseconds.
+    let document = Arc::new(openapi().map(Bytes::from));
+    let described = async move || match &*document {
+        Ok(text) => Ok(([(header::CONTENT_TYPE, "application/json")], text.clone())),
         Err(error) => Err(ApiError::failed(error)),
     };
     let router = Router::new().route("/openapi.json", axum::routing::get(described));
