@@ -3,7 +3,7 @@
 CARGO ?= cargo
 export CHRONOSCOPE_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/chronoscope
 
-.PHONY: help demo reproduce openapi test check bench soak fuzz build arm4 java page screenshots instrument clean
+.PHONY: help demo reproduce openapi test check bench attack soak fuzz build arm4 java page screenshots instrument clean
 
 help:
 	@echo 'make demo   build everything and measure one minute of radar traffic, to a verdict and the page'
@@ -11,6 +11,7 @@ help:
 	@echo 'make test   run every test; installs what they need'
 	@echo 'make check  format, lints, documentation, licences'
 	@echo 'make bench  our numbers beside peers'\'' and limits, each measured in the same run'
+	@echo 'make attack  what strangers, neighbours and accidents do to the programs, and what it costs'
 	@echo 'make arm4   libarm4 and its headers, into target/arm4 (programs in C and C++)'
 	@echo 'make java   org.opengroup.arm40 for Java, into java/target'
 	@echo 'make page   the pages of chronoscope serve and radar-display; prints their size'
@@ -76,6 +77,12 @@ bench:
 reproduce:
 	tools/setup reproduce
 	QUICK="$(QUICK)" tools/reproduce
+
+# ATTACK: names of attacks, or options (--list, --short); without them the table is kept.
+attack:
+	$(CARGO) build --release --locked -p chronoscope-cli -p chronoscope-radar -p chronoscope-aprs \
+	  -p chronoscope-sle -p chronoscope-attack --bins
+	$${CARGO_TARGET_DIR:-target}/release/attack $(or $(ATTACK),--write docs/reliability.md)
 
 soak:
 	$(CARGO) build --release --locked -p chronoscope-aprs -p chronoscope-bench --bin aprs-server --bin aprs

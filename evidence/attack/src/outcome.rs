@@ -1,0 +1,172 @@
+//! What attacks cost.
+
+use crate::attacks::Attack;
+use crate::world::World;
+use anyhow::Result;
+use chronoscope_clock as clock;
+use serde::Serialize;
+
+/// What an attack cost.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Outcome {
+    /// How often it was tried: kills, flips, connections, requests.
+    pub(crate) tried: u64,
+    /// Rows that were durable or had been recorded, are not there, and were not counted as lost.
+    pub(crate) lost: u64,
+    /// Rows that are there twice.
+    pub(crate) doubled: u64,
+    /// Wrong answers without a word; strangers who got what is not theirs.
+    pub(crate) silent: u64,
+    /// Programs that did not answer or end in time, ended by a signal, or panicked.
+    pub(crate) hung: u64,
+    /// Most memory that the attacked program took (resident), in octets; 0 where several were run.
+    pub(crate) memory: u64,
+    /// What held it off, with figures.
+    pub(crate) note: String,
+}
+
+impl Outcome {
+    /// Whether nothing was lost, doubled, wrong or stuck.
+    pub(crate) fn holds(&self) -> bool {
+        self.lost + self.doubled + self.silent + self.hung == 0
+    }
+}
+
+/// One line of the report.
+#[derive(Debug, Serialize)]
+pub(crate) struct Line {
+    /// The attack's name.
+    pub(crate) name: &'static str,
+    /// What it does.
+    pub(crate) what: &'static str,
+    /// How long it took.
+    pub(crate) seconds: f64,
+    /// What it cost, or why it could not be tried.
+    #[serde(flatten)]
+    pub(crate) result: Tried,
+}
+
+/// Whether an attack could be tried.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Tried {
+    /// It was.
+    Outcome(Outcome),
+    /// Something is missing here: what.
+    Skipped(String),
+    /// The attack itself went wrong: how.
+    Failed(String),
+}
+
+/// An error that says that this machine cannot do what the attack needs.
+#[derive(Debug)]
+pub(crate) struct CannotTry(pub(crate) &'static str);
+
+impl std::fmt::Display for CannotTry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for CannotTry {}
+
+/// All lines.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    /// What the program under attack calls itself.
+    pub(crate) program: String,
+    /// Where the random numbers began.
+    pub(crate) seed: u64,
+    /// Whether it was the short form.
+    pub(crate) short: bool,
+    /// Processors.
+    pub(crate) processors: usize,
+    /// Load of the machine before it began, over a minute.
+    pub(crate) load: String,
+    /// How long all took.
+    pub(crate) seconds: f64,
+    /// The attacks.
+    pub(crate) attacks: Vec<Line>,
+    #[serde(skip)]
+    begin_ns: u64,
+    #[serde(skip)]
+    attack_begin_ns: u64,
+}
+
+impl Report {
+    /// An empty one.
+    ///
+    /// # Errors
+    /// When the program under attack does not say its version.
+    pub(crate) fn begin(world: &World) -> Result<Self> {
+        let begin_ns = clock::monotonic_ns();
+        let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        Ok(Self {
+            program: world.version()?,
+            seed: world.seed,
+            short: world.short,
+            processors: std::thread::available_parallelism().map_or(0, usize::from),
+            load: load.split(' ').next().unwrap_or_default().to_owned(),
+            seconds: 0.0,
+            attacks: Vec::new(),
+            begin_ns,
+            attack_begin_ns: begin_ns,
+        })
+    }
+
+    /// Adds what an attack came to, which ended now.
+    pub(crate) fn add(&mut self, attack: &Attack, result: Result<Outcome>) {
+        let now_ns = clock::monotonic_ns();
+        let result = match result {
+            Ok(outcome) => Tried::Outcome(outcome),
+            Err(error) if error.is::<CannotTry>() => Tried::Skipped(format!("{error:#}")),
+            Err(error) => Tried::Failed(format!("{error:#}")),
+        };
+        let seconds = (now_ns - self.attack_begin_ns) as f64 * 1e-9;
+        self.attacks.push(Line { name: attack.name, what: attack.what, seconds, result });
+        self.attack_begin_ns = now_ns;
+    }
+
+    /// The last line, in words.
+    pub(crate) fn last(&self) -> String {
+        let Some(line) = self.attacks.last() else { return String::new() };
+        let verdict = match &line.result {
+            Tried::Outcome(outcome) => format!(
+                "{}: tried {}, lost {}, doubled {}, silently wrong {}, hung {}: {}",
+                if outcome.holds() { "held" } else { "DID NOT HOLD" },
+                outcome.tried,
+                outcome.lost,
+                outcome.doubled,
+                outcome.silent,
+                outcome.hung,
+                outcome.note
+            ),
+            Tried::Skipped(why) => format!("SKIPPED: {why}"),
+            Tried::Failed(why) => format!("FAILED: {why}"),
+        };
+        format!("{}: {verdict} ({:.1} s)", line.name, line.seconds)
+    }
+
+    /// Notes how long all took.
+    pub(crate) fn end(&mut self) {
+        self.seconds = (clock::monotonic_ns() - self.begin_ns) as f64 * 1e-9;
+    }
+
+    /// As JSON.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        let mut json = serde_json::to_value(self).unwrap_or_default();
+        json["version"] = 1.into();
+        json
+    }
+
+    /// 0 where all held, 1 where one did not, 4 where one could not be carried out.
+    pub(crate) fn exit_code(&self) -> u8 {
+        let failed = |line: &Line| matches!(line.result, Tried::Failed(_));
+        let fell =
+            |line: &Line| matches!(&line.result, Tried::Outcome(outcome) if !outcome.holds());
+        if self.attacks.iter().any(fell) {
+            return 1;
+        }
+        if self.attacks.iter().any(failed) { 4 } else { 0 }
+    }
+}
