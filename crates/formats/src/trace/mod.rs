@@ -47,7 +47,9 @@ pub fn write(transactions: &mut [Transaction], out: &mut impl Write) -> io::Resu
          \"traceEvents\":["
     )?;
     let mut events = Events { out, any: false, origin_ns };
-    for (process, pid) in &tracks.pids {
+    let mut processes: Vec<_> = tracks.pids.iter().collect();
+    processes.sort_unstable_by_key(|(_, pid)| **pid);
+    for (process, pid) in processes {
         events.process(process.as_ref(), *pid)?;
     }
     for track in &tracks.tracks {

@@ -98,7 +98,13 @@ impl<'a> Sources<'a> {
         let mut silent: Vec<SilentSource> = delivered
             .filter(|source| source.delivered_ns.is_none_or(|at| at < behind_ns))
             .collect();
-        silent.sort_by_key(|source| source.delivered_ns);
+        // The same order every time: answers are compared.
+        silent.sort_by(|a, b| {
+            let key = |of: &SilentSource| (of.delivered_ns, of.process.pid, of.process.start_ns);
+            let name =
+                |of: &SilentSource| (of.process.application.clone(), of.process.host.clone());
+            key(a).cmp(&key(b)).then_with(|| name(a).cmp(&name(b)))
+        });
         silent
     }
 
