@@ -11,8 +11,10 @@
 //! parts in the same way, so a hop that is slow in few chains has its share there, where medians do
 //! not show it and means hardly do.
 
-use crate::{Edges, HostIndex, KolmogorovSmirnov, Part, Scale, TailTest};
-use chronoscope_model::{ClassId, Quantile, nearest_rank};
+use crate::{HostIndex, Part};
+use chronoscope_model::ClassId;
+use chronoscope_statistics::{Edges, KolmogorovSmirnov, Scale, TailTest};
+use chronoscope_statistics::{Quantile, nearest_rank};
 use std::collections::BTreeMap;
 
 /// Cells of the histograms of all parts.

@@ -5,7 +5,7 @@
 //! range are in it. "Above 3 sigma" is as in the evaluations of PHOENIX: above the *median* plus
 //! three standard deviations.
 
-use chronoscope_model::{Quantile, nearest_rank};
+use chronoscope_statistics::{Quantile, nearest_rank};
 use std::fmt;
 
 /// The quantiles that a distribution carries, ascending.

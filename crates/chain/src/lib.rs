@@ -4,8 +4,8 @@
 //! whose parent; [`Assembler`] gives every row its path, level and root start; [`Evaluator`] finds
 //! the durations that a [`Selection`] asks for and counts what it could not use; [`arrivals`] says
 //! which roots reached a leaf, and of which that cannot be said;
-//! [`Distribution`], [`Verdict`], [`Bins`], [`Grid`] and [`Split`] say what the durations are like,
-//! [`Contrast`] and [`MeanDifference`] how two sets of them differ.
+//! [`Distribution`], [`Verdict`] and [`Split`] say what the durations are like, [`Contrast`] how two
+//! sets of them differ.
 //!
 //! ```
 //! use chronoscope_chain::{Assembler, Evaluator, Hop, Level, Paths, Selection};
@@ -42,25 +42,20 @@
 
 pub mod arrivals;
 mod assemble;
-mod bins;
 mod clocks;
 mod contrast;
 mod crossing;
 mod distribution;
-mod edges;
 pub mod evaluate;
 mod hop;
 pub mod links;
 mod paths;
 mod runs;
 mod select;
-mod significance;
 mod split;
-mod tail_test;
 mod tree;
 
 pub use assemble::{Assembler, Chain, LastLeaves, Standing, Told};
-pub use bins::{Bins, Grid};
 pub use clocks::{ClockEstimate, ClockKnot, ClockTrack, DRIFT_MAX_PPB, Dropped, KNOTS_MAX};
 pub use contrast::{
     Contrast, HostContrast, PartContrast, PartKind, PartName, PartSide, Way, WayHop,
@@ -69,7 +64,6 @@ pub use crossing::{ClockShift, Crossings, Shortest};
 pub use distribution::{
     Distribution, Population, QUANTILES, Requirement, Thousands, Verdict, VerdictState, sort,
 };
-pub use edges::{Edges, Scale};
 pub use evaluate::{Counts, Evaluator, Found, Meaning, Negative, Selection};
 pub use hop::Hop;
 pub use links::{Linker, Place};
@@ -78,7 +72,5 @@ pub use runs::{
     ChainRows, HostIndex, Hosts, Partition, ROW_BYTES, Run, cuts, merge, merge_between,
 };
 pub use select::{ClassSelector, Level, steps_to_root};
-pub use significance::{KolmogorovSmirnov, MeanDifference, Moments};
 pub use split::{Part, PartStatistics, Split, split};
-pub use tail_test::TailTest;
 pub use tree::in_tree_order;

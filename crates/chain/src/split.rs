@@ -8,7 +8,7 @@
 //! negative; that is kept, because clamping would move the error elsewhere.
 
 use crate::Hop;
-use chronoscope_model::{Histogram, Quantile};
+use chronoscope_statistics::{Histogram, Quantile};
 
 /// One hop's part of a chain's duration, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use crate::text::{self, duration};
 use crate::times::Zone;
 use chronoscope_chain::arrivals::Unknown;
 use chronoscope_chain::{QUANTILES, Verdict, VerdictState};
-use chronoscope_model::Quantile;
+use chronoscope_statistics::Quantile;
 use chronoscope_store::DELIVERED_ALL;
 use chronoscope_store::ask::{Answer, Arrivals, Judged, Question};
 

@@ -6,8 +6,8 @@
 
 use crate::text;
 use crate::times::Zone;
-use chronoscope_chain::{Bins, Grid};
-use chronoscope_model::{Quantile, nearest_rank};
+use chronoscope_statistics::{Bins, Grid};
+use chronoscope_statistics::{Quantile, nearest_rank};
 use chronoscope_store::ask::Point;
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;

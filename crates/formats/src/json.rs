@@ -1,7 +1,8 @@
 //! JSON, version 1. Fields are only ever added; times are UTC nanoseconds, durations nanoseconds.
 
 use chronoscope_chain::{Counts, Distribution, PartStatistics, QUANTILES, Split, Verdict};
-use chronoscope_model::{ClassName, Histogram, ProcessName, Quantile, Transaction};
+use chronoscope_model::{ClassName, ProcessName, Transaction};
+use chronoscope_statistics::{Histogram, Quantile};
 use serde_json::{Map, Value, json};
 
 /// Version of every document.

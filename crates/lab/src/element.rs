@@ -1,5 +1,6 @@
 //! What an element does to packets: it serves one after the other, then delays each.
 
+use chronoscope_statistics::Random;
 use std::time::Duration;
 
 /// What a link, bridge or gateway does in either direction.
@@ -156,27 +157,6 @@ fn nanoseconds(duration: Duration) -> u64 {
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // `as` keeps to the range
 fn whole(ns: f64) -> u64 {
     ns as u64
-}
-
-/// Random numbers that are the same for the same seed (G. Steele, D. Lea, C. Flood: SplitMix64,
-/// 2014).
-#[derive(Clone, Debug)]
-struct Random(u64);
-
-impl Random {
-    fn exponential(&mut self, mean: f64) -> f64 {
-        if mean <= 0.0 {
-            return 0.0;
-        }
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^= mixed >> 31;
-        // 53 bits: in (0, 1].
-        let share = ((mixed >> 11) + 1) as f64 / (1u64 << 53) as f64;
-        -mean * share.ln()
-    }
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 //! A [`Transaction`] is one timed piece of work and a [`Class`](ClassName) is its name. A
 //! [`Correlator`] travels with a message, so that the receiver's transaction knows its parent, and
 //! carries the chain's ancestors with it. A [`Record`] is the fixed-size form of a transaction that
-//! rings and logs hold; [`Names`] turns its numbers back into words. [`Histogram`] and
-//! [`Quantile`] are the only definitions of a bucket and of a quantile in the house.
+//! rings and logs hold; [`Names`] turns its numbers back into words.
 //!
 //! ```
 //! use chronoscope_model::{Ancestor, ClassId, Correlator, ProcessId, ChainId, TransactionId};
@@ -27,10 +26,8 @@ pub mod context;
 pub mod correlator;
 mod extras;
 mod hash;
-mod histogram;
 mod ids;
 mod names;
-mod quantile;
 mod record;
 #[cfg(feature = "arrow")]
 pub mod schema;
@@ -40,10 +37,8 @@ mod transaction;
 pub use batch::Batch;
 pub use correlator::{Ancestor, Correlator, CorrelatorBytes, CorrelatorError};
 pub use extras::{Extras, Field, FurtherParent, ParentRoot};
-pub use histogram::{BUCKET_COUNT, Histogram, SUB_BUCKETS, bucket_index, bucket_max, bucket_min};
 pub use ids::{ChainId, ClassId, PathId, ProcessId, TransactionId};
 pub use names::{ClassName, Names, ProcessName};
-pub use quantile::{Quantile, QuantileError, nearest_rank};
 pub use record::{Flags, NO_PROCESS_CPU, Record};
 pub use status::{Status, UnknownStatus};
 pub use transaction::{Excerpt, Transaction};

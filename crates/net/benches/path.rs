@@ -13,13 +13,13 @@
 #![allow(clippy::unwrap_used)]
 
 use chronoscope_lab::{Element, Joint, Lab, Namespace, Plan, Traffic, run_first};
-use chronoscope_model::Quantile;
 use chronoscope_net::path::element::AtSize;
 use chronoscope_net::path::interval::{Interval, interval};
 use chronoscope_net::path::predict::{Prediction, parts, predict};
 use chronoscope_net::path::sampling::{Ask, Sampling, sample};
 use chronoscope_net::path::topology::Topology;
 use chronoscope_net::probe::echo;
+use chronoscope_statistics::Quantile;
 use serde_json::{Value, json};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::AtomicBool;

@@ -6,8 +6,8 @@
 //! kernel's stamp of a reply's arrival; with `-U` its own, after it was woken, as all others here.
 #![allow(clippy::unwrap_used)]
 
-use chronoscope_model::{Quantile, nearest_rank};
 use chronoscope_net::probe::{Asking, Load, Prober, Timer, echo, run};
+use chronoscope_statistics::{Quantile, nearest_rank};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::process::{Command, Stdio};

@@ -5,6 +5,7 @@
 
 use crate::rows::{Outcome, ScanRow};
 use crate::table::{Measure, Observation, Overview, Picture, Sums};
+use chronoscope_statistics::{Quantile, nearest_rank};
 use std::collections::BTreeMap;
 
 /// Most cells of time that are kept for each host.
@@ -126,7 +127,7 @@ impl Activity {
         let waiting = std::mem::take(waiting);
         let mut intervals: Vec<u64> = waiting.iter().map(|(_, _, interval, _)| *interval).collect();
         intervals.sort_unstable();
-        let own_ns = intervals.get(intervals.len() / 2).copied().unwrap_or(1);
+        let own_ns = nearest_rank(&intervals, Quantile::P50).unwrap_or(1);
         let width_ns = self.interval_ns.unwrap_or(own_ns).max(1);
         let first_ns = waiting.iter().map(|(_, middle_ns, _, _)| *middle_ns).min();
         let first_ns = first_ns.unwrap_or(self.start_ns);

@@ -6,7 +6,7 @@
 
 use crate::path::topology::{Kind, Topology};
 use crate::rows::{RoundTrip, Transfer};
-use chronoscope_model::{Histogram, Quantile};
+use chronoscope_statistics::{Histogram, Quantile};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -12,6 +12,7 @@
 
 use chronoscope_clock as clock;
 use chronoscope_record::{Class, Status, class};
+use chronoscope_statistics::median;
 use std::hint::black_box;
 
 static PAIR: Class = class!("pair");
@@ -95,18 +96,13 @@ fn table() {
     println!("{:22} {:>9} {:>9} {:>6}", format!("CPU by {method}"), "min", "median", "ratio");
     let clock = costs[0].clone();
     for (case, cost) in CASES.iter().zip(&costs) {
-        let ratios = cost.iter().zip(&clock).map(|(cost, clock)| cost / clock).collect();
+        let ratios = cost.iter().zip(&clock).map(|(cost, clock)| cost / clock);
         let min = cost.iter().copied().fold(f64::MAX, f64::min);
         println!(
             "{:22} {min:>6.1} ns {:>6.1} ns {:>6.2}",
             case.0,
-            median(cost.clone()),
-            median(ratios)
+            median(cost.iter().copied()).unwrap_or(f64::NAN),
+            median(ratios).unwrap_or(f64::NAN)
         );
     }
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }

@@ -4,7 +4,8 @@
 
 use crate::layout::{Frame, RECORD_WORDS, Statistics, Worst, word};
 use crate::thread::{Control, PATH_CACHE};
-use chronoscope_model::{NO_PROCESS_CPU, Status, bucket_index};
+use chronoscope_model::{NO_PROCESS_CPU, Status};
+use chronoscope_statistics::bucket_index;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::fence;

@@ -3,7 +3,8 @@
 //! Described in words in `docs/formats/ring.md`. Little-endian; the structures are the bytes.
 
 use bytemuck::{Pod, Zeroable};
-use chronoscope_model::{BUCKET_COUNT, Record, context};
+use chronoscope_model::{Record, context};
+use chronoscope_statistics::BUCKET_COUNT;
 use std::cell::UnsafeCell;
 use std::mem::offset_of;
 use std::sync::atomic::AtomicU64;

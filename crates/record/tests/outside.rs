@@ -394,8 +394,8 @@ fn statistics_agree_with_the_records() {
     let all = ring.statistics().unwrap();
     assert_eq!((all.len(), all[0].count, all[0].name.class.as_str()), (1, 1_000, "fast"));
     let fast = &all[0];
-    let mut expected = chronoscope_model::Histogram::default();
-    let mut cpu = chronoscope_model::Histogram::default();
+    let mut expected = chronoscope_statistics::Histogram::default();
+    let mut cpu = chronoscope_statistics::Histogram::default();
     for record in batch.records() {
         expected.add(record.elapsed_ns);
         cpu.add(record.cpu_ns);

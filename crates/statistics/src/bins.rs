@@ -1,5 +1,6 @@
 //! Counts for pictures: the bins of a histogram and the grid of a scattergram.
 
+use crate::edges::linear;
 use std::ops::Range;
 
 /// Equal bins over a range, with what lies outside counted too: nothing disappears from a picture.
@@ -23,7 +24,7 @@ impl Bins {
     /// When `range_ns` is empty or `count` is 0.
     pub fn of_ascending(durations_ns: &[u64], range_ns: Range<u64>, count: usize) -> Self {
         assert!(count > 0 && !range_ns.is_empty(), "{count} bins over {range_ns:?}");
-        let edge = |index: usize| cell_start(&range_ns, count, index);
+        let edge = |index: usize| linear(&range_ns, count, index);
         let at = |ns: u64| durations_ns.partition_point(|duration| *duration < ns);
         let edges: Vec<usize> = (0..=count).map(|index| at(edge(index))).collect();
         Self {
@@ -36,16 +37,8 @@ impl Bins {
 
     /// The lower edge of a bin (at `counts.len()` the upper edge of the last), in nanoseconds.
     pub fn edge_ns(&self, index: usize) -> u64 {
-        cell_start(&self.range_ns, self.counts.len(), index)
+        linear(&self.range_ns, self.counts.len(), index)
     }
-}
-
-/// The first value of cell `index` when `range` is cut into `count`: the smallest that [`cell`]
-/// puts there.
-#[allow(clippy::cast_possible_truncation)] // at most `range.end`
-fn cell_start(range: &Range<u64>, count: usize, index: usize) -> u64 {
-    let width = u128::from(range.end - range.start);
-    range.start + (width * index as u128).div_ceil(count as u128) as u64
 }
 
 /// The cell of a value in the range, in `[0, count)`.

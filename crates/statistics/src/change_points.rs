@@ -10,9 +10,7 @@
 //! that have none, all of them too small to matter. Medians and absolute distances do not bend to
 //! single outliers; the optimum is exact and needs no chance; the floor is part of the method.
 
-use serde::Serialize;
-
-use super::stats::{median, sorted};
+use crate::{ascending, median};
 
 /// What is too small to say.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +29,7 @@ impl Default for Floor {
 }
 
 /// A point at which a history moved.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangePoint {
     /// Index of the first value after it.
     pub index: usize,
@@ -52,7 +50,7 @@ impl ChangePoint {
 }
 
 /// Where a history moved, and how noisy it is otherwise.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct History {
     /// The points, in order.
     pub points: Vec<ChangePoint>,
@@ -68,9 +66,9 @@ const VALUES_MAX: usize = 2000;
 /// tests hold it to that.
 const PRICE: f64 = 5.0;
 
-/// Finds the points at which a history moved. Values that are not positive and finite have no
-/// logarithm and are `None`'s reason.
-pub fn changes(values: &[f64], floor: Floor) -> Option<History> {
+/// Finds the points at which a history moved; `None` where a value is not positive and finite, and so
+/// has no logarithm.
+pub fn find(values: &[f64], floor: Floor) -> Option<History> {
     if values.iter().any(|value| !(*value > 0.0 && value.is_finite())) {
         return None;
     }
@@ -237,7 +235,7 @@ fn distance_in(logs: &[f64], cuts: &[usize]) -> f64 {
     let ends = cuts.iter().copied().chain([logs.len()]);
     let (mut begin, mut sum) = (0, 0.0);
     for end in ends {
-        let part = sorted(logs[begin..end].iter().copied());
+        let part = ascending(logs[begin..end].iter().copied());
         let middle = median(part.iter().copied()).unwrap_or(0.0);
         sum += part.iter().map(|log| (log - middle).abs()).sum::<f64>();
         begin = end;

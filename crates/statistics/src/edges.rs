@@ -134,8 +134,9 @@ const fn bucket_min(bucket: usize) -> u64 {
     ((bucket - (shift << BUCKET_BITS)) as u64) << shift
 }
 
+/// The first value of cell `index` when a range is cut into `count` equal ones.
 #[allow(clippy::cast_possible_truncation)] // at most `range.end`
-fn linear(range: &Range<u64>, count: usize, index: usize) -> u64 {
+pub(crate) fn linear(range: &Range<u64>, count: usize, index: usize) -> u64 {
     let width = u128::from(range.end - range.start);
     range.start + (width * index as u128).div_ceil(count as u128) as u64
 }

@@ -17,8 +17,12 @@ pub struct Quantile(u32);
 pub struct QuantileError(pub String);
 
 impl Quantile {
+    /// The first quartile.
+    pub const P25: Self = Self(250_000);
     /// The middle one.
     pub const P50: Self = Self(500_000);
+    /// The third quartile.
+    pub const P75: Self = Self(750_000);
     /// Nine of ten are not above it.
     pub const P90: Self = Self(900_000);
     /// 99 of 100 are not above it.
@@ -80,6 +84,18 @@ pub fn nearest_rank<T: Copy>(ascending: &[T], quantile: Quantile) -> Option<T> {
     ascending.get(rank.checked_sub(1)?).copied()
 }
 
+/// Values from the least to the greatest, in the total order of IEEE 754 (2008, 5.10).
+pub fn ascending(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values
+}
+
+/// The middle one by nearest rank, of an even number the lower of the two; `None` without values.
+pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    nearest_rank(&ascending(values), Quantile::P50)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,6 +109,13 @@ mod tests {
         assert_eq!(nearest_rank(&values, Quantile(0)), Some(10));
         assert_eq!(nearest_rank(&values, Quantile(1_000_000)), Some(40));
         assert_eq!(nearest_rank::<u8>(&[], Quantile::P50), None);
+    }
+
+    #[test]
+    fn the_median_is_one_of_the_values() {
+        assert_eq!(median([4.0, 1.0, 3.0, 2.0]), Some(2.0));
+        assert_eq!(median([5.0, 1.0, 3.0]), Some(3.0));
+        assert_eq!(median([]), None);
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! Numbers that look random and are the same for the same seed.
 
-/// G. Steele, D. Lea, C. Flood: SplitMix64, 2014.
+/// A sequence of random numbers, from the seed in it (SplitMix64: G. Steele, D. Lea, C. Flood, 2014).
 #[derive(Clone, Debug)]
-pub(crate) struct Random(pub(crate) u64);
+pub struct Random(pub u64);
 
 impl Random {
     /// Any 64 bits.
-    pub(crate) fn next(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -15,12 +15,47 @@ impl Random {
     }
 
     /// In `[0, 1)`, with 53 bits.
-    pub(crate) fn share(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    pub fn share(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// Exponential with this mean.
-    pub(crate) fn exponential(&mut self, mean: f64) -> f64 {
+    pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * (1.0 - self.share()).ln()
+    }
+
+    /// A number below `end`, which is not 0: even enough where `end` is far below 2⁶⁴.
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.bits() % end
+    }
+
+    /// A place in something that long, which is not empty.
+    #[allow(clippy::cast_possible_truncation)] // below `length`
+    pub fn place(&mut self, length: usize) -> usize {
+        self.below(length as u64) as usize
+    }
+
+    /// So many octets.
+    pub fn octets(&mut self, count: usize) -> Vec<u8> {
+        let words = std::iter::repeat_with(|| self.bits().to_le_bytes());
+        let mut octets: Vec<u8> = words.take(count.div_ceil(8)).flatten().collect();
+        octets.truncate(count);
+        octets
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first numbers of the reference implementation for the seed 1234567.
+    #[test]
+    fn as_the_reference_says() {
+        let mut random = Random(1_234_567);
+        let expected: [u64; 3] =
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
+        assert_eq!([random.bits(), random.bits(), random.bits()], expected);
+        assert_eq!(Random(1).octets(13).len(), 13);
+        assert!((0..1000).all(|_| random.place(7) < 7));
     }
 }

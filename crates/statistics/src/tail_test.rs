@@ -3,7 +3,7 @@
 //! Kolmogorov and Smirnov's test looks at the largest gap of the two shares, which a hundredth of
 //! the values cannot make wide. This one looks at nothing but that hundredth.
 
-use crate::significance::ln_gamma;
+use statrs::function::factorial::ln_binomial;
 
 /// How the slowest hundredth of two sets together is divided between them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,19 +53,13 @@ fn nth_from_above<T: PartialOrd + Copy>(a: &[T], b: &[T], count: usize) -> T {
 /// The chance of a division of `above` between sets of these sizes that is at most as likely.
 fn fisher(above: [u64; 2], sizes: [u64; 2]) -> f64 {
     let all = above[0] + above[1];
-    let ln_chance = |in_b: u64| ln_choose(sizes[1], in_b) + ln_choose(sizes[0], all - in_b);
-    let ln_whole = ln_choose(sizes[0] + sizes[1], all);
+    let ln_chance = |in_b: u64| ln_binomial(sizes[1], in_b) + ln_binomial(sizes[0], all - in_b);
+    let ln_whole = ln_binomial(sizes[0] + sizes[1], all);
     // What is as likely differs by what floating point is off by.
     let observed = ln_chance(above[1]) + 1e-7;
     let possible = all.saturating_sub(sizes[0])..=all.min(sizes[1]);
     let rare = possible.map(ln_chance).filter(|ln| *ln <= observed);
     rare.map(|ln| (ln - ln_whole).exp()).sum::<f64>().clamp(0.0, 1.0)
-}
-
-/// The logarithm of the number of ways to choose `k` of `n`.
-fn ln_choose(n: u64, k: u64) -> f64 {
-    let ln_factorial = |m: u64| ln_gamma(m as f64 + 1.0);
-    ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k)
 }
 
 #[cfg(test)]

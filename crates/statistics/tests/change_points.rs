@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
-use chronoscope_track::compare::{Floor, changes};
+use chronoscope_statistics::change_points::{Floor, find};
 
 /// SplitMix64, and what distributions make of it.
 struct Random(u64);
@@ -30,7 +30,7 @@ impl Random {
 type Noise = fn(&mut Random) -> f64;
 
 fn found(values: &[f64], floor: Floor) -> Vec<usize> {
-    changes(values, floor).unwrap().points.iter().map(|point| point.index).collect()
+    find(values, floor).unwrap().points.iter().map(|point| point.index).collect()
 }
 
 /// 400 histories of 60 values without a step: a change point in less than 1 %, whatever the noise.
@@ -63,7 +63,7 @@ fn a_step_of_a_thousandth_is_found_where_it_is() {
             8.8e8 * step * (1.0 + 28e-6 * random.normal())
         };
         let values: Vec<f64> = (0..60).map(&mut value).collect();
-        let history = changes(&values, Floor::default()).unwrap();
+        let history = find(&values, Floor::default()).unwrap();
         assert_eq!(history.points.len(), 1, "{seed}: {history:?}");
         let point = history.points[0];
         assert!((point.change() - 0.001).abs() < 5e-5, "{point:?}");
@@ -82,7 +82,7 @@ fn several_steps_and_their_sizes_are_found() {
             1000.0 * level * (1.0 + 1e-3 * random.normal())
         })
         .collect();
-    let history = changes(&values, Floor::default()).unwrap();
+    let history = find(&values, Floor::default()).unwrap();
     let points: Vec<_> = history.points.iter().map(|point| point.index).collect();
     assert_eq!(points, [20, 35, 50]);
     let sizes: Vec<_> = history.points.iter().map(|p| (p.change() * 100.0).round()).collect();
@@ -121,7 +121,7 @@ fn short_empty_and_impossible_histories_are_taken() {
     let shortest = Floor { length: 0, ..Floor::default() };
     assert_eq!(found(&[1.0, 2.0], shortest), [0_usize; 0]);
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert_eq!(changes(&[1.0, bad, 1.0], Floor::default()), None);
+        assert_eq!(find(&[1.0, bad, 1.0], Floor::default()), None);
     }
     // More than are looked at: the last ones are.
     let long: Vec<f64> = (0..2300).map(|n| if n < 2290 { 1.0 } else { 2.0 }).collect();

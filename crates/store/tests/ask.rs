@@ -51,7 +51,7 @@ fn told(answer: &Answer) -> String {
                         p.count(),
                         p.sum_ns(),
                         p.negative(),
-                        p.quantile_ns(chronoscope_model::Quantile::P99),
+                        p.quantile_ns(chronoscope_statistics::Quantile::P99),
                     )
                 };
                 format!("{:?}", (part(inside), part(waiting)))

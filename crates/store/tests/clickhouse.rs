@@ -8,7 +8,8 @@ mod support;
 mod world;
 
 use chronoscope_chain::PartStatistics;
-use chronoscope_model::{Batch, ChainId, ClassName, Histogram, Names, Quantile, TransactionId};
+use chronoscope_model::{Batch, ChainId, ClassName, Names, TransactionId};
+use chronoscope_statistics::{Histogram, Quantile};
 use chronoscope_store::ask::{Answer, ClassStatistics, Level, Limits, Point, Question};
 use chronoscope_store::clickhouse::{Cluster, Sink, TableOptions};
 use chronoscope_store::source::Source;

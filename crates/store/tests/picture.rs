@@ -4,7 +4,8 @@
 
 mod world;
 
-use chronoscope_chain::{Distribution, KolmogorovSmirnov, MeanDifference, Moments, Scale};
+use chronoscope_chain::Distribution;
+use chronoscope_statistics::{KolmogorovSmirnov, MeanDifference, Moments, Scale};
 use chronoscope_store::ask::{
     Answer, Asking, ComparedPart, DurationCache, Kind, Limits, Order, Point, Progress, Question,
     Raster, Scatter, ask, ask_again, chain, chosen, compare, hops, scatter,
@@ -142,7 +143,7 @@ fn cells(scatter: &Scatter, points: &[Point]) -> BTreeMap<(u32, u32), u32> {
     let mut cells = BTreeMap::new();
     for point in points {
         let start = point.start_ns.abs_diff(scatter.start_ns.start);
-        let within = |edges: &chronoscope_chain::Edges, value| {
+        let within = |edges: &chronoscope_statistics::Edges, value| {
             let ranges = (0..edges.count()).map(|cell| edges.range(cell));
             ranges.zip(0u32..).find(|(range, _)| range.contains(&value)).unwrap().1
         };
@@ -362,8 +363,7 @@ fn a_comparison_is_of_all_durations() {
     assert_eq!(found.a.distribution, Distribution::of_ascending(&of_a));
     assert_eq!(found.b.distribution, Distribution::of_ascending(&of_b));
     assert_eq!(found.a.counts.iter().sum::<u64>(), of_a.len() as u64);
-    let moments =
-        |of: &Distribution| Moments { count: of.count, mean_ns: of.mean_ns, sd_ns: of.sd_ns };
+    let moments = |of: &Distribution| Moments { count: of.count, mean: of.mean_ns, sd: of.sd_ns };
     let (side_a, side_b) = (found.a.distribution.unwrap(), found.b.distribution.unwrap());
     assert_eq!(found.difference, MeanDifference::between(&moments(&side_a), &moments(&side_b)));
     assert!(found.difference.unwrap().p_value < 1e-9 && found.sentence.starts_with("B is slower"));
@@ -378,7 +378,7 @@ fn a_comparison_is_of_all_durations() {
     assert!((shares(|part| part.tail_share) - 1.0).abs() < 1e-9);
     assert_eq!(found.paths, [("X::a/X::b/Y::c".to_owned(), 720, 180)]);
     let alike = compare((&snapshot, &a), (&snapshot, &a), 100, &way.asking()).unwrap();
-    assert_eq!(alike.difference.unwrap().difference_ns, 0.0);
+    assert_eq!(alike.difference.unwrap().difference, 0.0);
     assert!(alike.sentence.starts_with("no difference is shown"), "{}", alike.sentence);
     let nobody = Question::acpd("a", "nobody");
     let none = compare((&snapshot, &a), (&snapshot, &nobody), 100, &way.asking()).unwrap();

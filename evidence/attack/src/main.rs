@@ -8,7 +8,6 @@
 mod attacks;
 mod http;
 mod outcome;
-mod random;
 mod recorder;
 mod rows;
 mod server;

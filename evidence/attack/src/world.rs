@@ -1,7 +1,7 @@
 //! What all attacks need.
 
-use crate::random::Random;
 use anyhow::{Context, Result, bail};
+use chronoscope_statistics::Random;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
@@ -79,7 +79,7 @@ impl World {
 
     /// Random numbers of an attack.
     pub(crate) fn random(&self) -> Random {
-        Random::new(self.seed)
+        Random(self.seed)
     }
 }
 

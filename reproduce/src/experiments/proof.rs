@@ -42,7 +42,7 @@ pub fn run(run: &mut Run<'_>) -> Result<Vec<Found>> {
             (changes.len() as f64).into(),
             moved.into(),
             least.into(),
-            changes.get(changes.len() / 2).copied().into(),
+            chronoscope_statistics::median(changes.iter().copied()).into(),
             most.into(),
         ]);
     }

@@ -2,6 +2,7 @@
 
 use super::chain::Ran;
 use anyhow::Result;
+use chronoscope_statistics::{Quantile, nearest_rank};
 use chronoscope_store::Snapshot;
 use chronoscope_store::ask::{Answer, Clocks, Level, Limits, Question};
 use chronoscope_store::source::Source;
@@ -69,7 +70,7 @@ pub(super) fn clocks(ran: &Ran) -> Result<Vec<Value>> {
         let track = snapshot.clocks().track(&about.name)?;
         let mut found: Vec<_> = track.knots().iter().map(|knot| knot.estimate).collect();
         found.sort_by_key(|estimate| estimate.offset_ns);
-        let middle = *found.get(found.len() / 2)?;
+        let middle = nearest_rank(&found, Quantile::P50)?;
         Some(json!({
             "host": about.name, "injected_ms": ms(about.clock_error_ns as f64),
             "found_ms": ms(middle.offset_ns as f64), "bound_ms": ms(middle.error_ns as f64),

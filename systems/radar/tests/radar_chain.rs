@@ -6,7 +6,8 @@
 mod programs;
 
 use chronoscope_clock as clock;
-use chronoscope_model::{Record, nearest_rank};
+use chronoscope_model::Record;
+use chronoscope_statistics::nearest_rank;
 use programs::{Chain, Transactions, target_pixels, wait_for};
 use std::time::Duration;
 

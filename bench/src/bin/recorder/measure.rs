@@ -31,9 +31,7 @@ pub(crate) struct Cost {
 impl Cost {
     /// Median over the rounds.
     pub(crate) fn median_ns(&self) -> f64 {
-        let mut sorted = self.rounds_ns.clone();
-        sorted.sort_by(f64::total_cmp);
-        sorted[(sorted.len() - 1) / 2]
+        chronoscope_statistics::median(self.rounds_ns.iter().copied()).unwrap_or(f64::NAN)
     }
 
     /// The quickest round: what is left when nobody disturbs.

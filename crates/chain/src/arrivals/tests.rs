@@ -3,7 +3,8 @@
 
 use super::*;
 use crate::{Assembler, Hop, Paths, Requirement, Selection, Told, VerdictState};
-use chronoscope_model::{ClassId, Quantile, Status, TransactionId};
+use chronoscope_model::{ClassId, Status, TransactionId};
+use chronoscope_statistics::Quantile;
 use proptest::prelude::*;
 use std::collections::HashMap;
 

@@ -2,7 +2,7 @@
 
 use super::{Judged, Root, RootState, Unknown};
 use crate::{Population, Requirement, Verdict, sort};
-use chronoscope_model::{Quantile, nearest_rank};
+use chronoscope_statistics::{Quantile, nearest_rank};
 
 /// How many roots are in which state, and their durations as bounds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

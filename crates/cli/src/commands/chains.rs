@@ -12,10 +12,12 @@ use crate::times::Zone;
 use crate::usage::Usage;
 use anyhow::{Context, Result};
 use chronoscope_chain::{
-    Bins, ClassSelector, Distribution, Level, PartStatistics, QUANTILES, VerdictState,
+    ClassSelector, Distribution, Level, PartStatistics, QUANTILES, VerdictState,
 };
 use chronoscope_formats::json::document;
-use chronoscope_model::{ChainId, ClassName, Quantile, nearest_rank};
+use chronoscope_model::{ChainId, ClassName};
+use chronoscope_statistics::Bins;
+use chronoscope_statistics::{Quantile, nearest_rank};
 use chronoscope_store::StoreError;
 use chronoscope_store::ask::{
     Answer, ClockQuality, Clocks, Judged, Kind, Limits, PathAnswer, Point, Question, Receivers,

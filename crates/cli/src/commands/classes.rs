@@ -8,7 +8,7 @@ use crate::text::{self, Table, known_duration};
 use crate::times::Zone;
 use anyhow::Result;
 use chronoscope_formats::json;
-use chronoscope_model::Quantile;
+use chronoscope_statistics::Quantile;
 use chronoscope_store::source::View;
 
 /// Runs the command.

@@ -11,11 +11,12 @@ use crate::text::{self, Table, known_duration};
 use crate::times::Zone;
 use anyhow::{Context, Result};
 use chronoscope_formats::json;
-use chronoscope_model::{Batch, ClassId, ClassName, Histogram, Quantile, Transaction, bucket_max};
+use chronoscope_model::{Batch, ClassId, ClassName, Transaction};
 use chronoscope_record::CpuMethod;
 use chronoscope_record::read::{
     self, ClassStatistics, Counters, MEMORY_BYTES_MAX, Ring, RingError,
 };
+use chronoscope_statistics::{Histogram, Quantile, bucket_max};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;

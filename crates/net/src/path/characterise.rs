@@ -3,7 +3,7 @@
 use super::around::{Around, Plan};
 use super::element::{AtSize, Characteristic};
 use super::topology::{Topology, Type};
-use chronoscope_model::{Quantile, nearest_rank};
+use chronoscope_statistics::{Quantile, nearest_rank};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

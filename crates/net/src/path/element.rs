@@ -1,6 +1,6 @@
 //! What an element adds to a round trip.
 
-use chronoscope_model::{Quantile, nearest_rank};
+use chronoscope_statistics::{Quantile, nearest_rank};
 use serde::{Deserialize, Serialize};
 
 /// How an element's part in a round trip is known.

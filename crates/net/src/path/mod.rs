@@ -19,7 +19,6 @@ pub mod element;
 pub mod interval;
 pub mod predict;
 pub mod queue;
-mod random;
 pub mod sampling;
 mod shape;
 pub mod topology;

@@ -2,11 +2,9 @@
 
 use super::Shape;
 use super::element::{Delay, Jitter};
-use super::interval::ranks;
 use super::queue::{UTILISATION_MAX, waiting};
-use super::random::Random;
 use super::topology::{Kind, Service, Sizes, Step, Topology, TopologyError, Type};
-use chronoscope_model::{Quantile, nearest_rank};
+use chronoscope_statistics::{Quantile, Random, quantile_deviation, quantile_ranks};
 use serde::Serialize;
 
 /// Cells of the grids on which delays are added. With the 99th percentiles of all elements on it, a
@@ -80,7 +78,7 @@ impl Prediction {
     pub fn bands_of_ns(&self, count: usize) -> [[f64; 2]; 2] {
         let each = [(0.5, self.p50_ns, self.p50_band_ns), (0.9, self.p90_ns, self.p90_band_ns)];
         each.map(|(share, value, [low, high])| {
-            let (least, most) = ranks(count, share, 0.025);
+            let (least, most) = quantile_ranks(count, share, 0.025);
             let at =
                 |rank: usize| self.total.quantile((rank as f64 / count.max(1) as f64).min(1.0));
             let by_chance = [value - at(least.unwrap_or(0)), at(most) - value];
@@ -455,8 +453,8 @@ fn spread(parts: &[Part], quantile: Quantile) -> [f64; 2] {
     let mut deviations = [0.0; DRAWS];
     for jitter in parts.iter().filter_map(|part| part.delay.jitter.as_ref()) {
         for deviation in &mut deviations {
-            *deviation += self::deviation(&mut random, &jitter.with_ns, quantile);
-            *deviation -= self::deviation(&mut random, &jitter.without_ns, quantile);
+            *deviation += quantile_deviation(&mut random, &jitter.with_ns, quantile);
+            *deviation -= quantile_deviation(&mut random, &jitter.without_ns, quantile);
         }
     }
     deviations.sort_by(f64::total_cmp);
@@ -464,20 +462,11 @@ fn spread(parts: &[Part], quantile: Quantile) -> [f64; 2] {
     [deviations[low].min(0.0), deviations[high].max(0.0)]
 }
 
-/// How far the quantile of values drawn from `ascending` is from its own.
-fn deviation(random: &mut Random, ascending: &[f64], quantile: Quantile) -> f64 {
-    let Some(value) = nearest_rank(ascending, quantile) else { return 0.0 };
-    let count = ascending.len() as u64;
-    let mut ranks: Vec<u64> = (0..count).map(|_| random.next() % count).collect();
-    ranks.sort_unstable();
-    let drawn = nearest_rank(&ranks, quantile).and_then(|rank| usize::try_from(rank).ok());
-    drawn.and_then(|rank| ascending.get(rank)).map_or(0.0, |drawn| drawn - value)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::element::AtSize;
     use super::*;
+    use chronoscope_statistics::nearest_rank;
 
     /// Random delays, in nanoseconds.
     struct World(Random);

@@ -6,8 +6,8 @@
 //! probed in rounds, each once in every round and in another order, so that whatever else happens
 //! meanwhile is in all of them.
 
-use super::random::Random;
 use chronoscope_clock as clock;
+use chronoscope_statistics::Random;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -89,7 +89,7 @@ fn rest(seconds: f64, ends_ns: u64, stop: &AtomicBool) -> bool {
 fn shuffle(order: &mut [usize], random: &mut Random) {
     for last in (1..order.len()).rev() {
         #[allow(clippy::cast_possible_truncation)] // at most `last`
-        let other = (random.next() % (last as u64 + 1)) as usize;
+        let other = (random.bits() % (last as u64 + 1)) as usize;
         order.swap(last, other);
     }
 }

@@ -17,7 +17,7 @@
 use super::interval::{Interval, interval};
 use super::predict::Prediction;
 use super::topology::Kind;
-use chronoscope_model::Quantile;
+use chronoscope_statistics::{Quantile, median};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -210,20 +210,17 @@ fn explain(paths: &[Path], seen: &[Seen]) -> (Option<Flag>, Vec<String>) {
 
 /// The middle one of the changes of the paths' medians.
 fn change(off: &[(&Path, &Seen)]) -> Option<f64> {
-    let mut changes: Vec<f64> = off
-        .iter()
-        .filter_map(|(_, seen)| Some(seen.p50?.value_ns as f64 - seen.predicted_p50_ns))
-        .collect();
-    changes.sort_by(f64::total_cmp);
-    changes.get(changes.len() / 2).copied()
+    let changes =
+        off.iter().filter_map(|(_, seen)| Some(seen.p50?.value_ns as f64 - seen.predicted_p50_ns));
+    median(changes)
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::predict::{parts, predict};
-    use super::super::random::Random;
     use super::super::topology::Topology;
     use super::*;
+    use chronoscope_statistics::Random;
 
     /// here and near on s0; A leads to s1 (one), and from there B to s2 (two) and C to s3 (three).
     const TEXT: &str = r#"

@@ -1,7 +1,7 @@
 //! Many round trips to one server.
 
 use chronoscope_clock as clock;
-use chronoscope_model::{Quantile, nearest_rank};
+use chronoscope_statistics::{Quantile, nearest_rank};
 use serde::Serialize;
 use std::io;
 use std::time::Duration;

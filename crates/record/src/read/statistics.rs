@@ -4,7 +4,8 @@ use super::drain::BlockReader;
 use super::error::RingError;
 use crate::layout::{CLASS_MAX, PAGE, RECORD_WORDS, Statistics};
 use bytemuck::{Pod, Zeroable};
-use chronoscope_model::{BUCKET_COUNT, Batch, ClassId, ClassName, Histogram, Record, context};
+use chronoscope_model::{Batch, ClassId, ClassName, Record, context};
+use chronoscope_statistics::{BUCKET_COUNT, Histogram};
 use std::collections::{BTreeMap, HashSet};
 use std::mem::offset_of;
 

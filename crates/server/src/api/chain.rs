@@ -11,9 +11,8 @@ use axum::response::{IntoResponse, Response};
 use chronoscope_chain::links::bits;
 use chronoscope_chain::{ClockShift, Hop, Linker, in_tree_order};
 use chronoscope_formats::trace;
-use chronoscope_model::{
-    ChainId, ClassId, ClassName, Flags, Histogram, Transaction, TransactionId, bucket_index,
-};
+use chronoscope_model::{ChainId, ClassId, ClassName, Flags, Transaction, TransactionId};
+use chronoscope_statistics::{Histogram, bucket_index};
 use chronoscope_store::ask::ClassStatistics;
 use chronoscope_store::source::View;
 use chronoscope_store::{ClockTable, MINUTE_NS, StoreError};

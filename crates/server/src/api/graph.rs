@@ -10,9 +10,8 @@ use super::selection::Selection;
 use super::stored::quantiles;
 use axum::Json;
 use axum::extract::State;
-use chronoscope_model::{
-    ChainId, ClassName, Flags, Quantile, Transaction, TransactionId, nearest_rank,
-};
+use chronoscope_model::{ChainId, ClassName, Flags, Transaction, TransactionId};
+use chronoscope_statistics::{Quantile, nearest_rank};
 use chronoscope_store::ask::{self, ClassSelector, ClassStatistics, PathStatistics};
 use chronoscope_store::source::View;
 use serde::Serialize;

@@ -6,12 +6,13 @@ use super::error::{ApiError, ErrorBody};
 use super::stored::Span;
 use axum::Json;
 use axum::extract::State;
-use chronoscope_model::{ClassName, Excerpt, Quantile, nearest_rank};
+use chronoscope_model::{ClassName, Excerpt};
 use chronoscope_net::activity::Activity;
 use chronoscope_net::rows::{
     APPLICATION, Outcome, PREDICTION, Prediction, ROUND_TRIP, RoundTrip, SCAN_HOST, ScanRow,
 };
 use chronoscope_net::table::{Line, Measure};
+use chronoscope_statistics::{Quantile, nearest_rank};
 use chronoscope_store::source::Source;
 use serde::Serialize;
 use std::collections::BTreeMap;

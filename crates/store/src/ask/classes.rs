@@ -4,7 +4,8 @@
 use super::cut::{Share, root_start_column, root_start_ns};
 use super::file::{Columns, SegmentFile};
 use crate::{Damage, Kind, Segment, SketchRow, Slot, Snapshot, StoreError, read_sketch};
-use chronoscope_model::{ClassName, Histogram, Names, Record, Status};
+use chronoscope_model::{ClassName, Names, Record, Status};
+use chronoscope_statistics::Histogram;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 

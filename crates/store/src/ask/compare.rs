@@ -6,10 +6,9 @@ use super::question::Question;
 use super::scatter::starts;
 use super::ways::{Sampled, Sides, sample};
 use crate::{Snapshot, StoreError};
-use chronoscope_chain::{
-    Contrast, Distribution, Edges, MeanDifference, Moments, PartKind, PartSide, Scale, Way,
-};
+use chronoscope_chain::{Contrast, Distribution, PartKind, PartSide, Way};
 use chronoscope_model::ClassId;
+use chronoscope_statistics::{Edges, MeanDifference, Moments, Scale};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
@@ -136,7 +135,7 @@ fn side(
 }
 
 const fn moments(distribution: &Distribution) -> Moments {
-    Moments { count: distribution.count, mean_ns: distribution.mean_ns, sd_ns: distribution.sd_ns }
+    Moments { count: distribution.count, mean: distribution.mean_ns, sd: distribution.sd_ns }
 }
 
 fn range(a: &Durations, b: &Durations) -> Option<Range<u64>> {
@@ -196,10 +195,10 @@ fn sentence(
     let (Some((a, b)), Some(difference)) = (both, difference) else {
         return "one of the two has too few durations to compare".to_owned();
     };
-    let (low, high) = difference.interval_ns;
+    let (low, high) = difference.interval;
     let mean_ns = a.mean_ns.max(f64::MIN_POSITIVE);
     let relative = |ns: f64| ns / mean_ns;
-    let shown = [difference.difference_ns, low, high].map(relative);
+    let shown = [difference.difference, low, high].map(relative);
     // Beyond twice as long nobody thinks in percent.
     let interval = if shown[0] >= 1.0 {
         let [mean, low, high] = shown.map(|share| 1.0 + share);
@@ -212,6 +211,6 @@ fn sentence(
     if low <= 0.0 && high >= 0.0 {
         return format!("no difference is shown: {interval} ({of_a} and {of_b} durations)");
     }
-    let word = if difference.difference_ns > 0.0 { "slower" } else { "faster" };
+    let word = if difference.difference > 0.0 { "slower" } else { "faster" };
     format!("B is {word}: {interval} ({of_a} and {of_b} durations)")
 }

@@ -7,6 +7,7 @@ use super::question::Question;
 use super::spread::spread;
 use crate::{Snapshot, StoreError};
 use chronoscope_chain::{Counts, Crossings, Distribution, sort};
+use chronoscope_statistics::{Quantile, nearest_rank};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -187,7 +188,7 @@ fn middle(pieces: &[Vec<u64>]) -> Option<u64> {
     }
     let mut sample: Vec<u64> = pieces.iter().flatten().step_by(count / SAMPLE).copied().collect();
     sample.sort_unstable();
-    sample.get(sample.len() / 2).copied().filter(|middle| *middle > 0)
+    nearest_rank(&sample, Quantile::P50).filter(|middle| *middle > 0)
 }
 
 /// Two ascending sets as one.

@@ -5,9 +5,8 @@ use super::gather::{Asking, gather};
 use super::question::Question;
 use super::ways::{Sampled, Selected, Sides, sample};
 use crate::{Snapshot, StoreError};
-use chronoscope_chain::{
-    Contrast, HostContrast, KolmogorovSmirnov, PartContrast, PartKind, PartName, PartSide,
-};
+use chronoscope_chain::{Contrast, HostContrast, PartContrast, PartKind, PartName, PartSide};
+use chronoscope_statistics::KolmogorovSmirnov;
 use std::ops::Range;
 
 /// Hosts that are told, the most frequent ones of what was selected.

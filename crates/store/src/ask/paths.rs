@@ -9,7 +9,8 @@ use super::spread::spread;
 use super::{Limits, Progress};
 use crate::segment::read_since_root;
 use crate::{Damage, Kind, Segment, SketchRow, Snapshot, StoreError};
-use chronoscope_model::{ClassName, Flags, Histogram};
+use chronoscope_model::{ClassName, Flags};
+use chronoscope_statistics::Histogram;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 

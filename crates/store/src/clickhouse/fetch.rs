@@ -10,9 +10,9 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt8Type, UInt16Type, UInt32Type};
 use chronoscope_model::{
-    ChainId, ClassName, Excerpt, Extras, Flags, Histogram, ProcessName, SUB_BUCKETS, Status,
-    Transaction, TransactionId,
+    ChainId, ClassName, Excerpt, Extras, Flags, ProcessName, Status, Transaction, TransactionId,
 };
+use chronoscope_statistics::{Histogram, SUB_BUCKETS};
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
@@ -269,7 +269,7 @@ fn add_classes(
         let shift = u64::from(doublings[row].trailing_zeros()).checked_sub(5);
         let index = shift.map(|shift| shift * SUB_BUCKETS as u64 + sub_buckets[row]);
         let index = index.and_then(|index| usize::try_from(index).ok());
-        let index = index.filter(|index| *index < chronoscope_model::BUCKET_COUNT);
+        let index = index.filter(|index| *index < chronoscope_statistics::BUCKET_COUNT);
         buckets
             .elapsed
             .add_bucket(index.ok_or_else(|| rows.node.strange("sub_bucket"))?, counts[row]);

@@ -15,7 +15,8 @@ use arrow_array::{
     Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, TimestampNanosecondArray,
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
-use chronoscope_model::{BUCKET_COUNT, Histogram, Names, Record};
+use chronoscope_model::{Names, Record};
+use chronoscope_statistics::{BUCKET_COUNT, Histogram};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::basic::{Compression, Encoding};

@@ -3,15 +3,10 @@
 //! * [`pair`]: one run before, one after. For counts, whose noise is known in parts per million.
 //! * [`pairs`]: many interleaved pairs. For times and cycles, whose noise is in percent.
 //! * [`threshold`]: how large a change is one, from the changes that a history had.
-//! * [`changes`]: the points of a history at which it moved.
 
-mod history;
 mod pair;
-pub(crate) mod stats;
 
-pub use history::{ChangePoint, Floor, History, changes};
 pub use pair::{
     Exactness, MARGIN, Method, PairsVerdict, Threshold, Verdict, VerdictError, pair, pairs,
     threshold,
 };
-pub(crate) use stats::median;

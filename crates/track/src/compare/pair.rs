@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::stats::{median, quantile, sorted, t_probability};
+use chronoscope_statistics::{Quantile, ascending, median, nearest_rank, student};
 
 /// How exactly a count repeats when nothing changed, which decides what one pair of runs can tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -193,7 +193,7 @@ impl Threshold {
         if values.len() < needed {
             return Err(VerdictError::TooFew { count: values.len(), needed });
         }
-        let sorted = sorted(values.iter().copied());
+        let sorted = ascending(values.iter().copied());
         let widest = log_ratio(sorted[0], sorted[sorted.len() - 1])?;
         let independent = values.len() / 2;
         Ok(Threshold {
@@ -218,8 +218,9 @@ const HISTORY_MIN: usize = 8;
 /// When a value is not positive.
 pub fn threshold(history: &[f64], exactness: Exactness) -> Result<Threshold, VerdictError> {
     let changes = history.windows(2).map(|pair| Ok(log_ratio(pair[0], pair[1])?.abs().exp_m1()));
-    let changes = sorted(changes.collect::<Result<Vec<_>, _>>()?);
-    let part = match (quantile(&changes, 0.25), quantile(&changes, 0.75)) {
+    let changes = ascending(changes.collect::<Result<Vec<_>, _>>()?);
+    let part = match (nearest_rank(&changes, Quantile::P25), nearest_rank(&changes, Quantile::P75))
+    {
         (Some(first), Some(third)) if changes.len() >= HISTORY_MIN => third + 3.0 * (third - first),
         _ => WITHOUT_HISTORY,
     };
@@ -274,9 +275,9 @@ pub fn pairs(pairs: &[(f64, f64)], alpha: f64, floor: f64) -> Result<PairsVerdic
     let probability = if error == 0.0 {
         f64::from(u8::from(mean == 0.0)) // all alike: certain either way
     } else {
-        t_probability(mean / error, n - 1.0)
+        student::two_sided(mean / error, n - 1.0)
     };
-    let wide = t_quantile(alpha, n - 1.0);
+    let wide = student::quantile_two_sided(alpha, n - 1.0);
     // 1.645: what 95 of 100 are below, of a normal distribution.
     let detectable = ((wide + 1.645) * error).exp_m1().max(floor);
     let change = mean.exp_m1();
@@ -291,20 +292,6 @@ pub fn pairs(pairs: &[(f64, f64)], alpha: f64, floor: f64) -> Result<PairsVerdic
         alpha,
         detectable,
     })
-}
-
-/// The t that is exceeded on both sides together with this probability, by bisection.
-fn t_quantile(alpha: f64, freedom: f64) -> f64 {
-    let (mut low, mut high) = (0.0, 1e9);
-    for _ in 0..200 {
-        let middle = f64::midpoint(low, high);
-        if t_probability(middle, freedom) > alpha {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    f64::midpoint(low, high)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! price: a change that only adds branches, one instruction each, is not in the difference, so the
 //! plain count is kept beside it.
 
+use chronoscope_statistics::{Quantile, nearest_rank};
 use std::io;
 
 use chronoscope_replay::counters::{Open, Whom};
@@ -74,7 +75,7 @@ fn judge(rounds: &[(u64, u64)]) -> Option<Calibration> {
     };
     let mut sorted: Vec<_> = rounds.iter().map(|round| round.0).collect();
     sorted.sort_unstable();
-    let instructions = *sorted.get(sorted.len() / 2)?;
+    let instructions = nearest_rank(&sorted, Quantile::P50)?;
     (instructions > 0).then_some(Calibration {
         rounds: rounds.len(),
         instructions_range: range(&|round| round.0)?,

@@ -1,6 +1,7 @@
 //! Whether a run's counters can be believed: what they say is held against each other.
 
 use super::{Counts, Run};
+use chronoscope_statistics::median;
 
 /// Why a run is discarded.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, thiserror::Error)]
@@ -60,12 +61,9 @@ pub(super) fn alone(run: &Run) -> Option<Corruption> {
 /// branches may be from the median of all, as a part of it; three runs are needed to tell.
 pub(super) fn together(runs: &[Run], tolerance: f64) -> Vec<Option<Corruption>> {
     let ratios: Vec<Option<f64>> = runs.iter().map(|run| ratio(&run.counts)).collect();
-    let mut sorted: Vec<f64> = ratios.iter().flatten().copied().collect();
-    sorted.sort_by(f64::total_cmp);
-    if sorted.len() < 3 {
-        return vec![None; runs.len()];
-    }
-    let usual = sorted[sorted.len() / 2];
+    let known = ratios.iter().flatten().copied();
+    let usual = median(known.clone()).filter(|_| known.count() >= 3);
+    let Some(usual) = usual else { return vec![None; runs.len()] };
     let judge = |ratio: &Option<f64>| {
         let ratio = (*ratio)?;
         let far = (ratio / usual - 1.0).abs() > tolerance;

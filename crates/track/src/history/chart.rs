@@ -1,9 +1,10 @@
 //! Histories as pictures for a browser: SVG that stands alone, light or dark as its reader is.
 
+use chronoscope_statistics::median;
 use std::fmt::Write;
 
 use super::scale::Scale;
-use super::{Change, Histories, Point, Series};
+use super::{Change, Histories, Series};
 use crate::report::figure;
 use crate::xml::escaped;
 
@@ -242,7 +243,7 @@ impl Panel<'_> {
         let steps = &self.series.changes;
         let begin = match steps.first() {
             Some(step) => step.before,
-            None => median(&self.series.points),
+            None => median(self.series.points.iter().map(|point| point.value)).unwrap_or(0.0),
         };
         write!(out, "<path class=\"level\" d=\"M{LEFT} {:.1}", self.y(begin))?;
         for step in steps {
@@ -266,12 +267,6 @@ impl Panel<'_> {
         }
         Ok(())
     }
-}
-
-fn median(points: &[Point]) -> f64 {
-    let mut values: Vec<f64> = points.iter().map(|point| point.value).collect();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// The day of a time, UTC; a time that no calendar has is empty.

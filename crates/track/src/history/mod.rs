@@ -9,12 +9,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::compare::{self, Exactness, Floor};
+use crate::compare::Exactness;
 use crate::counters::Method;
 use crate::report::alike;
 use crate::run::{Measured, Record};
 use crate::system::System;
 pub use chart::svg;
+use chronoscope_statistics::change_points::{self, Floor};
 pub use page::html;
 pub use picture::picture;
 
@@ -152,7 +153,7 @@ fn of(
     // A count that repeats exactly has no outliers: what moved for one run did move.
     let length = if exactness == Exactness::Serialised { 1 } else { Floor::default().length };
     let values: Vec<f64> = points.iter().map(|point| point.value).collect();
-    let history = compare::changes(&values, Floor { part, length });
+    let history = change_points::find(&values, Floor { part, length });
     let steps: Vec<(usize, f64, f64)> = if values.len() < FEW && length == 1 {
         neighbours(&values, part)
     } else {

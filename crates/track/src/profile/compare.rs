@@ -6,8 +6,8 @@
 //! tests of a comparison together say that something differs, where nothing does, in at most
 //! `false_alarms` of comparisons (Holm).
 
-use super::{Load, Profile, t_quantile};
-use crate::compare::stats::t_probability;
+use super::{Load, Profile};
+use chronoscope_statistics::student;
 use std::collections::BTreeSet;
 
 /// Blocks that a span is cut into.
@@ -263,11 +263,11 @@ struct Test {
 
 fn test(mean: f64, error: f64, freedom: f64, base: f64) -> Option<Test> {
     let probability = match (error > 0.0, mean == 0.0) {
-        (true, _) => t_probability(mean / error, freedom),
+        (true, _) => student::two_sided(mean / error, freedom),
         (false, true) => 1.0,
         (false, false) => 0.0,
     };
-    let reach = t_quantile(0.05, freedom) * error;
+    let reach = student::quantile_two_sided(0.05, freedom) * error;
     (base > 0.0).then_some(Test { mean, reach, base, probability })
 }
 

@@ -1,6 +1,7 @@
 //! Each class over periods of equal length, and the straight line through them.
 
-use super::{Load, t_quantile};
+use super::Load;
+use chronoscope_statistics::student;
 use std::collections::BTreeMap;
 
 /// A period, usually a day or a week.
@@ -92,7 +93,8 @@ fn trend(values: &[(f64, f64)]) -> Option<Trend> {
     let off = |(x, y): &(f64, f64)| y - mean - slope * (x - middle);
     let left: f64 = values.iter().map(|value| off(value).powi(2)).sum();
     let interval = (values.len() > 2).then(|| {
-        let reach = t_quantile(0.05, count - 2.0) * (left / (count - 2.0) / spread).sqrt();
+        let reach =
+            student::quantile_two_sided(0.05, count - 2.0) * (left / (count - 2.0) / spread).sqrt();
         ((slope - reach) / mean * 100.0, (slope + reach) / mean * 100.0)
     });
     Some(Trend { mean, percent_a_week: slope / mean * 100.0, interval })

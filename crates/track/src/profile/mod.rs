@@ -17,7 +17,6 @@ pub use capacity::{Demand, HostDemand, Path, capacity};
 pub use compare::{ClassChange, Comparison, Difference, Fate, Figures, compare};
 pub use growth::{Growth, Period, Trend, growth};
 
-use crate::compare::stats::t_probability;
 use std::collections::BTreeMap;
 
 /// Sums over transactions.
@@ -69,30 +68,5 @@ impl Profile {
             loads.range(bins).for_each(|(_, load)| sum.add(load));
         }
         sum
-    }
-}
-
-/// The value that Student's t with `freedom` degrees exceeds, either way, with `probability`.
-fn t_quantile(probability: f64, freedom: f64) -> f64 {
-    let (mut low, mut high) = (0.0, 1e6);
-    for _ in 0..200 {
-        let middle = f64::midpoint(low, high);
-        if t_probability(middle, freedom) > probability { low = middle } else { high = middle }
-    }
-    f64::midpoint(low, high)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quantiles_of_t_are_those_of_the_table() {
-        for (probability, freedom, expected) in
-            [(0.05, 1.0, 12.706), (0.05, 10.0, 2.228), (0.01, 10.0, 3.169), (0.05, 30.0, 2.042)]
-        {
-            let found = t_quantile(probability, freedom);
-            assert!((found / expected - 1.0).abs() < 1e-3, "{probability} {freedom}: {found}");
-        }
     }
 }

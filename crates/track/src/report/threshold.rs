@@ -1,9 +1,10 @@
 //! What is known of differences that mean nothing: executions of one program, held against each
 //! other (A/A).
 
+use chronoscope_statistics::median;
 use std::collections::BTreeMap;
 
-use crate::compare::{self, Exactness, Threshold};
+use crate::compare::{Exactness, Threshold};
 use crate::run::{Measured, Process, Record};
 
 /// The figures that are judged, the one without interrupts last.
@@ -39,7 +40,7 @@ impl Unchanged {
         }
         let mut unchanged = Unchanged::default();
         for ((key, _), values) in groups {
-            let median = compare::median(values.iter().copied()).filter(|median| *median > 0.0);
+            let median = median(values.iter().copied()).filter(|median| *median > 0.0);
             // One value differs from nothing.
             if let Some(median) = median.filter(|_| values.len() > 1) {
                 let parts = values.iter().map(|value| value / median);

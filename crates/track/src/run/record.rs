@@ -283,7 +283,7 @@ impl Record {
 impl Process {
     /// The median of a figure over its runs; `None` when it has none.
     pub fn median(&self, figure: &str) -> Option<f64> {
-        crate::compare::median(self.values(figure))
+        chronoscope_statistics::median(self.values(figure))
     }
 
     /// A figure of each run that has it.

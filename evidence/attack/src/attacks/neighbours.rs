@@ -162,7 +162,7 @@ pub(super) fn sparse(world: &World) -> Result<Outcome> {
         hostile[56..64].copy_from_slice(&(1000 + number).to_le_bytes());
         if number % 2 == 1 {
             let at = 64 + 8 * random.place(16);
-            hostile[at..at + 8].copy_from_slice(&random.next().to_le_bytes());
+            hostile[at..at + 8].copy_from_slice(&random.bits().to_le_bytes());
         }
         let path = folders.rings().join(format!("hostile.1.{number}.ring"));
         fs::write(&path, hostile)?;

@@ -8,6 +8,7 @@ use crate::spans;
 use crate::world::{Folders, World};
 use anyhow::{Context, Result, bail};
 use chronoscope_clock as clock;
+use chronoscope_statistics::Random;
 use nix::unistd::geteuid;
 use std::collections::BTreeSet;
 use std::fs;
@@ -225,7 +226,7 @@ fn ask(world: &World, data: &Path) -> Result<Option<Said>> {
 fn change_files(
     world: &World,
     tries: u64,
-    mut change: impl FnMut(&mut Vec<u8>, &mut crate::random::Random),
+    mut change: impl FnMut(&mut Vec<u8>, &mut Random),
 ) -> Result<Outcome> {
     let folders = Folders::new()?;
     let rows = make_store(world, &folders)?;
@@ -269,7 +270,7 @@ fn change_files(
     Ok(outcome)
 }
 
-fn by_octet<'a>(files: &'a [PathBuf], random: &mut crate::random::Random) -> Result<&'a PathBuf> {
+fn by_octet<'a>(files: &'a [PathBuf], random: &mut Random) -> Result<&'a PathBuf> {
     let mut sizes = Vec::new();
     for file in files {
         sizes.push(fs::metadata(file)?.len());

@@ -3,32 +3,26 @@
 //! Every plot draws from its own stream, keyed by seed, radar, aircraft and turn: leaving an
 //! aircraft or a radar out changes nothing of the others.
 
-/// A stream of random numbers (SplitMix64, Steele, Lea and Flood 2014).
+use chronoscope_statistics::Random;
+
+/// A stream of random numbers.
 #[derive(Clone, Debug)]
-pub(crate) struct Noise(u64);
+pub(crate) struct Noise(Random);
 
 impl Noise {
     /// The stream that belongs to `keys`.
     #[must_use]
     pub(crate) fn keyed(keys: [u64; 4]) -> Self {
-        let mut noise = Self(0);
+        let mut random = Random(0);
         for key in keys {
-            noise.0 = noise.next() ^ key;
+            random = Random(random.bits() ^ key);
         }
-        noise
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ mixed >> 31
+        Self(random)
     }
 
     /// Evenly in [0, 1).
     pub(crate) fn uniform(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+        self.0.share()
     }
 
     /// Normally with mean 0 and standard deviation 1 (Box and Muller 1958).

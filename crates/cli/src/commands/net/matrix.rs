@@ -112,7 +112,7 @@ impl Found {
         let pairs = self.cells.iter().filter(|((from, to), _)| from != to && of(*from, *to));
         let mut all: Vec<u64> = pairs.filter_map(|(_, summary)| summary.p50_ns).collect();
         all.sort_unstable();
-        chronoscope_model::nearest_rank(&all, chronoscope_model::Quantile::P50)
+        chronoscope_statistics::nearest_rank(&all, chronoscope_statistics::Quantile::P50)
     }
 
     fn is_slow(&self, median: Option<u64>) -> bool {

@@ -9,9 +9,9 @@ use crate::text::{Table, count, duration};
 use crate::times::Zone;
 use anyhow::Result;
 use chronoscope_formats::json;
-use chronoscope_model::{Quantile, nearest_rank};
 use chronoscope_net::probe::Series;
 use chronoscope_net::rows::RoundTrip;
+use chronoscope_statistics::{Quantile, nearest_rank};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

@@ -2,9 +2,9 @@
 
 use super::rtt::Measured;
 use crate::text::{Table, bar, count, duration};
-use chronoscope_model::{Quantile, nearest_rank};
 use chronoscope_net::probe::rounds::Probed;
 use chronoscope_net::probe::{Prober, Summary};
+use chronoscope_statistics::{Quantile, nearest_rank};
 use std::fmt::Write;
 
 /// Lines of a histogram at most.

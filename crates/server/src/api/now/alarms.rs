@@ -2,7 +2,7 @@
 
 use super::history::{ByPath, History, begin_ns, median};
 use super::judge::{FRESH_NS, Judgement, LimitKind, LimitReport, words};
-use super::slower::{self, Slower, slower};
+use super::slower::{Slower, slower};
 use chronoscope_collect::ProcessStatus;
 use chronoscope_model::ClassName;
 use chronoscope_store::{Minute, Snapshot};
@@ -181,7 +181,7 @@ fn slow_host(snapshot: &Snapshot, class: &ClassName, part: &str) -> Option<Strin
         }
     }
     let medians = by_host.into_iter().filter_map(|(host, values)| {
-        slower::median(values.into_iter()).map(|median| (host, median))
+        chronoscope_statistics::median(values).map(|median| (host, median))
     });
     let mut medians: Vec<(&str, f64)> = medians.collect();
     medians.sort_by(|a, b| b.1.total_cmp(&a.1));

@@ -1,6 +1,7 @@
 //! The last hour, minute by minute and path by path, from the sketches and the rows not yet sealed.
 
-use chronoscope_model::{ClassName, Flags, Histogram, Quantile};
+use chronoscope_model::{ClassName, Flags};
+use chronoscope_statistics::{Histogram, Quantile};
 use chronoscope_store::{MINUTE_NS, Minute, Segment, Slot, Snapshot, StoreError, read_sketch};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -44,7 +45,7 @@ impl Buckets {
     /// How many values are above a limit: exact but for those in the limit's own bucket, which are
     /// taken for good.
     pub(super) fn above(&self, limit_ns: u64) -> u64 {
-        let own = chronoscope_model::bucket_index(limit_ns);
+        let own = chronoscope_statistics::bucket_index(limit_ns);
         let above = self.counts.iter().filter(|(bucket, _)| usize::from(*bucket) > own);
         above.map(|(_, count)| count).sum()
     }

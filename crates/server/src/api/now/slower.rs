@@ -1,5 +1,7 @@
 //! "The system starts to become slow": a minute held against the minutes before it.
 
+use chronoscope_statistics::median;
+
 /// Minutes at the end that are not taken for the past: what begins to be slow is in them.
 const RECENT: usize = 5;
 /// Minutes of the past without which nothing is said.
@@ -45,13 +47,6 @@ pub(super) fn slower(values: &[f64]) -> Option<Slower> {
         return None;
     }
     Some(Slower { since, value, usual })
-}
-
-/// The median; of an even number the lower of the two in the middle.
-pub(super) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut sorted: Vec<f64> = values.collect();
-    sorted.sort_unstable_by(f64::total_cmp);
-    sorted.get(sorted.len().checked_sub(1)? / 2).copied()
 }
 
 #[cfg(test)]

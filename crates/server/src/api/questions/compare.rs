@@ -193,9 +193,9 @@ fn view(found: ask::Comparison, b_store: Option<String>) -> Compare {
     let difference =
         found.difference.zip(found.median_shift_ns).map(|(mean, median_ns)| DifferenceView {
             median_ns,
-            mean_ns: mean.difference_ns,
-            low_ns: mean.interval_ns.0,
-            high_ns: mean.interval_ns.1,
+            mean_ns: mean.difference,
+            low_ns: mean.interval.0,
+            high_ns: mean.interval.1,
             p_value: mean.p_value,
             sentence,
         });

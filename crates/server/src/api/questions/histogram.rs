@@ -8,7 +8,7 @@ use crate::api::selection::Selection;
 use crate::arrivals::VerdictView;
 use axum::Json;
 use axum::extract::State;
-use chronoscope_chain::Edges;
+use chronoscope_statistics::Edges;
 use chronoscope_store::ask::{Answer, ask_again};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};

@@ -9,7 +9,8 @@ mod scatter;
 
 use super::Api;
 use super::error::ApiError;
-use chronoscope_chain::{Distribution, PartKind, PartSide, Scale};
+use chronoscope_chain::{Distribution, PartKind, PartSide};
+use chronoscope_statistics::Scale;
 use chronoscope_store::ask::{Asking, ClockQuality, Limits, Progress};
 use chronoscope_store::source::View;
 use chronoscope_store::{Snapshot, StoreError};

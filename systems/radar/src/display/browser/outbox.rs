@@ -11,6 +11,7 @@
 use super::super::position::REDRAW;
 use super::wire;
 use chronoscope_record::{Correlator, Started, Status};
+use chronoscope_statistics::{Quantile, nearest_rank};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -74,7 +75,7 @@ impl Durations {
     fn middle_ns(&self) -> Option<u64> {
         let mut sorted: Vec<_> = self.0.iter().copied().collect();
         sorted.sort_unstable();
-        sorted.get(sorted.len().saturating_sub(1) / 2).copied()
+        nearest_rank(&sorted, Quantile::P50)
     }
 }
 

@@ -28,6 +28,7 @@ use super::core::Outcome;
 use crate::asterix::DataSource;
 use crate::asterix::cat034::{MessageType, ServiceMessage};
 use crate::asterix::cat048::Plot;
+use chronoscope_statistics::median;
 use followed::{Crossing, Followed, PERIODS_S};
 use tally::{TURNS_MIN, Tally};
 
@@ -131,7 +132,8 @@ impl Regularity {
                 .collect();
             for (index, radar) in self.radars.iter_mut().enumerate() {
                 let Some((radar, value)) = radar.as_mut().zip(values[index]) else { continue };
-                let others = median(values.iter().enumerate().filter(|(i, _)| *i != index));
+                let others = values.iter().enumerate().filter(|(i, _)| *i != index);
+                let others = median(others.filter_map(|(_, value)| *value));
                 let limit = what.limit();
                 if value <= limit || others.is_some_and(|others| value <= TIMES_OTHERS * others) {
                     continue;
@@ -154,13 +156,6 @@ impl Regularity {
         reports.sort_by_key(|report| (report.sac, report.sic));
         reports
     }
-}
-
-/// The lower median of what is known.
-fn median<'a>(values: impl Iterator<Item = (usize, &'a Option<f64>)>) -> Option<f64> {
-    let mut known: Vec<f64> = values.filter_map(|(_, value)| *value).collect();
-    known.sort_by(f64::total_cmp);
-    known.get(known.len().saturating_sub(1) / 2).copied()
 }
 
 fn seconds(ns: i64) -> f64 {

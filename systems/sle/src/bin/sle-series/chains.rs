@@ -5,6 +5,7 @@ use crate::measure::Measured;
 use crate::pair::Service;
 use anyhow::{Result, bail};
 use chronoscope_record::read::{Cursors, Ring, find_rings};
+use chronoscope_statistics::median;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -169,12 +170,9 @@ impl<const N: usize> Parts<N> {
         }
     }
 
-    /// Nearest rank; 0 where there is nothing.
+    /// 0 where there is nothing.
     fn medians_us(self) -> [f64; N] {
-        self.0.map(|mut all| {
-            all.sort_by(f64::total_cmp);
-            all.get(all.len().saturating_sub(1) / 2).map_or(0.0, |ns| ns / 1e3)
-        })
+        self.0.map(|all| median(all).map_or(0.0, |ns| ns / 1e3))
     }
 }
 

@@ -1,5 +1,7 @@
 //! What one measurement gives: rounds of the same work, with their spread.
 
+use chronoscope_statistics::median;
+
 /// One round: so many units in so long, and what both processes computed meanwhile.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Round {
@@ -75,10 +77,8 @@ impl Measured {
         ]
     }
 
-    /// Nearest rank, as everywhere.
     fn median(&self, of: impl Fn(&Round) -> f64) -> f64 {
-        let sorted = self.sorted(of);
-        sorted.get(sorted.len().saturating_sub(1) / 2).copied().unwrap_or(f64::NAN)
+        median(self.0.iter().map(of)).unwrap_or(f64::NAN)
     }
 
     fn sorted(&self, of: impl Fn(&Round) -> f64) -> Vec<f64> {
