@@ -4,6 +4,7 @@
 //! are durable, or nothing was taken and the error says whether coming again helps.
 
 use crate::agents::Agents;
+use crate::gaps::{self, GapNotes, Gaps, Sender};
 use crate::protocol::Hello;
 use crate::share::{self, OPEN_SLOTS_MAX};
 use crate::status::AgentStatus;
@@ -110,6 +111,8 @@ struct Files {
     store: Arc<Store>,
     /// Names that agents may bring in.
     vocabulary: Vocabulary,
+    /// Rows that agents' numbers leave out.
+    gaps: Gaps,
     /// Held from looking how far a sender is until its rows are in.
     delivering: Mutex<()>,
     /// Held while syncing: those who wait meanwhile share the next sync.
@@ -121,6 +124,9 @@ struct Files {
 pub struct Receipt {
     /// Rows of the sender below this number are in.
     pub next_row: u64,
+    /// Rows that its numbers leave out before these, and that it did not declare as dropped: they
+    /// are counted as lost.
+    pub gap_rows: u64,
     /// What the store must have made durable for that.
     store_row: u64,
 }
@@ -131,6 +137,7 @@ impl Ingest {
         let files = Files {
             store,
             vocabulary: Vocabulary::default(),
+            gaps: Gaps::default(),
             delivering: Mutex::new(()),
             syncing: Mutex::new(()),
         };
@@ -181,7 +188,8 @@ impl Ingest {
                 if first_row.checked_add(rows as u64) != Some(end_row) {
                     return Err(IngestError::Numbers { rows, first_row, end_row });
                 }
-                files.deliver(id, first_row, &append)?.store_row
+                let sender = Sender::default();
+                files.deliver(id, first_row, &append, (&sender, 0))?.store_row
             }
         };
         files.make_durable(store_row)
@@ -208,7 +216,7 @@ impl Ingest {
                     .insert_stream(id.0, first_row, batch, &message.names)
                     .map_err(|error| refused(error.into()))?;
                 self.0.agents.delivered(id, message, next_row);
-                return Ok(Receipt { next_row, store_row: 0 });
+                return Ok(Receipt { next_row, gap_rows: 0, store_row: 0 });
             }
         };
         let Admitted { renamed, new } = files.vocabulary.admit(&files.store, id, message);
@@ -227,12 +235,18 @@ impl Ingest {
             // What is gone there has no ring here: `extras.gone` must not touch our own cursors.
             ..Append::default()
         };
-        let receipt = files.deliver(id, first_row, &append);
+        let sender = self.0.agents.sender(id);
+        let declared_rows = match message.extras.lost.as_slice() {
+            [] => 0,
+            _ => files.store.with_ledger(|known| gaps::newly_declared(message, known)),
+        };
+        let receipt = files.deliver(id, first_row, &append, (&sender, declared_rows));
         if matches!(receipt, Ok(_) | Err(IngestError::Minutes)) {
             files.vocabulary.count(id, new);
         }
         let receipt = receipt?;
         self.0.agents.delivered(id, message, receipt.next_row);
+        self.0.agents.left_out(id, receipt.gap_rows);
         self.0.agents.renamed(id, renamed.map_or(0, |renamed| renamed.rows));
         Ok(receipt)
     }
@@ -291,26 +305,48 @@ impl Files {
     }
 
     /// Appends those rows of a sender that are not here, together with how far it is then.
+    /// `declared_rows` are newly declared as dropped with them.
     fn deliver(
         &self,
         id: StreamId,
         first_row: u64,
         append: &Append<'_>,
+        (sender, declared_rows): (&Sender, u64),
     ) -> Result<Receipt, IngestError> {
         let nothing = Batch::default();
         let batch = append.batch.unwrap_or(&nothing);
+        let has_rows = !batch.is_empty();
         let end_row = first_row.saturating_add(batch.len() as u64);
         let _one_at_a_time = lock(&self.delivering);
-        let known = self.store.stream(id).unwrap_or(0);
-        if batch.is_empty() {
-            return Ok(Receipt { next_row: known, store_row: self.append(append)? });
-        }
-        if end_row <= known {
+        let stream = self.store.stream(id);
+        let known = stream.unwrap_or(0);
+        if has_rows && end_row <= known {
             // Its other notes came with the rows, too.
-            return Ok(Receipt { next_row: known, store_row: self.store.backlog().rows });
+            let store_row = self.store.backlog().rows;
+            return Ok(Receipt { next_row: known, gap_rows: 0, store_row });
+        }
+        // What a sender delivered elsewhere before it came here is no gap.
+        let gap_rows = first_row.saturating_sub(stream.unwrap_or(first_row));
+        let gap_rows = if has_rows { gap_rows } else { 0 };
+        let change = self.gaps.change(id, gap_rows, declared_rows, has_rows);
+        let mut append = *append;
+        let (lost, losses, names);
+        if change.is_counted() {
+            let GapNotes { lost: total, loss, names: more } =
+                self.store.with_ledger(|ledger| change.notes(id, sender, ledger));
+            lost = [append.lost, &[total]].concat();
+            losses = [append.losses, loss.as_slice()].concat();
+            let mut all = append.names.cloned().unwrap_or_default();
+            all.merge(&more);
+            names = all;
+            append = Append { lost: &lost, losses: &losses, names: Some(&names), ..append };
+        }
+        if !has_rows {
+            let store_row = self.append(&append)?;
+            self.gaps.commit(id, change);
+            return Ok(Receipt { next_row: known, gap_rows: 0, store_row });
         }
         let rest;
-        let mut append = *append;
         if first_row < known {
             rest = without_first(batch, known - first_row);
             append.batch = Some(&rest);
@@ -318,29 +354,42 @@ impl Files {
         let batch = append.batch.unwrap_or(&nothing);
         let fits = share::rows_that_fit(&self.store, batch, clock::utc_now_ns())?;
         if fits < batch.len() {
-            self.deliver_first(id, end_row - batch.len() as u64, (batch, fits), append.names)?;
+            if fits > 0 {
+                self.deliver_first(id, end_row - batch.len() as u64, fits, &append)?;
+                self.gaps.commit(id, change);
+            }
             return Err(IngestError::Minutes);
         }
         append.stream = Some((id, end_row));
-        Ok(Receipt { next_row: end_row, store_row: self.append(&append)? })
+        let store_row = self.append(&append)?;
+        self.gaps.commit(id, change);
+        Ok(Receipt { next_row: end_row, gap_rows: change.new_rows, store_row })
     }
 
-    /// Appends the first `count` rows of a batch: a message with rows of very many minutes comes in
-    /// little by little. What else it says comes with its last rows.
+    /// Appends the first `count` rows: a message with rows of very many minutes comes in little by
+    /// little. Losses come with its first rows, what else it says with its last ones.
     fn deliver_first(
         &self,
         id: StreamId,
         first_row: u64,
-        (batch, count): (&Batch, usize),
-        names: Option<&Names>,
+        count: usize,
+        message: &Append<'_>,
     ) -> Result<(), IngestError> {
+        let nothing = Batch::default();
+        let batch = message.batch.unwrap_or(&nothing);
         let mut first = Batch::default();
         for record in &batch.records()[..count] {
             first.push(*record, batch.context(record));
         }
-        let stream = Some((id, first_row + count as u64));
-        let append = Append { batch: Some(&first), names, stream, ..Append::default() };
-        if first.is_empty() { Ok(()) } else { self.append(&append).map(drop) }
+        let append = Append {
+            batch: Some(&first),
+            names: message.names,
+            lost: message.lost,
+            losses: message.losses,
+            stream: Some((id, first_row + count as u64)),
+            ..Append::default()
+        };
+        self.append(&append).map(drop)
     }
 
     /// Returns when the rows below `row` of the store are durable.
