@@ -26,13 +26,15 @@ const FIRST_WITHIN: Duration = Duration::from_secs(10);
 /// Within which somebody has to take what is answered.
 const READ_WITHIN: Duration = Duration::from_secs(30);
 
-/// Does what a line says, and answers in lines; the last begins with `ok` or `error:`.
+/// Does what a line says, and answers in lines; the last begins with `ok` or `error:`. Names that
+/// users gave in it cannot steer a terminal.
 pub(super) fn answer(shared: &Shared, line: &str) -> String {
-    match order::parse(line).and_then(|order| obey(shared, &order)) {
+    let answer = match order::parse(line).and_then(|order| obey(shared, &order)) {
         Ok(said) if said.is_empty() => "ok".to_owned(),
         Ok(said) => format!("{said}\nok"),
         Err(why) => format!("error: {why}"),
-    }
+    };
+    chronoscope_escape::terminal_lines(&answer).into_owned()
 }
 
 fn obey(shared: &Shared, order: &Order) -> Result<String, String> {

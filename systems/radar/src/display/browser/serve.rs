@@ -179,7 +179,7 @@ async fn socket(
 async fn accept(listener: std::net::TcpListener, routes: Router) {
     let listener = match TcpListener::from_std(listener) {
         Ok(listener) => listener,
-        Err(error) => return eprintln!("radar-display: browsers cannot be served: {error}"),
+        Err(error) => return say!("radar-display: browsers cannot be served: {error}"),
     };
     let places = Places::new(Capacity::of(CONNECTIONS_MAX), false);
     let mut said = false;
@@ -200,7 +200,7 @@ async fn accept(listener: std::net::TcpListener, routes: Router) {
             }
             Err(error) => {
                 if !std::mem::replace(&mut said, true) {
-                    eprintln!("radar-display: a browser could not be accepted: {error}");
+                    say!("radar-display: a browser could not be accepted: {error}");
                 }
                 sleep(RETRY_AFTER).await;
             }
