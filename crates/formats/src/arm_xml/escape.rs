@@ -14,7 +14,7 @@ pub(super) fn append(out: &mut String, text: &str) {
             '"' => out.write_str("&quot;"),
             // A parser turns these into spaces unless they are references.
             '\t' | '\n' | '\r' => write!(out, "&#{};", u32::from(c)),
-            '_' if code(&text[at..]).is_some() => out.write_str("_x005F_"),
+            '_' if begins_code(&text[at..]) => out.write_str("_x005F_"),
             c if !is_char(c) => write!(out, "_x{:04X}_", u32::from(c)),
             c => out.write_char(c),
         };
@@ -48,6 +48,17 @@ fn code(text: &str) -> Option<u32> {
     let digits = text.strip_prefix("_x")?.get(..5)?.strip_suffix('_')?;
     let all = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     all.then(|| u32::from_str_radix(digits, 16).ok()).flatten()
+}
+
+/// Whether `text`, as it is written, would begin with `_xHHHH_`: the last underscore may be that of a
+/// character that is written so.
+fn begins_code(text: &str) -> bool {
+    let Some((digits, rest)) = text.strip_prefix("_x").and_then(|rest| rest.split_at_checked(4))
+    else {
+        return false;
+    };
+    let ends = rest.starts_with(|next: char| next == '_' || !is_char(next));
+    ends && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Whether XML 1.0 lets a character stand in a document (production 2).
