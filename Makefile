@@ -18,7 +18,7 @@ help:
 	@echo 'make screenshots  a picture of every view of the pages, into docs/pictures'
 	@echo 'make instrument  SQLite, httpd, SQL clients and functions as transactions, into target/instrument'
 	@echo 'make openapi  the description of the page'\''s API, into page/openapi.json'
-	@echo 'make soak   half an hour of load with restless clients, reloads and live upgrades'
+	@echo 'make soak   forty minutes: programs of two PID namespaces that come and go; restless APRS-IS clients'
 	@echo 'make fuzz   a minute of fuzzing for every parser (needs cargo-fuzz)'
 
 build:
@@ -85,6 +85,7 @@ attack:
 	$${CARGO_TARGET_DIR:-target}/release/attack $(or $(ATTACK),--write docs/reliability.md)
 
 soak:
+	CHRONOSCOPE_SOAK_SECONDS=600 $(CARGO) test --locked --workspace --test restarts -- --nocapture
 	$(CARGO) build --release --locked -p chronoscope-aprs -p chronoscope-bench --bin aprs-server --bin aprs
 	$${CARGO_TARGET_DIR:-target}/release/aprs soak
 

@@ -1,5 +1,6 @@
 //! Who delivers here: for the status, and so that of two connections of one agent the newer wins.
 
+use crate::gaps::Sender;
 use crate::protocol::Hello;
 use crate::status::AgentStatus;
 use chronoscope_clock as clock;
@@ -74,6 +75,27 @@ impl Agents {
         if let Some(agent) = self.lock().get_mut(&id) {
             agent.status.other_rows += rows;
         }
+    }
+
+    /// Its numbers left out rows that it did not declare as dropped.
+    pub(crate) fn left_out(&self, id: StreamId, rows: u64) {
+        if rows > 0
+            && let Some(agent) = self.lock().get_mut(&id)
+        {
+            agent.status.gap_rows += rows;
+        }
+    }
+
+    /// Whose rows an agent delivers.
+    pub(crate) fn sender(&self, id: StreamId) -> Sender {
+        let agents = self.lock();
+        let Some(Agent { status, .. }) = agents.get(&id) else {
+            return Sender { host: String::new(), now_ns: clock::utc_now_ns() };
+        };
+        let error_ns = i64::try_from(status.clock_error_ns.unwrap_or(0)).unwrap_or(i64::MAX);
+        let ahead_ns = status.clock_offset_ns.unwrap_or(0).saturating_add(error_ns);
+        let now_ns = clock::utc_now_ns().saturating_add(ahead_ns);
+        Sender { host: status.host.clone(), now_ns }
     }
 
     /// All of them, by host.

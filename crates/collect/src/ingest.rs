@@ -4,8 +4,9 @@
 //! are durable, or nothing was taken and the error says whether coming again helps.
 
 use crate::agents::Agents;
+use crate::gaps::{self, GapNotes, Gaps, Sender};
 use crate::protocol::Hello;
-use crate::share::{self, OPEN_SLOTS_MAX};
+use crate::share::{self, FarMinutes, OPEN_SLOTS_MAX};
 use crate::status::AgentStatus;
 use crate::vocabulary::{Admitted, Vocabulary};
 use chronoscope_clock as clock;
@@ -101,7 +102,15 @@ enum Backend {
     /// A store of files.
     Files(Files),
     /// A ClickHouse cluster. Nothing is kept here: any number of collectors may share it.
-    Cluster(Box<Sink>),
+    Cluster(Box<Far>),
+}
+
+/// A cluster, and what the network may bring into it: the bounds are each collector's own.
+#[derive(Debug)]
+struct Far {
+    sink: Sink,
+    vocabulary: Vocabulary,
+    minutes: FarMinutes,
 }
 
 /// A store of files, and who is doing what there one at a time.
@@ -110,6 +119,8 @@ struct Files {
     store: Arc<Store>,
     /// Names that agents may bring in.
     vocabulary: Vocabulary,
+    /// Rows that agents' numbers leave out.
+    gaps: Gaps,
     /// Held from looking how far a sender is until its rows are in.
     delivering: Mutex<()>,
     /// Held while syncing: those who wait meanwhile share the next sync.
@@ -121,6 +132,9 @@ struct Files {
 pub struct Receipt {
     /// Rows of the sender below this number are in.
     pub next_row: u64,
+    /// Rows that its numbers leave out before these, and that it did not declare as dropped: they
+    /// are counted as lost.
+    pub gap_rows: u64,
     /// What the store must have made durable for that.
     store_row: u64,
 }
@@ -131,6 +145,7 @@ impl Ingest {
         let files = Files {
             store,
             vocabulary: Vocabulary::default(),
+            gaps: Gaps::default(),
             delivering: Mutex::new(()),
             syncing: Mutex::new(()),
         };
@@ -140,10 +155,9 @@ impl Ingest {
     /// A door into a ClickHouse cluster. An alias holds for the rows that it comes with; what
     /// senders lost is told in [`Self::agents`] only, and readings of clocks are not kept.
     pub fn into_cluster(sink: Sink) -> Self {
-        Self(Arc::new(Inner {
-            backend: Backend::Cluster(Box::new(sink)),
-            agents: Agents::default(),
-        }))
+        let far = Far { sink, vocabulary: Vocabulary::default(), minutes: FarMinutes::default() };
+        let backend = Backend::Cluster(Box::new(far));
+        Self(Arc::new(Inner { backend, agents: Agents::default() }))
     }
 
     /// Takes rows, with names and aliases; all or nothing. Waits until they are durable: not to be
@@ -160,7 +174,7 @@ impl Ingest {
     ) -> Result<(), IngestError> {
         let files = match &self.0.backend {
             Backend::Files(files) => files,
-            Backend::Cluster(sink) => return take_far(sink, source, batch, names, aliases),
+            Backend::Cluster(far) => return far.take(source, batch, names, aliases),
         };
         let exported = exported_with(batch);
         let append = Append {
@@ -181,7 +195,8 @@ impl Ingest {
                 if first_row.checked_add(rows as u64) != Some(end_row) {
                     return Err(IngestError::Numbers { rows, first_row, end_row });
                 }
-                files.deliver(id, first_row, &append)?.store_row
+                let sender = Sender::default();
+                files.deliver(id, first_row, &append, (&sender, 0))?.store_row
             }
         };
         files.make_durable(store_row)
@@ -201,17 +216,18 @@ impl Ingest {
     ) -> Result<Receipt, IngestError> {
         let files = match &self.0.backend {
             Backend::Files(files) => files,
-            Backend::Cluster(sink) => {
-                let renamed = renamed(&message.batch, &message.extras.aliases);
-                let batch = renamed.as_ref().unwrap_or(&message.batch);
-                let next_row = sink
-                    .insert_stream(id.0, first_row, batch, &message.names)
-                    .map_err(|error| refused(error.into()))?;
-                self.0.agents.delivered(id, message, next_row);
-                return Ok(Receipt { next_row, store_row: 0 });
+            Backend::Cluster(far) => {
+                let (receipt, other_rows) = far.deliver(id, first_row, message)?;
+                self.0.agents.delivered(id, message, receipt.next_row);
+                self.0.agents.left_out(id, receipt.gap_rows);
+                self.0.agents.renamed(id, other_rows);
+                return Ok(receipt);
             }
         };
-        let Admitted { renamed, new } = files.vocabulary.admit(&files.store, id, message);
+        let Admitted { renamed, new } = {
+            let known = |look: &mut dyn FnMut(&Names)| files.store.with_names(|names| look(names));
+            files.vocabulary.admit(&known, id, message)
+        };
         let (batch, names) = match &renamed {
             Some(renamed) => (&renamed.batch, &renamed.names),
             None => (&message.batch, &message.names),
@@ -227,12 +243,18 @@ impl Ingest {
             // What is gone there has no ring here: `extras.gone` must not touch our own cursors.
             ..Append::default()
         };
-        let receipt = files.deliver(id, first_row, &append);
+        let sender = self.0.agents.sender(id);
+        let declared_rows = match message.extras.lost.as_slice() {
+            [] => 0,
+            _ => files.store.with_ledger(|known| gaps::newly_declared(message, known)),
+        };
+        let receipt = files.deliver(id, first_row, &append, (&sender, declared_rows));
         if matches!(receipt, Ok(_) | Err(IngestError::Minutes)) {
             files.vocabulary.count(id, new);
         }
         let receipt = receipt?;
         self.0.agents.delivered(id, message, receipt.next_row);
+        self.0.agents.left_out(id, receipt.gap_rows);
         self.0.agents.renamed(id, renamed.map_or(0, |renamed| renamed.rows));
         Ok(receipt)
     }
@@ -256,9 +278,7 @@ impl Ingest {
     pub fn next_row(&self, id: StreamId) -> Result<Option<u64>, IngestError> {
         let files = match &self.0.backend {
             Backend::Files(files) => files,
-            Backend::Cluster(sink) => {
-                return sink.next_row(id.0).map_err(|error| refused(error.into()));
-            }
+            Backend::Cluster(far) => return far.sink.next_row(id.0).map_err(refused_far),
         };
         let (next_row, store_row) = {
             let _one_at_a_time = lock(&files.delivering);
@@ -291,26 +311,48 @@ impl Files {
     }
 
     /// Appends those rows of a sender that are not here, together with how far it is then.
+    /// `declared_rows` are newly declared as dropped with them.
     fn deliver(
         &self,
         id: StreamId,
         first_row: u64,
         append: &Append<'_>,
+        (sender, declared_rows): (&Sender, u64),
     ) -> Result<Receipt, IngestError> {
         let nothing = Batch::default();
         let batch = append.batch.unwrap_or(&nothing);
+        let has_rows = !batch.is_empty();
         let end_row = first_row.saturating_add(batch.len() as u64);
         let _one_at_a_time = lock(&self.delivering);
-        let known = self.store.stream(id).unwrap_or(0);
-        if batch.is_empty() {
-            return Ok(Receipt { next_row: known, store_row: self.append(append)? });
-        }
-        if end_row <= known {
+        let stream = self.store.stream(id);
+        let known = stream.unwrap_or(0);
+        if has_rows && end_row <= known {
             // Its other notes came with the rows, too.
-            return Ok(Receipt { next_row: known, store_row: self.store.backlog().rows });
+            let store_row = self.store.backlog().rows;
+            return Ok(Receipt { next_row: known, gap_rows: 0, store_row });
+        }
+        // What a sender delivered elsewhere before it came here is no gap.
+        let gap_rows = first_row.saturating_sub(stream.unwrap_or(first_row));
+        let gap_rows = if has_rows { gap_rows } else { 0 };
+        let change = self.gaps.change(id, gap_rows, declared_rows, has_rows);
+        let mut append = *append;
+        let (lost, losses, names);
+        if change.is_counted() {
+            let GapNotes { lost: total, loss, names: more } =
+                self.store.with_ledger(|ledger| change.notes(id, sender, ledger));
+            lost = [append.lost, &[total]].concat();
+            losses = [append.losses, loss.as_slice()].concat();
+            let mut all = append.names.cloned().unwrap_or_default();
+            all.merge(&more);
+            names = all;
+            append = Append { lost: &lost, losses: &losses, names: Some(&names), ..append };
+        }
+        if !has_rows {
+            let store_row = self.append(&append)?;
+            self.gaps.commit(id, change);
+            return Ok(Receipt { next_row: known, gap_rows: 0, store_row });
         }
         let rest;
-        let mut append = *append;
         if first_row < known {
             rest = without_first(batch, known - first_row);
             append.batch = Some(&rest);
@@ -318,29 +360,39 @@ impl Files {
         let batch = append.batch.unwrap_or(&nothing);
         let fits = share::rows_that_fit(&self.store, batch, clock::utc_now_ns())?;
         if fits < batch.len() {
-            self.deliver_first(id, end_row - batch.len() as u64, (batch, fits), append.names)?;
+            if fits > 0 {
+                self.deliver_first(id, end_row - batch.len() as u64, fits, &append)?;
+                self.gaps.commit(id, change);
+            }
             return Err(IngestError::Minutes);
         }
         append.stream = Some((id, end_row));
-        Ok(Receipt { next_row: end_row, store_row: self.append(&append)? })
+        let store_row = self.append(&append)?;
+        self.gaps.commit(id, change);
+        Ok(Receipt { next_row: end_row, gap_rows: change.new_rows, store_row })
     }
 
-    /// Appends the first `count` rows of a batch: a message with rows of very many minutes comes in
-    /// little by little. What else it says comes with its last rows.
+    /// Appends the first `count` rows: a message with rows of very many minutes comes in little by
+    /// little. Losses come with its first rows, what else it says with its last ones.
     fn deliver_first(
         &self,
         id: StreamId,
         first_row: u64,
-        (batch, count): (&Batch, usize),
-        names: Option<&Names>,
+        count: usize,
+        message: &Append<'_>,
     ) -> Result<(), IngestError> {
-        let mut first = Batch::default();
-        for record in &batch.records()[..count] {
-            first.push(*record, batch.context(record));
-        }
-        let stream = Some((id, first_row + count as u64));
-        let append = Append { batch: Some(&first), names, stream, ..Append::default() };
-        if first.is_empty() { Ok(()) } else { self.append(&append).map(drop) }
+        let nothing = Batch::default();
+        let batch = message.batch.unwrap_or(&nothing);
+        let first = first_rows(batch, count);
+        let append = Append {
+            batch: Some(&first),
+            names: message.names,
+            lost: message.lost,
+            losses: message.losses,
+            stream: Some((id, first_row + count as u64)),
+            ..Append::default()
+        };
+        self.append(&append).map(drop)
     }
 
     /// Returns when the rows below `row` of the store are durable.
@@ -368,43 +420,100 @@ impl Files {
     }
 }
 
-/// Takes rows into a cluster.
-fn take_far(
-    sink: &Sink,
-    source: Source,
-    batch: &Batch,
-    names: &Names,
-    aliases: &[ChainAlias],
-) -> Result<(), IngestError> {
-    let renamed = renamed(batch, aliases);
-    let batch = renamed.as_ref().unwrap_or(batch);
-    let far = |error: ClickHouseError| refused(error.into());
-    match source {
-        Source::Keyed(key) => sink.insert(batch, names, key).map_err(far),
-        Source::Stream { id, first_row, end_row } => {
-            let rows = batch.len();
-            if first_row.checked_add(rows as u64) != Some(end_row) {
-                return Err(IngestError::Numbers { rows, first_row, end_row });
-            }
-            sink.insert_stream(id.0, first_row, batch, names).map(drop).map_err(far)
+impl Far {
+    /// Takes rows, all or nothing.
+    fn take(
+        &self,
+        source: Source,
+        batch: &Batch,
+        names: &Names,
+        aliases: &[ChainAlias],
+    ) -> Result<(), IngestError> {
+        let renamed = renamed(batch, aliases);
+        let batch = renamed.as_ref().unwrap_or(batch);
+        if self.rows_that_fit(batch) < batch.len() {
+            return Err(IngestError::Minutes);
         }
-        // Whoever has no key gets one from us, so that at least we can try again.
-        Source::Once => {
-            let key = random_key();
-            let deadline_ns = clock::monotonic_ns().saturating_add(crate::nanos(DURABLE_WITHIN));
-            loop {
-                match sink.insert(batch, names, key) {
-                    Err(error) if error.is_passing() => {
-                        if clock::monotonic_ns() > deadline_ns {
-                            return Err(IngestError::NotDurable { reason: error.to_string() });
+        match source {
+            Source::Keyed(key) => self.sink.insert(batch, names, key).map_err(refused_far),
+            Source::Stream { id, first_row, end_row } => {
+                let rows = batch.len();
+                if first_row.checked_add(rows as u64) != Some(end_row) {
+                    return Err(IngestError::Numbers { rows, first_row, end_row });
+                }
+                let taken = self.sink.insert_stream(id.0, first_row, batch, names);
+                taken.map(drop).map_err(refused_far)
+            }
+            // Whoever has no key gets one from us, so that at least we can try again.
+            Source::Once => {
+                let key = random_key();
+                let within_ns = crate::nanos(DURABLE_WITHIN);
+                let deadline_ns = clock::monotonic_ns().saturating_add(within_ns);
+                loop {
+                    match self.sink.insert(batch, names, key) {
+                        Err(error) if error.is_passing() => {
+                            if clock::monotonic_ns() > deadline_ns {
+                                return Err(IngestError::NotDurable { reason: error.to_string() });
+                            }
+                            clock::sleep(LOOK_AGAIN);
                         }
-                        clock::sleep(LOOK_AGAIN);
+                        done => return done.map_err(refused_far),
                     }
-                    done => return done.map_err(far),
                 }
             }
         }
     }
+
+    /// Takes what an agent sends, once; and how many of its rows have another name now. A gap is
+    /// counted unless its message declares rows as dropped: there is no ledger of what was declared.
+    fn deliver(
+        &self,
+        id: StreamId,
+        first_row: u64,
+        message: &wire::Message,
+    ) -> Result<(Receipt, u64), IngestError> {
+        let known = |look: &mut dyn FnMut(&Names)| self.sink.with_names(|names| look(names));
+        let Admitted { renamed: others, new } = self.vocabulary.admit(&known, id, message);
+        let (batch, names) = match &others {
+            Some(others) => (&others.batch, &others.names),
+            None => (&message.batch, &message.names),
+        };
+        let continued = renamed(batch, &message.extras.aliases);
+        let batch = continued.as_ref().unwrap_or(batch);
+        let wanted = self.sink.wanted_row(id.0).map_err(refused_far)?;
+        let is_declared = batch.is_empty() || !message.extras.lost.is_empty();
+        let gap_rows = match wanted {
+            Some(wanted) if !is_declared => first_row.saturating_sub(wanted),
+            _ => 0,
+        };
+        // Rows that are there have had their minutes.
+        let known_rows = wanted.unwrap_or(0).saturating_sub(first_row).min(batch.len() as u64);
+        let rest = (known_rows > 0).then(|| without_first(batch, known_rows));
+        let batch = rest.as_ref().unwrap_or(batch);
+        let first_row = first_row + known_rows;
+        let fits = self.rows_that_fit(batch);
+        if fits < batch.len() {
+            if fits > 0 {
+                let first = first_rows(batch, fits);
+                self.sink.insert_stream(id.0, first_row, &first, names).map_err(refused_far)?;
+                self.vocabulary.count(id, new);
+            }
+            return Err(IngestError::Minutes);
+        }
+        let next_row = self.sink.insert_stream(id.0, first_row, batch, names);
+        let next_row = next_row.map_err(refused_far)?;
+        self.vocabulary.count(id, new);
+        let other_rows = others.as_ref().map_or(0, |others| others.rows);
+        Ok((Receipt { next_row, gap_rows, store_row: 0 }, other_rows))
+    }
+
+    fn rows_that_fit(&self, batch: &Batch) -> usize {
+        self.minutes.rows_that_fit(batch, clock::utc_now_ns(), clock::monotonic_ns())
+    }
+}
+
+fn refused_far(error: ClickHouseError) -> IngestError {
+    refused(error.into())
 }
 
 /// How far out of order the spans of one source may come: an SDK exports them in the order in which
@@ -451,6 +560,15 @@ fn renamed(batch: &Batch, aliases: &[ChainAlias]) -> Option<Batch> {
     Some(renamed)
 }
 
+/// The first `count` rows of a batch.
+fn first_rows(batch: &Batch, count: usize) -> Batch {
+    let mut first = Batch::default();
+    for record in &batch.records()[..count] {
+        first.push(*record, batch.context(record));
+    }
+    first
+}
+
 /// The rows of a batch without the first `count` of them.
 fn without_first(batch: &Batch, count: u64) -> Batch {
     let mut rest = Batch::default();
@@ -472,7 +590,7 @@ fn refused(error: StoreError) -> IngestError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chronoscope_model::TransactionId;
+    use chronoscope_model::{ClassId, ClassName, TransactionId};
     use chronoscope_store::Options;
 
     const AGENT: StreamId = StreamId(9);
@@ -596,6 +714,67 @@ mod tests {
         assert!(matches!(refused, IngestError::Busy(StoreError::Backlog { .. })), "{refused}");
         let input = Append { batch: Some(&batch), ..Append::default() };
         store.append(&input, 0).unwrap();
+    }
+
+    /// A cluster that takes everything and knows nothing: it answers each request with nothing.
+    fn cluster() -> Ingest {
+        use std::io::{BufRead, BufReader, Read, Write};
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("clickhouse://{}/chronoscope", listener.local_addr().unwrap());
+        let answer = |stream: std::net::TcpStream| -> std::io::Result<()> {
+            let mut lines = BufReader::new(stream);
+            loop {
+                let (mut line, mut body_bytes) = (String::new(), 0);
+                while line != "\r\n" {
+                    line.clear();
+                    if lines.read_line(&mut line)? == 0 {
+                        return Ok(());
+                    }
+                    let length = line.to_ascii_lowercase();
+                    if let Some(length) = length.strip_prefix("content-length:") {
+                        body_bytes = length.trim().parse().unwrap();
+                    }
+                }
+                std::io::copy(&mut lines.by_ref().take(body_bytes), &mut std::io::sink())?;
+                lines.get_mut().write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")?;
+            }
+        };
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                std::thread::spawn(move || answer(stream));
+            }
+        });
+        Ingest::into_cluster(Sink::new(chronoscope_store::clickhouse::Cluster::new(&url).unwrap()))
+    }
+
+    /// The bounds were a local store's only.
+    #[test]
+    fn a_cluster_is_brought_a_bounded_number_of_minutes_and_names() {
+        let ingest = cluster();
+        let take = |batch: &Batch| ingest.take(Source::Once, batch, &Names::default(), &[]);
+        assert!(matches!(take(&of_minutes(1440).batch), Err(IngestError::Minutes)));
+        take(&of_minutes(OPEN_SLOTS_MAX as i64).batch).unwrap();
+        assert!(matches!(take(&of_minutes(257).batch), Err(IngestError::Minutes)));
+
+        let ingest = cluster();
+        let hello = Hello::new(AGENT, "host".into());
+        ingest.agent_came(AGENT, &hello);
+        let refused = ingest.deliver(AGENT, 0, &of_minutes(600)).unwrap_err();
+        assert!(matches!(refused, IngestError::Minutes), "{refused}");
+        assert_eq!(ingest.deliver(AGENT, 0, &of_minutes(256)).unwrap().next_row, 256, "are there");
+
+        let mut message = wire::Message::default();
+        let now_ns = clock::utc_now_ns();
+        for number in 0..20_000 {
+            let name = ClassName { application: "A".into(), class: number.to_string() };
+            let class = ClassId::of(&name.application, &name.class);
+            message.names.add_class(name);
+            let record = Record { class, root_start_ns: now_ns, ..Record::default() };
+            message.batch.push(record, b"");
+        }
+        assert_eq!(ingest.deliver(AGENT, 256, &message).unwrap().next_row, 20_256);
+        let other_rows = ingest.agents()[0].other_rows;
+        assert_eq!(other_rows, 20_000 - 16_384, "of the class (other)");
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod agents;
 mod collector;
 mod descriptors;
 mod disk;
+mod gaps;
 mod ingest;
 mod intake;
 mod keeping;

@@ -6,12 +6,16 @@
 use crate::ingest::IngestError;
 use chronoscope_model::Batch;
 use chronoscope_store::{MINUTE_NS, Slot, Store, StoreError};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// Minutes that wait for being sealed while rows of the network may open another one that is not
 /// [`is_near`]. Each waits for some two minutes, so that not more than some hundred a minute become
 /// files.
 pub(crate) const OPEN_SLOTS_MAX: usize = 256;
+/// About how long a minute waits for being sealed.
+const OPEN_FOR: Duration = Duration::from_mins(2);
 /// Minutes so near to now may always be opened, in minutes before and after: there are few of them.
 const NEAR: (i64, i64) = (15, 2);
 /// Rows of the network are refused beyond so many times the memory, or the log, at which minutes are
@@ -39,6 +43,41 @@ pub(crate) fn rows_that_fit(
             bytes_max: memory_max,
         }));
     }
+    Ok(fit(batch, now_ns, |far| store.opened_by(far)))
+}
+
+/// Minutes into which rows of the network went where nothing is kept until it is sealed: before a
+/// cluster. Each counts as open for as long as it would wait for being sealed here.
+#[derive(Debug, Default)]
+pub(crate) struct FarMinutes(Mutex<BTreeMap<Slot, u64>>);
+
+impl FarMinutes {
+    /// How many of a batch's rows, from the first on, may go on at `now_ns` (UTC), which is
+    /// `monotonic_ns`. Their minutes count as open from then on.
+    pub(crate) fn rows_that_fit(&self, batch: &Batch, now_ns: i64, monotonic_ns: u64) -> usize {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let until_ns = crate::nanos(OPEN_FOR);
+        open.retain(|_, opened_ns| monotonic_ns.saturating_sub(*opened_ns) < until_ns);
+        let fits = fit(batch, now_ns, |far| {
+            let new = far.iter().filter(|slot| !open.contains_key(slot)).copied().collect();
+            (open.len(), new)
+        });
+        for slot in batch.records()[..fits].iter().map(Slot::of) {
+            if !is_near(slot, now_ns) {
+                open.entry(slot).or_insert(monotonic_ns);
+            }
+        }
+        fits
+    }
+}
+
+/// How many of a batch's rows, from the first on, may be taken while so many minutes are open. `opened`
+/// says how many are, and which of those given would be opened.
+fn fit(
+    batch: &Batch,
+    now_ns: i64,
+    opened: impl FnOnce(&BTreeSet<Slot>) -> (usize, BTreeSet<Slot>),
+) -> usize {
     let mut far = BTreeSet::new();
     let mut last = None;
     for slot in batch.records().iter().map(Slot::of) {
@@ -48,12 +87,12 @@ pub(crate) fn rows_that_fit(
         last = Some(slot);
     }
     if far.is_empty() {
-        return Ok(batch.len());
+        return batch.len();
     }
-    let (open, new) = store.opened_by(&far);
+    let (open, new) = opened(&far);
     let room = OPEN_SLOTS_MAX.saturating_sub(open);
     if new.len() <= room {
-        return Ok(batch.len());
+        return batch.len();
     }
     let mut opened = BTreeSet::new();
     let too_many = |slot: Slot| {
@@ -62,7 +101,7 @@ pub(crate) fn rows_that_fit(
             && (opened.len() >= room || !opened.insert(slot))
     };
     let fits = batch.records().iter().map(Slot::of).position(too_many);
-    Ok(fits.unwrap_or(batch.len()))
+    fits.unwrap_or(batch.len())
 }
 
 /// Whether rows of a minute may be expected now.

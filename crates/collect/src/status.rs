@@ -108,6 +108,9 @@ pub struct AgentStatus {
     /// Rows of it that are of the class `(other)` since the collector started, because it brought
     /// in too many names.
     pub other_rows: u64,
+    /// Rows that its numbers left out since the collector started and that it had not declared as
+    /// dropped: a spool was damaged, or somebody else spoke under its name. They are lost rows.
+    pub gap_rows: u64,
     /// Its host's clock minus the collector's, in nanoseconds, as measured last.
     pub clock_offset_ns: Option<i64>,
     /// The true offset is within so much of that.
@@ -126,6 +129,11 @@ pub struct DeliveryStatus {
     pub connections: u64,
     /// Why the last try or connection ended; `None` while connected.
     pub error: Option<String>,
+    /// How often since the start the spool's rows went on under another number, because somebody else
+    /// had delivered under the one before.
+    pub renumbered: u64,
+    /// What happened then last.
+    pub notice: Option<String>,
     /// Rows below this number of the spool's count are durable at the collector.
     pub acknowledged_rows: u64,
     /// Rows that wait in the spool for being acknowledged.

@@ -6,7 +6,7 @@
 //! its own; it is counted, and loses nothing but its name.
 
 use chronoscope_model::{Batch, ClassId, ClassName, Names, PathId};
-use chronoscope_store::{Store, StreamId, wire};
+use chronoscope_store::{StreamId, wire};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
@@ -14,6 +14,9 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) const OTHER: &str = "(other)";
 /// Senders whose names are counted apart; those of further ones are counted together.
 const SOURCES_MAX: usize = 4096;
+
+/// Looks at the names that are known where rows go.
+pub(crate) type Look<'a> = dyn Fn(&mut dyn FnMut(&Names)) + 'a;
 
 /// Bounds of new names.
 #[derive(Clone, Copy, Debug)]
@@ -76,10 +79,11 @@ impl Vocabulary {
         Self { bounds, table: Mutex::default() }
     }
 
-    /// Admits the names of a message as far as there is room.
+    /// Admits the names of a message as far as there is room. `known` looks at the names that are
+    /// known where its rows go.
     pub(crate) fn admit(
         &self,
-        store: &Store,
+        known: &Look<'_>,
         source: StreamId,
         message: &wire::Message,
     ) -> Admitted {
@@ -94,7 +98,7 @@ impl Vocabulary {
             of_source.min(self.bounds.of_all.saturating_sub(max(all)))
         };
         let room = (room(|count| count.classes), room(|count| count.paths));
-        store.with_names(|known| taken.take(known, heard, room));
+        known(&mut |names| taken.take(names, heard, room));
         own.is_over |= !taken.is_whole;
         let new = taken.count;
         if !own.is_over {
@@ -102,8 +106,9 @@ impl Vocabulary {
         }
         drop(table);
         heard.processes().for_each(|(_, name)| _ = taken.names.add_process(name.clone()));
-        let renamed = store.with_names(|known| renamed(&message.batch, known, taken.names));
-        Admitted { renamed: Some(renamed), new }
+        let (taken, mut under_others) = (taken.names, None);
+        known(&mut |names| under_others = Some(renamed(&message.batch, names, taken.clone())));
+        Admitted { renamed: under_others, new }
     }
 
     /// Counts the names of a message that the store took: one that comes again brings nothing new.
@@ -193,7 +198,7 @@ fn renamed(batch: &Batch, known: &Names, mut names: Names) -> Renamed {
 mod tests {
     use super::*;
     use chronoscope_model::{Record, TransactionId};
-    use chronoscope_store::{Append, Options};
+    use chronoscope_store::{Append, Options, Store};
 
     /// Rows of classes with these numbers, each below the class 0.
     fn message(numbers: std::ops::Range<u64>, with_names: bool) -> wire::Message {
@@ -225,10 +230,15 @@ mod tests {
         Store::open(dir, Options::default(), 0).unwrap()
     }
 
+    fn names_of(store: &Store) -> impl Fn(&mut dyn FnMut(&Names)) {
+        move |look| store.with_names(look)
+    }
+
     fn take(store: &Store, vocabulary: &Vocabulary, source: u128, message: &wire::Message) -> u64 {
         // The first try did not get so far.
-        vocabulary.admit(store, StreamId(source), message);
-        let Admitted { renamed, new } = vocabulary.admit(store, StreamId(source), message);
+        vocabulary.admit(&names_of(store), StreamId(source), message);
+        let Admitted { renamed, new } =
+            vocabulary.admit(&names_of(store), StreamId(source), message);
         let (batch, names) = match &renamed {
             Some(renamed) => (&renamed.batch, &renamed.names),
             None => (&message.batch, &message.names),
@@ -267,7 +277,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let store = store(dir.path());
         let vocabulary = Vocabulary::with(Bounds { of_source: 0, of_all: 0 });
-        let renamed = vocabulary.admit(&store, StreamId(1), &message(1..2, true)).renamed.unwrap();
+        let renamed =
+            vocabulary.admit(&names_of(&store), StreamId(1), &message(1..2, true)).renamed.unwrap();
         let [record] = renamed.batch.records() else { panic!("one row is expected") };
         assert_eq!(renamed.names.path_text(record.path), "(other)::(other)/(other)::(other)");
         assert_eq!(renamed.batch.context(record), b"words");

@@ -103,6 +103,7 @@ pub mod read;
 mod region;
 #[cfg(not(feature = "off"))]
 mod say;
+mod shared;
 #[cfg(not(feature = "off"))]
 mod sigbus;
 #[cfg(not(feature = "off"))]

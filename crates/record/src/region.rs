@@ -9,11 +9,11 @@
 use crate::env::Settings;
 use crate::layout::PAGE;
 use crate::say::{self, Topic};
-use crate::{Storage, liveness, os, sigbus};
-use std::fs::{DirBuilder, File, OpenOptions};
+use crate::{Storage, liveness, os, shared, sigbus};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Addresses set aside, in bytes; the first that the system grants. No memory is behind them.
@@ -222,7 +222,7 @@ fn allocate(file: &File, offset: usize, bytes: usize) -> io::Result<()> {
 }
 
 fn create_file(folder: &Path, file_name: &str, bytes: usize) -> io::Result<(File, PathBuf)> {
-    make_own_folder(folder)?;
+    let is_shared = make_own_folder(folder)?;
     let path = folder.join(file_name);
     let file = OpenOptions::new()
         .read(true)
@@ -231,7 +231,12 @@ fn create_file(folder: &Path, file_name: &str, bytes: usize) -> io::Result<(File
         .mode(0o600)
         .custom_flags(libc::O_CLOEXEC | libc::O_NOFOLLOW)
         .open(&path)?;
-    if let Err(error) = allocate(&file, 0, bytes) {
+    // Not by the mode of the opening: a program's umask is for its own files.
+    let opened_to_group = match is_shared {
+        true => file.set_permissions(Permissions::from_mode(shared::RING_MODE)),
+        false => Ok(()),
+    };
+    if let Err(error) = opened_to_group.and_then(|()| allocate(&file, 0, bytes)) {
         // A leftover without content would be of no use to anyone.
         let _ = std::fs::remove_file(&path);
         return Err(error);
@@ -239,11 +244,11 @@ fn create_file(folder: &Path, file_name: &str, bytes: usize) -> io::Result<(File
     Ok((file, path))
 }
 
-/// Makes the folder, or checks that the one that is there is ours alone: its parent is often
-/// writable by everybody.
-fn make_own_folder(folder: &Path) -> io::Result<()> {
+/// Makes the folder, or checks that the one that is there is ours alone or shared by a group of ours:
+/// its parent is often writable by everybody. Whether it is shared.
+fn make_own_folder(folder: &Path) -> io::Result<bool> {
     match DirBuilder::new().mode(0o700).recursive(false).create(folder) {
-        Ok(()) => return Ok(()),
+        Ok(()) => return Ok(false),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(error),
     }
@@ -251,11 +256,14 @@ fn make_own_folder(folder: &Path) -> io::Result<()> {
     if !found.is_dir() {
         return Err(io::Error::other("it is no folder"));
     }
+    if shared::is_by_group(&found) {
+        return Ok(true);
+    }
     if found.uid() != os::user() {
         return Err(io::Error::other(format!("it belongs to user {}", found.uid())));
     }
     if found.mode() & 0o022 != 0 {
         return Err(io::Error::other("others may write to it"));
     }
-    Ok(())
+    Ok(false)
 }

@@ -239,6 +239,11 @@ impl Service {
             let message = message.map_err(|error| Status::invalid_argument(error.to_string()))?;
             let receipt = ingest.deliver(id, rows.first_row, &message).map_err(status);
             drop(turn);
+            if let Ok(Receipt { gap_rows: 1.., .. }) = &receipt {
+                let gap_rows = receipt.as_ref().map_or(0, |receipt| receipt.gap_rows);
+                let line = Line::warn("agent_gap").with("agent", format_args!("{:032x}", id.0));
+                line.with("rows", gap_rows).with("first_row", rows.first_row).say();
+            }
             receipt
         })
         .await

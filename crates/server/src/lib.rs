@@ -46,7 +46,6 @@ mod metrics;
 mod otlp;
 mod page;
 mod patience;
-mod places;
 mod routes;
 mod senders;
 mod tls;

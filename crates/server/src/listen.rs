@@ -2,29 +2,23 @@
 
 use crate::log::Line;
 use crate::patience::Patient;
-use crate::places::{Busy, Capacity, Place, PlaceOf, Places};
 use crate::senders::{Peer, Senders};
 use crate::tls::Tls;
 use axum::Router;
-use axum::body::{Body, Bytes, HttpBody};
-use axum::response::Response;
-use http_body::{Frame, SizeHint};
+use chronoscope_places::http::{First, Noted, take};
+use chronoscope_places::{Capacity, Place, Places};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
-use std::convert::Infallible;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::task::{Context, Poll};
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
-use tonic::codegen::{Service, http::Request};
 
 /// From the connection to the end of the TLS handshake, and from there to the first request.
 const FIRST_WITHIN: Duration = Duration::from_secs(10);
@@ -74,7 +68,7 @@ pub(crate) async fn serve(
                 Ok((stream, peer)) => {
                     told = None;
                     // A connection too many is closed by being dropped.
-                    let Some((place, leave)) = places.take(peer.ip()) else {
+                    let Some((place, leave)) = take(&places, peer.ip()) else {
                         let why = "no place is free for another connection";
                         shared.senders.refused(Some(peer), "connections", 1, why);
                         continue;
@@ -87,7 +81,7 @@ pub(crate) async fn serve(
                     tokio::spawn(async move {
                         tokio::select! {
                             () = connection.begin(stream, tls, watcher) => {}
-                            () = asked_to_leave(leave) => {
+                            () = leave.asked() => {
                                 let why = "it was idle and others came";
                                 senders.refused(Some(peer), "connections", 1, why);
                             }
@@ -109,13 +103,6 @@ pub(crate) async fn serve(
     }
     drop(listener);
     let _ = timeout(STOP_WITHIN, ending.shutdown()).await; // what has not ended by then is cut
-}
-
-/// Returns when a connection has to leave; never for one that may stay.
-async fn asked_to_leave(leave: oneshot::Receiver<()>) {
-    if leave.await.is_err() {
-        std::future::pending().await
-    }
 }
 
 /// One peer.
@@ -164,83 +151,8 @@ impl Connection {
         tokio::select! {
             // How it ended is the peer's affair: bytes that are no HTTP were answered with 400.
             _ = ending.watch(connection) => {}
-            () = first.missed() => {}
+            () = first.missed(FIRST_WITHIN) => {}
         }
         drop(self.place);
-    }
-}
-
-/// Whether a connection has brought a request yet.
-#[derive(Debug, Default)]
-struct First(AtomicBool);
-
-impl First {
-    /// Returns when the first request is overdue; never once there was one.
-    async fn missed(&self) {
-        sleep(FIRST_WITHIN).await;
-        if self.0.load(Ordering::Relaxed) {
-            std::future::pending().await
-        }
-    }
-}
-
-/// The routes, noting that there was a request, and telling them whose.
-#[derive(Clone)]
-struct Noted {
-    routes: Router,
-    peer: Peer,
-    place: PlaceOf,
-    first: Arc<First>,
-}
-
-impl<B> Service<Request<B>> for Noted
-where
-    Router: Service<Request<B>, Response = Response, Error = Infallible>,
-    <Router as Service<Request<B>>>::Future: Send + 'static,
-{
-    type Response = Response;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        self.routes.poll_ready(context)
-    }
-
-    fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        let busy = self.place.busy();
-        request.extensions_mut().insert(self.peer);
-        request.extensions_mut().insert(self.place.clone());
-        self.first.0.store(true, Ordering::Relaxed);
-        let answer = self.routes.call(request);
-        Box::pin(async move {
-            let answer = answer.await?;
-            Ok(answer.map(|body| Body::new(Answering { body, _busy: busy })))
-        })
-    }
-}
-
-/// The body of an answer: its request lasts until it was sent.
-struct Answering {
-    body: Body,
-    _busy: Busy,
-}
-
-impl HttpBody for Answering {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }

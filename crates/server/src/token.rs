@@ -1,6 +1,5 @@
 //! The token that every request has to show, what it may do, and the layer that asks for it.
 
-use crate::places::PlaceOf;
 use crate::routes::refuse;
 use crate::senders::{Peer, Senders};
 use crate::tokens::{Rights, Tokens, TokensError};
@@ -10,6 +9,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use chronoscope_origin::AllowedHosts;
+use chronoscope_places::PlaceOf;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};

@@ -2,16 +2,18 @@
 //! refused by name, and others are not harmed.
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // a test may panic
 
-use chronoscope_collect::Ingest;
 use chronoscope_collect::protocol::{
     self, Ack, AgentMessage, ClockReply, ClockRequest, CollectorMessage, FromAgent, FromCollector,
     Hello, Rows, Welcome,
 };
-use chronoscope_model::{Record, TransactionId};
+use chronoscope_collect::{Agent as HostAgent, AgentOptions, Ingest, Target};
+use chronoscope_model::{Batch, ProcessName, Record, TransactionId};
 use chronoscope_server::{Server, ServerOptions, Token};
-use chronoscope_store::{Options, Store, StreamId, wire};
+use chronoscope_store::{Append, Options, Snapshot, Store, StreamId, wire};
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::client::Grpc;
@@ -256,5 +258,181 @@ fn every_call_wants_the_token() {
         );
         let reply = ask(Some("Bearer sesame")).await.unwrap().into_inner();
         assert!(reply.received_ns <= reply.sent_ns);
+    });
+}
+
+/// The agent itself, whose spool is filled by hand.
+struct Measured {
+    options: AgentOptions,
+    _rings: tempfile::TempDir,
+    _dir: tempfile::TempDir,
+    /// Rows that were put into its spool.
+    rows: u64,
+}
+
+impl Measured {
+    fn new(world: &World) -> Self {
+        let (rings, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let to = Target::new(&format!("http://{}", world.server.address()), None, None, false);
+        let spool = dir.path().join("spool");
+        let options = AgentOptions::new(rings.path().into(), spool, to.unwrap());
+        Self { options, _rings: rings, _dir: dir, rows: 0 }
+    }
+
+    fn agent(&self) -> HostAgent {
+        HostAgent::new(self.options.clone()).unwrap()
+    }
+
+    /// Puts so many rows into the spool.
+    fn record(&mut self, agent: &HostAgent, count: u64) {
+        let mut batch = Batch::default();
+        for id in self.rows..self.rows + count {
+            // Other ids than those of rows that are spoken by hand.
+            batch.push(Record { id: TransactionId(1 << 32 | id), ..Record::default() }, b"");
+        }
+        self.rows += count;
+        agent.spool().append(&Append { batch: Some(&batch), ..Append::default() }, 0).unwrap();
+        agent.spool().sync().unwrap();
+    }
+
+    /// Runs the agent while something is done; its last status.
+    fn running(agent: &HostAgent, during: impl FnOnce()) -> chronoscope_collect::Status {
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let runs = scope.spawn(|| agent.run(&stop, &mut |_| {}).unwrap());
+            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(during));
+            stop.store(true, Ordering::Relaxed);
+            let status = runs.join().unwrap();
+            done.unwrap();
+            status
+        })
+    }
+}
+
+fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    for _ in 0..1500 {
+        if holds() {
+            return;
+        }
+        chronoscope_clock::sleep(Duration::from_millis(20));
+    }
+    panic!("30 s passed and not yet: {what}");
+}
+
+/// The ids of the agent's own rows that are in the store, ascending.
+fn own_ids(world: &World) -> Vec<u64> {
+    world.store.sync().unwrap();
+    let snapshot = Snapshot::open(world.store.dir()).unwrap();
+    let ids = snapshot.transactions(i64::MIN..i64::MAX).map(|row| row.unwrap().id.0);
+    let mut ids: Vec<u64> = ids.filter(|id| *id >= 1 << 32).map(|id| id ^ 1 << 32).collect();
+    ids.sort_unstable();
+    ids
+}
+
+/// Somebody else spoke under the agent's number and jumped forward: the agent was told that its
+/// rows were durable which it had never sent, and forgot them.
+#[test]
+fn rows_that_somebody_else_claims_are_kept_and_come_under_another_number() {
+    for is_restarted in [false, true] {
+        let world = World::new(None);
+        let mut measured = Measured::new(&world);
+        let agent = measured.agent();
+        let id = agent.spool().id();
+        let forge = || {
+            run(async {
+                let (mut forger, next_row) = world.agent(id.0).await;
+                assert_eq!(next_row, Some(100));
+                forger.deliver(1990..2000).await;
+            });
+        };
+        measured.record(&agent, 100);
+        let first = Measured::running(&agent, || {
+            wait_until("all is delivered", || world.store.durable_rows() == 100);
+            let acknowledged = || agent.spool().backlog().acknowledged_rows;
+            wait_until("and acknowledged", || acknowledged() == 100);
+            if !is_restarted {
+                forge();
+                wait_until("it has another number", || agent.spool().id() != id);
+            }
+        });
+        measured.record(&agent, 3000);
+        drop(agent);
+        if is_restarted {
+            forge();
+        }
+        let agent = measured.agent();
+        let all: Vec<u64> = (0..3100).collect();
+        let status = Measured::running(&agent, || {
+            wait_until("what was claimed is delivered", || own_ids(&world).len() >= all.len());
+        });
+        assert_eq!(own_ids(&world), all, "each once");
+        let delivery = if is_restarted { status.delivery } else { first.delivery }.unwrap();
+        assert_eq!(delivery.renumbered, 1, "{delivery:?}");
+        let notice = delivery.notice.unwrap();
+        assert!(notice.starts_with("somebody else spoke under this agent's name"), "{notice}");
+        assert_ne!(agent.spool().id(), id);
+        // The numbers that the forger left out are counted: nobody knows that they come otherwise.
+        assert_eq!(world.store.ledger().lost_rows(), 1890);
+    }
+}
+
+/// An agent that cannot know who spoke under its number: the folder may be an older copy.
+#[test]
+fn an_old_copy_of_a_spool_delivers_nothing() {
+    let world = World::new(None);
+    let mut measured = Measured::new(&world);
+    let agent = measured.agent();
+    measured.record(&agent, 100);
+    let copy = measured.options.spool_dir.with_extension("copy");
+    let cp = |from: &std::path::Path, to: &std::path::Path| {
+        let done = std::process::Command::new("cp").arg("-a").args([from, to]).status().unwrap();
+        assert!(done.success());
+    };
+    cp(&measured.options.spool_dir, &copy);
+    measured.record(&agent, 100);
+    Measured::running(&agent, || {
+        wait_until("all is delivered", || world.store.durable_rows() == 200);
+    });
+    drop(agent);
+    std::fs::remove_dir_all(&measured.options.spool_dir).unwrap();
+    cp(&copy, &measured.options.spool_dir);
+    let agent = measured.agent();
+    let status = Measured::running(&agent, || {
+        chronoscope_clock::sleep(Duration::from_millis(1500));
+    });
+    let error = status.delivery.unwrap().error.unwrap();
+    assert!(error.contains("it is an old copy"), "{error}");
+    assert_eq!(own_ids(&world).len(), 200);
+}
+
+/// A jump in an agent's numbers is a loss of the host's programs, unless the agent has said so.
+#[test]
+fn a_gap_in_an_agents_numbers_is_lost_rows_once() {
+    run(async {
+        let world = World::new(None);
+        let (mut agent, _) = world.agent(1).await;
+        agent.deliver(0..10).await;
+        agent.deliver(500..510).await;
+        let lost = || world.store.ledger().lost_rows();
+        assert_eq!(lost(), 490);
+        // What it declares as dropped is counted from that.
+        let process = ProcessName {
+            application: format!("chronoscope agent {:032x}", 1),
+            host: "host".into(),
+            pid: 0,
+            start_ns: 0,
+        };
+        let mut message = rows(600..610).unpack().unwrap();
+        message.extras.lost.push((process.id(), 90));
+        message.names.add_process(process);
+        agent.say(FromAgent::Rows(Rows::pack(600, &message).unwrap())).await;
+        while agent.answer().await != FromCollector::Ack(Ack { row: 610 }) {}
+        assert_eq!(lost(), 490 + 90);
+        let ledger = world.store.ledger();
+        let loss = ledger.losses.iter().next().unwrap();
+        assert_eq!((ledger.losses.iter().count(), loss.rows), (1, 490));
+        let name = ledger.names.process(loss.process).unwrap();
+        assert!(name.application.starts_with("chronoscope agent "), "{name:?}");
+        assert_eq!(name.host, "host");
     });
 }

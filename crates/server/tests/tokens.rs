@@ -55,9 +55,14 @@ impl World {
 
     /// The status of the answer to a request that shows a token.
     fn status(&self, line: &str, token: &str) -> u16 {
+        self.status_at(line, token, "localhost")
+    }
+
+    /// The same of a request to a server of this name.
+    fn status_at(&self, line: &str, token: &str, host: &str) -> u16 {
         let mut stream = TcpStream::connect(self.server.address()).unwrap();
         let head = format!(
-            "{line} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 0\r\n\
+            "{line} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-length: 0\r\n\
              content-type: application/x-protobuf\r\nauthorization: Bearer {token}\r\n\r\n"
         );
         stream.write_all(head.as_bytes()).unwrap();
@@ -117,6 +122,28 @@ fn a_token_may_do_what_it_is_for() {
     }
     assert_eq!(world.status("GET /classes", &write), 403);
     assert_eq!(world.status("GET /classes", "else"), 401);
+}
+
+/// The description of the API left out what every address may answer.
+#[test]
+fn what_a_token_and_a_host_are_refused_with_is_described() {
+    let (world, [write]) = World::new([("w", WRITE)], None);
+    let text = chronoscope_server::openapi().unwrap();
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let paths = document["paths"].as_object().unwrap();
+    assert!(paths.len() > 10);
+    for (path, item) in paths {
+        for (method, operation) in item.as_object().unwrap() {
+            let line = format!("{} /api/v1{}", method.to_uppercase(), path.replace(['{', '}'], ""));
+            // Who shows a token may ask under any name.
+            assert_eq!(world.status_at(&line, "else", "attacker.example"), 421, "{line}");
+            assert_eq!(world.status(&line, &write), 403, "{line}");
+            for status in ["401", "403", "421"] {
+                let described = &operation["responses"][status];
+                assert!(described.is_object(), "{line} may answer {status}");
+            }
+        }
+    }
 }
 
 /// A forged sequence of numbers made the collector pass over 1,831 rows of the agent whose it was.

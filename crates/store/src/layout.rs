@@ -22,6 +22,11 @@ pub(crate) fn spool(dir: &Path) -> PathBuf {
     dir.join("spool")
 }
 
+/// How far a spool was sent and acknowledged.
+pub(crate) fn delivery(dir: &Path) -> PathBuf {
+    dir.join("delivery")
+}
+
 pub(crate) fn manifest(dir: &Path) -> PathBuf {
     dir.join("manifest")
 }

@@ -21,6 +21,8 @@ use crate::store::{prune_processes, set_orphans_aside};
 use crate::wal::{self, FileSpan, LogWriter};
 use crate::{Append, Recovery, StoreError, StreamId, layout};
 use chronoscope_model::{Batch, ProcessId};
+use identity::Identity;
+use progress::Progress;
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,6 +31,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[cfg(test)]
 mod crash_tests;
 mod identity;
+mod progress;
 mod read;
 
 pub use read::SpoolBlock;
@@ -59,7 +62,9 @@ pub struct Spool {
     dir: PathBuf,
     options: SpoolOptions,
     disk: Disk,
-    id: StreamId,
+    identity: Mutex<Identity>,
+    /// `None` where it is not known what was ever sent.
+    progress: Mutex<Option<Progress>>,
     intake: Mutex<Intake>,
     /// Held while files are being synced: how many appends are durable, of all since the start.
     syncing: Mutex<u64>,
@@ -106,7 +111,7 @@ pub struct SpoolBacklog {
     pub rows: u64,
     /// Rows below this number survive anything.
     pub durable_rows: u64,
-    /// Rows below this number are at the receiver, as far as it was told since the start.
+    /// Rows below this number are at the receiver, as far as it was told since the system's start.
     pub acknowledged_rows: u64,
     /// Rows that wait for being sent and acknowledged.
     pub waiting_rows: u64,
@@ -136,7 +141,7 @@ impl Spool {
     ) -> Result<Self, StoreError> {
         disk.create_dirs(&layout::log_dir(dir))?;
         let lock = Lock::take(dir, disk.access)?;
-        let id = identity::read_or_make(&disk, dir, now_ns)?;
+        let identity = identity::read_or_make(&disk, dir, now_ns)?;
         disk.sync_dir(dir)?;
         let manifest = Manifest::read(dir)?.unwrap_or_default();
         let orphans = set_orphans_aside(&disk, dir, &manifest)?;
@@ -161,6 +166,13 @@ impl Spool {
         });
         let log = LogWriter::new(disk.clone(), dir.to_owned(), spans.collect(), next_sequence);
         let rows = replayed.next_row.saturating_sub(manifest.first_row);
+        let nothing_yet = (replayed.next_row == 0).then(Progress::default);
+        let progress = Progress::read(dir)?.or(nothing_yet);
+        if let Some(progress) = progress {
+            progress.write(dir, disk.access)?;
+        }
+        let acknowledged = progress.map_or(0, |progress| progress.acknowledged);
+        let acknowledged = acknowledged.max(manifest.first_row).max(identity.first_row);
         let intake = Intake {
             log,
             ledger,
@@ -176,9 +188,10 @@ impl Spool {
             dir: dir.to_owned(),
             options: SpoolOptions { file_bytes, ..options },
             disk,
-            id,
+            identity: Mutex::new(identity),
+            progress: Mutex::new(progress),
             durable_row: AtomicU64::new(intake.next_row),
-            acknowledged: AtomicU64::new(manifest.first_row),
+            acknowledged: AtomicU64::new(acknowledged.min(intake.next_row)),
             intake: Mutex::new(intake),
             syncing: Mutex::new(0),
             reader: Mutex::default(),
@@ -188,9 +201,58 @@ impl Spool {
         })
     }
 
-    /// The spool's own id: made at random with the spool, and kept as long as that.
-    pub const fn id(&self) -> StreamId {
-        self.id
+    /// The number under which its rows are counted: made at random with the spool, and kept until
+    /// [`Self::renumber`].
+    pub fn id(&self) -> StreamId {
+        self.identity().id
+    }
+
+    /// The number that it was made with: what it drops is counted under this one for ever.
+    pub fn origin(&self) -> StreamId {
+        self.identity().origin
+    }
+
+    /// The first row that [`Self::id`] counts.
+    pub fn first_row(&self) -> u64 {
+        self.identity().first_row
+    }
+
+    /// Rows from this number on were never sent; `None` where that is not known: the system was
+    /// started anew since, or the folder may be an older copy that was put back.
+    pub fn sent_rows(&self) -> Option<u64> {
+        self.progress().map(|progress| progress.sent)
+    }
+
+    /// Notes that rows below `row` are being sent; to be called before.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] when it cannot be noted.
+    pub fn sending(&self, row: u64) -> Result<(), StoreError> {
+        self.note(|progress| progress.sent = progress.sent.max(row))
+    }
+
+    /// Counts the rows that are not acknowledged under another number from now on, because somebody
+    /// else has delivered under this one. The new number.
+    ///
+    /// # Errors
+    /// [`StoreError`] when that cannot be made durable: the number is the same then.
+    pub fn renumber(&self) -> Result<StreamId, StoreError> {
+        let acknowledged = self.acknowledged.load(Ordering::Acquire);
+        let mut identity = self.identity();
+        *identity = identity.renumber(&self.disk, &self.dir, acknowledged)?;
+        self.note(|progress| *progress = Progress { acknowledged, sent: acknowledged })?;
+        Ok(identity.id)
+    }
+
+    fn note(&self, change: impl FnOnce(&mut Progress)) -> Result<(), StoreError> {
+        let mut progress = self.progress();
+        let mut next = progress.unwrap_or_default();
+        change(&mut next);
+        if *progress != Some(next) {
+            next.write(&self.dir, self.disk.access)?;
+            *progress = Some(next);
+        }
+        Ok(())
     }
 
     /// Takes in rows and notes, all or nothing; the number that the next row will get. They are
@@ -250,7 +312,8 @@ impl Spool {
     }
 
     /// Rows that were dropped for [`SpoolOptions::bytes_max`] before they were acknowledged, ever.
-    /// What was acknowledged before a restart counts as not acknowledged until it is again.
+    /// What was acknowledged before a start of the system counts as not acknowledged until it is
+    /// again.
     pub fn dropped_rows(&self) -> u64 {
         self.manifest().expired_rows
     }
@@ -296,6 +359,10 @@ impl Spool {
     pub fn acknowledge(&self, row: u64) -> Result<(), StoreError> {
         let row = row.min(self.durable_rows());
         self.acknowledged.fetch_max(row, Ordering::AcqRel);
+        self.note(|progress| {
+            progress.acknowledged = progress.acknowledged.max(row);
+            progress.sent = progress.sent.max(row);
+        })?;
         let mut manifest = self.manifest();
         let done = {
             let intake = self.intake();
@@ -352,6 +419,14 @@ impl Spool {
 
     fn intake(&self) -> MutexGuard<'_, Intake> {
         self.intake.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn identity(&self) -> MutexGuard<'_, Identity> {
+        self.identity.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn progress(&self) -> MutexGuard<'_, Option<Progress>> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Taken before `intake` where both are.

@@ -322,6 +322,11 @@ impl Store {
         look(&self.intake().ledger.names)
     }
 
+    /// Looks at names, cursors and losses as of now. What is appended waits meanwhile.
+    pub fn with_ledger<T>(&self, look: impl FnOnce(&Ledger) -> T) -> T {
+        look(&self.intake().ledger)
+    }
+
     /// Names, cursors and losses as of now.
     pub fn ledger(&self) -> Ledger {
         self.intake().ledger.clone()

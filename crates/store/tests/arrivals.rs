@@ -6,7 +6,9 @@ mod support;
 use chronoscope_chain::VerdictState;
 use chronoscope_chain::arrivals::Unknown;
 use chronoscope_model::context::{self, Entry};
-use chronoscope_model::{Batch, ChainId, Flags, FurtherParent, ProcessId, Record, TransactionId};
+use chronoscope_model::{
+    Batch, ChainId, Flags, FurtherParent, ProcessId, ProcessName, Record, TransactionId,
+};
 use chronoscope_store::ask::{Answer, Judged, Limits, Question, Receivers, Required, ask};
 use chronoscope_store::{Append, DELIVERED_ALL, Loss, MINUTE_NS, Options, Snapshot, Store};
 use std::path::Path;
@@ -413,4 +415,29 @@ fn spans_that_ended_while_no_collector_was_there_may_be_lost() {
         assert_eq!(arrivals.roots_lost_max, u64::MAX, "nobody counted them");
         assert_eq!(found.verdict.unwrap().state(), VerdictState::Undetermined);
     });
+}
+
+/// Rows that an agent's numbers left out may be of any program.
+#[test]
+fn a_gap_in_the_numbers_of_an_agent_leaves_verdicts_open() {
+    let agent = format!("chronoscope agent {:032x} (gap)", 1);
+    for (application, expected) in [
+        (agent.as_str(), VerdictState::Undetermined),
+        ("something else", VerdictState::DoesNotHold),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut chains = Chains::default();
+        let rows = batch(&mut chains, 10, 4);
+        let host = chains.names.process(displays(&chains)[0]).unwrap().host.clone();
+        let process =
+            ProcessName { application: application.to_owned(), host, pid: 0, start_ns: -1 };
+        chains.names.add_process(process.clone());
+        let until_ns = START_NS + MINUTE_NS;
+        let loss = Loss { process: process.id(), from_ns: i64::MIN, until_ns, rows: 1_831 };
+        let told = Told { delivered: delivered(&chains, until_ns), losses: vec![loss] };
+        let store = store(dir.path(), &chains, &rows, &told);
+        in_every_form(dir.path(), store, || {
+            assert_eq!(state(dir.path(), EACH_ROOT), expected);
+        });
+    }
 }

@@ -69,3 +69,37 @@ describe('the progress of a question', () => {
     expect(await told).toBeUndefined();
   });
 });
+
+describe('a list that comes in pieces', () => {
+  it.each([
+    ['classes', 'classes', 'name'],
+    ['paths', 'paths', 'path'],
+  ] as const)('is asked for to its end: %s', async (path, field, name) => {
+    const all = Array.from({ length: 25_000 }, (_, number) => ({ [name]: `A::${number}` }));
+    const asked: string[] = [];
+    vi.stubGlobal('fetch', (url: string) => {
+      asked.push(url);
+      const offset = Number(new URL(url, 'http://server').searchParams.get('offset') ?? 0);
+      // The list has grown by one at its front once it was asked for.
+      const list = offset === 0 ? all : [{ [name]: 'A::new' }, ...all];
+      const body = { [field]: list.slice(offset, offset + 10_000), total: list.length, damage: [] };
+      return Promise.resolve(new Response(JSON.stringify(body)));
+    });
+    const answer = (await askLong(path, [['from_ns', 5]]).answer) as unknown as Record<string, Record<string, string>[]> & { total: number };
+    expect(asked.map((url) => new URL(url, 'http://server').searchParams.get('offset'))).toEqual([null, '10000', '20000']);
+    expect(asked.every((url) => url.includes('from_ns=5'))).toBe(true);
+    expect(new Set(answer[field]?.map((entry) => entry[name])).size).toBe(25_000);
+    expect([answer[field]?.length, answer.total]).toEqual([25_000, 25_000]);
+  });
+
+  it('ends where a server has no more, whatever it said', async () => {
+    let times = 0;
+    vi.stubGlobal('fetch', () => {
+      times += 1;
+      const classes = times === 1 ? [{ name: 'A::b' }] : [];
+      return Promise.resolve(new Response(JSON.stringify({ classes, total: 9, damage: [] })));
+    });
+    const answer = await askLong('classes', []).answer;
+    expect([answer.classes.length, times]).toEqual([1, 2]);
+  });
+});

@@ -84,6 +84,29 @@ export function canBeNamed(path: Path): path is Named {
   return !Object.hasOwn(NAMELESS, path.split('/', 1)[0] ?? '');
 }
 
+/** Lists of which an answer has a piece only, by path: the entries' field, and what tells them apart. */
+const PIECES: Readonly<Partial<Record<Path, readonly [list: string, name: string]>>> = { classes: ['classes', 'name'], paths: ['paths', 'path'] };
+
+/** The whole list of which `first` is the first piece; the later ones are asked for with `more`. What
+ * comes twice, because the list grew meanwhile, is there once; an empty piece is the end. */
+async function wholeList(path: Path, first: unknown, more: (offset: number) => Promise<unknown>): Promise<unknown> {
+  const [field, name] = PIECES[path] ?? [];
+  if (field === undefined || name === undefined) return first;
+  type Entries = Record<string, unknown>[];
+  const whole = first as { total: number } & Record<string, Entries>;
+  const all = new Map((whole[field] ?? []).map((entry) => [entry[name], entry]));
+  let [offset, total] = [whole[field]?.length ?? 0, whole.total];
+  while (offset > 0 && offset < total) {
+    const next = (await more(offset)) as typeof whole;
+    const entries = next[field] ?? [];
+    if (entries.length === 0) break;
+    for (const entry of entries) all.set(entry[name], entry);
+    offset += entries.length;
+    total = next.total;
+  }
+  return { ...whole, [field]: [...all.values()], total: all.size };
+}
+
 let questions = 0;
 /** Tells this page's questions from those of others that ask the same server. */
 const page = Math.random().toString(36).slice(2, 10);
@@ -105,8 +128,10 @@ export function askLong<P extends Path>(path: P, params: Params<NoInfer<P>>): As
   // How far a question was whose answer comes is nobody's concern: nobody asks any more, and who just
   // has is not listened to.
   const ending = new AbortController();
+  const piece = (more: Pairs) =>
+    answered(url(path, [...(params as Pairs), ...more, ['question', id]]), aborter.signal, () => ending.abort());
   return {
-    answer: answered(url(path, [...(params as Pairs), ['question', id]]), aborter.signal, () => ending.abort()) as Promise<AnswerOf<P>>,
+    answer: piece([]).then((first) => wholeList(path, first, (offset) => piece([['offset', offset]]))) as Promise<AnswerOf<P>>,
     progress: async () => {
       if (id === undefined || ending.signal.aborted) return undefined;
       try {

@@ -1987,6 +1987,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1995,7 +1996,25 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2088,6 +2107,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2096,7 +2116,25 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2171,7 +2209,17 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token is missing or wrong */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2188,6 +2236,15 @@ export interface operations {
                 };
             };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2254,7 +2311,17 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token is missing or wrong */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2271,6 +2338,15 @@ export interface operations {
                 };
             };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2335,6 +2411,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2343,7 +2420,25 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2438,6 +2533,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2446,7 +2542,25 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2535,6 +2649,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2543,7 +2658,25 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2636,6 +2769,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2644,7 +2778,25 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2739,6 +2891,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2747,7 +2900,25 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2816,6 +2987,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2824,7 +2996,25 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2883,6 +3073,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2891,7 +3082,25 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2964,6 +3173,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2972,7 +3182,25 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3034,7 +3262,26 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token is missing or wrong */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3071,6 +3318,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3079,7 +3327,25 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3114,7 +3380,26 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token is missing or wrong */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3163,6 +3448,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3171,7 +3457,25 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3214,7 +3518,26 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token is missing or wrong */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3262,6 +3585,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3270,7 +3594,25 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3318,7 +3660,26 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token is missing or wrong */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3397,6 +3758,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3405,7 +3767,25 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3464,7 +3844,26 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token is missing or wrong */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3549,6 +3948,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token is missing or wrong */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3557,7 +3957,25 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -316,3 +316,25 @@ fn a_redraw_ends_when_the_browser_has_shown_it() {
     }
     assert!(summary["browsers"]["round_trip_us"].as_f64().unwrap() > 0.0, "{summary}");
 }
+
+/// As many idle connections as there were places kept every page out.
+#[test]
+fn a_crowd_of_idle_connections_keeps_no_page_out() {
+    let bench = Bench::new(Duration::from_secs(10));
+    raise_open_files();
+    let page = bench.page();
+    let connect = |_| TcpStream::connect(bench.browsers.address()).unwrap();
+    let crowd: Vec<TcpStream> = (0..1024).map(connect).collect();
+    let answer = bench.raw(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    assert!(answer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer));
+    let _second = bench.page();
+    assert_eq!((bench.counts().connected, bench.counts().refused), (2, 0));
+    drop((page, crowd));
+}
+
+/// Both ends of the crowd are in this process.
+fn raise_open_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).unwrap();
+}

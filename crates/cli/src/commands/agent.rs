@@ -11,7 +11,7 @@ use crate::talk::Talk;
 use crate::text;
 use crate::usage::Usage;
 use anyhow::{Context, Result};
-use chronoscope_collect::{Agent, AgentOptions, Status, Target, TargetError};
+use chronoscope_collect::{Agent, AgentOptions, DeliveryStatus, Status, Target, TargetError};
 use chronoscope_record::read;
 use chronoscope_store::SpoolOptions;
 use std::sync::atomic::Ordering;
@@ -43,11 +43,20 @@ pub(crate) fn agent(args: &args::Agent) -> Result<Exit> {
         say!("delivering {} to {} by {spool_dir}", ring_dir.display(), args.to);
     }
     let mut talk = Talk::new(args.quiet);
+    let mut renumbered = 0;
     let ends_ns = args.duration.map(|time| {
         let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         chronoscope_clock::monotonic_ns().saturating_add(time)
     });
     let last = agent.run(interrupt.flag(), &mut |status| {
+        if let Some(DeliveryStatus { renumbered: times, notice: Some(notice), .. }) =
+            &status.delivery
+            && *times > renumbered
+        {
+            progress("");
+            say!("trouble: {notice}");
+            renumbered = *times;
+        }
         let delivery = status.delivery.as_ref().and_then(|delivery| delivery.error.as_deref());
         let ring = ring_trouble(status);
         let trouble = status.error.as_deref().or(delivery).or(ring.as_deref());
@@ -94,6 +103,7 @@ fn line(status: &Status) -> String {
     let troubles = [
         (status.lost_rows, "LOST"),
         (delivery.dropped_rows, "DROPPED"),
+        (delivery.renumbered, "TIMES RENUMBERED"),
         (status.damaged_rows, "DAMAGED"),
         (status.damaged_rings, "RINGS DAMAGED"),
         (status.failed_rings.len() as u64, "rings unreadable"),

@@ -53,6 +53,11 @@ pub(super) enum LinkError {
          is an old copy; put it away and let the agent make a new one"
     )]
     OldSpool { there: u64, here: u64 },
+    #[error(
+        "somebody else spoke under this agent's name: the collector has rows up to {there}, and \
+         those from {sent} on were never sent"
+    )]
+    Impostor { there: u64, sent: u64 },
     #[error(transparent)]
     Protocol(#[from] ProtocolError),
     #[error(transparent)]
@@ -115,6 +120,8 @@ impl Shared {
         delivery.connected = known.connected;
         delivery.connections = known.connections;
         delivery.error.clone_from(&known.error);
+        delivery.renumbered = known.renumbered;
+        delivery.notice.clone_from(&known.notice);
         delivery.clock_offset_ns = known.clock_offset_ns;
         delivery.clock_error_ns = known.clock_error_ns;
     }
@@ -171,7 +178,7 @@ impl Link {
             let ended = self.connection().await;
             let error = match ended {
                 Ok(()) => None,
-                Err(error) => Some(error.to_string()),
+                Err(error) => Some(self.with_new_number(error).to_string()),
             };
             if self.shared.ended(error.clone()) > connections {
                 wait = AGAIN_AFTER.0;
@@ -188,6 +195,31 @@ impl Link {
                 tokio::time::sleep(LOOK_EVERY).await;
             }
             wait = (wait * 2).min(AGAIN_AFTER.1);
+        }
+    }
+
+    /// Where somebody else has spoken under the spool's number, its rows go on under another one:
+    /// the collector would take them for those that it has.
+    fn with_new_number(&self, error: LinkError) -> LinkError {
+        let LinkError::Impostor { .. } = error else { return error };
+        match self.spool.renumber() {
+            Ok(id) => {
+                let notice = format!("{error}; what waits goes on under the number {:032x}", id.0);
+                let mut status = self.shared.status();
+                status.renumbered += 1;
+                status.notice = Some(notice);
+                drop(status);
+                error
+            }
+            Err(failed) => failed.into(),
+        }
+    }
+
+    /// Whether rows up to `row` may be at the collector by this spool's own doing.
+    pub(super) fn check_sent(&self, row: u64) -> Result<(), LinkError> {
+        match self.spool.sent_rows() {
+            Some(sent) if row > sent => Err(LinkError::Impostor { there: row, sent }),
+            _ => Ok(()),
         }
     }
 
@@ -254,6 +286,7 @@ impl Link {
             return Err(ProtocolError::Version { version: welcome.version }.into());
         }
         let next_row = welcome.next_row.unwrap_or(0);
+        self.check_sent(next_row)?;
         let here = self.spool.durable_rows();
         if next_row > here {
             // New rows would get numbers that the collector takes for old ones.
@@ -261,6 +294,7 @@ impl Link {
         }
         self.spool.acknowledge(next_row)?;
         self.cuts().acknowledged(next_row);
+        let next_row = next_row.max(self.spool.first_row());
         let mut status = self.shared.status();
         status.connected = true;
         status.connections += 1;

@@ -95,7 +95,7 @@ pub(super) fn read(
         message.batch = first_rows(&message.batch, end_row_max - first_row);
     }
     if let Some(dropped) = dropped {
-        tell_dropped(&mut message, dropped, spool.id(), host);
+        tell_dropped(&mut message, dropped, spool.origin(), host);
     }
     let messages = cut(first_row, message)?;
     let next_row = messages.last().map_or(from_row, |last| last.end_row);

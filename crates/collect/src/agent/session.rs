@@ -162,6 +162,7 @@ impl<'a> Session<'a> {
         while self.in_flight.len() < WINDOW
             && let Some(Outgoing { rows, end_row }) = self.ready.pop_front()
         {
+            self.link.spool.sending(end_row)?;
             if let Some(FromAgent::Rows(rows)) = offer(&self.sender, FromAgent::Rows(rows))? {
                 self.ready.push_front(Outgoing { rows, end_row });
                 break;
@@ -187,7 +188,7 @@ impl<'a> Session<'a> {
                 rows::read(&spool, next_row, end_row_max, dropped, &host)
             }));
         } else if let Some(dropped) = dropped {
-            let rows = rows::only_dropped(spool.id(), self.next_row, dropped, &self.link.host)?;
+            let rows = rows::only_dropped(spool.origin(), self.next_row, dropped, &self.link.host)?;
             if offer(&self.sender, FromAgent::Rows(rows))?.is_none() {
                 self.dropped_told = dropped.rows;
             }
@@ -244,6 +245,7 @@ impl<'a> Session<'a> {
             return Err(LinkError::Unexpected { wanted: "an acknowledgement" });
         };
         self.heard_ns = clock::monotonic_ns();
+        self.link.check_sent(ack.row)?;
         while let Some(end_row) = self.in_flight.pop_front_if(|end_row| *end_row <= ack.row) {
             // What was not sent is not acknowledged, whatever the collector says.
             self.link.spool.acknowledge(end_row)?;

@@ -15,10 +15,8 @@ pub(super) fn append(out: &mut String, text: &str) {
             '"' => out.write_str("&quot;"),
             // A parser turns these into spaces unless they are references.
             '\t' | '\n' | '\r' => write!(out, "&#{};", u32::from(c)),
-            '_' if code(&text[at..]).is_some() => out.write_str("_x005F_"),
-            c if !is_char(c) || chronoscope_escape::is_control(c) => {
-                write!(out, "_x{:04X}_", u32::from(c))
-            }
+            '_' if begins_code(&text[at..]) => out.write_str("_x005F_"),
+            c if has_code(c) => write!(out, "_x{:04X}_", u32::from(c)),
             c => out.write_char(c),
         };
         debug_assert!(written.is_ok(), "a String takes everything");
@@ -51,6 +49,23 @@ fn code(text: &str) -> Option<u32> {
     let digits = text.strip_prefix("_x")?.get(..5)?.strip_suffix('_')?;
     let all = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     all.then(|| u32::from_str_radix(digits, 16).ok()).flatten()
+}
+
+/// Whether `text`, as it is written, would begin with `_xHHHH_`: the last underscore may be that of a
+/// character that is written so.
+fn begins_code(text: &str) -> bool {
+    let Some((digits, rest)) = text.strip_prefix("_x").and_then(|rest| rest.split_at_checked(4))
+    else {
+        return false;
+    };
+    let ends = rest.starts_with(|next: char| next == '_' || has_code(next));
+    ends && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Whether a character is written as `_xHHHH_`; tab and line breaks are references.
+const fn has_code(c: char) -> bool {
+    let is_reference = matches!(c, '\t' | '\n' | '\r');
+    !is_reference && (!is_char(c) || chronoscope_escape::is_control(c))
 }
 
 /// Whether XML 1.0 lets a character stand in a document (production 2).

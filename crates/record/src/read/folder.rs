@@ -2,7 +2,7 @@
 //! any more.
 
 use super::{Ring, RingError};
-use crate::{env, os};
+use crate::{env, os, shared};
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -25,7 +25,8 @@ pub fn find_rings(folder: &Path) -> Vec<PathBuf> {
 /// # Errors
 /// When the folder cannot be read, or somebody else may have put rings there: it belongs neither
 /// to this user nor to root and is not shared with a group of this user's, or others may write to
-/// it. Root reads every user's folder, but not one of another user under root's own name.
+/// it who do not share it by its set-group-ID bit. Root reads every user's folder, but not one of
+/// another user under root's own name.
 pub fn rings_of(folder: &Path) -> Result<Vec<PathBuf>, RingError> {
     let failed = |source| RingError::Io { path: folder.to_owned(), source };
     let found = match std::fs::symlink_metadata(folder) {
@@ -69,14 +70,17 @@ fn check_folder(folder: &Path, found: &Metadata) -> Result<(), String> {
     if !is_own(found) && (is_under_own_name || !is_granted) {
         return Err(format!("it belongs to user {}: {USE_OWN}", found.uid()));
     }
-    if found.mode() & 0o022 != 0 {
-        return Err(format!("others may write to it: {USE_OWN}, or chmod go-w"));
+    if found.mode() & 0o022 != 0 && !shared::is_by_group(found) {
+        return Err(format!(
+            "others may write to it: {USE_OWN}, or chmod go-w; a group shares a folder of root's \
+             with mode 2770"
+        ));
     }
     Ok(())
 }
 
-/// Whether a file is opened as a ring: a plain file of this user, of root or of the folder's
-/// owner. Root opens everybody's.
+/// Whether a file is opened as a ring: a plain file of this user, of root, of the folder's owner or,
+/// where a group shares the folder, of the group. Root opens everybody's.
 ///
 /// # Errors
 /// [`RingError::Refused`].
@@ -86,7 +90,9 @@ pub(crate) fn check_file(path: &Path, found: &Metadata) -> Result<(), RingError>
         return refused(format!("a {} is not opened as a ring: remove it", kind(found)));
     }
     let folder = path.parent().and_then(|folder| std::fs::metadata(folder).ok());
-    let is_of_folder = folder.is_some_and(|folder| folder.uid() == found.uid());
+    let is_of_folder = folder.is_some_and(|folder| {
+        folder.uid() == found.uid() || shared::is_ring_of_group(found, &folder)
+    });
     if is_own(found) || os::user() == 0 || is_of_folder {
         return Ok(());
     }

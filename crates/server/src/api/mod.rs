@@ -43,9 +43,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use utoipa::OpenApi;
-use utoipa::openapi::RefOr;
+use utoipa::openapi::path::PathItem;
+use utoipa::openapi::response::ResponseBuilder;
 use utoipa::openapi::schema::{Schema, SchemaType, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{Content, Ref, RefOr};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -189,9 +191,32 @@ pub fn openapi() -> Result<String, serde_json::Error> {
     let components = document.components.get_or_insert_default();
     components.add_security_scheme("token", SecurityScheme::Http(scheme));
     components.schemas.values_mut().for_each(require_nullable);
+    document.paths.paths.values_mut().for_each(describe_refusals);
     let mut text = serde_json::to_string_pretty(&document)?;
     text.push('\n');
     Ok(text)
+}
+
+/// What a request may be refused with before any of the API's questions hears of it.
+const REFUSALS: [(&str, &str); 3] = [
+    ("401", "the token is missing or wrong"),
+    ("403", "the token may not read; or a page of another origin asks for a change"),
+    ("421", "no token is shown, and the name asked is none of this server's (`--allow-host`)"),
+];
+
+/// Adds [`REFUSALS`] to what an address answers.
+fn describe_refusals(item: &mut PathItem) {
+    let PathItem { get, put, post, delete, options, head, patch, trace, .. } = item;
+    let operations = [get, put, post, delete, options, head, patch, trace];
+    for operation in operations.into_iter().flatten() {
+        let responses = &mut operation.responses.responses;
+        for (status, words) in REFUSALS {
+            let body = Content::new(Some(Ref::from_schema_name("ErrorBody")));
+            let refusal = ResponseBuilder::new().description(words);
+            let refusal = refusal.content("application/json", body).build();
+            responses.insert(status.to_owned(), RefOr::T(refusal));
+        }
+    }
 }
 
 /// Says of an answer's fields that may be null that they are always there, which the macros do not:

@@ -136,7 +136,7 @@ fn of_processes(page: &mut Page, status: &Status) {
 
 fn of_agents(page: &mut Page, status: &Status) {
     type Of = fn(&AgentStatus) -> Option<f64>;
-    let families: [(&str, &str, &str, Of); 6] = [
+    let families: [(&str, &str, &str, Of); 7] = [
         ("agent_connected", "gauge", "1 while the agent is connected.", |agent| {
             Some(f64::from(u8::from(agent.connected)))
         }),
@@ -148,6 +148,12 @@ fn of_agents(page: &mut Page, status: &Status) {
             "counter",
             "Rows of the agent that are of the class (other): it brought in too many names.",
             |agent| Some(agent.other_rows as f64),
+        ),
+        (
+            "agent_gap_rows_total",
+            "counter",
+            "Rows that the agent's numbers left out and that it had not declared as dropped.",
+            |agent| Some(agent.gap_rows as f64),
         ),
         (
             "agent_heard_timestamp_seconds",

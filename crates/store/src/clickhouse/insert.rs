@@ -74,6 +74,30 @@ impl Sink {
         Self { cluster, known: Mutex::default() }
     }
 
+    /// Looks at the names that were heard since this sink is there. Inserts wait meanwhile.
+    pub fn with_names<T>(&self, look: impl FnOnce(&Names) -> T) -> T {
+        look(&self.known.lock().unwrap_or_else(PoisonError::into_inner).names)
+    }
+
+    /// The number of the row of a sender's stream that this sink wants next, asked of the cluster once;
+    /// `None` when nothing is known of the stream.
+    ///
+    /// # Errors
+    /// [`ClickHouseError`].
+    pub fn wanted_row(&self, stream: u128) -> Result<Option<u64>, ClickHouseError> {
+        let state = self.stream(stream);
+        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.next_row.is_none() {
+            state.next_row = self.next_row(stream)?;
+        }
+        Ok(state.next_row)
+    }
+
+    fn stream(&self, stream: u128) -> Arc<Mutex<Stream>> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(known.streams.entry(stream).or_default())
+    }
+
     /// The cluster.
     pub const fn cluster(&self) -> &Cluster {
         &self.cluster
@@ -127,10 +151,7 @@ impl Sink {
         batch: &Batch,
         names: &Names,
     ) -> Result<u64, ClickHouseError> {
-        let state = {
-            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(known.streams.entry(stream).or_default())
-        };
+        let state = self.stream(stream);
         // One at a time for each sender.
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.next_row.is_none() || state.pending.is_some() {

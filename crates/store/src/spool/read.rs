@@ -47,6 +47,8 @@ impl Spool {
     /// # Errors
     /// [`StoreError::Io`] when a file cannot be read. Damage is passed over: a gap says so.
     pub fn read(&self, from_row: u64) -> Result<Option<SpoolBlock>, StoreError> {
+        // Rows before were acknowledged under another number.
+        let from_row = from_row.max(self.first_row());
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         if from_row < reader.row {
             *reader = Reader::default();

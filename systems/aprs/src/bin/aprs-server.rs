@@ -29,7 +29,8 @@ fn main() -> ExitCode {
     match run(&args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("aprs-server: {error:#}");
+            let said = format!("aprs-server: {error:#}");
+            eprintln!("{}", chronoscope_escape::terminal_lines(&said));
             ExitCode::FAILURE
         }
     }

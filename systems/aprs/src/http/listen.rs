@@ -1,9 +1,11 @@
 //! Connections of browsers and of programs that speak HTTP/1.1: how many, and how long they may
 //! dawdle.
 
+use axum::Router;
 use axum::middleware::from_fn_with_state;
-use axum::{Extension, Router};
 use chronoscope_origin::AllowedHosts;
+use chronoscope_places::http::{First, Noted, take};
+use chronoscope_places::{Capacity, Place, Places};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
@@ -14,7 +16,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
-use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
@@ -50,7 +51,8 @@ impl Peer {
 #[derive(Clone)]
 pub(super) struct Port {
     pub(super) routes: Router,
-    /// Connections at a time; further ones are closed at once.
+    /// Connections at a time, and how many of one address: one more takes the place of the one that
+    /// has been idle for longest.
     pub(super) connections_max: usize,
     /// How long one may last at most, whatever it does; one that is upgraded is no longer counted.
     pub(super) lifetime: Duration,
@@ -69,19 +71,21 @@ pub(super) async fn serve(listener: TcpListener, port: Port, told: impl Fn(Strin
         Ok(listener) => listener,
         Err(error) => return told(format!("HTTP port cannot be served: {error}")),
     };
-    let room = Arc::new(Semaphore::new(port.connections_max));
+    let places = Places::new(Capacity::of(port.connections_max), false);
     let mut last = None;
     loop {
         match listener.accept().await {
             Ok((stream, remote)) => {
                 last = None;
                 // A connection too many is closed by being dropped.
-                let Ok(permit) = Arc::clone(&room).try_acquire_owned() else { continue };
+                let Some((place, leave)) = take(&places, remote.ip()) else { continue };
                 let port = port.clone();
                 tokio::spawn(async move {
-                    // How it ended is the peer's affair.
-                    let _ = timeout(port.lifetime, begin(stream, remote, &port)).await;
-                    drop(permit);
+                    tokio::select! {
+                        // How it ended is the peer's affair.
+                        _ = timeout(port.lifetime, begin(stream, remote, &port, place)) => {}
+                        () = leave.asked() => {}
+                    }
                 });
             }
             Err(error) => {
@@ -94,7 +98,7 @@ pub(super) async fn serve(listener: TcpListener, port: Port, told: impl Fn(Strin
     }
 }
 
-async fn begin(stream: TcpStream, remote: SocketAddr, port: &Port) {
+async fn begin(stream: TcpStream, remote: SocketAddr, port: &Port, place: Place) {
     let Ok(local) = stream.local_addr() else { return }; // it is gone already
     let socket = SockRef::from(&stream);
     // Without these it is only slower, and a dead reader is found later.
@@ -112,26 +116,32 @@ async fn begin(stream: TcpStream, remote: SocketAddr, port: &Port) {
         let hosts = port.hosts.clone();
         routes = routes.layer(from_fn_with_state(hosts, chronoscope_origin::only_own_pages));
     }
-    let routes = routes.layer(Extension(peer));
+    let first = Arc::new(First::default());
+    let noted = Noted { routes, peer, place: place.handle(), first };
     match &port.tls {
-        None => connection(stream, routes).await,
+        None => connection(stream, noted).await,
         // A handshake that fails was told to the peer, by an alert.
         Some(tls) => {
             if let Ok(Ok(stream)) = timeout(HEAD_WITHIN, tls.accept(stream)).await {
-                connection(stream, routes).await;
+                connection(stream, noted).await;
             }
         }
     }
 }
 
-async fn connection<S>(stream: S, routes: Router)
+async fn connection<S>(stream: S, noted: Noted<Peer>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let mut builder = Builder::new(TokioExecutor::new()).http1_only();
     builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN);
     builder.http1().max_buf_size(HEAD_BYTES_MAX);
-    let service = TowerToHyperService::new(routes);
-    // Bytes that are no HTTP were answered with 400.
-    let _ = builder.serve_connection_with_upgrades(TokioIo::new(stream), service).await;
+    let first = noted.first.clone();
+    let service = TowerToHyperService::new(noted);
+    let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
+    tokio::select! {
+        // Bytes that are no HTTP were answered with 400.
+        _ = connection => {}
+        () = first.missed(HEAD_WITHIN) => {}
+    }
 }

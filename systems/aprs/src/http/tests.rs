@@ -490,6 +490,23 @@ fn a_page_of_another_origin_is_refused_at_every_port() {
     assert!(site.adopted.lock().unwrap().is_empty());
 }
 
+/// As many idle connections as a port has places kept everybody else out.
+#[test]
+fn a_crowd_of_idle_connections_keeps_nobody_out_of_any_port() {
+    use nix::sys::resource::{Resource, getrlimit, setrlimit};
+    // Both ends of the crowd are in this process.
+    let (_, maximum) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
+    setrlimit(Resource::RLIMIT_NOFILE, maximum, maximum).unwrap();
+    let site = Site::start();
+    for (port, expected) in [(site.status, 200), (site.upload, 405), (site.websocket, 426)] {
+        let crowd: Vec<TcpStream> = (0..1024).map(|_| connect(port)).collect();
+        let get = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        let answer = ask(port, get);
+        assert_eq!(answer.status, expected, "{port}: {}", answer.head);
+        drop(crowd);
+    }
+}
+
 #[test]
 fn a_websocket_port_says_what_it_is_and_refuses_what_is_too_long() {
     let site = Site::start();

@@ -226,6 +226,9 @@ impl fmt::Write for Plain<'_> {
             let before = self.into.len();
             if character.is_control() {
                 write!(self.into, "\\x{:02x}", u32::from(character))?;
+            } else if chronoscope_escape::is_control(character) {
+                // It shows the rest of the line in another order.
+                write!(self.into, "\\u{:04x}", u32::from(character))?;
             } else {
                 self.into.push(character);
             }
@@ -283,6 +286,14 @@ mod tests {
         assert!(line.for_syslog().starts_with("ERROR: a\\x0d\\x0a\\x1b[0myyy"));
         assert!(line.whole().len() < TEXT_LEN_MAX + 100);
         assert!(line.whole().starts_with("1970/01/01 00:00:00.000000 x["));
+    }
+
+    #[test]
+    fn what_a_client_says_does_not_steer_a_terminal() {
+        let mut line = Line::begin("x", LogLevel::Error, 0);
+        line.append(format_args!("N0CALL\u{9b}2J\u{202e}\u{2066}\u{2028}"));
+        let said = line.for_syslog();
+        assert_eq!(said, "ERROR: N0CALL\\x9b2J\\u202e\\u2066\\u2028");
     }
 
     #[test]

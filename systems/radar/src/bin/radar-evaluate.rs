@@ -121,7 +121,8 @@ fn main() -> ExitCode {
     match run(&arguments) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            eprintln!("radar-evaluate: {error:#}");
+            let said = format!("radar-evaluate: {error:#}");
+            eprintln!("{}", chronoscope_escape::terminal_lines(&said));
             ExitCode::from(4)
         }
     }

@@ -217,7 +217,7 @@ impl WorkingPosition {
             Ok(parent) => UPDATE_TRACK.begin_with(&parent),
             Err(e) => {
                 if self.counts.bad_correlator == 0 {
-                    eprintln!("Special Purpose field: {e} (further ones are counted)");
+                    say!("Special Purpose field: {e} (further ones are counted)");
                 }
                 self.counts.bad_correlator += 1;
                 UPDATE_TRACK.begin()
@@ -257,7 +257,7 @@ impl WorkingPosition {
 
     fn count_malformed(&mut self, why: &AsterixError) {
         if self.counts.malformed == 0 {
-            eprintln!("malformed: {why} (further ones are counted)");
+            say!("malformed: {why} (further ones are counted)");
         }
         self.counts.malformed += 1;
     }

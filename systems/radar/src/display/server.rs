@@ -136,7 +136,7 @@ pub fn run(settings: &ServerSettings) -> io::Result<Summary> {
             && let Some(path) = &settings.png
             && let Err(e) = save(&process.position, path)
         {
-            eprintln!("radar-display: cannot write {}: {e}", path.display());
+            say!("radar-display: cannot write {}: {e}", path.display());
         }
     }
     if let Some(path) = &settings.png {
@@ -168,12 +168,12 @@ fn surface(settings: &ServerSettings) -> io::Result<(Surface, Option<(Browsers, 
     )?;
     let address = browsers.address();
     if !address.ip().is_loopback() {
-        eprintln!(
+        say!(
             "radar-display: whoever reaches {address} sees the air situation: there is neither \
              token nor TLS. Listen on 127.0.0.1 behind a proxy that has them."
         );
     }
-    eprintln!("radar-display: the working position is at http://{address}/");
+    say!("radar-display: the working position is at http://{address}/");
     announce("radar-display", "browsers", address, to.port_file.as_deref())?;
     Ok((Arc::clone(&air).into(), Some((browsers, air))))
 }
@@ -231,9 +231,9 @@ impl Process {
         }
         match changed {
             Some(Mode::Averaging) => {
-                eprintln!("radar-display: overloaded, collecting updates (MPA)")
+                say!("radar-display: overloaded, collecting updates (MPA)")
             }
-            Some(Mode::Standard) => eprintln!("radar-display: drawing each update again"),
+            Some(Mode::Standard) => say!("radar-display: drawing each update again"),
             None => {}
         }
     }

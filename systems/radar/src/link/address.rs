@@ -15,7 +15,7 @@ pub fn announce(
     address: SocketAddr,
     port_file: Option<&Path>,
 ) -> io::Result<()> {
-    eprintln!("{program}: {what} on {address}");
+    say!("{program}: {what} on {address}");
     port_file.map_or(Ok(()), |path| write_port_file(path, address))
 }
 

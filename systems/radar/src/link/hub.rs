@@ -174,7 +174,7 @@ impl Hub {
                 Err(e) => {
                     // Out of descriptors, or the peer gave up already: the next event retries.
                     self.counts.refused += 1;
-                    eprintln!("cannot accept a subscriber: {e}");
+                    say!("cannot accept a subscriber: {e}");
                     return;
                 }
             }
@@ -200,13 +200,13 @@ impl Hub {
             .and_then(|()| registry.register(&mut stream, token, interest));
         if let Err(e) = ready {
             self.counts.refused += 1;
-            eprintln!("cannot serve the subscriber {peer}: {e}");
+            say!("cannot serve the subscriber {peer}: {e}");
             return;
         }
         self.counts.connected += 1;
         // By number and host: the port is the kernel's choice and tells nobody anything.
         let name = format!("{} ({})", self.counts.connected, peer.ip());
-        eprintln!("subscriber {name} connected");
+        say!("subscriber {name} connected");
         self.subscribers[index] =
             Some(Subscriber { stream, name, queue: Vec::new(), written: 0, released: 0 });
     }
@@ -246,7 +246,7 @@ impl Hub {
 
     fn drop_subscriber(&mut self, registry: &Registry, index: usize, why: &str) {
         if let Some(mut gone) = self.subscribers[index].take() {
-            eprintln!("subscriber {} {why}, {} octets unsent", gone.name, gone.waiting());
+            say!("subscriber {} {why}, {} octets unsent", gone.name, gone.waiting());
             // Closing the descriptor deregisters it as well; an error changes nothing.
             let _ = registry.deregister(&mut gone.stream);
         }

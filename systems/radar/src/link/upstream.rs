@@ -190,19 +190,19 @@ impl Upstream {
         self.reader.clear();
         self.backoff_ns = BACKOFF_MIN_NS;
         self.counts.connected += 1;
-        eprintln!("connected to {}", self.target);
+        say!("connected to {}", self.target);
     }
 
     fn fail(&mut self, now_ns: u64, why: &io::Error) {
         if self.backoff_ns == BACKOFF_MIN_NS {
-            eprintln!("cannot connect to {}: {why}; trying again", self.target);
+            say!("cannot connect to {}: {why}; trying again", self.target);
         }
         self.counts.failed += 1;
         self.pause(now_ns);
     }
 
     fn lose(&mut self, now_ns: u64, why: &str) {
-        eprintln!("lost {}: {why}; connecting again", self.target);
+        say!("lost {}: {why}; connecting again", self.target);
         self.counts.lost += 1;
         self.pause(now_ns);
     }

@@ -124,7 +124,7 @@ impl Forwarder {
             Ok(parent) => UPDATE_TRACK.begin_with(&parent),
             Err(e) => {
                 if self.counts.bad_correlator == 0 {
-                    eprintln!("Special Purpose field: {e} (further ones are counted)");
+                    say!("Special Purpose field: {e} (further ones are counted)");
                 }
                 self.counts.bad_correlator += 1;
                 UPDATE_TRACK.begin()
@@ -163,7 +163,7 @@ impl Forwarder {
             }
             Err(e) => {
                 if self.counts.encode_failures == 0 {
-                    eprintln!("a track could not be encoded: {e}");
+                    say!("a track could not be encoded: {e}");
                 }
                 self.counts.encode_failures += 1;
                 false
@@ -173,7 +173,7 @@ impl Forwarder {
 
     fn count_malformed(&mut self, why: &AsterixError) {
         if self.counts.malformed == 0 {
-            eprintln!("malformed: {why} (further ones are counted)");
+            say!("malformed: {why} (further ones are counted)");
         }
         self.counts.malformed += 1;
     }

@@ -286,7 +286,7 @@ impl Processor {
             }
             Err(e) => {
                 if self.counts.encode_failures == 0 {
-                    eprintln!("a track could not be encoded: {e}");
+                    say!("a track could not be encoded: {e}");
                 }
                 self.counts.encode_failures += 1;
             }
@@ -297,14 +297,14 @@ impl Processor {
     fn count_unusable(&mut self, why: &Unusable) {
         let count = self.counts.unusable.entry(why.reason()).or_default();
         if *count == 0 {
-            eprintln!("unusable: {why} (further ones are counted)");
+            say!("unusable: {why} (further ones are counted)");
         }
         *count += 1;
     }
 
     fn count_malformed(&mut self, why: &AsterixError) {
         if self.counts.malformed == 0 {
-            eprintln!("malformed: {why} (further ones are counted)");
+            say!("malformed: {why} (further ones are counted)");
         }
         self.counts.malformed += 1;
     }
@@ -315,7 +315,7 @@ fn tell(radar: DataSource, found: &Irregularity) {
     let others = found.others.map_or_else(String::new, |others| {
         format!(" (of the others half have at most {})", found.what.amount(others))
     });
-    eprintln!("radar {radar} is irregular: {}{others}", found.what.describe(found.value));
+    say!("radar {radar} is irregular: {}{others}", found.what.describe(found.value));
 }
 
 #[cfg(test)]

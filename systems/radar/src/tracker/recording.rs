@@ -55,7 +55,7 @@ impl Playback {
                     }
                 }
                 Err(e) => {
-                    eprintln!("radar-tracker: the capture cannot be read further: {e}");
+                    say!("radar-tracker: the capture cannot be read further: {e}");
                     self.failure = Some(e.to_string());
                 }
             }

@@ -56,8 +56,9 @@ impl Log {
         Self::new(|_| {})
     }
 
+    /// Says a line. What others chose in it cannot steer a terminal.
     pub(crate) fn say(&self, text: &str) {
-        (self.0)(text);
+        (self.0)(&chronoscope_escape::terminal(text));
     }
 }
 
@@ -500,4 +501,18 @@ fn directory(config: &Config) -> Result<Directory, ProviderError> {
         })?;
     }
     Ok(directory)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Log;
+    use std::sync::mpsc;
+
+    #[test]
+    fn what_a_user_calls_itself_does_not_steer_a_terminal() {
+        let (say, said) = mpsc::channel();
+        let log = Log::new(move |text| drop(say.send(text.to_owned())));
+        log.say("user\u{1b}[2J\u{9b}1m\u{202e} bound");
+        assert_eq!(said.try_iter().collect::<Vec<_>>(), ["user\\u001b[2J\\u009b1m\\u202e bound"]);
+    }
 }

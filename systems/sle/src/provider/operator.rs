@@ -10,23 +10,31 @@ use crate::pdu::{CltuProductionStatus, LockStatus, ReturnProductionStatus};
 use crate::service::fcltu;
 use crate::service::returns::{Locks, ReturnProduction};
 use crate::time::Now;
+use chronoscope_places::{Capacity, Place, Places};
 use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Operators at a time.
-const OPERATORS_MAX: usize = 8;
+/// Connections at a time: operators, which have given an order, and others. A newcomer takes the
+/// place of the other one that has been idle for longest; an operator stays. Each takes a thread.
+const OPERATORS: Capacity = Capacity { proven: 8, unproven: 16, unproven_of_address: 8 };
+/// Within which a connection must have given its first order.
+const FIRST_WITHIN: Duration = Duration::from_secs(10);
+/// Within which somebody has to take what is answered.
+const READ_WITHIN: Duration = Duration::from_secs(30);
 
-/// Does what a line says, and answers in lines; the last begins with `ok` or `error:`.
+/// Does what a line says, and answers in lines; the last begins with `ok` or `error:`. Names that
+/// users gave in it cannot steer a terminal.
 pub(super) fn answer(shared: &Shared, line: &str) -> String {
-    match order::parse(line).and_then(|order| obey(shared, &order)) {
+    let answer = match order::parse(line).and_then(|order| obey(shared, &order)) {
         Ok(said) if said.is_empty() => "ok".to_owned(),
         Ok(said) => format!("{said}\nok"),
         Err(why) => format!("error: {why}"),
-    }
+    };
+    chronoscope_escape::terminal_lines(&answer).into_owned()
 }
 
 fn obey(shared: &Shared, order: &Order) -> Result<String, String> {
@@ -196,27 +204,23 @@ impl Control {
         let stops = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stops);
         std::thread::Builder::new().name("sle-control".to_owned()).spawn(move || {
-            let operators = Arc::new(AtomicUsize::new(0));
+            // An order is the token: who has given one keeps the place.
+            let places = Places::new(OPERATORS, true);
             for stream in listener.incoming() {
                 if stopped.load(Ordering::Acquire) {
                     return;
                 }
                 let Ok(stream) = stream else { continue };
-                if operators.fetch_add(1, Ordering::AcqRel) >= OPERATORS_MAX {
-                    operators.fetch_sub(1, Ordering::AcqRel);
-                    continue;
-                }
-                let (shared, of_thread) = (Arc::clone(&shared), Arc::clone(&operators));
-                let spawned =
+                // A connection too many is closed by being dropped.
+                let Some(place) = place_of(&places, &stream) else { continue };
+                let shared = Arc::clone(&shared);
+                // Where the system gives no thread the connection is closed.
+                let _ =
                     std::thread::Builder::new().name("sle-operator".to_owned()).spawn(move || {
-                        if let Err(error) = talk(&stream, &shared) {
+                        if let Err(error) = talk(&stream, &shared, &place) {
                             shared.log.say(&format!("operator: {error}"));
                         }
-                        of_thread.fetch_sub(1, Ordering::AcqRel);
                     });
-                if spawned.is_err() {
-                    operators.fetch_sub(1, Ordering::AcqRel);
-                }
             }
         })?;
         Ok(Self { address, stops })
@@ -235,24 +239,45 @@ impl Drop for Control {
     }
 }
 
+/// A place for a connection, which is shut down when it has to leave; `None` where there is none, or
+/// the peer is gone.
+fn place_of(places: &Arc<Places>, stream: &TcpStream) -> Option<Place> {
+    let peer = stream.peer_addr().ok()?;
+    let its = stream.try_clone().ok()?;
+    places.take(peer.ip(), move || {
+        let _ = its.shutdown(Shutdown::Both); // one that is gone needs none
+    })
+}
+
 /// One operator, until he goes. Whoever does not begin with an order is no operator: a page can make
 /// a browser send an HTTP request here, whose later lines could be orders.
-fn talk(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
+fn talk(stream: &TcpStream, shared: &Shared, place: &Place) -> io::Result<()> {
+    stream.set_read_timeout(Some(FIRST_WITHIN))?;
+    stream.set_write_timeout(Some(READ_WITHIN))?;
     let mut lines = BufReader::new(stream);
     let mut to = stream;
     let mut is_first = true;
     loop {
         let mut line = Vec::new();
         let max = u64::try_from(LINE_MAX).unwrap_or(u64::MAX);
-        if lines.by_ref().take(max).read_until(b'\n', &mut line)? == 0 {
-            return Ok(());
+        match lines.by_ref().take(max).read_until(b'\n', &mut line) {
+            Ok(0) => return Ok(()),
+            Ok(_) => {}
+            // Nobody who gives orders: a connection that was left open.
+            Err(error) if is_first && error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+            Err(error) => return Err(error),
         }
         if line.len() == LINE_MAX && !line.ends_with(b"\n") {
             writeln!(to, "error: a line has at most {LINE_MAX} octets")?;
             return Ok(());
         }
         let line = String::from_utf8_lossy(&line);
-        let is_operator = !std::mem::take(&mut is_first) || order::parse(&line).is_ok();
+        let was_first = std::mem::take(&mut is_first);
+        let is_operator = !was_first || order::parse(&line).is_ok();
+        if was_first && is_operator {
+            place.handle().prove();
+            stream.set_read_timeout(None)?;
+        }
         writeln!(to, "{}", answer(shared, &line))?;
         if !is_operator {
             return Ok(());

@@ -38,6 +38,32 @@ fn an_http_request_gives_no_orders() {
     assert!(station.order("nonsense").starts_with("error: "), "it goes on for others");
 }
 
+/// Eight idle connections kept every operator out.
+#[test]
+fn a_crowd_of_idle_connections_keeps_no_operator_out() {
+    use nix::sys::resource::{Resource, getrlimit, setrlimit};
+    let (_, maximum) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
+    setrlimit(Resource::RLIMIT_NOFILE, maximum, maximum).unwrap();
+    let station = Station::new();
+    let mut operator = BufReader::new(TcpStream::connect(&station.control).unwrap());
+    let mut order = |line: &str| {
+        operator.get_mut().write_all(line.as_bytes()).unwrap();
+        let mut said = String::new();
+        while !said.ends_with("ok\n") {
+            assert!(operator.read_line(&mut said).unwrap() > 0, "cut off after {said:?}");
+        }
+    };
+    order("interrupt cltu1\n");
+    let connect = |_| TcpStream::connect(&station.control).unwrap();
+    let crowd: Vec<TcpStream> = (0..1024).map(connect).collect();
+    assert!(station.order("status").contains("production Interrupted"), "a new one");
+    order("resume cltu1\n");
+    let threads = format!("/proc/{}/task", station.child.id());
+    let threads = std::fs::read_dir(threads).unwrap().count();
+    assert!(threads < 64, "{threads} threads");
+    drop(crowd);
+}
+
 /// The same by standard input, as `--operate` has it.
 #[test]
 fn orders_by_standard_input_are_obeyed_and_answered() {

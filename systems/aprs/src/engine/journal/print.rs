@@ -26,7 +26,7 @@ pub fn print(
         line.clear();
         describe(&mut line, since_ns, &action);
         if failed.is_ok() {
-            failed = writeln!(to, "{line}");
+            failed = writeln!(to, "{}", chronoscope_escape::terminal(&line));
         }
     })?;
     failed?;

@@ -68,11 +68,11 @@ pub(super) async fn attend(socket: WebSocket, air: Shared, limits: Limits) {
     let goodbye = match end {
         End::Left => return,
         End::Slow => {
-            eprintln!("radar-display: a browser was cut: it shows nothing of what it gets");
+            say!("radar-display: a browser was cut: it shows nothing of what it gets");
             close(close_code::POLICY, "nothing was acknowledged for too long")
         }
         End::Protocol(why) => {
-            eprintln!("radar-display: a browser was cut: {why}");
+            say!("radar-display: a browser was cut: {why}");
             close(close_code::PROTOCOL, "that is not what a page says")
         }
     };

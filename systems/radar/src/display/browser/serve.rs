@@ -11,6 +11,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use chronoscope_embed::{COMMON, File};
 use chronoscope_origin::AllowedHosts;
+use chronoscope_places::http::{First, Noted, take};
+use chronoscope_places::{Capacity, Place, Places};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
@@ -20,7 +22,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
 /// All files of the page, by path; none where it was not there when the program was built.
@@ -31,7 +33,8 @@ const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\
     <title>Working position</title><h1>Working position</h1>\
     <p>This program was built without its page. <code>make page build</code> (which needs Node) \
     builds it with it.</p></html>\n";
-/// Connections at a time.
+/// Connections at a time, one in eight of one address; one more takes the place of the one that has
+/// been idle for longest.
 const CONNECTIONS_MAX: usize = 64;
 /// Within which a request's head must have come.
 const HEAD_WITHIN: Duration = Duration::from_secs(10);
@@ -176,26 +179,28 @@ async fn socket(
 async fn accept(listener: std::net::TcpListener, routes: Router) {
     let listener = match TcpListener::from_std(listener) {
         Ok(listener) => listener,
-        Err(error) => return eprintln!("radar-display: browsers cannot be served: {error}"),
+        Err(error) => return say!("radar-display: browsers cannot be served: {error}"),
     };
-    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let places = Places::new(Capacity::of(CONNECTIONS_MAX), false);
     let mut said = false;
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok((stream, peer)) => {
                 said = false;
                 // A connection too many is closed by being dropped.
-                let Ok(permit) = Arc::clone(&room).try_acquire_owned() else { continue };
+                let Some((place, leave)) = take(&places, peer.ip()) else { continue };
                 let routes = routes.clone();
                 tokio::spawn(async move {
-                    // How it ended is the peer's affair; an upgraded one goes on by itself.
-                    let _ = timeout(LIFETIME, connection(stream, routes)).await;
-                    drop(permit);
+                    tokio::select! {
+                        // How it ended is the peer's affair; an upgraded one goes on by itself.
+                        _ = timeout(LIFETIME, connection(stream, peer, routes, place)) => {}
+                        () = leave.asked() => {}
+                    }
                 });
             }
             Err(error) => {
                 if !std::mem::replace(&mut said, true) {
-                    eprintln!("radar-display: a browser could not be accepted: {error}");
+                    say!("radar-display: a browser could not be accepted: {error}");
                 }
                 sleep(RETRY_AFTER).await;
             }
@@ -203,13 +208,19 @@ async fn accept(listener: std::net::TcpListener, routes: Router) {
     }
 }
 
-async fn connection(stream: TcpStream, routes: Router) {
+async fn connection(stream: TcpStream, peer: SocketAddr, routes: Router, place: Place) {
     // Without it frames are only later.
     let _ = stream.set_nodelay(true);
     let mut builder = Builder::new(TokioExecutor::new()).http1_only();
     builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN);
     builder.http1().max_buf_size(HEAD_BYTES_MAX);
-    let service = TowerToHyperService::new(routes);
-    // Bytes that are no HTTP were answered with 400.
-    let _ = builder.serve_connection_with_upgrades(TokioIo::new(stream), service).await;
+    let first = Arc::new(First::default());
+    let noted = Noted { routes, peer, place: place.handle(), first: first.clone() };
+    let service = TowerToHyperService::new(noted);
+    let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
+    tokio::select! {
+        // Bytes that are no HTTP were answered with 400.
+        _ = connection => {}
+        () = first.missed(HEAD_WITHIN) => {}
+    }
 }

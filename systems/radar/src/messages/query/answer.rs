@@ -132,7 +132,8 @@ impl Desk {
             Ok(query) => query,
             Err(why) => {
                 let refused = REFUSED.begin();
-                let (error, octet) = (why.to_string(), why.octet());
+                let error = chronoscope_escape::terminal(&why.to_string()).into_owned();
+                let octet = why.octet();
                 write(&Refusal { version: 1, error, octet }, out);
                 refused.stop(Status::Failed);
                 return false;

@@ -178,7 +178,7 @@ impl QueryService {
                 Err(e) => {
                     // Out of descriptors, or the peer gave up already: the next event retries.
                     self.counts.refused_clients += 1;
-                    eprintln!("cannot accept a client: {e}");
+                    say!("cannot accept a client: {e}");
                     return;
                 }
             }
@@ -203,7 +203,7 @@ impl QueryService {
             stream.set_nodelay(true).and_then(|()| registry.register(&mut stream, token, interest));
         if let Err(e) = ready {
             self.counts.refused_clients += 1;
-            eprintln!("cannot serve a client: {e}");
+            say!("cannot serve a client: {e}");
             return;
         }
         self.counts.connected += 1;

@@ -22,7 +22,8 @@ fn main() -> ExitCode {
     match run(&args) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("sle-provider: {error:#}");
+            let said = format!("sle-provider: {error:#}");
+            eprintln!("{}", chronoscope_escape::terminal_lines(&said));
             ExitCode::FAILURE
         }
     }

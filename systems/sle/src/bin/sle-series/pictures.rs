@@ -1,7 +1,7 @@
 //! Pictures of tables, as SVG and PNG.
 
 use crate::table::Table;
-use anyhow::{Result, anyhow};
+use anyhow::{Context as _, Result, anyhow};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::{FontStyle, register_font};
@@ -64,7 +64,11 @@ impl Picture {
             return Ok(());
         }
         let file = |ending: &str| folder.join(format!("{}.{ending}", self.name));
-        self.draw(&SVGBackend::new(&file("svg"), SIZE).into_drawing_area())?;
+        let mut svg = String::new();
+        self.draw(&SVGBackend::with_string(&mut svg, SIZE).into_drawing_area())?;
+        let path = file("svg");
+        let written = std::fs::write(&path, chronoscope_escape::xml_text(&svg));
+        written.with_context(|| format!("the picture {}", path.display()))?;
         self.draw(&BitMapBackend::new(&file("png"), SIZE).into_drawing_area())
     }
 
@@ -133,11 +137,16 @@ mod tests {
             x: "octets",
             y: "Mbit/s",
             legend: SeriesLabelPosition::LowerRight,
-            lines: vec![("ours".to_owned(), vec![(100.0, 1.0), (1000.0, 10.0), (2000.0, 0.0)])],
+            lines: vec![(
+                "ours\u{1b}\u{9b}\u{202e}".to_owned(),
+                vec![(100.0, 1.0), (1000.0, 10.0), (2000.0, 0.0)],
+            )],
         };
         picture.write(folder.path()).unwrap();
         let svg = std::fs::read_to_string(folder.path().join("rates.svg")).unwrap();
         assert!(svg.contains("octets") && svg.contains("ours"));
+        let is_obeyed = |letter| letter != '\n' && chronoscope_escape::is_control(letter);
+        assert!(!svg.contains(is_obeyed), "{svg}");
         let png = std::fs::read(folder.path().join("rates.png")).unwrap();
         assert!(png.starts_with(b"\x89PNG"));
         picture.lines.clear();

@@ -27,7 +27,8 @@ fn main() -> ExitCode {
     match run(&args) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("sle-user: {error:#}");
+            let said = format!("sle-user: {error:#}");
+            eprintln!("{}", chronoscope_escape::terminal_lines(&said));
             ExitCode::FAILURE
         }
     }

@@ -1,5 +1,6 @@
 //! What goes where: results to standard output, talk to standard error.
 
+use chronoscope_escape::{terminal, terminal_lines};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -17,32 +18,39 @@ impl Say {
     /// A result: one line, of JSON or of `key: value` pairs.
     pub(crate) fn result(self, value: &Value) -> anyhow::Result<()> {
         let mut out = std::io::stdout().lock();
-        match value {
+        writeln!(out, "{}", self.line(value))?;
+        Ok(out.flush()?)
+    }
+
+    /// The line of a result. A provider's words in it cannot steer a terminal; in JSON they mean the
+    /// same, escaped.
+    fn line(self, value: &Value) -> String {
+        let line = match value {
             Value::Object(fields) if self.json => {
                 let mut all = fields.clone();
                 all.insert("format".to_owned(), json!(FORMAT));
-                writeln!(out, "{}", Value::Object(all))?;
+                Value::Object(all).to_string()
             }
             Value::Object(fields) => {
                 let parts: Vec<String> =
                     fields.iter().map(|(key, value)| format!("{key}: {}", plain(value))).collect();
-                writeln!(out, "{}", parts.join(", "))?;
+                parts.join(", ")
             }
-            other => writeln!(out, "{other}")?,
-        }
-        Ok(out.flush()?)
+            other => other.to_string(),
+        };
+        terminal(&line).into_owned()
     }
 
     /// Progress, and what happens.
     pub(crate) fn talk(self, text: &str) {
         if !self.quiet {
-            eprintln!("{text}");
+            eprintln!("{}", terminal_lines(text));
         }
     }
 
     /// What went wrong.
     pub(crate) fn fault(self, text: &str) {
-        eprintln!("sle-user: {text}");
+        eprintln!("sle-user: {}", terminal_lines(text));
     }
 }
 
@@ -51,5 +59,26 @@ fn plain(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Null => "none".to_owned(),
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a test may panic
+
+    use super::*;
+
+    #[test]
+    fn a_providers_words_do_not_steer_a_terminal() {
+        let words = "a\u{1b}[2J\u{9b}1m\u{202e}b\r\n";
+        let value = json!({ "diagnostic": words });
+        for json in [false, true] {
+            let line = Say { json, quiet: true }.line(&value);
+            assert!(!line.contains(chronoscope_escape::is_control), "{line:?}");
+            if json {
+                let read: Value = serde_json::from_str(&line).unwrap();
+                assert_eq!(read["diagnostic"], words, "what a program reads is the same");
+            }
+        }
     }
 }

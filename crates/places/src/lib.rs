@@ -4,11 +4,26 @@
 //! unproven ones only. Proven connections have places of their own, so that a crowd of strangers
 //! takes none of them. A newcomer to full places takes the place of the unproven connection that has
 //! been idle for longest: a client that has the token needs its place for one round trip only.
+//!
+//! ```
+//! use chronoscope_places::{Capacity, Places};
+//!
+//! let places = Places::new(Capacity::of(64), false);
+//! let address = "10.0.0.1".parse().unwrap();
+//! let place = places.take(address, || println!("has to leave"));
+//! assert!(place.is_some(), "until it is dropped");
+//! ```
+//!
+//! The caller closes a connection that has to leave. With the feature `http` it is told so within
+//! tokio, and requests are noted ([`http`]). Not here: accepting, and how long a peer may dawdle.
+
+#[cfg(feature = "http")]
+pub mod http;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::oneshot;
 
 /// Connections at a time, of which [`UNPROVEN_SHARE`] may be unproven. Each takes some tens of
 /// kilobytes.
@@ -23,16 +38,23 @@ const FILES_SHARE: usize = 2;
 
 /// How many connections there may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Capacity {
+pub struct Capacity {
     /// Those that showed the token.
-    pub(crate) proven: usize,
+    pub proven: usize,
     /// The others.
-    pub(crate) unproven: usize,
+    pub unproven: usize,
     /// The others of one address (IPv6: of one /64, which is what one host may choose from).
-    pub(crate) unproven_of_address: usize,
+    pub unproven_of_address: usize,
 }
 
 impl Capacity {
+    /// So many in all of a server that asks for no token: nothing proves a connection.
+    pub const fn of(all: usize) -> Self {
+        let of_address = all / ADDRESS_SHARE;
+        let unproven_of_address = if of_address == 0 { 1 } else { of_address };
+        Self { proven: 0, unproven: all, unproven_of_address }
+    }
+
     /// As many as a process with so many file descriptors can have.
     fn with_files(files: usize) -> Self {
         let all = CONNECTIONS_MAX.min(files / FILES_SHARE).max(ADDRESS_SHARE);
@@ -42,7 +64,7 @@ impl Capacity {
 
     /// As many as this process can have under the limit of open files as it is now: whoever starts a
     /// server raises it first (`collect::raise_open_files`).
-    pub(crate) fn of_process() -> Self {
+    pub fn of_process() -> Self {
         use rustix::process::{Resource, getrlimit};
         let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         Self::with_files(usize::try_from(files).unwrap_or(usize::MAX))
@@ -51,7 +73,7 @@ impl Capacity {
 
 /// Who has a place.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub struct Places {
     capacity: Capacity,
     /// Whether a server that has a token asks: then nothing that an unproven connection does is
     /// worth waiting for, and it may have to leave in the middle of a request.
@@ -74,36 +96,46 @@ struct Unproven {
     requests: usize,
     /// When it came or its last request ended, in [`Table::clock`].
     idle_since: u64,
-    /// Tells it to leave.
-    leave: oneshot::Sender<()>,
+    leave: Leave,
+}
+
+/// Tells a connection to leave.
+struct Leave(Box<dyn FnOnce() + Send>);
+
+impl fmt::Debug for Leave {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Leave")
+    }
 }
 
 /// A place, free again when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Place(PlaceOf);
+pub struct Place(PlaceOf);
 
 /// The place of a request's connection; it travels in the request's extensions.
 #[derive(Clone, Debug)]
-pub(crate) struct PlaceOf {
+pub struct PlaceOf {
     places: Arc<Places>,
     id: u64,
 }
 
 /// A request that is being answered, until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Busy(PlaceOf);
+pub struct Busy(PlaceOf);
 
 impl Places {
-    pub(crate) fn new(capacity: Capacity, has_token: bool) -> Arc<Self> {
+    /// So many, of a server that asks for a token or asks for none.
+    pub fn new(capacity: Capacity, has_token: bool) -> Arc<Self> {
         Arc::new(Self { capacity, has_token, table: Mutex::default() })
     }
 
-    /// A place for a connection from `address`, and what ends when it has to leave; `None` where
-    /// there is none.
-    pub(crate) fn take(
+    /// A place for a connection from `address`; `None` where there is none. `leave` is called when
+    /// the connection has to leave, under a lock: it tells, and waits for nothing.
+    pub fn take(
         self: &Arc<Self>,
         address: IpAddr,
-    ) -> Option<(Place, oneshot::Receiver<()>)> {
+        leave: impl FnOnce() + Send + 'static,
+    ) -> Option<Place> {
         let address = host(address);
         let mut table = self.lock();
         let of_address = table.unproven.values().filter(|one| one.address == address).count();
@@ -114,10 +146,11 @@ impl Places {
             self.make_room(&mut table, crowded)?;
         }
         table.clock += 1;
-        let (id, (leave, left)) = (table.clock, oneshot::channel());
+        let id = table.clock;
+        let leave = Leave(Box::new(leave));
         let entry = Unproven { address, requests: 0, idle_since: id, leave };
         table.unproven.insert(id, entry);
-        Some((Place(PlaceOf { places: self.clone(), id }), left))
+        Some(Place(PlaceOf { places: self.clone(), id }))
     }
 
     /// Makes one connection of an address leave.
@@ -129,7 +162,7 @@ impl Places {
         let first = may_leave.min_by_key(|(_, one)| (one.requests > 0, one.idle_since));
         let id = first.map(|(id, _)| *id)?;
         let one = table.unproven.remove(&id)?;
-        let _ = one.leave.send(()); // one that has just ended by itself needs no telling
+        (one.leave.0)();
         Some(())
     }
 
@@ -149,7 +182,8 @@ impl Table {
 }
 
 impl Place {
-    pub(crate) fn handle(&self) -> PlaceOf {
+    /// What travels with the connection's requests.
+    pub fn handle(&self) -> PlaceOf {
         self.0.clone()
     }
 }
@@ -164,7 +198,7 @@ impl Drop for Place {
 
 impl PlaceOf {
     /// The connection showed the token. Where no proven place is free it keeps the one it has.
-    pub(crate) fn prove(&self) {
+    pub fn prove(&self) {
         let mut table = self.places.lock();
         if table.proven.len() < self.places.capacity.proven
             && table.unproven.remove(&self.id).is_some()
@@ -174,7 +208,7 @@ impl PlaceOf {
     }
 
     /// Notes a request.
-    pub(crate) fn busy(&self) -> Busy {
+    pub fn busy(&self) -> Busy {
         self.count(|requests| requests + 1);
         Busy(self.clone())
     }
@@ -209,7 +243,10 @@ fn host(address: IpAddr) -> IpAddr {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)] // a test may panic
+
     use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     const CAPACITY: Capacity = Capacity { proven: 2, unproven: 4, unproven_of_address: 3 };
 
@@ -217,51 +254,65 @@ mod tests {
         IpAddr::from([10, 0, 0, last])
     }
 
-    fn is_told(left: &mut oneshot::Receiver<()>) -> bool {
-        left.try_recv().is_ok()
+    /// A place, and whether it was told to leave.
+    fn take(places: &Arc<Places>, address: IpAddr) -> Option<(Place, Arc<AtomicBool>)> {
+        let told = Arc::new(AtomicBool::new(false));
+        let tells = told.clone();
+        let place = places.take(address, move || tells.store(true, Ordering::Relaxed))?;
+        Some((place, told))
+    }
+
+    fn is_told(told: &AtomicBool) -> bool {
+        told.load(Ordering::Relaxed)
     }
 
     #[test]
     fn the_longest_idle_stranger_makes_room_and_never_one_that_showed_the_token() {
         let places = Places::new(CAPACITY, true);
-        let (proven, mut proven_left) = places.take(from(1)).unwrap();
+        let (proven, proven_told) = take(&places, from(1)).unwrap();
         proven.handle().prove();
-        let mut crowd: Vec<_> = (0..3).map(|_| places.take(from(1)).unwrap()).collect();
+        let crowd: Vec<_> = (0..3).map(|_| take(&places, from(1)).unwrap()).collect();
         drop(crowd[0].0.handle().busy()); // it was idle for less long than the second
-        let _newest = places.take(from(1)).unwrap();
-        let told: Vec<bool> = crowd.iter_mut().map(|(_, left)| is_told(left)).collect();
+        let _newest = take(&places, from(1)).unwrap();
+        let told: Vec<bool> = crowd.iter().map(|(_, told)| is_told(told)).collect();
         assert_eq!(told, [false, true, false]);
-        assert!(!is_told(&mut proven_left));
+        assert!(!is_told(&proven_told));
     }
 
     #[test]
     fn the_crowd_of_one_address_makes_room_for_others() {
         let places = Places::new(CAPACITY, true);
-        let (_other, mut other_left) = places.take(from(2)).unwrap();
-        let mut crowd: Vec<_> = (0..3).map(|_| places.take(from(1)).unwrap()).collect();
-        let _newcomer = places.take(from(3)).unwrap();
-        assert!(!is_told(&mut other_left), "it came first, and alone");
-        assert!(is_told(&mut crowd[0].1));
+        let (_other, other_told) = take(&places, from(2)).unwrap();
+        let crowd: Vec<_> = (0..3).map(|_| take(&places, from(1)).unwrap()).collect();
+        let _newcomer = take(&places, from(3)).unwrap();
+        assert!(!is_told(&other_told), "it came first, and alone");
+        assert!(is_told(&crowd[0].1));
     }
 
     #[test]
     fn without_a_token_only_who_is_idle_has_to_leave() {
         let places = Places::new(CAPACITY, false);
-        let crowd: Vec<_> = (0..3).map(|_| places.take(from(1)).unwrap()).collect();
+        let crowd: Vec<_> = (0..3).map(|_| take(&places, from(1)).unwrap()).collect();
         let busy: Vec<_> = crowd.iter().map(|(place, _)| place.handle().busy()).collect();
-        assert!(places.take(from(1)).is_none());
+        assert!(take(&places, from(1)).is_none());
         drop(busy);
-        assert!(places.take(from(1)).is_some());
+        assert!(take(&places, from(1)).is_some());
     }
 
     #[test]
     fn a_place_is_free_when_its_connection_ends() {
         let places = Places::new(CAPACITY, true);
         for _ in 0..10 {
-            let (place, _left) = places.take(from(1)).unwrap();
+            let (place, _told) = take(&places, from(1)).unwrap();
             place.handle().prove();
         }
         assert!(places.lock().proven.is_empty() && places.lock().unproven.is_empty());
+    }
+
+    #[test]
+    fn a_small_server_has_a_place_for_each_address() {
+        assert_eq!(Capacity::of(64).unproven_of_address, 8);
+        assert_eq!(Capacity::of(4).unproven_of_address, 1);
     }
 
     #[test]

@@ -1,0 +1,32 @@
+//! Folders of rings that several users share by a group.
+//!
+//! An administrator makes such a folder: of root or of the user, with the set-group-ID bit, writable
+//! by the group, closed to everybody else (mode 2770). The bit has every ring belong to the group,
+//! and says that the sharing is meant: a folder that is writable by a group by mere habit of the
+//! umask has it not. Members write rings that the group may read, and a collector in the group reads
+//! and removes them. A member may remove another's ring, and read what is in it.
+
+use crate::os;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+
+/// Set-group-ID, and everything for the group.
+const SHARED: u32 = 0o2070;
+/// Of a ring in such a folder: the group may read it. Nobody else needs to write it.
+pub(crate) const RING_MODE: u32 = 0o640;
+
+/// Whether a folder is shared by a group of this process's. Root is in every group.
+pub(crate) fn is_by_group(folder: &Metadata) -> bool {
+    let mode = folder.mode();
+    let owner = folder.uid();
+    folder.is_dir()
+        && mode & SHARED == SHARED
+        && mode & 0o007 == 0
+        && (owner == 0 || owner == os::user())
+        && (os::user() == 0 || os::is_in_group(folder.gid()))
+}
+
+/// Whether a ring in a shared folder is one of the group's: whoever made it, the group may read it.
+pub(crate) fn is_ring_of_group(ring: &Metadata, folder: &Metadata) -> bool {
+    is_by_group(folder) && ring.gid() == folder.gid() && ring.mode() & 0o040 != 0
+}
