@@ -18,7 +18,7 @@ help:
 	@echo 'make instrument  SQLite, httpd, SQL clients and functions as transactions, into target/instrument'
 	@echo 'make openapi  the description of the page'\''s API, into page/openapi.json'
 	@echo 'make soak   half an hour of load with restless clients, reloads and live upgrades'
-	@echo 'make fuzz   a minute of fuzzing for every parser (needs cargo-fuzz)'
+	@echo 'make fuzz   a minute of fuzzing for every parser, going on where it stopped; SECONDS=, TARGETS="ring wire"'
 
 build:
 	$(CARGO) build --release --locked -p chronoscope-cli -p chronoscope-radar --bins
@@ -82,7 +82,7 @@ soak:
 	$${CARGO_TARGET_DIR:-target}/release/aprs soak
 
 fuzz:
-	tools/fuzz
+	tools/fuzz $(or $(SECONDS),60) $(TARGETS)
 
 clean:
 	$(CARGO) clean
