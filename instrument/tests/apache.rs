@@ -529,7 +529,7 @@ fn hostile_requests_are_answered_as_without_the_module() {
         format!("{long} / HTTP/1.1\r\n{host}\r\n"),
         format!("GET http://{long}/ HTTP/1.1\r\n{host}\r\n"),
         format!("GET / HTTP/1.1\r\nHost: {long}\r\nConnection: close\r\n\r\n"),
-        format!("GET / HTTP/1.1\r\nHost: \u{1b}[2J\r\nConnection: close\r\n\r\n"),
+        "GET / HTTP/1.1\r\nHost: \u{1b}[2J\r\nConnection: close\r\n\r\n".to_owned(),
         format!("GET / HTTP/1.1\r\n{host}{user}\r\n"),
         format!("GET / HTTP/1.1\r\n{host}{}\r\n", "A: b\r\n".repeat(200)),
         format!("OPTIONS * HTTP/1.1\r\n{host}\r\n"),
