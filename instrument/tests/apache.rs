@@ -512,7 +512,9 @@ fn hostile_requests_are_answered_as_without_the_module() {
     }
     let world = World::new();
     world.rings_of_nobody();
-    let limits = "LimitRequestFieldSize 70000\nLimitRequestLine 70000\nHttpProtocolOptions Unsafe";
+    // Not long for what never comes.
+    let limits = "LimitRequestFieldSize 70000\nLimitRequestLine 70000\nTimeout 1\n\
+                  HttpProtocolOptions Unsafe";
     let plain = Httpd::start(&world, "plain", "event", &format!("{limits}\nArm4 off"));
     let server = Httpd::start(&world, "front", "event", &format!("{limits}\n{PLAIN}"));
     let host = "Host: here\r\nConnection: close\r\n";
