@@ -19,7 +19,7 @@ help:
 	@echo 'make instrument  SQLite, httpd, SQL clients and functions as transactions, into target/instrument'
 	@echo 'make openapi  the description of the page'\''s API, into page/openapi.json'
 	@echo 'make soak   forty minutes: programs of two PID namespaces that come and go; restless APRS-IS clients'
-	@echo 'make fuzz   a minute of fuzzing for every parser (needs cargo-fuzz)'
+	@echo 'make fuzz   a minute of fuzzing for every parser, going on where it stopped; SECONDS=, TARGETS="ring wire"'
 
 build:
 	$(CARGO) build --release --locked -p chronoscope-cli -p chronoscope-radar --bins
@@ -90,7 +90,7 @@ soak:
 	$${CARGO_TARGET_DIR:-target}/release/aprs soak
 
 fuzz:
-	tools/fuzz
+	tools/fuzz $(or $(SECONDS),60) $(TARGETS)
 
 clean:
 	$(CARGO) clean

@@ -7,6 +7,6 @@ fuzz_target!(|input: &[u8]| {
     let Some((kind, octets)) = input.split_first() else { return };
     let kinds = [(b't', "tcp"), (b'h', "http"), (b'd', "dns"), (b's', "snmp"), (b'e', "exec")];
     if let Some((_, by)) = kinds.into_iter().find(|(letter, _)| letter == kind) {
-        chronoscope_net::probe::judge(by, octets);
+        let _ = chronoscope_net::probe::judge(by, octets);
     }
 });

@@ -1,10 +1,13 @@
 #include "patterns.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const char BLANKS[] = " \t\r\n";
 
@@ -83,12 +86,32 @@ static void drop_all(patterns *p)
     }
 }
 
+/* Opens a plain file; NULL, and why in errno, otherwise. A FIFO would be waited for. */
+static FILE *open_plain(const char *file)
+{
+    const int in = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat status;
+    if (in < 0) {
+        return NULL;
+    }
+    if (fstat(in, &status) != 0 || !S_ISREG(status.st_mode)) {
+        close(in);
+        errno = EINVAL;
+        return NULL;
+    }
+    FILE *stream = fdopen(in, "r");
+    if (!stream) {
+        close(in);
+    }
+    return stream;
+}
+
 bool patterns_read(const char *file, patterns *out)
 {
     *out = (patterns){.depth = PATTERNS_DEPTH};
-    FILE *in = fopen(file, "re");
+    FILE *in = open_plain(file);
     if (!in) {
-        fprintf(stderr, "libarm4_functions: %s: %s; no function is recorded\n", file,
+        fprintf(stderr, "libarm4_functions: %.255s: %s; no function is recorded\n", file,
                 strerror(errno));
         return false;
     }
@@ -109,7 +132,7 @@ bool patterns_read(const char *file, patterns *out)
     }
     fclose(in);
     if (wrong) {
-        fprintf(stderr, "libarm4_functions: %s:%d: %s; no function is recorded\n", file, number,
+        fprintf(stderr, "libarm4_functions: %.255s:%d: %s; no function is recorded\n", file, number,
                 wrong);
         drop_all(out);
     }

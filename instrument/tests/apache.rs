@@ -43,6 +43,17 @@ struct Httpd {
 
 impl Httpd {
     fn start(world: &World, name: &str, mpm: &str, more: &str) -> Self {
+        Self::start_with(world, name, mpm, more, |_| ())
+    }
+
+    /// The same, with something about its process changed.
+    fn start_with(
+        world: &World,
+        name: &str,
+        mpm: &str,
+        more: &str,
+        change: impl FnOnce(&mut Command),
+    ) -> Self {
         let folder = world.folder(name);
         world.folder(&format!("{name}/htdocs"));
         let port = free_port();
@@ -83,6 +94,7 @@ impl Httpd {
         let mut command = world.command(APACHE);
         command.args(["-D", "FOREGROUND", "-f"]).arg(&file);
         command.process_group(0); // all of which httpd ends when it ends
+        change(&mut command);
         let log = std::fs::File::create(folder.join("said")).unwrap();
         let child = command.stdout(Stdio::null()).stderr(log).spawn().unwrap();
         let mut server = Server(child);
@@ -419,5 +431,153 @@ fn mistakes_in_the_configuration_are_refused() {
     ] {
         let (good, said) = check(line);
         assert!(!good && said.contains(word), "{line}: {said}");
+    }
+}
+
+/// Counted by the module since it began: requests whose parent it took, and refused.
+fn parents(server: &Httpd) -> (u64, u64) {
+    (server.counter("parents_by_correlator"), server.counter("ignored_malformed"))
+}
+
+fn hex(octets: &[u8]) -> String {
+    octets.iter().map(|octet| format!("{octet:02x}")).collect()
+}
+
+/// No process of the server was ended by a signal.
+fn assert_no_crash(world: &World, name: &str) {
+    let errors = std::fs::read_to_string(world.path().join(name).join("errors")).unwrap();
+    assert!(!errors.contains("exit signal"), "{errors}");
+}
+
+/// Cut anywhere, with any octet changed, odd, in capitals, too long by one or by 64 KiB: taken or
+/// ignored, and counted as either.
+#[test]
+fn a_changed_correlator_is_a_parent_or_ignored_and_counted() {
+    if module().is_none() {
+        return;
+    }
+    let world = World::new();
+    world.rings_of_nobody();
+    let more = format!("LimitRequestFieldSize 70000\n{PLAIN}");
+    let server = Httpd::start(&world, "front", "event", &more);
+    let answer = server.get("/", "");
+    let found = answer.lines().find_map(|line| line.strip_prefix("ARM-Correlator: "));
+    let correlator = found.unwrap().trim().to_owned();
+    let octets: Vec<u8> = (0..correlator.len() / 2)
+        .map(|at| u8::from_str_radix(&correlator[2 * at..2 * at + 2], 16).unwrap())
+        .collect();
+    let mut sent = 0;
+    let mut before = parents(&server);
+    let mut send = |text: &str| {
+        let answer = server.get("/", &format!("ARM-Correlator: {text}\r\n"));
+        assert!(answer.starts_with("HTTP/1.1 40"), "as without it: {answer}");
+        sent += 1;
+        let after = parents(&server);
+        assert_eq!(after.0 + after.1, before.0 + before.1 + 1, "{text}");
+        let is_taken = after.0 > before.0;
+        before = after;
+        is_taken
+    };
+    assert!(send(&correlator) && send(&correlator.to_uppercase()));
+    for len in 0..octets.len() {
+        assert!(!send(&hex(&octets[..len])), "cut to {len} octets");
+    }
+    assert!(!send(&correlator[1..]) && !send(&format!("{correlator}0")), "an odd length");
+    assert!(!send(&format!("{correlator}00")), "longer than it says");
+    for at in 0..octets.len() {
+        let mut changed = octets.clone();
+        changed[at] ^= 0xff;
+        send(&hex(&changed)); // most are parents that nobody has: as good as others
+    }
+    let room = 65_000;
+    for long in ["0", "f", "A", "=", "\u{e9}"] {
+        assert!(!send(&long.repeat(room / long.len())), "64 KiB of {long}");
+    }
+    // As long as it says, and the longest there is: 512 octets of nothing.
+    let mut longest = vec![0xff; 512];
+    longest[..2].copy_from_slice(&[2, 0]);
+    send(&hex(&longest));
+    // httpd joins headers of the same name: that is no correlator.
+    assert!(!send(&format!("{correlator}\r\nARM-Correlator: {correlator}")));
+    let all = recorded(&world, sent + 1);
+    assert!(all.iter().all(|t| t.status == Status::Good));
+    assert_no_crash(&world, "front");
+}
+
+/// Requests that no browser makes get the same answer as where nothing is measured.
+#[test]
+fn hostile_requests_are_answered_as_without_the_module() {
+    if module().is_none() {
+        return;
+    }
+    let world = World::new();
+    world.rings_of_nobody();
+    // Not long for what never comes.
+    let limits = "LimitRequestFieldSize 70000\nLimitRequestLine 70000\nTimeout 1\n\
+                  HttpProtocolOptions Unsafe";
+    let plain = Httpd::start(&world, "plain", "event", &format!("{limits}\nArm4 off"));
+    let server = Httpd::start(&world, "front", "event", &format!("{limits}\n{PLAIN}"));
+    let host = "Host: here\r\nConnection: close\r\n";
+    let user = "Authorization: Basic G1syShtbMkobWzJKOng=\r\n"; // escape sequences
+    let long = "x".repeat(60_000);
+    let requests = [
+        "GET /\r\n".to_owned(), // HTTP/0.9
+        "\r\n\r\n\r\n".to_owned(),
+        "\u{0}\u{1}\u{2}\r\n\r\n".to_owned(),
+        format!("GET /%1b[2J%00%ff%fe HTTP/1.1\r\n{host}\r\n"),
+        format!("GET /%1b[2J%ff%fe%c3 HTTP/1.1\r\n{host}\r\n"),
+        format!("GET /{}%e4%bd HTTP/1.1\r\n{host}\r\n", "\u{4f60}".repeat(33)),
+        format!("GET /{long} HTTP/1.1\r\n{host}\r\n"),
+        format!("{long} / HTTP/1.1\r\n{host}\r\n"),
+        format!("GET http://{long}/ HTTP/1.1\r\n{host}\r\n"),
+        format!("GET / HTTP/1.1\r\nHost: {long}\r\nConnection: close\r\n\r\n"),
+        "GET / HTTP/1.1\r\nHost: \u{1b}[2J\r\nConnection: close\r\n\r\n".to_owned(),
+        format!("GET / HTTP/1.1\r\n{host}{user}\r\n"),
+        format!("GET / HTTP/1.1\r\n{host}{}\r\n", "A: b\r\n".repeat(200)),
+        format!("OPTIONS * HTTP/1.1\r\n{host}\r\n"),
+        format!("CONNECT here:1 HTTP/1.1\r\n{host}\r\n"),
+        format!("TRACE / HTTP/1.1\r\n{host}\r\n"),
+        format!("POST / HTTP/1.1\r\n{host}Content-Length: -1\r\n\r\n"),
+        format!("POST / HTTP/1.1\r\n{host}Content-Length: 18446744073709551616\r\n\r\n"),
+        format!("POST / HTTP/1.1\r\n{host}Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n"),
+        format!("POST / HTTP/1.1\r\n{host}Transfer-Encoding: chunked\r\n\r\nzz\r\nx\r\n0\r\n\r\n"),
+        format!("GET / HTTP/1.1\r\n{host}Upgrade: h2c, websocket\r\n\r\n"),
+        format!("GET / HTTP/1.1\r\n{host}Range: bytes=0-,0-,0-,-1\r\n\r\n"),
+    ];
+    let first_line = |answer: &str| answer.lines().next().unwrap_or_default().to_owned();
+    for request in &requests {
+        let shown: String = request.chars().take(60).collect();
+        assert_eq!(first_line(&server.raw(request)), first_line(&plain.raw(request)), "{shown:?}");
+    }
+    // Half a request, and a client that is gone before it gets its answer.
+    for request in &requests {
+        let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+        stream.write_all(&request.as_bytes()[..request.len() / 2]).unwrap();
+    }
+    assert!(server.get("/", &format!("traceparent: {TRACE}\r\n")).starts_with("HTTP/1.1 40"));
+    let all = settled(&world, requests.len() / 2);
+    let classes: std::collections::BTreeSet<_> = classes(&all).into_iter().collect();
+    assert!(classes.len() < 12, "a client names no classes: {classes:?}");
+    let longest = all.iter().flat_map(|t| &t.properties).map(|(_, value)| value.len()).max();
+    assert!(longest <= Some(3 * 100), "{longest:?}"); // octets that are no UTF-8 take three
+    assert_no_crash(&world, "front");
+}
+
+/// Folders for rings that are none, or that httpd's user may not use: httpd serves all the same.
+#[test]
+fn httpd_serves_where_no_ring_can_be_had() {
+    if module().is_none() {
+        return;
+    }
+    for rings in ["/dev/null/no", "/proc", "", "relative/\u{1b}[2J", &"/x".repeat(4000)] {
+        let world = World::new();
+        let server = Httpd::start_with(&world, "front", "prefork", PLAIN, |command| {
+            command.env("CHRONOSCOPE_DIR", rings).env("TMPDIR", "/dev/null");
+        });
+        for _ in 0..5 {
+            let answer = server.get("/", &format!("traceparent: {TRACE}\r\n"));
+            assert!(answer.starts_with("HTTP/1.1 40"), "{rings:?}: {answer}");
+        }
+        assert_no_crash(&world, "front");
     }
 }

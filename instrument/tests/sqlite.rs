@@ -198,3 +198,41 @@ fn texts_without_end_share_a_class() {
     let shared = all.iter().filter(|t| t.class.class == "CREATE (other)").count();
     assert_eq!((all.len(), shared), (600, 88));
 }
+
+/// Statements of a megabyte, with control characters, cut short, and more of them than there are
+/// classes: the shell says what it says without the extension.
+#[test]
+fn hostile_statements_are_answered_as_without_the_extension() {
+    let Some(extension) = extension() else { return };
+    let world = World::new();
+    let long = |piece: &str| piece.repeat(1_000_000 / piece.len());
+    let mut script = String::from(".bail off\n");
+    for piece in ["a", "''", "\"\"", "[", "(", "--x\n", "/*", "\u{1}", "\u{4f60}", "1,", "$a$"] {
+        script += &format!("SELECT length('{}');\n", long(piece).replace('\'', "''"));
+        script += &format!("SELECT '{}' IS NULL AS \"{}\";\n", "x", piece.replace('"', "\"\""));
+    }
+    script += &format!("SELECT 1 -- {}\n;\n", long("/*"));
+    script += &format!("SELECT {};\n", vec!["1"; 1900].join(","));
+    script += "SELEC \u{1b}2J;\nSELECT '\u{7f}\u{8}\u{202e}';\nSELECT x'00ff', 1e, 0x;\n;;;\n";
+    for number in 0..1500 {
+        script += &format!("SELECT {number} AS column_{number};\n");
+    }
+    script += "SELECT 'never closed";
+    let file = world.path().join("script");
+    let answers = |load: &str| {
+        std::fs::write(&file, format!("{load}\n{script}")).unwrap();
+        let mut command = world.command("sqlite3");
+        command.args(["-batch", "-init", "/dev/null", ":memory:"]);
+        let output = command.stdin(std::fs::File::open(&file).unwrap()).output().unwrap();
+        (output.status.code(), output.stdout, output.stderr)
+    };
+    let plain = answers("");
+    let measured = answers(&format!(".load {}", extension.display()));
+    assert!(plain.1.len() > 5_000, "{plain:?}");
+    assert!(plain == measured, "{}", String::from_utf8_lossy(&measured.2));
+    let all = world.transactions();
+    assert!(all.len() > 1000);
+    assert!(classes(&all).iter().all(|class| !class.chars().any(char::is_control)));
+    let names: std::collections::BTreeSet<_> = classes(&all).into_iter().collect();
+    assert!(names.len() <= 512 + 30, "{} classes", names.len());
+}

@@ -1,8 +1,9 @@
 //! What the recorder asks the operating system, once or seldom.
 #![allow(unsafe_code)] // libc
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::path::Path;
 
 /// The effective user's number.
@@ -24,6 +25,22 @@ pub(crate) fn is_in_group(group: u32) -> bool {
     let filled = unsafe { libc::getgroups(count.max(0), groups.as_mut_ptr()) };
     groups.truncate(usize::try_from(filled).unwrap_or(0));
     groups.contains(&group)
+}
+
+/// The first piece of a file at or after `from` that is no hole, as its ends; `None` when there is
+/// none. A file system that keeps no holes has one piece. Moves the file's position.
+pub(crate) fn data_from(file: &File, from: u64) -> io::Result<Option<(u64, u64)>> {
+    let seek = |from: u64, whence| {
+        let from = libc::off_t::try_from(from).map_err(|_| io::ErrorKind::InvalidInput)?;
+        // SAFETY: a plain system call on an open file.
+        let at = unsafe { libc::lseek(file.as_raw_fd(), from, whence) };
+        u64::try_from(at).map_err(|_| io::Error::last_os_error())
+    };
+    match seek(from, libc::SEEK_DATA) {
+        Ok(data) => seek(data, libc::SEEK_HOLE).map(|hole| Some((data, hole))),
+        Err(error) if error.raw_os_error() == Some(libc::ENXIO) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// The kernel's number of the calling thread.

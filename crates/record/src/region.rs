@@ -12,7 +12,8 @@ use crate::say::{self, Topic};
 use crate::{Storage, liveness, os, shared, sigbus};
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io;
-use std::os::fd::AsRawFd;
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -25,11 +26,76 @@ pub(crate) struct Region {
     base: *mut u8,
     reserved: usize,
     used: usize,
-    file: Option<File>,
+    file: Option<OwnFile>,
     path: Option<PathBuf>,
     storage: Storage,
     /// Whether the file is locked, so that readers know for how long we live.
     is_locked: bool,
+}
+
+/// The ring's file. A daemon closes descriptors that it has not opened, and then another file goes
+/// by the number of ours: before each use it is asked whose it is.
+#[derive(Debug)]
+struct OwnFile {
+    /// Not closed when it is not ours any more.
+    file: ManuallyDrop<File>,
+    path: PathBuf,
+    device: u64,
+    inode: u64,
+}
+
+impl OwnFile {
+    fn new(file: File, path: PathBuf) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        let (device, inode) = (metadata.dev(), metadata.ino());
+        Ok(Self { file: ManuallyDrop::new(file), path, device, inode })
+    }
+
+    fn is_ours(&self, file: &File) -> bool {
+        let same =
+            |found: std::fs::Metadata| (found.dev(), found.ino()) == (self.device, self.inode);
+        file.metadata().is_ok_and(same)
+    }
+
+    /// The file, opened again where somebody has closed it.
+    fn get(&mut self) -> io::Result<&File> {
+        if !self.is_ours(&self.file) {
+            let flags = libc::O_CLOEXEC | libc::O_NOFOLLOW;
+            let again =
+                OpenOptions::new().read(true).write(true).custom_flags(flags).open(&self.path)?;
+            let again = beyond_standard(again)?;
+            if !self.is_ours(&again) {
+                return Err(io::Error::other("somebody closed its file, and it is there no more"));
+            }
+            self.file = ManuallyDrop::new(again);
+        }
+        Ok(&self.file)
+    }
+}
+
+impl Drop for OwnFile {
+    fn drop(&mut self) {
+        if self.is_ours(&self.file) {
+            // SAFETY: dropped once, here, and not used afterwards.
+            unsafe { ManuallyDrop::drop(&mut self.file) };
+        }
+    }
+}
+
+/// The same file by a number above those of stdin, stdout and stderr, which a daemon may have
+/// closed: what it prints must not go into the ring.
+fn beyond_standard(file: File) -> io::Result<File> {
+    if file.as_raw_fd() > libc::STDERR_FILENO {
+        return Ok(file);
+    }
+    // SAFETY: a plain system call on an open file.
+    let other =
+        unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, libc::STDERR_FILENO + 1) };
+    if other < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: a new descriptor, which nobody else has.
+    Ok(unsafe { File::from_raw_fd(other) })
 }
 
 // SAFETY: `base` is an address that is never unmapped while the region exists; what is behind it
@@ -62,8 +128,9 @@ impl Region {
             [(&settings.folder, Storage::Folder), (&settings.fallback, Storage::OtherFolder)];
         for (folder, storage) in folders {
             match create_file(folder, file_name, first) {
-                Ok((file, path)) => {
-                    (region.file, region.path, region.storage) = (Some(file), Some(path), storage);
+                Ok(file) => {
+                    (region.path, region.storage) = (Some(file.path.clone()), storage);
+                    region.file = Some(file);
                     break;
                 }
                 Err(error) => say::once(
@@ -80,7 +147,8 @@ impl Region {
             say::once(Topic::Growth, "the ring is private memory: only a core file will show it");
         }
         // Without the lock, which some network file systems do not have, readers go by our number.
-        region.is_locked = region.file.as_ref().is_some_and(|file| liveness::hold(file).is_ok());
+        region.is_locked =
+            region.file.as_ref().is_some_and(|own| liveness::hold(&own.file).is_ok());
         if settings.sigbus && region.file.is_some() {
             sigbus::guard(base as usize);
         }
@@ -104,7 +172,7 @@ impl Region {
                 // From here on all is private, so that the file's part of the addresses is one
                 // piece: the SIGBUS handler relies on it.
                 self.file = None;
-                self.map(offset, bytes, None).ok()?;
+                Self::map(self.base, offset, bytes, None).ok()?;
                 true
             }
         };
@@ -120,16 +188,18 @@ impl Region {
         self.is_locked
     }
 
-    fn extend_file(&self, offset: usize, bytes: usize) -> io::Result<()> {
-        let file = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
+    fn extend_file(&mut self, offset: usize, bytes: usize) -> io::Result<()> {
+        let base = self.base;
+        let file = self.file.as_mut().ok_or(io::ErrorKind::NotFound)?.get()?;
         if sigbus::is_damaged() {
             return Err(io::Error::other("somebody truncated it"));
         }
         allocate(file, offset, bytes)?;
-        self.map(offset, bytes, Some(file))
+        Self::map(base, offset, bytes, Some(file))
     }
 
-    fn map(&self, offset: usize, bytes: usize, file: Option<&File>) -> io::Result<()> {
+    /// Maps what has been allocated of `file`, or private memory, into the reservation at `base`.
+    fn map(base: *mut u8, offset: usize, bytes: usize, file: Option<&File>) -> io::Result<()> {
         let (flags, fd) = match file {
             Some(file) => (libc::MAP_SHARED, file.as_raw_fd()),
             None => (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1),
@@ -137,7 +207,7 @@ impl Region {
         // SAFETY: the addresses are inside our own reservation and nobody uses them yet.
         let address = unsafe {
             libc::mmap(
-                self.base.add(offset).cast(),
+                base.add(offset).cast(),
                 bytes,
                 libc::PROT_READ | libc::PROT_WRITE,
                 flags | libc::MAP_FIXED,
@@ -221,7 +291,7 @@ fn allocate(file: &File, offset: usize, bytes: usize) -> io::Result<()> {
     }
 }
 
-fn create_file(folder: &Path, file_name: &str, bytes: usize) -> io::Result<(File, PathBuf)> {
+fn create_file(folder: &Path, file_name: &str, bytes: usize) -> io::Result<OwnFile> {
     let is_shared = make_own_folder(folder)?;
     let path = folder.join(file_name);
     let file = OpenOptions::new()
@@ -241,7 +311,7 @@ fn create_file(folder: &Path, file_name: &str, bytes: usize) -> io::Result<(File
         let _ = std::fs::remove_file(&path);
         return Err(error);
     }
-    Ok((file, path))
+    OwnFile::new(beyond_standard(file)?, path)
 }
 
 /// Makes the folder, or checks that the one that is there is ours alone or shared by a group of ours:

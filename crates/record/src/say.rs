@@ -14,10 +14,15 @@ pub(crate) enum Topic {
 
 static SAID: AtomicU32 = AtomicU32::new(0);
 
+/// Characters of a line. More come from a folder's name only, and stderr may be a pipe that
+/// nobody empties: the program would wait.
+const CHARS_MAX: usize = 400;
+
 /// Says it, unless it was said before.
 pub(crate) fn once(topic: Topic, text: &str) {
     let bit = topic as u32;
     if SAID.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
-        eprintln!("chronoscope: {text}");
+        let shown: String = text.chars().take(CHARS_MAX).collect();
+        eprintln!("chronoscope: {shown}");
     }
 }

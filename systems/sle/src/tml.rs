@@ -344,7 +344,10 @@ impl Tml {
                 Kind::Heartbeat => {}
                 Kind::Context => self.context(&message[HEADER_BYTES..], position)?,
                 Kind::Pdu => {
-                    self.state = State::Transfer;
+                    // An initiator whose peer speaks first has still to send its context message.
+                    if matches!(self.state, State::Announced { .. }) {
+                        self.state = State::Transfer;
+                    }
                     return Ok(Some(message.freeze().split_off(HEADER_BYTES)));
                 }
             }

@@ -1,9 +1,11 @@
 //! A process's memory in a core file (ELF, 64 bits, little-endian; elf(5)).
 
 use super::error::RingError;
-use crate::layout::{MAGIC, PAGE};
-use std::fs::File;
-use std::os::unix::fs::FileExt;
+use crate::layout::{Header, MAGIC, PAGE};
+use crate::os;
+use std::fs::{File, OpenOptions};
+use std::mem::offset_of;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 const FILE_HEADER_BYTES: usize = 64;
@@ -34,11 +36,18 @@ struct Segment {
 impl CoreFile {
     pub(crate) fn open(path: &Path) -> Result<Self, RingError> {
         let io = |source| RingError::Io { path: path.to_owned(), source };
-        let file = File::open(path).map_err(io)?;
+        let no = |position, what| RingError::NotACore { position, what };
+        // Without O_NONBLOCK, opening a FIFO waits for somebody who writes it.
+        let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path);
+        let file = file.map_err(io)?;
+        let metadata = file.metadata().map_err(io)?;
+        if !metadata.is_file() {
+            return Err(no(0, "no plain file"));
+        }
+        let file_bytes = metadata.len();
         let mut core = Self { file, path: path.to_owned(), segments: Vec::new() };
         let mut header = [0; FILE_HEADER_BYTES];
         core.fill(0, &mut header)?;
-        let no = |position, what| RingError::NotACore { position, what };
         if header[..4] != *b"\x7fELF" {
             return Err(no(0, "no ELF file"));
         }
@@ -63,37 +72,82 @@ impl CoreFile {
             return Err(no(56, "more program headers than a process has mappings"));
         }
         let first = u64_at(&header, 32);
+        let mut claimed = 0u64;
         for index in 0..u64::from(count) {
             let mut entry = [0; PROGRAM_HEADER_BYTES];
             core.fill(first.saturating_add(index * PROGRAM_HEADER_BYTES as u64), &mut entry)?;
             if u32::from_le_bytes([entry[0], entry[1], entry[2], entry[3]]) == LOAD {
-                let segment = Segment {
-                    address: u64_at(&entry, 16),
-                    offset: u64_at(&entry, 8),
-                    bytes: u64_at(&entry, 32),
-                };
-                core.segments.push(segment);
+                let offset = u64_at(&entry, 8);
+                // Of a file that was cut short, what it has.
+                let bytes = u64_at(&entry, 32).min(file_bytes.saturating_sub(offset));
+                claimed = claimed.saturating_add(bytes);
+                core.segments.push(Segment { address: u64_at(&entry, 16), offset, bytes });
             }
+        }
+        // What follows takes time by the segments' length, which the file bounds.
+        if claimed > file_bytes {
+            return Err(no(first, "segments that share bytes of the file"));
         }
         core.segments.retain(|segment| segment.bytes > 0);
         core.segments.sort_by_key(|segment| segment.address);
         Ok(core)
     }
 
-    /// Addresses where a ring may start: those of segments, else of any page that says so.
-    pub(crate) fn ring_addresses(&self) -> Vec<u64> {
-        let says_so = |address: &u64| {
-            let mut bytes = [0; 8];
-            matches!(self.read(*address, &mut bytes), Ok(8)) && u64::from_le_bytes(bytes) == MAGIC
-        };
-        let found: Vec<u64> =
-            self.segments.iter().map(|segment| segment.address).filter(says_so).collect();
+    /// Addresses where a ring starts that says itself that it does: those of segments, else of any
+    /// page. Copies of rings are in core files too, of programs that read them.
+    pub(crate) fn ring_addresses(&self) -> Result<Vec<u64>, RingError> {
+        let mut found = Vec::new();
+        for segment in &self.segments {
+            if self.is_ring(segment.address)? {
+                found.push(segment.address);
+            }
+        }
         if !found.is_empty() {
-            return found;
+            return Ok(found);
         }
         // Private memory may have been merged with a neighbour's into one segment.
-        let pages = |s: &Segment| (s.address..s.address.saturating_add(s.bytes)).step_by(PAGE);
-        self.segments.iter().flat_map(pages).filter(says_so).collect()
+        for segment in &self.segments {
+            self.search(segment, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    /// Looks at each page of a segment, except where the file has a hole: pages that were never
+    /// written, of which a core file may have terabytes.
+    fn search(&self, segment: &Segment, found: &mut Vec<u64>) -> Result<(), RingError> {
+        let page = PAGE as u64;
+        let mut within = 0;
+        let mut data_until = 0;
+        while within < segment.bytes {
+            if within >= data_until {
+                let at = segment.offset.saturating_add(within);
+                let data = os::data_from(&self.file, at).map_err(|source| self.io(source))?;
+                let Some((from, to)) = data else { return Ok(()) };
+                // From the first page that ends in the data.
+                within = within.max(from.saturating_sub(segment.offset) / page * page);
+                data_until = to.saturating_sub(segment.offset);
+                if within >= segment.bytes {
+                    return Ok(());
+                }
+            }
+            let Some(address) = segment.address.checked_add(within) else { return Ok(()) };
+            if self.is_ring(address)? {
+                found.push(address);
+            }
+            within += page;
+        }
+        Ok(())
+    }
+
+    fn is_ring(&self, address: u64) -> Result<bool, RingError> {
+        const BASE: usize = offset_of!(Header, base_address);
+        let mut bytes = [0; BASE + 8];
+        let got = self.read(address, &mut bytes)?;
+        Ok(got == bytes.len() && u64_at(&bytes, 0) == MAGIC && u64_at(&bytes, BASE) == address)
+    }
+
+    fn io(&self, source: std::io::Error) -> RingError {
+        RingError::Io { path: self.path.clone(), source }
     }
 
     /// Copies memory from `address`: how many bytes, 0 when the core file lacks them.
@@ -108,15 +162,18 @@ impl CoreFile {
         let len = buffer.len().min(room);
         self.file
             .read_at(&mut buffer[..len], segment.offset.saturating_add(within))
-            .map_err(|source| RingError::Io { path: self.path.clone(), source })
+            .map_err(|source| self.io(source))
     }
 
     fn fill(&self, position: u64, buffer: &mut [u8]) -> Result<(), RingError> {
+        let ends = RingError::NotACore { position, what: "the file ends here" };
+        // No file is longer: the kernel has no such positions.
+        if i64::try_from(position).is_err() {
+            return Err(ends);
+        }
         self.file.read_exact_at(buffer, position).map_err(|error| match error.kind() {
-            std::io::ErrorKind::UnexpectedEof => {
-                RingError::NotACore { position, what: "the file ends here" }
-            }
-            _ => RingError::Io { path: self.path.clone(), source: error },
+            std::io::ErrorKind::UnexpectedEof => ends,
+            _ => self.io(error),
         })
     }
 }

@@ -114,15 +114,20 @@ impl Ring {
     /// The rings in a core file: those that were mapped, usually one.
     ///
     /// # Errors
-    /// When the file cannot be read or is no core file, or a ring in it is damaged.
+    /// When the file cannot be read or is no core file, or a ring in it is damaged, or its rings
+    /// take more than [`MEMORY_BYTES_MAX`].
     pub fn open_core(path: &Path) -> Result<Vec<Self>, RingError> {
         let core = Arc::new(CoreFile::open(path)?);
         let mut rings = Vec::new();
-        for base in core.ring_addresses() {
+        let mut memory_bytes = 0;
+        for base in core.ring_addresses()? {
             let ring = Self::new(Source::Core { core: Arc::clone(&core), base })?;
-            if ring.directory.header.base_address == base {
-                rings.push(ring);
+            memory_bytes += ring.memory_bytes();
+            if memory_bytes > MEMORY_BYTES_MAX {
+                let what = "rings that take more memory than a process's";
+                return Err(RingError::NotACore { position: 0, what });
             }
+            rings.push(ring);
         }
         Ok(rings)
     }

@@ -55,8 +55,10 @@ static const arm_correlator_t *correlator_of(
 
 static void no_correlator(arm_correlator_t *correlator) { memset(correlator->opaque, 0, 4); }
 
-/* Copies as much as there is, to an array of 512: a length of 0 where there is no correlator. */
+/* Copies as much as there is, to an array of 512: a length of 0 where there is no correlator. To a
+ * shorter array, or none, nothing. */
 static void deliver_correlator(JNIEnv *env, const arm_correlator_t *correlator, jbyteArray array) {
+  if (array == NULL || (*env)->GetArrayLength(env, array) < ARM_CORR_MAX_LENGTH) return;
   int length = correlator->opaque[0] << 8 | correlator->opaque[1];
   if (length < ARM_CORR_MIN_LENGTH || length > ARM_CORR_MAX_LENGTH) length = 2;
   (*env)->SetByteArrayRegion(env, array, 0, length, (const jbyte *)correlator->opaque);
@@ -342,6 +344,7 @@ NATIVE(jbyteArray, errorMessage)(JNIEnv *env, jclass class, jint code) {
 NATIVE(jint, fromTraceparent)(JNIEnv *env, jclass class, jbyteArray text, jbyteArray output) {
   (void)class;
   char traceparent[128];
+  if (text == NULL) return PAYLOAD_MALFORMED;
   jsize length = (*env)->GetArrayLength(env, text);
   if (length >= (jsize)sizeof traceparent) return PAYLOAD_MALFORMED;
   (*env)->GetByteArrayRegion(env, text, 0, length, (jbyte *)traceparent);

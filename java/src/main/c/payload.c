@@ -10,6 +10,10 @@ void payload_open(struct payload *payload, JNIEnv *env, jbyteArray array, jint l
   payload->buffer.count = 0;
   payload->buffer.subbuffer_array = payload->parts;
   if (length == 0) return;
+  if (array == NULL || length < 0 || length > (*env)->GetArrayLength(env, array)) {
+    payload->error = PAYLOAD_MALFORMED;
+    return;
+  }
   uint8_t *bytes = payload->inline_bytes;
   if (length > PAYLOAD_INLINE_BYTES) {
     bytes = length > PAYLOAD_BYTES_MAX ? NULL : malloc((size_t)length);

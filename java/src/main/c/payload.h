@@ -47,8 +47,8 @@ struct payload {
   uint8_t inline_bytes[PAYLOAD_INLINE_BYTES];
 };
 
-/* Copies so many bytes of the array, which has them, and begins to read. To be closed whatever
- * happens. */
+/* Copies so many bytes of the array and begins to read; an error where it has not so many. To be
+ * closed whatever happens. */
 void payload_open(struct payload *payload, JNIEnv *env, jbyteArray array, jint length);
 
 /* The next text of the arguments; NULL when there is none. */

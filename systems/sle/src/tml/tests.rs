@@ -90,6 +90,15 @@ fn the_initiator_sends_the_context_message_first_and_once() {
 }
 
 #[test]
+fn a_responder_that_speaks_first_does_not_keep_the_context_message_back() {
+    let mut tml = Tml::initiator(BEAT, 4096, at(0));
+    assert_eq!(all(&mut tml, &[&HEARTBEAT[..], &pdu(b"early")].concat(), at(0)).unwrap().len(), 1);
+    assert!(!tml.established());
+    assert_eq!(frame(&mut tml, b"abc", at(1)), [&CONTEXT[..], &pdu(b"abc")].concat());
+    assert!(tml.established());
+}
+
+#[test]
 fn the_responder_takes_the_proposed_heartbeat_without_an_answer() {
     let mut tml = responder();
     assert_eq!(all(&mut tml, &CONTEXT, at(0)), Ok(vec![]));

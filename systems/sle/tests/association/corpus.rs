@@ -17,7 +17,7 @@ fn the_kept_corpus_keeps_its_promises() {
         check(&std::fs::read(entry.unwrap().path()).unwrap());
         files += 1;
     }
-    assert!(files >= 6, "the corpus has {files} files");
+    assert!(files >= 8, "the corpus has {files} files");
 }
 
 /// Steps of sessions as they should be, which the inputs below change.
