@@ -12,9 +12,7 @@ use chronoscope_store::ask::Point;
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
-use plotters::style::{FontStyle, register_font};
 use std::path::Path;
-use std::sync::Once;
 
 const SIZE: (u32, u32) = (1200, 900); // pixels
 const HEADER: i32 = 96; // pixels
@@ -55,12 +53,7 @@ impl Picture<'_> {
     /// # Errors
     /// When the file cannot be written.
     pub(crate) fn write_svg(&self, path: &Path) -> Result<(), PictureError> {
-        self.write(path, |picture| {
-            let mut svg = String::new();
-            picture.draw(&SVGBackend::with_string(&mut svg, SIZE).into_drawing_area())?;
-            // Names of classes may have letters that no XML has.
-            std::fs::write(path, chronoscope_escape::xml_text(&svg)).map_err(|e| e.to_string())
-        })
+        self.write(path, |svg| Ok(svg.into_bytes()))
     }
 
     /// Writes the picture as PNG.
@@ -68,27 +61,23 @@ impl Picture<'_> {
     /// # Errors
     /// When the file cannot be written.
     pub(crate) fn write_png(&self, path: &Path) -> Result<(), PictureError> {
-        self.write(path, |picture| {
-            picture.draw(&BitMapBackend::new(path, SIZE).into_drawing_area())
-        })
+        self.write(path, |svg| chronoscope_figures::png(&svg).map_err(|e| e.to_string()))
     }
 
     fn write(
         &self,
         path: &Path,
-        how: impl FnOnce(&Self) -> Result<(), String>,
+        encode: impl FnOnce(String) -> Result<Vec<u8>, String>,
     ) -> Result<(), PictureError> {
-        static FONT: Once = Once::new();
-        FONT.call_once(|| {
-            let font = epaint_default_fonts::UBUNTU_LIGHT;
-            // A refused font shows as an error of the first text drawn.
-            let _ = register_font("sans-serif", FontStyle::Normal, font);
-        });
         let fail = |reason| PictureError { path: path.display().to_string(), reason };
         if self.points.is_empty() {
             return Err(fail("there is nothing to draw".to_owned()));
         }
-        how(self).map_err(fail)
+        let mut svg = String::new();
+        self.draw(&SVGBackend::with_string(&mut svg, SIZE).into_drawing_area()).map_err(fail)?;
+        // Names of classes may have letters that no XML has.
+        let octets = encode(chronoscope_escape::xml_text(&svg)).map_err(fail)?;
+        std::fs::write(path, octets).map_err(|error| fail(error.to_string()))
     }
 
     fn draw<B: DrawingBackend>(&self, root: &DrawingArea<B, Shift>) -> Result<(), String> {

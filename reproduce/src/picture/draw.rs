@@ -9,9 +9,7 @@ use plotters::coord::combinators::LogCoord;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
-use plotters::style::{FontStyle, register_font};
 use std::ops::Range;
-use std::sync::Once;
 
 const SIZE: (u32, u32) = (820, 380); // pixels
 /// Stand for `--ink`, `--soft`, `--grid`, and colours of series.
@@ -26,11 +24,6 @@ type Failed = DrawingAreaErrorKind<std::io::Error>;
 
 /// The chart; words instead where it cannot be drawn.
 pub(super) fn svg(chart: &Chart) -> String {
-    static FONT: Once = Once::new();
-    FONT.call_once(|| {
-        // A refused font shows as an error of the first text drawn.
-        let _ = register_font("sans-serif", FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT);
-    });
     let mut svg = String::new();
     let drawn = draw(chart, &SVGBackend::with_string(&mut svg, SIZE).into_drawing_area());
     if let Err(why) = drawn {

@@ -4,9 +4,7 @@ use crate::table::Table;
 use anyhow::{Context as _, Result, anyhow};
 use plotters::coord::Shift;
 use plotters::prelude::*;
-use plotters::style::{FontStyle, register_font};
 use std::path::Path;
-use std::sync::Once;
 
 const SIZE: (u32, u32) = (1100, 700); // pixels
 const INK: RGBColor = RGBColor(0x20, 0x26, 0x2e);
@@ -54,22 +52,20 @@ impl Picture {
     /// # Errors
     /// When a file cannot be written.
     pub(crate) fn write(&self, folder: &Path) -> Result<()> {
-        static FONT: Once = Once::new();
-        FONT.call_once(|| {
-            // A refused font shows as an error of the first text drawn.
-            let font = epaint_default_fonts::UBUNTU_LIGHT;
-            let _ = register_font("sans-serif", FontStyle::Normal, font);
-        });
         if self.lines.is_empty() {
             return Ok(());
         }
-        let file = |ending: &str| folder.join(format!("{}.{ending}", self.name));
         let mut svg = String::new();
         self.draw(&SVGBackend::with_string(&mut svg, SIZE).into_drawing_area())?;
-        let path = file("svg");
-        let written = std::fs::write(&path, chronoscope_escape::xml_text(&svg));
-        written.with_context(|| format!("the picture {}", path.display()))?;
-        self.draw(&BitMapBackend::new(&file("png"), SIZE).into_drawing_area())
+        let svg = chronoscope_escape::xml_text(&svg);
+        for (ending, octets) in
+            [("png", chronoscope_figures::png(&svg)?), ("svg", svg.into_bytes())]
+        {
+            let path = folder.join(format!("{}.{ending}", self.name));
+            let written = std::fs::write(&path, octets);
+            written.with_context(|| format!("the picture {}", path.display()))?;
+        }
+        Ok(())
     }
 
     fn draw<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Result<()> {

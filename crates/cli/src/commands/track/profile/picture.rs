@@ -4,9 +4,7 @@ use crate::times::Zone;
 use chronoscope_track::profile::{Comparison, Demand, Growth, HostDemand, Period};
 use plotters::coord::Shift;
 use plotters::prelude::*;
-use plotters::style::{FontStyle, register_font};
 use std::path::Path;
-use std::sync::Once;
 
 const WIDTH: u32 = 1200; // pixels
 const BAR: u32 = 34; // pixels for a class with both bars
@@ -125,27 +123,24 @@ impl Picture {
         }
     }
 
-    /// Writes the picture as SVG.
-    pub(super) fn write_svg(&self, path: &Path) -> anyhow::Result<()> {
+    fn svg(&self) -> anyhow::Result<String> {
         let mut svg = String::new();
         self.draw(&SVGBackend::with_string(&mut svg, self.size()).into_drawing_area())?;
         // Names of classes may have letters that no XML has.
-        std::fs::write(path, chronoscope_escape::xml_text(&svg))?;
-        Ok(())
+        Ok(chronoscope_escape::xml_text(&svg))
+    }
+
+    /// Writes the picture as SVG.
+    pub(super) fn write_svg(&self, path: &Path) -> anyhow::Result<()> {
+        Ok(std::fs::write(path, self.svg()?)?)
     }
 
     /// Writes the picture as PNG.
     pub(super) fn write_png(&self, path: &Path) -> anyhow::Result<()> {
-        self.draw(&BitMapBackend::new(path, self.size()).into_drawing_area())
+        Ok(std::fs::write(path, chronoscope_figures::png(&self.svg()?)?)?)
     }
 
     fn draw<B: DrawingBackend>(&self, root: &DrawingArea<B, Shift>) -> anyhow::Result<()> {
-        static FONT: Once = Once::new();
-        FONT.call_once(|| {
-            let font = epaint_default_fonts::UBUNTU_LIGHT;
-            // A refused font shows as an error of the first text drawn.
-            let _ = register_font("sans-serif", FontStyle::Normal, font);
-        });
         let drawn = match &self.drawn {
             Drawn::Bars(bars) => self.bars(root, bars),
             Drawn::Lines(lines, periods) => self.lines(root, lines, periods),
