@@ -9,9 +9,12 @@ pub fn two_sided(t: f64, freedom: f64) -> f64 {
     if !square.is_finite() {
         return 0.0;
     }
-    // Far from the middle I_x(a, b) is small and exact; near it 1 − I_(1−x)(b, a) is.
-    let x = freedom / (freedom + square);
-    beta_reg(freedom / 2.0, 0.5, x.clamp(0.0, 1.0))
+    // I_x(a, b) = 1 − I_(1−x)(b, a): near the middle 1 − x is what keeps its digits.
+    let sum = freedom + square;
+    if square < 1.0 {
+        return 1.0 - beta_reg(0.5, freedom / 2.0, square / sum);
+    }
+    beta_reg(freedom / 2.0, 0.5, freedom / sum)
 }
 
 /// The t that is exceeded on both sides together with this `probability`, in `(0, 1)`, with
