@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -39,6 +39,30 @@ pub(crate) fn finish(child: &mut Child, at_most: Duration) -> Result<Option<Exit
         }
         clock::sleep(Duration::from_millis(2));
     }
+}
+
+/// Most time for one command on little data.
+const COMMAND_LATE: Duration = Duration::from_secs(20);
+/// Exit code of a panic in Rust.
+const PANIC: i32 = 101;
+
+/// Runs a command to its end; `None` when it hangs.
+///
+/// # Errors
+/// When it cannot be started.
+pub(crate) fn output(command: &mut Command) -> Result<Option<Output>> {
+    // By files: a pipe that nobody reads would hold a command that says much.
+    let dir = tempfile::tempdir()?;
+    let (out, err) = (dir.path().join("out"), dir.path().join("err"));
+    command.stdout(std::fs::File::create(&out)?).stderr(std::fs::File::create(&err)?);
+    let mut child = command.spawn()?;
+    let Some(status) = finish(&mut child, COMMAND_LATE)? else { return Ok(None) };
+    Ok(Some(Output { status, stdout: std::fs::read(out)?, stderr: std::fs::read(err)? }))
+}
+
+/// Whether a program ended by a signal or a panic.
+pub(crate) fn fell(status: ExitStatus) -> bool {
+    status.code().is_none_or(|code| code == PANIC)
 }
 
 /// Waits until something holds, at most [`LATE`]; whether it does.

@@ -246,6 +246,13 @@ pub(super) fn pages(world: &World) -> Result<Outcome> {
     let order = b"interrupt cltu1\nhalt cltu1\nquit\n";
     let web = |name: &str| !matches!(name, "aprs-server" | "sle-provider");
     for (name, address) in doors.doors.iter().filter(|(name, _)| web(name)) {
+        // What a page may have is answered; else every refusal below says nothing.
+        if matches!(*name, "serve" | "radar-display" | "aprs-server status") {
+            let answer = http::request(*address, "GET /", "", b"")?;
+            if answer.code >= 400 {
+                bail!("{name} does not answer its own page: {}", answer.code);
+            }
+        }
         for headers in ["host: attacker.example\r\n", "host: attacker.example:80\r\n"] {
             for path in ["/", "/status", "/status.json", "/api/v1/now", "/metrics", "/map.json"] {
                 outcome.tried += 1;
@@ -491,8 +498,8 @@ pub(super) fn control_characters(world: &World) -> Result<Outcome> {
     for (number, name) in names.iter().enumerate() {
         let span = spans::span(number as u64, name.clone(), now_ns());
         let code = export(server.address, "", &spans::request(vec![span]))?;
-        if code >= 500 {
-            bail!("{name:?}: {code}");
+        if code != 200 {
+            bail!("a span called {name:?}: {code}");
         }
     }
     server.running.stop()?;
@@ -500,18 +507,23 @@ pub(super) fn control_characters(world: &World) -> Result<Outcome> {
     let picture_path = picture.display().to_string();
     let mut outcome = Outcome { tried: names.len() as u64, ..Outcome::default() };
     let data = folders.data();
-    let commands: Vec<Vec<&str>> = vec![
-        vec!["classes"],
-        vec!["chain", "0000000000000000000000000000001c"],
-        vec!["chains", "--sync", "nothing"],
-        vec!["export", "--format", "xml"],
-        vec!["chains", "--sync", "a\u{202e}b", "--svg", &picture_path],
-        vec!["chains", "--sync", "<script>alert(1)</script>&\"'", "--svg", &picture_path],
+    // Each with its exit code: one that found nothing would show no name.
+    let escape = format!("{:032x}", 0x1b + 1); // the chain of the 27th name
+    let commands: [(&[&str], i32); 6] = [
+        (&["classes"], 0),
+        (&["chain", &escape], 0),
+        (&["chains", "--sync", "nothing"], 3), // names what there is
+        (&["export", "--format", "xml"], 0),
+        (&["chains", "--sync", "a\u{202e}b", "--svg", &picture_path], 0),
+        (&["chains", "--sync", "<script>alert(1)</script>&\"'", "--svg", &picture_path], 0),
     ];
-    for arguments in &commands {
+    for (arguments, code) in commands {
         let mut command = world.chronoscope(arguments);
         command.arg("--data").arg(&data).stdout(Stdio::piped()).stderr(Stdio::piped());
         let output = command.output()?;
+        if output.status.code() != Some(code) {
+            bail!("{arguments:?}: {:?}", output.status);
+        }
         for said in [&output.stdout, &output.stderr] {
             let said = String::from_utf8_lossy(said);
             if let Some(letter) = said.chars().find(|letter| is_hostile(*letter)) {
@@ -519,9 +531,11 @@ pub(super) fn control_characters(world: &World) -> Result<Outcome> {
                 outcome.silent += 1;
             }
         }
-        if let Ok(svg) = fs::read_to_string(&picture) {
+        if arguments.contains(&"--svg") {
+            let svg = fs::read_to_string(&picture)?;
             outcome.silent += u64::from(svg.chars().any(is_hostile) || !is_well_formed(&svg));
             outcome.silent += u64::from(svg.contains("<script"));
+            fs::remove_file(&picture)?;
         }
     }
     outcome.note = "escaped in every command and picture, which are well-formed".to_owned();

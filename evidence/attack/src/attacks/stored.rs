@@ -3,7 +3,7 @@
 use crate::http;
 use crate::outcome::{CannotTry, Outcome};
 use crate::rows;
-use crate::server::{Recorder, Running, Server, finish, wait_until};
+use crate::server::{Recorder, Running, Server, fell, finish, output, wait_until};
 use crate::spans;
 use crate::world::{Folders, World};
 use anyhow::{Context, Result, bail};
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// Most time for one answer about a small store.
@@ -190,26 +190,12 @@ impl Said {
     }
 }
 
-/// Output and end of a command; `None` when it hangs.
-fn output(command: &mut Command) -> Result<Option<Output>> {
-    let dir = tempfile::tempdir()?;
-    let (out, err) = (dir.path().join("out"), dir.path().join("err"));
-    command.stdout(fs::File::create(&out)?).stderr(fs::File::create(&err)?);
-    let mut child = command.spawn()?;
-    let Some(status) = finish(&mut child, LATE)? else { return Ok(None) };
-    Ok(Some(Output { status, stdout: fs::read(out)?, stderr: fs::read(err)? }))
-}
-
-/// Exit code of a panic in Rust.
-const PANIC: i32 = 101;
-
 /// Asks a store; `None` where an answer hangs, panics or ends by a signal.
 fn ask(world: &World, data: &Path) -> Result<Option<Said>> {
     let export = output(world.chronoscope(&["export", "--format", "csv", "--data"]).arg(data))?;
     let classes = output(world.chronoscope(&["classes", "--json", "--data"]).arg(data))?;
     let (Some(export), Some(classes)) = (export, classes) else { return Ok(None) };
-    let falls = |output: &Output| output.status.code().is_none_or(|code| code == PANIC);
-    if falls(&export) || falls(&classes) {
+    if fell(export.status) || fell(classes.status) {
         return Ok(None);
     }
     let told: serde_json::Value = serde_json::from_slice(&classes.stdout).unwrap_or_default();
@@ -360,6 +346,7 @@ pub(super) fn clock_ahead(world: &World) -> Result<Outcome> {
     let mut server = Server::start(&mut serve)?;
     clock::sleep(Duration::from_secs(8)); // files are looked at every few seconds
     let status = server.status()?;
+    let memory = server.running.memory();
     server.running.stop()?;
     let stored = rows::export(world, &folders.data())?;
     let is_told = !status["error"].is_null();
@@ -367,12 +354,9 @@ pub(super) fn clock_ahead(world: &World) -> Result<Outcome> {
         tried: 1,
         lost: rows.saturating_sub(stored.distinct),
         doubled: stored.doubled,
-        memory: server.running.memory(),
-        note: format!(
-            "{} of {rows} rows stay{}",
-            stored.distinct,
-            if is_told { ", and it says why" } else { "" }
-        ),
+        silent: u64::from(!is_told),
+        memory,
+        note: format!("{} of {rows} rows stay, and it says why", stored.distinct),
         ..Outcome::default()
     })
 }
