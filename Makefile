@@ -80,8 +80,8 @@ reproduce:
 
 # ATTACK: names of attacks, or options (--list, --short); without them the table is kept.
 attack:
-	$(CARGO) build --release --locked -p chronoscope-cli -p chronoscope-radar -p chronoscope-aprs \
-	  -p chronoscope-sle -p chronoscope-attack --bins
+	$(CARGO) build --release --locked --workspace --bin chronoscope --bin radar-display \
+	  --bin aprs-server --bin sle-provider --bin attack
 	$${CARGO_TARGET_DIR:-target}/release/attack $(or $(ATTACK),--write docs/reliability.md)
 
 soak:

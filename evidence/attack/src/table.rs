@@ -2,6 +2,7 @@
 
 use crate::outcome::{Line, Report, Tried};
 use anyhow::{Context, Result, bail};
+use chronoscope_chain::Thousands;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -16,36 +17,15 @@ fn cells(line: &Line) -> [String; 7] {
                 0 => String::new(),
                 octets => format!("{:.0} MiB", octets as f64 / 1_048_576.0),
             };
-            let Counts(counts) = outcome.into();
-            let [tried, lost, doubled, silent, hung] = counts;
+            let figures =
+                [outcome.tried, outcome.lost, outcome.doubled, outcome.silent, outcome.hung];
+            let [tried, lost, doubled, silent, hung] =
+                figures.map(|figure| Thousands(figure).to_string());
             [tried, lost, doubled, silent, hung, memory, outcome.note.clone()]
         }
         Tried::Skipped(why) => not_tried("skipped", why),
         Tried::Failed(why) => not_tried("failed", why),
     }
-}
-
-/// The figures of an outcome, as they are printed.
-struct Counts([String; 5]);
-
-impl From<&crate::outcome::Outcome> for Counts {
-    fn from(outcome: &crate::outcome::Outcome) -> Self {
-        let figures = [outcome.tried, outcome.lost, outcome.doubled, outcome.silent, outcome.hung];
-        Self(figures.map(grouped))
-    }
-}
-
-/// With a comma between thousands.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.char_indices() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 fn not_tried(word: &str, why: &str) -> [String; 7] {
