@@ -18,10 +18,10 @@ pub fn two_sided(t: f64, freedom: f64) -> f64 {
 }
 
 /// The t that is exceeded on both sides together with this `probability`, in `(0, 1)`, with
-/// `freedom` degrees (above 0).
+/// `freedom` degrees (above 0); at most 1e9.
 ///
 /// [`two_sided`] falls with t, so it is inverted by halving: 200 halves leave no bit undecided, and
-/// the inverse of the incomplete beta function that libraries have is right to some 1e-7 only.
+/// there is one function whose digits have to be right.
 pub fn quantile_two_sided(probability: f64, freedom: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1e9);
     for _ in 0..200 {

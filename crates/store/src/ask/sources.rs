@@ -99,11 +99,9 @@ impl<'a> Sources<'a> {
             .filter(|source| source.delivered_ns.is_none_or(|at| at < behind_ns))
             .collect();
         // The same order every time: answers are compared.
-        silent.sort_by(|a, b| {
-            let key = |of: &SilentSource| (of.delivered_ns, of.process.pid, of.process.start_ns);
-            let name =
-                |of: &SilentSource| (of.process.application.clone(), of.process.host.clone());
-            key(a).cmp(&key(b)).then_with(|| name(a).cmp(&name(b)))
+        silent.sort_by_cached_key(|SilentSource { process, delivered_ns }| {
+            let (application, host) = (process.application.clone(), process.host.clone());
+            (*delivered_ns, process.pid, process.start_ns, application, host)
         });
         silent
     }
