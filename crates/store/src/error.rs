@@ -82,6 +82,19 @@ pub enum StoreError {
         /// How many files.
         files: usize,
     },
+    /// The manifest is that of another store: following it would give up files that hold rows.
+    #[error(
+        "{}: its manifest names segments of which none is here, and {files} files are here that it \
+         does not know: it is the manifest of another store. Nothing was touched: put this store's \
+         own back, or see what `chronoscope store repair --dry-run` can make of the files",
+        dir.display()
+    )]
+    ForeignManifest {
+        /// The store's directory.
+        dir: PathBuf,
+        /// The number of files that the manifest does not explain.
+        files: usize,
+    },
     /// Sealing cannot keep up; nothing of the batch was taken. Come again.
     #[error("{buffered_bytes} bytes wait for sealing and at most {bytes_max} may: come again")]
     Backlog {

@@ -3,6 +3,7 @@
 //! It is replaced whole, by renaming, after everything it names is durable; so at every instant
 //! there is one manifest and it is true. Format: `docs/formats/segment.md`.
 
+use crate::check::files;
 use crate::checked::EndChecksum;
 use crate::disk::Disk;
 use crate::notes::Ledger;
@@ -93,36 +94,56 @@ impl Manifest {
     /// Reads the manifest of the store in `dir`; `None` where the store is new.
     ///
     /// # Errors
-    /// As [`Self::read`], and [`StoreError::NoManifest`] where there is none although there are files
-    /// that only a manifest can explain.
+    /// As [`Self::read`]; [`StoreError::NoManifest`] where there is none although there are files that
+    /// only a manifest can explain; [`StoreError::ForeignManifest`] where it is that of another store.
     pub(crate) fn of_store(dir: &Path) -> Result<Option<Self>, StoreError> {
-        if let Some(manifest) = Self::read(dir)? {
-            return Ok(Some(manifest));
-        }
-        let files = |sub: &Path, counts: &dyn Fn(&Path) -> bool| match std::fs::read_dir(sub) {
-            Ok(entries) => entries
-                .map(|entry| entry.map(|entry| counts(&entry.path())))
-                .filter(|counted| !matches!(counted, Ok(false)))
-                .map(|counted| counted.map_err(StoreError::io("read directory", sub)))
-                .collect::<Result<Vec<_>, _>>()
-                .map(|counted| counted.len()),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(0),
-            Err(error) => Err(StoreError::io("read directory", sub)(error)),
-        };
-        let segments =
-            files(&layout::segment_dir(dir), &|path| layout::segment_id(path).is_some())?;
-        let logs = files(&layout::log_dir(dir), &|path| layout::log_sequence(path).is_some())?;
-        let first = layout::log_file(dir, 0).exists();
-        // All rows of a store that was never sealed are in its log, from the first file on: programs
-        // before version 3 wrote the first manifest with the first segments.
-        if segments > 0 || (logs > 0 && !first) {
-            // A program of before may be about to write it.
-            return match Self::read(dir)? {
-                Some(manifest) => Ok(Some(manifest)),
-                None => Err(StoreError::NoManifest { dir: dir.to_owned(), files: segments + logs }),
+        let mut manifest = Self::read(dir)?;
+        loop {
+            let refused = match &manifest {
+                Some(manifest) => manifest.contradicted(dir)?,
+                None => unexplained_without(dir)?,
             };
+            let Some(error) = refused else { return Ok(manifest) };
+            // A server may have replaced the manifest, or written the first one, while files were
+            // looked at.
+            let again = Self::read(dir)?;
+            if again == manifest {
+                return Err(error);
+            }
+            manifest = again;
         }
-        Ok(None)
+    }
+
+    /// The refusal of a manifest that names segments of which the store has none, while the store has
+    /// segments or log files that the manifest would give up.
+    fn contradicted(&self, dir: &Path) -> Result<Option<StoreError>, StoreError> {
+        if self.segments.is_empty() || self.is_attested(dir)? {
+            return Ok(None);
+        }
+        let segments = count(&layout::segment_dir(dir), |path| layout::segment_id(path).is_some())?;
+        let given_up = |path: &Path| {
+            layout::log_sequence(path).is_some_and(|sequence| sequence < self.first_log)
+        };
+        let files = segments + count(&layout::log_dir(dir), given_up)?;
+        let foreign = || StoreError::ForeignManifest { dir: dir.to_owned(), files };
+        Ok((files > 0).then(foreign))
+    }
+
+    /// Whether a segment or a sketch that the manifest names is in `dir` and ends as the manifest says.
+    /// One is enough: no other store has a file of that name and that end. Files that were sealed
+    /// without checksums attest by their name.
+    pub(crate) fn is_attested(&self, dir: &Path) -> Result<bool, StoreError> {
+        // The newest first: it is there in every store that is whole, so that one file is read.
+        for entry in self.segments.iter().rev() {
+            let segment = (layout::segment(dir, entry.slot, entry.id), entry.tail);
+            let sketch = (layout::sketch(dir, entry.slot, entry.id), entry.sketch_tail);
+            for (path, tail) in [segment, sketch] {
+                if ends_as(&path, tail)? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// Replaces the manifest on disk, durably.
@@ -239,6 +260,38 @@ impl Manifest {
         manifest.ledger.decode(rest).ok()?;
         Some(manifest)
     }
+}
+
+/// The refusal of a store without a manifest that has files only a manifest can explain.
+fn unexplained_without(dir: &Path) -> Result<Option<StoreError>, StoreError> {
+    let segments = count(&layout::segment_dir(dir), |path| layout::segment_id(path).is_some())?;
+    let logs = count(&layout::log_dir(dir), |path| layout::log_sequence(path).is_some())?;
+    // All rows of a store that was never sealed are in its log, from the first file on: programs
+    // before version 3 wrote the first manifest with the first segments.
+    let is_refused = segments > 0 || (logs > 0 && !layout::log_file(dir, 0).exists());
+    let files = segments + logs;
+    Ok(is_refused.then(|| StoreError::NoManifest { dir: dir.to_owned(), files }))
+}
+
+/// The number of files in a directory that are counted; 0 where there is no such directory.
+fn count(dir: &Path, counts: impl Fn(&Path) -> bool) -> Result<usize, StoreError> {
+    Ok(files(dir)?.iter().filter(|path| counts(path)).count())
+}
+
+/// Whether a file is there and its end has the checksum; one without a checksum needs only be there.
+fn ends_as(path: &Path, tail: Option<EndChecksum>) -> Result<bool, StoreError> {
+    use std::os::unix::fs::FileExt;
+    let file = match std::fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(StoreError::io("open", path)(error)),
+    };
+    let Some(tail) = tail else { return Ok(true) };
+    let len = file.metadata().map_err(StoreError::io("read", path))?.len();
+    let Some(begin) = len.checked_sub(u64::from(tail.bytes)) else { return Ok(false) };
+    let mut end = vec![0; tail.bytes as usize];
+    file.read_exact_at(&mut end, begin).map_err(StoreError::io("read", path))?;
+    Ok(crc32fast::hash(&end) == tail.crc)
 }
 
 /// Writes numbers.

@@ -60,7 +60,11 @@ pub fn repair(dir: &Path, dry_run: bool, now_ns: i64) -> Result<Repaired, StoreE
     match Manifest::of_store(dir) {
         Ok(None) => return Ok(work.report),
         Ok(Some(manifest)) => work.keep_what_is_whole(manifest)?,
-        Err(StoreError::NoManifest { .. } | StoreError::Damaged { .. }) => work.rebuild(now_ns)?,
+        Err(
+            StoreError::NoManifest { .. }
+            | StoreError::ForeignManifest { .. }
+            | StoreError::Damaged { .. },
+        ) => work.rebuild(now_ns)?,
         Err(other) => return Err(other),
     }
     if dry_run {

@@ -423,10 +423,10 @@ pub(crate) fn prune_processes(ledger: &mut Ledger, mut used: BTreeSet<ProcessId>
     ledger.names.retain_processes(|id| used.contains(&id));
 }
 
-/// Takes what no manifest explains out of the way; how many files. Only what we ourselves write beside
-/// and had not finished is removed, and log files of which the manifest says that their rows are in
-/// segments. A whole segment may hold rows that are nowhere else, whatever has become of the manifest
-/// that named it: it goes to `lost+found`, where nothing is ever removed.
+/// Takes the files that the manifest does not explain out of the way; how many. Removed are unfinished
+/// files of our own, and log files whose rows are in segments, as far as the manifest is this store's
+/// beyond doubt. A whole segment, or a log file of another manifest's numbering, may hold rows that are
+/// nowhere else: it goes to `lost+found`, where nothing is ever removed.
 pub(crate) fn set_orphans_aside(
     disk: &Disk,
     dir: &Path,
@@ -441,7 +441,8 @@ pub(crate) fn set_orphans_aside(
                 continue;
             }
             orphans += 1;
-            if is_whole_parquet(&path)? {
+            let is_log = layout::log_sequence(&path).is_some();
+            if is_whole_parquet(&path)? || (is_log && !manifest.is_attested(dir)?) {
                 move_to_lost_and_found(disk, dir, &path)?;
             } else {
                 disk.remove(&path)?;

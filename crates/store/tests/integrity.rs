@@ -16,10 +16,15 @@ use support::{Chains, append, foreign, maintain, open};
 
 /// A store with segments of both kinds, one of them in two parts, and with rows in its log only.
 fn store(dir: &Path) {
+    store_with(dir, 40);
+}
+
+/// The same with other chains in its native segments.
+fn store_with(dir: &Path, native_chains: u64) {
     let store = open(dir, Options::default(), 100);
     let mut chains = Chains::default();
     for minute in [100, 101] {
-        let native = chains.batch(minute, 40);
+        let native = chains.batch(minute, native_chains);
         append(&store, &chains, &native, minute);
         let others = foreign(&chains.batch(minute, 30));
         append(&store, &chains, &others, minute);
@@ -228,6 +233,57 @@ fn a_segment_that_no_manifest_names_goes_to_lost_and_found() {
     assert_eq!(set_aside.len(), 1);
     assert_eq!(fs::read(&set_aside[0]).unwrap(), bytes);
     assert_eq!(said(dir.path()).unwrap(), before);
+}
+
+/// A manifest names segments by number, and numbers begin anew in every store: that of another store
+/// would give up log files below its own first one.
+#[test]
+fn a_manifest_of_another_store_is_refused_and_nothing_is_touched() {
+    let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    store(dir.path());
+    // The same minutes and the same numbers of segments, and no log file that the other still has.
+    store_with(other.path(), 41);
+    let more = open(other.path(), Options::default(), 106);
+    more.seal_all(107 * chronoscope_store::MINUTE_NS).unwrap();
+    drop(more);
+    let before = said(dir.path()).unwrap();
+    let kept = files(dir.path());
+    fs::copy(other.path().join("manifest"), dir.path().join("manifest")).unwrap();
+    let error = Store::open(dir.path(), Options::default(), 0).unwrap_err();
+    assert!(matches!(error, StoreError::ForeignManifest { .. }), "{error}");
+    assert!(matches!(Snapshot::open(dir.path()), Err(StoreError::ForeignManifest { .. })));
+    assert_eq!(files(dir.path()), kept);
+    let repaired = repair(dir.path(), false, 0).unwrap();
+    assert!(repaired.manifest_rebuilt && repaired.lost.is_empty(), "{repaired:?}");
+    let after = said(dir.path()).unwrap();
+    assert_eq!((after.rows.len(), after.classes), (before.rows.len(), before.classes));
+}
+
+/// The manifest of a store whose segments have all expired names none, so that no file contradicts it.
+#[test]
+fn log_files_below_a_manifest_without_segments_are_set_aside() {
+    let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let waiting = open(dir.path(), Options::default(), 100);
+    let mut chains = Chains::default();
+    let rows = chains.batch(100, 9);
+    append(&waiting, &chains, &rows, 100);
+    waiting.sync().unwrap();
+    drop(waiting);
+    let log = fs::read(dir.path().join("log/0000000000000000.wal")).unwrap();
+    store(other.path());
+    let expiring = open(other.path(), Options::default(), 106);
+    expiring.seal_all(107 * chronoscope_store::MINUTE_NS).unwrap();
+    drop(expiring);
+    let options = Options { keep: Some(std::time::Duration::from_secs(60)), ..Options::default() };
+    let expiring = open(other.path(), options, 1000);
+    confirm_deletion(other.path()).unwrap();
+    maintain(&expiring, 1000);
+    drop(expiring);
+    assert!(Snapshot::open(other.path()).unwrap().segments().is_empty());
+    fs::copy(other.path().join("manifest"), dir.path().join("manifest")).unwrap();
+    drop(Store::open(dir.path(), Options::default(), 0).unwrap());
+    let aside = check(dir.path(), |_, _| true).unwrap().set_aside;
+    assert!(aside.iter().any(|path| fs::read(path).unwrap() == log), "{aside:?}");
 }
 
 #[test]
