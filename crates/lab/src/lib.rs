@@ -7,6 +7,8 @@
 //! [`Lab`] makes the namespaces and carries the packets. It needs the right to make namespaces and
 //! `/dev/net/tun`.
 //!
+//! For programs of others on this host, [`reserve_port`] finds a port that stays free until they start.
+//!
 //! Not here: loss, reordering, IPv6.
 
 pub mod element;
@@ -14,6 +16,7 @@ pub mod fabric;
 mod namespace;
 mod network;
 pub mod packet;
+mod port;
 mod priority;
 pub mod tun;
 
@@ -21,4 +24,5 @@ pub use element::{Element, Traffic};
 pub use fabric::{Joint, Plan, PlanError};
 pub use namespace::Namespace;
 pub use network::{Carried, Lab, LabError};
+pub use port::reserve_port;
 pub use priority::run_first;

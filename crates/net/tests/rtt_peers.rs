@@ -5,10 +5,9 @@
 use chronoscope_net::probe::rounds::{Probed, rounds};
 use chronoscope_net::probe::{Asking, Load, Loss, Prober};
 use std::io::{BufRead, BufReader, ErrorKind};
-use std::net::{Ipv4Addr, TcpListener, UdpSocket};
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 const ASKING: Asking = Asking { octets: 100, timeout: Duration::from_secs(5) };
@@ -51,18 +50,9 @@ impl Drop for Server {
     }
 }
 
-/// A port that is free over TCP and UDP, below those that the kernel gives to clients.
+/// A port that nobody gets until this process ends.
 fn free_port() -> u16 {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    loop {
-        let step = u32::from(NEXT.fetch_add(1, Ordering::Relaxed));
-        let port = 20_000 + (std::process::id() * 17 + step * 101) % 12_000;
-        let port = u16::try_from(port).unwrap();
-        let tcp = TcpListener::bind((Ipv4Addr::LOCALHOST, port));
-        if tcp.is_ok() && UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
-            return port;
-        }
-    }
+    chronoscope_lab::reserve_port(Ipv4Addr::LOCALHOST.into()).unwrap().port()
 }
 
 fn prober(target: &str) -> Prober {

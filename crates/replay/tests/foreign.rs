@@ -130,8 +130,8 @@ fn redis_expires_keys_on_the_virtual_clock_and_repeats_exactly() {
     assert_same_counts(&outcomes);
 }
 
-/// A port that nobody has just now; the programs of a replay want to be told one.
+/// The programs of a replay want to be told a port.
 fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    listener.local_addr().unwrap().port()
+    let ip = std::net::Ipv4Addr::LOCALHOST.into();
+    chronoscope_lab::reserve_port(ip).unwrap().port()
 }

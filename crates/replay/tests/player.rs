@@ -8,7 +8,7 @@ use chronoscope_replay::coordinator::{Outcome, Settings};
 use chronoscope_replay::journal::{Input, Limits, Writer};
 use chronoscope_replay::player::{Answers, Feed, Kind, Player, Select, Transport};
 use chronoscope_replay::schedule::Mode;
-use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 use std::path::Path;
 use std::time::Duration;
 use support::Replay;
@@ -35,11 +35,10 @@ fn record(path: &Path) {
     out.finish().unwrap();
 }
 
-/// Ports that nobody has just now: for datagrams and for streams.
+/// Ports that nobody gets until this process ends: for datagrams and for streams.
 fn free() -> [SocketAddr; 2] {
-    let udp = UdpSocket::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
-    let tcp = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
-    [udp, tcp]
+    let ip = std::net::Ipv4Addr::LOCALHOST.into();
+    [(); 2].map(|()| chronoscope_lab::reserve_port(ip).unwrap())
 }
 
 fn feed(name: &str, kind: Kind, path: &Path, select: &str, to: (Transport, SocketAddr)) -> Feed {

@@ -68,14 +68,14 @@ fn answers(address: SocketAddr) {
     panic!("snmpd does not answer at {address}");
 }
 
-/// A UDP port of `ip` that was free a moment ago.
+/// A port of `ip` that nobody gets until this process ends.
 pub fn free_port(ip: &str) -> SocketAddr {
-    UdpSocket::bind((ip, 0)).unwrap().local_addr().unwrap()
+    chronoscope_lab::reserve_port(ip.parse().unwrap()).unwrap()
 }
 
 /// Starts node_exporter at a port of its own.
 pub fn node_exporter() -> (Running, u16) {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = free_port("127.0.0.1").port();
     let child = Command::new("prometheus-node-exporter")
         .arg(format!("--web.listen-address=127.0.0.1:{port}"))
         .stdout(Stdio::null())

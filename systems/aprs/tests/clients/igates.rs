@@ -1,7 +1,7 @@
 //! Debian's igates, each with a radio that is played by the test.
 
 use super::{Program, root};
-use crate::common::{Client, Server, loopback, low_port, passcode, text};
+use crate::common::{Client, Server, free_port, loopback, passcode, text};
 use std::io::Write;
 use std::net::TcpListener;
 use std::path::Path;
@@ -87,7 +87,7 @@ fn direwolf() {
     if !installed("direwolf") {
         return;
     }
-    let address = low_port(loopback());
+    let address = free_port(loopback());
     let (ip, port) = (address.ip(), address.port());
     let server = Server::with(&format!("Listen low igate tcp {ip} {port}\n"));
     let mut full = Client::login(server.port("full"), "N5CAL-2");

@@ -13,7 +13,7 @@ mod server;
 
 pub use client::{Client, passcode, text};
 pub use fake::{UdpPeer, Upstream};
-pub use server::{Server, free_port, loopback, low_port};
+pub use server::{Server, free_port, loopback};
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -4,7 +4,7 @@ use super::unique;
 use chronoscope_clock as clock;
 use std::collections::HashMap;
 use std::fs;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -225,23 +225,10 @@ pub fn loopback() -> IpAddr {
     Ipv4Addr::new(127, a | 1, b, c.clamp(1, 254)).into()
 }
 
-/// An address whose port is free now, for TCP as for UDP.
+/// An address whose port nobody else gets until this process ends. It is below 49152, because some
+/// programs accept no other.
 pub fn free_port(ip: IpAddr) -> SocketAddr {
-    for _ in 0..100 {
-        let tcp = TcpListener::bind((ip, 0)).unwrap();
-        let address = tcp.local_addr().unwrap();
-        if UdpSocket::bind(address).is_ok() {
-            return address;
-        }
-    }
-    panic!("no port of {ip} is free");
-}
-
-/// As [`free_port`], below 49152: some programs believe in no other.
-pub fn low_port(ip: IpAddr) -> SocketAddr {
-    let mut ports = 20_000..49_000;
-    let free = ports.find(|port| TcpListener::bind((ip, *port)).is_ok());
-    SocketAddr::new(ip, free.unwrap())
+    chronoscope_lab::reserve_port(ip).unwrap()
 }
 
 /// `NAME PROTOCOL ADDRESS`.
