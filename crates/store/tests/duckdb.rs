@@ -38,12 +38,12 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The README's query, of native chains and of such whose rows do not know their root.
+/// The query in docs/store.md: over native chains, and over chains whose rows do not know their root.
 #[test]
-fn the_query_in_the_readme_answers_for_foreign_rows_too() {
+fn the_query_in_the_docs_answers_for_foreign_rows_too() {
     let Some(python) = python() else { return };
-    let readme = std::fs::read_to_string(repository().join("README.md")).unwrap();
-    let (_, query) = readme.split_once("```sql\n").unwrap();
+    let page = std::fs::read_to_string(repository().join("docs/store.md")).unwrap();
+    let (_, query) = page.split_once("```sql\n").unwrap();
     let (query, _) = query.split_once("```").unwrap();
     let mut chains = Chains::default();
     let native = chains.batch(100, 40);
