@@ -3,12 +3,13 @@
 CARGO ?= cargo
 export CHRONOSCOPE_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/chronoscope
 
-.PHONY: help demo reproduce openapi test check bench attack soak fuzz build arm4 java page screenshots instrument clean
+.PHONY: help demo reproduce openapi test quick check bench attack soak fuzz build arm4 java page screenshots instrument clean
 
 help:
 	@echo 'make demo   build everything and measure one minute of radar traffic, to a verdict and the page'
 	@echo 'make reproduce  five documents'\'' tables and pictures, ours beside, in one report; QUICK=1: in minutes'
 	@echo 'make test   run every test; installs what they need'
+	@echo 'make quick  build and test the crates that changed and those that depend on them'
 	@echo 'make check  format, lints, documentation, licences'
 	@echo 'make bench  our numbers beside peers'\'' and limits, each measured in the same run'
 	@echo 'make attack  what strangers, neighbours and accidents do to the programs, and what it costs'
@@ -23,6 +24,7 @@ help:
 
 build:
 	$(CARGO) build --release --locked -p chronoscope-cli -p chronoscope-radar --bins
+	tools/split-debug $${CARGO_TARGET_DIR:-target}/release/chronoscope
 
 arm4:
 	tools/arm4
@@ -58,6 +60,10 @@ openapi:
 test:
 	tools/setup test
 	CARGO="$(CARGO)" tools/test
+
+# REVISION: crates that differ from it; without, from the last commit.
+quick:
+	tools/quick $(REVISION)
 
 check:
 	tools/setup check
