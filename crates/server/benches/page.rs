@@ -6,9 +6,9 @@
 //! long questions about them take.
 //!
 //! `cargo bench -p chronoscope-server --bench page -- [--chains N] [--dir DIR] [--browser SCRIPT]`:
-//! the store is made once and kept in DIR (`out/page-store` where nothing is said); SCRIPT
-//! (`page/tools/picture.mjs`) opens the page that is in the program. Where others use the processors
-//! too, processor times say more than those that pass.
+//! the store is made once and kept in DIR (by default `out/page-store`); SCRIPT
+//! (`page/tools/picture.mjs`) opens the embedded page in a browser. On a loaded machine compare
+//! processor times, not elapsed times.
 
 use chronoscope_model::{
     Batch, ClassId, ClassName, NO_PROCESS_CPU, Names, PathId, ProcessId, ProcessName, Record,
@@ -28,7 +28,7 @@ const BEGIN_NS: i64 = 1_795_219_200_000_000_000;
 const MINUTE_CHAINS: i64 = 16_000;
 /// Chains in one append.
 const APPEND_CHAINS: u64 = 20_000;
-/// What we aim at, in milliseconds: the first picture, and all questions of a brush.
+/// Targets in milliseconds: the first picture, and all questions of a brush.
 const AIMS_MS: (f64, f64) = (1000.0, 300.0);
 /// Median wait before, and work of, each hop; in nanoseconds.
 const HOPS: [(&str, &str, f64, f64); 6] = [
@@ -234,7 +234,7 @@ fn resident_bytes() -> u64 {
 struct Arguments {
     dir: PathBuf,
     chains: u64,
-    /// A script that opens the page in a browser and says what that took.
+    /// A script that opens the page in a browser and reports its times.
     browser: Option<PathBuf>,
 }
 
@@ -291,15 +291,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The durations that are looked at.
+/// The selection that every question uses.
 const ALL: &str = "root=MRTS::decodePlots&leaf=CWP::TargetView_redraw";
 /// The finest picture that the page asks for.
 const RASTER: &str = "&width=800&height=420&scale=log";
 /// The list beside a picture.
 const LIST: &str = "&order=longest&limit=100";
 
-/// What the page asks when its scattergram is opened for the first time: what there is to choose
-/// from, then the picture and the list of the slowest. The milliseconds of all.
+/// The questions of the page when its scattergram is opened for the first time: the choices, then
+/// the picture and the list of the slowest. Returns the total in milliseconds.
 fn opening(server: &Server) -> Result<f64, Box<dyn Error>> {
     let choices = ["status".to_owned(), "paths".to_owned()];
     let choices = together(server, "opening: what there is", &choices, None)?;
@@ -309,7 +309,7 @@ fn opening(server: &Server) -> Result<f64, Box<dyn Error>> {
     Ok(choices + picture)
 }
 
-/// What the page asks when a rectangle is marked, and when it is zoomed into.
+/// The questions of the page when a rectangle is marked, and when it is zoomed into.
 fn brushes(server: &Server, extent: &Range<i64>) -> Result<(), Box<dyn Error>> {
     let span = extent.end - extent.start;
     let middle = extent.start + span / 2;
@@ -336,7 +336,7 @@ fn brushes(server: &Server, extent: &Range<i64>) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The view of the distribution, opened first and when the picture was there before.
+/// The view of the distribution, opened cold and after the scattergram.
 fn histograms(server: &Server) -> Result<(), Box<dyn Error>> {
     let histogram = [format!("histogram?{ALL}&bins=120&limit_ns=100000000")];
     together(server, "histogram, server just started", &histogram, Some(AIMS_MS.0))?;
@@ -344,7 +344,7 @@ fn histograms(server: &Server) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The page itself in a browser; what the script prints is printed.
+/// The page itself in a browser; the script's output is passed on.
 fn in_browser(server: &Server, script: &Path, options: &[&str]) -> Result<(), Box<dyn Error>> {
     let url = format!("http://{}/scatter?{ALL}", server.address());
     let output = std::process::Command::new("node").arg(script).arg(&url).args(options).output()?;

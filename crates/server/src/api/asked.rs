@@ -1,4 +1,4 @@
-//! What a request asks for: its parameters, every one of them known.
+//! Parameters of a request. Unknown parameters are refused.
 
 use super::error::ApiError;
 use super::selection::Selection;
@@ -10,14 +10,14 @@ use std::fmt::Display;
 use std::str::FromStr;
 use utoipa::IntoParams;
 
-/// The parameters of a question about a [`Selection`], and its own ones `P`.
+/// The parameters of a question about a [`Selection`], and the question's own parameters `P`.
 #[derive(Debug)]
 pub(crate) struct Asked<P> {
-    /// What is selected.
+    /// The selected durations.
     pub(crate) selection: Selection,
     /// The question's name.
     pub(crate) id: Option<String>,
-    /// The others.
+    /// The question's own parameters.
     pub(crate) own: P,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Asked<P> {
 pub(crate) struct Plain<P> {
     /// The question's name.
     pub(crate) id: Option<String>,
-    /// All others.
+    /// The question's own parameters.
     pub(crate) own: P,
 }
 
@@ -35,12 +35,12 @@ pub(crate) struct Plain<P> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Nothing {}
 
-/// The name that a question may be given, to follow and to cancel it.
+/// The name that a client gives to a question, to follow and to cancel it.
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[allow(dead_code)] // read by name, see `take`
 pub(crate) struct QuestionName {
-    /// A name for this question, made by who asks; `GET /questions/ID` says how far it is,
+    /// A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
     /// `DELETE /questions/ID` cancels it.
     #[param(pattern = "^[0-9a-z-]{1,64}$")]
     question: Option<String>,
@@ -110,8 +110,7 @@ fn take(pairs: &mut Pairs) -> Result<Option<String>, ApiError> {
     Ok(id)
 }
 
-/// Reads parameters into their type; those that it does not know are refused, and so is a number
-/// that is none.
+/// Reads parameters into their type. Unknown parameters and malformed numbers are refused.
 fn read<P: DeserializeOwned>(pairs: Pairs) -> Result<P, ApiError> {
     let query = serde_urlencoded::to_string(&pairs).map_err(ApiError::failed)?;
     serde_urlencoded::from_str(&query).map_err(|error| {

@@ -21,20 +21,20 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use utoipa::{IntoParams, ToSchema};
 
-/// Half of the hour whose sketches a row's percentile comes from.
+/// Half of the hour around a row from whose sketches its percentile is computed.
 const AROUND_NS: i64 = 30 * MINUTE_NS;
 /// Rows of a chain that are sent; a page cannot draw more.
 const ROWS_MAX: usize = 100_000;
 
-/// How a chain is looked for.
+/// Search parameters of a chain.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Near {
-    /// About when its root started: UTC ns since 1970. Without it all of the store is searched,
-    /// which takes about a millisecond for each minute stored.
+    /// Approximate start of its root: UTC ns since 1970. Without it the whole store is searched,
+    /// which takes about a millisecond for each stored minute.
     near_ns: Option<i64>,
-    /// By whose clocks its rows are placed; `raw` where nothing is said.
+    /// The clocks by which its rows are placed; `raw` by default.
     clocks: Option<ClockChoice>,
 }
 
@@ -44,23 +44,23 @@ pub(super) struct Chain {
     chain: String,
     /// UTC ns since 1970: of the root, or of the first row where the root is missing.
     root_start_ns: i64,
-    /// From there to the last end.
+    /// From `root_start_ns` to the last end.
     duration_ns: i64,
-    /// From there to the end of the leaf that starts last.
+    /// From `root_start_ns` to the end of the leaf that starts last.
     apcd_ns: i64,
-    /// Whether it has one root and no row's parent is missing.
+    /// True when the chain has one root and no row's parent is missing.
     complete: bool,
     /// Rows whose parent is missing.
     missing: u64,
     /// In the order of the tree.
     rows: Vec<ChainRow>,
-    /// Stretches in which no row of the chain ran.
+    /// Intervals in which no row of the chain ran.
     idle: Vec<Idle>,
-    /// The chain before; not told.
+    /// The chain before; always null in this version.
     previous: Option<String>,
-    /// The chain after; not told.
+    /// The chain after; always null in this version.
     next: Option<String>,
-    /// Segments that could not be read, in words.
+    /// Segments that could not be read, as text.
     damage: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct Chain {
 pub(super) struct ChainRow {
     id: String,
     parent: Option<String>,
-    /// Steps from the topmost row above it that is there.
+    /// Steps from the topmost present row above it.
     depth: usize,
     /// Steps from the root, as recorded.
     level: u16,
@@ -81,7 +81,7 @@ pub(super) struct ChainRow {
     /// Relative to the root's start; may be negative.
     start_ns: i64,
     elapsed_ns: u64,
-    /// Of its thread; null where it was not measured, as of spans of OpenTelemetry.
+    /// CPU time of its thread; null where it was not measured, as for spans of OpenTelemetry.
     cpu_ns: Option<u64>,
     status: String,
     /// Its parent did not wait for it.
@@ -91,15 +91,15 @@ pub(super) struct ChainRow {
     /// Share of its class that took no longer, in [0, 100]: from the sketches of the hour around,
     /// to their resolution of 3.125 %. Null for a row that has not ended.
     percentile: Option<f64>,
-    /// Its start, beside the root's, may be off by so much; null where clocks were not read.
+    /// Largest error of its start relative to the root's start; null where clocks were not read.
     clock_error_ns: Option<u64>,
-    /// It has not ended: elapsed is until now.
+    /// True for a transaction that has not ended: `elapsed_ns` is its age.
     open: bool,
     properties: BTreeMap<String, String>,
     metrics: BTreeMap<String, Metric>,
 }
 
-/// A metric: a number, or its words where JSON has none for it (infinite, not a number).
+/// A metric: a number, or text where JSON has no number for it (infinite, not a number).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(super) enum Metric {
@@ -109,14 +109,14 @@ pub(super) enum Metric {
     Words(String),
 }
 
-/// A stretch of time, relative to the root's start.
+/// An interval, relative to the root's start.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub(super) struct Idle {
     from_ns: i64,
     until_ns: i64,
 }
 
-/// A chain's rows, and what places them.
+/// A chain's rows, and the clocks that place them.
 struct Found {
     rows: Vec<Transaction>,
     open: HashSet<TransactionId>,
@@ -175,7 +175,8 @@ pub(super) async fn perfetto(
     Ok((headers, bytes).into_response())
 }
 
-/// The rows of a chain: stored ones, and where a folder of rings is given those that have not ended.
+/// Collects the rows of a chain: stored ones and, given a folder of rings, those that have not
+/// ended.
 fn find(
     api: &Api,
     chain: ChainId,
@@ -268,7 +269,7 @@ fn waterfall(
     }
 }
 
-/// Where a row starts beside the root.
+/// A row's start relative to the root, with its error.
 #[derive(Clone, Copy)]
 struct Placed {
     start_ns: i64,
@@ -302,7 +303,7 @@ fn hop((row, placed): (&Transaction, &Placed)) -> Hop {
     }
 }
 
-/// Share of counted values that are in `value`'s bucket or below, in percent.
+/// Share of the counted values in `value`'s bucket or below, in percent.
 fn percentile(histogram: &Histogram, value: u64) -> Option<f64> {
     let own = bucket_index(value);
     let below: u64 =
@@ -311,7 +312,7 @@ fn percentile(histogram: &Histogram, value: u64) -> Option<f64> {
 }
 
 impl ChainRow {
-    /// What the transaction itself says.
+    /// Builds a row from the transaction alone.
     fn of(row: &Transaction) -> Self {
         let process = row.process.as_ref();
         let metric = |(key, value): &(String, f64)| {

@@ -1,13 +1,13 @@
-//! Whether a CPU time is known: a stored row has a number for it, whether somebody measured it or not.
+//! Distinguishes a measured CPU time from none: a stored row has a number in either case.
 //!
-//! Spans of OpenTelemetry carry no CPU time, and their rows have 0 where a measured one has its time.
-//! Their rows have the flag FOREIGN; so have rows that were recorded natively below a foreign parent,
-//! but these have a CPU time above 0. Sums by class have no flags: a sum of 0 is of a class none of
-//! whose transactions brought a CPU time.
+//! Spans of OpenTelemetry carry no CPU time; their rows store 0 and have the flag FOREIGN. Rows
+//! that were recorded natively below a foreign parent have this flag too, but their CPU time is
+//! above 0. Sums by class have no flags: a sum of 0 means that no transaction of the class had a
+//! CPU time.
 
 use chronoscope_model::Flags;
 
-/// The CPU time of a transaction; `None` where nobody measured it.
+/// The CPU time of a transaction; `None` where it was not measured.
 pub(super) fn of_row(cpu_ns: u64, flags: Flags) -> Option<u64> {
     (cpu_ns != 0 || !flags.contains(Flags::FOREIGN)).then_some(cpu_ns)
 }

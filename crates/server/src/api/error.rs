@@ -1,4 +1,4 @@
-//! Refusals and failures of the API: a status, words, and what to do.
+//! Refusals and failures of the API: a status, a message and a next step.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -7,18 +7,18 @@ use chronoscope_store::StoreError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What every answer that is no answer says.
+/// Body of every answer with an error status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct ErrorBody {
     /// What happened.
     pub error: String,
-    /// What to do about it, where there is something.
+    /// The next step, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub hint: Option<String>,
 }
 
-/// A request that is not answered.
+/// A request that failed or was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ApiError {
     status: StatusCode,
@@ -30,43 +30,43 @@ impl ApiError {
         Self { status, body: ErrorBody { error: what.to_string(), hint: None } }
     }
 
-    /// 400: the question is wrong.
+    /// 400: the request is malformed.
     pub(crate) fn question(what: impl ToString) -> Self {
         Self::new(StatusCode::BAD_REQUEST, what)
     }
 
-    /// 404: what is asked for is not there.
+    /// 404: the requested item does not exist.
     pub(crate) fn missing(what: impl ToString) -> Self {
         Self::new(StatusCode::NOT_FOUND, what)
     }
 
-    /// 405: the path is right and the method is not.
+    /// 405: the path exists and does not take this method.
     pub(crate) fn method() -> Self {
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "this path is not asked so")
     }
 
-    /// 409: somebody ended the question.
+    /// 409: the question was cancelled.
     pub(crate) fn cancelled() -> Self {
         Self::new(StatusCode::CONFLICT, "cancelled")
     }
 
-    /// 500: it should have been answered.
+    /// 500: an internal failure.
     pub(crate) fn failed(what: impl ToString) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, what)
     }
 
-    /// 501: a ClickHouse cluster does not answer this.
+    /// 501: a ClickHouse cluster does not support this question.
     pub(crate) fn cluster(what: &str) -> Self {
         Self::new(StatusCode::NOT_IMPLEMENTED, format!("{what} is not asked of a cluster"))
             .hint("it is answered from files: chronoscope serve --data DIR")
     }
 
-    /// 503: not now.
+    /// 503: the server is busy; a later attempt may succeed.
     pub(crate) fn busy(what: impl ToString) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, what)
     }
 
-    /// Says what to do.
+    /// Adds the next step.
     pub(crate) fn hint(mut self, hint: impl ToString) -> Self {
         self.body.hint = Some(hint.to_string());
         self
@@ -77,7 +77,8 @@ impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Cancelled => Self::cancelled(),
-            // The store was opened: what is wrong is that a cluster is asked.
+            // The store was opened, so this error means that a cluster does not support the
+            // question.
             StoreError::Url { reason, .. } => Self::new(StatusCode::NOT_IMPLEMENTED, reason),
             StoreError::OfFilesOnly { what } => Self::cluster(what),
             error if error.is_missing() => Self::busy(error)

@@ -1,7 +1,8 @@
-//! `GET /graph`: the classes as they call each other.
+//! `GET /graph`: the call graph of classes.
 //!
-//! Counts and elapsed times come from the sketches and are of all stored transactions; waits, hosts
-//! and calls of foreign chains, whose sketches know no path, from a sample of whole chains.
+//! Counts and elapsed times come from the sketches and cover all stored transactions. Waits, hosts
+//! and calls of foreign chains come from a sample of whole chains, because sketches of foreign
+//! chains have no path.
 
 use super::Api;
 use super::asked::{Asked, Nothing, QuestionName};
@@ -18,16 +19,16 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use utoipa::ToSchema;
 
-/// Transactions that are looked at for waits and hosts.
+/// Transactions that are read for waits and hosts.
 const SAMPLE_ROWS: usize = 50_000;
 
-/// Classes, and who calls whom.
+/// The call graph of classes.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct Graph {
     /// By name.
     nodes: Vec<Node>,
     edges: Vec<Edge>,
-    /// What could not be read, in words.
+    /// Unreadable files, as text.
     damage: Vec<String>,
 }
 
@@ -38,10 +39,10 @@ pub(super) struct Node {
     id: String,
     application: String,
     class: String,
-    /// Where it runs, as far as the sample has seen.
+    /// Hosts on which it ran in the sample.
     hosts: Vec<String>,
     count: u64,
-    /// Over the time selected, as far as anything is stored of it.
+    /// Transactions a second over the selected time, as far as it is stored.
     rate_per_s: f64,
     p50_ns: u64,
     p99_ns: u64,
@@ -52,23 +53,23 @@ pub(super) struct Node {
 pub(super) struct Edge {
     /// The caller's id.
     from: String,
-    /// The called one's id.
+    /// The callee's id.
     to: String,
-    /// Calls; of the sample where `sampled` says so.
+    /// Calls; only those of the sample where `sampled` is true.
     count: u64,
     rate_per_s: f64,
-    /// Callers do not wait for it (most of those in the sample).
+    /// True when most of the sampled callers do not wait for it.
     asynchronous: bool,
-    /// From the caller's end to the called one's start, in the sample; null where it always started
-    /// while its caller ran.
+    /// Median time from the caller's end to the callee's start, in the sample; null where the
+    /// callee always started while its caller ran.
     wait_p50_ns: Option<i64>,
     wait_p99_ns: Option<i64>,
-    /// The count is of the sample only: these chains come without paths.
+    /// True when the count is of the sample only: these chains are stored without paths.
     sampled: bool,
 }
 
-/// The classes as they call each other. Of the selection its time counts, and its root: then only
-/// chains below that class are drawn.
+/// The call graph of classes. Of the selection only its time and its root are used: with a root
+/// only chains below that class are drawn.
 #[utoipa::path(get, path = "/graph", tag = "stored", params(Selection, QuestionName),
     responses((status = 200, body = Graph), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
@@ -99,19 +100,19 @@ pub(super) async fn graph(
     .await
 }
 
-/// What a graph is made of.
+/// The stored data that a graph is built from.
 struct Stored {
     paths: BTreeMap<String, PathStatistics>,
     sample: Vec<Transaction>,
     classes: BTreeMap<ClassName, ClassStatistics>,
-    /// That they span.
+    /// Length of the stored time.
     seconds: f64,
 }
 
 /// Calls between two classes.
 #[derive(Default)]
 struct Calls {
-    /// By the sketches.
+    /// Calls by the sketches.
     counted: u64,
     sampled: u64,
     asynchronous: u64,
@@ -143,7 +144,7 @@ impl Stored {
             let parent = by_id.get(&(row.chain, row.parent)).filter(|_| !row.parent.is_none());
             let Some(parent) = parent.filter(|parent| parent.id != row.id) else { continue };
             let pair = (parent.class.clone(), row.class.clone());
-            // Below a root only paths tell; without one every call of the sample is drawn.
+            // With a root only paths decide; without one every sampled call is drawn.
             let call = match calls.get_mut(&pair) {
                 Some(call) => call,
                 None if root.is_none() => calls.entry(pair).or_default(),

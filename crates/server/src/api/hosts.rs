@@ -19,12 +19,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use utoipa::ToSchema;
 
-/// Points of a series; where there are more, neighbours are put together.
+/// Points of a series; neighbours are merged where there are more.
 const POINTS_MAX: usize = 500;
-/// How far outside of its band a quantile may be, as a share of the prediction: as
-/// `chronoscope net watch` has it.
+/// Tolerated distance of a quantile from its band, as a share of the prediction. The same as in
+/// `chronoscope net watch`.
 const TOLERANCE: f64 = 0.05;
-/// Hosts, and pairs of hosts, that have a series; further ones are counted in `note`.
+/// Hosts, and pairs of hosts, with a series; further ones are counted in `note`.
 const SERIES_MAX: usize = 500;
 
 /// Load and response times of hosts.
@@ -32,13 +32,13 @@ const SERIES_MAX: usize = 500;
 pub(super) struct Hosts {
     /// As `chronoscope net table` prints them.
     tables: Vec<Table>,
-    /// What each host's interfaces carried together, over time.
+    /// Total load of each host's interfaces over time.
     loads: Vec<Load>,
     round_trips: Vec<RoundTrips>,
-    /// Round trips by pair of hosts, beside what was predicted last in this time by
-    /// `chronoscope net watch` or `chronoscope net predict --keep`.
+    /// Round trips by pair of hosts, beside the last prediction of this time by `chronoscope net
+    /// watch` or `chronoscope net predict --keep`.
     paths: Vec<PathRow>,
-    /// What was left out, and files that could not be read, in words.
+    /// Omitted series and unreadable files, as text.
     damage: Vec<String>,
 }
 
@@ -55,11 +55,11 @@ pub(super) struct Table {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(super) enum Cell {
-    /// Words.
+    /// Text.
     Words(String),
     /// A number.
     Number(f64),
-    /// Nothing is known.
+    /// Unknown.
     Nothing,
 }
 
@@ -67,7 +67,7 @@ pub(super) enum Cell {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct Load {
     host: String,
-    /// `all`: hosts' interfaces are kept together.
+    /// Always `all`: a host's interfaces are summed.
     interface: String,
     /// Ends of the intervals: UTC ns since 1970.
     times_ns: Vec<i64>,
@@ -78,16 +78,16 @@ pub(super) struct Load {
 /// Round trips between two hosts over time.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct RoundTrips {
-    /// Who answered.
+    /// The answering host.
     host: String,
-    /// Who asked, by what, with how many octets.
+    /// The asking host, the kind of probe, and its size in octets.
     probe: String,
-    /// First of those that are put together: UTC ns since 1970.
+    /// Time of the first round trip of each point: UTC ns since 1970.
     times_ns: Vec<i64>,
-    /// Median; 0 where none was answered.
+    /// Median; 0 where no probe was answered.
     p50_ns: Vec<u64>,
     max_ns: Vec<u64>,
-    /// Not answered.
+    /// Probes without an answer.
     lost: Vec<u64>,
 }
 
@@ -95,29 +95,29 @@ pub(super) struct RoundTrips {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct PathRow {
     path: String,
-    /// Null where nothing was predicted.
+    /// Null where there is no prediction.
     predicted_p50_ns: Option<u64>,
     predicted_p90_ns: Option<u64>,
-    /// Null where nothing was answered.
+    /// Null where no probe was answered.
     measured_p50_ns: Option<u64>,
     measured_p90_ns: Option<u64>,
-    /// Whether median and 90th percentile are within the predicted bands, or by at most 5 % of the
-    /// prediction outside.
+    /// States whether median and 90th percentile are within the predicted bands, or outside by at
+    /// most 5 % of the prediction.
     verdict: String,
 }
 
 /// End, length and octets in and out of an interval.
 type Interval = (i64, u64, u64, u64);
 
-/// When somebody asked, and how long the answer took.
+/// A round trip: its start and, where it was answered, its duration.
 type Trip = (i64, Option<u64>);
 
-/// Between whom, and how.
+/// A pair of hosts and the probe between them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Pair {
-    /// Who answered.
+    /// The answering host.
     to: String,
-    /// Who asked.
+    /// The asking host.
     from: String,
     by: String,
     octets: u64,
@@ -129,10 +129,10 @@ impl Pair {
     }
 }
 
-/// From whom, to whom, with how many octets.
+/// Key of a prediction: from, to, octets.
 type Predicted = (String, String, u64);
 
-/// What is gathered of a time.
+/// Rows of the selected time, by kind.
 struct Gathered {
     activity: Activity,
     /// By host.
@@ -181,7 +181,7 @@ pub(super) async fn hosts(
     .await
 }
 
-/// Gives the rows of a class to `each`; what could not be read, in words.
+/// Passes the rows of a class to `each`. Returns unreadable files, as text.
 fn rows(
     source: &Source,
     class: &str,
@@ -212,7 +212,7 @@ impl Gathered {
     }
 
     fn trip(&mut self, row: RoundTrip) {
-        // The first one may have had to activate what answers: it is none of the usual.
+        // The first probe may have had to activate the server: it is not representative.
         if row.first {
             return;
         }
@@ -224,7 +224,7 @@ impl Gathered {
         self.trips.entry(key).or_default().push((row.start_ns, row.took_ns));
     }
 
-    /// The last one counts.
+    /// Keeps the prediction. A later one replaces an earlier one.
     fn prediction(&mut self, row: Prediction) {
         let key = (row.from.clone(), row.to.clone(), row.octets);
         let is_known = self.predictions.contains_key(&key);
@@ -343,7 +343,7 @@ fn round_trips((pair, mut trips): (Pair, Vec<Trip>)) -> RoundTrips {
     row
 }
 
-/// The round trips that were answered.
+/// Durations of the answered round trips, ascending.
 fn ascending(trips: &[Trip]) -> Vec<u64> {
     let mut answered: Vec<u64> = trips.iter().filter_map(|(_, took)| *took).collect();
     answered.sort_unstable();
@@ -376,8 +376,8 @@ fn path(pair: &Pair, trips: &[Trip], predicted: Option<&Prediction>) -> PathRow 
     }
 }
 
-/// By how much a quantile is off its prediction; `None` where it is within the band, or by at most
-/// [`TOLERANCE`] outside.
+/// Distance of a quantile from its prediction; `None` within the band, or outside by at most
+/// [`TOLERANCE`].
 fn off(what: &str, ns: u64, (predicted, [low, high]): (u64, [u64; 2])) -> Option<String> {
     let slack = predicted as f64 * TOLERANCE;
     let within = (low as f64 - slack)..=(high as f64 + slack);

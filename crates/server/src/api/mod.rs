@@ -2,11 +2,11 @@
 //! these types (`GET /api/v1/openapi.json`, and `page/openapi.json` in the repository).
 //!
 //! Absolute times are UTC nanoseconds since 1970, durations nanoseconds, ids hexadecimal digits.
-//! Unknown parameters are refused. A question that reads the store takes its turn ([`running`]),
-//! may be given a name (`question=ID`) by which its progress is asked and it is cancelled, and is
-//! cancelled when its connection is closed. Errors are an [`ErrorBody`](error::ErrorBody).
+//! Unknown parameters are refused. A question that reads the store waits for its turn
+//! ([`running`]), may have a name (`question=ID`) for following and cancelling it, and is cancelled
+//! when its connection is closed. Errors are an [`ErrorBody`](error::ErrorBody).
 //!
-//! Within a version fields are only added.
+//! Compatibility: within a version fields are only added.
 
 mod asked;
 mod chain;
@@ -55,34 +55,34 @@ use utoipa_axum::routes;
 pub(crate) use now::LimitKind;
 pub(crate) use now::{Judgement, LimitReport, Watch};
 
-/// Where the API is.
+/// Path prefix of the API.
 const PREFIX: &str = "/api/v1";
 
-/// How old a view of the store may be.
+/// Greatest age of a cached view of the store.
 const RECENT: Duration = Duration::from_secs(1);
 
-/// What the API answers from. Cheap to clone.
+/// State from which the API answers. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Api {
     /// The stored transactions.
     pub(crate) source: Source,
-    /// The folder whose collector's status is told.
+    /// The folder whose collector's status is reported.
     pub(crate) data_dir: Arc<PathBuf>,
     /// The folder of this host's rings.
     pub(crate) rings: Arc<PathBuf>,
     /// The folder of the runs that `chronoscope track` keeps.
     pub(crate) runs: Arc<PathBuf>,
-    /// What now is held against.
+    /// Limits for the live view.
     pub(crate) limits: Arc<[Limit]>,
     /// Other stores by name, to compare with.
     pub(crate) others: Arc<BTreeMap<String, Source>>,
-    /// The store as it was a moment ago.
+    /// The cached view of the store, at most [`RECENT`] old.
     pub(crate) recent: Arc<Recent>,
-    /// What is remembered of now.
+    /// State of the live view between requests.
     pub(crate) watch: Arc<now::Watch>,
-    /// What is being answered.
+    /// Questions in progress.
     pub(crate) running: Arc<Running>,
-    /// Durations that earlier questions found.
+    /// Cache of the durations that earlier questions found.
     pub(crate) durations: Arc<DurationCache>,
 }
 
@@ -106,7 +106,7 @@ impl Api {
         }
     }
 
-    /// Answers a question beside the server, in its turn and under its name.
+    /// Answers a question off the server's threads, in its turn and under its name.
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
         id: Option<String>,
@@ -119,10 +119,11 @@ impl Api {
 }
 
 impl Api {
-    /// Asks the store as it was at most [`RECENT`] ago; `ask` is told when. A page asks several
-    /// things at a time, and what goes on again and again: the log is read once for all.
+    /// Asks a view of the store that is at most [`RECENT`] old; `ask` receives the view's time. A
+    /// page asks several questions at a time and repeats the live ones: this reads the log once for
+    /// all of them.
     ///
-    /// To be called where the server's runtime is.
+    /// Must be called within the server's runtime.
     pub(crate) fn recently<T>(
         &self,
         ask: impl FnMut(&View, i64) -> Result<T, StoreError>,
@@ -137,7 +138,7 @@ impl Api {
     }
 }
 
-/// Answers beside the server what is quick and needs no turn.
+/// Answers a quick question off the server's threads, without a turn.
 async fn beside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<Json<T>, ApiError> {
@@ -151,7 +152,7 @@ async fn beside<T: Send + 'static>(
     info(title = "Chronoscope", description = "How long things take: the API of the page."),
     servers((url = "/api/v1")),
     security(("token" = [])),
-    // What is only ever a parameter: the handlers' answers do not lead to it.
+    // Types that appear only in parameters: the handlers' answers do not refer to them.
     components(schemas(
         questions::chains::ChainOrder,
         selection::ClockChoice,
@@ -183,7 +184,7 @@ fn documented() -> OpenApiRouter<Api> {
 /// The OpenAPI document of the API, as `GET /api/v1/openapi.json` gives it.
 ///
 /// # Errors
-/// When it cannot be written as JSON, which would be a mistake of ours.
+/// When it cannot be written as JSON, which would be a bug here.
 pub fn openapi() -> Result<String, serde_json::Error> {
     let mut document = documented().into_openapi();
     let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer);
@@ -197,14 +198,14 @@ pub fn openapi() -> Result<String, serde_json::Error> {
     Ok(text)
 }
 
-/// What a request may be refused with before any of the API's questions hears of it.
+/// Refusals that precede the API's handlers.
 const REFUSALS: [(&str, &str); 3] = [
     ("401", "the token is missing or wrong"),
     ("403", "the token may not read; or a page of another origin asks for a change"),
     ("421", "no token is shown, and the name asked is none of this server's (`--allow-host`)"),
 ];
 
-/// Adds [`REFUSALS`] to what an address answers.
+/// Adds [`REFUSALS`] to the responses of an address.
 fn describe_refusals(item: &mut PathItem) {
     let PathItem { get, put, post, delete, options, head, patch, trace, .. } = item;
     let operations = [get, put, post, delete, options, head, patch, trace];
@@ -219,8 +220,8 @@ fn describe_refusals(item: &mut PathItem) {
     }
 }
 
-/// Says of an answer's fields that may be null that they are always there, which the macros do not:
-/// nothing is left out but where serde is told to, and what is left out is never null.
+/// Marks nullable fields as required, which the macros do not: serde omits a field only where it is
+/// told to, and an omitted field is never null.
 fn require_nullable(schema: &mut RefOr<Schema>) {
     let RefOr::T(Schema::Object(object)) = schema else { return };
     let nullable = object.properties.iter().filter(|(_, property)| may_be_null(property));
@@ -228,7 +229,7 @@ fn require_nullable(schema: &mut RefOr<Schema>) {
     object.required.extend(more);
 }
 
-/// Whether `null` is among what a schema allows.
+/// True when a schema allows `null`.
 fn may_be_null(schema: &RefOr<Schema>) -> bool {
     let kind = match schema {
         RefOr::T(Schema::Object(object)) => &object.schema_type,
@@ -243,7 +244,7 @@ fn may_be_null(schema: &RefOr<Schema>) -> bool {
     }
 }
 
-/// All routes of the API, behind the token but for its description.
+/// All routes of the API. All but its description need a token.
 pub(crate) fn routes(api: Api, guard: Guard) -> Router {
     let (answered, _) = documented().split_for_parts();
     let answered = answered
@@ -254,7 +255,7 @@ pub(crate) fn routes(api: Api, guard: Guard) -> Router {
         .method_not_allowed_fallback(async || ApiError::method())
         .layer(middleware::from_fn_with_state(guard, token::check))
         .with_state(api);
-    // Made once: it is read without a token, and making it takes milliseconds.
+    // Generated once: it is read without a token, and generating it takes milliseconds.
     let document = Arc::new(openapi().map(Bytes::from));
     let described = async move || match &*document {
         Ok(text) => Ok(([(header::CONTENT_TYPE, "application/json")], text.clone())),

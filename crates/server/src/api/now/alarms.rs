@@ -1,4 +1,4 @@
-//! What is wrong now: limits that do not hold, hops that have become slow, rows lost, silence.
+//! Alarms of the live view: broken limits, hops that became slow, lost rows, silence.
 
 use super::history::{ByPath, History, begin_ns, median};
 use super::judge::{FRESH_NS, Judgement, LimitKind, LimitReport, words};
@@ -10,51 +10,51 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use utoipa::ToSchema;
 
-/// A minute with fewer transactions says nothing about how long they take.
+/// Fewest transactions in a minute for a statement on their durations.
 const COUNT_MIN: u64 = 20;
-/// A rise of less than this part of the whole chain does not matter to it.
+/// A rise below this share of the whole chain does not matter.
 const PART_OF_CHAIN_MIN: f64 = 0.05;
-/// Minutes in a row in which a class has to have run to be missed.
+/// Consecutive minutes in which a class must have run before its silence is an alarm.
 const STEADY_MINUTES: usize = 10;
-/// A host has become slow alone when its median is so much above that of the others.
+/// A single host is named when its median exceeds that of the others by this factor.
 const HOST_STANDS_OUT: f64 = 1.2;
 
-/// "The system starts to become slow."
+/// An alarm: the system has started to become slow, or to lose data.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub(super) struct Alarm {
-    /// The class, path or hop in words.
+    /// The class, path or hop, as text.
     pub(super) what: String,
     pub(super) kind: AlarmKind,
-    /// What the limit is on that is broken; null where the alarm is of no limit.
+    /// Quantity of the broken limit; null where the alarm is not of a limit.
     pub(super) limit: Option<LimitKind>,
-    /// Where, as far as that stands out; null where it is not one host.
+    /// The host that stands out; null where there is not exactly one.
     pub(super) host: Option<String>,
     /// UTC ns since 1970: the beginning of a minute, or of the watch.
     pub(super) since_ns: i64,
-    /// What it is now: ns, or rows lost.
+    /// The value now: ns, or rows lost.
     pub(super) value_ns: Option<u64>,
-    /// What it usually is: ns.
+    /// The usual value: ns.
     pub(super) usual_ns: Option<u64>,
     pub(super) sentence: String,
 }
 
-/// What is wrong.
+/// Kind of an alarm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum AlarmKind {
-    /// A limit of `--limits` on the time of a class or of chains does not hold.
+    /// A limit of `--limits` on the time of a class or of chains is broken.
     Limit,
     /// Roots did not arrive at their leaf within the limit of `--limits`.
     Arrivals,
-    /// It takes longer than it used to.
+    /// A hop takes longer than usual.
     Slower,
     /// Rows were lost.
     Lost,
-    /// What ran every minute runs no more.
+    /// A class that ran every minute has stopped.
     Silent,
 }
 
-/// Every limit that is broken now, and since when.
+/// Alarms of all broken limits, with the time since when they are broken.
 pub(super) fn limits(reports: &[LimitReport]) -> impl Iterator<Item = Alarm> {
     let broken = reports.iter().filter(|report| report.state == Judgement::Broken);
     broken.map(|report| Alarm {
@@ -72,8 +72,8 @@ pub(super) fn limits(reports: &[LimitReport]) -> impl Iterator<Item = Alarm> {
     })
 }
 
-/// Every hop whose work, or whose start after its caller's end, has become slower than its own past.
-/// Nothing is said of it when the last minute in which anything ran is no longer now (`at_ns`).
+/// Hops whose work, or whose start after the caller's end, has become slower than their own past.
+/// Empty when the last minute with traffic is no longer current (`at_ns`).
 pub(super) fn slow(history: &History, snapshot: &Snapshot, at_ns: i64) -> Vec<Alarm> {
     let minutes: Vec<(&Minute, &ByPath)> = history.minutes.iter().collect();
     let fresh = |minute: Minute| minute.end_ns().saturating_add(FRESH_NS) >= at_ns;
@@ -93,7 +93,7 @@ pub(super) fn slow(history: &History, snapshot: &Snapshot, at_ns: i64) -> Vec<Al
                 };
                 values.extend(value.map(|value| (**minute, value)));
             }
-            // Only what ran in the last minute is slow now.
+            // A hop can be slow now only if it ran in the last minute.
             if values.last().map(|(minute, _)| minute) != minutes.last().map(|(minute, _)| *minute)
             {
                 continue;
@@ -107,7 +107,7 @@ pub(super) fn slow(history: &History, snapshot: &Snapshot, at_ns: i64) -> Vec<Al
             let host = slow_host(snapshot, &class, part);
             let since_ns = without_gap(values.get(found.since..).unwrap_or_default());
             let alarm = alarm(&class, part, host, since_ns, found);
-            // The same class on several paths is said once: where it rose most.
+            // A class on several paths is reported once: where it rose most.
             let known = alarms.get(&(class.to_string(), part));
             if known.is_none_or(|known| known.value_ns < alarm.value_ns) {
                 alarms.insert((class.to_string(), part), alarm);
@@ -139,8 +139,7 @@ fn alarm(
     }
 }
 
-/// The beginning of the last of these minutes that follow each other: a minute in which nothing ran
-/// was not slow.
+/// Start of the last run of consecutive minutes: a minute without traffic was not slow.
 fn without_gap(minutes: &[(Minute, f64)]) -> i64 {
     let gap = minutes.windows(2).rposition(|pair| pair[0].0.0 + 1 != pair[1].0.0);
     minutes.get(gap.map_or(0, |gap| gap + 1)).map_or(0, |(minute, _)| begin_ns(*minute))
@@ -152,8 +151,8 @@ fn work(paths: &ByPath, path: &str) -> Option<f64> {
     median(rows, |row| &row.elapsed)
 }
 
-/// When a path's last class usually starts after its caller has ended: from the medians of both,
-/// not from pairs. Negative where it starts while its caller runs.
+/// Usual start of a path's last class after the end of its caller: from the medians of both, not
+/// from pairs. Negative where it starts while its caller runs.
 fn wait(paths: &ByPath, path: &str, parent: &str) -> Option<f64> {
     let rows = paths.get(path).filter(|rows| enough(rows))?;
     let above = paths.get(parent).filter(|rows| enough(rows))?;
@@ -165,8 +164,7 @@ fn enough(rows: &[super::history::PathMinute]) -> bool {
     rows.iter().map(|row| row.count).sum::<u64>() >= COUNT_MIN
 }
 
-/// The host whose transactions of a class stand out, or the only one; from the rows that are not
-/// sealed yet.
+/// The host whose transactions of a class stand out, or the only host. Uses the unsealed rows.
 fn slow_host(snapshot: &Snapshot, class: &ClassName, part: &str) -> Option<String> {
     let names = snapshot.names();
     let mut by_host: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
@@ -193,7 +191,7 @@ fn slow_host(snapshot: &Snapshot, class: &ClassName, part: &str) -> Option<Strin
 }
 
 /// Classes that ran in each of [`STEADY_MINUTES`] and have not run since; `seen`: those that ran in
-/// the window. Each is told for as long as the last hour holds those minutes.
+/// the window. Each is reported while the last hour contains those minutes.
 pub(super) fn silent(
     history: &History,
     seen: &BTreeSet<ClassName>,
@@ -232,8 +230,8 @@ pub(super) fn silent(
     missed.collect()
 }
 
-/// Whether a program with a ring still runs, as the end of a sentence. A source without a ring
-/// (OpenTelemetry, an agent's host) is not known to run.
+/// States whether a program with a ring still runs, as the end of a sentence. For a source without
+/// a ring (OpenTelemetry, an agent's host) this is unknown.
 fn programs(application: &str, processes: &[ProcessStatus]) -> &'static str {
     let mut own = processes.iter().filter(|process| process.application == application).peekable();
     match (own.peek().is_some(), own.any(|process| process.alive)) {
@@ -268,7 +266,7 @@ mod tests {
         History { minutes: minutes.collect(), ..History::default() }
     }
 
-    /// It used to be told for a minute, when everything had stopped.
+    /// Regression: the alarm used to last for only a minute when everything had stopped.
     #[test]
     fn a_class_that_has_ceased_stays_silent() {
         let ended = ProcessStatus { application: "A".into(), ..ProcessStatus::default() };

@@ -7,23 +7,23 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Minutes that are looked back.
+/// Length of the history.
 const MINUTES: i64 = 60;
-/// Paths that are followed in a minute; further ones are not watched.
+/// Paths that are followed in a minute; further ones are ignored.
 const PATHS_MAX: usize = 2_000;
 
 /// One path in one minute.
 #[derive(Clone, Debug)]
 pub(super) struct PathMinute {
     pub(super) class: ClassName,
-    /// Whether these rows know neither their root nor their path, as spans of OpenTelemetry.
+    /// True for rows without root and path, such as spans of OpenTelemetry.
     pub(super) foreign: bool,
     pub(super) count: u64,
     pub(super) elapsed: Buckets,
     pub(super) since_root: Buckets,
 }
 
-/// A histogram, as small as it may be.
+/// A compact histogram.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Buckets {
     counts: Box<[(u16, u64)]>,
@@ -42,8 +42,8 @@ impl Buckets {
         self.median_ns.map(|ns| ns as f64)
     }
 
-    /// How many values are above a limit: exact but for those in the limit's own bucket, which are
-    /// taken for good.
+    /// Count of values above a limit: exact but for those in the limit's own bucket, which count as
+    /// within it.
     pub(super) fn above(&self, limit_ns: u64) -> u64 {
         let own = chronoscope_statistics::bucket_index(limit_ns);
         let above = self.counts.iter().filter(|(bucket, _)| usize::from(*bucket) > own);
@@ -51,14 +51,14 @@ impl Buckets {
     }
 }
 
-/// A path's words, and what it was like in one minute.
+/// A path as text, and its statistics in one minute.
 type Sketch = Arc<Vec<(String, PathMinute)>>;
 
 /// Sketches of the last hour, read once: sealed files never change.
 #[derive(Debug, Default)]
 pub(super) struct Cache(Mutex<HashMap<PathBuf, Sketch>>);
 
-/// What is known of one minute.
+/// The paths of one minute.
 pub(super) type ByPath = BTreeMap<String, Vec<PathMinute>>;
 
 /// The last hour.
@@ -66,9 +66,9 @@ pub(super) type ByPath = BTreeMap<String, Vec<PathMinute>>;
 pub(super) struct History {
     /// By minute and path; several where a minute lies in several files.
     pub(super) minutes: BTreeMap<Minute, ByPath>,
-    /// The minute that has not ended, as far as it is known.
+    /// The current minute, as far as it is known.
     pub(super) running: ByPath,
-    /// Sketches that could not be read, in words.
+    /// Unreadable sketches, as text.
     pub(super) damage: Vec<String>,
 }
 
@@ -117,7 +117,7 @@ impl Cache {
         }
         let rows = read_sketch(segment)?.into_iter().take(PATHS_MAX).map(|row| {
             let class = ClassName { application: row.application, class: row.class };
-            // Foreign rows know no path: they are told apart by class.
+            // Foreign rows have no path: they are told apart by class.
             let foreign = row.path.is_empty();
             let path = if foreign { class.to_string() } else { row.path };
             let minute = PathMinute {
@@ -142,7 +142,7 @@ struct Sums {
     since_root: Histogram,
 }
 
-/// The rows that no segment holds yet, by minute and path.
+/// The unsealed rows by minute and path.
 fn unsealed(
     snapshot: &Snapshot,
     wanted: &dyn Fn(Minute) -> bool,
@@ -185,13 +185,13 @@ fn unsealed(
     sums.into_iter().map(|(minute, sums)| (minute, named(sums))).collect()
 }
 
-/// The median over several parts of a minute: that of the part with most rows, which are nearly
-/// always one.
+/// The median over several parts of a minute: that of the part with most rows, which is nearly
+/// always the only one.
 pub(super) fn median(parts: &[PathMinute], of: impl Fn(&PathMinute) -> &Buckets) -> Option<f64> {
     parts.iter().max_by_key(|part| part.count).and_then(|part| of(part).median_ns())
 }
 
-/// When a minute begins.
+/// Start of a minute.
 pub(super) const fn begin_ns(minute: Minute) -> i64 {
     minute.0.saturating_mul(MINUTE_NS)
 }

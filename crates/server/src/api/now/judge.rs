@@ -1,8 +1,8 @@
-//! How every limit stands: it holds, it is broken, or it cannot be said, and why.
+//! Judges each limit: it holds, it is broken, or it cannot be judged, with the reason.
 //!
-//! A limit is judged minute by minute, out of the minutes of the last hour. What was judged more
-//! than two minutes ago says nothing of now. Chains whose rows do not carry their root (spans of
-//! OpenTelemetry) are put together when somebody asks, and are not judged here.
+//! A limit is judged minute by minute over the last hour. A judgement older than two minutes says
+//! nothing about now. Chains whose rows do not carry their root (spans of OpenTelemetry) are
+//! assembled only on request, and are not judged here.
 
 use super::history::{ByPath, History, PathMinute, begin_ns};
 use crate::limits::Limit;
@@ -13,13 +13,13 @@ use serde::Serialize;
 use std::collections::HashMap;
 use utoipa::ToSchema;
 
-/// A minute that ended so long ago says nothing of now: two windows of a minute.
+/// Greatest age of a minute's end for a judgement about now: two windows of a minute.
 pub(super) const FRESH_NS: i64 = 2 * MINUTE_NS;
-/// How long after its end a row may need to be seen: a ring is drained within milliseconds, and the
-/// store is looked at once a second.
+/// Longest time from the end of a row until it is seen: a ring is drained within milliseconds, and
+/// the store is read once a second.
 const COLLECTED_WITHIN_NS: i64 = 5_000_000_000;
 
-/// What a limit is on.
+/// Quantity that a limit bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum LimitKind {
@@ -31,7 +31,7 @@ pub(crate) enum LimitKind {
     Arrivals,
 }
 
-/// How a limit stands.
+/// State of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Judgement {
@@ -39,38 +39,39 @@ pub(crate) enum Judgement {
     Holds,
     /// It does not hold in that minute.
     Broken,
-    /// It cannot be said whether it holds; `reason` says why.
+    /// It cannot be judged; `reason` gives the cause.
     NotJudged,
-    /// Nothing that it is on ran within the last hour.
+    /// There was no such traffic within the last hour.
     NoTraffic,
 }
 
-/// One limit of `--limits`, and how it stands.
+/// One limit of `--limits` and its state.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub(crate) struct LimitReport {
-    /// The class, or root and leaf, in words.
+    /// The class, or root and leaf, as text.
     pub(crate) what: String,
     pub(crate) kind: LimitKind,
     pub(crate) limit_ns: u64,
     pub(crate) state: Judgement,
-    /// UTC ns since 1970. `holds`, `broken`: the beginning of the first minute of those that were
-    /// judged so without a gap, at most an hour ago. `not_judged`: the end of the last judged minute,
-    /// or the beginning of the first minute whose rows cannot be judged. Null for `no_traffic`.
+    /// UTC ns since 1970. `holds`, `broken`: the beginning of the first minute of the uninterrupted
+    /// run with this judgement, at most an hour ago. `not_judged`: the end of the last judged
+    /// minute, or the beginning of the first minute whose rows cannot be judged. Null for
+    /// `no_traffic`.
     pub(crate) since_ns: Option<i64>,
     /// Transactions, chains or roots in the last judged minute.
     pub(crate) count: u64,
-    /// Those of them that took longer, or at least so many that did not arrive.
+    /// Transactions and chains above the limit, or the least number of roots that did not arrive.
     pub(crate) above: u64,
-    /// Roots that are too young to be judged and have no leaf yet, at least; null where arrivals are
-    /// not limited.
+    /// Least number of roots that are too young to be judged and have no leaf yet; null where
+    /// arrivals are not limited.
     pub(crate) in_flight: Option<u64>,
-    /// Why it is not judged; null where it is.
+    /// The reason for no judgement; null where there is one.
     pub(crate) reason: Option<String>,
     pub(crate) sentence: String,
 }
 
 impl Judgement {
-    /// All of them.
+    /// All variants.
     pub(crate) const ALL: [Self; 4] = [Self::Holds, Self::Broken, Self::NotJudged, Self::NoTraffic];
 
     /// Its name in JSON, metrics and the log.
@@ -95,7 +96,7 @@ impl LimitKind {
     }
 }
 
-/// The classes of paths, by their words.
+/// The classes of paths, keyed by the path's text.
 pub(super) struct Paths(HashMap<String, Vec<ClassName>>);
 
 impl Paths {
@@ -113,18 +114,19 @@ impl Paths {
     }
 }
 
-/// The last hour, and what is needed to judge it.
+/// The last hour, and the context for judging it.
 pub(super) struct Judge<'a> {
     pub(super) history: &'a History,
     pub(super) paths: &'a Paths,
-    /// The instant that is called now: UTC, nanoseconds since 1970.
+    /// The instant of the live view: UTC, nanoseconds since 1970.
     pub(super) at_ns: i64,
-    /// Up to when all rows are here that will come; `i64::MAX` where nobody collects.
+    /// Instant before which all rows have been collected; `i64::MAX` where there is no collector.
     pub(super) collected_ns: i64,
 }
 
 impl Judge<'_> {
-    /// How every limit stands. A limit with arrivals stands twice: for its chains, and for these.
+    /// State of every limit. A limit with arrivals has two entries: for its chains, and for the
+    /// arrivals.
     pub(super) fn reports(&self, limits: &[Limit]) -> Vec<LimitReport> {
         let kinds = |limit: &Limit| match (limit.is_of_chains(), limit.is_of_arrivals()) {
             (false, _) => &[LimitKind::Class][..],
@@ -177,7 +179,7 @@ impl Judge<'_> {
         }
     }
 
-    /// The minutes in which there was something to judge, oldest first.
+    /// The minutes with something to judge, oldest first.
     fn judged(&self, limit: &Limit, kind: LimitKind) -> Vec<(Minute, Verdict)> {
         let minutes = self.history.minutes.iter();
         let judged = minutes.filter_map(|(minute, paths)| match kind {
@@ -190,7 +192,7 @@ impl Judge<'_> {
         judged.filter(|(_, verdict)| verdict.count > 0).collect()
     }
 
-    /// How long transactions or chains took in a minute.
+    /// Durations of a minute against the limit.
     fn took(&self, paths: &ByPath, limit: &Limit) -> Verdict {
         let (mut count, mut above) = (0, 0);
         for (path, rows) in paths {
@@ -208,14 +210,14 @@ impl Judge<'_> {
         verdict(limit, count, above)
     }
 
-    /// Whether all leaves within the limit of a minute's roots have been collected.
+    /// True when all leaves within the limit of a minute's roots have been collected.
     fn is_ripe(&self, minute: Minute, limit: &Limit) -> bool {
         minute.end_ns().saturating_add(waits_ns(limit)) <= self.collected_ns
     }
 
-    /// How many roots started in a minute and have ended, and how many leaves of theirs ended within
-    /// the limit: native rows lie in the minute of their root's start. A root with several leaves
-    /// makes up for others that have none, so that the difference is the least that is missing.
+    /// Roots that started in a minute and have ended, and their leaves that ended within the limit:
+    /// native rows lie in the minute of their root's start. A root with several leaves makes up for
+    /// others without one, so the difference is a lower bound of the missing roots.
     fn arrived(&self, paths: &ByPath, limit: &Limit) -> (u64, u64) {
         let (mut roots, mut arrived) = (0, 0);
         for (path, rows) in paths {
@@ -244,7 +246,7 @@ impl Judge<'_> {
         open.map(|(roots, arrived)| roots.saturating_sub(arrived)).sum()
     }
 
-    /// The rows of a limit's root or leaf that do not know their chain's root, where there are any.
+    /// The rows of a limit's root or leaf that lack their chain's root, where there are any.
     fn foreign(&self, limit: &Limit) -> Option<Foreign> {
         let ended = self.history.minutes.iter().map(|(minute, paths)| (*minute, paths));
         let running = (Minute::of(self.at_ns), &self.history.running);
@@ -267,12 +269,12 @@ impl Judge<'_> {
     }
 }
 
-/// Rows that cannot be judged as they come.
+/// Rows that cannot be judged because they lack their chain's root.
 struct Foreign {
-    /// Which end of the chain they are.
+    /// Their end of the chain: root or leaf.
     end: &'static str,
     class: ClassName,
-    /// The first minute that has some, within the last hour.
+    /// The first minute of the last hour that has such rows.
     first: Minute,
     last: Minute,
 }
@@ -288,7 +290,7 @@ impl Foreign {
     }
 }
 
-/// How long after a minute all leaves within the limit have been collected.
+/// Time after a minute until all leaves within the limit have been collected.
 fn waits_ns(limit: &Limit) -> i64 {
     i64::try_from(limit.limit_ns).unwrap_or(i64::MAX).saturating_add(COLLECTED_WITHIN_NS)
 }
@@ -303,7 +305,7 @@ fn verdict(limit: &Limit, count: u64, above: u64) -> Verdict {
     }
 }
 
-/// The beginning of the last minutes in a row, without a gap, that were all judged as the last one.
+/// Start of the last uninterrupted run of minutes with the same judgement.
 fn since_ns(judged: &[(Minute, Verdict)]) -> i64 {
     let mut backwards = judged.iter().rev();
     let Some((last, verdict)) = backwards.next() else { return 0 };
@@ -341,7 +343,7 @@ fn sentence(
     }
 }
 
-/// A duration in words.
+/// A duration as text.
 pub(super) fn words(ns: f64) -> String {
     match ns.abs() {
         size if size < 1e3 => format!("{ns:.0} ns"),
