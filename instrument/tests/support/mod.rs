@@ -32,7 +32,7 @@ impl Arm4 {
     }
 }
 
-/// The library that cargo has built for this test, in a folder with the headers; once a program.
+/// The library that cargo has built for this test, in a folder with the headers; once a test file.
 pub fn arm4() -> &'static Arm4 {
     static ARM4: OnceLock<Arm4> = OnceLock::new();
     ARM4.get_or_init(|| {
@@ -48,18 +48,40 @@ pub fn arm4() -> &'static Arm4 {
         let place = deps.parent().unwrap().join("instrument-tests").join(name);
         fs::create_dir_all(place.join("include")).unwrap();
         fs::create_dir_all(place.join("lib")).unwrap();
+        let _turn = turn(&place);
         for header in fs::read_dir(root().join("crates/arm4/include")).unwrap() {
             let header = header.unwrap();
-            fs::copy(header.path(), place.join("include").join(header.file_name())).unwrap();
+            install(&header.path(), &place.join("include").join(header.file_name()));
         }
-        fs::copy(library, place.join("lib/libarm4.so")).unwrap();
+        install(&library, &place.join("lib/libarm4.so"));
         Arm4(place)
     })
+}
+
+/// Tests of one file are processes that run at the same time and share a folder: one builds in it
+/// while the others wait.
+fn turn(place: &Path) -> fs::File {
+    let lock = fs::File::create(place.join("lock")).unwrap();
+    lock.lock().unwrap();
+    lock
+}
+
+/// Copies a file that another program may have loaded: what is the same stays, what differs gets a
+/// file of its own.
+fn install(from: &Path, to: &Path) {
+    let content = fs::read(from).unwrap();
+    if fs::read(to).is_ok_and(|there| there == content) {
+        return;
+    }
+    let new = to.with_extension("new");
+    fs::write(&new, content).unwrap();
+    fs::rename(new, to).unwrap();
 }
 
 /// Builds one target of `instrument/Makefile` with gcc; returns the folder of the results.
 pub fn instrument(target: &str) -> PathBuf {
     let out = arm4().0.join(target);
+    let _turn = turn(&arm4().0);
     let mut make = Command::new("make");
     make.arg("-s").arg("-C").arg(root().join("instrument")).arg(target);
     make.arg(format!("ARM4={}", arm4().0.display())).arg(format!("OUT={}", out.display()));
