@@ -1,4 +1,4 @@
-//! What a packet costs between its parser and its filters: q construct (with the parser, which it
+//! Benchmark of a packet's cost between parser and filters: q construct (with the parser that it
 //! needs), duplicate check, last position.
 //!
 //! `cargo bench -p chronoscope-aprs --bench dupes`. The tables are as full as after 30 s at 1000,

@@ -1,9 +1,9 @@
-//! What a packet costs in the engine, sockets not counted: parsed, checked, filtered, handed out.
+//! Benchmark of a packet's cost in the engine, without sockets: parse, check, filter, deliver.
 //!
-//! `cargo bench -p chronoscope-aprs --bench engine`. Ten packets arrive every 10 ms (1000 a
-//! second) for ten seconds of the engine's clock; writes go nowhere. CPU time of this thread, the
-//! best of three runs; the second half of the table is with the recorder on, and its last column
-//! what recording is of a processor.
+//! `cargo bench -p chronoscope-aprs --bench engine`. Ten packets arrive every 10 ms (1000 a second)
+//! for ten seconds of the engine's clock; writes are discarded. CPU time of this thread, the best
+//! of three runs. The second half of the table is with the recorder on; its last column is the
+//! recorder's share of a processor.
 
 use chronoscope_aprs::callsign::Callsign;
 use chronoscope_aprs::config::{Config, Listener, PortKind, Protocol};

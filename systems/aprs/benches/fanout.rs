@@ -1,5 +1,5 @@
-//! What the engine spends on a packet and on each delivery, without sockets: reading, q construct,
-//! duplicate check, filters, and the gathering of what waits for a client into one write.
+//! Benchmark of the engine's cost per packet and per delivery, without sockets: reading, q
+//! construct, duplicate check, filters, and gathering a client's packets into one write.
 //!
 //! `cargo bench -p chronoscope-aprs --bench fanout`. One worker, 1000 packets/s of virtual time for
 //! ten seconds, from one igate of the server, read as they come; writes take everything. What the

@@ -1,4 +1,4 @@
-//! What it costs to find the clients of a packet: the index beside the walk over all clients.
+//! Benchmark of finding the clients of a packet: the index beside a walk over all clients.
 //!
 //! `cargo bench -p chronoscope-aprs --bench filter [CLIENTS...]`. Filters as clients of APRS-IS
 //! have them: by first letter r 55 %, a 23 %, b 8 %, p 8 %, t 6 %, a fifth of them with up to four
@@ -113,7 +113,7 @@ fn measure(clients: &[IndexedClient], packets: &[(Packet, Facts)]) {
     );
 }
 
-/// Nobody's place is asked for: no filter here is about a station.
+/// A context without positions: no filter here refers to a station.
 struct Nobody;
 
 impl Context for Nobody {
@@ -132,7 +132,7 @@ fn ns(run: impl FnOnce()) -> f64 {
     (clock::thread_cpu_ns() - start) as f64
 }
 
-/// What the process has in memory; 0 where the system does not say.
+/// Resident memory of the process in bytes; 0 where the system does not report it.
 fn resident_bytes() -> f64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     statm.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0.0) * 4096.0

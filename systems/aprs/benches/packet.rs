@@ -1,4 +1,4 @@
-//! What it takes to take a packet apart, classify it and put it together for sending.
+//! Benchmark of parsing, classifying and rebuilding a packet for sending.
 //!
 //! `cargo bench -p chronoscope-aprs --bench packet`. CPU time of the thread; the mix is that of
 //! APRS-IS: positions as text, compressed and of trackers, objects, weather, telemetry, messages,

@@ -113,10 +113,10 @@ pub enum Command {
     },
 }
 
-/// Where the log goes.
+/// Destination of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
-    /// Nowhere.
+    /// No log is written.
     None,
     /// Standard error.
     Stderr,
@@ -160,7 +160,7 @@ fn destination(text: &str) -> Result<Destination, String> {
 }
 
 impl Args {
-    /// What this instance is called.
+    /// Name of this instance: in log and pid file names, and in syslog.
     pub fn instance(&self) -> String {
         let started_as = || {
             let program = std::env::args_os().next()?;

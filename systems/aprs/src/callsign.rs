@@ -23,12 +23,12 @@ impl Callsign {
         (len > 0).then_some(Self { bytes, len })
     }
 
-    /// The octets.
+    /// The callsign as octets.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
     }
 
-    /// What is before the SSID: all octets where there is none.
+    /// The part before the SSID; the whole callsign where there is no SSID.
     pub fn base(&self) -> &[u8] {
         let bytes = self.as_bytes();
         bytes.iter().position(|octet| *octet == b'-').map_or(bytes, |at| &bytes[..at])

@@ -1,14 +1,14 @@
-//! Which packets are new: the duplicate check, and the forms in which broken programs send a
-//! packet again.
+//! Duplicate check: finds packets that were seen before, also in the forms in which broken programs
+//! repeat them.
 //!
 //! Two packets are the same when source callsign, destination callsign without its SSID and
 //! payload are equal octet by octet; the path does not matter
 //! (<http://www.aprs-is.net/APRSServers.aspx>, 30 s). A packet that is let through is remembered in
 //! its own form and in those that gateways and terminals are known to make of it ([`DupeKind`]), so
 //! that the packet is let through once and its mangled copies are not. The other way round a
-//! mangled copy that comes first does not stop the packet itself: only what was received is
-//! compared, never a cleaned form of it. Which forms, in which order, and that a form which comes up
-//! again is remembered for another window is what aprsc does (`src/dupecheck.c`).
+//! mangled copy that comes first does not stop the packet itself: only the received form is
+//! compared, never a cleaned one. The forms, their order, and the rule that a repeated form is
+//! remembered for another window are those of aprsc (`src/dupecheck.c`).
 //!
 //! Neither the packets nor their forms are kept: a form is a table key of 64 bits and 60 bits more,
 //! from two hashes with seeds of the server's own. With `n` forms in the table, a new packet is
@@ -19,8 +19,8 @@
 //! forgets more forms than it can add, so the table never has to be walked; it is moved as a whole
 //! only when it doubles.
 //!
-//! Not here: packets whose source is logged in elsewhere on this server go to duplicate feeds as
-//! well, but it is the engine that knows logins.
+//! Not here: packets whose source is logged in elsewhere on this server also go to duplicate feeds,
+//! but only the engine knows the logins.
 
 use crate::packet::Packet;
 use foldhash::quality::FixedState;
@@ -37,31 +37,31 @@ const FORGOTTEN_MAX: usize = 2 * DupeKind::COUNT;
 /// Bits of a form's identity that hold its kind.
 const KIND_BITS: u64 = 0xf;
 
-/// Which form of an earlier packet a duplicate has.
+/// Relation of a duplicate to the earlier packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum DupeKind {
-    /// The packet as it was.
+    /// The packet is unchanged.
     Exact,
     /// Without the spaces at its end.
     SpaceTrim,
     /// Octets of 128 and above are missing.
     Strip8bit,
-    /// Octets of 128 and above came without their highest bit.
+    /// Octets of 128 and above have lost their highest bit.
     Clear8bit,
-    /// Octets of 128 and above came as spaces.
+    /// Octets of 128 and above were replaced by spaces.
     Spaced8bit,
     /// Octets in [1, 31] are missing.
     LowStrip,
-    /// Octets in [1, 31] came as spaces.
+    /// Octets in [1, 31] were replaced by spaces.
     LowSpaced,
     /// Octets of 127 are missing.
     DelStrip,
-    /// Octets of 127 came as spaces.
+    /// Octets of 127 were replaced by spaces.
     DelSpaced,
 }
 
 impl DupeKind {
-    /// How many there are.
+    /// Number of kinds.
     pub const COUNT: usize = 9;
 
     /// All of them, in the order of aprsc's counters.
@@ -92,7 +92,7 @@ impl DupeKind {
         }
     }
 
-    /// Its place in [`DupeKind::ALL`], in [0, 8].
+    /// Index in [`DupeKind::ALL`], in [0, 8].
     pub const fn index(self) -> usize {
         self as usize
     }
@@ -105,7 +105,7 @@ struct Form {
     key: u64,
     /// Second hash in the upper 60 bits, index of the kind below.
     check: u64,
-    /// When it was last let through or made.
+    /// Time when the form was last passed or made.
     at_ns: u64,
 }
 
@@ -117,14 +117,15 @@ pub struct Dupes {
     checks: FixedState,
     window_ns: u64,
     forms: HashTable<Form>,
-    /// Keys in the order of their times; a form that came up again is in here once more.
+    /// Keys in the order of their times; a form that was repeated is in here once more.
     queue: VecDeque<(u64, u64)>,
     found: [u64; DupeKind::COUNT],
     passed: u64,
     forgotten_early: u64,
 }
 
-/// What [`Dupes::save`] gives: times are ages, so that another process can go on with it.
+/// Saved state of [`Dupes::save`]. Times are ages, because the other process has another clock
+/// origin.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct SavedDupes {
     seed: u64,
@@ -193,27 +194,27 @@ impl Dupes {
         }
     }
 
-    /// How many duplicates of each kind were found since the start, by [`DupeKind::index`].
+    /// Number of duplicates of each kind since the start, by [`DupeKind::index`].
     pub fn found(&self) -> &[u64; DupeKind::COUNT] {
         &self.found
     }
 
-    /// How many packets were new since the start.
+    /// Number of new packets since the start.
     pub fn passed(&self) -> u64 {
         self.passed
     }
 
-    /// How many forms are remembered.
+    /// Number of remembered forms.
     pub fn len(&self) -> usize {
         self.forms.len()
     }
 
-    /// Nothing is remembered.
+    /// Whether no form is remembered.
     pub fn is_empty(&self) -> bool {
         self.forms.is_empty()
     }
 
-    /// How many forms were forgotten before their time, because there were too many.
+    /// Number of forms that were removed before their time because the table was full.
     pub fn forgotten_early(&self) -> u64 {
         self.forgotten_early
     }
@@ -223,7 +224,7 @@ impl Dupes {
         self.forms.allocation_size() + self.queue.capacity() * size_of::<(u64, u64)>()
     }
 
-    /// Everything, for another process on the same host.
+    /// Saves all forms for another process on the same host.
     pub fn save(&self, now_ns: u64) -> SavedDupes {
         let mut forms: Vec<_> = self
             .forms
@@ -298,7 +299,8 @@ impl Dupes {
         }
     }
 
-    /// Whether a form went: it stays where it came up again since.
+    /// Removes the oldest entry of the queue. Returns whether a form was forgotten: one that was
+    /// repeated since stays.
     fn forget_oldest(&mut self) -> bool {
         let Some((key, at_ns)) = self.queue.pop_front() else { return false };
         self.forms

@@ -1,4 +1,4 @@
-//! Which stations a client hears, so that messages for them go to it.
+//! Stations that a client hears: messages for them are sent to it.
 //!
 //! A gateway that hears a station can give it messages over the air: a message goes to every client
 //! of a filtered port that sent something of its addressee within the last 3 hours. After such a
@@ -8,21 +8,21 @@
 //! Source: <http://www.aprs-is.net/IGating.aspx>; the times are aprsc's. Callsigns are compared
 //! without regard to case here, as aprsc does.
 //!
-//! Costs nothing for a client that sends nothing; bounded for one that sends everything.
+//! No cost for a client that sends nothing; bounded for one that sends everything.
 
 use crate::callsign::Callsign;
 use crate::packet::{Packet, Types};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
-/// How long a station counts as heard, in nanoseconds.
+/// Time for which a station counts as heard, in nanoseconds.
 pub const HEARD_NS: u64 = 3 * 3600 * 1_000_000_000;
-/// How long after a message the sender's position is sent, in nanoseconds.
+/// Time after a message within which the sender's position is sent, in nanoseconds.
 pub const COURTESY_NS: u64 = 30 * 60 * 1_000_000_000;
 /// Most stations in a list; beyond it the half that was heard longer ago is forgotten.
 const STATIONS_MAX: usize = 8192;
 
-/// What one client hears, and to whom it owes a position.
+/// Stations that one client hears, and senders whose courtesy position is due.
 #[derive(Clone, Debug)]
 pub struct Heard {
     stations: Stations,
@@ -32,14 +32,14 @@ pub struct Heard {
 /// A [`Heard`] in a form that another process understands: callsigns and ages in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct SavedHeard {
-    /// Whom the client hears.
+    /// Stations that the client hears.
     pub stations: Vec<(String, u64)>,
-    /// Whose message went to the client, and whose position did not yet.
+    /// Senders of messages that went to the client, whose position was not sent yet.
     pub courtesy: Vec<(String, u64)>,
 }
 
 impl Heard {
-    /// Nothing was heard. `seed` makes the hashes this server's own.
+    /// Makes an empty set. `seed` makes the hashes this server's own.
     pub fn new(seed: u64) -> Self {
         Self { stations: Stations::new(seed, HEARD_NS), courtesy: Stations::new(seed, COURTESY_NS) }
     }
@@ -71,23 +71,23 @@ impl Heard {
             || (came_by_internet(packet) && self.hears(packet.source(), now_ns))
     }
 
-    /// How many stations the client hears, and to how many it owes a position.
+    /// Number of stations that the client hears, and of courtesy positions that are due.
     pub fn len(&self) -> (usize, usize) {
         (self.stations.since_ns.len(), self.courtesy.since_ns.len())
     }
 
-    /// Neither.
+    /// Whether both numbers are 0.
     pub fn is_empty(&self) -> bool {
         self.len() == (0, 0)
     }
 
-    /// Forgets what is too old: once in a while, so that memory comes back.
+    /// Removes expired entries. To be called from time to time, to release memory.
     pub fn expire(&mut self, now_ns: u64) {
         self.stations.expire(now_ns);
         self.courtesy.expire(now_ns);
     }
 
-    /// Everything, for another process.
+    /// Saves all entries for another process.
     pub fn save(&self, now_ns: u64) -> SavedHeard {
         SavedHeard { stations: self.stations.save(now_ns), courtesy: self.courtesy.save(now_ns) }
     }
@@ -148,7 +148,7 @@ impl Stations {
         self.since_ns.shrink_to(self.since_ns.len());
     }
 
-    /// Forgets what is too old, and where that is not enough, the older half.
+    /// Removes expired entries, and the older half if that is not enough.
     fn make_room(&mut self, now_ns: u64) {
         self.since_ns.retain(|_, since_ns| now_ns.saturating_sub(*since_ns) <= self.keep_ns);
         if self.since_ns.len() < STATIONS_MAX {

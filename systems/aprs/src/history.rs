@@ -1,4 +1,4 @@
-//! Where every station, object and item was last heard to be, for a day.
+//! Position history: the last reported position of every station, object and item, for a day.
 //!
 //! Filters ask: `m` and `f` where the client or its friend is, `t/…/call/km` where a station is. A
 //! packet with a position says it of its source (a third-party packet of the station in it), and one
@@ -17,7 +17,7 @@ use std::hash::{BuildHasher, Hasher};
 
 /// Names remembered at most, by default: five times those of the whole of APRS-IS in a day.
 pub const NAMES_MAX: usize = 500_000;
-/// No node.
+/// Index that stands for no node.
 const NONE: u32 = u32::MAX;
 
 /// A place that changed.
@@ -25,7 +25,7 @@ const NONE: u32 = u32::MAX;
 pub struct Moved {
     /// Station, object or item.
     pub name: Callsign,
-    /// Where it is now; `None` where it is not known any more.
+    /// Present position; `None` where it is not known.
     pub position: Option<Position>,
 }
 
@@ -62,7 +62,7 @@ pub struct SavedPosition {
     pub latitude: f32,
     /// Degrees, east positive.
     pub longitude: f32,
-    /// How long ago it was heard, in nanoseconds.
+    /// Age of the last report, in nanoseconds.
     pub age_ns: u64,
 }
 
@@ -82,21 +82,21 @@ impl History {
         }
     }
 
-    /// Where `name` was last heard to be.
+    /// Last reported position of `name`.
     pub fn get(&self, name: &[u8]) -> Option<Position> {
         let hash = self.hash_of(name);
         let at = self.index.find(hash, |at| self.is_of(*at, name))?;
         Some(self.node(*at).position)
     }
 
-    /// Learns from a packet that is not a duplicate, at `now_ns` of the monotonic clock. Says what
-    /// is elsewhere than before; that the same position was heard again is no change.
+    /// Updates the history from a packet that is not a duplicate, at `now_ns` of the monotonic
+    /// clock. Returns the change of position; a repeated position is no change.
     pub fn record(&mut self, packet: &Packet, now_ns: u64) -> Option<Moved> {
         let (name, position) = tells(packet)?;
         self.set(name, position, now_ns)
     }
 
-    /// Says where `name` is, or that it is nowhere any more.
+    /// Sets or removes the position of `name`.
     pub fn set(
         &mut self,
         name: Callsign,
@@ -111,8 +111,8 @@ impl History {
         (before != position).then_some(Moved { name, position })
     }
 
-    /// Forgets names that were not heard for too long, `count_max` of them at most, and says which.
-    /// Nothing else looks at the time: call it once a second with more than can come in a second.
+    /// Removes at most `count_max` expired names, and reports each. Only this call looks at the
+    /// time: call it once a second with more than can arrive in a second.
     pub fn expire(&mut self, now_ns: u64, count_max: usize, mut forgotten: impl FnMut(Callsign)) {
         for _ in 0..count_max {
             let Some(node) = self.nodes.get(self.oldest as usize).copied() else { return };
@@ -124,12 +124,12 @@ impl History {
         }
     }
 
-    /// How long a position is known, in nanoseconds, from now on.
+    /// Sets the time for which a position is remembered, in nanoseconds.
     pub fn keep_for(&mut self, keep_ns: u64) {
         self.keep_ns = keep_ns;
     }
 
-    /// How many names are known.
+    /// Number of names.
     pub fn len(&self) -> usize {
         self.index.len()
     }
@@ -139,7 +139,8 @@ impl History {
         self.index.is_empty()
     }
 
-    /// Everything, for another process: whoever was not heard for longest comes first.
+    /// Saves all positions for another process; the name that was not heard for longest comes
+    /// first.
     pub fn save(&self, now_ns: u64) -> Vec<SavedPosition> {
         let mut saved = Vec::with_capacity(self.len());
         let mut at = self.oldest;
@@ -216,7 +217,7 @@ impl History {
             return at;
         }
         self.nodes.push(node);
-        // `names_max` is at most `NONE`, so that every index is below it.
+        // `names_max` is at most `NONE`, which keeps every index below it.
         u32::try_from(self.nodes.len() - 1).unwrap_or(NONE - 1)
     }
 
@@ -270,7 +271,7 @@ fn hash_with(state: &FixedState, name: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Of whom a packet says where it is, and where; `None` for where: it is dead.
+/// Name whose position a packet reports, and the position; `None` for a killed object or item.
 fn tells(packet: &Packet) -> Option<(Callsign, Option<Position>)> {
     let position = packet.position?;
     let name = Callsign::new(packet.subject())?;

@@ -1,4 +1,4 @@
-//! How a packet came onto APRS-IS: the q construct, which servers put at the end of its path.
+//! q construct: how a packet came onto APRS-IS. Servers put it at the end of the packet's path.
 //!
 //! The rules are those of <http://www.aprs-is.net/qalgorithm.aspx> (June 1, 2012) as aprsc 2.1
 //! applies them (`src/parse_qc.c` and its tests `20qconstr` to `24qconstr`). Where the two differ,
@@ -6,18 +6,18 @@
 //! What is here and in neither: a packet of an uplink never becomes `qAC` of this server, even where
 //! its source is the uplink's own callsign.
 //!
-//! Not here: whether the path's elements may be in a path (the packet's parser says so), and whether
-//! the packet still fits 512 octets with its new path (the packet's builder).
+//! Not here: whether the path's elements are valid (the packet's parser checks it), and whether the
+//! packet still fits 512 octets with its new path (the packet's builder).
 
 use crate::callsign::Callsign;
 use crate::packet::{DropReason, Parsed};
 use smallvec::SmallVec;
 use std::net::IpAddr;
 
-/// A path as it goes out: without the comma after the destination, with the q construct.
+/// An outgoing path: without the comma after the destination, with the q construct.
 pub type Path = SmallVec<[u8; 128]>;
 
-/// What kind of connection a packet came from.
+/// Kind of connection that a packet came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Via {
     /// A client of a port in both directions, by TCP, SCTP, WebSocket or its own datagrams.
@@ -34,18 +34,18 @@ pub enum Via {
     Peer,
 }
 
-/// All that the rules ask about how a packet came.
+/// Facts about the arrival of a packet that the rules need.
 #[derive(Clone, Copy)]
 pub struct Arrival<'a> {
     /// This server's callsign.
     pub server: Callsign,
-    /// What kind of connection it is.
+    /// Kind of connection.
     pub via: Via,
     /// The client's login; the callsign of the server at the other end of an uplink, or of the peer.
     pub login: Callsign,
     /// The client showed that the callsign is its own.
     pub verified: bool,
-    /// Where the other end is.
+    /// Address of the other side.
     pub remote: IpAddr,
     /// The letter of the protocol in the q constructs that this server makes: `A` on APRS-IS.
     pub q_protocol: u8,
@@ -58,10 +58,10 @@ pub struct Arrival<'a> {
     pub is_other_verified_login: &'a dyn Fn(&[u8]) -> bool,
 }
 
-/// The path that `parsed` goes on with.
+/// The outgoing path of `parsed`.
 ///
 /// # Errors
-/// Why the packet is to be dropped: `Unverified`, `QProtocol`, or one of the other reasons whose
+/// The reason to drop the packet: `Unverified`, `QProtocol`, or one of the other reasons whose
 /// names begin with `Q`; `NoQConstruct` for a peer's packet without one.
 pub fn process(parsed: &Parsed<'_>, arrival: &Arrival<'_>) -> Result<Path, DropReason> {
     let own = parsed.source == arrival.login.as_bytes();
@@ -80,9 +80,9 @@ impl Via {
     }
 }
 
-/// A path as it came.
+/// A path as received, in its parts.
 struct Split<'a> {
-    /// What is before the q construct; all where there is none.
+    /// The part before the q construct; all where there is none.
     digis: &'a [u8],
     /// The q construct, if it is one.
     q: Option<Q<'a>>,
@@ -119,8 +119,8 @@ impl<'a> Split<'a> {
         Self { digis: path, q: None }
     }
 
-    /// Of a path that ends in `,VIACALL,I`: what is before VIACALL, and VIACALL. `None` where it
-    /// ends otherwise, `Some(None)` where `I` is all.
+    /// Splits a path that ends in `,VIACALL,I`: the part before VIACALL, and VIACALL. `None` where
+    /// it ends otherwise, `Some(None)` where `I` is all.
     fn old_gate(&self) -> Option<Option<(&'a [u8], &'a [u8])>> {
         if self.digis == b"I" {
             return Some(None);

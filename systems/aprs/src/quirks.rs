@@ -1,10 +1,10 @@
-//! What programs that nobody maintains any more need of a server.
+//! Workarounds for faults of programs that are no longer maintained.
 //!
-//! A program says its name at login. Four of them send blanks and NULs where none may be; their
-//! packets are repaired before they are parsed. One never reads what it is sent, so that it would be
-//! cut as a slow reader: it is sent nothing. Which programs, and what is repaired, is what aprsc
-//! does (`src/login.c`, `src/incoming.c`, `tests/t/12quirks-mode.t`). The directive `QuirksMode`
-//! has every client's packets repaired.
+//! A program gives its name at login. Four programs send blanks and NULs where none may be; their
+//! packets are repaired before they are parsed. One never reads its input and would be cut as a
+//! slow reader: nothing is sent to it. The programs and the repairs are those of aprsc
+//! (`src/login.c`, `src/incoming.c`, `tests/t/12quirks-mode.t`). The directive `QuirksMode` has
+//! every client's packets repaired.
 
 use crate::packet::DropReason;
 
@@ -14,16 +14,16 @@ const REPAIRED: [&str; 4] = ["HR-IXPWIND", "HR-IXP-WIND", "IXP-WIND", "Oww/"];
 /// Beginnings of the names of programs that never read.
 const NOT_READING: [&str; 1] = ["GW1000"];
 
-/// How a client is treated.
+/// Treatment of a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Quirks {
-    /// Its packets go through [`repair`] first.
+    /// Whether its packets go through [`repair`] first.
     pub repair: bool,
-    /// No packet is sent to it: only what the server itself says.
+    /// Whether packets are not sent to it; it gets lines of the server itself only.
     pub sends_only: bool,
 }
 
-/// How clients with the program `application` are treated, by the word after `vers` in the login.
+/// Treatment of clients with the program `application`, the word after `vers` in the login.
 pub fn of(application: &str) -> Quirks {
     let begins_with = |names: &[&str]| names.iter().any(|name| application.starts_with(name));
     Quirks { repair: begins_with(&REPAIRED), sends_only: begins_with(&NOT_READING) }

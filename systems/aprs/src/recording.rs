@@ -19,7 +19,7 @@ static WRITE_UDP: Class = class!("Write UDP");
 
 static ON: AtomicBool = AtomicBool::new(false);
 
-/// What the server calls itself when it measures.
+/// Name of the application in recordings.
 pub const APPLICATION: &str = "aprs-server";
 
 /// Begins to record, where the environment does not forbid it. Once, first in `main`, or again
@@ -65,7 +65,7 @@ pub fn dupe_check(trace: &Trace) -> Doing {
     Doing(trace.0.as_deref().map(|parent| DUPE_CHECK.begin_with(parent)))
 }
 
-/// It is found out who gets a packet.
+/// Action: the clients of a packet are found.
 pub fn filter(trace: &Trace) -> Doing {
     Doing(trace.0.as_deref().map(|parent| FILTER.begin_with(parent)))
 }
@@ -73,9 +73,9 @@ pub fn filter(trace: &Trace) -> Doing {
 /// Clients that are written to in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientClass {
-    /// All packets.
+    /// Clients that get all packets.
     FullFeed,
-    /// Those that a filter passes.
+    /// Clients that get the packets that a filter passes.
     Filtered,
     /// Servers above this one.
     Uplink,
@@ -90,7 +90,8 @@ pub enum ClientClass {
 pub struct Writes(VecDeque<(u64, Started)>);
 
 impl Writes {
-    /// A packet waits for a class of clients, all of which have got it after tick `by`.
+    /// Action: a packet waits for a class of clients, all of which have received it after tick
+    /// `by`.
     pub fn wait(&mut self, trace: &Trace, class: ClientClass, by: u64) {
         if let Some(parent) = trace.0.as_deref() {
             self.0.push_back((by, class_of(class).start_with(parent)));

@@ -1,5 +1,5 @@
-//! What the server knows about itself, as plain data: filled by the engine and the sockets, shown
-//! by [`http`](crate::http).
+//! Status of the server as plain data: filled by the engine and the sockets, shown by
+//! [`http`](crate::http).
 //!
 //! All counts begin at the server's start and go on across a live upgrade. All ages and intervals
 //! are of the monotonic clock; what is shown to people is UTC.
@@ -20,9 +20,9 @@ pub struct Traffic {
     pub packets_rx: u64,
     /// Packets sent.
     pub packets_tx: u64,
-    /// Of those received: duplicates.
+    /// Packets received that were duplicates.
     pub duplicates: u64,
-    /// Of those received: dropped for a reason other than being a duplicate.
+    /// Packets received that were dropped for another reason.
     pub dropped: u64,
     /// `dropped` by reason, in the order of `DropReason::ALL`; may be shorter, where the rest is 0.
     pub drops: Vec<u64>,
@@ -58,9 +58,9 @@ impl Traffic {
 /// All counters of a server at one instant. Clients are not in here: they are asked of each worker.
 #[derive(Clone, Debug)]
 pub struct StatusSnapshot {
-    /// When this was.
+    /// Time of the snapshot.
     pub now: Now,
-    /// When the server started; a live upgrade is not a start.
+    /// Start of the server; a live upgrade is not a start.
     pub started: Now,
     /// Clients connected now, uplinks and peers not counted.
     pub clients: u64,
@@ -74,7 +74,7 @@ pub struct StatusSnapshot {
     pub tcp: Traffic,
     /// Over UDP, clients and peers.
     pub udp: Traffic,
-    /// Over SCTP.
+    /// Traffic over SCTP.
     pub sctp: Traffic,
     /// The ports, in the configuration's order.
     pub listeners: Vec<ListenerStatus>,
@@ -82,41 +82,41 @@ pub struct StatusSnapshot {
     pub uplinks: Vec<UplinkStatus>,
     /// The duplicate check.
     pub dupes: DupeStatus,
-    /// Last positions.
+    /// Table of last positions.
     pub history: HistoryStatus,
-    /// What memory is used for.
+    /// Memory by table.
     pub memory: Vec<MemoryUse>,
-    /// What is not as it should be.
+    /// Current faults.
     pub faults: Vec<Fault>,
 }
 
-/// A port.
+/// Status of a port.
 #[derive(Clone, Debug)]
 pub struct ListenerStatus {
-    /// As configured.
+    /// Port as configured.
     pub listener: Arc<Listener>,
-    /// Where it really listens: the kernel chose the port where the configuration says 0.
+    /// Actual address: the kernel chose the port where the configuration has 0.
     pub address: SocketAddr,
-    /// Clients now.
+    /// Clients connected now.
     pub clients: u64,
     /// Most clients at a time so far.
     pub clients_peak: u64,
     /// Connections accepted.
     pub connects: u64,
-    /// What went over it.
+    /// Traffic of the port.
     pub traffic: Traffic,
 }
 
 /// An uplink of the configuration.
 #[derive(Clone, Debug)]
 pub struct UplinkStatus {
-    /// As configured.
+    /// Uplink as configured.
     pub uplink: Arc<Uplink>,
-    /// Its connection, where there is one.
+    /// Connection of the uplink, where there is one.
     pub conn: Option<ConnId>,
     /// Connections tried so far.
     pub attempts: u64,
-    /// Why the last connection ended or did not begin.
+    /// Reason why the last connection ended or failed.
     pub error: Option<String>,
 }
 
@@ -131,14 +131,14 @@ pub struct DupeStatus {
     pub kinds: Vec<(&'static str, u64)>,
 }
 
-/// Last positions.
+/// Counters of the table of last positions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HistoryStatus {
     /// Positions stored, new and changed.
     pub inserts: u64,
-    /// Questions asked.
+    /// Look-ups.
     pub lookups: u64,
-    /// Questions answered.
+    /// Look-ups that found a position.
     pub hits: u64,
     /// Packets that had no position to store.
     pub no_position: u64,
@@ -146,7 +146,7 @@ pub struct HistoryStatus {
     pub expired: u64,
 }
 
-/// What memory is used for.
+/// Memory used by a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryUse {
     /// aprsc's name where it has one: `historydb`, `dupecheck`, `client`, `client_heard`, `filter`.
@@ -161,21 +161,21 @@ pub struct MemoryUse {
     pub allocated_bytes: u64,
 }
 
-/// Something that is not as it should be and that an operator has to see.
+/// A fault that an operator has to see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Which, in one word: aprsc's alarm where it has one (`no_uplink`, `packet_drop_hang`,
+    /// Name of the fault: aprsc's alarm where it has one (`no_uplink`, `packet_drop_hang`,
     /// `packet_drop_future`).
     pub name: &'static str,
-    /// What happened and what to do, in a sentence.
+    /// Description of the fault and its remedy, in a sentence.
     pub text: String,
     /// UTC nanoseconds of the first time.
     pub since_utc_ns: i64,
-    /// How often so far.
+    /// Number of occurrences so far.
     pub count: u64,
 }
 
-/// What a connection is.
+/// Role of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A client of the port with this index.
@@ -186,15 +186,15 @@ pub enum Role {
     Peer,
 }
 
-/// How sure the server is who a client is.
+/// How a client's identity was verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verified {
     /// No login, or a wrong passcode.
     #[default]
     No,
-    /// By passcode.
+    /// Verified by passcode.
     Passcode,
-    /// By certificate.
+    /// Verified by certificate.
     Certificate,
 }
 
@@ -208,15 +208,15 @@ impl Verified {
 /// A connection: a client, an uplink or a peer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClientStatus {
-    /// Its name.
+    /// Identifier of the connection.
     pub conn: ConnId,
-    /// What it is.
+    /// Role of the connection.
     pub role: Role,
-    /// How its bytes travel.
+    /// Transport protocol.
     pub protocol: Protocol,
-    /// Of a hidden port: counted, not shown.
+    /// Whether it is on a hidden port: counted, but not shown.
     pub hidden: bool,
-    /// Who.
+    /// Address of the other side.
     pub remote: SocketAddr,
     /// To which of our addresses.
     pub local: SocketAddr,
@@ -224,17 +224,17 @@ pub struct ClientStatus {
     pub udp: bool,
     /// UTC nanoseconds of the connection's begin.
     pub connected_utc_ns: i64,
-    /// Since the connection's begin, nanoseconds.
+    /// Time since the connection began, nanoseconds.
     pub connected_ns: u64,
-    /// Since the last octet came, nanoseconds.
+    /// Time since the last octet was received, nanoseconds.
     pub silent_ns: u64,
     /// Login, or server callsign of an uplink or peer; empty before it is known.
     pub username: String,
-    /// Program.
+    /// Name of the client's program.
     pub app_name: String,
     /// Version of the program.
     pub app_version: String,
-    /// Who says so.
+    /// How its identity was verified.
     pub verified: Verified,
     /// Subject of the certificate shown.
     pub certificate_subject: Option<String>,
@@ -244,7 +244,7 @@ pub struct ClientStatus {
     pub queued_bytes: u64,
     /// Age of what has waited longest, nanoseconds.
     pub queued_ns: u64,
-    /// What went over it.
+    /// Traffic of the connection.
     pub traffic: Traffic,
     /// Stations heard from it.
     pub heard: u64,
@@ -252,25 +252,25 @@ pub struct ClientStatus {
     pub courtesy: u64,
     /// Gets the repairs that known broken programs need.
     pub quirks: bool,
-    /// Its filters, the port's included.
+    /// Filters of the client, the port's included.
     pub filter: String,
 }
 
 /// A worker, and the connections that it serves.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkerStatus {
-    /// Which.
+    /// Index of the worker.
     pub index: usize,
     /// Blocks of packets that wait for it.
     pub mail_waiting: u64,
-    /// Its connections.
+    /// Connections of the worker.
     pub connections: Vec<ClientStatus>,
 }
 
-/// What became of a packet that was uploaded by HTTP.
+/// Result of a packet's upload by HTTP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Posted {
-    /// It goes its way. A duplicate does, too: that it is one is found later.
+    /// The packet is accepted. This includes duplicates, which are detected later.
     Accepted,
     /// The first line is not a login line, or not one that may log in.
     InvalidLogin,

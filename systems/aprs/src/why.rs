@@ -1,8 +1,8 @@
 //! Why packets were dropped: the answer to the question that users ask most.
 //!
 //! The last drops are kept with their lines, and counts per source and reason for longer. Both are
-//! bounded whatever comes in: [`RECENT_MAX`] drops of at most [`LINE_LEN_MAX`] octets, and counts of
-//! at least the [`SOURCES_MAX`] sources that were last dropped.
+//! bounded for any input: [`RECENT_MAX`] drops of at most [`LINE_LEN_MAX`] octets, and counts of at
+//! least the [`SOURCES_MAX`] sources that were last dropped.
 
 use crate::callsign::Callsign;
 use hashbrown::HashMap;
@@ -24,9 +24,9 @@ pub struct Drop {
     pub utc_ns: i64,
     /// The reason's name.
     pub reason: &'static str,
-    /// Login of whoever it came from; none where there was no login.
+    /// Login of the sending client; `None` before login.
     pub client: Option<Callsign>,
-    /// Its source, where the line has one.
+    /// Source callsign, where the line has one.
     pub source: Option<Callsign>,
     /// The line's first octets, without CR LF.
     pub line: Box<[u8]>,
@@ -35,7 +35,7 @@ pub struct Drop {
 /// Drops of one source, or from one client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Reason and number of packets, in the order in which the reasons first came up.
+    /// Reason and number of packets, in the order in which the reasons first occurred.
     pub by_reason: Vec<(&'static str, u64)>,
 }
 
@@ -53,21 +53,21 @@ impl Counts {
 pub struct Answer {
     /// Drops of packets whose source it is.
     pub as_source: Counts,
-    /// Drops of packets that came from it as a client.
+    /// Drops of packets that this callsign sent as a client.
     pub as_client: Counts,
     /// The last drops of both kinds, the newest first.
     pub recent: Vec<Drop>,
 }
 
-/// Who is counted: a callsign as a source, or as a client.
+/// Subject of counting: a callsign as a source, or as a client.
 type Key = (Callsign, bool);
 
-/// Remembers drops.
+/// Record of drops.
 #[derive(Debug, Default)]
 pub struct DropLog {
     recent: VecDeque<Drop>,
-    // When the newer generation is full it becomes the older one, so that forgetting costs nothing
-    // per packet and a flood of made-up sources cannot grow it.
+    // When the newer generation is full it becomes the older one: forgetting costs nothing per
+    // packet, and a flood of made-up sources cannot grow the map.
     newer: HashMap<Key, Counts, foldhash::fast::FixedState>,
     older: HashMap<Key, Counts, foldhash::fast::FixedState>,
 }
@@ -83,7 +83,7 @@ impl DropLog {
         }
     }
 
-    /// A packet was dropped. `line` is what came, without CR LF.
+    /// Records a dropped packet. `line` is the received line without CR LF.
     pub fn note(
         &mut self,
         utc_ns: i64,
@@ -105,8 +105,8 @@ impl DropLog {
         self.count(Callsign::new(source), client, DUPLICATE);
     }
 
-    /// What is known about a callsign: without an SSID, about all of its SSIDs. Without a callsign,
-    /// the last drops of all.
+    /// Drops of a callsign; without an SSID, of all its SSIDs. Without a callsign, the last drops
+    /// of all.
     pub fn about(&self, call: &[u8], recent_max: usize) -> Answer {
         if call.is_empty() {
             let recent = self.recent.iter().rev().take(recent_max).cloned().collect();
@@ -141,10 +141,10 @@ impl DropLog {
     }
 }
 
-/// What a duplicate is called among the reasons.
+/// Name of duplicates among the reasons.
 pub const DUPLICATE: &str = "duplicate";
 
-/// What stands before the first `>`, if it can be a callsign.
+/// The text before the first `>`, if it can be a callsign.
 fn source_of(line: &[u8]) -> Option<Callsign> {
     let end = line.iter().take(crate::callsign::CALLSIGN_LEN_MAX + 1).position(|o| *o == b'>')?;
     Callsign::new(&line[..end])

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// What says to the next program that it is the next one.
+/// Flag that tells the executed program that it continues a live upgrade.
 const LIVE_UPGRADE: &str = "-Z";
 
 /// The fault that a reload is which did not work.
@@ -61,7 +61,7 @@ fn run(args: &Args) -> anyhow::Result<()> {
     served
 }
 
-/// Asks the running server, and prints what it says.
+/// Sends the question to the running server and prints the answer.
 fn why(args: &Args, call: &str, url: Option<&str>) -> anyhow::Result<()> {
     let url = match url {
         Some(url) => url.to_owned(),
@@ -125,7 +125,7 @@ fn serve(
     }
 }
 
-/// Serves the input of a recording, and prints what is sent.
+/// Replays a recorded input and prints the output.
 fn replay(args: &Args, recorded: &Path) -> anyhow::Result<()> {
     let mut config = config::read(&args.config_path())?;
     config.workers = 1;
@@ -141,7 +141,7 @@ fn replay(args: &Args, recorded: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// What serving begins with.
+/// State at the beginning of service: running threads, bound ports, series and journal.
 struct Begun {
     running: Running,
     bound: Bound,
@@ -219,7 +219,7 @@ fn upgrade(args: &Args, running: &Running, program: &Program, http: &Http, log: 
     failed(&error);
 }
 
-/// The seed of hash tables: nobody outside can know it. A replay has its recording's.
+/// The seed of hash tables, unpredictable from outside. A replay uses the seed of its recording.
 fn seed() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     std::hash::RandomState::new().build_hasher().finish()

@@ -1,6 +1,6 @@
-//! Files that say who may connect: `allow` or `deny`, and an address with or without prefix length,
-//! a rule a line. `#` begins a comment anywhere. The first rule that matches decides; whom none
-//! matches may not connect. `all` is everybody, which aprsc does not have.
+//! Access list files: one rule a line, `allow` or `deny` and an address with or without prefix
+//! length. `#` begins a comment anywhere. The first rule that matches decides; an address that no
+//! rule matches may not connect. `all` matches every address, which aprsc does not have.
 
 use super::Acl;
 use super::fault::{Fault, Position};

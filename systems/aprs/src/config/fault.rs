@@ -1,4 +1,4 @@
-//! What is wrong with a configuration file, where, and what to do about it.
+//! Faults of a configuration file: what is wrong, its position, and what to do about it.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,20 +6,20 @@ use std::path::PathBuf;
 /// A place in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// From 1.
+    /// Line number, from 1.
     pub line: u32,
     /// In octets, from 1.
     pub column: u32,
 }
 
-/// One fault of a file.
+/// One fault of a configuration file, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
     /// The configuration file, or an ACL file that it names.
     pub file: PathBuf,
-    /// Where; `None` for what is missing from the whole file.
+    /// Position of the fault; `None` for a directive that is missing from the whole file.
     pub at: Option<Position>,
-    /// What.
+    /// The fault itself.
     pub fault: Fault,
 }
 
@@ -53,7 +53,7 @@ impl fmt::Display for ConfigErrors {
 
 impl std::error::Error for ConfigErrors {}
 
-/// What is wrong.
+/// A fault of a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)] // the messages say it
 pub enum Fault {

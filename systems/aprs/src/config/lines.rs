@@ -11,14 +11,14 @@ use super::fault::{Fault, Position};
 pub(super) struct Word {
     pub(super) text: String,
     pub(super) at: Position,
-    /// It was in quotes, so a `#` at its beginning is no comment.
+    /// The word was in quotes, so a `#` at its beginning does not begin a comment.
     pub(super) quoted: bool,
 }
 
 /// A fault and where it is.
 pub(super) type Found = (Position, Fault);
 
-/// One octet and where it stands.
+/// One octet and its position in the file.
 #[derive(Clone, Copy)]
 struct Octet {
     value: u8,
@@ -114,7 +114,8 @@ fn quoted_word(rest: &[Octet]) -> Result<(Vec<u8>, &[Octet]), Found> {
     }
 }
 
-/// What a backslash and `rest` mean, and how many octets of `rest` that takes.
+/// Decodes the escape sequence of a backslash followed by `rest`: the octet that it stands for, and
+/// how many octets of `rest` it takes.
 fn escape(rest: &[Octet]) -> Result<(u8, usize), Fault> {
     let digits = |from: usize, radix: u32, most: usize| {
         let digits = rest.iter().skip(from).take(most);

@@ -1,4 +1,4 @@
-//! What an operator wants of the server: aprsc's configuration files, with a few directives more.
+//! Configuration of the server: aprsc's configuration files, with a few directives more.
 //!
 //! ```no_run
 //! let config = chronoscope_aprs::config::read("aprsc.conf".as_ref())?;
@@ -30,15 +30,15 @@ use std::time::Duration;
 pub struct Config {
     /// The server's own callsign.
     pub server_id: Callsign,
-    /// What it says to uplinks as its passcode.
+    /// Passcode that this server sends to its uplinks.
     pub passcode: i32,
     /// The operator's name and callsign.
     pub my_admin: String,
     /// The operator's address.
     pub my_email: Option<String>,
-    /// The version that is told to others instead of ours.
+    /// The version that is sent to others instead of ours.
     pub fake_version: Option<String>,
-    /// Where the log and the files of a live upgrade are.
+    /// Folder of the log and of the live upgrade's files.
     pub run_dir: Option<PathBuf>,
     /// Size of a log file in bytes, and how many old ones are kept.
     pub log_rotate: Option<(u64, u32)>,
@@ -46,19 +46,19 @@ pub struct Config {
     pub clients_max: usize,
     /// Threads that serve connections; 1 makes the output depend on input and clock alone.
     pub workers: usize,
-    /// How long an uplink may be silent.
+    /// Time without input after which an uplink is disconnected.
     pub upstream_timeout: Duration,
-    /// How long a client may be silent.
+    /// Time without input after which a client is disconnected.
     pub client_timeout: Duration,
-    /// How long a client may take to log in.
+    /// Time within which a client has to log in.
     pub login_timeout: Duration,
-    /// How long a reader may lag before it is cut; nothing older is sent.
+    /// Largest lag of a reader before it is disconnected; no older packet is sent.
     pub stale_after: Duration,
-    /// How long the last position of a station is known.
+    /// Time for which a station's last position is remembered.
     pub last_position_cache: Duration,
-    /// How often totals are logged.
+    /// Interval between two lines of totals in the log.
     pub stats_interval: Duration,
-    /// How often what is too old is forgotten.
+    /// Interval between two removals of expired entries.
     pub expiry_interval: Duration,
     /// Open files that the process asks the system for.
     pub file_limit: Option<u64>,
@@ -78,33 +78,33 @@ pub struct Config {
     pub disallow_other_q_protocols: bool,
     /// How deliveries are gathered into writes.
     pub batching: Batching,
-    /// Ports.
+    /// Ports for clients.
     pub listeners: Vec<Arc<Listener>>,
     /// Servers that this one connects to.
     pub uplinks: Vec<Arc<Uplink>>,
     /// Addresses that connections to uplinks come from: at most one of each family.
     pub uplink_bind: Vec<IpAddr>,
-    /// Core peers.
+    /// Groups of core peers.
     pub peer_groups: Vec<Arc<PeerGroup>>,
-    /// Where the status page is.
+    /// Addresses of the status page.
     pub http_status: Vec<SocketAddr>,
-    /// Where packets are uploaded.
+    /// Addresses on which packets are uploaded by HTTP.
     pub http_upload: Vec<SocketAddr>,
     /// Names under which browsers ask the status, upload and WebSocket ports.
     pub http_allow_hosts: Vec<String>,
     /// The operator's address is shown on the page.
     pub show_email: bool,
-    /// What is odd about the file without being wrong: for the log and the status page.
+    /// Remarks about the file that are not faults, for the log and the status page.
     pub warnings: Vec<ConfigError>,
 }
 
 impl Config {
-    /// What is so when nothing is said (aprsc's defaults), for the server of this callsign.
+    /// The defaults (aprsc's) for the server with this callsign.
     pub fn new(server_id: Callsign) -> Self {
         Self { server_id, ..Self::unnamed() }
     }
 
-    /// Before a file has said whose server it is.
+    /// The defaults before the file has given the server's callsign.
     fn unnamed() -> Self {
         let [upstream_timeout, client_timeout, login_timeout, stale_after, rest @ ..] = read::TIMES;
         let [last_position_cache, stats_interval, expiry_interval] = rest;
@@ -159,27 +159,27 @@ pub enum Batching {
     Throughput,
 }
 
-/// What clients of a port get and may do.
+/// What clients of a port receive, and what they may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PortKind {
-    /// Every packet.
+    /// Clients receive every packet.
     FullFeed,
-    /// What filters say.
+    /// Clients receive what their filters pass.
     Igate,
-    /// As `Igate`, and only packets of the login's own callsign come in.
+    /// As `Igate`, but only packets of the login's own callsign are accepted.
     ClientOnly,
-    /// Only what was found to be a duplicate.
+    /// Clients receive duplicates only.
     DupeFeed,
     /// Packets come in, each datagram with its own login.
     UdpSubmit,
 }
 
-/// How bytes travel.
+/// Transport protocol of a port or an uplink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protocol {
     /// TCP, with or without TLS.
     Tcp,
-    /// UDP.
+    /// UDP datagrams.
     Udp,
     /// SCTP, one stream.
     Sctp,
@@ -187,26 +187,26 @@ pub enum Protocol {
     WebSocket,
 }
 
-/// A port.
+/// A port for clients.
 #[derive(Clone, Debug)]
 pub struct Listener {
-    /// What it is called in log and status.
+    /// Name of the port in log and status.
     pub name: String,
-    /// What its clients get.
+    /// What its clients receive, and what they may send.
     pub kind: PortKind,
-    /// How its bytes travel.
+    /// Transport protocol.
     pub protocol: Protocol,
-    /// Where it listens.
+    /// Address on which the port listens.
     pub address: SocketAddr,
     /// Filters that its clients have and cannot change, blank separated.
     pub filter: Option<String>,
     /// Most clients at a time.
     pub clients_max: usize,
-    /// Who may connect.
+    /// Access list; `None` lets everybody connect.
     pub acl: Option<Arc<Acl>>,
-    /// Not on the status page.
+    /// The port is not shown on the status page.
     pub hidden: bool,
-    /// With TLS.
+    /// TLS settings; `None` for a port without TLS.
     pub tls: Option<TlsFiles>,
 }
 
@@ -217,44 +217,44 @@ pub struct TlsFiles {
     pub key: Option<PathBuf>,
     /// Our certificate and those between it and the root.
     pub certificate: Option<PathBuf>,
-    /// Who may sign the other side's certificate.
+    /// Certificate authorities that may sign the other side's certificate.
     pub ca: Option<PathBuf>,
-    /// Which of those are revoked.
+    /// Revocation list for certificates of these authorities.
     pub crl: Option<PathBuf>,
 }
 
-/// What goes to an uplink, and how many of them are used at a time.
+/// What is sent to an uplink, and how many uplinks of the kind are connected at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UplinkKind {
-    /// What comes from clients goes up.
+    /// Packets from clients are sent to the uplink.
     Full,
-    /// Nothing goes up.
+    /// Nothing is sent to the uplink.
     ReadOnly,
-    /// Nothing goes up, and all of this kind are connected at a time.
+    /// Nothing is sent to the uplink, and all uplinks of this kind are connected at a time.
     MultiReadOnly,
 }
 
 /// A server that this one connects to.
 #[derive(Clone, Debug)]
 pub struct Uplink {
-    /// What it is called in log and status.
+    /// Name of the uplink in log and status.
     pub name: String,
-    /// What goes there.
+    /// What is sent to the uplink.
     pub kind: UplinkKind,
-    /// How its bytes travel: TCP or SCTP.
+    /// Transport protocol: TCP or SCTP.
     pub protocol: Protocol,
     /// Name or address, looked up at every connection.
     pub host: String,
-    /// Its port.
+    /// Port of the uplink.
     pub port: u16,
-    /// With TLS.
+    /// TLS settings; `None` for a connection without TLS.
     pub tls: Option<TlsFiles>,
 }
 
 /// Servers that exchange everything by UDP, each with each.
 #[derive(Clone, Debug)]
 pub struct PeerGroup {
-    /// What it is called in log and status.
+    /// Name of the peer group in log and status.
     pub name: String,
     /// Our own address, port 0 never.
     pub local: SocketAddr,
@@ -265,15 +265,15 @@ pub struct PeerGroup {
 /// A core peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
-    /// Its callsign.
+    /// Callsign of the peer.
     pub server_id: Callsign,
-    /// Its address.
+    /// Address of the peer.
     pub address: SocketAddr,
 }
 
-/// Who may connect: the first rule that matches decides, and nobody may whom none matches.
+/// Access list: the first rule that matches decides; an address that no rule matches is refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Acl {
-    /// In the file's order: whether it allows, and whom.
+    /// Rules in the file's order: whether the rule allows, and for which addresses.
     pub rules: Vec<(bool, ipnet::IpNet)>,
 }

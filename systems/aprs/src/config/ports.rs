@@ -15,7 +15,7 @@ const LISTEN: &str = "Listen NAME KIND PROTOCOL ADDRESS PORT [filter \"FILTERS\"
 const UPLINK: &str = "Uplink NAME KIND tcp HOST PORT \
     [tlskey FILE tlscert FILE] [tlsca FILE] [tlscrl FILE]";
 const PEER_GROUP: &str = "PeerGroup NAME udp LOCAL:PORT CALLSIGN ADDRESS:PORT ...";
-/// Clients of a port where nothing is said.
+/// Default limit of clients of a port.
 const CLIENTS_MAX: usize = 200;
 
 /// `word` with `fault`, where it stands.
@@ -134,7 +134,7 @@ fn check_filter(text: &str) -> Result<(), Fault> {
     checked.map(drop).map_err(|error| Fault::BadFilter { reason: error.to_string() })
 }
 
-/// Where the file of a TLS option goes. aprsc's former names begin with `ssl`.
+/// The setting that a TLS option's file is for. aprsc's former option names begin with `ssl`.
 fn tls_slot<'t>(option: &str, tls: &'t mut Option<TlsFiles>) -> Option<&'t mut Option<PathBuf>> {
     let what = option.strip_prefix("tls").or_else(|| option.strip_prefix("ssl"))?;
     if !matches!(what, "key" | "cert" | "ca" | "crl") {
@@ -345,7 +345,7 @@ pub(super) fn peer_group(
         return Err((name.at, Fault::TooFew { directive: "PeerGroup", usage: PEER_GROUP }));
     };
     if protocol.text.eq_ignore_ascii_case("sctp") {
-        // aprsc's parser takes the word, so that a file that has it does not keep us from serving.
+        // aprsc's parser accepts the word, so a file that has it must not keep us from serving.
         let (value, what) = (protocol.text.clone(), "protocol of a peer group");
         reader.warn(protocol.at, Fault::NotServed { value, what, expected: "udp" });
         return Ok(());

@@ -20,7 +20,7 @@ pub const FILE_SIZE_MAX: usize = 1 << 20;
 const FILES_BESIDE_CLIENTS: u64 = 50;
 const WORKERS_MAX: u64 = 32;
 
-/// What a configuration is read with: files, and names of hosts.
+/// Access to files and host names while a configuration is read.
 pub struct Surroundings<'a> {
     /// The octets of a file.
     pub read: &'a dyn Fn(&Path) -> io::Result<Vec<u8>>,
@@ -69,7 +69,7 @@ pub fn read(path: &Path) -> Result<Config, ConfigErrors> {
     Err(ConfigErrors(vec![ConfigError { file: path.to_owned(), at: None, fault }]))
 }
 
-/// Reads a configuration from memory. `file` is what its faults are said to be in.
+/// Reads a configuration from memory. `file` is the file name given in its faults.
 ///
 /// # Errors
 /// Every fault with its place.
@@ -142,15 +142,15 @@ const FORMER: &[(&str, &str)] = &[
     ("aprsis-uplink", ": its name is Uplink now"),
 ];
 
-/// What is known of a file so far.
+/// State of the reader: what is known of the file so far.
 pub(super) struct Reader<'a> {
     file: PathBuf,
     surroundings: &'a Surroundings<'a>,
     pub(super) config: Config,
     faults: Vec<ConfigError>,
-    /// Where a directive that counts once was given first.
+    /// Line of the first use of each directive that counts once.
     first: HashMap<&'static str, u32>,
-    /// Where an address was taken first.
+    /// Line of the first use of each address.
     pub(super) taken: HashMap<String, u32>,
     acls: HashMap<PathBuf, Option<Arc<Acl>>>,
     uplinks_at: Vec<Position>,
@@ -189,7 +189,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// One line.
+    /// Reads one line: a directive and its arguments.
     fn directive(&mut self, name: &Word, arguments: &[Word]) {
         let lower = name.text.to_ascii_lowercase();
         let outcome = match lower.as_str() {
@@ -217,7 +217,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A directive with one value, of which the last counts.
+    /// Reads a directive with one value; the last one counts.
     fn single(
         &mut self,
         directive: &'static str,
@@ -353,7 +353,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What only the whole file can tell.
+    /// Checks that need the whole file.
     fn whole(&mut self) {
         let given = |reader: &Self, name| reader.first.contains_key(name);
         for (directive, usage) in [
@@ -484,7 +484,7 @@ fn distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-/// aprsc's defaults.
+/// Default times, those of aprsc.
 pub(super) const TIMES: [Duration; 7] = [
     Duration::from_secs(30),        // UpstreamTimeout
     Duration::from_secs(48 * 3600), // ClientTimeout

@@ -89,7 +89,7 @@ pub(super) fn callsign(text: &str, min: usize) -> Result<Callsign, Fault> {
     })
 }
 
-/// How names become addresses: the system's resolver, or a table in tests.
+/// Resolver of host names: the system's, or a table in tests.
 pub(super) type Resolve<'a> = &'a dyn Fn(&str) -> io::Result<Vec<IpAddr>>;
 
 /// All addresses of a name, or the one that `text` is.

@@ -7,7 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 
-/// What is told when the server serves.
+/// Notification of the parent process, which waits until the server serves.
 #[derive(Debug)]
 #[must_use = "a parent waits to hear of it"]
 pub struct Ready {
@@ -18,7 +18,7 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// Nobody waits.
+    /// A server in the foreground: no parent waits.
     pub(super) fn foreground() -> Self {
         Self { parent: None, null: None, closes_stderr: false }
     }
@@ -27,7 +27,8 @@ impl Ready {
         Self { closes_stderr, ..self }
     }
 
-    /// Everything is bound: lets the parent end well, and in the background lets go of the terminal.
+    /// Reports that everything is bound: the parent exits with success, and a background process
+    /// lets go of the terminal.
     ///
     /// # Errors
     /// When standard error cannot be redirected.
@@ -62,7 +63,7 @@ pub(super) fn fork() -> io::Result<Ready> {
             if here.read_exact(&mut told).is_ok() {
                 std::process::exit(0);
             }
-            // The child has ended without having served; it has said why.
+            // The child ended before it served; it has reported the reason itself.
             match waitpid(child, None) {
                 Ok(WaitStatus::Exited(_, code)) if code != 0 => std::process::exit(code),
                 _ => std::process::exit(1),

@@ -1,8 +1,8 @@
-//! From a command line to a process that may serve: in the background where that is asked for, in
-//! its chroot, as its user, with its limits, its log open and its configuration read.
+//! From a command line to a process that may serve: in the background if wanted, in its chroot, as
+//! its user, with its limits, its log open and its configuration read.
 //!
-//! [`start`] does all of it in aprsc's order, before any thread exists. What it returns says when
-//! the server is ready, and reads the configuration again when [`Signals`] ask for that.
+//! [`start`] does all of it in aprsc's order, before any thread exists. Its result tells when the
+//! server is ready, and the configuration is read again when [`Signals`] ask for it.
 
 mod background;
 mod limits;
@@ -29,11 +29,11 @@ const LOW_PORTS: std::ops::Range<u16> = 1..1024;
 /// A process that may serve.
 #[derive(Debug)]
 pub struct Started {
-    /// What is to be served.
+    /// Configuration of the server.
     pub config: Config,
-    /// Where to say so.
+    /// The open log.
     pub log: Log,
-    /// To be told when everything is bound.
+    /// To be called when everything is bound.
     pub ready: Ready,
     /// Locked as long as this lives; `None` when there is none.
     pub pid_file: Option<PidFile>,
@@ -41,16 +41,16 @@ pub struct Started {
     pub files_max: u64,
 }
 
-/// Why a process may not serve.
+/// Reasons why a process may not serve.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The log.
+    /// The log cannot be opened.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// The configuration.
+    /// The configuration has faults.
     #[error("{0}")]
     Config(#[from] ConfigErrors),
-    /// User, chroot.
+    /// User or chroot cannot be changed.
     #[error(transparent)]
     Privilege(#[from] PrivilegeError),
     /// The pid file.
@@ -61,16 +61,17 @@ pub enum StartError {
     Fork(#[source] io::Error),
 }
 
-/// Does what the command line says, up to the configuration. With `--check`, that is all, and there
-/// is neither log nor pid file. With `--fork`, only the child returns; its parent ends when the
-/// child says that it is [`Ready`], or has ended.
+/// Prepares the process as the command line asks, up to the configuration. With `--check`, only the
+/// configuration is read, and there is neither log nor pid file. With `--fork`, only the child
+/// returns; its parent exits when the child is [`Ready`] or has ended.
 ///
 /// # Errors
-/// When the server cannot be started so.
+/// Any [`StartError`].
 pub fn start(args: &Args) -> Result<Started, StartError> {
     let log = Log::new(&args.instance(), args.log_level);
     start_with(args, log.clone()).inspect_err(|error| {
-        // The caller tells standard error, to which nobody may listen: after a live upgrade, for one.
+        // The caller reports on standard error, which may have no reader: after a live upgrade, for
+        // one.
         log.set_stderr(false);
         for line in error.to_string().lines() {
             log.write(LogLevel::Critical, format_args!("{line}"));
@@ -132,8 +133,8 @@ fn start_with(args: &Args, log: Log) -> Result<Started, StartError> {
     Ok(Started { config, log, ready, pid_file, files_max })
 }
 
-/// Reads the configuration again. What cannot change in a running server stays as it is, and that
-/// is logged: its callsign, its run folder, its workers, its file limit.
+/// Reads the configuration again. Settings that cannot change in a running server stay as they are,
+/// and that is logged: its callsign, its run folder, its workers, its file limit.
 ///
 /// # Errors
 /// The faults of the file, which are logged as well.
@@ -180,7 +181,7 @@ fn wants_low_ports(config: &Config) -> bool {
     listeners.chain(http).any(|address| LOW_PORTS.contains(&address.port()))
 }
 
-/// Has the C library load what it looks names up with, which may not be in the chroot.
+/// Has the C library load its name resolution modules now: a chroot may not contain them.
 fn load_resolver() {
     // Whether there is such a name does not matter.
     let _ = ("localhost", 0).to_socket_addrs();

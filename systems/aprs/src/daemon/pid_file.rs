@@ -13,15 +13,15 @@ pub struct PidFile {
     _locked: Flock<File>,
 }
 
-/// Why there is no pid file.
+/// Reasons why the pid file cannot be taken.
 #[derive(Debug, thiserror::Error)]
 pub enum PidFileError {
-    /// It cannot be written.
+    /// The file cannot be written.
     #[error("the pid file {path} cannot be written: {source}")]
     Unwritable {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
     /// Another process has it.
@@ -30,7 +30,7 @@ pub enum PidFileError {
          another name (-n) or pid file (-p)"
     )]
     Taken {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
     },
 }

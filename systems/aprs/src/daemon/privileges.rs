@@ -10,13 +10,13 @@ use std::ffi::CString;
 use std::io;
 use std::path::PathBuf;
 
-/// Why a process does not get, or does not lose, its privileges.
+/// Reasons why a process cannot get, or cannot drop, its privileges.
 #[derive(Debug, thiserror::Error)]
 pub enum PrivilegeError {
-    /// Nobody has that name.
+    /// No user has that name.
     #[error("there is no user {user}: -u names one that /etc/passwd has")]
     NoUser {
-        /// Who.
+        /// Name of the user.
         user: String,
     },
     /// A server is reached from outside; root it must not be.
@@ -28,18 +28,18 @@ pub enum PrivilegeError {
     /// A root process gets out of a chroot.
     #[error("-t needs -u with a user that is not root, and to be started as root")]
     RootInChroot,
-    /// Only root may.
+    /// Only root may change the user.
     #[error("-u {user} needs to be started as root")]
     NotRoot {
-        /// Who was wanted.
+        /// Name of the wanted user.
         user: String,
     },
     /// The system refused.
     #[error("{what}: {source}")]
     System {
-        /// What was tried.
+        /// The operation that failed.
         what: String,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
 }
@@ -48,16 +48,16 @@ fn system(what: impl Into<String>) -> impl FnOnce(nix::errno::Errno) -> Privileg
     move |errno| PrivilegeError::System { what: what.into(), source: errno.into() }
 }
 
-/// What a process is to become.
+/// User, root folder and capabilities that the process is to have.
 pub(super) struct Privileges {
-    /// Who; `None` to stay who we are.
+    /// User to become; `None` to keep the present one.
     user: Option<User>,
     root: Option<PathBuf>,
 }
 
 impl Privileges {
-    /// What the command line asks for. Looked up before a chroot, in which there may be no names.
-    /// After a live upgrade all of it is done.
+    /// Reads the wanted privileges from the command line. Names are looked up before the chroot,
+    /// which may have no user table. After a live upgrade everything is done already.
     pub(super) fn find(args: &Args) -> Result<Self, PrivilegeError> {
         if args.live_upgrade {
             return Ok(Self { user: None, root: None });
@@ -72,7 +72,7 @@ impl Privileges {
         if let Some(user) = &user
             && !getuid().is_root()
         {
-            // Being that user already is what was asked for.
+            // The process has the wanted user already.
             if user.uid == getuid() && args.chroot.is_none() {
                 return Ok(Self { user: None, root: None });
             }
@@ -167,7 +167,7 @@ struct Word {
     inheritable: u32,
 }
 
-/// Gives up every capability but the one, which is made ambient so that an `exec` keeps it.
+/// Drops every capability except the one for low ports, which is made ambient: an `exec` keeps it.
 fn keep_low_ports() -> Result<(), PrivilegeError> {
     let set = 1 << BIND;
     let words = [Word { effective: set, permitted: set, inheritable: set }, Word::default()];

@@ -1,4 +1,4 @@
-//! What operators ask of the running server.
+//! Signals by which operators control the running server.
 
 use nix::sys::signal::{SigSet, SigmaskHow, Signal as OsSignal, pthread_sigmask};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// What a signal asks for.
+/// Request that a signal stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Signal {
     /// HUP: the log was moved away.
@@ -60,17 +60,17 @@ impl Signals {
         Ok(Self { woken, come })
     }
 
-    /// Has the kernel keep signals of this process until [`Signals::register`], also across an
-    /// `exec`, so that none of them ends a program that is about to be executed. To be called by
-    /// the thread that executes it.
+    /// Blocks the signals of this process until [`Signals::register`], also across an `exec`: none
+    /// of them may end a program that is about to be executed. To be called by the thread that
+    /// executes it.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// Error of the system.
     pub fn hold() -> io::Result<()> {
         Ok(pthread_sigmask(SigmaskHow::SIG_BLOCK, Some(&all()), None)?)
     }
 
-    /// Those that have come since the last call, each once; does not wait.
+    /// Returns the signals received since the last call, each once; does not wait.
     pub fn take(&mut self) -> Vec<Signal> {
         let mut octets = [0; 64];
         while matches!(self.woken.read(&mut octets), Ok(count) if count > 0) {}

@@ -7,7 +7,7 @@ use crate::history::Moved;
 use crate::packet::Packet;
 use crate::recording::Trace;
 
-/// From which side a packet came: what decides where it may go.
+/// Side from which a packet came; it decides where the packet may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     /// From a client, an upload or a submission: it goes everywhere.
@@ -20,26 +20,26 @@ pub(super) enum Side {
 #[derive(Debug)]
 pub(super) struct Routed {
     pub(super) packet: Packet,
-    /// Who sent it to us; it does not get it back.
+    /// Connection that sent it to us; the packet is not sent back there.
     pub(super) origin: ConnId,
-    /// Its login, for counting.
+    /// Login of that connection, for counting.
     pub(super) login: Option<Callsign>,
     pub(super) side: Side,
     /// A duplicate: for dupefeed clients only.
     pub(super) duplicate: bool,
-    /// What filters ask about its source; filled in by the router.
+    /// Facts about its source that filters ask for; filled in by the router.
     pub(super) facts: Facts,
-    /// What it says has moved; filled in by the router.
+    /// Station or object that it reports as moved; filled in by the router.
     pub(super) moved: Option<Moved>,
-    /// When its bytes arrived, monotonic nanoseconds.
+    /// Arrival time of its bytes, monotonic nanoseconds.
     pub(super) arrived_ns: u64,
     pub(super) trace: Trace,
 }
 
-/// What one batch of input brought, in its order. Never changes.
+/// Packets of one batch of input, in their order. Never changes once it is made.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     pub(super) packets: Vec<Routed>,
-    /// Whose last position is not known any more.
+    /// Names whose last position has expired.
     pub(super) forgotten: Vec<Callsign>,
 }

@@ -1,4 +1,4 @@
-//! What the engine knows of one connection.
+//! The engine's state of one connection.
 
 use super::lines::Lines;
 use super::meter::Gauge;
@@ -30,7 +30,7 @@ pub(super) struct Client {
     pub(super) local: SocketAddr,
     pub(super) connected: Now,
     pub(super) last_read_ns: u64,
-    /// When the next keepalive is due.
+    /// Time when the next keepalive is due.
     pub(super) keepalive_ns: u64,
     pub(super) input: Lines,
     pub(super) application: Option<Box<Application>>,
@@ -38,22 +38,22 @@ pub(super) struct Client {
     pub(super) filters: FilterSet,
     pub(super) heard: Option<Box<Heard>>,
     pub(super) way: Way,
-    /// Where its datagrams go: index of our port, and its address.
+    /// Destination of its datagrams: index of our port, and its address.
     pub(super) udp: Option<Box<(usize, SocketAddr)>>,
     pub(super) outbox: Outbox,
     pub(super) counted: Counted,
 }
 
-/// Which door it came through.
+/// How the connection came to be.
 #[derive(Clone, Debug)]
 pub(super) enum Door {
-    /// One of ours.
+    /// Accepted on one of our ports.
     Listener { index: usize, listener: Arc<Listener>, gauge: Arc<Gauge> },
-    /// We connected.
+    /// Made by us to an uplink.
     Uplink { uplink: Arc<Uplink> },
 }
 
-/// How far it is.
+/// Progress of the login.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     /// A client that has not logged in, after so many failed commands.
@@ -66,10 +66,10 @@ pub(super) enum Stage {
     Running,
 }
 
-/// How packets go to it.
+/// How packets are sent to the connection.
 #[derive(Debug, Default)]
 pub(super) enum Way {
-    /// None do.
+    /// No packets are sent.
     #[default]
     Nothing,
     /// All, from the feed: which is next, and which of those to come are its own.
@@ -82,7 +82,7 @@ pub(super) enum Way {
     Datagrams { all: bool },
 }
 
-/// What it says it is.
+/// Program name and version that the client gave at login.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Application {
     pub(super) name: String,
@@ -201,7 +201,8 @@ impl Client {
         }
     }
 
-    /// Its port is one on which clients choose what they get, and get messages for whom they hear.
+    /// Whether clients of its port choose packets by filter and get messages for stations they
+    /// hear.
     pub(super) fn is_igate(&self) -> bool {
         matches!(self.kind(), Some(PortKind::Igate | PortKind::ClientOnly))
     }

@@ -1,4 +1,4 @@
-//! What clients tell the server itself.
+//! Commands of clients to the server itself.
 
 use super::seam::{Now, Output};
 use super::worker::Worker;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// Destination callsign of the server's own messages.
 const TOCALL: &str = "APRS";
-/// Longest text of a message of the server's own; what is longer ends with dots.
+/// Longest text of a message from the server; a longer text is cut and ends with dots.
 const MESSAGE_MAX: usize = 400;
 
 impl Worker {
@@ -61,7 +61,7 @@ impl Worker {
         }
     }
 
-    /// Does what a filter command says; the answers, in order.
+    /// Carries out a filter command. Returns the answers, in order.
     fn follow(&mut self, slot: usize, command: &Command<'_>) -> Vec<String> {
         let mut answers = Vec::new();
         match command {

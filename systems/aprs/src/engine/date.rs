@@ -14,7 +14,7 @@ pub(super) fn gmt(utc_ns: i64) -> String {
 
 /// Year, month in [0, 11] and day in [1, 31] of a day counted from 1970-01-01, Gregorian.
 fn civil(days: i64) -> (i64, usize, i64) {
-    // Years begin in March here, so that the leap day is a year's last; an era is 400 of them.
+    // Years begin in March here, which makes the leap day a year's last; an era is 400 of them.
     const DAYS_TO_1970: i64 = 719_468;
     const ERA: i64 = 146_097;
     let shifted = days + DAYS_TO_1970;

@@ -1,4 +1,4 @@
-//! From packets to those who get them.
+//! Delivery: from packets to the clients that get them.
 
 use super::block::{Block, Routed, Side};
 use super::client::{Client, Door, Way};
@@ -11,7 +11,7 @@ use crate::filter::ClientSlot;
 use crate::recording::{self, ClientClass};
 use crate::status::Traffic;
 
-/// What is before each packet of a duplicate feed.
+/// Prefix of each packet of a duplicate feed.
 const DUPLICATE_PREFIX: &[u8] = b"dup\t";
 
 impl Worker {
@@ -133,8 +133,9 @@ impl Worker {
         }
     }
 
-    /// Adds clients that get a packet whatever their filter says: a message for them or for whom
-    /// they hear, the position of who sent such a message, a heard station on the Internet.
+    /// Adds clients that get a packet whatever their filter passes: a message for them or for a
+    /// station they hear, the position of the sender of such a message, a heard station on the
+    /// Internet.
     fn interested(&mut self, now: Now, routed: &Routed, matched: &mut Vec<ClientSlot>) {
         let packet = &routed.packet;
         let about = match packet.addressee() {
@@ -193,7 +194,7 @@ impl Worker {
     }
 }
 
-/// A packet as it goes by UDP: the datagram's end is its line's end, as with aprsc.
+/// A packet as a datagram: without line end, as with aprsc.
 fn datagram(routed: &Routed) -> &[u8] {
     let line = &routed.packet.line;
     line.strip_suffix(b"\r\n").unwrap_or(line)
@@ -217,7 +218,7 @@ impl Client {
         matches!(self.way, Way::Nothing)
     }
 
-    /// Adds what came from it to the sums of its port and protocol.
+    /// Adds the connection's traffic to the sums of its port and protocol.
     pub(super) fn count(&self, server: &Server, traffic: &Traffic) {
         if let Door::Listener { gauge, .. } = &self.door {
             gauge.meter.add(traffic);

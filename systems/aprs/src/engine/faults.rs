@@ -5,14 +5,14 @@ use crate::status::Fault;
 /// Most rows; a new one then takes the place of the oldest.
 const FAULTS_MAX: usize = 64;
 
-/// Rows by name, in the order in which they came up.
+/// Current faults by name, in the order in which they first occurred.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     rows: Vec<Fault>,
 }
 
 impl Faults {
-    /// It happened, for the first time or once more.
+    /// Raises a fault, or counts one more occurrence of it.
     pub(super) fn raise(&mut self, name: &'static str, text: &str, utc_ns: i64) {
         if let Some(row) = self.rows.iter_mut().find(|row| row.name == name) {
             text.clone_into(&mut row.text);
@@ -26,7 +26,7 @@ impl Faults {
         self.rows.push(Fault { name, text, since_utc_ns: utc_ns, count: 1 });
     }
 
-    /// It is over.
+    /// Removes a fault: its cause is gone.
     pub(super) fn over(&mut self, name: &str) {
         self.rows.retain(|row| row.name != name);
     }

@@ -22,9 +22,9 @@ pub(super) struct Feed {
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// Where it ends, in octets since the start.
+    /// End of the packet, in octets since the start.
     end: u64,
-    /// When it arrived, monotonic nanoseconds.
+    /// Arrival time, monotonic nanoseconds.
     arrived_ns: u64,
 }
 
@@ -52,7 +52,7 @@ impl Feed {
         self.first + self.packets.len() as u64
     }
 
-    /// When the packet arrived; of one that is gone, 0.
+    /// Arrival time of the packet; 0 for one that was removed.
     pub(super) fn arrived_ns(&self, number: u64) -> u64 {
         self.entry(number).map_or(0, |entry| entry.arrived_ns)
     }
@@ -74,8 +74,8 @@ impl Feed {
         ]
     }
 
-    /// Of packets of which `octets` octets are written, fewer than they have: the number of the
-    /// one that is not written whole, and how much of it is.
+    /// Finds the first packet that is not written whole, when `octets` octets of the packets are
+    /// written (fewer than they have): its number, and how many of its octets are written.
     pub(super) fn split(&self, numbers: &Range<u64>, octets: usize) -> (u64, usize) {
         let at = self.start_of(numbers.start) + octets as u64;
         let before = self.packets.partition_point(|entry| entry.end <= at);
@@ -105,13 +105,13 @@ impl Feed {
         self.packets.get(index)
     }
 
-    /// Where a packet begins, in octets since the start.
+    /// Begin of a packet, in octets since the start.
     fn start_of(&self, number: u64) -> u64 {
         let before = number.checked_sub(1).and_then(|before| self.entry(before));
         before.map_or(self.forgotten, |entry| entry.end)
     }
 
-    /// Where packets are in `bytes`.
+    /// Position of the packets in `bytes`.
     fn span(&self, numbers: &Range<u64>) -> Range<usize> {
         if numbers.is_empty() {
             return 0..0;

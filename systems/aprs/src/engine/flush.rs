@@ -1,33 +1,33 @@
-//! When what waits is written.
+//! Times of writes to clients.
 //!
-//! A write costs much the same whether one packet goes out or thirty, so packets are gathered. How
-//! long they may wait follows from how many clients have something to get: few are served at once,
-//! many in a rhythm that bounds how much of a processor the writes take. Counts and the clock decide,
-//! never a measured load: a replayed day has to write the same.
+//! A write costs much the same whether one packet goes out or thirty, so packets are gathered. The
+//! longest wait follows from the number of clients that have something to get: few are served at
+//! once, many in a rhythm that bounds the share of a processor that writes take. Counts and the
+//! clock decide, never a measured load: a replayed day has to write the same.
 
 use super::feed::Feed;
 use crate::config::Batching;
 
 /// Most groups that clients are written in.
 const GROUPS_MAX: usize = 8;
-/// Clients from which on there are two groups, and one more for every as many again.
+/// Number of clients from which there are two groups; each further multiple of it adds one.
 const GROUP_CLIENTS: usize = 50;
 
-/// So much later than due the next group is counted from, at most, in nanoseconds.
+/// Largest lateness, in nanoseconds, from which the next group's time is counted.
 pub(super) const LATE_MAX_NS: u64 = 1_000_000;
 
-/// A round of writes: clients in groups, one group after the other, so that nobody waits until
-/// hundreds of others are written to, and their hosts are not all woken at once.
+/// A round of writes: clients in groups, one group after the other. No client waits until hundreds
+/// of others are written to, and their hosts are not all woken at once.
 #[derive(Debug)]
 pub(super) struct Round {
-    /// When the last group was due, or what waits came, monotonic nanoseconds.
+    /// When the last group was due, or the first waiting packet arrived, monotonic nanoseconds.
     pub(super) since_ns: u64,
     /// Clients written to.
     pub(super) clients: usize,
     /// The group whose turn is next, in [0, `groups`).
     group: usize,
     groups: usize,
-    /// Something came after the first group was written to.
+    /// A packet arrived after the first group was written to.
     again: bool,
     /// Packets before these numbers are written to all once the round has ended: of the feed and
     /// of the duplicates' feed.
@@ -46,7 +46,7 @@ impl Round {
         self.groups
     }
 
-    /// Something came.
+    /// Notes that a packet arrived.
     pub(super) fn came(&mut self) {
         self.again |= self.group > 0;
     }
@@ -56,7 +56,7 @@ impl Round {
         slot % self.groups == self.group
     }
 
-    /// When the next group is due if the whole round takes `interval_ns`.
+    /// Time when the next group is due if the whole round takes `interval_ns`.
     pub(super) fn due_ns(&self, interval_ns: u64) -> u64 {
         self.since_ns + interval_ns / self.groups as u64
     }
@@ -77,7 +77,7 @@ impl Round {
     }
 }
 
-/// How long the oldest of what waits may wait, in nanoseconds, when `clients` are to be written to.
+/// Longest wait of the oldest packet, in nanoseconds, when `clients` are to be written to.
 pub(super) fn interval_ns(batching: Batching, clients: usize) -> u64 {
     const MS: u64 = 1_000_000;
     // Nanoseconds a client, and the bounds. 90 µs a client keeps the writes, at some 10 µs each,

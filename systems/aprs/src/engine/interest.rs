@@ -1,4 +1,5 @@
-//! Which clients may want a packet whatever their filter says: an index over what they heard.
+//! Index over the stations that clients have heard: finds clients that may want a packet whatever
+//! their filter passes.
 
 use super::client::Client;
 use crate::callsign::Callsign;
@@ -14,7 +15,7 @@ const GROWTH_MIN: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Interest {
     slots: HashMap<Callsign, SmallVec<[usize; 2]>, foldhash::fast::FixedState>,
-    /// How many callsigns there were once all was put in anew.
+    /// Number of callsigns after the last rebuild.
     rebuilt: usize,
 }
 
@@ -37,8 +38,8 @@ impl Interest {
         upper(call).and_then(|call| self.slots.get(&call)).cloned().unwrap_or_default()
     }
 
-    /// So much came in since the last rebuild that another one is due: clients forget whom they
-    /// heard, the index does not by itself.
+    /// Whether the index has grown so much since the last rebuild that another one is due: clients
+    /// forget stations, the index does not by itself.
     pub(super) fn is_grown(&self) -> bool {
         self.slots.len() > 2 * self.rebuilt + GROWTH_MIN
     }

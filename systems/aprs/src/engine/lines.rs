@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// Longest line, in octets without its end; what is longer is left out. As aprsc, whose input
-/// buffer has this size: a packet has to be shorter, a login line with a filter need not be.
+/// Longest line, in octets without its end; a longer line is left out. The size is that of aprsc's
+/// input buffer: a packet has to be shorter, but a login line with a filter may be this long.
 pub(super) const LINE_LEN_MAX: usize = 8000;
 
 /// Puts lines together that come in pieces. Each of CR and LF ends a line, empty lines are none.
@@ -11,7 +11,7 @@ pub(super) const LINE_LEN_MAX: usize = 8000;
 pub(super) struct Lines {
     /// The beginning of a line whose end has not come.
     partial: Vec<u8>,
-    /// That line is too long: the rest of it is left out.
+    /// The current line is too long: the rest of it is left out.
     overlong: bool,
 }
 
@@ -19,7 +19,7 @@ pub(super) struct Lines {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line<'a> {
     Whole(Cow<'a, [u8]>),
-    /// Its first octets.
+    /// First octets of the line.
     TooLong(Vec<u8>),
 }
 

@@ -1,11 +1,11 @@
-//! What a login line says.
+//! Parser of login lines.
 
 /// A login line, taken apart; nothing is checked yet but its form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Login<'a> {
-    /// Who.
+    /// Callsign after `user`.
     pub(super) user: &'a [u8],
-    /// The number after `pass`, as far as it is one; `None` for none.
+    /// Number after `pass`, read as far as it is a number; `None` without `pass`.
     pub(super) passcode: Option<i32>,
     /// The words after `vers`.
     pub(super) application: (&'a [u8], &'a [u8]),
@@ -15,16 +15,16 @@ pub(super) struct Login<'a> {
     pub(super) filter: Option<Vec<&'a [u8]>>,
 }
 
-/// Why a line is no login line.
+/// Reasons why a line is not a login line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NoLogin {
     /// A comment, or nothing but blanks: not even a failure.
     #[error("nothing in it")]
     Nothing,
-    /// One word.
+    /// The line has only one word.
     #[error("too few arguments")]
     TooFew,
-    /// It does not begin with `user`.
+    /// The line does not begin with `user`.
     #[error("no 'user'")]
     NoUser,
     /// A web browser.
@@ -68,7 +68,7 @@ pub(super) fn parse(line: &[u8]) -> Result<Login<'_>, NoLogin> {
     Ok(login)
 }
 
-/// The words of a line: NUL ends it, as it does in aprsc.
+/// The words of a line. NUL ends the line, as it does in aprsc.
 pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let line = line.split(|octet| *octet == 0).next().unwrap_or_default();
     let is_blank = |octet: &u8| octet.is_ascii_whitespace() || *octet == 0x0b;
@@ -79,8 +79,8 @@ fn contains_filter(word: &[u8]) -> bool {
     word.windows(6).any(|part| part.eq_ignore_ascii_case(b"filter"))
 }
 
-/// As C's `atoi`: the number that the word begins with, 0 where it begins with none. One that is
-/// too large for any passcode is -1.
+/// Reads a number as C's `atoi`: the digits at the word's beginning, 0 where there are none. A
+/// number too large for any passcode gives -1.
 pub(super) fn leading_number(word: &[u8]) -> i32 {
     let (sign, digits) = match word {
         [b'-', rest @ ..] => (-1, rest),

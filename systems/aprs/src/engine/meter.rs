@@ -19,7 +19,7 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// Adds what was counted since the last time.
+    /// Adds the counts since the last call.
     pub(super) fn add(&self, more: &Traffic) {
         let pairs = [
             (&self.bytes_rx, more.bytes_rx),
@@ -45,7 +45,7 @@ impl Meter {
         }
     }
 
-    /// What was sent.
+    /// Counts octets and packets sent.
     pub(super) fn sent(&self, bytes: u64, packets: u64) {
         self.bytes_tx.fetch_add(bytes, Relaxed);
         self.packets_tx.fetch_add(packets, Relaxed);
@@ -64,22 +64,22 @@ impl Meter {
     }
 }
 
-/// What a port has counted.
+/// Counters of a port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PortCounters {
-    /// What went through it.
+    /// Traffic of the port.
     pub traffic: Traffic,
     /// Clients that are there now.
     pub clients: u64,
     /// Most clients that were there at a time.
     pub clients_peak: u64,
-    /// Connections that came and were let in.
+    /// Connections that were accepted and admitted.
     pub connects: u64,
     /// Connections that were refused: full.
     pub refused: u64,
 }
 
-/// A port: what it is, and who is there.
+/// A port and its counters.
 #[derive(Debug)]
 pub(super) struct Port {
     pub(super) listener: Arc<Listener>,

@@ -1,8 +1,8 @@
 //! The server without its sockets: input in, output out, no clock and no randomness of its own.
 //!
 //! One [`Worker`] for each thread; what they share is the [`Server`]. A worker takes [`Input`] and
-//! asks an [`Output`] for what it wants done, so that tests and replays drive it in memory. With one
-//! worker the output depends on nothing but configuration, seed, input and the [`Now`]s given.
+//! calls an [`Output`] for every effect: tests and replays drive it in memory. With one worker the
+//! output depends on nothing but configuration, seed, input and the [`Now`]s given.
 //!
 //! A packet's way: a read's lines are parsed and given their q constructs, then the router's
 //! lock is taken once for all of them, duplicates are marked, and the batch goes as one block into

@@ -12,28 +12,28 @@ use std::ops::Range;
 const TEXT_MAX: usize = 16_000;
 /// Octets of scattered packets that are gathered for one write.
 const GATHER_MAX: usize = 64 << 10;
-/// A second: how often the kernel is asked what is acknowledged.
+/// Interval, one second, between two queries of the kernel for acknowledged octets.
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// What waits for a client beside the packets in the feed.
+/// Octets that wait for a client beside the packets in the feed.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
-    /// Goes first: the rest of a packet of which a part is written, and lines of the server's own.
+    /// Sent first: the rest of a packet that is partly written, and lines from the server itself.
     text: Vec<u8>,
-    /// When the oldest of that arrived, monotonic nanoseconds.
+    /// Arrival time of the oldest of these octets, monotonic nanoseconds.
     since_ns: u64,
     /// The kernel takes nothing now; it will say when it does.
     pub(super) blocked: bool,
-    /// It is in the worker's list of those.
+    /// Whether the client is in the worker's list of clients with waiting octets.
     pub(super) is_listed: bool,
     /// Octets that the kernel took.
     written: u64,
-    /// Of those, how many are known to be acknowledged.
+    /// Number of written octets that are known to be acknowledged.
     acknowledged: u64,
     marks: VecDeque<Mark>,
 }
 
-/// So many octets were written by then.
+/// Number of octets written by a certain time.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     written: u64,
@@ -41,8 +41,8 @@ struct Mark {
 }
 
 impl Outbox {
-    /// Goes on where an earlier program was: with `text` that has waited since `since_ns`, and
-    /// with what [`marks_saved`](Self::marks_saved) said.
+    /// Continues the outbox of an earlier program: with `text` that has waited since `since_ns`,
+    /// and with the marks of [`marks_saved`](Self::marks_saved).
     pub(super) fn restore(text: Vec<u8>, since_ns: u64, marks: &[(u64, u64)], now_ns: u64) -> Self {
         let mark = |(octets, age_ns): &(u64, u64)| Mark {
             written: *octets,
@@ -57,8 +57,8 @@ impl Outbox {
         }
     }
 
-    /// What may not be acknowledged, for another program: octets, each number with those before
-    /// it, and for how long they have been written, in nanoseconds.
+    /// Octets that may not be acknowledged, for the next program: cumulative numbers of octets, and
+    /// for how long they have been written, in nanoseconds.
     pub(super) fn marks_saved(&self, now_ns: u64) -> Vec<(u64, u64)> {
         let newest = Mark { written: self.written, at_ns: now_ns };
         let octets = |mark: &Mark| mark.written.saturating_sub(self.acknowledged);
@@ -79,8 +79,8 @@ impl Outbox {
         self.text.len() <= TEXT_MAX
     }
 
-    /// How long the oldest octet that its host has not acknowledged has been in the kernel, at
-    /// least, in nanoseconds. To be asked once a second.
+    /// Lower bound, in nanoseconds, of the time for which the oldest octet that the client has not
+    /// acknowledged has been in the kernel. To be called once a second.
     pub(super) fn unacknowledged_ns(
         &mut self,
         now_ns: u64,
@@ -105,7 +105,7 @@ impl Outbox {
     }
 }
 
-/// What a flush did.
+/// Result of a flush.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Written {
     pub(super) octets: u64,
@@ -114,8 +114,8 @@ pub(super) struct Written {
 
 type Runs = SmallVec<[Range<u64>; 8]>;
 
-/// When the oldest of what waits for `client` arrived; `None` where nothing waits, 0 where it is
-/// not in the feed any more.
+/// Arrival time of the oldest packet that waits for `client`; `None` where nothing waits, 0 where
+/// that packet has left the feed.
 pub(super) fn oldest_ns(client: &Client, feed: &Feed) -> Option<u64> {
     let text = (!client.outbox.text.is_empty()).then_some(client.outbox.since_ns);
     let packet = first_waiting(&client.way, feed).map(|number| feed.arrived_ns(number));
@@ -144,7 +144,7 @@ pub(super) fn waiting_packets(client: &Client, feed: &Feed) -> Vec<u8> {
     runs.iter().flat_map(|run| feed.slices(run).concat()).collect()
 }
 
-/// Writes what waits for a client, as far as it goes.
+/// Writes what waits for a client, as far as the kernel accepts it.
 ///
 /// # Errors
 /// When the connection is broken.
@@ -197,8 +197,8 @@ fn write_once(
     out.write(client.conn, &slices)
 }
 
-/// Notes that the first `octets` octets of what was to be written are; how many packets ended, or
-/// are to end with the text.
+/// Marks the first `octets` octets of the text and of `runs` as written. Returns the number of
+/// packets that are complete, or will be with the text.
 fn taken(client: &mut Client, runs: &Runs, octets: usize, feed: &Feed) -> u64 {
     let outbox = &mut client.outbox;
     if octets < outbox.text.len() {
@@ -268,8 +268,8 @@ impl Way {
     }
 }
 
-/// Numbers of the packets that wait, in runs; not many more than `octets_max` octets where there
-/// are several runs.
+/// Numbers of the waiting packets, in runs; not many more than `octets_max` octets where there are
+/// several runs.
 fn runs_of(way: &Way, feed: &Feed, octets_max: usize) -> Runs {
     let mut runs = Runs::new();
     match way {

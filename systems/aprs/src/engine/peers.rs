@@ -23,7 +23,7 @@ pub(super) struct Peer {
     pub(super) server_id: Callsign,
     pub(super) address: SocketAddr,
     pub(super) local: SocketAddr,
-    /// When something last came from it; `None` for never.
+    /// Time of the last input from the peer; `None` for never.
     pub(super) last_read: Option<Now>,
     pub(super) counted: Counted,
 }
@@ -105,7 +105,7 @@ impl Peer {
     }
 }
 
-/// An IPv4 address that came through an IPv6 socket, as IPv4.
+/// Converts an IPv4-mapped IPv6 address to IPv4.
 fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }

@@ -19,7 +19,7 @@ use std::net::{IpAddr, SocketAddr};
 /// Octets of a dropped line that go into the log of drops.
 const DROPPED_LINE_MAX: usize = crate::why::LINE_LEN_MAX;
 
-/// Who sends a packet.
+/// Sender of a packet.
 #[derive(Clone, Copy)]
 struct Sender {
     conn: ConnId,
@@ -101,7 +101,7 @@ impl Worker {
     fn packet(&mut self, now: Now, slot: usize, line: &[u8], out: &mut impl Output) {
         self.count_packet(slot);
         let client = &self.clients[slot];
-        // What duplicate feeds send is for nobody.
+        // Input from a duplicate feed is ignored.
         let Some(login) = client.login.filter(|_| !client.is_dupefeed()) else { return };
         let (conn, repairs) = (client.conn, client.quirks.repair);
         let sender = Sender {
@@ -185,8 +185,8 @@ impl Worker {
         if !self.config.disallow_igate.is_empty() && self.is_disallowed_route(&path) {
             return Err(DropReason::QDrop);
         }
-        // Who is logged in here speaks for itself: what others bring of it is at best a duplicate,
-        // and is shown to those who want duplicates.
+        // A source that is logged in here speaks for itself: a copy from another connection is at
+        // best a duplicate, and goes to duplicate feeds.
         let is_local = parsed.source != sender.login.as_bytes() && is_other(parsed.source);
         Ok((parsed.build(&path)?, is_local))
     }
@@ -332,7 +332,7 @@ impl Worker {
         };
         let Some(line) = lines.next() else { return Posted::TooShort };
         counted.packets_rx += 1;
-        // A connection of its own: nobody is skipped when it goes out.
+        // An identifier of no connection: no client is skipped at delivery.
         let conn = ConnId(0);
         let sender = Sender { conn, via, login: call, verified: true, remote: from.ip() };
         let reason = match self.take(&sender, line) {

@@ -1,4 +1,4 @@
-//! What is decided once for all workers: whether a packet is new, and what is known of its source.
+//! Decisions made once for all workers: whether a packet is new, and what is known of its source.
 
 use super::block::{Block, Routed};
 use super::state::ServerState;
@@ -12,7 +12,7 @@ use crate::recording;
 use crate::status::{DupeStatus, HistoryStatus, MemoryUse};
 use crate::why::DropLog;
 
-/// How long a packet is remembered: APRS-IS's window.
+/// Time for which a packet is remembered: APRS-IS's window.
 const WINDOW_NS: u64 = 30_000_000_000;
 /// About what one name of the history takes, in octets, with its place in the hash table.
 const HISTORY_BYTES: usize = 48;
@@ -26,7 +26,7 @@ pub(super) struct Router {
     history: History,
     stations: Stations,
     counted: HistoryStatus,
-    /// Why packets were dropped.
+    /// Record of dropped packets and their reasons.
     pub(super) why: DropLog,
 }
 
@@ -52,8 +52,9 @@ impl Router {
         self.counted.expired += forgotten.len() as u64;
         for routed in &mut packets {
             let _doing = recording::dupe_check(&routed.trace);
-            // What is a duplicate already (its source is logged in here) is not remembered, else the
-            // station's own packet after it would be one; why it is was noted as it came.
+            // A packet that is a duplicate already (its source is logged in here) is not
+            // remembered, else the station's own packet after it would be one. Its reason was
+            // recorded on arrival.
             if routed.duplicate {
                 continue;
             }
@@ -79,12 +80,12 @@ impl Router {
         Block { packets, forgotten }
     }
 
-    /// Where a station or object was last.
+    /// Last position of a station or object.
     pub(super) fn position_of(&self, name: &[u8]) -> Option<Position> {
         self.history.get(name)
     }
 
-    /// Forgets what is too old: now and then.
+    /// Removes expired entries. To be called from time to time.
     pub(super) fn expire(&mut self, now_ns: u64) {
         self.stations.expire(now_ns);
         self.dupes.expire(now_ns, 10_000);

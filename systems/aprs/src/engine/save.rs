@@ -17,9 +17,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 impl Worker {
-    /// Writes what waits for all clients, as far as it goes at once, and says what the next
-    /// program needs of those whose connections it gets. Uplinks are not among them: it
-    /// connects again.
+    /// Writes what waits for all clients, as far as the kernel accepts it at once. Returns what the
+    /// next program needs of the connections that it gets. Uplinks are not among them: it connects
+    /// again.
     pub fn save(&mut self, now: Now, out: &mut impl Output) -> WorkerState {
         let slots: Vec<usize> = self.clients.iter().map(|(slot, _)| slot).collect();
         for slot in slots {

@@ -1,5 +1,5 @@
-//! What goes into the engine and what it asks for: the one door of all input, so that it can be
-//! recorded with its arrival time and played again.
+//! Input and output of the engine. All input passes here, with its arrival time, and can be
+//! recorded and replayed.
 
 use crate::callsign::Callsign;
 use std::io::{self, IoSlice};
@@ -12,25 +12,25 @@ use std::net::SocketAddr;
 )]
 pub struct ConnId(pub u64);
 
-/// An instant.
+/// An instant on both clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Now {
     /// Nanoseconds of the monotonic clock: all intervals.
     pub monotonic_ns: u64,
-    /// UTC nanoseconds since 1970: all that is told to people.
+    /// UTC nanoseconds since 1970, for everything that is shown to people.
     pub utc_ns: i64,
 }
 
-/// Something that came from outside.
+/// An input from outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input<'a> {
     /// Somebody connected to a port. The ACL has let it in.
     Opened {
-        /// Its name from now on.
+        /// Identifier of the new connection.
         conn: ConnId,
         /// Index of the port in `Config::listeners`.
         listener: usize,
-        /// Who.
+        /// Address of the other side.
         remote: SocketAddr,
         /// To which of our addresses.
         local: SocketAddr,
@@ -39,32 +39,32 @@ pub enum Input<'a> {
     },
     /// We connected to an uplink.
     UplinkOpened {
-        /// Its name from now on.
+        /// Identifier of the new connection.
         conn: ConnId,
         /// Index of the uplink in `Config::uplinks`.
         uplink: usize,
-        /// Where it is.
+        /// Address of the uplink.
         remote: SocketAddr,
-        /// Our side.
+        /// Our address.
         local: SocketAddr,
         /// The other side's certificate was checked.
         certificate: bool,
     },
     /// Bytes of a connection, in order, in pieces of any size.
     Received {
-        /// From whom.
+        /// The sending connection.
         conn: ConnId,
-        /// What.
+        /// Octets received.
         bytes: &'a [u8],
     },
     /// The kernel takes bytes again after [`Output::write`] had to leave some.
     Writable {
-        /// Of whom.
+        /// The connection.
         conn: ConnId,
     },
-    /// A connection is gone; it is not written to any more.
+    /// A connection is gone; nothing is written to it any longer.
     Closed {
-        /// Which.
+        /// The connection.
         conn: ConnId,
         /// In words, for the log and the status page.
         reason: &'a str,
@@ -73,30 +73,30 @@ pub enum Input<'a> {
     Datagram {
         /// Index of the port in `Config::listeners`.
         listener: usize,
-        /// Who.
+        /// Sender.
         from: SocketAddr,
-        /// What.
+        /// Octets of the datagram.
         bytes: &'a [u8],
     },
     /// A datagram of a core peer.
     PeerDatagram {
         /// Index in `Config::peer_groups`.
         group: usize,
-        /// Who: not yet checked to be a peer.
+        /// Sender, not yet checked to be a peer.
         from: SocketAddr,
-        /// What.
+        /// Octets of the datagram.
         bytes: &'a [u8],
     },
     /// An upload by HTTP: a login line and a packet line.
     Posted {
-        /// Who.
+        /// Sender.
         from: SocketAddr,
         /// The body of the request.
         bytes: &'a [u8],
     },
 }
 
-/// Where a datagram goes out.
+/// Port through which a datagram is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DatagramPort {
     /// Index in `Config::listeners`.
@@ -105,16 +105,16 @@ pub enum DatagramPort {
     PeerGroup(usize),
 }
 
-/// How a connection ends.
+/// How a connection is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Close {
-    /// After what was written.
+    /// Closed after all written octets are sent.
     Graceful,
     /// At once: what the kernel still has is thrown away.
     Reset,
 }
 
-/// What the engine does to the world: sockets in the server, memory in tests and replays.
+/// Effects of the engine: sockets in the server, memory in tests and replays.
 pub trait Output {
     /// Writes as much as goes without waiting; how many octets that was. Less than all, 0
     /// included, means: [`Input::Writable`] will come.
@@ -136,7 +136,7 @@ pub trait Output {
     fn log(&mut self, level: LogLevel, line: std::fmt::Arguments<'_>);
 }
 
-/// How much a line of the log matters.
+/// Level of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LogLevel {
     /// The server cannot go on.
@@ -145,8 +145,8 @@ pub enum LogLevel {
     Error,
     /// Something may not work.
     Warning,
-    /// What operators want to know.
+    /// Information for operators.
     Info,
-    /// What developers want to know.
+    /// Information for developers.
     Debug,
 }

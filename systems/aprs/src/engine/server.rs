@@ -1,4 +1,4 @@
-//! What the workers share.
+//! State shared by the workers.
 
 use super::block::Block;
 use super::faults::Faults;
@@ -28,17 +28,17 @@ const DUPES_FORGOTTEN: &str = "dupes_forgotten_early";
 /// Wakes the thread of a worker, from any thread.
 pub type Waker = Box<dyn Fn() + Send + Sync>;
 
-/// Who the server says it is.
+/// Identity of the server.
 #[derive(Clone, Debug)]
 pub struct Identity {
     /// The program: one word.
     pub software: Arc<str>,
-    /// Its version: one word.
+    /// Version, one word.
     pub version: Arc<str>,
 }
 
-/// What the workers of one server share. Lives as long as the program; the configuration in it
-/// changes.
+/// State shared by the workers of one server. It lives as long as the program; its configuration
+/// can be replaced.
 pub struct Server {
     config: RwLock<Arc<Config>>,
     pub(super) identity: Identity,
@@ -51,7 +51,7 @@ pub struct Server {
     pub(super) all: Gauge,
     totals: [Meter; 3],
     faults: Mutex<Faults>,
-    /// Where ports really listen, as the sockets' side says.
+    /// Addresses on which ports really listen, as reported by the sockets.
     bound: Mutex<Vec<(Arc<Listener>, SocketAddr)>>,
     forgotten_early: AtomicU64,
     uplinks: Mutex<BTreeMap<String, UplinkState>>,
@@ -60,10 +60,10 @@ pub struct Server {
     journal: OnceLock<Journal>,
 }
 
-/// Verified logins.
+/// Verified logins by callsign.
 pub(super) type Logins = HashMap<Callsign, LoggedIn, foldhash::fast::FixedState>;
 
-/// Which of the totals a packet belongs to.
+/// The total that a packet is counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Total {
     Tcp,
@@ -81,14 +81,14 @@ impl From<Protocol> for Total {
     }
 }
 
-/// Where a login is.
+/// Connection of a login.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LoggedIn {
     pub(super) conn: ConnId,
     pub(super) worker: usize,
 }
 
-/// What one worker has for another.
+/// Message from one worker to another.
 pub(super) enum Mail {
     Packets(Arc<Block>),
     Disconnect { conn: ConnId, reason: &'static str },
@@ -96,7 +96,7 @@ pub(super) enum Mail {
     Tell(oneshot::Sender<WorkerStatus>),
 }
 
-/// What is known of an uplink beside its connection.
+/// State of an uplink beside its connection.
 #[derive(Clone, Debug, Default)]
 struct UplinkState {
     conn: Option<ConnId>,
@@ -148,7 +148,7 @@ impl Server {
         self.journal.get().cloned()
     }
 
-    /// How many workers it was made for: their indices are in [0, this).
+    /// Number of workers; their indices are in [0, this).
     pub fn workers(&self) -> usize {
         self.mailboxes.len()
     }
@@ -170,9 +170,9 @@ impl Server {
         (self.config(), ports.clone())
     }
 
-    /// Puts a configuration in force. Each worker has to be told by [`Worker::configure`](super::Worker::configure) when the
-    /// indices of ports, uplinks and peer groups that it is given are the new ones. The number of
-    /// workers stays.
+    /// Puts a configuration in force. Each worker has to call
+    /// [`Worker::configure`](super::Worker::configure) at the moment from which its indices of
+    /// ports, uplinks and peer groups are the new ones. The number of workers stays.
     pub fn reload(&self, config: Arc<Config>) {
         let mut ports = self.ports.write().unwrap_or_else(PoisonError::into_inner);
         *ports = ports_of(&config, &ports);
@@ -208,19 +208,20 @@ impl Server {
         (0..self.mailboxes.len()).map(ask).collect()
     }
 
-    /// Why packets of a callsign, or from it as a client, were dropped; of all where it is empty.
+    /// Reasons why packets of a callsign, or from it as a client, were dropped; of all where it is
+    /// empty.
     pub fn why(&self, call: &[u8], recent_max: usize) -> why::Answer {
         self.router().why.about(call, recent_max)
     }
 
-    /// Says where ports of the configuration really listen: the kernel chose the port where it
-    /// says 0.
+    /// Records the addresses on which ports really listen: the kernel chose the port where the
+    /// configuration has 0.
     pub fn listens(&self, bound: Vec<(Arc<Listener>, SocketAddr)>) {
         *lock(&self.bound) = bound;
     }
 
-    /// All counters. Ports of which [`listens`](Self::listens) said nothing have the addresses of
-    /// the configuration.
+    /// Snapshot of all counters. Ports that [`listens`](Self::listens) did not name have the
+    /// addresses of the configuration.
     pub fn status(&self, now: Now) -> StatusSnapshot {
         let config = self.config();
         let all = self.all.read();
@@ -286,8 +287,8 @@ impl Server {
         }
     }
 
-    /// An uplink is there, or is not, and why. One that is not configured any more is not
-    /// remembered.
+    /// Records that an uplink is connected, or is not and why. An uplink that was removed from the
+    /// configuration is ignored.
     pub fn uplink_is(&self, name: &str, conn: Option<ConnId>, error: Option<String>, now: Now) {
         let mut states = lock(&self.uplinks);
         // Asked for with the states locked, as a reload drops those of uplinks that are gone.
@@ -331,7 +332,7 @@ impl Server {
         self.stale_cuts.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What the next program needs, once the workers have stopped.
+    /// State for the next program, once the workers have stopped.
     pub fn save(&self, now: Now) -> ServerState {
         let all = self.all.read();
         let key = |port: &Arc<Port>| (port_key(&port.listener), port.gauge.read());
@@ -378,7 +379,7 @@ impl Server {
         self.router().restore(state, now.monotonic_ns);
     }
 
-    /// The version that others are told.
+    /// The version that is sent to others.
     pub(super) fn version(&self, config: &Config) -> Arc<str> {
         config.fake_version.as_deref().map_or_else(|| Arc::clone(&self.identity.version), Arc::from)
     }
@@ -412,8 +413,8 @@ impl Server {
         }
     }
 
-    /// Puts a block into all boxes. To be called with the router locked, so that all workers
-    /// see blocks in one order. `own` is not woken: it looks itself.
+    /// Puts a block into all mailboxes. To be called with the router locked: all workers must see
+    /// blocks in one order. `own` is not woken, because it looks itself.
     pub(super) fn broadcast(&self, own: usize, block: &Arc<Block>) {
         for (index, mailbox) in self.mailboxes.iter().enumerate() {
             if index == own {
@@ -456,7 +457,7 @@ fn has_uplink(config: &Config, name: &str) -> bool {
     config.uplinks.iter().any(|uplink| uplink.name == name)
 }
 
-/// What finds a port again in another configuration.
+/// Key that identifies a port across two configurations.
 pub(super) fn port_key(listener: &Listener) -> (SocketAddr, String) {
     let protocol = match listener.protocol {
         Protocol::Tcp => "tcp",

@@ -1,4 +1,4 @@
-//! How connections begin, log in and end.
+//! Sessions: how connections begin, log in and end.
 
 use super::client::{Application, Client, Door, Stage, Way};
 use super::login::{self, Login, NoLogin};
@@ -269,7 +269,7 @@ impl Worker {
         }
     }
 
-    /// An uplink's first line: what it is. We log in.
+    /// Handles an uplink's first line, its identification, and sends our login.
     pub(super) fn greeting(&mut self, now: Now, slot: usize, line: &[u8], out: &mut impl Output) {
         let words: Vec<&[u8]> = login::words(line).take(3).collect();
         if words.first() != Some(&&b"#"[..]) && !line.starts_with(b"#") {
@@ -427,7 +427,7 @@ fn refuse(conn: ConnId, remote: SocketAddr, why: &str, out: &mut impl Output) {
     out.close(conn, Close::Graceful, why);
 }
 
-/// Whether `user` may log in; what it is told if not.
+/// Checks whether `user` may log in. The error is the text for the client.
 pub(super) fn check_user(config: &Config, user: &[u8]) -> Result<Callsign, &'static str> {
     let call = Callsign::new(user).ok_or("Invalid username format")?;
     let is_disallowed = |glob: &String| login::glob_matches(glob.as_bytes(), user);
@@ -499,7 +499,7 @@ pub(super) fn udp_port_for(config: &Config, client: &Client) -> Option<usize> {
 
 pub(super) fn forced_filter(port: &Port) -> Option<Arc<Filter>> {
     let text = port.listener.filter.as_deref()?;
-    // What is wrong with it was told when the configuration was read.
+    // Its faults were reported when the configuration was read.
     Some(Arc::new(Filter::parse_lenient(text).0))
 }
 
@@ -508,7 +508,7 @@ pub(super) fn slot_key(slot: usize) -> ClientSlot {
     ClientSlot(u32::try_from(slot).unwrap_or(u32::MAX))
 }
 
-/// Printable ASCII as it is, all else as `_`; not more than is kept.
+/// Printable ASCII unchanged, all other octets as `_`; cut to the length that is stored.
 fn printable(word: &[u8]) -> String {
     let word = &word[..word.len().min(APPLICATION_MAX)];
     let shown = |octet: &u8| if matches!(octet, b'!'..=b'~') { char::from(*octet) } else { '_' };

@@ -1,4 +1,4 @@
-//! What is handed to the next program in a live upgrade.
+//! State that a live upgrade hands to the next program.
 
 use super::meter::PortCounters;
 use super::seam::ConnId;
@@ -12,19 +12,19 @@ use std::net::SocketAddr;
 /// A client that stays connected.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientState {
-    /// Its name: it keeps it.
+    /// Identifier of the connection, which stays the same.
     pub conn: ConnId,
     /// The port's address and protocol (`tcp`, `sctp`, `websocket`), by which it is found again.
     pub port: (SocketAddr, String),
-    /// Its address.
+    /// Address of the client.
     pub remote: SocketAddr,
-    /// Ours.
+    /// Our address.
     pub local: SocketAddr,
-    /// When it came, UTC nanoseconds since 1970.
+    /// Time of the connection, UTC nanoseconds since 1970.
     pub connected_utc_ns: i64,
     /// Nanoseconds since then.
     pub since_connect_ns: u64,
-    /// Who it is; `None` before login.
+    /// Login; `None` before login.
     pub login: Option<String>,
     /// Whether that is so: 0 no, 1 by passcode, 2 by certificate.
     pub verified: u8,
@@ -32,9 +32,9 @@ pub struct ClientState {
     pub failed_commands: u8,
     /// Program and version.
     pub application: (String, String),
-    /// Its own filter's text.
+    /// Text of its own filter.
     pub filter: String,
-    /// Where packets go by UDP.
+    /// Port to which packets are sent by UDP.
     pub udp_port: Option<u16>,
     /// Octets of a line that has not ended.
     #[serde(with = "super::latin1")]
@@ -47,20 +47,20 @@ pub struct ClientState {
     /// For how long the oldest of them has waited, in nanoseconds.
     #[serde(default)]
     pub output_age_ns: u64,
-    /// What the kernel took and its host may not have: so many octets, and for how long the last
-    /// of them has been there, in nanoseconds; the oldest first, each with all before it.
+    /// Octets in the kernel that the client may not have acknowledged: cumulative number, and for
+    /// how long the last of them has been there, in nanoseconds; oldest first.
     #[serde(default)]
     pub in_kernel: Vec<(u64, u64)>,
-    /// Its counters.
+    /// Counters of the connection.
     pub traffic: Traffic,
-    /// Whom it hears.
+    /// Stations that the client has heard.
     pub heard: Option<SavedHeard>,
 }
 
-/// What the workers share.
+/// State shared by the workers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerState {
-    /// When the first of the programs started, UTC nanoseconds since 1970.
+    /// Start of the first program, UTC nanoseconds since 1970.
     pub started_utc_ns: i64,
     /// Ports by address and protocol.
     pub ports: Vec<((SocketAddr, String), PortCounters)>,
@@ -82,7 +82,7 @@ pub struct ServerState {
     pub next_conn: u64,
 }
 
-/// What one worker has.
+/// State of one worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerState {
     /// Clients that stay.

@@ -1,4 +1,4 @@
-//! One thread's part of the server: what it has, and what it does when.
+//! Worker: the part of the server that one thread runs.
 
 use super::block::{Block, Routed};
 use super::client::{Client, Stage};
@@ -25,10 +25,10 @@ use tokio::sync::oneshot;
 pub(super) const SECOND_NS: u64 = 1_000_000_000;
 /// A client that hears nothing for so long takes the server for dead.
 pub(super) const KEEPALIVE_NS: u64 = 20 * SECOND_NS;
-/// How often what is too old is forgotten.
+/// Interval between two removals of expired entries.
 const EXPIRY_NS: u64 = 600 * SECOND_NS;
 
-/// What one thread does: connections, their input, and what is to be written to them.
+/// Worker of one thread: connections, their input, and output to them.
 ///
 /// Connections may be with any worker and stay there. [`Input::Datagram`], [`Input::PeerDatagram`]
 /// and [`Input::Posted`] are for worker 0, which also sends to core peers.
@@ -56,14 +56,14 @@ pub struct Worker {
     pub(super) dirty: Vec<usize>,
     /// Clients to which the kernel takes nothing, each once.
     pub(super) blocked: Vec<usize>,
-    /// The round of writes that goes on, where something waits.
+    /// The current round of writes, where something waits.
     round: Option<Round>,
     /// Groups of clients written to, ever.
     ticks: u64,
     /// Clients written to in the round before this one, where this one follows at once.
     last_round: usize,
     pub(super) writes: Writes,
-    /// What the input that is being worked on brought.
+    /// Packets of the input that is being processed.
     pub(super) batch: Vec<Routed>,
     pub(super) drops: Vec<Dropped>,
     pub(super) counted: Traffic,
@@ -72,7 +72,7 @@ pub struct Worker {
     second_ns: Option<u64>,
     expiry_ns: u64,
     mail: Vec<Mail>,
-    /// Where all that comes in is recorded.
+    /// Journal that records all input.
     pub(super) journal: Option<Journal>,
     pub(super) matched: Vec<ClientSlot>,
     pub(super) scratch: Vec<u8>,
@@ -128,7 +128,7 @@ impl Worker {
         }
     }
 
-    /// Takes something that came from outside.
+    /// Processes one input from outside.
     pub(super) fn take_input(&mut self, now: Now, input: Input<'_>, out: &mut impl Output) {
         self.second_ns.get_or_insert(now.monotonic_ns + SECOND_NS);
         match input {
@@ -161,7 +161,7 @@ impl Worker {
         self.submit(now, out);
     }
 
-    /// What became of the last [`Input::Posted`], once.
+    /// Result of the last [`Input::Posted`]; each result is returned once.
     pub fn posted(&mut self) -> Option<Posted> {
         self.posted.take()
     }
@@ -191,12 +191,13 @@ impl Worker {
         }
     }
 
-    /// When [`tick`](Self::tick) is to be called, monotonic nanoseconds; `None` for not at all.
+    /// Time when [`tick`](Self::tick) is to be called, monotonic nanoseconds; `None` for not at
+    /// all.
     pub fn deadline(&self) -> Option<u64> {
         [self.flush_ns(), self.second_ns].into_iter().flatten().min()
     }
 
-    /// Does what is due by now.
+    /// Does what is due at `now`.
     pub(super) fn take_tick(&mut self, now: Now, out: &mut impl Output) {
         if let Some(due_ns) = self.flush_ns()
             && now.monotonic_ns >= due_ns
@@ -284,7 +285,7 @@ impl Worker {
         self.batch = block.packets;
     }
 
-    /// Notes that something came into the feed.
+    /// Notes that a packet entered the feed.
     pub(super) fn waits(&mut self, now: Now) {
         match &mut self.round {
             Some(round) => round.came(),
@@ -401,8 +402,8 @@ impl Worker {
         is_stale
     }
 
-    /// How long something may wait for a client here and in the kernel: of a WebSocket client half
-    /// of the bound, because the other half is the bridge's that stands before it.
+    /// Largest wait of a packet for a client, here and in the kernel: half of the bound for a
+    /// WebSocket client, because the other half belongs to the bridge before it.
     fn stale_after_ns(&self, client: &Client) -> u128 {
         let bound_ns = self.config.stale_after.as_nanos();
         if client.protocol() == Protocol::WebSocket { bound_ns / 2 } else { bound_ns }
@@ -465,7 +466,7 @@ impl Worker {
             Stage::Login { .. } => (self.config.login_timeout, "login timed out"),
             _ => (self.config.client_timeout, "client is silent"),
         };
-        // Until login it is the connection's age that counts, whatever is said.
+        // Until login the connection's age counts, whatever it sends.
         let age_ns = match client.stage {
             Stage::Login { .. } => now.monotonic_ns.saturating_sub(client.connected.monotonic_ns),
             _ => silent_ns,
@@ -492,7 +493,7 @@ impl Worker {
 }
 
 fn tell<T>(reply: oneshot::Sender<T>, answer: T) {
-    // Who asked may have gone away meanwhile; nobody else wants the answer.
+    // The receiver may have gone away meanwhile; no other needs the answer.
     drop(reply.send(answer));
 }
 

@@ -1,4 +1,4 @@
-//! What a client says to change or ask its filter.
+//! Commands of a client that change or query its filter.
 
 use super::parse::terms;
 use super::set::Filter;
@@ -8,11 +8,11 @@ use super::set::Filter;
 pub enum Command<'a> {
     /// `filter?`: what the filter is.
     Query,
-    /// `filter default`: no filter of its own any more.
+    /// `filter default`: removes the client's own filter.
     Default,
     /// `filter …`: this one from now on.
     Set(&'a [u8]),
-    /// Neither.
+    /// The text is no known command.
     Malformed,
 }
 

@@ -10,18 +10,18 @@ use smallvec::SmallVec;
 /// Digipeaters of a path that are looked at: aprsc's bound.
 const DIGIPEATERS_MAX: usize = 10;
 
-/// Where stations are, as one client is told.
+/// Positions of stations that one client's filter needs.
 pub trait Context {
-    /// Where a station or object was last: `None` when it is not known any more. The name is as
-    /// the filter has it; letters in either case are the same.
+    /// Last position of a station or object; `None` when it is not known. The name is spelled as in
+    /// the filter; letter case does not matter.
     fn position_of(&self, name: &[u8]) -> Option<Position>;
 
-    /// Where the client itself was last: what it said itself, even when its packets are not
-    /// passed on, or else what is known of its callsign.
+    /// Last position of the client: its own report, even when its packets are not passed on, or
+    /// else the last position of its callsign.
     fn own_position(&self) -> Option<Position>;
 }
 
-/// Where the centre of a range is.
+/// Centres of ranges.
 pub(super) trait Centres {
     /// The point, when it is known.
     fn centre(&self, centre: Centre) -> Option<Point>;
@@ -47,7 +47,7 @@ impl Centres for ContextCentres<'_> {
 pub(super) struct Subject<'a> {
     pub(super) packet: &'a Packet,
     pub(super) facts: Facts,
-    /// Of [`Facts::position`].
+    /// Point of [`Facts::position`].
     pub(super) point: Option<Point>,
     pub(super) source: Name,
     /// Source of the innermost packet of a third party.

@@ -5,7 +5,7 @@ use crate::packet::Position;
 /// Kilometres in a degree of a great circle: aprsc's figure, and thus everybody's radius.
 const KM_PER_DEGREE: f64 = 111.2;
 
-/// A place as a vector of length 1, so that distances have no seam at poles and date line.
+/// A position as a vector of length 1, which makes distances continuous at poles and date line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Point([f64; 3]);
 

@@ -1,4 +1,4 @@
-//! Server-side filters: what a client asked to get, and who gets a packet.
+//! Server-side filters: which packets a client gets.
 //!
 //! A client's filter is blank-separated terms, each a letter with arguments: `r/60.2/24.9/50`
 //! packets within 50 km of a place, `b/OH7LZB/OH2*` those of some stations, `-t/w` no weather

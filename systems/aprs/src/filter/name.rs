@@ -7,7 +7,7 @@ use crate::callsign::CALLSIGN_LEN_MAX;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Name(u128);
 
-/// Where the length is.
+/// First bit of the length.
 const LEN_SHIFT: u32 = 8 * 9;
 
 impl Name {
@@ -21,12 +21,12 @@ impl Name {
         Self(u128::from_le_bytes(octets) | (len as u128) << LEN_SHIFT)
     }
 
-    /// Its length in octets, in [0, 9].
+    /// Length in octets, in [0, 9].
     pub(super) fn len(self) -> u32 {
         u32::from(self.0.to_le_bytes()[CALLSIGN_LEN_MAX])
     }
 
-    /// Its first `len` octets; itself where it has not more.
+    /// The first `len` octets; the whole name where it is not longer.
     pub(super) fn prefix(self, len: u32) -> Self {
         if len >= self.len() {
             return self;
@@ -40,7 +40,7 @@ impl Name {
     }
 }
 
-/// What a name is compared with: all of it, or its beginning.
+/// Pattern that a name is compared with: the whole name or its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pattern {
     /// The name, or its beginning.
@@ -50,7 +50,8 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// Whether `name` is meant. The empty pattern, as `*` alone is, means nobody: so does aprsc.
+    /// Whether the pattern matches `name`. The empty pattern, which `*` alone gives, matches
+    /// nothing, as with aprsc.
     pub(super) fn matches(self, name: Name) -> bool {
         self.name.len() > 0
             && if self.prefix {

@@ -17,15 +17,15 @@ const CALLSIGN_LEN_MIN: usize = 3;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("filter {term:?} at octet {at}: {error}")]
 pub struct FilterError {
-    /// Where the term begins in the filter's text, in octets.
+    /// Begin of the term in the filter's text, in octets.
     pub at: usize,
     /// The term, cut after 40 octets.
     pub term: String,
-    /// What is wrong with it.
+    /// Error of the term.
     pub error: TermError,
 }
 
-/// What is wrong with a term.
+/// Error in a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TermError {
     /// No letter of a filter.
@@ -76,8 +76,8 @@ pub(super) fn terms(
     })
 }
 
-/// Words between blanks, with their offsets. What is after the first word too many is not looked
-/// at, so that a long text makes no long list of errors.
+/// Words between blanks, with their offsets. Text after the first word too many is not read: a long
+/// text must not make a long list of errors.
 fn words(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -123,13 +123,13 @@ fn term(word: &[u8]) -> Result<(bool, Term), TermError> {
 /// Whether names are beginnings.
 #[derive(Clone, Copy, PartialEq)]
 enum Wild {
-    /// Where there is a `*`: anywhere in the name, it counts as one at the end. So does aprsc's.
+    /// Where there is a `*`: anywhere in the name, it counts as one at the end, as with aprsc.
     AtEnd,
-    /// Without being told.
+    /// Always, also without `*`.
     Always,
 }
 
-/// `b/call1/call2…`: what is between the letter and the first slash is ignored.
+/// Parses `b/call1/call2…`: the text between the letter and the first slash is ignored.
 fn names(field: Field, word: &[u8], wild: Wild) -> Result<Term, TermError> {
     let slash = word.iter().position(|octet| *octet == b'/');
     let list = slash.map_or(&[][..], |slash| &word[slash + 1..]);
@@ -170,7 +170,7 @@ fn area(arguments: &[u8]) -> Result<Term, TermError> {
     Ok(Term::Area(Area { north, west, south, east }))
 }
 
-/// `r/latitude/longitude/km`.
+/// Parses `r/latitude/longitude/km`.
 fn place(arguments: &[u8]) -> Result<Term, TermError> {
     let (latitude, rest) = degrees(arguments, 90.0, "latitude")?;
     let (longitude, rest) = degrees(rest, 180.0, "longitude")?;
@@ -179,7 +179,7 @@ fn place(arguments: &[u8]) -> Result<Term, TermError> {
     Ok(Term::Range(Range { centre, ..range(rest)?.0 }))
 }
 
-/// `f/call/km`.
+/// Parses `f/call/km`.
 fn friend(arguments: &[u8]) -> Result<Term, TermError> {
     let (name, rest) = callsign(arguments)?;
     Ok(Term::Range(Range { centre: Centre::Station(Name::new(name)), ..range(rest)?.0 }))
@@ -221,7 +221,7 @@ fn types(arguments: &[u8]) -> Result<Term, TermError> {
     Ok(Term::Range(Range { centre, types: Some(types), ..range }))
 }
 
-/// What `*` means: all but CWOP's.
+/// Types that `*` stands for: all but CWOP's.
 fn all_types() -> Types {
     Types::POSITION
         | Types::OBJECT
@@ -237,7 +237,7 @@ fn all_types() -> Types {
         | Types::THIRD_PARTY
 }
 
-/// `q/letters`, `q/letters/I`.
+/// Parses `q/letters` or `q/letters/I`.
 fn q_construct(arguments: &[u8]) -> Result<Term, TermError> {
     let (wanted, rest) = letters(arguments, "q constructs")?;
     let mut letters = 0;

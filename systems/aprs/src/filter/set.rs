@@ -25,7 +25,8 @@ impl Filter {
         errors.into_iter().next().map_or(Ok(filter), Err)
     }
 
-    /// Parses what a client sends: terms that are none are left out, as aprsc does, and told.
+    /// Parses a client's filter text: invalid terms are left out, as aprsc does, and returned as
+    /// errors.
     pub fn parse_lenient(text: impl AsRef<[u8]>) -> (Self, Vec<FilterError>) {
         let text = text.as_ref();
         let (mut passes, mut excludes, mut errors) = (Vec::new(), Vec::new(), Vec::new());
@@ -47,7 +48,7 @@ impl Filter {
         &self.text
     }
 
-    /// No term.
+    /// Whether the filter has no term.
     pub fn is_empty(&self) -> bool {
         self.passes.is_empty() && self.excludes.is_empty()
     }
@@ -68,15 +69,15 @@ fn printable(text: &[u8]) -> Box<str> {
 /// All filters of a client.
 #[derive(Clone, Debug, Default)]
 pub struct FilterSet {
-    /// Of its port: it cannot change them.
+    /// Filter of the client's port, which the client cannot change.
     pub forced: Option<Arc<Filter>>,
-    /// Its own.
+    /// The client's own filter.
     pub user: Option<Arc<Filter>>,
 }
 
 impl FilterSet {
-    /// Whether the client gets `packet`. The port's exclusions come first, then what the port
-    /// passes, then the client's own exclusions and what it passes itself.
+    /// Whether the client gets `packet`. The order is: the port's exclusions, the port's passing
+    /// terms, the client's own exclusions, its own passing terms.
     pub fn matches(&self, packet: &Packet, facts: Facts, context: &dyn Context) -> bool {
         self.passes(&Subject::new(packet, facts), &ContextCentres(context))
     }

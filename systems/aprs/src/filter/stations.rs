@@ -1,27 +1,27 @@
-//! What filters ask about a packet's source that the packet itself does not say.
+//! Facts about a packet's source that filters need and the packet does not contain.
 
 use super::name::Name;
 use crate::packet::{Packet, Position, Types};
 use hashbrown::HashMap;
 
-/// How long a station is remembered: aprsc's hour.
+/// Time for which a station is remembered: an hour, as with aprsc.
 const REMEMBERED_NS: u64 = 3_600_000_000_000;
 
 /// Most stations of a kind, some ten times what APRS-IS has in an hour. One more is not taken up.
 const STATIONS_MAX: usize = 65_536;
 
-/// What is known about a packet beyond its octets. Taken once per packet, where all packets meet.
+/// Facts about a packet beyond its octets. Looked up once per packet, in the router.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Facts {
-    /// Where it says it is, or else where its station or object was last.
+    /// Position in the packet, or else the last one of its station or object.
     pub position: Option<Position>,
-    /// Its source gates packets from radio.
+    /// Whether its source gates packets from radio.
     pub from_igate: bool,
-    /// Its source sent weather without a position.
+    /// Whether its source sent weather without a position.
     pub from_weather_station: bool,
 }
 
-/// Stations that were found to be something in the last hour: for all packets of a server.
+/// Stations recognised as igates or weather stations in the last hour, for all packets of a server.
 ///
 /// Igates, for `q//I`: who brought in a packet with qAR or qAr. Weather stations, for `t/w`, which
 /// also passes positions of those whose weather has none. aprsc keeps both lists, yet compares
@@ -39,9 +39,9 @@ impl Stations {
         Self { igates: tables(), weather: tables() }
     }
 
-    /// The facts about `packet`, which is remembered. `last` is the last position of the packet's
-    /// station or object and is asked only when the packet has none; `now_ns` is of the monotonic
-    /// clock.
+    /// Returns the facts about `packet`, and remembers its source. `last` gives the last position
+    /// of the packet's station or object and is called only when the packet has none; `now_ns` is
+    /// of the monotonic clock.
     pub fn facts(
         &mut self,
         packet: &Packet,

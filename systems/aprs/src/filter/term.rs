@@ -12,16 +12,16 @@ pub(super) enum Term {
     Area(Area),
     /// `b d e g o p u`: something has one of these names.
     Names {
-        /// What is compared.
+        /// Field of the packet that is compared.
         field: Field,
-        /// With what.
+        /// Patterns of which one has to match.
         patterns: Box<[Pattern]>,
     },
     /// `r f m`, and `t` with a distance.
     Range(Range),
-    /// `q`: how the packet came in.
+    /// `q`: the q construct of the packet.
     QConstruct {
-        /// Which q constructs: bits as [`q_bit`] gives them.
+        /// Accepted q constructs: bits as [`q_bit`] gives them.
         letters: u16,
         /// Positions of igates as well.
         igates: bool,
@@ -32,7 +32,7 @@ pub(super) enum Term {
     Type(Types),
 }
 
-/// What a list of names is compared with.
+/// Field of a packet that a list of names is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Field {
     /// `b`, `p`: the source, and that of the innermost packet of a third party.
@@ -41,7 +41,7 @@ pub(super) enum Field {
     Digipeater,
     /// `e`: the callsign after the q construct.
     Entry,
-    /// `g`: whom a message is for.
+    /// `g`: addressee of a message.
     Addressee,
     /// `o`: the name of an object or item.
     Object,
@@ -59,29 +59,29 @@ impl Field {
         Self::Object,
         Self::Destination,
     ];
-    /// How many there are.
+    /// Number of fields.
     pub(super) const COUNT: usize = 6;
 }
 
 /// Within a distance of a place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Range {
-    /// Of which place.
+    /// Centre of the range.
     pub(super) centre: Centre,
-    /// How far.
+    /// Radius of the range.
     pub(super) radius: Radius,
-    /// Only these types.
+    /// Accepted types; `None` for all.
     pub(super) types: Option<Types>,
 }
 
-/// Where a range has its centre.
+/// Centre of a range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Centre {
     /// At a place.
     Fixed { position: Position, point: Point },
-    /// Where a station or object was last.
+    /// Last position of a station or object.
     Station(Name),
-    /// Where the client itself was last.
+    /// Last position of the client itself.
     Client,
 }
 
@@ -94,7 +94,7 @@ pub(super) struct Symbols {
     pub(super) overlays: Box<[u8]>,
 }
 
-/// The bit of a q construct's last letter; 0 for one that nobody can ask for.
+/// The bit of a q construct's last letter; 0 for one that filters cannot name.
 pub(super) fn q_bit(letter: u8) -> u16 {
     b"CXUoOSrRZI".iter().position(|known| *known == letter).map_or(0, |bit| 1 << bit)
 }

@@ -1,5 +1,5 @@
-//! `aprs-server why`: asks a running server's status port why packets were dropped, and says so in
-//! words.
+//! `aprs-server why`: queries a running server's status port for dropped packets, and prints the
+//! answer as text.
 
 use super::why::{Answer, Dropped, Reason};
 use crate::callsign::CALLSIGN_LEN_MAX;
@@ -9,29 +9,29 @@ use std::time::Duration;
 
 /// Most octets of an answer.
 const ANSWER_BYTES_MAX: u64 = 4 << 20;
-/// How long the server may take for anything.
+/// Longest wait for any step of the exchange.
 const WITHIN: Duration = Duration::from_secs(5);
 
-/// Why there is no answer.
+/// Reasons why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
     /// The server cannot be reached, or does not answer.
     #[error("{address} does not answer: {source}; is it the server's HTTPStatus address?")]
     Unreachable {
-        /// Where it was asked.
+        /// Address of the status port.
         address: String,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
-    /// What came is no answer of this server.
+    /// The answer is not one of this server.
     #[error("{address} did not answer as an aprs-server does: {what}")]
     Strange {
-        /// Where it was asked.
+        /// Address of the status port.
         address: String,
-        /// The first line that came, or what is wrong with the rest.
+        /// First line of the answer, or the fault of the rest.
         what: String,
     },
-    /// It would not be a callsign.
+    /// The text cannot be a callsign.
     #[error("`{0}` cannot be a callsign: 1 to 9 letters, digits and hyphens")]
     Callsign(String),
 }

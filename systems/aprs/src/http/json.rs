@@ -106,7 +106,7 @@ fn os() -> String {
     format!("{kernel} {}", std::env::consts::ARCH)
 }
 
-/// What there are numbers for: cells are entries.
+/// Numbers of entries in each table; cells are entries.
 fn memory(view: &View) -> Value {
     let mut memory = Map::new();
     let mut put = |name: &str, value: u64| drop(memory.insert(name.to_owned(), value.into()));
@@ -116,7 +116,7 @@ fn memory(view: &View) -> Value {
         if part.entries_max > 0 {
             put(&format!("{name}_cells_free"), part.entries_max.saturating_sub(part.entries));
         }
-        // Entries that differ in size have none that could be told.
+        // Tables whose entries differ in size have no size of an entry.
         if part.entry_bytes > 0 {
             put(&format!("{name}_cell_size_aligned"), part.entry_bytes);
             put(&format!("{name}_used_bytes"), part.entries * part.entry_bytes);
@@ -245,7 +245,7 @@ fn kind(kind: PortKind) -> &'static str {
     }
 }
 
-/// Of a worker that did not answer, the number of clients is null.
+/// Workers; the number of clients is null for one that did not answer.
 fn workers(view: &View) -> Vec<Value> {
     let each = |(id, clients)| json!({ "id": id, "clients": clients });
     view.workers.iter().enumerate().map(each).collect()
@@ -266,7 +266,7 @@ fn uplinks_configured(status: &StatusSnapshot) -> Vec<Value> {
     status.uplinks.iter().map(each).collect()
 }
 
-/// One count for each reason.
+/// Number of drops for each reason.
 fn errors(traffic: &Traffic) -> Vec<u64> {
     (0..DropReason::COUNT).map(|at| traffic.drops.get(at).copied().unwrap_or(0)).collect()
 }
@@ -399,7 +399,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// An address as it is shown: of a peer without the port, which is nobody's business.
+/// An address as it is shown. A peer's is without the port, which is not public.
 pub(super) fn address(client: &ClientStatus, address: SocketAddr) -> String {
     match client.role {
         Role::Peer if address.is_ipv6() => format!("[{}]", address.ip()),

@@ -38,7 +38,7 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    /// What the kernel still has to send is thrown away when the connection is closed.
+    /// Discards the kernel's unsent octets when the connection is closed.
     pub(super) fn forget_unsent(&self) {
         if let Some(socket) = &self.socket {
             // Where that cannot be, the kernel's own timeout ends it.
@@ -47,25 +47,25 @@ impl Peer {
     }
 }
 
-/// How a port serves.
+/// Settings of a port that serves HTTP.
 #[derive(Clone)]
 pub(super) struct Port {
     pub(super) routes: Router,
     /// Connections at a time, and how many of one address: one more takes the place of the one that
     /// has been idle for longest.
     pub(super) connections_max: usize,
-    /// How long one may last at most, whatever it does; one that is upgraded is no longer counted.
+    /// Longest lifetime of a connection; one that is upgraded is not counted.
     pub(super) lifetime: Duration,
     /// Within which the kernel's send queue must move.
     pub(super) acknowledged_within: Duration,
     /// Connections may be upgraded, and then carry a stream of packets.
     pub(super) upgrades: bool,
     pub(super) tls: Option<TlsAcceptor>,
-    /// Names that it is asked for, beside `localhost` and every IP address.
+    /// Host names by which it may be requested, beside `localhost` and every IP address.
     pub(super) hosts: AllowedHosts,
 }
 
-/// Serves a port until the runtime ends. `told` hears of failures to accept.
+/// Serves a port until the runtime ends. `told` gets a line for each failure to accept.
 pub(super) async fn serve(listener: TcpListener, port: Port, told: impl Fn(String)) {
     let listener = match tokio::net::TcpListener::from_std(listener) {
         Ok(listener) => listener,
@@ -110,8 +110,8 @@ async fn begin(stream: TcpStream, remote: SocketAddr, port: &Port, place: Place)
         peer.socket = stream.as_fd().try_clone_to_owned().ok().map(Arc::new);
     }
     let mut routes = port.routes.clone();
-    // Beyond loopback a status page is for everybody, under whatever names; a list of names is held
-    // to everywhere.
+    // Beyond loopback a status page is public, under any name; a configured list of names is
+    // enforced everywhere.
     if local.ip().to_canonical().is_loopback() || !port.hosts.is_empty() {
         let hosts = port.hosts.clone();
         routes = routes.layer(from_fn_with_state(hosts, chronoscope_origin::only_own_pages));
@@ -120,7 +120,7 @@ async fn begin(stream: TcpStream, remote: SocketAddr, port: &Port, place: Place)
     let noted = Noted { routes, peer, place: place.handle(), first };
     match &port.tls {
         None => connection(stream, noted).await,
-        // A handshake that fails was told to the peer, by an alert.
+        // The peer was informed of a failed handshake by an alert.
         Some(tls) => {
             if let Ok(Ok(stream)) = timeout(HEAD_WITHIN, tls.accept(stream)).await {
                 connection(stream, noted).await;

@@ -9,7 +9,7 @@ use chronoscope_clock as clock;
 use std::fmt::{self, Write as _};
 use std::sync::atomic::Ordering;
 
-/// What a family of samples is.
+/// Type of a family of samples.
 #[derive(Clone, Copy)]
 enum Kind {
     Counter,
@@ -144,7 +144,7 @@ fn protocols(page: &mut Page, status: &StatusSnapshot) {
     for (protocol, traffic) in all {
         for (at, reason) in DropReason::ALL.iter().enumerate() {
             let count = traffic.drops.get(at).copied().unwrap_or(0);
-            // A reason that never came up is told for one protocol, so that it can be asked for.
+            // A reason that never occurred is exported for one protocol, so that queries find it.
             if count > 0 || protocol == "tcp" {
                 drops.put(&[("protocol", protocol), ("reason", reason.name())], count);
             }

@@ -57,28 +57,28 @@ use tokio_rustls::TlsAcceptor;
 
 /// Connections to a status or an upload port at a time, and how long one may last.
 const BROWSERS: (usize, Duration) = (256, Duration::from_secs(300));
-/// Of a WebSocket port, until a connection is upgraded: then it is the engine's to limit.
+/// Limits of a WebSocket port's connections before the upgrade; afterwards the engine limits them.
 const UPGRADES: (usize, Duration) = (1024, Duration::from_secs(20));
 /// Within which a browser has to read something.
 const READ_WITHIN: Duration = Duration::from_secs(30);
-/// Where the operator's files are, if nothing else is said: as aprsc has it.
+/// Default folder of the operator's files, as aprsc has it.
 const WEB_DIR: &str = "web";
-/// What the server calls itself to tools.
+/// Name of the server for tools.
 const SOFTWARE: &str = "aprs-server";
 /// The fault that a web port which cannot be served is.
 const FAULT: &str = "http";
 
-/// Sockets that listen already, so that they could be bound with privileges, or come from the
+/// Sockets that listen already: bound while the process had its privileges, or taken over from the
 /// process before a live upgrade.
 #[derive(Debug, Default)]
 pub struct Ports {
-    /// Status page.
+    /// Status pages.
     pub status: Vec<TcpListener>,
     /// Upload of packets.
     pub upload: Vec<TcpListener>,
-    /// WebSocket ports.
+    /// WebSocket ports with their sockets.
     pub websocket: Vec<(Arc<Listener>, TcpListener)>,
-    /// Where the operator's `motd.html` is; `web` in the working directory if nothing is said.
+    /// Folder of the operator's `motd.html`; by default `web` in the working directory.
     pub web_dir: Option<PathBuf>,
 }
 
@@ -86,7 +86,7 @@ pub struct Ports {
 pub struct Http {
     site: Arc<Site>,
     runtime: tokio::runtime::Handle,
-    /// Those that accept.
+    /// Accept loops.
     ports: Vec<AbortHandle>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -117,7 +117,7 @@ impl Http {
                 // An error means that the other end is gone: to be stopped as well.
                 let _ = stopped.await;
             });
-            // Whatever still goes on is cut.
+            // Requests in progress are aborted.
             runtime.shutdown_background();
         })?;
         let stop = Some(stop);
@@ -163,7 +163,7 @@ impl Http {
     fn end(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // It panicked, which the standard hook has told.
+            // It panicked, which the standard hook has reported.
             let _ = thread.join();
         }
     }
@@ -181,7 +181,7 @@ impl std::fmt::Debug for Http {
     }
 }
 
-/// The version that others are told.
+/// The version that is sent to others.
 fn version(config: &crate::config::Config) -> &str {
     config.fake_version.as_deref().unwrap_or(env!("CARGO_PKG_VERSION"))
 }

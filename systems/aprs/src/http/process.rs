@@ -1,4 +1,4 @@
-//! What the system says about this process.
+//! Figures of the system about this process.
 
 use chronoscope_clock as clock;
 use std::fs;

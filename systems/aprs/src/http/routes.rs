@@ -1,4 +1,4 @@
-//! What the status port answers.
+//! Routes of the status port.
 
 use super::series::INTERVAL_S;
 use super::site::{Site, View};
@@ -26,7 +26,7 @@ const MOTD_BYTES_MAX: u64 = 64 << 10;
 /// A body below this is not worth compressing, octets.
 const GZIP_BYTES_MIN: usize = 512;
 const JSON: &str = "application/json; charset=UTF-8";
-/// Nothing is loaded from elsewhere, and nobody puts the page into a frame.
+/// Nothing is loaded from elsewhere, and no other page may frame this one.
 const POLICY: &str = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; \
                       frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
@@ -55,7 +55,7 @@ pub(super) fn routes(site: Arc<Site>) -> Router {
         .with_state(site)
 }
 
-/// Counts a request, and says who answers.
+/// Counts a request, and adds the server's name to its response.
 async fn every(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
     site.count_request();
     let mut response = next.run(request).await;
@@ -154,7 +154,7 @@ fn answer(kind: &str, caching: &str, body: Bytes, coding: Option<&'static str>) 
     response.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
 }
 
-/// Whether the browser says that it takes gzip, and not with quality 0.
+/// Whether the browser accepts gzip, with a quality above 0.
 fn takes_gzip(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT_ENCODING).iter();
     accepted.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(

@@ -10,10 +10,10 @@ pub(super) const INTERVAL_S: u64 = 60;
 /// Samples that are kept: 48 hours.
 pub(super) const SAMPLES_MAX: usize = 48 * 60;
 
-/// Its name, which is part of the interface, whether it is a gauge, and its value.
+/// Name of a series, which is part of the interface; whether it is a gauge; and its value.
 type Source = (&'static str, bool, fn(&StatusSnapshot) -> u64);
 
-/// What is sampled.
+/// Sampled series.
 const SOURCES: [Source; 18] = [
     ("totals.clients", true, |status| status.clients),
     ("totals.connects", false, |status| status.connects),
@@ -48,14 +48,14 @@ pub struct Series {
     rows: Vec<Row>,
 }
 
-/// One series.
+/// Samples of one series.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Row {
     name: String,
     /// The counter's value at the last sample.
     last: u64,
-    /// As many as there are times: a gauge's values, a counter's increments; `None` where there is
-    /// no data, as after a counter went back.
+    /// As many values as there are times: a gauge's values, a counter's increments; `None` where
+    /// there is no data, as after a counter went back.
     values: VecDeque<Option<u64>>,
 }
 
@@ -105,7 +105,7 @@ impl Series {
         row.and_then(|row| row.values.back().copied().flatten()).unwrap_or(0) / INTERVAL_S
     }
 
-    /// One series as `counterdata` tells it; `None` where no series has this name.
+    /// Samples of one series as `counterdata` returns them; `None` where no series has this name.
     pub(super) fn json(&self, name: &str) -> Option<serde_json::Value> {
         let (_, gauge, _) = SOURCES.iter().find(|(known, ..)| *known == name)?;
         let row = self.rows.iter().find(|row| row.name == name);

@@ -1,4 +1,4 @@
-//! What all requests share: the server, its last snapshot, the series of the last 48 hours.
+//! State shared by all requests: the server, its last snapshot, the series of the last 48 hours.
 
 use super::series::Series;
 use crate::config::{Config, Listener};
@@ -16,10 +16,10 @@ use std::time::Duration;
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::{Instant, timeout_at};
 
-/// How old a snapshot may be that a request is answered from, nanoseconds: whatever is asked of the
-/// web side, the workers are asked at most so often.
+/// Largest age of a snapshot that a request is answered from, nanoseconds. It bounds how often
+/// requests disturb the workers.
 const FRESH_NS: u64 = 1_000_000_000;
-/// How long workers have to say who their clients are.
+/// Longest wait for the workers' lists of clients.
 const WORKERS_WITHIN: Duration = Duration::from_millis(1500);
 /// The fault that a worker which does not answer is.
 const SILENT: &str = "worker_silent";
@@ -32,25 +32,25 @@ pub type Adopt =
 /// Hears that a client was cut because it reads too slowly: counts and logs it.
 pub type WasCut = Box<dyn FnOnce() + Send>;
 
-/// What all requests share.
+/// State shared by all requests.
 pub(super) struct Site {
     pub(super) server: Arc<Server>,
     pub(super) adopt: Adopt,
     pub(super) web_dir: PathBuf,
     pub(super) series: Mutex<Series>,
     pub(super) requests: AtomicU64,
-    /// Nothing is taken: the workers wait for another program.
+    /// No requests are served: the workers wait for another program.
     pub(super) paused: AtomicBool,
     last: AsyncMutex<Option<Arc<View>>>,
 }
 
-/// A snapshot, and what was made of it so far.
+/// A snapshot and the responses made of it so far.
 pub(super) struct View {
     pub(super) config: Arc<Config>,
     pub(super) status: StatusSnapshot,
     /// Connections of each worker, `None` of one that did not list them in time.
     pub(super) workers: Vec<Option<usize>>,
-    /// Those that may be shown, in the order in which they came.
+    /// Clients that may be shown, in the order of their connections.
     pub(super) clients: Vec<ClientStatus>,
     pub(super) uplinks: Vec<ClientStatus>,
     pub(super) peers: Vec<ClientStatus>,

@@ -37,8 +37,8 @@ async fn upload(
     }
 }
 
-/// A status and a reason in words. Codes are those of the servers that uploading programs know: 400
-/// for what is wrong with the request or the packet, 403 for a passcode.
+/// A status and a reason in words. The codes are those of servers that uploading programs know: 400
+/// for a fault of the request or the packet, 403 for a passcode.
 type Refused = (StatusCode, String);
 
 async fn take(site: &Site, peer: Peer, request: Request) -> Result<(), Refused> {

@@ -1,5 +1,5 @@
-//! Clients that come by WebSocket: a line of APRS-IS is a message, and a message is one line or
-//! several.
+//! Clients that connect by WebSocket: each line of APRS-IS is sent as a message; a received message
+//! has one line or several.
 //!
 //! To the client goes one message a line, without its CR LF: a text message where the line is
 //! UTF-8, else a binary one. From the client come text or binary messages of whole lines; what is
@@ -28,12 +28,12 @@ use tokio::time::{Instant, sleep_until, timeout};
 const MESSAGE_BYTES_MAX: usize = 8 << 10;
 /// Octets that are read from a worker at a time, and the longest line that is one message.
 const CHUNK_BYTES: usize = 8 << 10;
-/// How often a client is asked whether it lives.
+/// Interval between two pings.
 const PING_EVERY: Duration = Duration::from_secs(30);
-/// How long it may say nothing at all, not even that it lives.
+/// Longest time without any frame from the client, pongs included.
 const SILENT_MAX: Duration = Duration::from_secs(90);
 
-/// Of one port.
+/// Routes of one port.
 pub(super) fn routes(site: Arc<Site>, listener: Arc<Listener>) -> Router {
     Router::new().fallback(upgrade).with_state((site, listener))
 }
@@ -71,12 +71,13 @@ async fn upgrade(
         .on_upgrade(move |socket| bridge(socket, ours, stale_after, peer, was_cut))
 }
 
-/// The client is refused: the port is full, or the ACL says so, or the system has no more room.
+/// Response to a refused client: the port is full, the ACL refuses it, or the system is out of
+/// descriptors or memory.
 fn busy(error: &std::io::Error) -> Response {
     (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")).into_response()
 }
 
-/// Why a bridge ended.
+/// Reasons why a bridge ended.
 enum End {
     /// The client left, or its connection broke.
     Client,
@@ -84,7 +85,7 @@ enum End {
     Server,
     /// The client reads more slowly than the staleness bound allows.
     Stale,
-    /// The client sent what it may not.
+    /// The client broke the protocol.
     Protocol(&'static str),
 }
 

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 /// Dropped packets in one answer at most.
 const RECENT_MAX: usize = 50;
 
-/// Whom the question is about: a callsign as a source and as a client, whichever name it is given
-/// by. Without an SSID it means all of its SSIDs; without any, the last drops of all are told.
+/// Subject of the question: a callsign as a source and as a client. Without an SSID it means all of
+/// its SSIDs; without a callsign, the last drops of all are returned.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct Question {
     call: Option<String>,
@@ -18,14 +18,14 @@ pub(super) struct Question {
     client: Option<String>,
 }
 
-/// The answer.
+/// Answer to a question about drops.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     /// The callsign that was asked for; empty for all.
     pub call: String,
     /// Drops of packets whose source it is.
     pub as_source: Vec<Reason>,
-    /// Drops of packets that came from it as a client.
+    /// Drops of packets that this callsign sent as a client.
     pub as_client: Vec<Reason>,
     /// The last drops of both kinds, the newest first.
     pub recent: Vec<Dropped>,
@@ -33,14 +33,14 @@ pub struct Answer {
     pub clients: Vec<Client>,
 }
 
-/// Why, and how many packets.
+/// A reason and its number of packets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reason {
-    /// Its name in `rx_errs` of `status.json`, or `duplicate`.
+    /// Name of the reason in `rx_errs` of `status.json`, or `duplicate`.
     pub reason: String,
-    /// What it means.
+    /// Meaning of the reason, as text.
     pub meaning: String,
-    /// How many packets.
+    /// Number of packets.
     pub packets: u64,
 }
 
@@ -49,32 +49,32 @@ pub struct Reason {
 pub struct Dropped {
     /// UTC seconds since 1970.
     pub time: i64,
-    /// Why, as in [`Reason`].
+    /// Name of the reason, as in [`Reason`].
     pub reason: String,
-    /// Login of the client that it came from; empty where it had none.
+    /// Login of the client that sent it; empty before login.
     pub client: String,
-    /// Its source; empty where it had none.
+    /// Source callsign of the packet; empty where it has none.
     pub source: String,
-    /// Its beginning; what is not printable ASCII is a question mark.
+    /// Beginning of the line; octets that are not printable ASCII are question marks.
     pub line: String,
 }
 
-/// A connection.
+/// A connection of a client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Client {
-    /// Its number, as `id` in `status.json`.
+    /// Number of the connection, as `id` in `status.json`.
     pub id: u64,
-    /// Its login.
+    /// Login of the client.
     pub username: String,
-    /// Its address.
+    /// Address of the client.
     pub address: String,
     /// Whether its login is verified.
     pub verified: bool,
-    /// Packets that came from it, dropped ones included.
+    /// Packets received from it, dropped ones included.
     pub packets: u64,
-    /// Of those, duplicates.
+    /// Number of these packets that were duplicates.
     pub duplicates: u64,
-    /// Why others were dropped.
+    /// Reasons of the other drops.
     pub reasons: Vec<Reason>,
 }
 
@@ -172,7 +172,7 @@ fn is(asked: &str, call: &str) -> bool {
     asked == call || call.split_once('-').is_some_and(|(base, _)| asked == base)
 }
 
-/// Printable ASCII as it is, all else as a question mark.
+/// Printable ASCII unchanged, all other octets as question marks.
 fn printable(octets: &[u8]) -> String {
     let shown = |octet: &u8| if matches!(octet, b' '..=b'~') { char::from(*octet) } else { '?' };
     octets.iter().map(shown).collect()

@@ -1,8 +1,8 @@
 //! The log: to standard error, a file that is rotated, or syslog.
 //!
 //! Lines look as aprsc's do: UTC with microseconds, the instance with its process and thread, the
-//! level. What came from the network may be in them, so control characters are written as `\xNN`,
-//! and a line has an end. A line that cannot be written is counted.
+//! level. Lines can contain text from the network: control characters are written as `\xNN`, and
+//! the length is limited. A line that cannot be written is counted.
 //!
 //! ```
 //! use chronoscope_aprs::{engine::LogLevel, log::Log};
@@ -45,23 +45,23 @@ struct Sinks {
     syslog: Option<Syslog>,
 }
 
-/// Why a log cannot be opened.
+/// Reasons why a log cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
     /// The file or its folder.
     #[error("the log file {path} cannot be opened: {source}")]
     File {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
     /// The system's log.
     #[error("syslog at {path} cannot be reached: {source}")]
     Syslog {
-        /// Its socket.
+        /// Path of the socket.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
 }
@@ -117,10 +117,10 @@ impl Log {
         }
     }
 
-    /// Opens the file anew, after another program has moved it away.
+    /// Opens the file again, after another program has moved it away.
     ///
     /// # Errors
-    /// When it cannot be opened; the old one goes on being written.
+    /// When it cannot be opened; lines still go to the old file.
     pub fn reopen(&self) -> Result<(), LogError> {
         match &mut self.sinks().file {
             Some(file) => file
@@ -182,7 +182,7 @@ fn level_name(level: LogLevel) -> &'static str {
 /// A line in the making.
 struct Line {
     text: String,
-    /// Where the level begins: syslog has its own stamp and name before that.
+    /// Begin of the level: syslog has its own stamp and name before that.
     level_at: usize,
 }
 
@@ -253,7 +253,7 @@ impl fmt::Display for Stamp {
 }
 
 /// Year, month and day (from 1) of a day since 1970, in the Gregorian calendar. Counted in years
-/// that begin in March, so that the leap day is a year's last.
+/// that begin in March, which makes the leap day a year's last.
 fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468; // since 0000-03-01
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));

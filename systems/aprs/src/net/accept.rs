@@ -13,11 +13,11 @@ use std::sync::Arc;
 /// Connections that are taken from one port before others have their turn.
 const PER_ROUND: usize = 128;
 
-/// Before the next try, when there are no descriptors or no memory: what is waiting keeps waiting
-/// in the kernel.
+/// Pause before the next try when descriptors or memory are short; connections keep waiting in the
+/// kernel.
 const AFTER_FAILURE_NS: u64 = 100_000_000;
 
-/// The fault that says so.
+/// Name of the fault for failures to accept.
 const FAULT: &str = "accept_failed";
 
 /// Takes connections of a port. Whether there may be more.

@@ -1,4 +1,4 @@
-//! What the kernel is asked that no crate asks safely.
+//! System calls that no crate wraps safely.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -33,10 +33,10 @@ pub(crate) fn inherited(fd: RawFd) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Whether a descriptor stays open in the program that takes this one's place.
+/// Sets whether a descriptor stays open in the program that takes this one's place.
 ///
 /// # Errors
-/// What the kernel says.
+/// Error of the system.
 pub(crate) fn keep_across_exec(fd: &impl AsRawFd, keep: bool) -> io::Result<()> {
     let flags = if keep { 0 } else { libc::FD_CLOEXEC };
     // SAFETY: the descriptor is open as long as its owner is borrowed; the call touches no memory.

@@ -8,10 +8,10 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// Why a port cannot be served.
+/// Reasons why a port cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum PortError {
-    /// It cannot be bound.
+    /// The port cannot be bound.
     #[error("cannot listen on \"{name}\" {protocol} {address}: {source}")]
     Bind {
         /// The port's name.
@@ -20,15 +20,15 @@ pub enum PortError {
         protocol: &'static str,
         /// The address asked for.
         address: SocketAddr,
-        /// What the kernel says.
+        /// Error of the system.
         source: io::Error,
     },
-    /// Its TLS cannot be set up.
+    /// TLS of the port cannot be set up.
     #[error("TLS of \"{name}\": {source}")]
     Tls {
         /// The port's or uplink's name.
         name: String,
-        /// Which file, and why.
+        /// The file and its fault.
         source: TlsError,
     },
 }
@@ -41,7 +41,7 @@ impl PortError {
     }
 }
 
-/// How a protocol is called in configurations and announcements.
+/// Name of a protocol in configurations and announcements.
 pub(crate) fn protocol_name(protocol: Protocol) -> &'static str {
     match protocol {
         Protocol::Tcp => "tcp",
@@ -51,7 +51,7 @@ pub(crate) fn protocol_name(protocol: Protocol) -> &'static str {
     }
 }
 
-/// What an HTTP port is for.
+/// Purpose of an HTTP port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HttpPort {
     Status,
@@ -59,7 +59,7 @@ pub(crate) enum HttpPort {
 }
 
 impl HttpPort {
-    /// Its directive.
+    /// Name of its directive.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Status => "HTTPStatus",
@@ -68,16 +68,16 @@ impl HttpPort {
     }
 }
 
-/// How the protocol of HTTP ports is called in announcements.
+/// Name of HTTP ports' protocol in announcements.
 const HTTP: &str = "http";
 
 /// A bound port.
 #[derive(Clone, Debug)]
 pub(crate) struct Port {
     pub(crate) socket: Arc<Socket>,
-    /// Where it really is: the kernel chose the port where the configuration says 0.
+    /// Actual address: the kernel chose the port where the configuration has 0.
     pub(crate) address: SocketAddr,
-    /// Its socket is of IPv6, and may take IPv4 as well.
+    /// Whether its socket is IPv6, which may take IPv4 as well.
     pub(crate) is_v6: bool,
 }
 
@@ -93,11 +93,11 @@ impl Port {
 pub(crate) struct Inherited {
     /// `protocol_name`, or `peers`.
     pub(crate) protocol: String,
-    /// As configured.
+    /// Address as configured.
     pub(crate) address: SocketAddr,
-    /// As configured.
+    /// Name as configured.
     pub(crate) name: String,
-    /// The socket.
+    /// The listening socket.
     pub(crate) socket: Socket,
 }
 
@@ -106,19 +106,19 @@ pub(crate) struct Inherited {
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) config: Arc<Config>,
-    /// As `Config::listeners`; `None` for one that could not be bound.
+    /// Ports in the order of `Config::listeners`; `None` for one that could not be bound.
     pub(crate) listeners: Vec<Option<Port>>,
-    /// As `Config::listeners`.
+    /// TLS settings in the order of `Config::listeners`.
     pub(crate) tls: Vec<Option<ServerTls>>,
-    /// As `Config::peer_groups`.
+    /// Ports in the order of `Config::peer_groups`.
     pub(crate) groups: Vec<Option<Port>>,
     /// Ports of HTTP that could be bound, with their configured addresses.
     pub(crate) http: Vec<(HttpPort, SocketAddr, Port)>,
 }
 
 impl Plan {
-    /// Binds what `config` asks for, taking from `before` what is the same there and from
-    /// `inherited` what is open already. What fails is left out and listed.
+    /// Binds the ports of `config`. Unchanged ports are taken from `before`, open ones from
+    /// `inherited`. Ports that fail are left out and listed.
     pub(crate) fn new(
         config: Arc<Config>,
         before: Option<&Self>,
@@ -140,7 +140,7 @@ impl Plan {
             let port = tls.and_then(|tls| {
                 let kept = before.and_then(|before| before.listener(listener));
                 let port = kept.map_or_else(|| bind_listener(listener, inherited), Ok)?;
-                // Connections have what the port has that they came to.
+                // A connection has the settings of the port on which it was accepted.
                 if matches!(listener.protocol, Protocol::Tcp | Protocol::Sctp)
                     && let Err(source) =
                         socket::prepare(&port.socket, listener.protocol, config.stale_after)
@@ -193,7 +193,7 @@ impl Plan {
         http.chain(websocket).collect()
     }
 
-    /// Where a port of another configuration is in this one.
+    /// Index of another configuration's port in this plan.
     pub(crate) fn index_of(&self, listener: &Listener) -> Option<usize> {
         self.config.listeners.iter().position(|ours| is_same(ours, listener))
     }
@@ -208,7 +208,7 @@ impl Plan {
         self.groups[index].clone()
     }
 
-    /// Where the listeners that could be bound really are.
+    /// Listeners that were bound, with their actual addresses.
     pub(crate) fn listening(&self) -> Vec<(Arc<Listener>, SocketAddr)> {
         let listeners = self.config.listeners.iter().zip(&self.listeners);
         let bound = |(listener, port): (&Arc<Listener>, &Option<Port>)| {
@@ -234,7 +234,7 @@ impl Plan {
     }
 }
 
-/// What the HTTP side does with a socket.
+/// Use of a socket by the HTTP side.
 #[derive(Clone, Debug)]
 pub(crate) enum HttpUse {
     Http(HttpPort),

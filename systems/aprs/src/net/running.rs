@@ -19,16 +19,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How long a worker may take to stop, and to say what it has.
+/// Longest wait for a worker to stop and return its state.
 const PAUSED_WITHIN: Duration = Duration::from_secs(4);
 
 /// The fault that ports are which cannot be served.
 const PORTS_FAULT: &str = "ports_not_served";
 
-/// Where lines for the log go, from any thread.
+/// Receiver of log lines, from any thread.
 pub type Log = Arc<dyn Fn(LogLevel, fmt::Arguments<'_>) + Send + Sync>;
 
-/// What a worker's thread is asked to do.
+/// Command to a worker's thread.
 pub(crate) enum Command {
     /// Serve this connection.
     Arrived(Box<Arrival>),
@@ -38,11 +38,11 @@ pub(crate) enum Command {
     Configure(Arc<Plan>),
     /// Take no input, and do the steps asked for.
     Pause { paused: Sender<()>, steps: Receiver<Step> },
-    /// End.
+    /// The thread ends.
     Stop,
 }
 
-/// What a paused worker does.
+/// Step of a paused worker.
 pub(crate) enum Step {
     /// Say what the next program needs.
     Save(Sender<Saved>),
@@ -50,7 +50,7 @@ pub(crate) enum Step {
     Resume,
 }
 
-/// What the next program needs of a worker.
+/// State of a worker for the next program.
 #[derive(Debug)]
 pub(crate) struct Saved {
     /// Connections, their descriptors and protocols.
@@ -83,7 +83,7 @@ impl WorkerHandle {
     }
 }
 
-/// What all threads of this room share.
+/// State shared by all threads of this module.
 pub(crate) struct Shared {
     pub(crate) server: Arc<Server>,
     pub(crate) log: Log,
@@ -124,7 +124,7 @@ impl Shared {
     /// A datagram was lost here.
     pub(crate) fn count_lost_datagram(&self) {
         let lost = self.lost_datagrams.fetch_add(1, Ordering::Relaxed) + 1;
-        // Each is counted; it is said at the 1st, 2nd, 4th, 8th…
+        // Each is counted; a line is logged at the 1st, 2nd, 4th, 8th…
         if lost.is_power_of_two() {
             let text = format!("{lost} datagrams could not be sent");
             self.server.fault("datagrams_lost", &text, worker::now());
@@ -144,7 +144,7 @@ impl Shared {
     }
 }
 
-/// Ports that are bound and served by nobody yet: so that privileges can be given up in between.
+/// Ports that are bound but not served yet, which lets the process drop its privileges in between.
 #[derive(Clone, Debug)]
 pub struct Bound {
     plan: Arc<Plan>,
@@ -160,8 +160,8 @@ impl Bound {
         if errors.is_empty() { Ok(bound) } else { Err(errors) }
     }
 
-    /// The same; those of `inherited` that the configuration has are taken as they are, and what
-    /// cannot be served is left out.
+    /// As `new`, but takes those sockets of `inherited` that the configuration has as they are, and
+    /// leaves out ports that cannot be served.
     pub(crate) fn with_inherited(
         config: Arc<Config>,
         mut inherited: Vec<Inherited>,
@@ -205,15 +205,15 @@ pub struct Handle {
     pub(super) plan: Arc<Mutex<Arc<Plan>>>,
 }
 
-/// What the threads of a program begin with that takes the place of an earlier one: for each
-/// worker its connections, and its engine's part.
+/// State taken over from an earlier program: for each worker its connections, and its engine's
+/// part.
 pub(crate) type Restored = Vec<(Vec<(ConnId, Socket, Protocol)>, WorkerState)>;
 
 impl Running {
-    /// Starts the threads: `server` has the configuration that `bound` was made for.
+    /// Starts the threads. `server` has the configuration for which `bound` was made.
     ///
     /// # Errors
-    /// When the system has no more threads or descriptors.
+    /// When the system refuses a thread or a descriptor.
     pub fn start(server: Arc<Server>, bound: Bound, log: Log) -> io::Result<Self> {
         Self::with_restored(server, bound, log, Vec::new())
     }
@@ -246,8 +246,8 @@ impl Running {
             lost_datagrams: AtomicU64::new(0),
             accepting: AtomicBool::new(true),
         });
-        // All of them before any runs: mail for one that cannot be woken yet would wait for ever,
-        // because only the first letter in a box wakes.
+        // All pollers exist before any worker runs: mail for a worker that cannot be woken yet
+        // would wait for ever, because only the first letter in a mailbox wakes.
         let mut ready = Vec::new();
         let mut restored = restored.into_iter();
         for (index, poll) in polls.into_iter().enumerate() {
@@ -295,7 +295,8 @@ impl Running {
         let plan = Arc::new(plan);
         shared.server.listens(plan.listening());
         *current = Arc::clone(&plan);
-        // The first one accepts: what it gives to others is to find the new ports there.
+        // In reverse order, so that worker 0 is last: it accepts, and its connections must find the
+        // new ports in the other workers.
         for worker in shared.workers.iter().rev() {
             worker.tell(Command::Configure(Arc::clone(&plan)));
         }
@@ -328,7 +329,7 @@ impl Running {
         }
         self.handle.shared.tell_uplinks(uplinks::Message::Stop);
         for thread in self.threads {
-            // A worker that panicked has said so on standard error.
+            // The panic of a worker was reported on standard error.
             drop(thread.join());
         }
     }
@@ -348,17 +349,17 @@ impl Handle {
         Arc::clone(&self.plan.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Where the listener with this index really is.
+    /// Actual address of the listener with this index.
     pub fn listening(&self, listener: usize) -> Option<SocketAddr> {
         Some(self.plan().listeners.get(listener)?.as_ref()?.address)
     }
 
-    /// Serves a client whose bytes come through a pair of sockets: one of a WebSocket port. What is
-    /// returned is to be called where the client was cut on its side of the pair, because it reads
-    /// too slowly.
+    /// Serves a client whose bytes pass through a pair of sockets, as those of a WebSocket port do.
+    /// The returned function is to be called when the client was cut on its side of the pair
+    /// because it reads too slowly.
     ///
     /// # Errors
-    /// When the port's access list refuses it, or there is no such port any more.
+    /// When the port's access list refuses it, or the port no longer exists.
     pub fn adopt(
         &self,
         stream: UnixStream,
@@ -402,7 +403,7 @@ impl Handle {
             steps.push(sender);
         }
         drop(paused);
-        // A worker whose thread is gone never says so; saving will find that out.
+        // A worker whose thread is gone never answers; saving detects that.
         for _ in 0..steps.len() {
             if acknowledged.recv_timeout(PAUSED_WITHIN).is_err() {
                 break;
@@ -439,7 +440,7 @@ pub(super) struct Paused {
 }
 
 impl Paused {
-    /// What each worker has, in their order; `None` for one whose thread is gone.
+    /// State of each worker, in their order; `None` for one whose thread is gone.
     pub(super) fn save(&self) -> Vec<Option<Saved>> {
         let save = |worker: &Sender<Step>| {
             let (reply, saved) = channel();

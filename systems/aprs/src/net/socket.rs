@@ -10,8 +10,8 @@ use std::time::Duration;
 /// after another server of the network went away. The kernel cuts it to `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
 
-/// Octets that may wait unsent in the kernel, beyond what is on its way: little, because what
-/// waits there cannot be taken back when it grows old.
+/// Most octets that may wait unsent in the kernel, beyond those in flight. Small, because octets
+/// there cannot be taken back when they grow old.
 const UNSENT_BYTES_MAX: u32 = 128 * 1024;
 
 /// Silence after which the kernel asks whether the other host is still there.
@@ -20,10 +20,11 @@ const KEEPALIVE: Duration = Duration::from_secs(60);
 /// Receive buffer of a UDP port: a burst of peers waits here while a worker is busy.
 const UDP_BUFFER_BYTES: usize = 1 << 20;
 
-/// A socket for connections of a protocol; for [`Protocol::WebSocket`] the one below it, TCP.
+/// Makes a socket for connections of a protocol; for [`Protocol::WebSocket`] the TCP socket below
+/// it.
 ///
 /// # Errors
-/// What the kernel says: for SCTP mostly that it has none.
+/// Error of the system: for SCTP mostly that it is not supported.
 pub(crate) fn stream(protocol: Protocol, address: SocketAddr) -> io::Result<Socket> {
     let of_transport = match protocol {
         Protocol::Sctp => socket2::Protocol::SCTP,
@@ -32,20 +33,20 @@ pub(crate) fn stream(protocol: Protocol, address: SocketAddr) -> io::Result<Sock
     Socket::new(Domain::for_address(address), Type::STREAM, Some(of_transport))
 }
 
-/// A port that takes connections.
+/// Opens a port that accepts connections.
 ///
 /// # Errors
-/// What the kernel says.
+/// Error of the system.
 pub(crate) fn listen(protocol: Protocol, address: SocketAddr) -> io::Result<Socket> {
     let socket = bound(address, || stream(protocol, address))?;
     socket.listen(BACKLOG)?;
     Ok(socket)
 }
 
-/// A port that takes datagrams.
+/// Opens a port that receives datagrams.
 ///
 /// # Errors
-/// What the kernel says.
+/// Error of the system.
 pub(crate) fn datagrams(address: SocketAddr) -> io::Result<Socket> {
     let socket = bound(address, || {
         Socket::new(Domain::for_address(address), Type::DGRAM, Some(socket2::Protocol::UDP))
@@ -78,11 +79,11 @@ fn bound(address: SocketAddr, new: impl Fn() -> io::Result<Socket>) -> io::Resul
     }
 }
 
-/// Sets what every connection of TCP or SCTP has. `stale_after`: the kernel gives up a connection
-/// whose host acknowledges nothing for this long.
+/// Sets the options of every TCP or SCTP connection. `stale_after`: the kernel gives up a
+/// connection whose host acknowledges nothing for this long.
 ///
 /// # Errors
-/// What the kernel says: the connection is gone already.
+/// Error of the system: the connection is gone already.
 pub(crate) fn prepare(
     socket: &Socket,
     protocol: Protocol,
@@ -99,13 +100,13 @@ pub(crate) fn prepare(
     socket.set_tcp_notsent_lowat(UNSENT_BYTES_MAX)
 }
 
-/// An address of IPv4 that came as one of IPv6 (`::ffff:192.0.2.1`) is one of IPv4: so access
-/// lists and people mean it.
+/// Converts an IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) to IPv4, the form in which access
+/// lists and people write it.
 pub(crate) fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
-/// The same for sending: a socket of IPv6 wants addresses of IPv6.
+/// The reverse for sending: an IPv6 socket needs IPv6 addresses.
 pub(crate) fn for_family(to: SocketAddr, socket_is_v6: bool) -> SocketAddr {
     match to.ip() {
         IpAddr::V4(ip) if socket_is_v6 => SocketAddr::new(ip.to_ipv6_mapped().into(), to.port()),

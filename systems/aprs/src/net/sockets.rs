@@ -21,17 +21,17 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// How long the last words to a client may take to arrive.
+/// Longest time for the last octets to a client to arrive.
 const LAST_WORDS_NS: u64 = 2_000_000_000;
 
 /// Connections that are ending and whose last words are under way, at most: further ones end at
 /// once.
 const ENDING_MAX: usize = 1024;
 
-/// Who is at the other end.
+/// Other side of a connection.
 #[derive(Clone, Debug)]
 pub(crate) enum Origin {
-    /// Somebody who came to this port.
+    /// A client that connected to this port.
     Client(Arc<Listener>),
     /// A server that we went to.
     Uplink(Arc<Uplink>, Option<ClientTls>),
@@ -47,7 +47,7 @@ pub(crate) struct Arrival {
     pub(crate) local: SocketAddr,
 }
 
-/// What the engine is told once TLS has agreed on keys, or at once without TLS.
+/// Input for the engine once TLS has agreed on keys, or at once without TLS.
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub(crate) origin: Origin,
@@ -67,11 +67,11 @@ pub(crate) struct Conn {
     pub(crate) pending: Option<Box<Pending>>,
     /// The engine could not write all.
     pub(crate) blocked: bool,
-    /// It is in the queue of those with something to read.
+    /// Whether it is in the queue of connections with something to read.
     pub(crate) queued: bool,
-    /// The other side will send no more, so what is there has to be read to its end.
+    /// The other side will send no more: the received octets have to be read to the end.
     pub(crate) ending: bool,
-    /// It is a WebSocket's pair, which lives in this program only.
+    /// Whether it is a WebSocket's pair, which exists only within this program.
     pub(crate) is_pair: bool,
 }
 
@@ -82,9 +82,9 @@ pub(crate) struct Sockets {
     registry: Registry,
     pub(crate) plan: Arc<Plan>,
     pub(crate) conns: HashMap<ConnId, Conn, FixedState>,
-    /// Those with something to read, first come first served.
+    /// Connections with something to read, in order of arrival.
     pub(crate) readable: VecDeque<ConnId>,
-    /// Broken while the engine wrote to them: it is to be told.
+    /// Connections that broke while the engine wrote to them: the engine is still to be informed.
     pub(crate) broken: Vec<(ConnId, String)>,
     /// Their last words are under way: until when.
     last_words: Vec<(u64, Transport)>,
@@ -122,10 +122,10 @@ impl Sockets {
         }
     }
 
-    /// Takes a connection into the poll, for its whole life.
+    /// Registers a connection with the poll, for its whole life.
     ///
     /// # Errors
-    /// What the kernel says; the connection is closed then.
+    /// Error of the system; the connection is closed then.
     pub(crate) fn insert(&mut self, id: ConnId, conn: Conn) -> io::Result<()> {
         let fd = conn.transport.fd();
         let interest = Interest::READABLE | Interest::WRITABLE;
@@ -139,7 +139,7 @@ impl Sockets {
     pub(crate) fn remove(&mut self, id: ConnId, reason: &str) -> Option<Conn> {
         let conn = self.conns.remove(&id)?;
         self.shared.workers[self.index].connections.fetch_sub(1, Ordering::Relaxed);
-        // What is not in the poll's set any more cannot be taken out of it: nothing to be done.
+        // A descriptor that is not in the poll's set cannot be removed from it: nothing to do.
         let _gone = self.registry.deregister(&mut SourceFd(&conn.transport.fd()));
         if let Some(uplink) = &conn.uplink {
             let reason = reason.to_owned();
@@ -152,7 +152,7 @@ impl Sockets {
         Some(conn)
     }
 
-    /// Ends a connection after what was written.
+    /// Closes a connection after its written octets were sent.
     pub(crate) fn let_go(&mut self, mut conn: Conn) {
         conn.transport.finish();
         if self.last_words.len() < ENDING_MAX {
@@ -160,13 +160,13 @@ impl Sockets {
         }
     }
 
-    /// Ends those whose last words arrived, or took too long. A socket that is closed with unread
-    /// octets throws away what it has not sent, so these are read first.
+    /// Closes connections whose last octets arrived, or took too long. A socket that is closed with
+    /// unread octets discards its unsent ones, so the unread ones are read first.
     pub(crate) fn hear_last_words(&mut self, scratch: &mut [u8]) {
         let now_ns = self.now_ns;
         self.last_words.retain(|(until, transport)| {
             let mut socket = transport.socket();
-            // Bounded: one who goes on sending is not listened to for longer than its time.
+            // Bounded: a peer that keeps sending must not extend its time.
             let left = (0..16).find_map(|_| match socket.read(scratch) {
                 Ok(0) => Some(false),
                 Ok(_) => None,
@@ -248,20 +248,20 @@ impl Output for Sockets {
     }
 }
 
-/// What a handshake says about who is at the other end.
+/// Identity of the other side as the handshake proved it.
 pub(crate) enum Proof {
     /// A client, and the callsign in its certificate.
     Client(usize, Option<Callsign>),
     /// An uplink, and whether its certificate was checked.
     Uplink(usize, bool),
-    /// It may not log in: why, for its eyes.
+    /// It may not log in. The reason is sent to it.
     Refused(String),
-    /// Its port or uplink is not in the configuration any more.
+    /// Its port or uplink has been removed from the configuration.
     Gone,
 }
 
 impl Sockets {
-    /// Who is there, now that TLS has agreed.
+    /// Identity of the other side, now that TLS has agreed.
     pub(crate) fn proof(&self, transport: &Transport, origin: &Origin) -> Proof {
         match origin {
             Origin::Client(listener) => {

@@ -1,4 +1,4 @@
-//! TLS: files to settings, and what a certificate says about its holder.
+//! TLS: settings from files, and the holder of a certificate.
 
 use crate::callsign::Callsign;
 use crate::config::TlsFiles;
@@ -22,15 +22,15 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 /// TrustedQSL's `AROcallsign`: the callsign in the subject of an amateur radio certificate.
 const OID_CALLSIGN: &str = "1.3.6.1.4.1.12348.1.1";
 
-/// Why files cannot be used for TLS.
+/// Reasons why files cannot be used for TLS.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// A file cannot be read, or does not hold what it should.
+    /// A file cannot be read, or has another content than expected.
     #[error("{}: {source}", path.display())]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the PEM reader.
         source: rustls::pki_types::pem::Error,
     },
     /// The file holds nothing of the kind.
@@ -39,12 +39,12 @@ pub enum TlsError {
     /// A port with TLS has to have both.
     #[error("a port with TLS needs a key and a certificate")]
     Missing,
-    /// They do not fit together, or are of a kind that is not known.
+    /// The files do not fit together, or are of an unknown kind.
     #[error("{}: {reason}", path.display())]
     Refused {
         /// The file that was looked at.
         path: PathBuf,
-        /// Why.
+        /// Reason given by the library.
         reason: String,
     },
 }
@@ -98,10 +98,10 @@ impl ServerTls {
         Ok(Self { config: Arc::new(config), verifier })
     }
 
-    /// Who a client is, by the certificates it showed: `None` where the port asks for none.
+    /// Callsign of a client by the certificates it sent: `None` where the port requires none.
     ///
     /// # Errors
-    /// Why it may not log in, in words for its line.
+    /// The reason why it may not log in, as text for the client.
     pub(crate) fn holder(
         &self,
         shown: Option<&[CertificateDer<'_>]>,
@@ -211,9 +211,9 @@ fn crls(files: &TlsFiles) -> Result<Vec<CertificateRevocationListDer<'static>>, 
         .map_err(unreadable(path))
 }
 
-/// Takes whatever certificate a client shows, or none, and has it prove that it has the key. The
-/// certificate is checked once the connection stands ([`ServerTls::holder`]): so that the client
-/// is told in a line why it may not log in, as programs of APRS-IS show it to people.
+/// Accepts any certificate of a client, or none, and has it prove that it has the key. The
+/// certificate is checked after the handshake ([`ServerTls::holder`]): only then can the client be
+/// informed by a line of text, which programs of APRS-IS show to people.
 #[derive(Debug)]
 struct AnyCertificate(Arc<dyn ClientCertVerifier>);
 

@@ -12,8 +12,8 @@ use std::sync::Arc;
 /// Plain octets that become one record of TLS, at most.
 const RECORD_BYTES_MAX: usize = 16 * 1024;
 
-/// Octets that go into one message of SCTP, at most: one that is larger than the kernel's buffer
-/// would be refused for ever.
+/// Most octets in one message of SCTP: one larger than the kernel's buffer would be refused for
+/// ever.
 const SCTP_MESSAGE_BYTES_MAX: usize = 8 * 1024;
 
 /// A connected socket.
@@ -25,15 +25,15 @@ pub(crate) struct Transport {
 }
 
 impl Transport {
-    /// A socket as it is. It must not wait (`O_NONBLOCK`).
+    /// Wraps a socket without TLS. It must not block (`O_NONBLOCK`).
     pub(crate) fn plain(socket: Socket, protocol: Protocol) -> Self {
         Self { socket, protocol, tls: None }
     }
 
-    /// A client's socket, with TLS.
+    /// Wraps a client's socket with TLS.
     ///
     /// # Errors
-    /// What the library says of its settings.
+    /// Error of the library about its settings.
     pub(crate) fn server(
         socket: Socket,
         protocol: Protocol,
@@ -63,17 +63,17 @@ impl Transport {
         &self.socket
     }
 
-    /// How its bytes travel.
+    /// Transport protocol.
     pub(crate) fn protocol(&self) -> Protocol {
         self.protocol
     }
 
-    /// Its number.
+    /// Descriptor of the socket.
     pub(crate) fn fd(&self) -> RawFd {
         self.socket.as_raw_fd()
     }
 
-    /// It has TLS: it cannot be handed to another program.
+    /// Whether it uses TLS: such a connection cannot be handed to another program.
     pub(crate) fn is_tls(&self) -> bool {
         self.tls.is_some()
     }
@@ -109,7 +109,7 @@ impl Transport {
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
                 Err(error) => {
-                    // The alert that says why may still reach the other side.
+                    // The alert with the reason may still reach the other side.
                     let _alert = self.flush();
                     return Err(error);
                 }
@@ -138,10 +138,10 @@ impl Transport {
         }
     }
 
-    /// Writes as much as goes. Less than all means that the kernel takes no more now.
+    /// Writes as much as the kernel accepts. Less than all means that it accepts no more now.
     ///
     /// # Errors
-    /// The connection is broken.
+    /// When the connection is broken.
     pub(crate) fn write(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
         if self.tls.is_some() {
             return self.write_records(slices);
@@ -166,11 +166,11 @@ impl Transport {
         }
     }
 
-    /// Says that nothing comes any more.
+    /// Sends the end of the stream.
     pub(crate) fn finish(&mut self) {
         if let Some(tls) = &mut self.tls {
             tls.send_close_notify();
-            // The end is said once more by the socket; who is not there any more does not need it.
+            // The socket sends an end too; a peer that is gone does not need either.
             let _said = send_records(&self.socket, tls);
         }
         let _gone_already = self.socket.shutdown(std::net::Shutdown::Write);
@@ -208,7 +208,7 @@ impl Transport {
     }
 }
 
-/// Reads what is there into `tls`: how many octets.
+/// Reads available octets into `tls`. Returns their number.
 fn receive_records(mut socket: &Socket, tls: &mut Connection) -> io::Result<usize> {
     let octets = retried(|| tls.read_tls(&mut socket))?;
     tls.process_new_packets().map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
@@ -227,7 +227,7 @@ fn send_records(mut socket: &Socket, tls: &mut Connection) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Once more where a signal came in between.
+/// Repeats a call that was interrupted by a signal.
 fn retried<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match call() {

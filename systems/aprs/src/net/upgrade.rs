@@ -5,11 +5,11 @@
 //! pause all workers ─▶ save ─▶ liveupgrade.json ─▶ exec ─▶ restore ─▶ liveupgrade.json.old
 //! ```
 //!
-//! Sockets go over by their numbers, which the file tells; what the kernel has received for them
-//! waits there meanwhile. If nothing can be executed, this program goes on.
+//! Sockets are handed over by their descriptors, which the file lists; octets received meanwhile
+//! wait in the kernel. If no program can be executed, this program continues.
 //!
-//! Version rule of the file: fields are only added, each with a default, so that an upgrade works
-//! from any earlier version. Numbers that mean something else get another `format`.
+//! Version rule of the file: fields are only added, each with a default: an upgrade works from any
+//! earlier version. A changed meaning of a number gets another `format`.
 
 use super::os;
 use super::plan::{Inherited, Plan, PortError};
@@ -37,42 +37,42 @@ const FILE: &str = "liveupgrade.json";
 /// The file once it was read.
 const FILE_OLD: &str = "liveupgrade.json.old";
 
-/// What the numbers in the file mean.
+/// Version of the meaning of the file's numbers.
 const FORMAT: u32 = 1;
 
 /// Largest file that is written and read: 30,000 clients at 8 KiB.
 const FILE_BYTES_MAX: u64 = 256 << 20;
 
-/// Why a live upgrade failed.
+/// Reasons why a live upgrade failed.
 #[derive(Debug, thiserror::Error)]
 pub enum UpgradeError {
-    /// There is no folder to put the file into.
+    /// There is no run folder for the file.
     #[error("a live upgrade needs RunDir in the configuration")]
     NoRunDir,
-    /// The file.
+    /// The file cannot be read or written.
     #[error("{}: {source}", path.display())]
     File {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
-    /// The file does not hold what it should.
+    /// The file has another content than expected.
     #[error("{}: {source}", path.display())]
     Content {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Why, and where.
+        /// Fault and its position.
         source: serde_json::Error,
     },
     /// The file was written by another process, or by a program that is too new.
     #[error("{}: of process {process}, format {format}: not for us", path.display())]
     Foreign {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Who wrote it.
+        /// Process that wrote it.
         process: u32,
-        /// What its numbers mean.
+        /// Format of the file.
         format: u32,
     },
     /// No program could be executed.
@@ -80,24 +80,24 @@ pub enum UpgradeError {
     Execute {
         /// The last one that was tried.
         program: String,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
-    /// A worker did not say what it has.
+    /// A worker did not return its state.
     #[error("worker {0} does not answer")]
     Worker(usize),
     /// A socket cannot be kept open, or taken.
     #[error("descriptor {fd}: {source}")]
     Descriptor {
-        /// Its number.
+        /// Descriptor.
         fd: RawFd,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
     /// The file would be larger than the next program reads.
     #[error("{}: more than {bytes_max} octets", path.display())]
     TooLarge {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
         /// The most that it may have.
         bytes_max: u64,
@@ -110,18 +110,18 @@ pub enum UpgradeError {
     Threads(#[source] io::Error),
 }
 
-/// The file.
+/// Content of the file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct File {
     format: u32,
-    /// Whose sockets these are.
+    /// Process whose sockets these are.
     process: u32,
     ports: Vec<OpenPort>,
     connections: Vec<Connection>,
     clients: Vec<ClientState>,
     server: ServerState,
-    /// What the program keeps for itself, as JSON.
+    /// State that the program keeps for itself, as JSON.
     extra: serde_json::Value,
 }
 
@@ -130,7 +130,7 @@ struct File {
 struct OpenPort {
     name: String,
     protocol: String,
-    /// As configured.
+    /// Address as configured.
     address: SocketAddr,
     fd: RawFd,
 }
@@ -143,8 +143,8 @@ struct Connection {
     fd: RawFd,
 }
 
-/// What is executed, and with which arguments: noted at the start, while names mean what they
-/// meant to whoever started it.
+/// Program and arguments to execute, recorded at the start, while relative names still mean what
+/// they meant to the caller.
 #[derive(Clone, Debug)]
 pub struct Program {
     candidates: Vec<OsString>,
@@ -152,14 +152,14 @@ pub struct Program {
 }
 
 impl Program {
-    /// This program, with `flag` among its arguments.
+    /// The current program, with `flag` added to its arguments.
     pub fn current(flag: &str) -> Self {
         let mut arguments: Vec<OsString> = std::env::args_os().collect();
         if !arguments.iter().skip(1).any(|argument| argument == flag) {
             arguments.insert(1.min(arguments.len()), flag.into());
         }
-        // The path first, because a new version lies there; then as it was called, which counts in
-        // a chroot; then what runs now, even if it was deleted.
+        // The path first, because a new version lies there; then the name by which it was called,
+        // which counts in a chroot; then the running file, even if it was deleted.
         let mut candidates: Vec<OsString> =
             std::env::current_exe().map(PathBuf::into_os_string).into_iter().collect();
         candidates.extend(
@@ -174,7 +174,7 @@ impl Program {
     #[must_use]
     pub fn within(mut self, root: Option<&Path>) -> Self {
         let Some(root) = root else { return self };
-        // From within, which is where a second upgrade comes from, its path means nothing any more.
+        // Inside the chroot, where a second upgrade starts, this path names nothing.
         let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         let inside = |path: &OsString| {
             let rest = Path::new(path).strip_prefix(&root).ok()?;
@@ -210,9 +210,9 @@ impl Program {
 
 impl Running {
     /// Hands everything to the program at the path of this one. `next` is the configuration that it
-    /// will find, `extra` is given to it as it is. Returns only when that failed: then this program
-    /// goes on, though connections that cannot be handed over may have been cut. What the next
-    /// program could not serve is found out before any is.
+    /// will read, `extra` is given to it unchanged. Returns only on failure: then this program
+    /// continues, though connections that cannot be handed over may have been cut. Ports that the
+    /// next program could not serve are detected before any connection is cut.
     pub fn upgrade(
         &self,
         program: &Program,
@@ -248,8 +248,8 @@ impl Running {
     }
 }
 
-/// Binds the ports of the next program's configuration as it will: with the sockets that it gets.
-/// Then lets go of them.
+/// Binds the ports of the next program's configuration as it will, with the sockets that it gets,
+/// and closes them again.
 fn try_plan(handle: &Handle, next: &Arc<Config>) -> Result<(), UpgradeError> {
     let mut inherited = Vec::new();
     for (name, protocol, address, port) in handle.open_ports() {
@@ -322,7 +322,7 @@ fn write(path: &Path, content: &File, bytes_max: u64) -> Result<(), UpgradeError
     written.and_then(|()| file.flush()).map_err(in_file)
 }
 
-/// A file that takes so much and no more.
+/// A writer with a limit of size.
 struct AtMost<W> {
     file: W,
     left: u64,
@@ -345,7 +345,7 @@ impl<W: Write> Write for AtMost<W> {
     }
 }
 
-/// What an earlier program left for this one.
+/// State that an earlier program left for this one.
 #[derive(Debug)]
 pub struct Legacy {
     path: PathBuf,
@@ -374,7 +374,7 @@ impl Legacy {
         Ok(Self { path, file })
     }
 
-    /// What the earlier program kept for itself.
+    /// State that the earlier program kept for itself.
     pub fn extra(&self) -> &serde_json::Value {
         &self.file.extra
     }
@@ -429,7 +429,7 @@ fn take(fd: RawFd) -> Result<Socket, UpgradeError> {
     Ok(Socket::from(socket))
 }
 
-/// Deals the clients to the workers, of which there may be more or fewer than before.
+/// Distributes the clients to the workers, whose number may have changed.
 fn deal(
     file: &mut File,
     mut sockets: HashMap<ConnId, (Socket, crate::config::Protocol)>,

@@ -1,8 +1,8 @@
-//! Connections to other servers: which are wanted, looking up their names and connecting, in
-//! threads of their own so that no worker ever waits for a name server.
+//! Connections to other servers: selection, name resolution and connecting, in threads of their own
+//! because no worker may wait for a name server.
 //!
-//! Of the uplinks that are not [`UplinkKind::MultiReadOnly`] one is connected at a time; when it
-//! is lost, or cannot be had, the next one is tried. Of the others each is.
+//! Of the uplinks that are not [`UplinkKind::MultiReadOnly`] one is connected at a time; when it is
+//! lost or cannot be connected, the next one is tried. All others are connected at a time.
 
 use super::sockets::{Arrival, Origin};
 use super::tls::ClientTls;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-/// How long one address may take to answer; a server that is slower would not serve well either.
+/// Longest time to connect to one address; a slower server would not serve well either.
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
 
 /// Addresses of one name that are tried, at most.
@@ -29,7 +29,7 @@ const AFTER_LOSS_NS: u64 = 1_000_000_000;
 /// Before the next try, when all that could be tried were.
 const AFTER_FAILURE_NS: u64 = 5_000_000_000;
 
-/// What the thread is told.
+/// Message to the thread.
 #[derive(Debug)]
 pub(crate) enum Message {
     /// The configuration in force.
@@ -52,7 +52,7 @@ pub(crate) fn is_same(one: &Uplink, other: &Uplink) -> bool {
         && one.tls == other.tls
 }
 
-/// An uplink of the configuration, and what is known of it.
+/// An uplink of the configuration and its state.
 #[derive(Debug)]
 struct Link {
     uplink: Arc<Uplink>,
@@ -73,12 +73,12 @@ enum State {
 #[derive(Debug, Default)]
 struct Links {
     links: Vec<Link>,
-    /// Where in `links` to look first for the next one of which one is wanted.
+    /// Index in `links` at which the search for the next single uplink begins.
     next: usize,
 }
 
 impl Links {
-    /// Puts a configuration in force; the connections that it does not have any more.
+    /// Puts a configuration in force. Returns the connections whose uplinks it no longer has.
     fn configure(&mut self, config: &Config, now_ns: u64) -> Vec<ConnId> {
         let mut before = std::mem::take(&mut self.links);
         for uplink in &config.uplinks {
@@ -95,7 +95,7 @@ impl Links {
         before.into_iter().filter_map(connected).collect()
     }
 
-    /// Those that are to be tried now, marked as being tried, and when to ask again.
+    /// Uplinks to try now, marked as being tried, and the time of the next call.
     fn due(&mut self, now_ns: u64) -> (Vec<(Arc<Uplink>, usize)>, Option<u64>) {
         let mut due = Vec::new();
         let mut ask_ns: Option<u64> = None;
@@ -125,7 +125,7 @@ impl Links {
         (due, ask_ns)
     }
 
-    /// How a try ended: whether the connection, if there is one, is still wanted.
+    /// Records the end of a try. Returns whether its connection, if any, is still wanted.
     fn tried(&mut self, uplink: &Uplink, conn: Option<ConnId>, now_ns: u64) -> bool {
         let connecting =
             |link: &&mut Link| link.state == State::Connecting && is_same(&link.uplink, uplink);
@@ -144,7 +144,7 @@ impl Links {
     }
 }
 
-/// The thread: until it is told to stop, or nobody can tell it anything any more.
+/// Body of the thread: runs until it is stopped, or all senders are gone.
 pub(crate) fn run(shared: &Arc<Shared>, sender: &Sender<Message>, receiver: &Receiver<Message>) {
     let mut links = Links::default();
     loop {
@@ -188,7 +188,7 @@ fn tried(
 ) {
     let wanted = links.tried(uplink, result.as_ref().ok().copied(), now_ns);
     match result {
-        // That it is there is said by the engine, once it has answered our login.
+        // The engine reports the connection once the uplink has answered our login.
         Ok(_) if wanted => {}
         Ok(conn) => shared.drop_connection(conn, "not in the configuration any more"),
         Err(error) => {
@@ -201,7 +201,7 @@ fn tried(
     }
 }
 
-/// One try. Its thread ends with it: there are as many as uplinks that are being tried.
+/// One try, in a thread that ends with it: there are as many threads as uplinks being tried.
 fn try_in_thread(
     shared: &Arc<Shared>,
     sender: &Sender<Message>,
@@ -214,8 +214,8 @@ fn try_in_thread(
     let spawned = std::thread::Builder::new().name("uplink-connect".to_owned()).spawn(move || {
         let connected = connect(&shared_there, &uplink_there, tries);
         let result = connected.as_ref().map(|arrival| arrival.conn).map_err(Clone::clone);
-        // Before a worker has it, which may say at once that it is gone. Nobody asks any more when
-        // the server ends.
+        // Sent before a worker has the connection, because the worker may report its loss at once.
+        // The receiver is gone when the server ends.
         drop(sender_there.send(Message::Tried { uplink: uplink_there, result }));
         if let Ok(arrival) = connected {
             shared_there.give(0, arrival);

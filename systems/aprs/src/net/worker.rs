@@ -27,7 +27,7 @@ const READ_BYTES_MAX: usize = 32 * 1024;
 /// Datagrams that are taken from one port before the others have their turn.
 const DATAGRAMS_PER_ROUND: usize = 64;
 
-/// How often what is slow is looked after: handshakes, last words, accepting after a failure.
+/// Interval between two checks of slow work: handshakes, last octets, accepting after a failure.
 const LOOK_AFTER_NS: u64 = 250_000_000;
 
 /// Said to those whose connection does not survive a live upgrade.
@@ -61,20 +61,20 @@ pub(crate) struct Worker {
     events: Events,
     engine: engine::Worker,
     pub(crate) sockets: Sockets,
-    /// Of all ports, where this is the worker that serves them (0).
+    /// All ports, if this is the worker that serves them (0).
     served: Vec<Served>,
-    /// Those in `served` with something to take.
+    /// Indices of entries in `served` with something to accept or receive.
     ready: Vec<usize>,
     /// No connection can be accepted before this instant, monotonic.
     pub(crate) accept_from_ns: Option<u64>,
     handshakes: Vec<ConnId>,
     look_after_ns: Option<u64>,
-    /// What other threads want, and was not done yet.
+    /// Commands of other threads that were not carried out yet.
     inbox: VecDeque<Command>,
     buffer: Box<[u8]>,
 }
 
-/// Now.
+/// The present instant on both clocks.
 pub(crate) fn now() -> Now {
     Now { monotonic_ns: clock::monotonic_ns(), utc_ns: clock::utc_now_ns() }
 }
@@ -137,7 +137,7 @@ impl Worker {
         self.settle();
     }
 
-    /// Serves until told to stop.
+    /// Serves until it is stopped.
     pub(crate) fn run(mut self) {
         loop {
             let timeout = self.timeout();
@@ -174,7 +174,7 @@ impl Worker {
         Some(Duration::from_nanos(next_ns.saturating_sub(clock::monotonic_ns())))
     }
 
-    /// Sorts what the poll says into queues. Whether this worker was woken.
+    /// Sorts the poll's events into queues. Returns whether this worker was woken.
     fn note_events(&mut self) -> bool {
         let mut woken = false;
         let events = std::mem::replace(&mut self.events, Events::with_capacity(0));
@@ -238,7 +238,7 @@ impl Worker {
         }
     }
 
-    /// A connection is gone. The engine is told where it knew of it.
+    /// Removes a connection that is gone. The engine is informed if it knew the connection.
     fn lost(&mut self, id: ConnId, reason: &str) {
         let Some(conn) = self.sockets.remove(id, reason) else { return };
         if conn.pending.is_none() {
@@ -255,7 +255,7 @@ impl Worker {
         }
     }
 
-    /// One read of each connection that has something.
+    /// Reads once from each connection that has something.
     fn read_round(&mut self) {
         for _ in 0..self.sockets.readable.len() {
             let Some(id) = self.sockets.readable.pop_front() else { return };
@@ -418,8 +418,8 @@ impl Worker {
             }
         };
         self.give(input);
-        // What came along with the end of the handshake is in the library already, and no event
-        // will say so.
+        // Octets that arrived with the end of the handshake are in the library already, and no
+        // event will report them.
         self.sockets.queue(id, false);
     }
 
@@ -440,7 +440,7 @@ impl Worker {
         self.settle();
     }
 
-    /// What is slow.
+    /// Checks slow work: handshakes, last octets, accepting after a failure.
     fn look_after(&mut self) {
         let now_ns = clock::monotonic_ns();
         if self.accept_from_ns.is_some_and(|from_ns| from_ns <= now_ns) {
@@ -516,8 +516,8 @@ impl Worker {
         }
     }
 
-    /// Nothing is read any more, by any worker; then everything is saved, and the program is left
-    /// to another one. Whether it was not, and to go on.
+    /// Stops reading, in all workers; then saves the state and leaves the place to another program.
+    /// Returns whether this failed and the worker is to continue.
     fn paused(&mut self, steps: &std::sync::mpsc::Receiver<Step>) -> bool {
         loop {
             match steps.recv() {
@@ -590,7 +590,7 @@ impl Worker {
         let registry = self.poll.registry();
         self.ready.clear();
         for served in self.served.drain(..) {
-            // A closed one is not in the poll's set any more.
+            // A closed descriptor is not in the poll's set.
             let _gone = registry.deregister(&mut SourceFd(&served.fd()));
         }
         let plan = Arc::clone(&self.sockets.plan);

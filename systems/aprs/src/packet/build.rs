@@ -64,7 +64,7 @@ impl Parsed<'_> {
     }
 }
 
-/// Where the q construct begins in a path: its first element of that form.
+/// Begin of the q construct in a path: its first element of that form.
 fn find_q(path: &[u8]) -> Option<usize> {
     memchr::memchr_iter(b'q', path).find(|at| {
         let begins = *at == 0 || path[at - 1] == b',';

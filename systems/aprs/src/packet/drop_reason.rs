@@ -1,10 +1,10 @@
-//! Why a packet was not taken.
+//! Reasons why a packet was dropped.
 
 /// Declares [`DropReason`] with what aprsc's `status.json` calls each.
 macro_rules! drop_reasons {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+) => {
-        /// Why a packet was not taken. The first 36 are those of aprsc, in its order; dashboards
-        /// find each by the name that `status.json` lists, so ours come after them.
+        /// Reason why a packet was dropped. The first 36 are those of aprsc, in its order;
+        /// dashboards find each by the name that `status.json` lists, so ours come after them.
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
             thiserror::Error,
@@ -17,17 +17,17 @@ macro_rules! drop_reasons {
             /// All, in the order of their indices.
             pub const ALL: &[Self] = &[$(Self::$variant,)+];
 
-            /// How many there are.
+            /// Number of reasons.
             pub const COUNT: usize = Self::ALL.len();
 
-            /// Its name in `rx_errs` of `status.json`.
+            /// Name of the reason in `rx_errs` of `status.json`.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+
                 }
             }
 
-            /// What it means, in one line for people.
+            /// Meaning of the reason, in one line for people.
             pub fn meaning(self) -> &'static str {
                 match self {
                     $(Self::$variant => concat!($($doc,)+).trim_start(),)+
@@ -115,7 +115,7 @@ drop_reasons! {
 }
 
 impl DropReason {
-    /// Its place in [`DropReason::ALL`].
+    /// Index in [`DropReason::ALL`].
     pub const fn index(self) -> usize {
         self as usize
     }

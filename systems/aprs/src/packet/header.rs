@@ -10,19 +10,19 @@ const LINE_LEN_MAX: usize = super::PACKET_LEN_MAX - 2;
 /// An IPv6 address in hexadecimal, as servers put it after the q construct `qAI`.
 const IPV6_LEN: usize = 32;
 
-/// Placeholders of programs that nobody configured: no source callsign begins so.
+/// Placeholders in programs that were never configured: no source callsign begins so.
 const NOBODY: [&[u8]; 3] = [b"N0CALL", b"NOCALL", b"SERVER"];
 
-/// What is done with packets whose senders are not verified (`Disallow_Unverified`).
+/// Treatment of packets whose senders are not verified (`Disallow_Unverified`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unverified {
-    /// They are dropped: `TCPXX` in the path says that they are.
+    /// Such packets, recognised by `TCPXX` in the path, are dropped.
     Refused,
-    /// They are taken.
+    /// Such packets are accepted.
     Taken,
 }
 
-/// The parts of a line as it came.
+/// The parts of a line as received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parsed<'a> {
     /// The source callsign.
@@ -81,7 +81,7 @@ pub fn header(line: &[u8]) -> Result<Parsed<'_>, DropReason> {
 }
 
 impl<'a> Parsed<'a> {
-    /// The elements of the path as they came, with any q construct.
+    /// Elements of the path as received, with any q construct.
     pub fn path_elements(&self) -> impl Iterator<Item = &'a [u8]> {
         elements(self.path)
     }
@@ -116,7 +116,7 @@ impl<'a> Parsed<'a> {
     }
 }
 
-/// Whether the header of a third-party packet says that it came from the Internet.
+/// Whether the header of a third-party packet shows that it came from the Internet.
 fn was_on_the_internet(inner: &[u8]) -> bool {
     split(inner, b':').is_some_and(|(head, _)| {
         elements(head)
@@ -137,15 +137,15 @@ pub fn is_q_construct(element: &[u8]) -> bool {
         if protocol.is_ascii_alphanumeric() && kind.is_ascii_alphanumeric())
 }
 
-/// What one pass over a path finds.
+/// Result of one pass over a path.
 pub(super) struct PathScan {
-    /// How many elements there are; the q construct is one.
+    /// Number of elements; the q construct is one.
     pub(super) count: usize,
     /// Each of them can be in a path.
     pub(super) is_valid: bool,
-    /// One begins with `NOGATE` or `RFONLY`.
+    /// Whether an element begins with `NOGATE` or `RFONLY`.
     stays_on_the_air: bool,
-    /// One begins with `TCPXX`.
+    /// Whether an element begins with `TCPXX`.
     is_unverified: bool,
 }
 
@@ -156,7 +156,7 @@ impl PathScan {
         let mut after_q = false;
         for element in elements(path) {
             scan.count += 1;
-            // Most elements are neither: their first octet says so.
+            // Most elements are neither: their first octet rules it out.
             match element.first() {
                 Some(b'q') if is_q_construct(element) => {
                     after_q = true;
@@ -189,8 +189,8 @@ fn is_call_text(call: &[u8]) -> bool {
     call.iter().all(|octet| IN_CALLS[usize::from(*octet)])
 }
 
-/// Which octets are in callsigns: letters, digits and the dash. A table, since every octet of every
-/// header is looked up.
+/// Octets of callsigns: letters, digits and the dash. A table, since every octet of every header is
+/// looked up.
 static IN_CALLS: [bool; 256] = {
     let mut table = [false; 256];
     let mut octet: u8 = 0;
@@ -207,12 +207,12 @@ pub(super) fn elements(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.split(|octet| *octet == b',').take(count)
 }
 
-/// What is before and after the first `octet`.
+/// Splits at the first `octet`: the parts before and after it.
 pub(super) fn split(text: &[u8], octet: u8) -> Option<(&[u8], &[u8])> {
     split_within(text, octet, text.len())
 }
 
-/// What is before and after the first `octet`, looked for in the first `len_max` octets.
+/// Splits at the first `octet`, searched for in the first `len_max` octets.
 pub(super) fn split_within(text: &[u8], octet: u8, len_max: usize) -> Option<(&[u8], &[u8])> {
     let at = memchr::memchr(octet, &text[..text.len().min(len_max)])?;
     Some((&text[..at], &text[at + 1..]))

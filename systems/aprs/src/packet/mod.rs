@@ -1,4 +1,4 @@
-//! A packet that goes through the server, and what is known about it.
+//! A packet that passes through the server, with its parsed fields.
 
 mod build;
 mod drop_reason;
@@ -33,33 +33,34 @@ pub struct Symbol {
     pub code: u8,
 }
 
-/// A packet as it leaves the server: its q construct is made, its line ends with CR LF, and what
-/// filters ask about it is known.
+/// A packet as it leaves the server: with its final q construct, ending with CR LF, and with the
+/// fields that filters ask for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Packet {
     /// `SOURCE>DESTINATION,PATH,qAX,ENTRY:PAYLOAD` CR LF.
     pub line: Box<[u8]>,
     /// End of the source callsign in `line`.
     pub source_end: u16,
-    /// Where the destination callsign is in `line`, with its SSID.
+    /// Position of the destination callsign in `line`, with its SSID.
     pub destination: Range<u16>,
-    /// Where the digipeaters are in `line`: all of the path before the q construct; empty for none.
+    /// Position of the digipeaters in `line`: all of the path before the q construct; empty for
+    /// none.
     pub digis: Range<u16>,
-    /// Where the q construct begins in `line`: its `q`. Always there once the server made it.
+    /// Begin of the q construct in `line`: its `q`. Always set once the server made the packet.
     pub q_at: u16,
-    /// Where the payload begins in `line`: after the colon.
+    /// Begin of the payload in `line`: after the colon.
     pub payload_at: u16,
-    /// What it is.
+    /// Types of the packet.
     pub types: Types,
-    /// Where it says it is: of the packet, or of the object or item in it.
+    /// Reported position: of the packet, or of the object or item in it.
     pub position: Option<Position>,
-    /// Its symbol on the map.
+    /// Symbol on the map.
     pub symbol: Option<Symbol>,
-    /// Where the source callsign of the innermost third-party packet is in `line`.
+    /// Position in `line` of the source callsign of the innermost third-party packet.
     pub inner_source: Option<Range<u16>>,
-    /// Where the object's or item's name is in `line`, without trailing spaces.
+    /// Position of the object's or item's name in `line`, without trailing spaces.
     pub name: Option<Range<u16>>,
-    /// Where a message's addressee is in `line`, without trailing spaces.
+    /// Position of a message's addressee in `line`, without trailing spaces.
     pub addressee: Option<Range<u16>>,
 }
 
@@ -101,8 +102,8 @@ impl Packet {
         self.inner_source.as_ref().map(|range| self.part(range))
     }
 
-    /// What the packet is about: the object or item, the innermost third-party packet's source,
-    /// the source.
+    /// Subject of the packet: the object or item, else the innermost third-party packet's source,
+    /// else the source.
     pub fn subject(&self) -> &[u8] {
         self.name().or_else(|| self.inner_source()).unwrap_or_else(|| self.source())
     }
@@ -112,13 +113,13 @@ impl Packet {
         self.name.as_ref().map(|range| self.part(range))
     }
 
-    /// It is for one station: a message, or a query to its addressee.
+    /// Whether it is for one station: a message, or a query to its addressee.
     pub fn is_message(&self) -> bool {
         self.types.contains(Types::MESSAGE)
             || (self.types.contains(Types::QUERY) && self.addressee.is_some())
     }
 
-    /// Whom a message is for.
+    /// Addressee of a message.
     pub fn addressee(&self) -> Option<&[u8]> {
         self.addressee.as_ref().map(|range| self.part(range))
     }

@@ -1,4 +1,4 @@
-//! What a packet is: several things at once, as a position that is weather too.
+//! Types of a packet: a set, since a position can be weather as well.
 
 use std::ops::{BitOr, BitOrAssign};
 
@@ -9,27 +9,27 @@ pub struct Types(u16);
 impl Types {
     /// Says where it is.
     pub const POSITION: Self = Self(1);
-    /// An object.
+    /// The packet is an object.
     pub const OBJECT: Self = Self(1 << 1);
-    /// An item.
+    /// The packet is an item.
     pub const ITEM: Self = Self(1 << 2);
     /// A message to one station.
     pub const MESSAGE: Self = Self(1 << 3);
     /// A message or object of a weather service.
     pub const NWS: Self = Self(1 << 4);
-    /// Weather.
+    /// The packet has weather data.
     pub const WEATHER: Self = Self(1 << 5);
-    /// Telemetry.
+    /// The packet has telemetry data.
     pub const TELEMETRY: Self = Self(1 << 6);
     /// A query: to all, or in a message to one station.
     pub const QUERY: Self = Self(1 << 7);
     /// A status report.
     pub const STATUS: Self = Self(1 << 8);
-    /// User defined.
+    /// The format of the packet is user defined.
     pub const USER_DEFINED: Self = Self(1 << 9);
-    /// Of the Citizen Weather Observer Program.
+    /// The packet is from the Citizen Weather Observer Program.
     pub const CWOP: Self = Self(1 << 10);
-    /// What a station is capable of.
+    /// The packet lists a station's capabilities.
     pub const CAPABILITIES: Self = Self(1 << 11);
     /// A packet of somebody else in it.
     pub const THIRD_PARTY: Self = Self(1 << 12);
@@ -39,7 +39,7 @@ impl Types {
         self.0 & other.0 == other.0
     }
 
-    /// One of `other` at least is in here.
+    /// Whether the set has at least one type of `other`.
     pub const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }

@@ -22,31 +22,31 @@ const END: u8 = 11;
 const WROTE: u8 = 16;
 const UNACKNOWLEDGED: u8 = 17;
 
-/// What has to be the same for a replay.
+/// Properties that must be equal for a replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The seed that the server was made with.
     pub seed: u64,
-    /// When it was made.
+    /// Start of the recording.
     pub started: Now,
     /// CRC-32 of its configuration, as [`Header::config_crc`] makes it.
     pub config_crc: u32,
-    /// The program's name as it told it.
+    /// Name of the recorded program.
     pub software: String,
-    /// The program's version as it told it.
+    /// Version of the recorded program.
     pub version: String,
 }
 
 impl Header {
-    /// A number that says whether two configurations are the same. What is odd about their files
-    /// does not matter: it names the files.
+    /// Checksum that tells whether two configurations are equal. Warnings are left out, because
+    /// they contain file names.
     pub fn config_crc(config: &Config) -> u32 {
         let config = Config { warnings: Vec::new(), ..config.clone() };
         crc32fast::hash(format!("{config:?}").as_bytes())
     }
 }
 
-/// Why a journal cannot be read.
+/// Reasons why a journal cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// The file could not be read or written.
@@ -58,27 +58,27 @@ pub enum JournalError {
     /// A frame's length is 0 or too large.
     #[error("frame at octet {at} has {len} octets: 1 to {BODY_LEN_MAX} are possible")]
     Length {
-        /// Where the frame begins, from the beginning of the file.
+        /// Begin of the frame, in octets from the beginning of the file.
         at: u64,
-        /// What it says.
+        /// Length in the frame's header.
         len: u32,
     },
     /// A frame's octets are not those that were written.
     #[error("frame at octet {at} has CRC-32 {found:08x} and not {wanted:08x}")]
     Checksum {
-        /// Where the frame begins, from the beginning of the file.
+        /// Begin of the frame, in octets from the beginning of the file.
         at: u64,
-        /// As computed.
+        /// Checksum as computed.
         found: u32,
-        /// As in the file.
+        /// Checksum as in the file.
         wanted: u32,
     },
     /// A frame's body makes no sense.
     #[error("frame at octet {at} of kind {kind}: {what}")]
     Body {
-        /// Where the frame begins, from the beginning of the file.
+        /// Begin of the frame, in octets from the beginning of the file.
         at: u64,
-        /// Its kind.
+        /// Kind of the frame.
         kind: u8,
         /// What is wrong.
         what: &'static str,
@@ -86,7 +86,7 @@ pub enum JournalError {
     /// Frames are in an order in which nothing writes them.
     #[error("frame at octet {at}: {what}")]
     Order {
-        /// Where the frame begins, from the beginning of the file.
+        /// Begin of the frame, in octets from the beginning of the file.
         at: u64,
         /// What is wrong.
         what: &'static str,
@@ -97,17 +97,17 @@ pub enum JournalError {
          replay with the same file and options"
     )]
     OtherConfiguration {
-        /// Of the configuration given.
+        /// Checksum of the given configuration.
         found: u32,
-        /// Of the configuration that was recorded.
+        /// Checksum of the recorded configuration.
         wanted: u32,
     },
-    /// Only one worker's output depends on its input alone.
+    /// Number of workers: only with one worker does the output depend on the input alone.
     #[error("a recording is made and replayed with one worker (--workers 1), not with {0}")]
     Workers(usize),
 }
 
-/// What happened.
+/// An event in the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum What<'a> {
     Input(Input<'a>),
@@ -116,7 +116,7 @@ pub(super) enum What<'a> {
     End,
 }
 
-/// What a frame says.
+/// Content of a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Frame<'a> {
     Event { now: Now, sent: Sent, what: What<'a> },
@@ -237,7 +237,7 @@ impl Body {
         self.octets.extend_from_slice(&now.utc_ns.to_le_bytes());
     }
 
-    /// Of at most 255 octets: what is longer is cut.
+    /// Writes a text of at most 255 octets; a longer one is cut.
     fn short_text(&mut self, text: &[u8]) {
         let len = u8::try_from(text.len()).unwrap_or(u8::MAX);
         self.octets.push(len);
@@ -262,7 +262,7 @@ impl Body {
 /// Reads the frames of a journal one after the other.
 pub(super) struct Reader<R> {
     file: R,
-    /// Where the next frame begins.
+    /// Begin of the next frame.
     at: u64,
 }
 
@@ -283,7 +283,7 @@ impl<R: Read> Reader<R> {
         Ok((reader, header))
     }
 
-    /// Where the next frame begins.
+    /// Begin of the next frame.
     pub(super) fn at(&self) -> u64 {
         self.at
     }
@@ -414,7 +414,7 @@ fn input<'a>(kind: u8, rest: &mut Rest<'a>) -> Result<Input<'a>, &'static str> {
     })
 }
 
-/// What of a body was not read yet.
+/// The part of a body that was not read yet.
 struct Rest<'a>(&'a [u8]);
 
 impl<'a> Rest<'a> {

@@ -1,4 +1,4 @@
-//! Where a worker's calls become events.
+//! Records a worker's calls as events.
 
 use super::frame::What;
 use super::{FLUSH_NS, Journal, Recorded};
@@ -11,7 +11,7 @@ impl Worker {
         self.journal = Some(journal);
     }
 
-    /// Takes something that came from outside.
+    /// Processes one input from outside, and records it.
     pub fn input(&mut self, now: Now, input: Input<'_>, out: &mut impl Output) {
         let Some(journal) = self.journal.clone() else { return self.take_input(now, input, out) };
         let outer = begin(&journal, now, &What::Input(input.clone()));
@@ -30,7 +30,7 @@ impl Worker {
         end(&journal, now, out);
     }
 
-    /// Does what is due by now.
+    /// Does what is due at `now`, and records the call.
     pub fn tick(&mut self, now: Now, out: &mut impl Output) {
         let Some(journal) = self.journal.clone() else { return self.take_tick(now, out) };
         begin(&journal, now, &What::Tick);
@@ -57,7 +57,7 @@ impl Worker {
     }
 }
 
-/// Writes an event, and says whether it is one of its own and not within another.
+/// Writes an event. Returns whether it is an event of its own, not one within another.
 fn begin(journal: &Journal, now: Now, what: &What<'_>) -> bool {
     journal.with(|writer| {
         writer.event(now, what);

@@ -1,21 +1,21 @@
-//! Everything that came into a worker, in a file, so that a day can be played again exactly.
+//! Journal: a file of all input of a worker, for an exact replay.
 //!
-//! With one worker the output depends on configuration, seed, the order of input, the instants given
-//! with it, and on what the kernel answered when it was given something to write. The journal has
-//! all of these: a frame for each call of [`Worker::input`](super::Worker::input), [`Worker::tick`](super::Worker::tick) and
+//! With one worker the output depends on configuration, seed, the order of input, the instants
+//! given with it, and the kernel's answers to writes. The journal has all of these: a frame for
+//! each call of [`Worker::input`](super::Worker::input), [`Worker::tick`](super::Worker::tick) and
 //! [`Worker::mail`](super::Worker::mail),
 //! followed by frames for the answers that [`Output`] gave meanwhile. Each event also has the digest
-//! of all output before it, so that [`replay`] finds the first event after which a program does
-//! something else than the one that was recorded.
+//! of all output before it: [`replay`] finds the first event after which a program behaves
+//! differently from the recorded one.
 //!
 //! Layout, all numbers little-endian: the eight octets `APRSJRN` and the version, 1; a frame with
 //! the [`Header`]; frames until the end. A frame is the length of its body (4 octets, in
 //! [1, 1,048,576]), the CRC-32 of the body (4 octets), and the body, which begins with its kind. A
 //! journal that ends within a frame is of a program that was killed; what is before it counts.
 //!
-//! Not in it: a change of the configuration while it is recorded, and what an earlier program left
-//! (a live upgrade); a recording begins with an empty server. More than one worker can be recorded,
-//! but which of them took the router's lock first is in no file, so that is refused.
+//! Not in it: a change of the configuration during the recording, and what an earlier program left
+//! (a live upgrade); a recording begins with an empty server. Recording with more than one worker
+//! is refused, because no file has the order in which they took the router's lock.
 
 mod frame;
 mod hook;
@@ -38,11 +38,11 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The first octets of a journal: what it is, and its version.
+/// First octets of a journal: format and version.
 const MAGIC: [u8; 8] = *b"APRSJRN\x01";
 /// Longest body of a frame, in octets: input is read in smaller pieces.
 const BODY_LEN_MAX: usize = 1 << 20;
-/// How long written frames may wait in memory, in nanoseconds.
+/// Longest time for which written frames wait in memory, in nanoseconds.
 const FLUSH_NS: u64 = 1_000_000_000;
 
 /// A digest of all that was put out.
@@ -50,7 +50,7 @@ const FLUSH_NS: u64 = 1_000_000_000;
 pub struct Sent {
     /// Octets that connections and datagrams took.
     pub octets: u64,
-    /// CRC-32 over those octets and to whom they went, in order, and over connections closed.
+    /// CRC-32 over the octets sent and their receivers, in order, and over connections closed.
     pub crc: u32,
 }
 
@@ -67,7 +67,7 @@ struct Writer {
     /// An event is under way: what comes now is part of it.
     busy: bool,
     flushed_ns: u64,
-    /// Why nothing is written any more.
+    /// Error after which nothing is written any longer.
     failed: Option<io::Error>,
     failure_told: bool,
 }

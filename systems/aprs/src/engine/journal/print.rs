@@ -1,4 +1,4 @@
-//! A replay for people: what went to whom, and whether it was the same.
+//! Readable form of a replay: all output, and whether it was the same.
 
 use super::replay::{Action, replay};
 use super::{JournalError, Replayed};
@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-/// Plays `journal` again and writes a line for each piece of output: seconds since the first
-/// piece, to whom, and the octets, with those that are not printable escaped.
+/// Replays `journal` and writes a line for each piece of output: seconds since the first piece,
+/// receiver, and the octets, with those that are not printable escaped.
 ///
 /// # Errors
 /// When the journal cannot be read or is not of this configuration, or `to` cannot be written.
@@ -55,7 +55,7 @@ fn describe(line: &mut String, since_ns: u64, action: &Action<'_>) {
 }
 
 impl Replayed {
-    /// What came of it, in one line.
+    /// Result of the replay, in one line.
     pub fn summary(&self) -> String {
         let Self { events, span_ns, sent, .. } = self;
         let seconds = span_ns / 1_000_000_000;

@@ -15,65 +15,65 @@ use std::sync::Arc;
 /// Most answers of an output within one event: one a connection and flush, with room.
 const ANSWERS_MAX: usize = 1 << 20;
 
-/// What a replayed server does.
+/// Action of a replayed server.
 #[derive(Debug)]
 pub enum Action<'a> {
     /// A connection took octets.
     Write {
-        /// Which.
+        /// The connection.
         conn: ConnId,
-        /// What it took.
+        /// Octets that the connection accepted.
         bytes: &'a [u8],
     },
     /// A datagram went out.
     Send {
-        /// From where.
+        /// Port that sends.
         port: DatagramPort,
-        /// To whom.
+        /// Receiver.
         to: SocketAddr,
-        /// What.
+        /// Octets of the datagram.
         bytes: &'a [u8],
     },
     /// A connection was ended.
     Close {
-        /// Which.
+        /// The connection.
         conn: ConnId,
-        /// How.
+        /// Kind of close.
         how: Close,
-        /// Why.
+        /// Reason of the close.
         reason: &'a str,
     },
     /// Something was logged.
     Log {
-        /// How much it matters.
+        /// Level of the line.
         level: LogLevel,
-        /// What.
+        /// Text of the line.
         line: fmt::Arguments<'a>,
     },
 }
 
-/// Where a replay does something else than what was recorded.
+/// First difference between a replay and its recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Where the event begins in the journal, in octets from its beginning, after or in which the
-    /// output is another one.
+    /// Position in the journal, in octets from its beginning, of the event in or after which the
+    /// output differs.
     pub at: u64,
-    /// When it was, UTC nanoseconds since 1970.
+    /// Time of that event, UTC nanoseconds since 1970.
     pub utc_ns: i64,
-    /// What is different.
+    /// Description of the difference.
     pub what: String,
 }
 
-/// What came of a replay.
+/// Result of a replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replayed {
-    /// What the recorded program said it was.
+    /// Header of the recording.
     pub header: Header,
-    /// Events played.
+    /// Number of events replayed.
     pub events: u64,
     /// Time from the first event to the last, in nanoseconds.
     pub span_ns: u64,
-    /// All output.
+    /// Digest and counts of all output.
     pub sent: Sent,
     /// The journal has its end: the recorded program was not killed.
     pub complete: bool,
@@ -81,9 +81,9 @@ pub struct Replayed {
     pub difference: Option<Difference>,
 }
 
-/// Plays `journal` again on a server with `config`, and tells `watch` all that it does. Output after
-/// the first difference is told too, but means little: the kernel's recorded answers belong to other
-/// questions then.
+/// Replays `journal` on a server with `config`, and reports all its actions to `watch`. Output
+/// after the first difference is reported too, but means little: the kernel's recorded answers then
+/// belong to other calls.
 ///
 /// # Errors
 /// When the journal cannot be read, or is not of this configuration.
@@ -181,7 +181,7 @@ impl Player<'_> {
             What::Input(input) => {
                 self.check(&input, at)?;
                 self.worker.input(now, input, &mut self.answers);
-                // Who posted is not here to be told.
+                // The sender of the upload is not part of a replay, so nobody waits for the result.
                 let _ = self.worker.posted();
             }
         }

@@ -88,7 +88,7 @@ fn row(latitude: f64, side: u16) -> i32 {
     ((latitude.clamp(-90.0, 90.0) + 90.0) / f64::from(side)) as i32
 }
 
-/// Not wrapped: neighbours to the east of the last column go on counting.
+/// Not wrapped: columns east of the last one continue to count up.
 #[expect(clippy::cast_possible_truncation, reason = "in [-361, 721]")]
 fn column(longitude: f64, side: u16) -> i32 {
     ((longitude.clamp(-541.0, 541.0) + 180.0) / f64::from(side)).floor() as i32

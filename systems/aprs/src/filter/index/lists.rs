@@ -1,4 +1,4 @@
-//! Lists of terms by key: what a packet's names, place, types and so on lead to.
+//! Lists of terms by key: a packet's names, position, types and so on are the keys.
 //!
 //! A posting is in a list and its term knows where, so that taking a term out costs as many steps
 //! as it has postings, however long the lists are.
@@ -12,22 +12,22 @@ use hashbrown::HashMap;
 /// A term of a client in one list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Posting {
-    /// Whose.
+    /// Slot of the client.
     pub(super) slot: u32,
-    /// Which: index in the terms.
+    /// Index in the client's terms.
     pub(super) term: u32,
-    /// Which of the term's places this is.
+    /// Index in the term's places.
     place: u32,
 }
 
-/// Where a posting is.
+/// Position of a posting.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     list: u32,
     at: u32,
 }
 
-/// What leads to a list. Bits from 96 on are the kind.
+/// Key of a list. Bits from 96 on are the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Key(u128);
 
@@ -37,7 +37,7 @@ const KIND_CELL: u128 = 2 << KIND_SHIFT;
 const KIND_TYPES: u128 = 3 << KIND_SHIFT;
 const KIND_Q: u128 = 4 << KIND_SHIFT;
 const KIND_SYMBOL: u128 = 5 << KIND_SHIFT;
-/// Where bits of a name's key say in which field, and whether it is a beginning.
+/// First bit in a name's key of the field and of whether the key is a prefix.
 const FIELD_SHIFT: u32 = 80;
 const PREFIX_SHIFT: u32 = 88;
 
@@ -79,12 +79,12 @@ impl Key {
     }
 }
 
-/// What a key asks of a packet that its list cannot be found by.
+/// Terms that a packet cannot be looked up for by a key of its own.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Set {
-    /// One of these types.
+    /// A set of types.
     Types(Types),
-    /// One of these q constructs, or also positions of igates.
+    /// A set of q constructs, or also positions of igates.
     Q(u16, bool),
 }
 
@@ -94,7 +94,7 @@ struct List {
     postings: Vec<Posting>,
 }
 
-/// All lists.
+/// All lists by key.
 #[derive(Debug)]
 pub(super) struct Lists {
     of: HashMap<Key, u32, FixedState>,
@@ -115,13 +115,13 @@ impl Lists {
         }
     }
 
-    /// How many lists have something in them.
+    /// Number of lists that are not empty.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.of.len()
     }
 
-    /// What is in the list of `key`.
+    /// Postings in the list of `key`.
     pub(super) fn get(&self, key: Key) -> &[Posting] {
         self.of.get(&key).map_or(&[], |list| &self.lists[*list as usize].postings)
     }
@@ -202,11 +202,11 @@ impl Lists {
 /// A posting that is somewhere else now.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moved {
-    /// Its term.
+    /// Index of the term.
     pub(super) term: u32,
-    /// Which of the term's places.
+    /// Index in the term's places.
     pub(super) place: u32,
-    /// Where it is now.
+    /// New position of the posting.
     pub(super) to: Place,
 }
 

@@ -2,9 +2,9 @@
 //!
 //! Each passing term of each client is in lists by what a packet must have to match it: a name, a
 //! name's beginning, a cell of the Earth's surface, a type, a q construct, a symbol's code. A
-//! packet leads to some lists; what is in them is a match, or is one after a test of the term. Only
-//! clients that are found this way and that exclude something have their whole filter walked.
-//! Looking a packet up allocates nothing.
+//! packet's keys lead to some lists; each term there matches, or matches after a test. A whole
+//! filter is walked only for clients that are found this way and have exclusions. A look-up
+//! allocates nothing.
 
 mod grid;
 mod lists;
@@ -28,14 +28,14 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClientSlot(pub u32);
 
-/// What the index is told about a client.
+/// A client as the index sees it.
 #[derive(Clone, Debug)]
 pub struct IndexedClient {
-    /// What it asked for.
+    /// Filters of the client and of its port.
     pub filters: Arc<FilterSet>,
-    /// Who it is: where it is when it did not say so itself.
+    /// Login of the client, whose last position counts when the client has not reported its own.
     pub login: Callsign,
-    /// Where it said it is.
+    /// Position that the client reported.
     pub position: Option<Position>,
 }
 
@@ -59,7 +59,7 @@ pub struct FilterIndex {
 struct Client {
     filters: Arc<FilterSet>,
     login: Name,
-    /// Where it said it is.
+    /// Position that the client reported.
     position: Option<Position>,
     excludes: bool,
     terms: Box<[u32]>,
@@ -74,10 +74,10 @@ struct IndexedTerm {
     places: Vec<Place>,
 }
 
-/// What a packet must be that is found in a list of a term.
+/// Test that a packet found in a term's list must still pass.
 #[derive(Debug)]
 enum Test {
-    /// Nothing: whatever is found matches.
+    /// No test: every packet found matches.
     None,
     Area(Area),
     Circle {
@@ -88,7 +88,7 @@ enum Test {
     Symbol(Arc<Symbols>),
 }
 
-/// What moves a circle.
+/// Station or client whose movement moves a circle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Motion {
     Never,
@@ -103,7 +103,7 @@ struct Followed {
     users: u32,
     position: Option<Position>,
     point: Option<Point>,
-    /// Passing terms that are around it, or would be if their clients had not said where they are.
+    /// Passing terms centred on it, or that would be if their clients had not reported a position.
     terms: Vec<u32>,
 }
 
@@ -122,8 +122,8 @@ impl FilterIndex {
         }
     }
 
-    /// Takes up a client, in place of the one that has the slot. `last_position` is asked for
-    /// stations that the filter is about and that no other filter is.
+    /// Inserts a client, in place of the one that has the slot. `last_position` is called for
+    /// stations that this filter refers to and no other filter does.
     pub fn insert(
         &mut self,
         slot: ClientSlot,
@@ -198,8 +198,8 @@ impl FilterIndex {
         }
     }
 
-    /// A station or object has moved, or its position is not known any more. To be told of every
-    /// change of the position history.
+    /// Updates the index after a station or object has moved or its position has expired. To be
+    /// called for every change of the position history.
     pub fn moved(&mut self, name: &[u8], position: Option<Position>) {
         let Some(followed) = self.followed.get_mut(&Name::new(name)) else { return };
         if followed.position == position {
@@ -220,7 +220,7 @@ impl FilterIndex {
         }
     }
 
-    /// A client said where it is.
+    /// Updates the index after a client has reported its position.
     pub fn client_moved(&mut self, slot: ClientSlot, position: Position) {
         let Some(Some(client)) = self.clients.get_mut(slot.0 as usize) else { return };
         if client.position == Some(position) {
@@ -402,7 +402,7 @@ fn followed_names(filters: &FilterSet, login: Name) -> impl Iterator<Item = Name
     )
 }
 
-/// One packet's way through the lists.
+/// Look-up of one packet.
 struct Search<'a> {
     subject: &'a Subject<'a>,
     clients: &'a [Option<Client>],
@@ -475,7 +475,7 @@ impl Test {
     }
 }
 
-/// Where the centres of one client's ranges are.
+/// Centres of one client's ranges.
 struct ClientCentres<'a> {
     client: &'a Client,
     followed: &'a HashMap<Name, Followed, FixedState>,

@@ -22,7 +22,7 @@ pub(super) fn symbol(destination: &[u8]) -> Option<Symbol> {
     }
 }
 
-/// The symbol of two letters, of which the first says the table and the part of it.
+/// The symbol of two letters; the first gives the table and the part of it.
 fn two_letters(x: u8, y: u8) -> Option<Symbol> {
     let table = match x {
         b'B' | b'P' | b'M' | b'H' | b'L' | b'J' => b'/',

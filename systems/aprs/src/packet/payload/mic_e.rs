@@ -40,7 +40,7 @@ fn latitude(base: &[u8; 6]) -> Option<(f64, usize)> {
             b'0'..=b'9' => octet - b'0',
             b'A'..=b'J' if at < 3 => octet - b'A',
             b'P'..=b'Y' => octet - b'P',
-            // The middle of what is meant: of degrees there must be both digits.
+            // The middle of the blanked range. Both digits of degrees must be present.
             b'K' | b'L' | b'Z' if at == 2 => 3,
             b'L' | b'Z' if at > 2 => 5,
             _ => return None,
@@ -53,8 +53,8 @@ fn latitude(base: &[u8; 6]) -> Option<(f64, usize)> {
     Some((hundredths(pair(0), pair(2), pair(4)), ambiguity))
 }
 
-/// Degrees of longitude without sign, where `offset` says that 100 degrees are to be added and
-/// `ambiguity` how many digits do not count.
+/// Degrees of longitude without sign. `offset` adds 100 degrees; `ambiguity` is the number of
+/// digits that do not count.
 fn longitude(body: &[u8; BODY_LEN_MIN], offset: bool, ambiguity: usize) -> f64 {
     let degrees = match u32::from(body[0]) - 28 + if offset { 100 } else { 0 } {
         degrees @ 180..=189 => degrees - 80,

@@ -1,7 +1,7 @@
-//! What a payload is: its types, and where it says it is.
+//! Payload parser: types and position.
 //!
-//! Only what filters ask for is read, in the forms of the APRS Protocol Reference 1.0.1. A payload
-//! that breaks the rules of its form has the type that its first octet says, and no position.
+//! Only the fields for filters are parsed, in the forms of the APRS Protocol Reference 1.0.1. A
+//! payload that breaks the rules of its form has the type of its first octet, and no position.
 
 mod destination;
 mod mic_e;
@@ -15,42 +15,43 @@ use super::{DropReason, Position, Symbol, Types};
 use crate::callsign::CALLSIGN_LEN_MAX;
 use std::ops::Range;
 
-/// How far into a payload a `!` may stand and still begin a position (chapter 6: TNCs put text
+/// Largest offset in the payload at which a `!` still begins a position (chapter 6: TNCs put text
 /// before it).
 const BANG_WITHIN: usize = 40;
 
-/// Whose payload it is, and where: of the packet, or of the third-party packet in it.
+/// Packet of a payload, and its place in the line: the packet itself, or a third-party packet in
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'a> {
     /// The source callsign.
     pub(super) source: &'a [u8],
     /// The destination callsign with its SSID: Mic-E keeps the latitude in it, GPS its symbol.
     pub(super) destination: &'a [u8],
-    /// Where the payload begins in the line.
+    /// Begin of the payload in the line.
     pub(super) payload_at: usize,
 }
 
-/// What is known of a payload. Ranges are in the line.
+/// Parsed fields of a payload. Ranges are in the line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Content {
-    /// What it is.
+    /// Types of the payload.
     pub(super) types: Types,
-    /// Where it says it is.
+    /// Reported position.
     pub(super) position: Option<Position>,
-    /// Its symbol.
+    /// Symbol on the map.
     pub(super) symbol: Option<Symbol>,
     /// Source of the innermost third-party packet.
     pub(super) inner_source: Option<Range<usize>>,
     /// Name of the object or item.
     pub(super) name: Option<Range<usize>>,
-    /// Whom a message is for.
+    /// Addressee of a message.
     pub(super) addressee: Option<Range<usize>>,
 }
 
-/// What `payload`, which is not empty, is.
+/// Parses `payload`, which is not empty.
 ///
 /// # Errors
-/// Why it is to be dropped: the header of a third-party packet.
+/// Reason to drop the packet: a fault in the header of a third-party packet.
 pub(super) fn classify(place: &Place<'_>, payload: &[u8]) -> Result<Content, DropReason> {
     let mut content = Content::default();
     if is_cwop(place.source) {

@@ -8,11 +8,11 @@ pub(super) const OBJECT_LEN_MIN: usize = 9 + 1 + 7 + 13;
 /// Shortest name, live or killed, compressed position.
 pub(super) const ITEM_LEN_MIN: usize = 3 + 1 + 13;
 
-/// Where things are in the body.
+/// Positions of fields in the body of an object or item.
 pub(super) struct Named {
-    /// How long the name is, without trailing spaces; it begins the body.
+    /// Length of the name, without trailing spaces; it begins the body.
     pub(super) name_len: usize,
-    /// Where the position begins.
+    /// Begin of the position.
     pub(super) position_at: usize,
 }
 

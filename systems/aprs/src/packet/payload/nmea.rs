@@ -35,7 +35,7 @@ pub(super) fn decode(body: &[u8]) -> Option<Position> {
     known(latitude, longitude)
 }
 
-/// Degrees from `DDMM.mmm`, with as many digits of degrees as said.
+/// Degrees from `DDMM.mmm`, with the given number of digits of degrees.
 fn angle(text: &[u8], degree_digits: usize) -> Option<f64> {
     let (degrees, minutes) = text.split_at_checked(degree_digits)?;
     let mut parts = minutes.splitn(2, |octet| *octet == b'.');

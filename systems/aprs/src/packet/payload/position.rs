@@ -20,7 +20,7 @@ pub(super) fn decode(body: &[u8]) -> Option<(Option<Position>, Option<Symbol>)> 
 
 fn text(body: &[u8; TEXT_LEN]) -> Option<(Option<Position>, Option<Symbol>)> {
     let mut body = *body;
-    // Digits left out for privacy: the middle of what is meant.
+    // Digits left out for privacy are replaced by the middle of their range.
     for (at, middle) in
         [(2, b'3'), (3, b'5'), (5, b'5'), (6, b'5'), (12, b'3'), (13, b'5'), (15, b'5'), (16, b'5')]
     {

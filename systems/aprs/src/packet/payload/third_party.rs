@@ -5,9 +5,9 @@ use super::{DropReason, Place, split};
 use crate::callsign::CALLSIGN_LEN_MAX;
 use crate::packet::header::{PathScan, is_station, split_within};
 
-/// What is in a third-party packet.
+/// Content of a third-party packet.
 pub(super) struct Inner<'a> {
-    /// Whose payload it is, and where in the whole line.
+    /// Place of its payload in the whole line.
     pub(super) place: Place<'a>,
     /// The payload: may be empty.
     pub(super) payload: &'a [u8],
