@@ -1,4 +1,4 @@
-//! How many ASTERIX records a second are decoded and encoded on one core.
+//! Benchmark of ASTERIX records decoded and encoded per second on one core.
 //!
 //! `cargo bench -p chronoscope-radar --bench asterix`. The plots are the generator's: a data
 //! source, time, descriptor, polar position, Mode A, level, address and callsign each. The same

@@ -7,7 +7,7 @@ macro_rules! say {
     };
 }
 
-/// A text as it may be on a terminal.
+/// Escapes a text for a terminal.
 fn safe(text: &str) -> std::borrow::Cow<'_, str> {
     chronoscope_escape::terminal_lines(text)
 }

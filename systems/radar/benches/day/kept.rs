@@ -4,7 +4,7 @@ use chronoscope_replay::scenario::Report;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-/// One step's result, in the folder of what it replays.
+/// Result of one step, stored in the folder of its replay.
 pub(crate) struct Kept {
     path: PathBuf,
     /// Size and time of change of the programs: another build measures again.

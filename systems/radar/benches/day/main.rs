@@ -1,4 +1,5 @@
-//! A whole day through the chain: how fast, what one event costs the coordinator, what bounds it.
+//! Benchmark of a whole day through the chain: speed, the coordinator's cost of an event, the
+//! limit.
 //!
 //! `cargo bench -p chronoscope-radar --bench day -- --recording "$(tools/flights)"`, or
 //! `tools/bench day`. In this order:
@@ -11,7 +12,7 @@
 //! Callgrind. The machines are not the same, and neither is the work that the programs do.
 //!
 //! The day and each replay's result are kept in the folder of `--out` and used again while neither
-//! sizes nor programs change: what was interrupted goes on where it was. `--again` measures anew,
+//! sizes nor programs change: an interrupted run continues where it was. `--again` measures anew,
 //! `--quick` takes an hour of a smaller day.
 
 mod kept;
@@ -43,16 +44,16 @@ struct Arguments {
     /// An hour with the shape of a day instead of a day.
     #[arg(long)]
     quick: bool,
-    /// How much is replayed under Callgrind, in seconds.
+    /// Seconds of the day that are replayed under Callgrind.
     #[arg(long, value_name = "SECONDS")]
     callgrind: Option<u64>,
-    /// Measure anew what was measured already.
+    /// Measure again even where results exist.
     #[arg(long)]
     again: bool,
     /// Print JSON instead of words.
     #[arg(long)]
     json: bool,
-    /// What cargo adds.
+    /// Flag that cargo adds.
     #[arg(long, hide = true)]
     bench: bool,
 }
@@ -178,7 +179,7 @@ fn measured(
         env!("CARGO_BIN_EXE_radar-messages"),
         env!("CARGO_BIN_EXE_radar-display"),
     ];
-    // In the folder of what is replayed: a longer part has another.
+    // In the folder of its replay, because a part of another length has another folder.
     let kept = Kept::new(&step.folder, step.name, &programs)?;
     if let Some(report) = kept.read().filter(|_| !again) {
         eprintln!("day: {}: measured before", step.title);
@@ -212,7 +213,7 @@ fn measured(
         return Err(format!("{}: {failure}", step.title).into());
     }
     kept.write(&report)?;
-    // What came back and was drawn is checked elsewhere; here it is only in the way.
+    // The received answers and pictures are checked elsewhere and not needed here.
     std::fs::remove_dir_all(&out)?;
     Ok(report)
 }

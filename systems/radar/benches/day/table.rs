@@ -1,4 +1,4 @@
-//! What the bench prints.
+//! Output of the bench.
 
 use chronoscope_radar::day::Settings;
 use chronoscope_replay::scenario::{ProcessReport, Report};
@@ -15,7 +15,7 @@ fn cpu_s(process: &ProcessReport) -> f64 {
     s(process.usage.user_ns + process.usage.system_ns)
 }
 
-/// One replay: how fast, what an event cost the coordinator, who used the processors.
+/// Prints one replay: speed, the coordinator's cost of an event, use of the processors.
 pub(crate) fn step(title: &str, report: &Report) {
     let inputs: u64 = report.inputs.iter().map(|input| input.inputs).sum();
     let undelivered: u64 = report.inputs.iter().map(|input| input.undelivered).sum();

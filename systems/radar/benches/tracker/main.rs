@@ -1,4 +1,4 @@
-//! How many plots a second the tracker takes on one core.
+//! Benchmark of plots per second of the tracker on one core.
 //!
 //! `cargo bench -p chronoscope-radar --bench tracker`. The traffic is made beforehand; measured is
 //! what the process does with each plot, in CPU time of this thread:
@@ -20,7 +20,7 @@ use chronoscope_radar::geodesy::Wgs84;
 use chronoscope_radar::tracker::{Measurement, Precision, Processor, Radars, Settings, Tracker};
 use scenario::{Sensors, Sky};
 
-/// One block with the time it was received.
+/// One block with the time at which it was received.
 struct Arrival {
     utc_ns: i64,
     plots: Vec<Plot>,

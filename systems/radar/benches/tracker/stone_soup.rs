@@ -20,7 +20,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 const STEPS_A_TURN: u16 = 32;
-/// 8 s.
+/// Period of a turn, 8 s.
 const PERIOD_S: f64 = STEP_S * STEPS_A_TURN as f64;
 const DETECTION: f64 = 0.97;
 const SIGMA_M: f64 = 100.0;
@@ -32,7 +32,7 @@ struct Turn {
     there: Vec<There>,
 }
 
-/// What a tracker says of a track: of when, number, where, how fast.
+/// A track as reported by a tracker: time, number, position, velocity.
 type State = (f64, u16, Vec2, Vec2);
 
 /// All tracks after each turn, and the CPU seconds that they took.
@@ -96,7 +96,7 @@ fn ours(turns: &[Turn]) -> Tracked {
     (all, cpu)
 }
 
-/// The same of Stone Soup.
+/// Runs the plots through Stone Soup.
 fn theirs(turns: &[Turn]) -> Result<Tracked, Box<dyn std::error::Error>> {
     let python = std::env::var("STONESOUP_PYTHON")
         .map_err(|_| "left out, because STONESOUP_PYTHON names no Python that has it")?;
@@ -136,7 +136,7 @@ fn theirs(turns: &[Turn]) -> Result<Tracked, Box<dyn std::error::Error>> {
 /// Turns for the tracks to form: ours asks for six plots of eight where nothing identifies them.
 const FORMING: u16 = 10;
 
-/// Where tracks are after each turn against where aircraft are.
+/// Compares the tracks after each turn with the true positions of aircraft.
 fn judge(turns: &[Turn], states: &[Vec<State>]) -> (Counted, f64) {
     let mut judge = Judge::new(turns[0].end_s + (f64::from(FORMING) - 0.5) * PERIOD_S);
     let (mut squares, mut count) = (0.0, 0.0);

@@ -1,4 +1,4 @@
-//! Category 034: what a radar says of itself.
+//! Category 034: service messages of a radar.
 //!
 //! EUROCONTROL-SPEC-0149-2b, edition 1.29.
 
@@ -14,29 +14,29 @@ use super::{AsterixError, DataSource, EncodeRecord, Record, TimeOfDay, sealed};
 /// The states of I034/050 and I034/060 are kept as the octets of their subfields.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct ServiceMessage {
-    /// I034/010.
+    /// Data source (I034/010).
     pub source: DataSource,
-    /// I034/000.
+    /// Type of the message (I034/000).
     pub kind: Option<MessageType>,
-    /// I034/030.
+    /// Time of day (I034/030).
     pub time_of_day: Option<TimeOfDay>,
     /// I034/020: azimuth at which the sector starts, in degrees, in steps of 360/256 in [0, 360).
     pub sector_deg: Option<f64>,
     /// I034/041: antenna rotation period in seconds, in steps of 1/128 in [0, 512).
     pub antenna_period_s: Option<f64>,
-    /// I034/050.
+    /// System configuration and status (I034/050).
     pub configuration: Option<SystemStates>,
-    /// I034/060.
+    /// System processing mode (I034/060).
     pub processing_mode: Option<SystemStates>,
     /// I034/070, at most 255.
     pub message_counts: Vec<MessageCount>,
-    /// I034/100.
+    /// Window in polar coordinates (I034/100).
     pub polar_window: Option<PolarWindow>,
     /// I034/110: what data filter is active.
     pub data_filter: Option<u8>,
     /// I034/120: where the radar is.
     pub position: Option<RadarPosition>,
-    /// I034/090.
+    /// Collimation error (I034/090).
     pub collimation_error: Option<CollimationError>,
     /// I034/RE without its length octet, at most 254 octets; empty for none.
     pub reserved_expansion: Vec<u8>,
@@ -44,7 +44,7 @@ pub struct ServiceMessage {
     pub special_purpose: Vec<u8>,
 }
 
-/// What a service message says (I034/000).
+/// Type of a service message (I034/000).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MessageType {
     /// 1: the antenna passed north.
@@ -72,12 +72,12 @@ pub struct SystemStates {
     pub mode_s: Option<u16>,
 }
 
-/// How many messages of a type there were in the last turn (I034/070).
+/// Number of messages of a type in the last turn (I034/070).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct MessageCount {
     /// Type of message, in [0, 31].
     pub kind: u8,
-    /// How many, in [0, 2047].
+    /// Number of messages, in [0, 2047].
     pub count: u16,
 }
 
@@ -85,17 +85,17 @@ pub struct MessageCount {
 /// steps of 360/2^16.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct PolarWindow {
-    /// RHOST.
+    /// Range start (RHOST), nautical miles.
     pub range_start_nm: f64,
-    /// RHOEND.
+    /// Range end (RHOEND), nautical miles.
     pub range_end_nm: f64,
-    /// THETAST.
+    /// Azimuth start (THETAST), degrees.
     pub azimuth_start_deg: f64,
-    /// THETAEND.
+    /// Azimuth end (THETAEND), degrees.
     pub azimuth_end_deg: f64,
 }
 
-/// Where a radar is, in WGS-84 (I034/120).
+/// Position of a radar, in WGS-84 (I034/120).
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct RadarPosition {
     /// Metres over the reference ellipsoid, whole, in [-32768, 32767].
@@ -309,7 +309,7 @@ static CONFIGURATION: [Option<Field<SystemStates>>; 7] = [
     None,
 ];
 
-/// I034/060.
+/// Subfields of I034/060.
 static PROCESSING_MODE: [Option<Field<SystemStates>>; 7] = [
     Some(Field { name: "I034/060/COM", ..COMMON }),
     None,

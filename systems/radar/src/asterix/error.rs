@@ -1,17 +1,17 @@
-//! What can be wrong with ASTERIX octets, and with what is to become such.
+//! Faults of ASTERIX octets, and of records that cannot be encoded.
 
-/// Why octets are not ASTERIX, or why a record cannot be written as such.
+/// Reason why octets are not ASTERIX, or why a record cannot be encoded.
 ///
-/// Positions (`at`) count octets from 0 at the start of what was handed to
+/// Positions (`at`) count octets from 0 at the start of the input of
 /// [`decode_block`](super::decode_block).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AsterixError {
-    /// An item goes on past the end of its block.
+    /// An item extends past the end of its block.
     #[error("octet {at}: {item} needs {needed} octets, its block has {left} left")]
     Truncated {
         /// The item, as `I048/040` or `I062/380/ADR`.
         item: &'static str,
-        /// Where the item's part that is missing would start.
+        /// Start of the missing part of the item.
         at: usize,
         /// Octets that the part takes.
         needed: usize,
@@ -23,9 +23,9 @@ pub enum AsterixError {
     BlockLength {
         /// The block's category.
         category: u8,
-        /// Where the block starts.
+        /// Start of the block.
         at: usize,
-        /// What its length field says.
+        /// Value of its length field.
         length: usize,
         /// Octets from the start of the block to the end of the datagram.
         left: usize,
@@ -33,17 +33,17 @@ pub enum AsterixError {
     /// Fewer than three octets are left: no block header.
     #[error("octet {at}: {left} octets are too few for a block header")]
     BlockHeader {
-        /// Where the header would start.
+        /// Start of the missing header.
         at: usize,
-        /// How many octets there are.
+        /// Number of octets present.
         left: usize,
     },
-    /// The field specification goes on longer than the category or compound item has fields.
+    /// The field specification is longer than the category or compound item has fields.
     #[error("octet {at}: field specification of {item} is longer than {octets_max} octets")]
     FieldSpecification {
         /// `I048`, or the compound item as `I048/130`.
         item: &'static str,
-        /// Where the field specification starts.
+        /// Start of the field specification.
         at: usize,
         /// Octets that its fields need at most.
         octets_max: usize,
@@ -53,7 +53,7 @@ pub enum AsterixError {
     UnknownField {
         /// `I048`, or the compound item as `I034/050`.
         item: &'static str,
-        /// Where the field would start.
+        /// Start of the field.
         at: usize,
         /// The field reference number, from 1.
         field_reference: usize,
@@ -63,21 +63,21 @@ pub enum AsterixError {
     ZeroLength {
         /// The field, as `I048/SP`.
         item: &'static str,
-        /// Where the length octet is.
+        /// Position of the length octet.
         at: usize,
     },
     /// A record without an item that every record of the category has.
     #[error("octet {at}: the record that starts here has no {item}")]
     Missing {
-        /// The item.
+        /// Name of the item.
         item: &'static str,
-        /// Where the record starts.
+        /// Start of the record.
         at: usize,
     },
     /// A value that the item cannot carry (encoding only).
     #[error("{item} carries values from {min} to {max}, not {value}")]
     OutOfRange {
-        /// The item.
+        /// Name of the item.
         item: &'static str,
         /// The value, in the item's unit.
         value: f64,
@@ -89,9 +89,9 @@ pub enum AsterixError {
     /// Text that the item cannot carry (encoding only).
     #[error("{item} carries {octets_max} characters, not {text:?}")]
     Text {
-        /// The item.
+        /// Name of the item.
         item: &'static str,
-        /// The text.
+        /// Text that does not fit.
         text: String,
         /// Characters that the item holds.
         octets_max: usize,
@@ -99,17 +99,17 @@ pub enum AsterixError {
     /// More content or repetitions than the item's length octet can count (encoding only).
     #[error("{item} holds at most {max} of them, not {count}")]
     TooMany {
-        /// The item.
+        /// Name of the item.
         item: &'static str,
-        /// How many there are.
+        /// Number of repetitions present.
         count: usize,
-        /// How many there may be.
+        /// Largest number of repetitions.
         max: usize,
     },
     /// More records than a block's 16-bit length can count (encoding only).
     #[error("a block of {octets} octets: at most 65535, send fewer records at once")]
     BlockTooLong {
-        /// What the block would take.
+        /// Octets that the block would take.
         octets: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! ASTERIX: how radars and trackers say what they see.
+//! ASTERIX: messages of radars and trackers.
 //!
 //! Categories 048 ([`cat048::Plot`]), 034 ([`cat034::ServiceMessage`]) and 062
 //! ([`cat062::Track`]), as EUROCONTROL-SPEC-0149 parts 4, 2b and 9 give them (editions 1.32,
@@ -54,7 +54,7 @@ pub enum Record {
     Track(cat062::Track),
     /// A whole block of a category that is not decoded here.
     Other {
-        /// The category.
+        /// Number of the category.
         category: u8,
         /// Octets of the block, header included.
         octets: usize,
@@ -64,7 +64,7 @@ pub enum Record {
 mod sealed {
     use super::wire::Fields;
 
-    /// What the three record types share; only they implement it.
+    /// Properties shared by the three record types; only they implement it.
     pub trait Category: Default + 'static {
         fn fields() -> &'static Fields<Self>;
         fn into_record(self) -> super::Record;
@@ -73,12 +73,12 @@ mod sealed {
 
 /// A record that [`encode_block`] can write: a plot, a service message or a track.
 pub trait EncodeRecord: sealed::Category {
-    /// The category.
+    /// Number of the category.
     const CATEGORY: u8;
     /// The category as errors name it, as `I048`.
     const NAME: &'static str;
-    /// Its data source identifier, the first field of each of the three profiles, which every
-    /// record has.
+    /// Name of the data source identifier, the first field of each of the three profiles, which
+    /// every record has.
     const SOURCE: &'static str;
 }
 
@@ -110,21 +110,21 @@ pub fn encode_block<R: EncodeRecord>(records: &[R], out: &mut Vec<u8>) -> Result
     }
 }
 
-/// The records of one block, or of several one after another as a datagram carries them.
+/// Decodes the records of one block, or of several one after another as a datagram carries them.
 ///
-/// A record whose structure is broken ends its block, because nothing says where the next record
-/// would start: the error is given once and reading goes on with the next block. A record that
+/// A record whose structure is broken ends its block, because the start of the next record is
+/// unknown: the error is returned once and decoding continues with the next block. A record that
 /// only lacks a mandatory item is an error of its own. A broken block header ends everything.
 #[must_use]
 pub fn decode_block(octets: &[u8]) -> Blocks<'_> {
     Blocks { octets, category: 0, at: 0, end: 0 }
 }
 
-/// What [`decode_block`] reads.
+/// Iterator over the result of [`decode_block`].
 #[derive(Clone, Debug)]
 pub struct Blocks<'a> {
     octets: &'a [u8],
-    /// Of the block that `at` is in.
+    /// Category of the block that contains `at`.
     category: u8,
     /// The next record, or the next block when it equals `end`.
     at: usize,

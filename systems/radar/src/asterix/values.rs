@@ -3,7 +3,7 @@
 use super::AsterixError;
 use std::fmt;
 
-/// Who sends: system area code and system identification code (items 010).
+/// Data source: system area code and system identification code (items 010).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct DataSource {
     /// System area code: the state or organisation.
@@ -18,7 +18,7 @@ impl fmt::Display for DataSource {
     }
 }
 
-/// Why a text names no data source.
+/// The text is not a data source.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no data source: expected SAC/SIC, each in [0, 255], as 25/7")]
 pub struct DataSourceError(String);
@@ -43,7 +43,7 @@ impl std::str::FromStr for DataSource {
 pub struct TimeOfDay(u32);
 
 const DAY_NS: i64 = 86_400_000_000_000;
-/// 1/128 s.
+/// Resolution of time of day, 1/128 s.
 const TICK_NS: i64 = 7_812_500;
 
 impl TimeOfDay {
@@ -127,7 +127,7 @@ impl Callsign {
 }
 
 impl Default for Callsign {
-    /// Eight spaces.
+    /// A callsign of eight spaces.
     fn default() -> Self {
         Self(0x8208_2082_0820)
     }

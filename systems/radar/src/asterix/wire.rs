@@ -6,9 +6,9 @@
 
 use super::AsterixError;
 
-/// How long a field is.
+/// Length of a field.
 pub(super) enum Layout {
-    /// So many octets.
+    /// A fixed number of octets.
     Fixed(usize),
     /// Parts of so many octets, each but the last with its lowest bit set (FX).
     Extended(usize),
@@ -22,7 +22,7 @@ pub(super) enum Layout {
 
 /// One field of a record, or one subfield of a compound item.
 pub(super) struct Field<R: 'static> {
-    /// As `I048/040` or `I062/380/ADR`.
+    /// Name, as `I048/040` or `I062/380/ADR`.
     pub(super) name: &'static str,
     pub(super) layout: Layout,
     /// Takes the value out of exactly the octets that the layout measured.
@@ -42,7 +42,7 @@ impl<R> Field<R> {
 /// leaves one free.
 pub(super) type Fields<R> = [Option<Field<R>>];
 
-/// Where reading is, and where the block ends.
+/// Position of reading and end of the block.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'a> {
     pub(super) octets: &'a [u8],
@@ -158,7 +158,7 @@ pub(super) fn encode_fields<R>(
 ) -> Result<bool, AsterixError> {
     let start = out.len();
     let octets_max = fields.len().div_ceil(7);
-    // Room for the longest specification; what is not needed is closed up at the end.
+    // Room for the longest specification; unused octets are removed at the end.
     out.resize(start + octets_max, 0);
     let mut octets_used = 0;
     for (index, field) in fields.iter().enumerate() {

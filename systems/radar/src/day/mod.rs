@@ -1,11 +1,12 @@
-//! A whole day for the chain, written instead of sent: captures that a replay plays.
+//! A whole day of input for the chain, written to captures instead of sent, for a replay.
 //!
+//! The volume is that of the peak day of a European flow management system as published
 //! The volume is that of the peak day of a European flow management system as published
 //! (Waroquiers, FOSDEM 2020): [`Settings::PEAK`]. Positions are plots of several radars, as
 //! datagrams of ASTERIX categories 048 and 034; queries are lines that clients of the message
-//! server send over TCP. Both are captures of what arrived, with the times at which it arrived;
-//! what was never recorded of that day (who flew where, what was asked) is composed here from a
-//! seed, and said to be: see [`traffic::day`](crate::traffic::day) and [`queries`].
+//! server send over TCP. Both are captures with arrival times. The flights and queries of that day
+//! were never published: they are composed here from a seed, and marked as composed; see
+//! [`traffic::day`](crate::traffic::day) and [`queries`].
 //!
 //! Nothing here reads a clock. Memory is that of the flights, not of the day.
 
@@ -19,14 +20,14 @@ use queries::Asker;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-/// Where plots and queries went in the captures: the machine that was recorded.
+/// Destination address of plots and queries in the captures: the host of the recorded system.
 pub const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 /// UDP port of the plots in the capture.
 pub const PLOTS_PORT: u16 = 8600;
 /// TCP port of the queries in the capture.
 pub const QUERIES_PORT: u16 = 8602;
 
-/// How large a day is.
+/// Size of a day.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// Flights, at most [`day::FLIGHTS_MAX`].
@@ -37,9 +38,9 @@ pub struct Settings {
     pub queries: u64,
     /// Clients that ask, each over one connection that lasts the whole day; in `[1, 1000]`.
     pub clients: u16,
-    /// How long the day is, in seconds.
+    /// Length of the day, in seconds.
     pub length_s: f64,
-    /// When it begins, in ns since the UTC epoch.
+    /// Begin of the day, in ns since the UTC epoch.
     pub start_utc_ns: i64,
     /// Same seed, same day, octet for octet.
     pub seed: u64,
@@ -58,7 +59,7 @@ impl Settings {
     };
 }
 
-/// Why a day cannot be written.
+/// Reasons why a day cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum DayError {
     /// All radars together do not see so much.
@@ -67,13 +68,13 @@ pub enum DayError {
          ask for fewer positions, or more flights"
     )]
     Positions {
-        /// Asked for.
+        /// Requested number of positions.
         wanted: u64,
         /// Flights that there are.
         flights: usize,
         /// Radars that there are.
         radars: usize,
-        /// What they see.
+        /// Largest number of positions that the radars can see.
         most: u64,
     },
     /// An aircraft does not fit into a plot.
@@ -84,7 +85,7 @@ pub enum DayError {
     Write(#[from] io::Error),
 }
 
-/// Who flies, and who sees them.
+/// Flights of a day, and the radars that see them.
 #[derive(Debug)]
 pub struct Day {
     settings: Settings,
@@ -93,7 +94,7 @@ pub struct Day {
     detection: f64,
 }
 
-/// What was written into one capture.
+/// Contents of one written capture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Written {
     /// Positions, or queries.
@@ -138,7 +139,7 @@ impl Day {
         &self.aircraft
     }
 
-    /// How many radars turn.
+    /// Number of radars.
     #[must_use]
     pub fn radar_count(&self) -> usize {
         self.radars
@@ -215,7 +216,7 @@ impl Day {
         let mut written = Written::default();
         for number in 0..queries {
             let mut noise = Noise::keyed([seed, number, 0x0061_736b, 0]);
-            // One in each of as many equal shares of the load, so that they come in order.
+            // One in each of as many equal shares of the load, which puts them in order of time.
             let at_s = profile.at_s((number as f64 + noise.uniform()) / queries as f64);
             let line = asker.ask(at_s, &mut noise);
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // below `clients`
@@ -235,8 +236,8 @@ impl Day {
     }
 }
 
-/// How many turns of each of the radars' antennas pass an aircraft in sight, all aircraft
-/// together: from looking at each of them now and then.
+/// Number of antenna turns of each radar that pass an aircraft in sight, all aircraft together;
+/// estimated from samples in time.
 fn turns_in_sight(aircraft: &[Aircraft], length_s: f64, seed: u64) -> Vec<f64> {
     /// Between two looks at one aircraft, at most, in seconds.
     const LOOK_S: f64 = 45.0;

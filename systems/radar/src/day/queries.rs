@@ -1,16 +1,16 @@
-//! What the clients of a day ask: composed, at the published rate, in the message server's
+//! Queries of a day's clients: composed, at the published rate, in the message server's
 //! [language](crate::messages::query).
 //!
-//! The mix is made up: 60 % ask for one flight, 18 % for an aerodrome's flights of two hours, 16 %
-//! for the tracks of an area now, 4 % who enters an area within two hours, 2 % for the load of an
-//! area, hour by hour. Flights that are asked for are about to fly or in the air, save one in
-//! twenty, which nobody knows.
+//! The mix is composed: 60 % query one flight, 18 % an aerodrome's flights of two hours, 16 % the
+//! present tracks of an area, 4 % the entries into an area within two hours, 2 % the hourly load of
+//! an area. Queried flights are about to fly or in the air, except one in twenty, which does not
+//! exist.
 
 use crate::generator::Noise;
 use crate::traffic::{Aircraft, live::PLACES, plans::AERODROMES};
 use std::fmt::Write as _;
 
-/// Composes queries.
+/// Composer of queries.
 #[derive(Debug)]
 pub struct Asker<'a> {
     aircraft: &'a [Aircraft],
@@ -48,7 +48,7 @@ impl<'a> Asker<'a> {
     }
 
     fn flight(&mut self, at_s: f64, noise: &mut Noise) -> std::fmt::Result {
-        /// How long before it appears and after it is gone somebody asks for a flight, in seconds.
+        /// Time before a flight appears and after it ends in which it is queried, in seconds.
         const AROUND_S: f64 = 1800.0;
         let after = |s: f64| self.aircraft.partition_point(|plane| plane.flies_s().0 < s);
         let (first, end) = (after(at_s - AROUND_S), after(at_s + AROUND_S));

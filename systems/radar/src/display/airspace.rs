@@ -1,4 +1,4 @@
-//! Sectors, fixes and airways: **composed** for this program, with names that nobody else uses.
+//! Sectors, fixes and airways: **composed** for this program, with names that are not in use.
 //!
 //! Real airspace is published by its authorities under terms of their own and changes every four
 //! weeks; what a picture and a test need is airspace of the real kind. These lines are of that kind
@@ -81,7 +81,7 @@ pub(super) const AIRWAYS: &[(&str, &[&str])] = &[
     ("YC3", &["RIMAS", "TELGO", "ULBAR"]),
 ];
 
-/// Where a fix is.
+/// Position of a fix.
 pub(super) fn fix(name: &str) -> Option<(f32, f32)> {
     FIXES.iter().find(|(of, ..)| *of == name).map(|&(_, lat, lon)| (lat, lon))
 }

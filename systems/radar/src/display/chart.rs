@@ -12,7 +12,7 @@ type Place = (f32, f32);
 /// A name at a place.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Point {
-    /// Its name.
+    /// Name of the point.
     pub name: String,
     /// Latitude and longitude in degrees.
     pub at: (f64, f64),
@@ -21,7 +21,7 @@ pub struct Point {
 /// A sector.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sector {
-    /// Its name.
+    /// Name of the sector.
     pub name: &'static str,
     /// Lower and upper flight level.
     pub levels: (u16, u16),
@@ -32,22 +32,22 @@ pub struct Sector {
 /// An airway.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Airway {
-    /// Its name.
+    /// Name of the airway.
     pub name: &'static str,
     /// Latitude and longitude of its fixes in degrees.
     pub line: Vec<Place>,
 }
 
-/// What lies under the targets.
+/// Map data under the targets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Chart {
     /// Format of this; raised when a field changes its meaning.
     pub version: u32,
-    /// Where the page begins: latitude and longitude in degrees.
+    /// Initial centre of the page: latitude and longitude in degrees.
     pub centre: (f64, f64),
-    /// How much it shows then from top to bottom, NM.
+    /// Initial height of the shown area, NM.
     pub height_nm: f64,
-    /// Where the range rings are around, if anywhere.
+    /// Centre of the range rings, if there are any.
     pub rings: Option<(f64, f64)>,
     /// The home country, closed.
     pub home: &'static [Place],
@@ -55,17 +55,17 @@ pub struct Chart {
     pub land: &'static [&'static [Place]],
     /// Borders on it.
     pub borders: &'static [&'static [Place]],
-    /// Sectors.
+    /// Sectors of the airspace.
     pub sectors: Vec<Sector>,
-    /// Airways.
+    /// Airways of the airspace.
     pub airways: Vec<Airway>,
-    /// Fixes.
+    /// Fixes of the airspace.
     pub fixes: Vec<Point>,
-    /// Airports.
+    /// Airports on the map.
     pub airports: Vec<Point>,
-    /// Radar sites.
+    /// Radar sites on the map.
     pub radars: Vec<Point>,
-    /// What of it is made up, in words for people.
+    /// Parts of it that are composed, as text for people.
     pub composed: &'static str,
 }
 

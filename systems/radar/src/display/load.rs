@@ -1,21 +1,21 @@
-//! When to draw each update at once, and when to collect them (multiplot averaging, MPA).
+//! Choice between drawing each update at once and collecting updates (multiplot averaging, MPA).
 //!
-//! Overload is measured, not guessed: the share of the time for which this process was at work,
-//! and the longest stretch for which it did not come to the end of what had arrived. Both are in
-//! elapsed time, so that a processor taken by others counts as much as one used up here; but
-//! [`Policy::Auto`] collects only where the process's own CPU time is a real part of it, because
-//! against other programs it does not help.
+//! Overload is measured, not guessed: the share of the time for which this process was at work, and
+//! the longest time for which received updates were not all processed. Both are in elapsed time: a
+//! processor taken by others counts as much as one used up here. [`Policy::Auto`] collects only
+//! where the process's own CPU time is a real part of it, because against other programs it does
+//! not help.
 //!
-//! The way back is what the original got wrong: it looked every 25 s whether the load *while
-//! averaging* was low, which it is exactly because of the averaging, switched back, choked, and
-//! showed peaks of several seconds. [`Policy::Document`] does the same. [`Policy::Auto`] leaves
-//! only when the load that drawing each update *would* cause, by a cost measured on some updates
-//! right then, fits with a margin.
+//! The original system decides the way back wrongly: every 25 s it looks whether the load *while
+//! averaging* is low, which it is because of the averaging, switches back, is overloaded again, and
+//! shows peaks of several seconds. [`Policy::Document`] does the same. [`Policy::Auto`] leaves only
+//! when the load that drawing each update *would* cause, by a cost measured on some updates at that
+//! moment, fits with a margin.
 
 use std::str::FromStr;
 use std::time::Duration;
 
-/// When to collect updates.
+/// Policy that decides when updates are collected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Policy {
     /// Under load, and back when the load without it is predicted to fit.
@@ -23,13 +23,13 @@ pub enum Policy {
     Auto,
     /// Under load, and back when the load with it is low: the rule of the PHOENIX evaluation.
     Document,
-    /// Always.
+    /// Updates are always collected.
     Always,
-    /// Never.
+    /// Updates are never collected.
     Never,
 }
 
-/// How updates are drawn.
+/// Mode of drawing updates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Each at once.
@@ -56,8 +56,8 @@ const OVERLOADED_ROW: u32 = 2;
 const CPU_SHARE_MIN: f64 = 0.25;
 /// … or when input has waited longer than averaging would make it wait.
 const BACKLOG_NS_INTOLERABLE: u64 = FLUSH_NS;
-/// A predicted share up to this lets averaging end: well below the share that begins it, so that
-/// one does not lead to the other.
+/// Largest predicted share at which averaging ends: well below the share that begins it, or the
+/// mode would swing.
 const PREDICTED_SHARE_MAX: f64 = 0.5;
 
 impl FromStr for Policy {
@@ -84,13 +84,13 @@ struct Window {
     updates: u64,
 }
 
-/// What was seen of the load, for the summary of the process.
+/// Statistics of the load, for the summary of the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct LoadSeen {
     /// Windows of a second.
     pub windows: u64,
-    /// Of these, overloaded: more than 0.8 of the time at work, or input that waited for more than
-    /// 100 ms.
+    /// Windows of these that were overloaded: more than 0.8 of the time at work, or input that
+    /// waited for more than 100 ms.
     pub overloaded: u64,
     /// Most overloaded windows in a row.
     pub overloaded_row_max: u64,
@@ -113,7 +113,7 @@ pub struct LoadControl {
     overloaded_row: u32,
     switches: u64,
     seen: LoadSeen,
-    /// The same row over changes of the mode.
+    /// Length of the same row, counted across changes of the mode.
     seen_row: u64,
 }
 
@@ -140,17 +140,17 @@ impl LoadControl {
         self.mode
     }
 
-    /// How often the mode has changed.
+    /// Number of changes of the mode.
     pub fn switches(&self) -> u64 {
         self.switches
     }
 
-    /// What was seen of the load.
+    /// Statistics of the load.
     pub fn seen(&self) -> LoadSeen {
         self.seen
     }
 
-    /// `updates` arrived.
+    /// Counts `updates` received updates.
     pub fn arrived(&mut self, updates: u64) {
         self.window.updates += updates;
     }

@@ -20,7 +20,7 @@ const RING: Rgb = [38, 50, 58];
 const RADAR: Rgb = [64, 140, 146];
 const AIRPORT: Rgb = [96, 112, 128];
 
-/// What the map shows besides land.
+/// Layers of the map besides land.
 #[derive(Clone, Debug, Default)]
 pub struct MapLayers {
     /// Radar sites: name, latitude, longitude in degrees.
@@ -61,7 +61,7 @@ pub fn draw(view: &View, layers: &MapLayers) -> Frame {
 }
 
 fn frame_of(view: &View, map: &Pixmap) -> Frame {
-    // Everything drawn is opaque, so that premultiplied colours are plain ones.
+    // Everything drawn is opaque: premultiplied colours equal plain ones.
     let pixels = map.data().as_chunks::<4>().0.to_vec();
     Frame::from_pixels(view.width(), view.height(), pixels)
         .unwrap_or_else(|| Frame::new(view.width(), view.height(), SEA))

@@ -1,9 +1,9 @@
-//! The picture: a cached map, the targets over it, and how a change becomes pixels.
+//! The picture: a cached map with the targets over it, redrawn where it changed.
 //!
-//! Taking an update in ([`Picture::recalculate`]) moves the target's parts and notes which
-//! rectangles that spoils; repairing them ([`Picture::redraw`]) copies the map back and draws
-//! every target that touches them, in a fixed order and clipped. So the picture is at any time,
-//! pixel for pixel, what drawing everything anew would give, at the cost of what changed.
+//! Processing an update ([`Picture::recalculate`]) moves the target's parts and notes the
+//! rectangles to repair; [`Picture::redraw`] copies the map back there and draws every target that
+//! touches them, in a fixed order and clipped. So the picture is at any time, pixel for pixel, the
+//! one that drawing everything anew would give, at the cost of the changes.
 
 use super::raster::{Frame, Rect};
 use super::symbols::Symbols;
@@ -42,7 +42,7 @@ pub struct Picture {
     frame: Frame,
     symbols: Symbols,
     entries: Vec<Option<Entry>>,
-    /// Where each slot is entered in the index and, once redrawn, on the screen: body and label.
+    /// Rectangles of each slot in the index and, once redrawn, on the screen: body and label.
     /// Beside the entries and not in them, because most looks at a target end here.
     boxes: Vec<[Rect; 2]>,
     free: Vec<Slot>,
@@ -52,7 +52,7 @@ pub struct Picture {
     cells: Vec<Vec<Slot>>,
     /// Rectangles spoilt and not repaired yet.
     spoilt: Vec<Rect>,
-    /// When each slot was last collected by [`Picture::touching`], to collect it once.
+    /// Number of the last collection of each slot by [`Picture::touching`], to collect it once.
     stamps: Vec<u32>,
     stamp: u32,
     found: Vec<Slot>,
@@ -85,27 +85,27 @@ impl Picture {
         }
     }
 
-    /// The pixels.
+    /// Pixels of the picture.
     pub fn frame(&self) -> &Frame {
         &self.frame
     }
 
-    /// The pixels, for what is drawn outside the targets' area.
+    /// Pixels of the picture, to draw outside the targets' area.
     pub fn frame_mut(&mut self) -> &mut Frame {
         &mut self.frame
     }
 
-    /// The view.
+    /// The current view.
     pub fn view(&self) -> &View {
         &self.view
     }
 
-    /// Targets now.
+    /// Number of targets.
     pub fn target_count(&self) -> usize {
         self.by_number.len()
     }
 
-    /// All targets.
+    /// Iterates over all targets.
     pub fn targets(&self) -> impl Iterator<Item = &Target> {
         self.entries.iter().flatten().map(|e| &e.target)
     }
@@ -138,8 +138,8 @@ impl Picture {
         }
     }
 
-    /// Marks what has not been heard of for long, and takes off what is gone; nothing is drawn
-    /// yet. Call about once a second.
+    /// Marks targets that were not updated for long, and removes ended ones; nothing is drawn yet.
+    /// Call about once a second.
     pub fn sweep(&mut self, now_ns: u64) {
         let mut gone = Vec::new();
         for (entry, boxes) in self.entries.iter_mut().zip(&self.boxes) {
@@ -194,7 +194,7 @@ impl Picture {
         }
     }
 
-    /// What the picture would be if everything were drawn anew, status line left out.
+    /// The picture drawn anew as a whole, without the status line.
     pub fn drawn_anew(&self) -> Frame {
         let mut frame = self.map.clone();
         for (entry, boxes) in self.entries.iter().zip(&self.boxes) {
@@ -288,7 +288,7 @@ impl Picture {
         self.obstacles = obstacles;
     }
 
-    /// Whether a label may stay as it is, seen only from what is under it. Most may.
+    /// Whether a label may stay where it is, judged by the objects under it alone. Most may.
     fn stands_well(&mut self, slot: Slot, obstacles: &mut Vec<(Rect, i64)>) -> bool {
         let Some(Some(entry)) = self.entries.get(slot as usize) else { return true };
         // One with less than all its lines may get more: that takes a look around.
@@ -333,7 +333,7 @@ impl Picture {
         };
     }
 
-    /// What a label of `slot` within `around` should not cover, each with how much it matters.
+    /// Objects within `around` that a label of `slot` should not cover, each with its weight.
     fn obstacles(&mut self, slot: Slot, around: Rect, obstacles: &mut Vec<(Rect, i64)>) {
         obstacles.clear();
         let mut found = std::mem::take(&mut self.found);
@@ -404,7 +404,7 @@ impl Picture {
 /// than `most`, how much more does not matter.
 fn hidden(label: Rect, obstacles: &[(Rect, i64)], area: Rect, most: i64) -> i64 {
     let whole = label.area().max(1);
-    // So much is `most`; what is above rounds down to more than it.
+    // The bound for `most`; any larger value rounds down to more than `most`.
     let enough = most.saturating_add(1).saturating_mul(whole);
     let mut cost = 4 * (label.area() - label.intersect(area).area()) * 100;
     for (obstacle, weight) in obstacles {
@@ -416,7 +416,7 @@ fn hidden(label: Rect, obstacles: &[(Rect, i64)], area: Rect, most: i64) -> i64 
     cost / whole
 }
 
-/// How much of a label may be hidden, in hundredths, before another place is looked for.
+/// Largest hidden share of a label, in hundredths, before another place is searched for.
 fn stays_hidden(detail: Detail) -> i64 {
     match detail {
         Detail::Full => 30,
@@ -425,8 +425,8 @@ fn stays_hidden(detail: Detail) -> i64 {
     }
 }
 
-/// The first place where a label hides least, after what it hides there; where that is more than
-/// `most` everywhere, some place and more than `most`. `cost`: of a place, exact up to its second
+/// Finds the first place where a label hides least, and its cost. Where every cost is above `most`,
+/// returns some place and a cost above `most`. `cost` gives a place's cost, exact up to its second
 /// argument.
 fn best(most: i64, cost: impl Fn(u8, i64) -> i64) -> (i64, u8) {
     let mut least = (i64::MAX, 0);

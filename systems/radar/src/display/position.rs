@@ -19,7 +19,7 @@ const PENDING_MAX: usize = 20_000;
 /// Updates drawn one by one to measure what they cost.
 const PROBE_UPDATES: usize = 64;
 
-/// What the position did. All counts since the start.
+/// Counts of the working position. All counts since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct PositionCounts {
     /// Updates drawn at once.
@@ -98,12 +98,12 @@ impl WorkingPosition {
         }
     }
 
-    /// Targets shown.
+    /// Number of targets shown.
     pub fn target_count(&self) -> usize {
         self.surface.target_count()
     }
 
-    /// What has arrived is worked off: call it before waiting again.
+    /// Ends the processing of received updates: call it before waiting again.
     pub fn hand_over(&self) {
         self.surface.hand_over();
     }
@@ -119,7 +119,7 @@ impl WorkingPosition {
         self.load.worked(busy_ns, cpu_ns, backlog_ns);
     }
 
-    /// When [`WorkingPosition::draw_pending`] is due, if anything waits.
+    /// Time when [`WorkingPosition::draw_pending`] is due, if updates wait.
     pub fn deadline_ns(&self) -> Option<u64> {
         (!self.pending.is_empty()).then_some(self.flush_ns)
     }
@@ -137,7 +137,7 @@ impl WorkingPosition {
         }
     }
 
-    /// Draws what was collected, if its time has come.
+    /// Draws the collected updates, if they are due.
     pub fn draw_pending(&mut self, now_ns: u64) {
         if self.pending.is_empty() {
             self.flush_ns = now_ns + FLUSH_NS;

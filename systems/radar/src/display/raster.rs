@@ -1,8 +1,8 @@
 //! Pixels: rectangles, a frame, and the three ways to mark it (mask, line, block).
 //!
-//! Every mark takes a clip rectangle, and what it does to a pixel depends on nothing outside that
-//! pixel. So drawing the same things in the same order inside a clip gives exactly the pixels
-//! that drawing everything would: the incremental picture rests on this.
+//! Every mark takes a clip rectangle, and its effect on a pixel depends on nothing outside that
+//! pixel. So drawing the same things in the same order inside a clip gives exactly the pixels that
+//! drawing everything would: the incremental picture rests on this.
 
 /// A colour: red, green, blue.
 pub type Rgb = [u8; 3];
@@ -39,7 +39,7 @@ impl Rect {
         i64::from(self.x1 - self.x0) * i64::from(self.y1 - self.y0)
     }
 
-    /// What both cover.
+    /// Intersection of both rectangles.
     #[must_use]
     pub fn intersect(self, other: Self) -> Self {
         Self {
@@ -76,9 +76,9 @@ impl Rect {
 /// Coverage of a small shape: 0 nothing, 255 all of the pixel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mask {
-    /// Columns.
+    /// Number of columns.
     pub width: i32,
-    /// Rows.
+    /// Number of rows.
     pub height: i32,
     /// Row by row.
     pub coverage: Vec<u8>,
@@ -142,7 +142,7 @@ impl Frame {
         }
     }
 
-    /// Fills `area` with a colour of which `alpha` in `[0, 255]` covers what was there.
+    /// Fills `area` with a colour of opacity `alpha` in `[0, 255]`.
     pub fn fill(&mut self, area: Rect, colour: Rgb, alpha: u8) {
         let area = area.intersect(self.bounds());
         if area.is_empty() {
@@ -233,7 +233,7 @@ fn index(a: i32, b: i32) -> usize {
     usize::try_from(a * b).unwrap_or(0)
 }
 
-/// Nearest pixel, halves away from 0; far outside the screen for what is not finite.
+/// Nearest pixel, halves away from 0; a value far outside the screen for infinities and NaN.
 ///
 /// In plain conversions: the processors that this is compiled for have no instruction that rounds,
 /// and calls of libm for coordinates were 8 % of a display's work.

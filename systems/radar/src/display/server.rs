@@ -15,40 +15,40 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How the working position is set up.
+/// Settings of the working position.
 #[derive(Clone, Debug)]
 pub struct ServerSettings {
     /// The message server.
     pub messages: SocketAddr,
-    /// What the picture shows.
+    /// View of the picture.
     pub view: View,
-    /// What the map shows.
+    /// Layers of the map.
     pub layers: MapLayers,
-    /// When updates are collected.
+    /// Policy for collecting updates.
     pub policy: Policy,
     /// File that gets the picture at the end and on SIGUSR1.
     pub png: Option<PathBuf>,
-    /// Where browsers are served; if anywhere, no picture is drawn here.
+    /// Settings for browsers; if present, no picture is drawn here.
     pub browsers: Option<BrowserSettings>,
 }
 
-/// How browsers are served.
+/// Settings for serving browsers.
 #[derive(Clone, Debug)]
 pub struct BrowserSettings {
-    /// Where they connect.
+    /// Address that browsers connect to.
     pub listen: SocketAddr,
     /// File that gets the address listened on.
     pub port_file: Option<PathBuf>,
     /// Names under which they ask, beside `localhost` and every IP address.
     pub allow_hosts: Vec<String>,
-    /// Where their pictures begin.
+    /// Initial centre of their pictures.
     pub centre: Wgs84,
-    /// How much they show then from top to bottom, NM.
+    /// Initial height of the shown area, NM.
     pub height_nm: f64,
 }
 
-/// What the process did, for its `--json` summary. No CPU time is in it: what a replay prints is
-/// the same every time, and who runs the program measures that.
+/// Summary of the process for `--json`. It has no CPU time: a replay must print the same every
+/// time, and the caller of the program can measure it.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Summary {
     /// Format of this summary; raised when a field changes its meaning.
@@ -57,15 +57,15 @@ pub struct Summary {
     pub seconds: f64,
     /// Targets shown at the end.
     pub targets: usize,
-    /// How often the mode changed between standard and averaging.
+    /// Number of changes between standard mode and averaging.
     pub mode_changes: u64,
     /// The changes themselves: to which mode, and when; the first thousand.
     pub changes: Vec<Change>,
     /// Seconds in averaging mode.
     pub averaging_seconds: f64,
-    /// What was seen of the load.
+    /// Statistics of the load.
     pub load: LoadSeen,
-    /// Updates.
+    /// Counts of updates.
     pub position: PositionCounts,
     /// The subscription to the message server.
     pub messages: UpstreamCounts,
@@ -77,7 +77,7 @@ pub struct Summary {
 /// A change of the mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Change {
-    /// When: UTC, nanoseconds since 1970.
+    /// Time, UTC nanoseconds since 1970.
     pub utc_ns: i64,
     /// Whether updates are collected from now on.
     pub averaging: bool,
@@ -150,7 +150,7 @@ pub fn run(settings: &ServerSettings) -> io::Result<Summary> {
     Ok(summary)
 }
 
-/// What is drawn on: browsers, which are served from then on, or a picture.
+/// Makes the surface that is drawn on: browsers, which are served from then on, or a picture.
 fn surface(settings: &ServerSettings) -> io::Result<(Surface, Option<(Browsers, Shared)>)> {
     let Some(to) = &settings.browsers else {
         let map = map::draw(&settings.view, &settings.layers);
@@ -181,14 +181,14 @@ fn surface(settings: &ServerSettings) -> io::Result<(Surface, Option<(Browsers, 
 struct Process {
     position: WorkingPosition,
     tick_ns: u64,
-    /// Since when input has been waiting without a pause, if it is.
+    /// Begin of the present time in which input was never fully processed.
     undrained_ns: Option<u64>,
     averaging_ns: u64,
     changes: Vec<Change>,
 }
 
 impl Process {
-    /// Works off what has arrived and what is due.
+    /// Processes received and due work.
     fn turn(&mut self, upstream: &mut Upstream, awake_ns: u64) {
         let awake_cpu_ns = clock::thread_cpu_ns();
         for _ in 0..READS_A_TURN {

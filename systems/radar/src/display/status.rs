@@ -12,14 +12,14 @@ const PLAIN: Rgb = [160, 176, 190];
 const GOOD: Rgb = [130, 200, 160];
 const ALERT: Rgb = [255, 176, 80];
 
-/// What the line says.
+/// Values of the status line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Status {
     /// UTC now, ns.
     pub(super) utc_ns: i64,
-    /// Targets shown.
+    /// Number of targets shown.
     pub(super) targets: usize,
-    /// How updates are drawn.
+    /// Mode of drawing updates.
     pub(super) mode: Mode,
     /// Whether the message server is there.
     pub(super) connected: bool,

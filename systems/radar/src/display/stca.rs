@@ -14,15 +14,15 @@ use crate::geodesy::{METRES_PER_NM, Plane};
 pub const HORIZONTAL_NM: f64 = 5.0;
 /// … where the difference in height is also less than this, ft.
 pub const VERTICAL_FT: f64 = 1000.0;
-/// How far ahead is looked, s.
+/// Look-ahead time, s.
 pub const AHEAD_S: f64 = 120.0;
 
-/// How an aircraft moves, at an instant that is the same for all that are compared.
+/// Motion of an aircraft at an instant that is the same for all compared aircraft.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Motion {
-    /// I062/040.
+    /// Track number (I062/040).
     pub number: u16,
-    /// Where it is.
+    /// Position in the plane.
     pub at: Plane,
     /// To the east, m/s.
     pub x_m_s: f64,
@@ -39,7 +39,7 @@ pub struct Motion {
 pub struct Conflict {
     /// The lower track number.
     pub a: u16,
-    /// The other.
+    /// Track number of the other aircraft.
     pub b: u16,
     /// Seconds until both minima are undercut, in [0, 120); 0 when they are now.
     pub in_s: f64,
@@ -52,7 +52,7 @@ pub struct Conflict {
 }
 
 impl Motion {
-    /// The same `seconds` later.
+    /// The motion `seconds` later.
     #[must_use]
     pub fn after(self, seconds: f64) -> Self {
         let at = Plane {

@@ -1,4 +1,4 @@
-//! What updates are shown on: a picture in memory, or browsers.
+//! Surface that updates are shown on: a picture in memory, or browsers.
 
 use super::browser::{Health, Shared};
 use super::picture::Picture;
@@ -8,7 +8,7 @@ use crate::asterix::cat062;
 use chronoscope_record::{Correlator, Status as Stop};
 use std::sync::{MutexGuard, PoisonError};
 
-/// Where targets are seen.
+/// Surface on which targets are shown.
 pub enum Surface {
     /// Drawn here, into memory.
     Picture(Box<Picture>),
@@ -28,13 +28,13 @@ impl From<Shared> for Surface {
     }
 }
 
-/// What a panic of the other thread left is still whole.
+/// Locks the air situation. Poisoning is ignored: every update is a single step.
 fn air(shared: &Shared) -> MutexGuard<'_, super::browser::Air> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Surface {
-    /// Targets shown.
+    /// Number of targets shown.
     pub(super) fn target_count(&self) -> usize {
         match self {
             Self::Picture(picture) => picture.target_count(),
@@ -87,7 +87,7 @@ impl Surface {
         }
     }
 
-    /// What has arrived is worked off: what is shown elsewhere goes there now.
+    /// Ends the processing of received updates: browsers get them now.
     pub(super) fn hand_over(&self) {
         if let Self::Browsers(shared) = self {
             air(shared).hand_over();

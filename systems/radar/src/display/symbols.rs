@@ -15,7 +15,7 @@ pub struct Symbols {
 }
 
 impl Symbols {
-    /// Draws them.
+    /// Draws all symbols once.
     pub fn new() -> Self {
         let c = 6.5; // the middle of a mask
         Self {

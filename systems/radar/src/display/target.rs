@@ -1,4 +1,4 @@
-//! One target: what is known of it, and where its parts are on the screen.
+//! One target: its data, and the positions of its parts on the screen.
 
 use super::raster::{Frame, Mask, Rect, Rgb, round};
 use super::symbols::Symbols;
@@ -13,19 +13,19 @@ pub(super) const HISTORY_DOTS: usize = 6;
 const DOT_NS: u64 = 8_000_000_000;
 /// … and least distance, pixels: dots on top of each other show nothing.
 const DOT_PIXELS: f32 = 5.0;
-/// How far ahead the speed vector points, s.
+/// Look-ahead time of the speed vector, s.
 const VECTOR_S: f64 = 60.0;
 /// Half the side of a symbol's mask, pixels.
 pub(super) const SYMBOL_HALF: i32 = 6;
 
-/// How a target is drawn: by what the system knows of it.
+/// Look of a target, by what the system knows of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
     /// Correlated with a flight plan.
     Correlated,
-    /// Not correlated: the label shows what the transponder says.
+    /// Not correlated: the label shows the transponder's data.
     Uncorrelated,
-    /// Not updated for some time.
+    /// The track was not updated for some time.
     Coasting,
     /// Mode A 7500, 7600 or 7700.
     Emergency,
@@ -48,44 +48,43 @@ impl Look {
     }
 }
 
-/// Where the label stands, seen from the symbol: eight places around it, clockwise from the
-/// upper right.
+/// Number of places of the label around the symbol, clockwise from the upper right.
 pub const LABEL_PLACES: u8 = 8;
 
-/// How much of a label is shown: what the room around allows.
+/// Shown part of a label, as the room around it allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// All its lines.
     Full,
     /// The first line.
     Name,
-    /// Nothing: it would hide more than it tells.
+    /// No label: it would hide more than it shows.
     Hidden,
 }
 
 /// One target on the screen.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// I062/040.
+    /// Track number (I062/040).
     pub number: u16,
     /// Column and row of the position.
     pub at: (f32, f32),
-    /// Where the speed vector ends.
+    /// End of the speed vector.
     pub ahead: (f32, f32),
     /// Past positions, the latest first.
     pub history: VecDeque<(f32, f32)>,
     dotted_ns: u64,
-    /// Where the next dot will be.
+    /// Position of the next history dot.
     dotted_at: (f32, f32),
-    /// How it is drawn.
+    /// Look of the target.
     pub look: Look,
     lines: [String; 3],
     label: Mask,
     name: Mask,
     nothing: Mask,
-    /// Where its label stands, in `[0, LABEL_PLACES)`.
+    /// Place of the label, in `[0, LABEL_PLACES)`.
     pub place: u8,
-    /// How much of the label is shown.
+    /// Shown part of the label.
     pub detail: Detail,
     /// Monotonic time of the last update, ns.
     pub updated_ns: u64,
@@ -168,7 +167,7 @@ impl Target {
         Rect::new(round(self.at.0) - SYMBOL_HALF, round(self.at.1) - SYMBOL_HALF, side, side)
     }
 
-    /// Everything but the label: symbol, history, vector.
+    /// Bounds of everything but the label: symbol, history, vector.
     pub fn body(&self) -> Rect {
         let mut body = self.symbol();
         for &(x, y) in &self.history {
@@ -177,7 +176,7 @@ impl Target {
         body.union(line_bounds(self.at, self.ahead))
     }
 
-    /// What is shown of the label at a detail.
+    /// Text of the label at a detail.
     fn text(&self, detail: Detail) -> &Mask {
         match detail {
             Detail::Full => &self.label,
@@ -186,7 +185,7 @@ impl Target {
         }
     }
 
-    /// The label's text as it stands.
+    /// Bounds of the label's text at its present place.
     pub fn label_text(&self) -> Rect {
         self.label_at(self.place, self.detail)
     }
@@ -220,8 +219,9 @@ impl Target {
         text.union(line_bounds(from, to))
     }
 
-    /// Draws what lies in `clip`. `boxes`: [`Target::body`] and [`Target::label_box`] as they are
-    /// now, which the caller has at hand: most calls are for a neighbour of what changed.
+    /// Draws the parts within `clip`. `boxes` are the present [`Target::body`] and
+    /// [`Target::label_box`], which the caller has at hand: most calls are for a neighbour of a
+    /// change.
     pub fn draw(&self, frame: &mut Frame, symbols: &Symbols, boxes: &[Rect; 2], clip: Rect) {
         let faint = self.look.faint();
         if boxes[0].touches(clip) {

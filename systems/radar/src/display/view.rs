@@ -1,4 +1,4 @@
-//! Where on the screen a position on the earth is.
+//! Projection from positions on the earth to the screen.
 
 use super::raster::Rect;
 use crate::geodesy::{METRES_PER_NM, Plane, Stereographic, Wgs84};
@@ -34,7 +34,7 @@ impl View {
         self.height
     }
 
-    /// Where targets are drawn: all but the status line.
+    /// Area of the targets: all but the status line.
     pub fn area(&self) -> Rect {
         Rect { x0: 0, y0: STATUS_ROWS, x1: i32::from(self.width), y1: i32::from(self.height) }
     }

@@ -1,11 +1,11 @@
-//! Which track follows which aircraft.
+//! Assignment of tracks to true aircraft.
 
 use crate::tracker::linear::Vec2;
 use std::collections::BTreeMap;
 
 /// A track within this of an aircraft may follow it, m.
 const NEAR_M: f64 = 2_000.0;
-/// Aircraft nearer to each other than this cannot be told apart by where their tracks are, m.
+/// Distance below which aircraft cannot be told apart by their tracks' positions, m.
 const AMBIGUOUS_M: f64 = 1_000.0;
 /// Without a track for longer than this, s, is a long gap.
 const LONG_GAP_S: f64 = 24.0;
@@ -15,18 +15,18 @@ const GONE_S: f64 = 60.0;
 /// An aircraft at an instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct There {
-    /// Its name, the same at every instant.
+    /// Identifier of the aircraft, the same at every instant.
     pub name: u32,
-    /// Where it is, m.
+    /// True position, m.
     pub position: Vec2,
 }
 
 /// A track at an instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seen {
-    /// I062/040.
+    /// Track number (I062/040).
     pub number: u16,
-    /// Where it says that its aircraft is, m.
+    /// Reported position of its aircraft, m.
     pub position: Vec2,
 }
 
@@ -34,7 +34,7 @@ pub struct Seen {
 struct Life {
     appeared_s: f64,
     followed_s: Option<f64>,
-    /// Since when it has no track.
+    /// Time since which it has no track.
     lost_since_s: f64,
     lost: bool,
     number: Option<u16>,
@@ -44,33 +44,33 @@ struct Life {
 struct TrackLife {
     samples: u64,
     astray: u64,
-    /// When it was last there.
+    /// Time when it was last present.
     seen_s: f64,
     owner: Option<u32>,
 }
 
-/// What was counted over all samples.
+/// Counts over all samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counted {
     /// Aircraft, each at each instant.
     pub samples: u64,
-    /// Of these, with a track.
+    /// Aircraft samples with a track.
     pub matched: u64,
-    /// Of these, without a track for more than 24 s already.
+    /// Aircraft samples without a track for more than 24 s already.
     pub long_gaps: u64,
     /// Further tracks on an aircraft that has one, each at each instant.
     pub duplicates: u64,
     /// Tracks, each at each instant.
     pub tracks: u64,
-    /// Of these, with no aircraft within 2 km.
+    /// Track samples with no aircraft within 2 km.
     pub astray: u64,
     /// Tracks (from their first to their last instant) that were astray for most of it.
     pub false_tracks: u64,
-    /// How often an aircraft that had a track was without one for more than 24 s.
+    /// Number of times that an aircraft lost its track for more than 24 s.
     pub lost_tracks: u64,
-    /// How often an aircraft's track became one that had followed another aircraft.
+    /// Number of times that an aircraft's track became one that had followed another aircraft.
     pub swaps: u64,
-    /// How often an aircraft's track became a new one.
+    /// Number of times that an aircraft's track became a new one.
     pub renumbered: u64,
     /// Aircraft that got a track.
     pub followed: u64,
@@ -86,7 +86,7 @@ pub struct Judge {
     counted: Counted,
     aircraft: BTreeMap<u32, Life>,
     tracks: BTreeMap<u16, TrackLife>,
-    /// Aircraft and tracks before this are only made acquaintance with.
+    /// Samples before this are warm-up and not counted.
     begin_s: f64,
 }
 
@@ -180,7 +180,7 @@ impl Judge {
         track.owner = Some(name);
     }
 
-    /// What was counted so far.
+    /// Counts so far.
     #[must_use]
     pub fn counted(&self) -> Counted {
         let living = self.tracks.values().filter(|life| life.is_false()).count() as u64;
@@ -223,8 +223,8 @@ fn alone(aircraft: &[There]) -> Vec<bool> {
     alone
 }
 
-/// The track of each aircraft: of all pairs that are near, the nearest first; an aircraft's track
-/// of before counts as nearer by a third, so that noise alone does not part them.
+/// The track of each aircraft: of all near pairs, the nearest first. An aircraft's previous track
+/// counts as nearer by a third: noise alone must not part them.
 fn owners(aircraft: &[There], tracks: &[Seen], lives: &BTreeMap<u32, Life>) -> Vec<Option<usize>> {
     let mut by_x: Vec<usize> = (0..tracks.len()).collect();
     by_x.sort_by(|a, b| tracks[*a].position.x.total_cmp(&tracks[*b].position.x));

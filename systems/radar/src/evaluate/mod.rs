@@ -1,11 +1,11 @@
-//! How good a tracker is: its tracks against the truth, or against another tracker's.
+//! Quality of a tracker: its tracks against the truth, or against another tracker's.
 //!
-//! [`Judge`] decides, instant by instant, which track follows which aircraft, and counts what is
-//! missing, doubled, false or swapped; tests of the tracker use it too. [`against_truth`] brings a
-//! stream of category 062 ([`Reports`]) and a file of true positions ([`Truths`]) before it and
-//! adds the errors of positions and levels; [`Requirement`] says what ED-142 allows.
-//! [`against_tracks`] compares with recorded system tracks instead, of which nobody knows the
-//! error: what it gives are differences.
+//! [`Judge`] decides, instant by instant, which track follows which aircraft, and counts missing,
+//! doubled, false and swapped tracks; tests of the tracker use it too. [`against_truth`] compares a
+//! stream of category 062 ([`Reports`]) with a file of true positions ([`Truths`]) and adds the
+//! errors of positions and levels; [`Requirement`] has the limits of ED-142. [`against_tracks`]
+//! compares with recorded system tracks instead, whose errors are unknown: its results are
+//! differences.
 //!
 //! All positions are compared in one stereographic plane, where lengths are true to 0.1 % within
 //! 400 km of its origin. Memory is that of the reports, some 80 octets each, and of the truth, 40

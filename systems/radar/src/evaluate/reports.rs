@@ -1,4 +1,4 @@
-//! What a tracker said: category 062 out of a capture or a stream, in one plane.
+//! Reports of a tracker: category 062 from a capture or a stream, in one plane.
 
 use crate::asterix::{Record, cat062, decode_block};
 use crate::geodesy::{Stereographic, Wgs84};
@@ -8,10 +8,10 @@ use chronoscope_replay::capture::{Arrivals, CaptureError, CaptureReader, What};
 use std::collections::BTreeMap;
 use std::io::Read;
 
-/// Why a capture cannot be evaluated.
+/// Reasons why a capture cannot be evaluated.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportsError {
-    /// It cannot be read.
+    /// The capture cannot be read.
     #[error(transparent)]
     Capture(#[from] CaptureError),
     /// A stream in it, or from a tracker, is not one of ASTERIX blocks.
@@ -19,12 +19,12 @@ pub enum ReportsError {
     Frames(#[from] FrameError),
 }
 
-/// What a tracker said of one track at one time.
+/// Report of a tracker on one track at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
-    /// Of the state, seconds since the UTC epoch.
+    /// Time of the state, seconds since the UTC epoch.
     pub utc_s: f64,
-    /// I062/040.
+    /// Track number (I062/040).
     pub number: u16,
     /// In the plane, m.
     pub position: Vec2,
@@ -32,32 +32,32 @@ pub struct Report {
     pub velocity: Vec2,
     /// Measured flight level, or else the calculated altitude.
     pub level: Option<f64>,
-    /// 24-bit address.
+    /// 24-bit address of the aircraft.
     pub address: Option<u32>,
     /// Mode 3/A code.
     pub mode_a: Option<u16>,
     /// The track ends with this report.
     pub ends: bool,
-    /// It is extrapolated, for want of a measurement (CST).
+    /// Whether the state is extrapolated, for want of a measurement (CST).
     pub coasting: bool,
 }
 
-/// Everything that a tracker said, in the order in which it arrived.
+/// All reports of a tracker, in the order of their arrival.
 #[derive(Debug)]
 pub struct Reports {
     plane: Stereographic,
-    /// In order.
+    /// Reports in the order of their arrival.
     pub reports: Vec<Report>,
     /// Tracks without number, time or WGS-84 position.
     pub incomplete: u64,
     /// Blocks and records of other categories.
     pub other: u64,
-    /// What is not ASTERIX as specified.
+    /// Number of blocks or records that are not ASTERIX as specified.
     pub malformed: u64,
 }
 
 impl Reports {
-    /// Nothing yet; positions are brought into `plane`.
+    /// An empty list; positions are projected into `plane`.
     #[must_use]
     pub fn new(plane: Stereographic) -> Self {
         Self { plane, reports: Vec::new(), incomplete: 0, other: 0, malformed: 0 }

@@ -1,4 +1,4 @@
-//! What a tracker has to reach.
+//! Required quality of a tracker.
 //!
 //! The values are those that COMPASS (conf/default/eval.json, commit b81e5235) gives for
 //! evaluation after ED-142; the document itself was not at hand. It names none for false, lost and
@@ -24,7 +24,7 @@ pub struct Requirement {
 }
 
 impl Requirement {
-    /// En route.
+    /// Requirements for en-route airspace.
     pub const EN_ROUTE: Self = Self {
         detection_min: 0.97,
         rms_m_max: 350.0,
@@ -36,7 +36,7 @@ impl Requirement {
     /// In a terminal area.
     pub const TERMINAL: Self = Self { rms_m_max: 150.0, long_gaps_max: 0.001, ..Self::EN_ROUTE };
 
-    /// Each requirement beside what was found.
+    /// Each requirement with its measured value.
     #[must_use]
     pub fn findings(&self, verdict: &Verdict) -> Vec<Finding> {
         let least = |what, found: Option<f64>, limit| Finding {
@@ -64,14 +64,14 @@ impl Requirement {
     }
 }
 
-/// One requirement and what was found.
+/// One requirement and its measured value.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Finding {
     /// The field of the verdict.
     pub what: &'static str,
-    /// Its value; `None` where there was nothing to judge, which does not hold either.
+    /// Measured value; `None` where there was nothing to judge, which does not hold either.
     pub found: Option<f64>,
-    /// What is required.
+    /// Required limit.
     pub limit: f64,
     /// Whether the limit is the least or the greatest value allowed.
     pub least: bool,

@@ -1,9 +1,8 @@
-//! Tracks against another tracker's.
+//! Comparison of tracks with another tracker's.
 //!
-//! Each report is compared with the reference track that is most probably the same aircraft's,
-//! brought to the report's time on the straight line between the two reference reports around it.
-//! Differences are ours less theirs. Of either, only what was measured counts: extrapolated reports
-//! are passed over.
+//! Each report is compared with the reference track that is most probably of the same aircraft,
+//! interpolated to the report's time on the straight line between the two reference reports around
+//! it. Differences are ours less theirs. Extrapolated reports of either tracker are ignored.
 
 use super::Report;
 use crate::tracker::identity::{Identity, Match};
@@ -20,7 +19,7 @@ const LEVELS_MAX: f64 = 15.0;
 /// Mean and spread of one kind of difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Difference {
-    /// How many there are.
+    /// Number of differences.
     pub count: u64,
     /// Their mean: the bias.
     pub mean: f64,
@@ -44,16 +43,16 @@ impl Difference {
     }
 }
 
-/// How tracks differ from the reference.
+/// Differences between tracks and the reference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Residuals {
     /// Reports that were compared.
     pub reports: u64,
-    /// Of these, matched by address.
+    /// Reports that were matched by address.
     pub by_address: u64,
-    /// Of these, matched by a discrete Mode A code.
+    /// Reports that were matched by a discrete Mode A code.
     pub by_mode_a: u64,
-    /// Of these, matched by place alone.
+    /// Reports that were matched by position alone.
     pub by_place: u64,
     /// Reports that no reference track is there for.
     pub unmatched: u64,
@@ -69,7 +68,7 @@ pub struct Residuals {
     pub along_m: Difference,
     /// To the right of the reference's course, m.
     pub across_m: Difference,
-    /// Of the level, ft.
+    /// Difference of the level, ft.
     pub level_ft: Difference,
 }
 
@@ -119,7 +118,7 @@ const SPAN_S: f64 = 2.0 * STEP_S_MAX;
 
 /// The reports of one tracker, found by time.
 struct Index<'a> {
-    /// Of each track, in order of time. A number used again is cut by [`STEP_S_MAX`].
+    /// Reports of each track, in order of time. A number used again is cut by [`STEP_S_MAX`].
     tracks: BTreeMap<u16, Vec<&'a Report>>,
     /// The tracks heard of in each span.
     spans: BTreeMap<i64, Vec<u16>>,

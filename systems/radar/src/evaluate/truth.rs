@@ -1,4 +1,4 @@
-//! Where aircraft really are: the file that `radar-generator --truth` writes.
+//! True positions of aircraft: the file that `radar-generator --truth` writes.
 
 use crate::generator::TRUTH_HEADER;
 use crate::geodesy::{Stereographic, Wgs84};
@@ -6,29 +6,29 @@ use crate::tracker::linear::Vec2;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
-/// Why a file is no truth.
+/// Reasons why a file is not a truth file.
 #[derive(Debug, thiserror::Error)]
 pub enum TruthsError {
-    /// Not the header.
+    /// The first line is not the header.
     #[error("line 1: not a file of true positions, expected the header {TRUTH_HEADER}")]
     Header,
-    /// A line that says something else.
+    /// A line has another form.
     #[error("line {line}: {text:?} is not {TRUTH_HEADER}")]
     Line {
-        /// From 1.
+        /// Line number, from 1.
         line: usize,
-        /// What it says.
+        /// Text of the line.
         text: String,
     },
     /// An aircraft that is at an earlier time again.
     #[error("line {line}: {address:06x} has been at a later time already")]
     Order {
-        /// From 1.
+        /// Line number, from 1.
         line: usize,
-        /// Of the aircraft.
+        /// Address of the aircraft.
         address: u32,
     },
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read: {0}")]
     Io(#[from] io::Error),
 }
@@ -45,7 +45,7 @@ struct Point {
 pub(super) struct State {
     pub(super) position: Vec2,
     pub(super) level: f64,
-    /// It turns by more than [`TURN_DEG_S`].
+    /// Whether it turns by more than [`TURN_DEG_S`].
     pub(super) turning: bool,
 }
 
@@ -88,7 +88,7 @@ impl Truths {
         Ok(Self { paths })
     }
 
-    /// First and last time of all, seconds since the UTC epoch; `None` when nobody is there.
+    /// First and last time of all, seconds since the UTC epoch; `None` without any aircraft.
     #[must_use]
     pub fn span_s(&self) -> Option<(f64, f64)> {
         let ends = self.paths.values().filter_map(|path| Some((path.first()?, path.last()?)));
@@ -101,7 +101,7 @@ impl Truths {
         self.paths.keys().filter_map(move |address| Some((*address, self.state(*address, utc_s)?)))
     }
 
-    /// One aircraft at `utc_s`.
+    /// State of one aircraft at `utc_s`.
     pub(super) fn state(&self, address: u32, utc_s: f64) -> Option<State> {
         let path = self.paths.get(&address)?;
         let (position, level) = between(path, utc_s)?;

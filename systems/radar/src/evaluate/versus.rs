@@ -7,27 +7,27 @@ use crate::geodesy::{Plane, Stereographic};
 use crate::tracker::linear::Vec2;
 use std::collections::BTreeMap;
 
-/// What is evaluated, and how.
+/// Settings of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// Nothing is counted before this many seconds of the truth: tracks have to form.
+    /// Seconds of the truth that are not counted at its beginning: tracks have to form.
     pub skip_s: f64,
     /// Within how many seconds a track has to be updated.
     pub interval_s: f64,
-    /// Only aircraft within this box: south, west, north, east, degrees.
+    /// Area of the counted aircraft: south, west, north, east, degrees.
     pub area_deg: Option<[f64; 4]>,
-    /// Only aircraft at these levels.
+    /// Flight levels of the counted aircraft.
     pub levels: Option<(f64, f64)>,
-    /// What is required.
+    /// Required quality.
     pub requirement: Requirement,
 }
 
-/// How good the tracks are. Shares are in `[0, 1]`; `None` where there was nothing to count.
+/// Quality of the tracks. Shares are in `[0, 1]`; `None` where there was nothing to count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Verdict {
     /// Aircraft in the area.
     pub aircraft: usize,
-    /// Length of what was evaluated, s.
+    /// Evaluated time, s.
     pub seconds: f64,
     /// Aircraft-seconds judged.
     pub samples: u64,
@@ -45,9 +45,9 @@ pub struct Verdict {
     pub long_gaps: Option<f64>,
     /// Root mean square of the horizontal error of all reports, each at its own time, m.
     pub rms_m: Option<f64>,
-    /// The same, in straight flight.
+    /// Root mean square of the position error in straight flight.
     pub rms_straight_m: Option<f64>,
-    /// The same, in turns (more than 0.375°/s).
+    /// Root mean square of the position error in turns (more than 0.375°/s).
     pub rms_turn_m: Option<f64>,
     /// Greatest horizontal error, m.
     pub error_m_max: Option<f64>,
@@ -59,13 +59,13 @@ pub struct Verdict {
     pub address: Option<f64>,
     /// Share of the reports with another address.
     pub false_address: Option<f64>,
-    /// Tracks that follow nobody for most of their life, an hour.
+    /// Tracks that follow no aircraft for most of their life, per hour.
     pub false_tracks_per_h: Option<f64>,
     /// Aircraft without a track for more than 24 s after they had one, an hour.
     pub lost_tracks_per_h: Option<f64>,
-    /// How often an aircraft's track became one that had followed another.
+    /// Number of times that an aircraft's track became one that had followed another.
     pub swaps: u64,
-    /// How often an aircraft's track became a new one.
+    /// Number of times that an aircraft's track became a new one.
     pub renumbered: u64,
     /// Further tracks on an aircraft, a share of the samples.
     pub duplicates: Option<f64>,
@@ -78,10 +78,10 @@ pub struct Verdict {
 /// The verdict beside the requirement.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Evaluation {
-    /// What was found.
+    /// Measured quality.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// Against what is required.
+    /// Comparison with the requirements.
     pub requirement: Vec<Finding>,
     /// All of it holds.
     pub holds: bool,
@@ -118,18 +118,18 @@ struct Comparison<'a> {
     settings: &'a Settings,
     begin_s: f64,
     judge: Judge,
-    /// By time.
+    /// Reports in order of time.
     reports: Vec<Report>,
-    /// Of these, those before have been taken.
+    /// Number of reports that have been processed.
     taken: usize,
     /// The latest measurement of each track.
     latest: BTreeMap<u16, Report>,
     /// All, straight flight, turns: squares and counts.
     errors: [(f64, u64); 3],
     error_m_max: f64,
-    /// Whom each track followed last.
+    /// Aircraft that each track followed last.
     followed: BTreeMap<u16, u32>,
-    /// Of the errors of extrapolated reports: squares and count.
+    /// Errors of extrapolated reports: sum of squares and count.
     extrapolated: (f64, u64),
     levels: (f64, u64),
     right: u64,

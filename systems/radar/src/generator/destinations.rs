@@ -1,4 +1,4 @@
-//! Where datagrams go: UDP, to one or several addresses, unicast or multicast.
+//! Destinations of datagrams: UDP, to one or several addresses, unicast or multicast.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -12,7 +12,7 @@ pub struct Destinations {
     v6: Option<UdpSocket>,
     /// Datagrams that the kernel did not take.
     pub errors: u64,
-    /// Why the first of them was not taken.
+    /// Reason of the first failure to send.
     pub first_error: Option<String>,
 }
 
@@ -38,8 +38,8 @@ impl Destinations {
         Ok(Self { addresses, port_per_radar, v4, v6, errors: 0, first_error: None })
     }
 
-    /// Sends one datagram of a radar to every destination. What cannot be sent is counted, as a
-    /// radar goes on turning when nobody listens.
+    /// Sends one datagram of a radar to every destination. Failures are counted and not returned: a
+    /// radar continues without listeners.
     pub fn send(&mut self, radar: usize, datagram: &[u8]) {
         for address in &self.addresses {
             let socket = if address.is_ipv4() { &self.v4 } else { &self.v6 };

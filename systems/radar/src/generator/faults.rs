@@ -1,8 +1,7 @@
-//! What goes wrong with a radar, on purpose: outages, clutter and irregular data.
+//! Injected faults of a radar: outages, clutter and irregular data.
 //!
-//! Everything is drawn from streams of its own, so that a radar with a fault sees the same
-//! aircraft with the same noise as without it. A fault is spelled `KIND,VALUE…`; [`SPELLINGS`]
-//! lists them.
+//! Each fault has a random stream of its own: a radar with a fault sees the same aircraft with the
+//! same noise as without it. A fault is spelled `KIND,VALUE…`; [`SPELLINGS`] lists them.
 
 use super::noise::Noise;
 use super::radar::SECTORS;
@@ -23,14 +22,14 @@ pub const SPELLINGS: [(&str, &str, &str); 8] = [
     ("turns", "SHARE", "the time of a turn varies by up to this share, at most 0.2"),
 ];
 
-/// One thing that is wrong with a radar. Shares are in `(0, 1]`.
+/// A fault of a radar. Shares are in `(0, 1]`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fault {
-    /// It is silent, seconds of the scenario.
+    /// The radar is silent, seconds of the scenario.
     Outage {
         /// From here on.
         from_s: f64,
-        /// Until here.
+        /// End of the outage.
         to_s: f64,
     },
     /// Primary plots of nothing, a Poisson number of them each turn.
@@ -40,31 +39,31 @@ pub enum Fault {
     },
     /// Plots that are sent twice in a row.
     Duplicates {
-        /// Of all plots.
+        /// Share of all plots.
         share: f64,
     },
     /// Plots that are sent late, with the right stamp.
     Late {
-        /// Of all plots.
+        /// Share of all plots.
         share: f64,
         /// At most so much later; at least half of it.
         seconds: f64,
     },
-    /// Everything is held back and sent together.
+    /// Messages are held back and sent together.
     Bursts {
-        /// So often.
+        /// Interval between two bursts, seconds.
         seconds: f64,
     },
     /// Stamps that are not the times at which the antenna passed.
     Jumps {
-        /// Of all plots.
+        /// Share of all plots.
         share: f64,
         /// At most so far off, either way; at least half of it.
         seconds: f64,
     },
     /// Sector and north messages that are not sent.
     Sectors {
-        /// Of all of them.
+        /// Share of all messages.
         share: f64,
     },
     /// An antenna that does not turn evenly.
@@ -74,7 +73,7 @@ pub enum Fault {
     },
 }
 
-/// Why a text is no fault.
+/// Reasons why a text is not a fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FaultError {
     /// No such kind.
@@ -86,9 +85,9 @@ pub enum FaultError {
              at most a day, at most 10000 plots"
     )]
     Values {
-        /// Of the fault.
+        /// Kind of the fault.
         kind: &'static str,
-        /// What has to follow.
+        /// Values that have to follow.
         values: &'static str,
     },
 }
@@ -146,7 +145,7 @@ const CLUSTERS: u64 = 3;
 const CLUSTER_NM: f64 = 2.0;
 const CLUSTER_DEG: f64 = 2.0;
 
-/// What is wrong with one radar, and what it has not sent yet for that.
+/// Faults of one radar, and messages that it has held back because of them.
 #[derive(Debug)]
 pub(super) struct Faults {
     seed: u64,
@@ -173,8 +172,8 @@ impl Faults {
         Noise::keyed([self.seed, self.source.sic.into(), what, number])
     }
 
-    /// By how much north of `turn` is passed early or late, as a share of the turn; 0 for an
-    /// antenna that turns evenly. Around the even times, so that nothing adds up.
+    /// Deviation of the passage of north in `turn`, as a share of the turn; 0 for an antenna that
+    /// turns evenly. Deviations are around the even times and do not add up.
     pub(super) fn wobble(&self, turn: u64) -> f64 {
         let shares = self.list.iter().map(|fault| match fault {
             Fault::Turns { share } => *share,
@@ -261,8 +260,8 @@ impl Faults {
         error_s
     }
 
-    /// What goes out of the plots and service messages of a sector that ended at `at_s` with
-    /// crossing number `crossing`.
+    /// Applies the faults to the plots and service messages of a sector that ended at `at_s` with
+    /// crossing number `crossing`. Returns what is sent.
     pub(super) fn spoil(
         &mut self,
         plots: Vec<Plot>,
@@ -327,7 +326,7 @@ impl Faults {
     }
 }
 
-/// Where in a turn an azimuth is: its sector.
+/// Sector of an azimuth within a turn.
 pub(super) fn sector_of(azimuth_deg: f64) -> u64 {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in [0, SECTORS)")]
     let sector = (azimuth_deg.rem_euclid(360.0) / 360.0 * f64::from(SECTORS)) as u64;

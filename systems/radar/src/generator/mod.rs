@@ -24,16 +24,16 @@ use crate::asterix::{AsterixError, DataSource};
 use crate::traffic::Aircraft;
 use sites::Site;
 
-/// What one radar sends at one instant.
+/// Datagrams that one radar sends at one instant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transmission {
-    /// Which of the radars, from 0.
+    /// Index of the radar, from 0.
     pub radar: usize,
-    /// When, in seconds since the beginning of the scenario.
+    /// Time in seconds since the beginning of the scenario.
     pub at_s: f64,
-    /// The payloads.
+    /// Payloads of the datagrams.
     pub datagrams: Vec<Vec<u8>>,
-    /// How many plots are in them.
+    /// Number of plots in them.
     pub plots: u64,
 }
 
@@ -43,15 +43,15 @@ pub struct Generator {
     aircraft: Vec<Aircraft>,
     radars: Vec<Radar>,
     start_utc_ns: i64,
-    /// Of `aircraft`, those that may be in the air now.
+    /// Indices into `aircraft` of those that may be in the air now.
     aloft: Aloft,
 }
 
-/// Whom radars have to look for. Of a day's flights few are in the air at a time.
+/// Aircraft that radars have to look for. Of a day's flights few are in the air at a time.
 #[derive(Debug, Default)]
 struct Aloft {
     indices: Vec<u32>,
-    /// Those before have been taken off the list of `aircraft`.
+    /// Number of `aircraft` that have been taken off the list.
     taken: usize,
     next_s: f64,
 }
@@ -59,7 +59,7 @@ struct Aloft {
 impl Aloft {
     /// More than any antenna's turn, in seconds.
     const AHEAD_S: f64 = 15.0;
-    /// How often the list is renewed, in seconds.
+    /// Interval between two renewals of the list, in seconds.
     const STEP_S: f64 = 1.0;
 
     /// Lists who may be in the air from `at_s` until the end of a turn that begins then.
@@ -108,13 +108,13 @@ impl Generator {
         self.radars.iter_mut().filter(meant).map(|radar| radar.faults.add(fault)).count() > 0
     }
 
-    /// The radars.
+    /// Radars of the scenario.
     #[must_use]
     pub fn radars(&self) -> &[Radar] {
         &self.radars
     }
 
-    /// The traffic.
+    /// Aircraft of the scenario.
     #[must_use]
     pub fn aircraft(&self) -> &[Aircraft] {
         &self.aircraft

@@ -1,4 +1,4 @@
-//! One radar: its antenna turns, and what it passes becomes plots.
+//! One radar: its turning antenna, and the plots that it produces.
 //!
 //! A turn has [`SECTORS`] sectors. When the antenna leaves a sector, the plots of that sector go
 //! out together with the message that it entered the next one (or passed north), as a radar
@@ -36,14 +36,14 @@ const SPEED_MAX_M_S: f64 = 400.0;
 /// Greatest size of a datagram's payload: an Ethernet frame holds it in one piece.
 const DATAGRAM_OCTETS_MAX: usize = 1400;
 
-/// Systematic errors of a radar: what it reports less what is.
+/// Systematic errors of a radar: reported value less true value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bias {
-    /// Of slant ranges, in metres.
+    /// Error of slant ranges, in metres.
     pub range_m: f64,
-    /// Of azimuths, in degrees, clockwise.
+    /// Error of azimuths, in degrees, clockwise.
     pub azimuth_deg: f64,
-    /// Of the plots' stamps, in seconds; positive when they are late.
+    /// Error of the plots' stamps, in seconds; positive when they are late.
     pub time_s: f64,
 }
 
@@ -53,11 +53,11 @@ pub struct Radar {
     site: Site,
     frame: LocalFrame,
     seed: u64,
-    /// When the antenna passed north before the scenario began, in seconds of the scenario.
+    /// Last passage of north before the scenario began, in seconds of the scenario.
     first_north_s: f64,
     /// Sectors left so far since that north.
     sectors_left: u64,
-    /// Whether the antenna has turned since the beginning, so that there are candidates.
+    /// Whether the antenna has moved since the beginning: then the candidates exist.
     turning: bool,
     /// For each sector the aircraft that may be in it during this turn.
     candidates: Vec<Vec<u32>>,
@@ -65,7 +65,7 @@ pub struct Radar {
     pub(super) detection: f64,
     pub(super) bias: Bias,
     pub(super) faults: Faults,
-    /// How many plots went out.
+    /// Number of plots sent.
     pub plots: u64,
 }
 
@@ -97,7 +97,7 @@ impl Radar {
         &self.site
     }
 
-    /// When the antenna enters its next sector, in seconds of the scenario.
+    /// Time when the antenna enters its next sector, in seconds of the scenario.
     #[must_use]
     pub fn next_s(&self) -> f64 {
         self.crossing_s(self.sectors_left)
@@ -111,15 +111,15 @@ impl Radar {
         even_s + wobble * self.site.period_s
     }
 
-    /// How long a turn takes, s.
+    /// Duration of a turn, s.
     fn turn_s(&self, turn: u64) -> f64 {
         self.site.period_s * (1.0 + self.faults.wobble(turn + 1) - self.faults.wobble(turn))
     }
 
-    /// Turns the antenna to its next sector and gives the datagrams that then go out.
+    /// Turns the antenna to its next sector and returns the datagrams sent then.
     ///
-    /// `aloft` are those of `aircraft` that may be in the air until the end of a turn that begins
-    /// now; `utc_ns_of` says which instant a time of the scenario is, for the stamps.
+    /// `aloft` are the indices of `aircraft` that may be in the air until the end of a turn that
+    /// begins now; `utc_ns_of` converts a time of the scenario to UTC, for the stamps.
     ///
     /// # Errors
     /// [`AsterixError`] when a value does not fit its item, which no aircraft here can cause.
@@ -133,7 +133,7 @@ impl Radar {
         self.sectors_left += 1;
         let at_s = self.crossing_s(crossing);
         let entered = u32::try_from(crossing % u64::from(SECTORS)).unwrap_or(0);
-        // Before its first crossing the antenna has been nowhere, so that no plots are due.
+        // Before its first crossing the antenna has passed no sector: no plots are due.
         let plots = match crossing.checked_sub(1) {
             Some(left) if self.turning => self.plots_of(left, aircraft, &utc_ns_of),
             _ => Vec::new(),
@@ -153,7 +153,7 @@ impl Radar {
         Ok(datagrams)
     }
 
-    /// Notes for every sector which aircraft may be passed in it during the coming turn.
+    /// Lists for every sector the aircraft that may be passed in it during the coming turn.
     fn find_candidates(&mut self, aircraft: &[Aircraft], aloft: &[u32], from_s: f64) {
         self.candidates.iter_mut().for_each(Vec::clear);
         let reach_m = SPEED_MAX_M_S * self.site.period_s;
@@ -235,7 +235,7 @@ impl Radar {
             .collect()
     }
 
-    /// When the antenna points at `plane` during `turn`, and what is there.
+    /// Time at which the antenna points at `plane` during `turn`, and the aircraft's position then.
     fn passed(&self, plane: &Aircraft, turn: u64, near_s: f64) -> Option<(f64, Polar, State)> {
         let north_s = self.crossing_s(turn * u64::from(SECTORS));
         let turn_s = self.turn_s(turn);

@@ -7,14 +7,14 @@
 use crate::asterix::DataSource;
 use crate::geodesy::Wgs84;
 
-/// A radar.
+/// Site of a radar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Site {
     /// The place's name.
     pub name: &'static str,
-    /// How its messages name it.
+    /// Data source in its messages.
     pub source: DataSource,
-    /// Where its antenna is.
+    /// Position of its antenna.
     pub position: Wgs84,
     /// Seconds of one turn of the antenna.
     pub period_s: f64,

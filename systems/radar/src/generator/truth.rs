@@ -56,10 +56,10 @@ impl<W: Write> Truth<W> {
         }
     }
 
-    /// Writes what is still in memory.
+    /// Flushes the file.
     ///
     /// # Errors
-    /// Those of the file.
+    /// Errors of the file.
     pub fn finish(mut self) -> io::Result<()> {
         self.out.flush()
     }

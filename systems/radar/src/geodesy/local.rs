@@ -14,7 +14,7 @@ pub struct Enu {
     pub up_m: f64,
 }
 
-/// What a radar measures of a position.
+/// Polar measurement of a position by a radar.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Polar {
     /// Slant range, in metres.
@@ -45,7 +45,7 @@ impl LocalFrame {
         Self { origin, origin_ecef: origin.to_ecef(), sin_lat, cos_lat, sin_lon, cos_lon }
     }
 
-    /// The origin.
+    /// Origin of the frame.
     #[must_use]
     pub fn origin(&self) -> Wgs84 {
         self.origin
@@ -80,7 +80,7 @@ impl LocalFrame {
         .to_wgs84()
     }
 
-    /// What a radar at the origin measures of `position`.
+    /// Polar measurement of `position` by a radar at the origin.
     #[must_use]
     pub fn to_polar(&self, position: Wgs84) -> Polar {
         let Enu { east_m, north_m, up_m } = self.to_local(position);

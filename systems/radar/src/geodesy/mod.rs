@@ -1,4 +1,4 @@
-//! Where things are: WGS-84, the local frame of a radar, the plane of a tracker.
+//! Geodesy: WGS-84, the local frame of a radar, the plane of a tracker.
 //!
 //! Three frames and the ways between them:
 //! * [`Wgs84`]: latitude, longitude and height over the ellipsoid; what files and I062/105 carry;

@@ -1,4 +1,4 @@
-//! The conformal plane that several radars are brought together in.
+//! Conformal plane into which the plots of several radars are projected.
 //!
 //! Oblique stereographic projection by way of the conformal sphere, scale 1 at the origin
 //! (IOGP Guidance Note 7-2, "Oblique and Equatorial Stereographic", EPSG method 9809).

@@ -49,7 +49,7 @@ impl Wgs84 {
         Self { lat_deg, lon_deg, height_m }
     }
 
-    /// The same position, earth-centred.
+    /// The same position in earth-centred coordinates.
     #[must_use]
     pub fn to_ecef(self) -> Ecef {
         let (sin_lat, cos_lat) = self.lat_deg.to_radians().sin_cos();
@@ -76,7 +76,7 @@ impl Wgs84 {
     }
 }
 
-/// Why a text is no position.
+/// The text is not a position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} is no place: expected LAT,LON or LAT,LON,HEIGHT in degrees and metres, at most 89° north \

@@ -27,10 +27,10 @@ pub fn write_port_file(path: &Path, address: SocketAddr) -> io::Result<()> {
     write_whole(path, |file| writeln!(file, "{address}"))
 }
 
-/// Writes `path` by way of a neighbour, `path.new`: a reader finds all of it or no file.
+/// Writes `path` by way of a temporary file, `path.new`: a reader finds the whole file or none.
 ///
 /// # Errors
-/// Those of `write`, and when one of the two files cannot be written.
+/// Errors of `write`, and when one of the two files cannot be written.
 pub fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,

@@ -3,10 +3,11 @@
 /// Octets of an ASTERIX block before its first record: category and length.
 const HEADER: usize = 3;
 
-/// Why a stream cannot be cut any further. The connection has lost its footing: close it.
+/// Reason why a stream cannot be cut into blocks any further. The block boundaries are lost: close
+/// the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
-    /// A block said that it is shorter than its own header.
+    /// A block claims to be shorter than its own header.
     #[error(
         "block of category {category} at octet {position} claims {length} octets, at least 3 needed"
     )]
@@ -33,7 +34,7 @@ pub struct BlockReader {
 }
 
 impl BlockReader {
-    /// Adds what was read from the stream.
+    /// Appends octets read from the stream.
     pub fn extend(&mut self, bytes: &[u8]) {
         if self.taken > 0 {
             self.bytes.drain(..self.taken);

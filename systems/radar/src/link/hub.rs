@@ -1,4 +1,4 @@
-//! One producer, many TCP subscribers, none of whom can slow the others.
+//! One producer, many TCP subscribers; no subscriber can slow the others.
 
 use super::sending::{FlushTimer, Sending};
 use chronoscope_clock as clock;
@@ -8,7 +8,7 @@ use mio::{Interest, Registry, Token};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::SocketAddr;
 
-/// What became of subscribers and blocks. All counts since the start.
+/// Counts of subscribers and blocks. All counts since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct HubCounts {
     /// Subscribers that connected.
@@ -44,7 +44,7 @@ pub struct Hub {
 #[derive(Debug)]
 struct Subscriber {
     stream: TcpStream,
-    /// For people.
+    /// Name for messages to people.
     name: String,
     queue: Vec<u8>,
     /// Octets of `queue` already written.
@@ -59,10 +59,10 @@ impl Hub {
 
     /// Listens on `address` and registers under the tokens `first..=first + SUBSCRIBERS_MAX`.
     /// A subscriber for whom more than `queue_octets_max` octets wait is cut; half of that is
-    /// held at most before it is sent, whatever `sending` says.
+    /// held at most before it is sent, for any `sending`.
     ///
     /// # Errors
-    /// When the address cannot be listened on.
+    /// When the address cannot be bound.
     pub fn bind(
         address: SocketAddr,
         registry: &Registry,
@@ -129,9 +129,9 @@ impl Hub {
         self.held_octets += block.len();
     }
 
-    /// Writes what is queued and due, as far as the sockets take it, and cuts who is too far
-    /// behind. One system call a subscriber, however many blocks were pushed. `now_ns` is
-    /// monotonic.
+    /// Writes queued and due blocks, as far as the sockets accept them, and cuts subscribers that
+    /// are too far behind. One system call a subscriber, however many blocks were pushed. `now_ns`
+    /// is monotonic.
     pub fn flush(&mut self, registry: &Registry, now_ns: u64) {
         if !self.held {
             return;
@@ -142,7 +142,7 @@ impl Hub {
         }
     }
 
-    /// When [`Hub::flush`] has to be called next, monotonic ns; `None` while nothing is held.
+    /// Time when [`Hub::flush`] has to be called next, monotonic ns; `None` while nothing is held.
     pub fn deadline_ns(&self) -> Option<u64> {
         self.timer.due_ns()
     }
@@ -204,7 +204,7 @@ impl Hub {
             return;
         }
         self.counts.connected += 1;
-        // By number and host: the port is the kernel's choice and tells nobody anything.
+        // By number and host: the port is the kernel's choice and has no meaning.
         let name = format!("{} ({})", self.counts.connected, peer.ip());
         say!("subscriber {name} connected");
         self.subscribers[index] =

@@ -1,16 +1,16 @@
-//! The wires between the processes: ASTERIX blocks over TCP, one block a message.
+//! Connections between the processes: ASTERIX blocks over TCP, one block a message.
 //!
 //! An ASTERIX block says its own length (category, two octets of length), so the stream needs no
 //! framing of its own. Everything here is non-blocking and driven by one `mio` poll per process:
 //! [`Hub`] serves subscribers and cuts those that do not keep up, [`Upstream`] subscribes and
 //! reconnects, [`BlockReader`] cuts the stream into blocks, [`Signals`] turns signals into events.
 //!
-//! Sockets have `TCP_NODELAY`, and whoever produced a batch flushes it before waiting again: a
-//! block never rests in a buffer while the process is idle. Waiting for fuller packets is what
-//! made the chains of the original system hundreds of times longer than their computation; that can
-//! be done again, on request ([`Sending`]).
+//! Sockets have `TCP_NODELAY`, and every producer flushes a batch before waiting again: a block
+//! never rests in a buffer while the process is idle. Waiting for fuller packets made the chains of
+//! the original system hundreds of times longer than their computation; it is available on request
+//! ([`Sending`]).
 //!
-//! Not here: encryption and authentication; the programs listen on loopback unless told otherwise.
+//! Not here: encryption and authentication; the programs listen on loopback by default.
 
 mod address;
 mod frames;

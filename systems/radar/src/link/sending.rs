@@ -1,13 +1,13 @@
-//! When what is queued for subscribers leaves the process.
+//! Time at which blocks queued for subscribers leave the process.
 //!
-//! At once, unless told otherwise. The original system held its output back to have fuller packets;
-//! that made its chains hundreds of times longer than their computation, and here it can be done
-//! again to see where the time goes: it is behind the transaction that queued the block and before
-//! the one that receives it, so that it shows as waiting between them and in neither.
+//! By default at once. The original system held its output back to have fuller packets; that made
+//! its chains hundreds of times longer than their computation. The same can be set here to study
+//! it: the hold is behind the transaction that queued the block and before the one that receives
+//! it, and shows as waiting between them and in neither.
 
 use std::time::Duration;
 
-/// How a process sends: at once, one small segment for each batch, unless told otherwise.
+/// Sending policy of a process: at once, one small segment for each batch, unless set otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
 pub struct Sending {
     /// Leave Nagle's algorithm on: a small segment waits until the one before it is acknowledged.
@@ -25,9 +25,9 @@ pub struct Sending {
 pub(super) struct FlushTimer {
     /// 0 for none.
     every_ns: u64,
-    /// When the timer was started: processes that begin at different times send at different ones.
+    /// Start of the timer: processes that begin at different times send at different times.
     begin_ns: u64,
-    /// When what is held leaves.
+    /// Time when the held blocks leave.
     due_ns: Option<u64>,
 }
 
@@ -58,12 +58,12 @@ impl FlushTimer {
         }
     }
 
-    /// When what is held leaves, if anything is.
+    /// Time when the held blocks leave, if there are any.
     pub(super) fn due_ns(&self) -> Option<u64> {
         self.due_ns
     }
 
-    /// What was held has left before its time.
+    /// Notes that the held blocks left before their time.
     pub(super) fn sent(&mut self) {
         self.due_ns = None;
     }

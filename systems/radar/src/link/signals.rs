@@ -18,7 +18,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Catches the signals from now on; `token` becomes readable when one came.
+    /// Catches the signals from now on; `token` becomes readable when one arrived.
     ///
     /// # Errors
     /// When the handlers or the wake-up socket cannot be set up.

@@ -16,7 +16,7 @@ const CONNECT_NS_MAX: u64 = 5_000_000_000;
 /// Octets taken from the socket at a time.
 const READ_OCTETS: usize = 64 * 1024;
 
-/// What became of the subscription. All counts since the start.
+/// Counts of the subscription. All counts since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct UpstreamCounts {
     /// Connections established.
@@ -25,7 +25,7 @@ pub struct UpstreamCounts {
     pub failed: u64,
     /// Connections that ended or broke.
     pub lost: u64,
-    /// Connections given up because what came was no stream of ASTERIX blocks.
+    /// Connections closed because their octets were not ASTERIX blocks.
     pub malformed: u64,
     /// Whole blocks received.
     pub blocks: u64,
@@ -86,7 +86,7 @@ impl Upstream {
         self.readable
     }
 
-    /// When [`Upstream::tick`] has to be called next, monotonic ns.
+    /// Time when [`Upstream::tick`] has to be called next, monotonic ns.
     pub fn deadline_ns(&self) -> Option<u64> {
         match self.state {
             State::Pausing(at) | State::Connecting(_, at) => Some(at),
@@ -131,8 +131,8 @@ impl Upstream {
         match stream.read(&mut buffer) {
             Ok(0) => self.lose(now_ns, "closed by the other side"),
             Ok(n) => {
-                // Even a short read is tried again: the end of the stream may have been part of
-                // the event that this data came with, and there will be no other.
+                // Read again even after a short read: the end of the stream may have been part of
+                // the same event, and no other event will follow.
                 self.counts.octets += n as u64;
                 self.reader.extend(&buffer[..n]);
                 self.hand_out(now_ns, &mut see);

@@ -1,13 +1,13 @@
-//! Which flight plan belongs to which track.
+//! Correlation of flight plans with tracks.
 //!
-//! A plan is found by address, then by callsign, then by discrete Mode A code, each only where
-//! nothing else the track says contradicts the plan. A plan belongs to one track at a time; a
-//! track with a better reason takes it over.
+//! A plan is found by address, then by callsign, then by discrete Mode A code, each only where no
+//! other field of the track contradicts the plan. A plan belongs to one track at a time; a track
+//! with a better basis takes it over.
 
 use crate::traffic::plans::FlightPlan;
 use std::collections::HashMap;
 
-/// What a track is correlated by, the best reason first.
+/// Basis of a correlation, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Basis {
     /// The 24-bit address.
@@ -18,12 +18,12 @@ pub enum Basis {
     ModeA,
 }
 
-/// What a track says about itself.
+/// Identification of a track.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TrackView<'a> {
-    /// I062/040.
+    /// Track number (I062/040).
     pub number: u16,
-    /// 24-bit address.
+    /// 24-bit address of the aircraft.
     pub address: Option<u32>,
     /// Callsign without trailing blanks.
     pub callsign: Option<&'a str>,
@@ -132,7 +132,7 @@ impl PlanBook {
         self.tracks.remove(&number);
     }
 
-    /// Forgets tracks whose end was never told; call now and then.
+    /// Removes tracks whose end was never reported. To be called from time to time.
     pub fn expire(&mut self, now_ns: u64) {
         let old: Vec<u16> = self
             .tracks
@@ -168,8 +168,8 @@ impl PlanBook {
             })
     }
 
-    /// Whether nothing that the track says contradicts the plan. The code alone does not: it is
-    /// changed in flight.
+    /// Whether no field of the track contradicts the plan. The code alone does not, because it
+    /// changes in flight.
     fn is_plausible(&self, plan: usize, track: &TrackView<'_>) -> bool {
         let plan = &self.plans[plan];
         track.address.is_none_or(|a| a == plan.address)

@@ -9,14 +9,14 @@ use chronoscope_record::{Class, Correlator, Guard, Status, class};
 
 static UPDATE_TRACK: Class = class!("TrackStore_updateTrack");
 
-/// What the forwarder did. All counts since the start.
+/// Counts of the forwarder. All counts since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct ForwarderCounts {
     /// Track messages received.
     pub updates: u64,
-    /// Of these, forwarded with a flight plan.
+    /// Messages that were forwarded with a flight plan.
     pub with_plan: u64,
-    /// Of these, said that their track ends.
+    /// Messages that ended their track.
     pub ends: u64,
     /// Messages without a correlator: their chains begin here.
     pub without_correlator: u64,
@@ -36,7 +36,7 @@ pub struct ForwarderCounts {
 #[derive(Debug)]
 pub struct Forwarder {
     book: PlanBook,
-    /// Where there are questions to be answered.
+    /// Air situation, where queries are answered.
     situation: Option<Situation>,
     counts: ForwarderCounts,
     message: Vec<u8>,
@@ -55,7 +55,7 @@ impl Forwarder {
         self
     }
 
-    /// What is remembered, if anything is.
+    /// The air situation, where queries are answered.
     pub fn situation(&self) -> Option<&Situation> {
         self.situation.as_ref()
     }
@@ -70,7 +70,7 @@ impl Forwarder {
         &self.book
     }
 
-    /// Forgets what is over; call about once a second.
+    /// Removes ended tracks and old positions; call about once a second.
     pub fn tick(&mut self, now: Now) {
         self.book.expire(now.monotonic_ns);
         if let Some(situation) = &mut self.situation {

@@ -10,20 +10,20 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How the message server is set up.
+/// Settings of the message server.
 #[derive(Debug)]
 pub struct ServerSettings {
-    /// The tracker.
+    /// Address of the tracker.
     pub tracker: SocketAddr,
-    /// Where displays connect, TCP.
+    /// Address for displays, TCP.
     pub listen: SocketAddr,
     /// File that gets the address on which displays are served.
     pub port_file: Option<PathBuf>,
     /// Octets that may wait for one display before it is cut.
     pub queue_octets_max: usize,
-    /// When messages leave for displays.
+    /// Sending policy for displays.
     pub sending: Sending,
-    /// Where questions are asked, TCP; nowhere when absent.
+    /// Address for queries, TCP; `None` for no queries.
     pub queries: Option<SocketAddr>,
     /// File that gets the address on which questions are answered.
     pub queries_port_file: Option<PathBuf>,
@@ -31,8 +31,8 @@ pub struct ServerSettings {
     pub book: PlanBook,
 }
 
-/// What the process did, for its `--json` summary. No CPU time is in it: what a replay prints is
-/// the same every time, and who runs the program measures that.
+/// Summary of the process for `--json`. It has no CPU time: a replay must print the same every
+/// time, and the caller of the program can measure it.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Summary {
     /// Format of this summary; raised when a field changes its meaning.
@@ -43,13 +43,13 @@ pub struct Summary {
     pub flight_plans: usize,
     /// Tracks that had a plan at the end.
     pub correlated: usize,
-    /// Track messages.
+    /// Counts of track messages.
     pub forwarder: ForwarderCounts,
     /// The subscription to the tracker.
     pub tracker: UpstreamCounts,
-    /// The displays.
+    /// Counts of displays.
     pub displays: HubCounts,
-    /// Who asks; absent when nobody can.
+    /// Counts of queries; absent when there is no address for them.
     pub queries: Option<QueryCounts>,
     /// Positions remembered for questions.
     pub positions_kept: usize,
@@ -59,7 +59,7 @@ const SIGNALS: Token = Token(0);
 const TRACKER: Token = Token(1);
 const HUB: Token = Token(2);
 const QUERIES: Token = Token(HUB.0 + Hub::SUBSCRIBERS_MAX + 1);
-/// How often what is over is looked for, ns.
+/// Interval between two searches for ended tracks and old positions, ns.
 const TICK_NS: u64 = 1_000_000_000;
 /// Reads from the tracker before displays and signals are looked after again.
 const READS_A_TURN: usize = 16;

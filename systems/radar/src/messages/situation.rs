@@ -1,45 +1,45 @@
-//! What the message server knows of the air: every track now, and where each was, a position a
+//! Air situation of the message server: every present track, and each track's positions, one a
 //! minute, for a day.
 
 use super::query::{Area, Span};
 use crate::asterix::{Callsign, cat062};
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
-/// When something was heard.
+/// An instant on both clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Now {
-    /// Monotonic, ns.
+    /// Monotonic time, ns.
     pub monotonic_ns: u64,
-    /// Since the UTC epoch, ns.
+    /// Time since the UTC epoch, ns.
     pub utc_ns: i64,
 }
 
-/// A track as it was last heard of.
+/// A track as last reported.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Heard {
-    /// I062/040.
+    /// Track number (I062/040).
     pub number: u16,
-    /// In degrees.
+    /// Latitude in degrees.
     pub lat_deg: f64,
-    /// In degrees.
+    /// Longitude in degrees.
     pub lon_deg: f64,
     /// Flight level, where it is known.
     pub level: Option<f64>,
     /// To the east and to the north, in metres a second.
     pub velocity_m_s: Option<(f64, f64)>,
-    /// What the aircraft calls itself.
+    /// Callsign that the aircraft sends.
     pub callsign: Option<Callsign>,
-    /// 24 bits.
+    /// 24-bit address of the aircraft.
     pub address: Option<u32>,
     /// Index of its flight plan.
     pub plan: Option<usize>,
-    /// When, in ns since the UTC epoch.
+    /// Time of the report, in ns since the UTC epoch.
     pub at_utc_ns: i64,
     /// Counts up: two tracks with one number, one after the other, differ.
     life: u32,
 }
 
-/// Where a track was in a minute, and in the minute before in which it was heard.
+/// Position of a track in a minute, and in the last minute before with a report.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     life: u32,
@@ -68,13 +68,13 @@ impl Place {
 pub struct Entry {
     /// Index of its flight plan, where it has one.
     pub plan: Option<usize>,
-    /// What the aircraft calls itself.
+    /// Callsign that the aircraft sends.
     pub callsign: Option<Callsign>,
-    /// 24 bits.
+    /// 24-bit address of the aircraft.
     pub address: Option<u32>,
     /// The minute in which it was first seen inside, of the UTC epoch.
     pub minute: i64,
-    /// It was not seen outside before.
+    /// Whether it appeared inside, without an earlier position outside.
     pub appeared: bool,
 }
 
@@ -83,7 +83,7 @@ pub struct Entry {
 pub struct HourLoad {
     /// Flights that were inside.
     pub flights: usize,
-    /// Flights that came in.
+    /// Number of flights that entered.
     pub entries: usize,
     /// Flights inside in the minute that had most.
     pub most_at_once: usize,
@@ -92,7 +92,7 @@ pub struct HourLoad {
 /// Every track now, and where they were.
 #[derive(Debug, Default)]
 pub struct Situation {
-    /// By number.
+    /// Tracks by number.
     tracks: BTreeMap<u16, Live>,
     lives: u32,
     /// The oldest first.
@@ -108,13 +108,13 @@ struct Live {
     noted: Option<(i64, Place)>,
 }
 
-/// Where everybody was in a minute.
+/// Positions of all tracks in a minute.
 #[derive(Debug)]
 struct Minute {
-    /// Of the UTC epoch.
+    /// Minutes since the UTC epoch.
     number: i64,
-    /// Latitude and longitude of each of `points`, again: a question about an area goes through
-    /// hours of them, of which this is an eighth of the octets.
+    /// Latitude and longitude of each of `points`, again: a query about an area scans hours of
+    /// them, and this is an eighth of the octets.
     at: Vec<[f32; 2]>,
     points: Vec<Point>,
 }
@@ -180,7 +180,7 @@ impl Flights {
 }
 
 const MINUTE_NS: i64 = 60_000_000_000;
-/// How long positions are kept, in minutes.
+/// Time for which positions are kept, in minutes.
 const KEPT_MINUTES: i64 = 24 * 60;
 /// Most positions that are kept: 1400 aircraft all day long.
 const POINTS_MAX: usize = 2_000_000;
@@ -226,7 +226,7 @@ impl Situation {
         self.tracks.remove(&number);
     }
 
-    /// Forgets what is over; call now and then.
+    /// Removes ended tracks and old positions. To be called from time to time.
     pub fn expire(&mut self, utc_ns: i64) {
         self.tracks.retain(|_, live| utc_ns - live.heard.at_utc_ns <= SILENT_NS);
         let oldest = utc_ns.div_euclid(MINUTE_NS) - KEPT_MINUTES;
@@ -246,7 +246,7 @@ impl Situation {
         self.tracks.values().map(|live| &live.heard)
     }
 
-    /// Positions kept.
+    /// Number of stored positions.
     #[must_use]
     pub fn point_count(&self) -> usize {
         self.points

@@ -1,8 +1,8 @@
-//! Which plot belongs to which track.
+//! Association of plots with tracks.
 //!
-//! Most plots carry an address that a track has: they are decided at once. The others look at the
-//! tracks around them; where several plots of one block want the same track, the whole knot is
-//! solved together at the least total cost.
+//! Most plots carry the address of a track: they are decided at once. The others are compared with
+//! the tracks around them; where several plots of one block compete for a track, all plots and
+//! tracks connected in this way are assigned together at the least total cost.
 
 use super::assignment::{FORBIDDEN, assign};
 use super::core::{REACH_M, Slot, Tracker};
@@ -15,13 +15,13 @@ pub(super) struct Candidate {
     pub(super) slot: Slot,
     /// -2 ln likelihood, identity and level included.
     pub(super) cost: f64,
-    /// The address says so.
+    /// The address matches.
     pub(super) certain: bool,
     /// The same radar has updated the track in this turn already.
     pub(super) repeated: bool,
 }
 
-/// What to do with a plot.
+/// Decision about a plot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
     Take(Slot),

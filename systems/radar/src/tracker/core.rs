@@ -12,7 +12,7 @@ use std::collections::HashMap;
 /// Name of a track inside the tracker: its place in the table. Reused after its end.
 pub type Slot = u32;
 
-/// How the tracker behaves.
+/// Settings of the tracker.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// Motion of aircraft.
@@ -21,12 +21,12 @@ pub struct Settings {
     pub confirm_hits: u32,
     /// Opportunities within which they have to come: the N.
     pub confirm_scans: f64,
-    /// How much larger both are while no plot has carried an address or a code: clutter is
-    /// anonymous, and several radars' clutter lines up by chance.
+    /// Addition to both while no plot has carried an address or a code: clutter is anonymous, and
+    /// several radars' clutter lines up by chance.
     pub anonymous_extra: u32,
-    /// How far, on the mean, the plots of such a track may lie from where they were expected to be
-    /// believed, squared Mahalanobis distance. An aircraft's are 2 apart; where clutter is dense
-    /// there is always another plot within the gate, but seldom a near one.
+    /// Largest mean distance of the plots of such a track from their predictions at which the track
+    /// is confirmed, squared Mahalanobis distance. An aircraft's is 2 on average; where clutter is
+    /// dense there is always another plot within the gate, but seldom a near one.
     pub anonymous_misfit: f64,
     /// A confirmed track ends after so many antenna turns (of the fastest radar that sees it)
     /// without a plot, …
@@ -41,9 +41,9 @@ pub struct Settings {
     /// but 1 in 3000 (chi-square, two degrees of freedom) of the straight flights; who begins to
     /// turn between two plots of a slow radar needs 36.
     pub gate: f64,
-    /// The same where both have the same discrete Mode A code: wide enough for the sharpest turn.
+    /// Gate where both have the same discrete Mode A code: wide enough for the sharpest turn.
     pub gate_same_code: f64,
-    /// The same where the address says that it is the aircraft: only the impossible is refused.
+    /// Gate where the address matches: only the impossible is refused.
     pub gate_same_address: f64,
     /// A radar that sees an aircraft is expected to see it again after this many of its turns; a
     /// quarter more than one, for the sector that is on its way and the flight in between.
@@ -80,26 +80,26 @@ impl Settings {
     }
 }
 
-/// What became of a plot.
+/// Result of a plot's correlation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It updated a confirmed track, or confirmed one: subscribers have to be told.
+    /// It updated a confirmed track, or confirmed one: subscribers have to be informed.
     Updated(Slot),
-    /// It updated a track that is not believed yet.
+    /// It updated a track that is not confirmed yet.
     Tentative(Slot),
     /// It began a new track.
     Initiated(Slot),
     /// The same radar had seen the same aircraft in the same turn already.
     Repeated,
-    /// It is older than its track by more than is of use.
+    /// It is older than its track by too much to be of use.
     Late,
-    /// Its numbers are broken (not finite, or no covariance).
+    /// Its numbers are invalid (not finite, or no covariance).
     Broken,
     /// There is no room for another track.
     Full,
 }
 
-/// What the tracker did. All counts since the start.
+/// Counts of the tracker. All counts since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Counts {
     /// Plots correlated.
@@ -133,7 +133,7 @@ pub const TRACKS_MAX: usize = 20_000;
 
 /// Side of a cell of the grid, m.
 const CELL_M: f64 = 10_000.0;
-/// How far a plot may lie from where its track stood when last updated, m: half a minute of
+/// Largest distance of a plot from the last updated position of its track, m: half a minute of
 /// flight at 300 m/s, or a minute at the usual speeds.
 pub(super) const REACH_M: f64 = 10_000.0;
 
@@ -173,7 +173,7 @@ impl Tracker {
         }
     }
 
-    /// How it behaves.
+    /// Settings of the tracker.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -185,7 +185,7 @@ impl Tracker {
         }
     }
 
-    /// What was done so far.
+    /// Counts so far.
     pub fn counts(&self) -> Counts {
         self.counts
     }
@@ -231,8 +231,8 @@ impl Tracker {
         }
     }
 
-    /// Ends what has not been seen for too long, as of `now_s`, and drops twins. `ended` gets
-    /// every track that subscribers had been told about.
+    /// Ends tracks that were not seen for too long, as of `now_s`, and drops twins. `ended` gets
+    /// every ended track that subscribers know.
     pub fn advance(&mut self, now_s: f64, mut ended: impl FnMut(&Track)) {
         for index in 0..self.tracks.len() {
             let Some(track) = &self.tracks[index] else { continue };
@@ -260,8 +260,8 @@ impl Tracker {
         }
     }
 
-    /// Finds the tracks that coast, as of `now_s`, and of which subscribers have to be told again:
-    /// `update` gets each, whose state remains that of its latest plot.
+    /// Finds the tracks that coast, as of `now_s`, and that subscribers have to be informed of
+    /// again: `update` gets each, whose state remains that of its latest plot.
     ///
     /// A track coasts when each radar that sees it (that has seen it in the last 30 s before its
     /// latest plot) has missed it for more than a turn. It is extrapolated at once and then every
@@ -282,7 +282,7 @@ impl Tracker {
         }
     }
 
-    /// Marks a track as told to subscribers.
+    /// Marks a track as known to subscribers.
     pub fn announce(&mut self, slot: Slot) {
         if let Some(Some(track)) = self.tracks.get_mut(slot as usize) {
             track.announced = true;
@@ -403,7 +403,7 @@ impl Tracker {
     /// Whether a track coasts and its next extrapolation is due.
     fn is_overdue(&self, track: &Track, now_s: f64) -> bool {
         match track.extrapolated_s {
-            // Half a second early is nearer than a whole step of those who ask once a second.
+            // Half a second early is nearer than a whole step of callers that call once a second.
             Some(last_s) => now_s - last_s >= self.fastest_period_s(track) - 0.5,
             None => track
                 .seeing()

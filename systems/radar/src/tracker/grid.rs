@@ -1,11 +1,11 @@
-//! A grid of square cells over the plane: which entries lie near a point.
+//! A grid of square cells over the plane, to find the entries near a point.
 //!
-//! Association asks this question for every plot; with 3000 tracks a scan of all of them would
-//! cost more than everything else the tracker does.
+//! Association needs this for every plot; with 3000 tracks a scan of all of them would cost more
+//! than everything else the tracker does.
 
 use super::linear::Vec2;
 
-/// Where an entry stands in the grid. Handed out by [`Grid::insert`], needed to move or remove.
+/// Cell of an entry in the grid. Returned by [`Grid::insert`], needed to move or remove the entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell(u32);
 
@@ -78,7 +78,7 @@ impl Grid {
     }
 
     fn index(&self, coordinate: f64) -> i32 {
-        // A float-to-integer cast saturates and takes NaN to 0, so that any position has a cell.
+        // A float-to-integer cast saturates and takes NaN to 0: any position has a cell.
         #[allow(clippy::cast_possible_truncation)]
         let raw = (coordinate / self.cell_m).floor() as i32;
         raw.saturating_add(self.side / 2).clamp(0, self.side - 1)

@@ -1,26 +1,26 @@
-//! Who an aircraft says it is, and what that says about two reports being of one aircraft.
+//! Identity of an aircraft, and whether two reports can be of one aircraft.
 
 use crate::asterix::Callsign;
 
-/// What transponders tell about an aircraft.
+/// Identity of an aircraft as its transponder sends it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// ICAO 24-bit address.
     pub address: Option<u32>,
     /// Mode 3/A code, in `[0, 0o7777]`.
     pub mode_3a: Option<u16>,
-    /// Aircraft identification.
+    /// Aircraft identification (callsign).
     pub callsign: Option<Callsign>,
 }
 
-/// How two identities go together.
+/// Result of comparing two identities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Match {
     /// The same address: the same aircraft, unless the distance forbids it.
     Same,
     /// The same discrete Mode A code.
     Alike,
-    /// They say nothing about each other.
+    /// Neither supports nor excludes that they are one aircraft.
     Open,
     /// Different Mode A codes: a change of code, or another aircraft.
     Unlike,
@@ -28,8 +28,8 @@ pub enum Match {
     Different,
 }
 
-/// Codes that many aircraft fly with at a time: they identify nobody (ICAO EUR Doc 023: 1000 is
-/// the Mode S conspicuity code, 2000 no code assigned, 7000 VFR; 0000 not used).
+/// Codes that many aircraft use at a time: they identify none (ICAO EUR Doc 023: 1000 is the Mode S
+/// conspicuity code, 2000 no code assigned, 7000 VFR; 0000 not used).
 const SHARED_CODES: [u16; 4] = [0, 0o1000, 0o2000, 0o7000];
 
 impl Identity {

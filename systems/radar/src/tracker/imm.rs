@@ -9,7 +9,7 @@
 use super::kinematic::{Innovation, Kinematic};
 use super::linear::{Sym2, Vec2};
 
-/// What the filter assumes about the motion of aircraft.
+/// Assumptions of the filter about the motion of aircraft.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MotionModel {
     /// Acceleration noise density of steady flight, m²/s³.
@@ -72,8 +72,8 @@ impl Imm {
     /// Moves both filters `dt` seconds on, `dt >= 0`.
     #[must_use]
     pub fn predicted(&self, dt: f64, model: &MotionModel) -> Self {
-        // A two-state Markov chain in continuous time, so that any interval between plots is
-        // treated alike: many radars make the intervals short and uneven.
+        // A two-state Markov chain in continuous time treats any interval between plots alike: many
+        // radars make the intervals short and uneven.
         let (leave_steady, leave_manoeuvre) = (1.0 / model.steady_s, 1.0 / model.manoeuvre_s);
         let total = leave_steady + leave_manoeuvre;
         let settled = 1.0 - (-total * dt).exp();
@@ -98,7 +98,7 @@ impl Imm {
         let (mut steady, mut manoeuvre) = (self.steady, self.manoeuvre);
         let s = steady.update(z, r)?;
         let m = manoeuvre.update(z, r)?;
-        // Relative to the better one, so that far outliers do not underflow to 0/0.
+        // Relative to the better one, or far outliers would underflow to 0/0.
         let top = s.log_likelihood.max(m.log_likelihood);
         let ws = (1.0 - self.manoeuvring) * (s.log_likelihood - top).exp();
         let wm = self.manoeuvring * (m.log_likelihood - top).exp();

@@ -21,7 +21,7 @@ pub struct Kinematic {
     pub vv: Sym2,
 }
 
-/// How well a measurement fitted the prediction it was compared with.
+/// Deviation of a measurement from its prediction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Innovation {
     /// Squared Mahalanobis distance; chi-square with two degrees of freedom for a true match.

@@ -9,9 +9,9 @@ use std::ops::{Add, Mul, Sub};
 /// A vector in the tracker's plane: `x` to the east, `y` to the north.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Vec2 {
-    /// East component.
+    /// Component to the east.
     pub x: f64,
-    /// North component.
+    /// Component to the north.
     pub y: f64,
 }
 
@@ -21,17 +21,17 @@ impl Vec2 {
         Self { x, y }
     }
 
-    /// Scalar product.
+    /// Scalar product with `other`.
     pub fn dot(self, other: Self) -> f64 {
         self.x * other.x + self.y * other.y
     }
 
-    /// Length squared.
+    /// Squared length of the vector.
     pub fn norm_squared(self) -> f64 {
         self.dot(self)
     }
 
-    /// Length.
+    /// Length of the vector.
     pub fn norm(self) -> f64 {
         self.norm_squared().sqrt()
     }
@@ -92,7 +92,7 @@ impl Sym2 {
         Self { xx: across + k * u.x * u.x, xy: k * u.x * u.y, yy: across + k * u.y * u.y }
     }
 
-    /// Determinant.
+    /// Determinant of the matrix.
     pub fn det(self) -> f64 {
         self.xx * self.yy - self.xy * self.xy
     }
@@ -121,7 +121,7 @@ impl Sym2 {
         v.dot(self.apply(v))
     }
 
-    /// The same matrix in full.
+    /// The same matrix with all four elements.
     pub fn full(self) -> Mat2 {
         Mat2 { a: self.xx, b: self.xy, c: self.xy, d: self.yy }
     }

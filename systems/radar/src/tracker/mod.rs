@@ -32,10 +32,10 @@
 //!     if a == b && b == c));
 //! ```
 //!
-//! Systematic errors of the radars are learnt from aircraft that several see and corrected in
-//! [`Radars::convert`] (`registration.rs` says what can be known of them).
+//! Systematic errors of the radars are estimated from aircraft that several radars see and
+//! corrected in [`Radars::convert`] (`registration.rs` states what can be estimated).
 //!
-//! What is irregular about a radar's data is found in [`regularity`].
+//! Irregular data of a radar is detected in [`regularity`].
 //!
 //! Limits: [`TRACKS_MAX`] tracks, 255 radars, of which 64 are registered. Not here: the vertical
 //! plane beyond Mode C, primary-only clutter maps, safety nets.

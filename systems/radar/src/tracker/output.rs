@@ -16,7 +16,7 @@ const TURN_PROBABILITY: f64 = 0.6;
 /// Below this rate, ft/min, an aircraft is taken to be level: Mode C steps make as much.
 const LEVEL_FT_MIN: f64 = 250.0;
 
-/// What only the moment of sending knows.
+/// Values that are known only when a record is sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moment {
     /// Time of the state, tracker's seconds.
@@ -27,12 +27,12 @@ pub struct Moment {
     pub begins: bool,
     /// The last message for this track.
     pub ends: bool,
-    /// No plot came when one should have: the state is extrapolated (CST).
+    /// No plot arrived when one was due: the state is extrapolated (CST).
     pub coasting: bool,
 }
 
 impl Moment {
-    /// The instant of a track's latest plot, of which nobody was told before the first.
+    /// The moment of a track's latest plot; the record is the first if subscribers do not know it.
     pub fn of_plot(track: &Track) -> Self {
         Self {
             time_s: track.time_s,
@@ -54,9 +54,9 @@ impl Moment {
 /// The record that describes `track` at a moment, with `special_purpose` (at most 254 octets) in
 /// its SP field. `source` is the tracker's own SAC/SIC.
 ///
-/// I062/136 is the last level that was measured, however old; the barometric altitude is that of
-/// the moment. Which kind of detection is too old (PSR, SSR, MDS beside CST) is not said: the
-/// tracker does not tell them apart.
+/// I062/136 is the last measured level, however old; the barometric altitude is that of the moment.
+/// The missing kind of detection (PSR, SSR, MDS beside CST) is not reported: the tracker does not
+/// tell the kinds apart.
 pub fn record(
     track: &Track,
     radars: &Radars,

@@ -1,4 +1,4 @@
-//! Octets in, octets out: the tracker as its process runs it, without the sockets.
+//! The tracker from received to sent octets, without the sockets of its process.
 //!
 //! One block of plots is one chain: the root `decodePlots`, whose property `radar` is the SAC/SIC of
 //! its first plot, in it `Conversion` (ASTERIX to
@@ -7,9 +7,9 @@
 //! record, marked asynchronous (nobody here waits for the displays) and independent (their
 //! failures are not ours).
 //!
-//! A track that coasts is sent on without a plot. What caused that is the time that has passed,
-//! so each such message begins a chain of its own, with the root `Extrapolate`: durations from
-//! `decodePlots` remain those of plots, and what an extrapolation costs is measured beside them.
+//! A track that coasts is sent on without a plot. Its cause is the passage of time, so each such
+//! message begins a chain of its own, with the root `Extrapolate`: durations from `decodePlots`
+//! remain those of plots, and the cost of an extrapolation is measured beside them.
 
 use super::output::{self, Moment};
 use super::regularity::{Irregularity, RadarReport, Regularity};
@@ -29,10 +29,10 @@ static EXTRAPOLATE: Class = class!("Extrapolate");
 
 /// Most octets of content in a Special Purpose field: its length octet counts itself.
 pub const SPECIAL_PURPOSE_OCTETS_MAX: usize = 254;
-/// How often tracks that coast or end are looked for, s.
+/// Interval between two searches for tracks that coast or end, s.
 const ADVANCE_S: f64 = 1.0;
 
-/// What the processor did. All counts since the start.
+/// Counts of the processor. All counts since the start.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct ProcessorCounts {
     /// Datagrams received.
@@ -105,12 +105,12 @@ impl Processor {
         self.radars.count()
     }
 
-    /// What was learnt of the radars' systematic errors.
+    /// Estimates of the radars' systematic errors.
     pub fn registration(&self) -> Vec<RadarBias> {
         self.radars.registration()
     }
 
-    /// How regular each radar's data were.
+    /// Regularity of each radar's data.
     pub fn radar_reports(&self) -> Vec<RadarReport> {
         self.regularity.reports()
     }
@@ -270,7 +270,7 @@ impl Processor {
         self.emit(&record, send);
     }
 
-    /// What a message carries of the transaction that caused it.
+    /// Correlator of the causing transaction, in the form that a message carries.
     fn token(&mut self, correlator: &Correlator) -> Vec<u8> {
         let token = correlator.clone().with_flags(true, true).to_bytes(SPECIAL_PURPOSE_OCTETS_MAX);
         self.counts.ancestors_dropped += u64::from(token.dropped());

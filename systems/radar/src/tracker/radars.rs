@@ -10,7 +10,7 @@ use crate::asterix::cat048::Plot;
 use crate::geodesy::{LocalFrame, METRES_PER_NM, Plane, Stereographic, Wgs84, flight_level_to_m};
 use std::collections::HashMap;
 
-/// How precisely radars measure; one figure for all, as for a fleet of one make.
+/// Precision of radars; one figure for all, as for a fleet of one make.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
     /// Standard deviation of the range, m.
@@ -26,10 +26,10 @@ impl Default for Precision {
     }
 }
 
-/// Why a plot cannot be used.
+/// Reasons why a plot cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
-    /// Nobody said yet where this radar stands.
+    /// The position of this radar is not known yet.
     #[error("radar {0}: position unknown until I034/120 is received (or give --radar)")]
     NoSite(DataSource),
     /// Too many different radars already.
@@ -44,7 +44,7 @@ pub enum Unusable {
     /// The plot's time does not go with the other plots'.
     #[error("radar {source_id}: plot is {off_s} s off the time of the others (I048/140)")]
     OffTime {
-        /// The radar.
+        /// Data source of the radar.
         source_id: DataSource,
         /// By how many whole seconds.
         off_s: i64,
@@ -74,9 +74,9 @@ impl Unusable {
 
 /// A plot is off time by more than this, s.
 const OFF_TIME_S: f64 = 30.0;
-/// So many off-time plots in a row mean that it is time itself that has moved.
+/// Number of consecutive off-time plots after which the time itself is taken to have moved.
 const OFF_TIME_ROW: u32 = 200;
-/// Levels that an aircraft may have; Mode C says others only when it is garbled.
+/// Levels that an aircraft may have; Mode C is outside them only when it is garbled.
 const LEVELS: std::ops::RangeInclusive<f64> = -15.0..=700.0;
 /// Registration learns nothing from a plot whose level is further off its track's, hundreds of feet.
 const LEVEL_OFF_MAX: f64 = 5.0;
@@ -88,11 +88,12 @@ const HEIGHT_GUESS_SIGMA_M: f64 = 3_500.0;
 struct Radar {
     source: DataSource,
     site: Option<Site>,
-    /// The site was told by whoever runs the tracker: the radar's own word does not count.
+    /// Whether the operator of the tracker gave the site: then the radar's own message does not
+    /// count.
     surveyed: bool,
-    /// Subtracted from what it reports.
+    /// Value subtracted from its reports.
     correction: Bias,
-    /// As of all where it has none of its own.
+    /// Precision of its own; `None` for that of all.
     precision: Option<Precision>,
 }
 
@@ -102,14 +103,14 @@ struct Site {
     stand: Stand,
 }
 
-/// What registration knows of a radar, for people and summaries.
+/// Estimate of a radar's systematic errors, for people and summaries.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct RadarBias {
     /// System area code.
     pub sac: u8,
     /// System identification code.
     pub sic: u8,
-    /// Error of slant ranges, m: what is reported less what is.
+    /// Error of slant ranges, m: reported value less true value.
     pub range_m: f64,
     /// Standard deviation of that, m.
     pub range_sd_m: f64,
@@ -183,7 +184,7 @@ impl Radars {
         Ok(index)
     }
 
-    /// Takes a radar's word for where it stands, unless [`Radars::place`] has told; returns its
+    /// Accepts a radar's own position message, unless [`Radars::place`] gave its site; returns its
     /// index.
     ///
     /// # Errors
@@ -241,10 +242,10 @@ impl Radars {
         seconds(utc_ns) + self.lag_s.unwrap_or(0.0)
     }
 
-    /// Brings a plot received at `utc_ns` into the tracker's plane.
+    /// Projects a plot received at `utc_ns` into the tracker's plane.
     ///
     /// # Errors
-    /// [`Unusable`] says what the plot lacks.
+    /// [`Unusable`] with the reason.
     pub fn convert(&mut self, plot: &Plot, utc_ns: i64) -> Result<Measurement, Unusable> {
         let source = plot.source;
         if plot.descriptor.is_some_and(|d| d.test || d.field_monitor) {
@@ -287,8 +288,8 @@ impl Radars {
         Ok(Measurement { radar, time_s, position, covariance, identity, flight_level, slant })
     }
 
-    /// Learns the radars' systematic errors from a plot that updated `track`, which lives in
-    /// `slot`. Later plots are corrected by what was learnt.
+    /// Updates the estimates of the radars' systematic errors with a plot that updated `track`,
+    /// which lives in `slot`. Later plots are corrected by the new estimates.
     pub fn observe(&mut self, m: &Measurement, track: &Track, slot: usize, motion: &MotionModel) {
         let Some(registration) = &mut self.registration else { return };
         let Some(Some(site)) = self.radars.get(usize::from(m.radar)).map(|radar| radar.site) else {
@@ -313,7 +314,7 @@ impl Radars {
         }
     }
 
-    /// What was learnt of each radar's systematic errors, where anything was, by SAC and SIC.
+    /// Estimates of each radar's systematic errors, where there are any, by SAC and SIC.
     pub fn registration(&self) -> Vec<RadarBias> {
         let Some(registration) = &self.registration else { return Vec::new() };
         let known =

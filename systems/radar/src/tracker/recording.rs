@@ -13,13 +13,13 @@ use std::path::Path;
 pub(super) struct Playback {
     arrivals: Arrivals<BufReader<File>>,
     next: Option<(i64, Vec<u8>)>,
-    /// How many times faster than the clock; `None` for no waiting at all.
+    /// Speed relative to the clock; `None` for as fast as possible.
     speed: Option<f64>,
     begin_ns: u64,
     first_ns: i64,
-    /// When the latest was captured.
+    /// Capture time of the latest datagram.
     now_ns: i64,
-    /// Why it ended before the end of the capture.
+    /// Reason why it ended before the end of the capture.
     pub(super) failure: Option<String>,
 }
 
@@ -67,7 +67,7 @@ impl Playback {
         self.next.is_none()
     }
 
-    /// How long until the next datagram is due, ns; `None` when there is none.
+    /// Time until the next datagram is due, ns; `None` when there is none.
     pub(super) fn due_in_ns(&self) -> Option<u64> {
         let (at_ns, _) = self.next.as_ref()?;
         let Some(speed) = self.speed else { return Some(0) };
@@ -124,7 +124,7 @@ impl Output {
         self.failure = self.capture.datagram(at_ns, address, address, octets).err();
     }
 
-    /// What went wrong, if anything did.
+    /// Returns the failure, if there was one.
     pub(super) fn check(&mut self) -> io::Result<()> {
         self.failure.take().map_or(Ok(()), Err)
     }

@@ -27,14 +27,14 @@ use super::inverse::inverse;
 use super::linear::{Sym2, Vec2};
 use super::track::Measurement;
 
-/// Systematic errors of a radar: what it reports less what is.
+/// Systematic errors of a radar: reported value less true value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Bias {
-    /// Of slant ranges, m.
+    /// Error of slant ranges, m.
     pub(super) range_m: f64,
-    /// Of azimuths, radians, clockwise.
+    /// Error of azimuths, radians, clockwise.
     pub(super) azimuth_rad: f64,
-    /// Of stamps, s; positive when they are late.
+    /// Error of stamps, s; positive when they are late.
     pub(super) time_s: f64,
 }
 
@@ -48,7 +48,7 @@ impl Bias {
     }
 }
 
-/// What is known of one radar's errors.
+/// Estimate of one radar's errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Estimate {
     /// Best estimate; of the clock against the mean of all clocks.
@@ -64,23 +64,24 @@ pub(super) const RADARS_MAX: usize = 64;
 /// Standard deviations before anything was measured: what a maintained radar may have.
 pub(super) const PRIOR: Bias =
     Bias { range_m: 300.0, azimuth_rad: 0.3 * std::f64::consts::PI / 180.0, time_s: 0.3 };
-/// How often the equations are solved, s of plot time.
+/// Interval between two solutions of the equations, s of plot time.
 pub(super) const SOLVE_S: f64 = 10.0;
 /// Plots nearer to their radar than this, over ground, do not count, m.
 pub(super) const GROUND_M_MIN: f64 = 10_000.0;
 /// A difference counts 1/e after so long, s: errors wander with weather and repair.
 const MEMORY_S: f64 = 1_800.0;
-/// Between two plots of a radar further apart than this nobody is looked for, s: one turn of the
-/// slowest, two of the fastest. What is not flown straight grows with the third power of it.
+/// Longest interval between two plots of a radar that are used for a difference, s: one turn of the
+/// slowest radar, two of the fastest. The error from not flying straight grows with its third
+/// power.
 const SPAN_S_MAX: f64 = 13.0;
-/// So many radars' plots of an aircraft wait at a time.
+/// Largest number of radars whose plots of an aircraft wait at a time.
 const WAITING_MAX: usize = 8;
 /// Before a radar has so many differences nothing is corrected.
 const DIFFERENCES_MIN: u64 = 50;
 /// Squared Mahalanobis distance beyond which two plots are not of one aircraft.
 const GATE: f64 = 25.0;
-/// A correction that moved by more than this, and by more than twice its standard deviation: the
-/// error itself has changed, and what was learnt before counts less.
+/// Threshold of a change: a correction that moves by more than this, and by more than twice its
+/// standard deviation, means that the error itself has changed; earlier equations then count less.
 const MOVED: Bias =
     Bias { range_m: 20.0, azimuth_rad: 0.02 * std::f64::consts::PI / 180.0, time_s: 0.03 };
 const MOVED_DISCOUNT: f64 = 0.2;
@@ -89,7 +90,7 @@ const MOVED_DISCOUNT: f64 = 0.2;
 const OF_ONE: usize = 3;
 const WIDTH: usize = OF_ONE * RADARS_MAX;
 
-/// Where a radar stands.
+/// Site of a radar.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stand {
     /// In the plane, m.
@@ -123,7 +124,7 @@ pub(super) struct Registration {
     information: Vec<f64>,
     /// Sum of `Gᵀ W d`.
     pull: [f64; WIDTH],
-    /// Of the last solution, `3 · radars` wide; empty before.
+    /// Covariance of the last solution, `3 · radars` wide; empty before.
     covariance: Vec<f64>,
     estimates: Vec<Estimate>,
     solved_s: Option<f64>,
@@ -143,20 +144,20 @@ impl Default for Registration {
 }
 
 impl Registration {
-    /// What is known of a radar, by its index.
+    /// Estimate of a radar's errors, by its index.
     pub(super) fn estimate(&self, radar: usize) -> Estimate {
         self.estimates.get(radar).copied().unwrap_or_default()
     }
 
-    /// What to subtract from a radar's reports.
+    /// Value to subtract from a radar's reports.
     pub(super) fn correction(&self, radar: usize) -> Bias {
         let estimate = self.estimate(radar);
         if estimate.differences < DIFFERENCES_MIN { Bias::default() } else { estimate.bias }
     }
 
-    /// Takes in a plot (corrected as [`Registration::correction`] says) that updated the track
-    /// `number` in `slot`, whose velocity is `velocity`, disturbed by accelerations of density `q`.
-    /// True when the corrections have changed.
+    /// Adds a plot (corrected by [`Registration::correction`]) that updated the track `number` in
+    /// `slot`, whose velocity is `velocity`, disturbed by accelerations of density `q`. Returns
+    /// whether the corrections have changed.
     pub(super) fn observe(
         &mut self,
         (slot, number): (usize, u16),
@@ -212,7 +213,7 @@ impl Registration {
             return None;
         };
         let before = waiting[first];
-        // The nearer to the middle, the less it matters what was not flown straight.
+        // Nearer to the middle of the interval a deviation from straight flight matters less.
         let inside = |at_s: f64| (at_s - before.time_s).min(plot.time_s - at_s);
         let second = (0..waiting.len())
             .filter(|&index| index != first && inside(waiting[index].time_s) > 0.0)
@@ -227,7 +228,8 @@ impl Registration {
         Some((before, between))
     }
 
-    /// One equation: the plot `b` less what the two plots `a` of another radar make of its time.
+    /// Adds one equation: the plot `b` less the position interpolated to its time from the two
+    /// plots `a` of another radar.
     fn difference(&mut self, a: [&Waiting; 2], b: &Waiting, velocity: Vec2, q: f64) {
         let [before, after] = a;
         let span_s = after.time_s - before.time_s;
@@ -252,7 +254,7 @@ impl Registration {
         let unknown = self.spread(&columns, &place);
         let plausible = (covariance + unknown).inverse().is_some_and(|s| s.quadratic(seen) <= GATE);
         let Some(weight) = covariance.inverse().filter(|_| plausible) else { return };
-        // The corrections are put back, so that all equations are about the whole error.
+        // The corrections are added back, because all equations are about the whole error.
         let moved_s = earlier * before.moved_s + later * after.moved_s;
         let whole =
             seen + b.moved - mean([before.moved, after.moved]) + velocity * (moved_s - b.moved_s);
@@ -267,7 +269,7 @@ impl Registration {
         self.estimates[b.radar].differences += 1;
     }
 
-    /// How uncertain the difference is for want of knowledge of the errors.
+    /// Uncertainty of the difference due to the uncertainty of the errors.
     fn spread(&self, columns: &[Vec2; 2 * OF_ONE], place: &impl Fn(usize) -> usize) -> Sym2 {
         let prior = PRIOR.array();
         let known = OF_ONE * self.estimates.len();
@@ -330,8 +332,8 @@ impl Registration {
         true
     }
 
-    /// Takes the mean of the clocks for right: only what is different from it can be known, and
-    /// its standard deviation is that of the difference.
+    /// Takes the mean of the clocks as true: only deviations from it can be estimated, and their
+    /// standard deviation is that of the difference.
     fn centre_times(&mut self, size: usize) {
         let heard: Vec<usize> =
             (0..self.estimates.len()).filter(|&r| self.estimates[r].differences > 0).collect();

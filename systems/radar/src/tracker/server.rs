@@ -20,26 +20,26 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How the tracker's process is set up.
+/// Settings of the tracker's process.
 #[derive(Clone, Debug)]
 pub struct ServerSettings {
-    /// Where plots come from.
+    /// Input of plots.
     pub input: Input,
     /// Capture (pcapng) that gets all messages about tracks.
     pub out: Option<PathBuf>,
-    /// Where subscribers connect, TCP.
+    /// Address for subscribers, TCP.
     pub listen: SocketAddr,
     /// File that gets the address on which subscribers are served.
     pub port_file: Option<PathBuf>,
     /// Octets that may wait for one subscriber before it is cut.
     pub queue_octets_max: usize,
-    /// When messages leave.
+    /// Sending policy.
     pub sending: Sending,
     /// Origin of the tracker's plane.
     pub origin: Wgs84,
     /// Radars whose positions are known beforehand.
     pub radars: Vec<RadarSite>,
-    /// How precisely the radars measure.
+    /// Precision of the radars.
     pub precision: Precision,
     /// SAC/SIC of the tracker.
     pub source: DataSource,
@@ -47,7 +47,7 @@ pub struct ServerSettings {
     pub registration: bool,
 }
 
-/// Where plots come from.
+/// Input of plots.
 #[derive(Clone, Debug)]
 pub enum Input {
     /// Live, by UDP.
@@ -61,15 +61,15 @@ pub enum Input {
     },
     /// Recorded: the datagrams of a capture (pcap or pcapng). The process ends with it.
     Capture {
-        /// The capture.
+        /// Path of the capture.
         file: PathBuf,
-        /// How many times faster than they arrived; `None` for as fast as possible.
+        /// Speed relative to the arrival times; `None` for as fast as possible.
         speed: Option<f64>,
     },
 }
 
-/// What the process did, for its `--json` summary. No CPU time is in it: what a replay prints is
-/// the same every time, and who runs the program measures that.
+/// Summary of the process for `--json`. It has no CPU time: a replay must print the same every
+/// time, and the caller of the program can measure it.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Summary {
     /// Format of this summary; raised when a field changes its meaning.
@@ -86,13 +86,13 @@ pub struct Summary {
     pub tracker: Counts,
     /// Systematic errors of the radars, where any could be estimated.
     pub registration: Vec<RadarBias>,
-    /// How regular each radar's data were, and what is irregular.
+    /// Regularity of each radar's data, and its irregularities.
     pub radar_reports: Vec<RadarReport>,
-    /// Subscribers.
+    /// Counts of subscribers.
     pub subscribers: HubCounts,
     /// Datagrams that could not be received.
     pub receive_errors: u64,
-    /// Why a capture was not read to its end.
+    /// Reason why a capture was not read to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capture_failure: Option<String>,
 }
@@ -100,7 +100,7 @@ pub struct Summary {
 const SIGNALS: Token = Token(0);
 const PLOTS: Token = Token(1);
 const HUB: Token = Token(2);
-/// How often ended tracks are looked for when no plots come, ms.
+/// Interval between two searches for ended tracks when no plots arrive, ms.
 const TICK_MS: u64 = 500;
 /// Datagrams taken before subscribers and signals are looked after again.
 const DATAGRAMS_A_TURN: usize = 64;
@@ -134,12 +134,12 @@ pub fn run(settings: &ServerSettings) -> io::Result<Summary> {
     Ok(summary)
 }
 
-/// Where datagrams come from.
+/// Source of datagrams.
 #[derive(Debug)]
 enum Source {
     Socket {
         socket: UdpSocket,
-        /// It may hold more: its event comes once.
+        /// Whether it may hold more: its event is reported once.
         readable: bool,
         buffer: Vec<u8>,
     },
@@ -181,12 +181,12 @@ impl Server {
         Ok(Self { poll, signals, source, hub, out, processor, receive_errors: 0 })
     }
 
-    /// Whether nothing will come any more.
+    /// Whether the input has ended.
     fn is_over(&self) -> bool {
         matches!(&self.source, Source::Capture(playback) if playback.is_over())
     }
 
-    /// How long there is nothing to do but for events.
+    /// Longest time to wait for events.
     fn wait(&self) -> Duration {
         let mut tick = Duration::from_millis(TICK_MS);
         if let Some(due_ns) = self.hub.deadline_ns() {
@@ -241,7 +241,7 @@ impl Server {
         }
     }
 
-    /// Ends what is no longer seen, as of now.
+    /// Ends tracks that are no longer seen, as of now.
     fn tick(&mut self) -> io::Result<()> {
         let now_ns = match &self.source {
             Source::Socket { .. } => clock::utc_now_ns(),

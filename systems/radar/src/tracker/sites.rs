@@ -1,4 +1,4 @@
-//! Where radars stand and how precisely they measure, as a file.
+//! File of radar sites and precisions.
 //!
 //! CSV with the header `radar,lat_deg,lon_deg,height_m,range_sigma_m,azimuth_sigma_deg` and a line
 //! for each radar: SAC/SIC in decimal, degrees, metres over the ellipsoid, and the standard
@@ -15,28 +15,28 @@ pub const HEADER: &str = "radar,lat_deg,lon_deg,height_m,range_sigma_m,azimuth_s
 /// A radar that is known beforehand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RadarSite {
-    /// How its plots name it.
+    /// Data source in its plots.
     pub source: DataSource,
-    /// Where its antenna is.
+    /// Position of its antenna.
     pub at: Wgs84,
-    /// How precisely it measures; `None` for as the others.
+    /// Precision of the radar; `None` for the common one.
     pub precision: Option<Precision>,
 }
 
-/// Why a file does not say where radars stand.
+/// Reasons why a file is not a file of sites.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SiteError {
-    /// Not the header.
+    /// The first line is not the header.
     #[error("line 1: not a file of radars, expected the header {HEADER}")]
     Header,
-    /// A line that says something else.
+    /// A line has another form.
     #[error("line {line}: {text:?}: {why}")]
     Line {
-        /// From 1.
+        /// Line number, from 1.
         line: usize,
-        /// What it says.
+        /// Text of the line.
         text: String,
-        /// What is wrong with it.
+        /// Reason.
         why: String,
     },
 }

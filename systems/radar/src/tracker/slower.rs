@@ -1,9 +1,9 @@
-//! Work that nobody needs, in versions of the tracker that prove that it is found.
+//! Extra work in versions of the tracker that prove that a regression is found.
 //!
 //! With the features `slower-1`, `slower-3` and `slower-10` so many thousandths of the 11.6 million
-//! instructions that the tracker executes in the replay `bench/replays/radar/short.toml` (424
-//! plots that are correlated; release profile, x86-64, Callgrind). Without them nothing of this is
-//! left.
+//! instructions that the tracker executes in the replay `bench/replays/radar/short.toml` (424 plots
+//! that are correlated; release profile, x86-64, Callgrind). Without these features the code is not
+//! compiled.
 
 use std::hint::black_box;
 
@@ -26,7 +26,7 @@ pub(super) fn unnecessary() {
     }
 }
 
-/// A function of its own, so that a profile names it.
+/// A separate function, so that a profile names it.
 #[inline(never)]
 fn forgotten() {
     for round in 0..black_box(ROUNDS) {

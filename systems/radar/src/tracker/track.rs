@@ -1,4 +1,4 @@
-//! One aircraft as the tracker knows it.
+//! Track of one aircraft.
 
 use super::grid::Cell;
 use super::identity::{CodeDoubt, Identity};
@@ -13,21 +13,22 @@ use crate::geodesy::flight_level_to_m;
 pub struct Measurement {
     /// The radar, as an index of [`Radars`](super::Radars).
     pub radar: u8,
-    /// When the radar saw it: seconds on the tracker's continuous scale.
+    /// Time of detection: seconds on the tracker's continuous scale.
     pub time_s: f64,
-    /// Where, m.
+    /// Position in the plane, m.
     pub position: Vec2,
-    /// How precisely, m².
+    /// Covariance of the position, m².
     pub covariance: Sym2,
-    /// What its transponder said.
+    /// Identity from the transponder.
     pub identity: Identity,
     /// Mode C, hundreds of feet.
     pub flight_level: Option<f64>,
-    /// How it was seen; `None` where nobody says, and the position is as good as it gets.
+    /// Slant measurement behind the position; `None` where it is not known, and the position cannot
+    /// be improved.
     pub slant: Option<Slant>,
 }
 
-/// How a radar sees an aircraft: what the position in the plane was made of.
+/// Slant measurement of an aircraft: what the position in the plane was computed from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slant {
     /// The radar, in the plane, m.
@@ -55,10 +56,10 @@ impl Slant {
 const EARTH_M: f64 = 6_371_000.0;
 
 impl Measurement {
-    /// The same plot of an aircraft that is at `level` with standard deviation `sigma`, hundreds
-    /// of feet; `None` where that cannot be, or it is not known how it was seen.
+    /// The same plot for an aircraft at `level` with standard deviation `sigma`, hundreds of feet;
+    /// `None` where that is impossible, or the slant measurement is not known.
     ///
-    /// The slant range stays, so that the position moves along the beam: between FL230 and FL330 by
+    /// The slant range stays, which moves the position along the beam: between FL230 and FL330 by
     /// 340 m at 40 NM, and by more the nearer it is.
     #[must_use]
     pub fn at_level(&self, level: f64, sigma: f64) -> Option<Self> {
@@ -81,12 +82,12 @@ impl Measurement {
     }
 }
 
-/// When a radar last saw an aircraft.
+/// Last detection of an aircraft by a radar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sighting {
     /// The radar, as an index of [`Radars`](super::Radars).
     pub radar: u8,
-    /// When, tracker's seconds.
+    /// Time of the detection, tracker's seconds.
     pub time_s: f64,
 }
 
@@ -99,14 +100,14 @@ pub enum Phase {
     Confirmed,
 }
 
-/// A track.
+/// Track of an aircraft.
 #[derive(Clone, Debug)]
 pub struct Track {
     /// I062/040, unique among the living.
     pub number: u16,
     /// Whether it is believed.
     pub phase: Phase,
-    /// What is known of its identity.
+    /// Known identity of the aircraft.
     pub identity: Identity,
     /// The filter's state, valid at `time_s`.
     pub filter: Imm,
@@ -114,17 +115,17 @@ pub struct Track {
     pub time_s: f64,
     /// Flight level and climb, once Mode C was received.
     pub vertical: Option<Vertical>,
-    /// When the first plot came, tracker's seconds.
+    /// Time of the first plot, tracker's seconds.
     pub born_s: f64,
     /// Plots taken in.
     pub hits: u32,
-    /// Whether subscribers were told about it.
+    /// Whether subscribers know the track.
     pub announced: bool,
     /// The latest sighting by each radar that ever saw it.
     pub sightings: Vec<Sighting>,
     /// For when it was last extrapolated for subscribers, tracker's seconds; `None` since a plot.
     pub extrapolated_s: Option<f64>,
-    /// How often in a row it looked like a twin of an older track.
+    /// Number of consecutive times that it looked like a twin of an older track.
     pub twin_votes: u8,
     pub(super) cell: Cell,
     /// Squared Mahalanobis distances of its plots from where they were expected, summed.
@@ -173,7 +174,7 @@ impl Track {
         self.sightings.iter().filter(|s| self.time_s - s.time_s < 30.0)
     }
 
-    /// When `radar` last saw it, tracker's seconds.
+    /// Time of the last detection by `radar`, tracker's seconds.
     pub fn seen_by(&self, radar: u8) -> Option<f64> {
         self.sightings.iter().find(|s| s.radar == radar).map(|s| s.time_s)
     }
@@ -214,9 +215,9 @@ impl Track {
             self.time_s = m.time_s;
             innovation
         } else {
-            // The older plot is brought forward instead of the state back: what is lost is the
-            // correlation with the noise in between, what is kept is a state that never jumps
-            // in time. `dt` is a fraction of a second up to a few seconds.
+            // The older plot is brought forward instead of the state back: this loses the
+            // correlation with the noise in between, and keeps a state that never jumps in time.
+            // `dt` is a fraction of a second up to a few seconds.
             let estimate = self.filter.estimate();
             let noise =
                 estimate.vv * (dt * dt) + Sym2::isotropic(model.manoeuvre_q * (-dt).powi(3) / 3.0);

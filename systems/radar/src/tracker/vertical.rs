@@ -9,7 +9,8 @@ const READING_SIGMA: f64 = 0.29;
 const ACCELERATION_Q: f64 = 0.0006;
 /// A reading further from the prediction than this many standard deviations is garbled.
 const GATE_SIGMAS: f64 = 5.0;
-/// So many readings refused in a row are no garbling: the aircraft really is elsewhere.
+/// Number of consecutive refused readings after which they are not garbled: the aircraft really is
+/// elsewhere.
 const REFUSALS_MAX: u8 = 2;
 
 /// Before it has taken so many readings in, its own level may be the garbled one.
@@ -72,8 +73,8 @@ impl Vertical {
         (self.level + self.rate * dt, p)
     }
 
-    /// The level at which an aircraft is that says `reading` at `time_s`, or says nothing, with
-    /// its standard deviation; `None` where its word is to be taken or nothing better is known.
+    /// Level, with its standard deviation, to use at `time_s` in place of `reading`; `None` where
+    /// the reading is to be used or nothing better is known.
     pub(super) fn instead_of(&self, reading: Option<f64>, time_s: f64) -> Option<(f64, f64)> {
         let (predicted, [ll, ..]) = self.predicted((time_s - self.time_s).max(0.0));
         let s = ll + READING_SIGMA * READING_SIGMA;
@@ -86,7 +87,7 @@ impl Vertical {
 
     /// The flight level, hundreds of feet, at `time_s`.
     pub fn level_at(&self, time_s: f64) -> f64 {
-        // Not extrapolated for long: a climb ends at a level nobody told us.
+        // Not extrapolated for long: the level at which a climb ends is unknown.
         self.level + self.rate * (time_s - self.time_s).clamp(0.0, 10.0)
     }
 

@@ -16,7 +16,7 @@ const SOUTH_WEST: (f64, f64) = (48.0, 7.5);
 const NORTH_EAST: (f64, f64) = (53.8, 13.5);
 
 /// `circles` times `flights` aircraft. Neighbouring circles overlap, turn in opposite directions
-/// and are on different levels (FL200 to FL390 in steps of 10), so that no two aircraft collide.
+/// and are on different levels (FL200 to FL390 in steps of 10): no two aircraft collide.
 #[must_use]
 pub fn compose(circles: u32, flights: u32) -> Vec<Aircraft> {
     let mut codes = codes();

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Most flights of a day: so many have callsigns of eight characters.
 pub const FLIGHTS_MAX: u32 = 90_000;
 
-/// What of a day's load comes in each of its 24 hours, UTC.
+/// Share of a day's load in each of its 24 hours, UTC.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Profile {
     weights: [f64; 24],
@@ -53,7 +53,8 @@ impl Profile {
         (0..24).zip(&self.weights).map(until).sum::<f64>() / sum
     }
 
-    /// When `share` of the load has come, in seconds: the inverse of [`Profile::share`].
+    /// Time at which `share` of the load has arrived, in seconds: the inverse of
+    /// [`Profile::share`].
     #[must_use]
     pub fn at_s(&self, share: f64) -> f64 {
         let mut left = share.clamp(0.0, 1.0) * self.weights.iter().sum::<f64>();
@@ -67,9 +68,9 @@ impl Profile {
     }
 }
 
-/// `count` aircraft (at most [`FLIGHTS_MAX`]) that are in the air during `length_s` seconds from
-/// the scenario's beginning, in the order in which they appear. The middle of each flight lies
-/// within the time, so that there is as much traffic at both ends as the profile says.
+/// Composes `count` aircraft (at most [`FLIGHTS_MAX`]) that are in the air during `length_s`
+/// seconds from the scenario's beginning, in the order in which they appear. The middle of each
+/// flight lies within the time, which keeps the traffic at both ends as the profile has it.
 #[must_use]
 pub fn compose(recorded: &[Flight], count: u32, length_s: f64, seed: u64) -> Vec<Aircraft> {
     let profile = Profile::new(Profile::FLIGHTS, length_s);

@@ -3,24 +3,24 @@
 //! The file is the "switzerland" sample of the Python package traffic (data of the OpenSky
 //! network, 2018-08-01, a point every 10 s, all above FL300); `tools/flights` fetches it.
 //!
-//! Its points are resampled from receptions without interpolation: over 10 s, 5 % of them move
-//! less than 88 % of what the reported ground speed says and 1 % less than half, and catch up
-//! later. An aircraft does not do that, and a tracker that followed it would be judged by an
-//! error of the recording. So positions are smoothed by local parabolas over ±40 s (Savitzky and
-//! Golay 1964), which makes a steady turn of 1°/s at 230 m/s narrower by 16 m and leaves straight
-//! flight and steady acceleration as they are; altitudes are kept.
+//! Its points are resampled from receptions without interpolation: over 10 s, 5 % of them move less
+//! than 88 % of the distance by the reported ground speed and 1 % less than half, and catch up
+//! later. An aircraft does not do that, and a tracker that followed it would be judged by an error
+//! of the recording. So positions are smoothed by local parabolas over ±40 s (Savitzky and Golay
+//! 1964), which makes a steady turn of 1°/s at 230 m/s narrower by 16 m and leaves straight flight
+//! and steady acceleration unchanged; altitudes are kept.
 
 use crate::geodesy::{Plane, Stereographic, Wgs84};
 use std::collections::BTreeMap;
 use std::io::Read;
 
-/// Why a file has no flights.
+/// Reasons why a file has no flights.
 #[derive(Debug, thiserror::Error)]
 pub enum FlightsError {
-    /// It cannot be read or unpacked.
+    /// The file cannot be read or unpacked.
     #[error("cannot read flights: {0}")]
     Read(#[from] std::io::Error),
-    /// It is not a list of points.
+    /// The file is not a list of points.
     #[error("not a list of points with timestamp, icao24, callsign, position and altitude: {0}")]
     Json(#[from] serde_json::Error),
     /// A point's address is not six hexadecimal digits.
@@ -28,13 +28,13 @@ pub enum FlightsError {
     Address {
         /// Position in the list, from 0.
         index: usize,
-        /// What it says.
+        /// Text in the file.
         text: String,
     },
     /// No flight has enough points for a path.
     #[error("no flight of at least {points_min} points")]
     Empty {
-        /// How many points a flight needs.
+        /// Least number of points of a flight.
         points_min: usize,
     },
 }
@@ -42,13 +42,13 @@ pub enum FlightsError {
 /// One recorded flight.
 #[derive(Clone, Debug)]
 pub struct Flight {
-    /// As transmitted, without trailing spaces.
+    /// Callsign as transmitted, without trailing spaces.
     pub callsign: String,
-    /// 24-bit address.
+    /// 24-bit address of the aircraft.
     pub address: u32,
-    /// When it begins, in seconds since the UTC epoch.
+    /// Begin of the flight, in seconds since the UTC epoch.
     pub begins_utc_s: f64,
-    /// Where it goes.
+    /// Path of the flight.
     pub path: Path,
 }
 
@@ -76,7 +76,7 @@ const POINTS_MIN: usize = 2 * POINTS_DROPPED + 7;
 struct Point {
     /// Milliseconds since the UTC epoch.
     timestamp: i64,
-    /// Feet.
+    /// Altitude in feet.
     altitude: f64,
     callsign: String,
     icao24: String,
@@ -163,7 +163,7 @@ impl Path {
         Self { points }
     }
 
-    /// How long the path takes, in seconds.
+    /// Duration of the path, in seconds.
     #[must_use]
     pub fn duration_s(&self) -> f64 {
         self.points.len().saturating_sub(1) as f64 * STEP_S
@@ -182,7 +182,7 @@ impl Path {
         let index = ((since_start_s / STEP_S) as usize).min(self.points.len() - 2);
         let u = since_start_s / STEP_S - index as f64;
         let (p1, p2) = (self.points[index], self.points[index + 1]);
-        // Past the ends the path goes on as it went.
+        // Beyond its ends the path continues straight on.
         let p0 = if index > 0 { self.points[index - 1] } else { mirrored(p2, p1) };
         let p3 = self.points.get(index + 2).copied().unwrap_or_else(|| mirrored(p1, p2));
         let cubic = |p0: f64, p1: f64, p2: f64, p3: f64| {

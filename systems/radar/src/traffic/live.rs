@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// Seconds after which a flight starts again.
 pub const RELAUNCH_S: f64 = 1800.0;
 
-/// Where the middles of the half hours go: three columns from west to east by four rows, so that
+/// Centres of the half hours over Germany: three columns from west to east by four rows, with which
 /// an area of 2° by 4.5° covers the country from the Alps to the coast, with overlap.
 pub const PLACES: [(f64, f64); 12] = [
     (48.4, 8.2),
@@ -68,7 +68,7 @@ pub fn compose(flights: &[Flight], aircraft: Option<u32>) -> Vec<Aircraft> {
 }
 
 /// One aircraft for each start of `flight` until the first of them may start again: it has to be
-/// gone for a while, or a tracker would take its end for a jump back to its beginning.
+/// absent for a while, or a tracker would take its end for a jump back to its beginning.
 fn launches(flight: &Flight, relaunch_s: f64, names: &mut Names, out: &mut Vec<Aircraft>) {
     const GONE_S: f64 = 120.0;
     let half_hour = (flight.begins_utc_s / RELAUNCH_S).floor();

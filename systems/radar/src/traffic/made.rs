@@ -7,7 +7,7 @@ use super::flights::{Flight, Path, STEP_S};
 use crate::generator::Noise;
 use std::f64::consts::TAU;
 
-/// How far from the middle of its area a flight begins at most, in metres.
+/// Largest distance of a flight's begin from the middle of its area, in metres.
 const AREA_M: f64 = 120_000.0;
 
 /// `count` flights, the same for the same seed.

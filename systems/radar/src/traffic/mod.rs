@@ -1,8 +1,9 @@
-//! Air traffic for a scenario: who flies, and where everyone is at any time.
+//! Air traffic for a scenario: the aircraft, and their positions at any time.
 //!
 //! [`live`] and [`day`] are composed of recorded flights; [`circles`] and the crossings, climbs and
-//! holding stacks of [`patterns`] are artificial. None is a recording of the traffic over Germany; what of an aircraft is recorded and what was made up
-//! is said in [`Aircraft::composed`] and in the flight plans ([`plans`]).
+//! holding stacks of [`patterns`] are artificial. None is a recording of the traffic over Germany;
+//! [`Aircraft::composed`] and the flight plans ([`plans`]) state which parts of an aircraft are
+//! recorded and which are made up.
 
 pub mod circles;
 pub mod day;
@@ -28,17 +29,17 @@ pub struct Aircraft {
     pub callsign: Callsign,
     /// Mode 3/A code. Codes repeat past some 4000 aircraft.
     pub mode_a: u16,
-    /// What was made up.
+    /// Names of it that are made up.
     pub composed: Composed,
     motion: Motion,
 }
 
-/// Which of an aircraft's names are made up instead of recorded.
+/// Names of an aircraft that are made up instead of recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Composed {
-    /// The address.
+    /// The address is made up.
     pub address: bool,
-    /// The callsign.
+    /// The callsign is made up.
     pub callsign: bool,
     /// The Mode 3/A code.
     pub mode_a: bool,
@@ -56,7 +57,7 @@ enum Motion {
     Racetrack { plane: Stereographic, racetrack: Racetrack },
 }
 
-/// Where an aircraft is.
+/// Position and motion of an aircraft.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct State {
     /// The position; its height is that of the flight level.
@@ -66,8 +67,8 @@ pub struct State {
 }
 
 impl Aircraft {
-    /// Where the aircraft is so many seconds after the scenario began; `None` while it is not
-    /// there.
+    /// State of the aircraft `scenario_s` seconds after the scenario began; `None` while it is
+    /// absent.
     #[must_use]
     pub fn at(&self, scenario_s: f64) -> Option<State> {
         let (plane, x_m, y_m, flight_level) = match &self.motion {
@@ -116,8 +117,8 @@ fn codes() -> impl Iterator<Item = u16> {
     (0..0o10000).filter(|code| !RESERVED_CODES.contains(code)).cycle()
 }
 
-/// Addresses that ICAO keeps for temporary use (annex 10, volume III, table 9-1: 1111 00...):
-/// nobody's aircraft.
+/// First of the addresses that ICAO keeps for temporary use (annex 10, volume III, table 9-1: 1111
+/// 00...): no real aircraft has them.
 const COMPOSED_ADDRESSES_FROM: u32 = 0x00F0_0000;
 
 #[cfg(test)]

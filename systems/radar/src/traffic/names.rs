@@ -31,7 +31,7 @@ impl Names {
         self.codes.next().unwrap_or(0o1000)
     }
 
-    /// An aircraft of which everything is made up, called `callsign`, that nobody else is called.
+    /// An aircraft of which everything is made up, with the callsign `callsign`, which is unique.
     pub(super) fn made_up(&mut self, callsign: &str, motion: Motion) -> Aircraft {
         let address = COMPOSED_ADDRESSES_FROM + self.composed;
         self.composed += 1;

@@ -1,8 +1,8 @@
 //! Artificial traffic with a shape: streams that cross, climbs and descents, holding stacks.
 //!
-//! Nothing of it is recorded. Each place of a grid over Germany has so many flights; whoever has
-//! flown through a place starts again after a while. What a shape is made of is in its struct, so
-//! that a test can ask for exactly the geometry that it is about.
+//! None of it is recorded. Each place of a grid over Germany has a number of flights; a flight that
+//! has passed a place starts again after a while. The parameters of a shape are in its struct: a
+//! test can choose exactly the geometry that it checks.
 
 use super::circles::centre;
 use super::flights::{Path, STEP_S};
@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 /// Seconds for which somebody is gone before starting again: longer than a track coasts.
 const GONE_S: f64 = 120.0;
-/// Headings from one place to the next, so that radars see every direction.
+/// Turn of headings from one place to the next: radars see every direction.
 const HEADING_STEP_RAD: f64 = 37.0 * PI / 180.0;
 
-/// How many, where.
+/// Number of flights, and their places.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Size {
     /// Places on the grid.
@@ -32,16 +32,16 @@ pub struct Size {
 pub struct Crossings {
     /// Between the courses, degrees: 0 is side by side, 180 head on.
     pub angle_deg: f64,
-    /// How near the two of a pair come, m.
+    /// Least distance of the two of a pair, m.
     pub miss_m: f64,
 }
 
-/// How long each crosses its place, s; it is there in the middle.
+/// Time for which each crosses its place, s; it is at the centre in the middle of it.
 const CROSSING_S: f64 = 600.0;
 /// From one pair to the next at least, s.
 const PAIRS_S: f64 = 60.0;
 
-/// `size.flights / 2` pairs at each place; of an odd number the last has nobody to meet.
+/// Makes `size.flights / 2` pairs at each place; of an odd number the last crosses alone.
 #[must_use]
 pub fn crossings(size: Size, shape: Crossings) -> Vec<Aircraft> {
     let pairs = f64::from(size.flights.div_ceil(2));
@@ -68,7 +68,7 @@ pub fn crossings(size: Size, shape: Crossings) -> Vec<Aircraft> {
 pub struct Climbs {
     /// Between these flight levels.
     pub levels: (f64, f64),
-    /// Rate, ft/min.
+    /// Vertical rate, ft/min.
     pub rate_ft_min: f64,
 }
 

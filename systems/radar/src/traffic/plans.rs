@@ -19,19 +19,19 @@ pub const HEADER: &str = "callsign,address,mode_a,departure,destination,aircraft
 pub const HEADER_TIMES: &str = "callsign,address,mode_a,departure,destination,aircraft_type,\
                                 composed,departure_utc_s,arrival_utc_s";
 
-/// Aerodromes that flights are said to come from and go to.
+/// Aerodromes that flights are assigned as departure and destination.
 pub const AERODROMES: [&str; 12] = [
     "EDDF", "EDDM", "EDDB", "EDDH", "EDDL", "EDDK", "EDDS", "EDDN", "EDDV", "EDDW", "EDDP", "EDDC",
 ];
 
 const TYPES: [&str; 8] = ["A320", "A321", "A319", "B738", "E190", "A333", "B77W", "CRJ9"];
 
-/// One flight plan.
+/// One flight plan of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlightPlan {
     /// Without trailing spaces.
     pub callsign: String,
-    /// 24-bit address.
+    /// 24-bit address of the aircraft.
     pub address: u32,
     /// Mode 3/A code.
     pub mode_a: u16,
@@ -43,36 +43,36 @@ pub struct FlightPlan {
     pub aircraft_type: String,
     /// Columns that were made up, separated by spaces.
     pub composed: String,
-    /// Departure and arrival, in seconds since the UTC epoch, where the file says them.
+    /// Departure and arrival, in seconds since the UTC epoch, where the file has them.
     pub times_utc_s: Option<(i64, i64)>,
 }
 
-/// Why a line is not a flight plan.
+/// Reasons why a line is not a flight plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// Not the header above.
+    /// The first line is not the header above.
     #[error("line 1: not a flight plan file, expected the header {HEADER}")]
     Header,
     /// A line with another number of columns.
     #[error("line {line}: {columns} columns instead of {expected}")]
     Columns {
-        /// From 1.
+        /// Line number, from 1.
         line: usize,
-        /// How many there are.
+        /// Number of columns of the line.
         columns: usize,
-        /// How many the header has.
+        /// Number of columns of the header.
         expected: usize,
     },
     /// A number that is none.
     #[error("line {line}: {column} {text:?} is not {expected}")]
     Number {
-        /// From 1.
+        /// Line number, from 1.
         line: usize,
         /// Name of the column.
         column: &'static str,
-        /// What it says.
+        /// Text of the field.
         text: String,
-        /// What it should be.
+        /// Expected form.
         expected: &'static str,
     },
 }

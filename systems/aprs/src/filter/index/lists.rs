@@ -79,7 +79,7 @@ impl Key {
     }
 }
 
-/// Terms that a packet cannot be looked up for by a key of its own.
+/// Condition of a key that is a set of values: each set in use is tested against the packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Set {
     /// A set of types.

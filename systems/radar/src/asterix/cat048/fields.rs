@@ -343,7 +343,7 @@ static CHARACTERISTICS: [Option<Field<Characteristics>>; 7] = [
     }),
 ];
 
-/// I048/120.
+/// Subfields of I048/120.
 static RADIAL_SPEED: [Option<Field<RadialSpeed>>; 2] = [
     Some(Field {
         name: "I048/120/CAL",

@@ -1,4 +1,4 @@
-//! Category 048: what a radar says of a target.
+//! Category 048: target reports of a radar.
 //!
 //! EUROCONTROL-SPEC-0149-4, edition 1.32. Of I048/020 the first extension is decoded, further ones
 //! are stepped over.
@@ -10,53 +10,53 @@ use super::{Callsign, DataSource, EncodeRecord, Record, TimeOfDay, sealed, wire}
 /// A target report. Every item but the data source is optional on the wire.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Plot {
-    /// I048/010.
+    /// Data source (I048/010).
     pub source: DataSource,
     /// I048/140, when the report was stamped.
     pub time_of_day: Option<TimeOfDay>,
-    /// I048/020.
+    /// Target report descriptor (I048/020).
     pub descriptor: Option<Descriptor>,
     /// I048/040, as measured.
     pub position: Option<Position>,
-    /// I048/070.
+    /// Mode 3/A code (I048/070).
     pub mode_a: Option<ModeA>,
-    /// I048/090.
+    /// Flight level (I048/090).
     pub flight_level: Option<FlightLevel>,
-    /// I048/130.
+    /// Radar plot characteristics (I048/130).
     pub characteristics: Option<Characteristics>,
     /// I048/220, the 24-bit ICAO address.
     pub aircraft_address: Option<u32>,
-    /// I048/240.
+    /// Aircraft identification (I048/240).
     pub callsign: Option<Callsign>,
     /// I048/250, at most 255.
     pub mode_s_registers: Vec<ModeSRegister>,
     /// I048/161, in [0, 4095].
     pub track_number: Option<u16>,
-    /// I048/042.
+    /// Calculated position (I048/042).
     pub calculated_position: Option<CalculatedPosition>,
-    /// I048/200.
+    /// Calculated track velocity (I048/200).
     pub velocity: Option<Velocity>,
-    /// I048/170.
+    /// Track status (I048/170).
     pub track_status: Option<TrackStatus>,
-    /// I048/210.
+    /// Track quality (I048/210).
     pub track_quality: Option<TrackQuality>,
     /// I048/030: warning and error conditions and target classification, each in [0, 127].
     pub warnings: Vec<u8>,
     /// I048/080: per pulse of Mode A whether it is of low quality, QA4 in bit 11 to QD1 in bit 0.
     pub mode_a_confidence: Option<u16>,
-    /// I048/100.
+    /// Mode C code (I048/100).
     pub mode_c: Option<ModeC>,
     /// I048/110: height by a 3D radar, in feet, in steps of 25 in [-204800, 204775].
     pub height_3d_ft: Option<f64>,
-    /// I048/120.
+    /// Radial Doppler speed (I048/120).
     pub radial_speed: Option<RadialSpeed>,
-    /// I048/230.
+    /// Communications capability and flight status (I048/230).
     pub communications: Option<Communications>,
     /// I048/260: ACAS resolution advisory report (register 3,0).
     pub resolution_advisory: Option<[u8; 7]>,
     /// I048/055: five bits of code.
     pub mode_1: Option<ModeA>,
-    /// I048/050.
+    /// Mode 2 code (I048/050).
     pub mode_2: Option<ModeA>,
     /// I048/065: per pulse of Mode 1 whether it is of low quality, QA4 in bit 4 to QB1 in bit 0.
     pub mode_1_confidence: Option<u8>,
@@ -68,7 +68,7 @@ pub struct Plot {
     pub reserved_expansion: Vec<u8>,
 }
 
-/// How a target was detected (I048/020 TYP).
+/// Kind of detection of a target (I048/020 TYP).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Detection {
     /// Not detected: the track is extrapolated.
@@ -94,9 +94,9 @@ pub enum Detection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "the item is a row of flags")]
 pub struct Descriptor {
-    /// TYP.
+    /// Kind of detection (TYP).
     pub detection: Detection,
-    /// SIM: simulated.
+    /// Target report is simulated (SIM).
     pub simulated: bool,
     /// RDP: of processing chain 2 instead of 1.
     pub chain_2: bool,
@@ -134,7 +134,7 @@ pub struct ModeA {
     pub code: u16,
     /// V: not validated.
     pub not_validated: bool,
-    /// G: garbled.
+    /// Code is garbled (G).
     pub garbled: bool,
     /// L: not taken from this scan's reply but smoothed by the radar's tracker.
     pub smoothed: bool,
@@ -147,11 +147,11 @@ pub struct FlightLevel {
     pub level: f64,
     /// V: not validated.
     pub not_validated: bool,
-    /// G: garbled.
+    /// Code is garbled (G).
     pub garbled: bool,
 }
 
-/// How the plot's replies looked (I048/130).
+/// Plot characteristics: the form of the plot's replies (I048/130).
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Characteristics {
     /// SRL: length of the secondary run, in degrees, in steps of 360/2^13.
@@ -201,7 +201,7 @@ pub struct Velocity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "the item is a row of flags")]
 pub struct TrackStatus {
-    /// CNF: tentative.
+    /// Track is tentative (CNF).
     pub tentative: bool,
     /// RAD: maintained by 0 combined, 1 primary, 2 secondary or Mode S, 3 invalid.
     pub sensors: u8,
@@ -213,7 +213,7 @@ pub struct TrackStatus {
     pub vertical: u8,
     /// TRE: the last report of this track.
     pub ends: bool,
-    /// GHO: ghost.
+    /// Track is a ghost (GHO).
     pub ghost: bool,
     /// SUP: track of a neighbouring node.
     pub supplementary: bool,
@@ -239,7 +239,7 @@ pub struct TrackQuality {
 pub struct ModeC {
     /// V: not validated.
     pub not_validated: bool,
-    /// G: garbled.
+    /// Code is garbled (G).
     pub garbled: bool,
     /// Twelve bits in Gray notation, C1 in bit 11 to D4 in bit 0.
     pub gray: u16,
@@ -250,7 +250,7 @@ pub struct ModeC {
 /// Doppler speed (I048/120).
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct RadialSpeed {
-    /// CAL.
+    /// Calculated Doppler speed (CAL).
     pub calculated: Option<CalculatedDoppler>,
     /// RDS, at most 255.
     pub raw: Vec<RawDoppler>,
@@ -259,7 +259,7 @@ pub struct RadialSpeed {
 /// Doppler speed as the radar calculated it (I048/120 CAL).
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct CalculatedDoppler {
-    /// D: doubtful.
+    /// Value is doubtful (D).
     pub doubtful: bool,
     /// Metres a second, in [-512, 511].
     pub speed_m_s: f64,
@@ -276,7 +276,7 @@ pub struct RawDoppler {
     pub frequency_mhz: u16,
 }
 
-/// What the transponder can do and what state the flight is in (I048/230).
+/// Communications capability of the transponder and flight status (I048/230).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "the item is a row of flags")]
 pub struct Communications {

@@ -1,4 +1,4 @@
-//! What the aircraft says of itself (I062/380), and how old that is (I062/295).
+//! Aircraft derived data (I062/380), and its age (I062/295).
 
 use super::super::AsterixError;
 use super::super::values::Callsign;
@@ -12,7 +12,7 @@ use super::super::wire::{
 pub struct AircraftDerived {
     /// ADR: the 24-bit ICAO address.
     pub address: Option<u32>,
-    /// ID.
+    /// Target identification (ID).
     pub callsign: Option<Callsign>,
     /// MHG: magnetic heading in degrees, in steps of 360/2^16 in [0, 360).
     pub magnetic_heading_deg: Option<f64>,

@@ -1,4 +1,4 @@
-//! What the flight plan says that a track is correlated with (I062/390).
+//! Data of the flight plan that a track is correlated with (I062/390).
 
 use super::super::AsterixError;
 use super::super::values::DataSource;

@@ -1,4 +1,4 @@
-//! Category 062: what a tracker says of an aircraft.
+//! Category 062: system tracks of a tracker.
 //!
 //! EUROCONTROL-SPEC-0149-9, edition 1.20. What a track update, its correlation with a flight plan
 //! and its display need is decoded. Stepped over at their exact length: I062/110 (Mode 5), 120,
@@ -19,39 +19,39 @@ use super::{Callsign, DataSource, EncodeRecord, Record, TimeOfDay, sealed, wire}
 /// A system track. Every item but the data source is optional on the wire.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Track {
-    /// I062/010.
+    /// Data source (I062/010).
     pub source: DataSource,
     /// I062/015: which service of the tracker.
     pub service_id: Option<u8>,
     /// I062/070: of the state that position and velocity describe.
     pub time_of_day: Option<TimeOfDay>,
-    /// I062/105.
+    /// Position in WGS-84 (I062/105).
     pub position: Option<Position>,
     /// I062/100: in the system's plane.
     pub cartesian: Option<Cartesian>,
-    /// I062/185.
+    /// Velocity (I062/185).
     pub velocity: Option<Velocity>,
-    /// I062/210.
+    /// Acceleration (I062/210).
     pub acceleration: Option<Acceleration>,
-    /// I062/060.
+    /// Mode 3/A code (I062/060).
     pub mode_a: Option<ModeA>,
-    /// I062/245.
+    /// Target identification (I062/245).
     pub target_identification: Option<TargetIdentification>,
-    /// I062/380: what the aircraft says of itself.
+    /// Aircraft derived data (I062/380).
     pub derived: Option<AircraftDerived>,
-    /// I062/040.
+    /// Track number (I062/040).
     pub track_number: Option<u16>,
-    /// I062/080.
+    /// Track status (I062/080).
     pub status: Option<Status>,
     /// I062/290: how long ago the last updates were.
     pub update_ages: Option<UpdateAges>,
-    /// I062/200.
+    /// Mode of movement (I062/200).
     pub mode_of_movement: Option<ModeOfMovement>,
     /// I062/136: last valid measured flight level, in steps of 1/4.
     pub measured_flight_level: Option<f64>,
     /// I062/130: geometric altitude, in feet, in steps of 6.25.
     pub geometric_altitude_ft: Option<f64>,
-    /// I062/135.
+    /// Barometric altitude (I062/135).
     pub barometric_altitude: Option<BarometricAltitude>,
     /// I062/220: calculated rate of climb, in feet a minute, up positive, in steps of 6.25.
     pub rate_of_climb_ft_min: Option<f64>,
@@ -108,7 +108,7 @@ pub struct ModeA {
     pub code: u16,
     /// V: not validated.
     pub not_validated: bool,
-    /// G: garbled.
+    /// Code is garbled (G).
     pub garbled: bool,
     /// CH: has changed.
     pub changed: bool,
@@ -119,7 +119,7 @@ pub struct ModeA {
 pub struct TargetIdentification {
     /// STI: 0 downlinked, 1 callsign not downlinked, 2 registration not downlinked, 3 invalid.
     pub origin: u8,
-    /// The characters.
+    /// Characters of the identification.
     pub callsign: Callsign,
 }
 
@@ -135,9 +135,9 @@ pub struct Status {
     pub geometric_height: bool,
     /// SRC: source of I062/130, in [0, 7].
     pub altitude_source: u8,
-    /// CNF: tentative.
+    /// Track is tentative (CNF).
     pub tentative: bool,
-    /// SIM: simulated.
+    /// Track is simulated (SIM).
     pub simulated: bool,
     /// TSE: last message for this track.
     pub ends: bool,
@@ -177,7 +177,7 @@ pub struct Status {
     pub code_conflict: bool,
 }
 
-/// What a track does (I062/200).
+/// Mode of movement of a track (I062/200).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct ModeOfMovement {
     /// TRANS: 0 constant course, 1 right turn, 2 left turn, 3 undetermined.

@@ -1,4 +1,4 @@
-//! How old a track's updates are (I062/290) and how exact it is (I062/500).
+//! Ages of a track's updates (I062/290) and its estimated accuracies (I062/500).
 
 use super::super::wire::{
     Field, Layout, put, quantity, signed_quantity, some, to_signed, to_unsigned,
@@ -10,9 +10,9 @@ use super::super::wire::{
 pub struct UpdateAges {
     /// TRK: age of the track itself, since initiation.
     pub track_s: Option<f64>,
-    /// PSR.
+    /// Age of the last primary radar detection (PSR), seconds.
     pub psr_s: Option<f64>,
-    /// SSR.
+    /// Age of the last secondary radar detection (SSR), seconds.
     pub ssr_s: Option<f64>,
     /// MDS: Mode S.
     pub mode_s_s: Option<f64>,
@@ -24,9 +24,9 @@ pub struct UpdateAges {
     pub vdl_s: Option<f64>,
     /// UAT: ADS-B UAT.
     pub uat_s: Option<f64>,
-    /// LOP: loop.
+    /// Age of the last magnetic loop detection (LOP), seconds.
     pub loop_s: Option<f64>,
-    /// MLT: multilateration.
+    /// Age of the last multilateration detection (MLT), seconds.
     pub multilateration_s: Option<f64>,
 }
 
@@ -86,7 +86,7 @@ macro_rules! two {
     };
 }
 
-/// I062/290.
+/// Subfields of I062/290.
 pub(super) static UPDATE_AGES: [Option<Field<UpdateAges>>; 10] = [
     one!("I062/290/TRK", track_s, 1, 0.25),
     one!("I062/290/PSR", psr_s, 1, 0.25),
@@ -102,7 +102,7 @@ pub(super) static UPDATE_AGES: [Option<Field<UpdateAges>>; 10] = [
 
 const POSITION_LSB: f64 = 180.0 / 33_554_432.0;
 
-/// I062/500.
+/// Subfields of I062/500.
 pub(super) static ACCURACY: [Option<Field<Accuracy>>; 8] = [
     two!("I062/500/APC", cartesian_m, 2, 0.5),
     Some(Field {

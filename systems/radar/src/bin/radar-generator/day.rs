@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// As many different flights as the recording of the live scenario has.
+/// Number of made-up flights, as many as the live scenario's recording has.
 const MADE_UP: u32 = 1200;
 
 fn hours(text: &str) -> Result<f64, String> {
@@ -208,7 +208,7 @@ kind = "query"
 
 /// Seconds since the UTC epoch as `YYYY-MM-DDTHH:MM:SSZ`.
 fn utc(seconds: i64) -> String {
-    // Days to a date of the Gregorian calendar, counted from 0000-03-01, so that the leap day is
+    // Days to a date of the Gregorian calendar, counted from 0000-03-01, which makes the leap day
     // the last of its year: 146,097 days are 400 years, 1461 four, 36,524 a hundred without the
     // last leap day; months of 153 days are five (31, 30, 31, 30, 31) from March on.
     let days = seconds.div_euclid(86_400) + 719_468;

@@ -222,7 +222,7 @@ fn compose(arguments: &Arguments) -> Result<Vec<Aircraft>> {
     }
 }
 
-/// Which instant of the clock a time of the scenario is.
+/// Mapping from times of the scenario to instants of the clock.
 struct Schedule {
     start_utc_ns: i64,
     start_monotonic_ns: u64,
@@ -320,7 +320,7 @@ fn run(
 /// Seconds between two lines of progress.
 const PROGRESS_S: f64 = 10.0;
 
-/// What was sent.
+/// Counts of sent messages, as printed at the end.
 struct Summary {
     radars: Vec<Sent>,
     elapsed_s: f64,
@@ -445,7 +445,7 @@ impl Summary {
     }
 }
 
-/// How many ASTERIX blocks a datagram of ours has.
+/// Number of ASTERIX blocks in one of our datagrams.
 fn blocks_in(mut datagram: &[u8]) -> u64 {
     let mut blocks = 0;
     while let [_, high, low, ..] = *datagram {

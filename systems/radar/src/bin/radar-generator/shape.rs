@@ -1,4 +1,4 @@
-//! How large the artificial scenarios are and what shape they have.
+//! Size and shape of the artificial scenarios.
 
 use chronoscope_radar::traffic::patterns::{self, Climbs, Crossings, Holds, Size};
 use chronoscope_radar::traffic::{Aircraft, circles};
@@ -13,7 +13,7 @@ const HOLD_KNOTS: f64 = 220.0;
 const CLIMB_LEVELS: (f64, f64) = (100.0, 360.0);
 const HOLD_LEVELS: (f64, f64) = (80.0, 200.0);
 
-/// Of the artificial scenarios.
+/// Options for size and shape of the artificial scenarios.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Artificial scenarios")]
 pub(crate) struct Shape {

@@ -1,7 +1,7 @@
-//! What the process knows of the air, and the browsers that it is handed to.
+//! Air situation of the process, and the browsers that receive it.
 //!
-//! Shared by the thread that takes updates in and the one that talks to browsers; each holds it for
-//! a moment only.
+//! Shared by the thread that processes updates and the one that serves browsers; each holds the
+//! lock for a moment only.
 
 use super::super::load::Mode;
 use super::super::stca::{self, Conflict, Motion};
@@ -20,7 +20,7 @@ const HISTORY: usize = 10;
 const HISTORY_NS: u64 = 8_000_000_000;
 /// … and least distance, 10⁻⁷ degrees of latitude and longitude together: about 300 m.
 const HISTORY_STEP: u32 = 30_000;
-/// A track not updated for this long is said to be silent, ns.
+/// Time without update after which a track is marked silent, ns.
 const SILENT_NS: u64 = 20_000_000_000;
 /// A track not updated for this long is gone, ns.
 const GONE_NS: u64 = 90_000_000_000;
@@ -29,13 +29,13 @@ pub(super) const BROWSERS_MAX: usize = 16;
 /// Conflicts that are listed; further ones are counted, and marked in their labels.
 const LISTED_MAX: usize = 100;
 
-/// One browser, as both threads see it.
+/// State of one browser that both threads share.
 #[derive(Debug, Default)]
 pub(super) struct Desk {
     outbox: Mutex<Outbox>,
     /// The latest status, until it is sent.
     words: Mutex<Option<Arc<str>>>,
-    /// There is something to send.
+    /// Signals that there is something to send.
     pub(super) changed: Notify,
 }
 
@@ -49,25 +49,26 @@ impl Desk {
     }
 }
 
-/// What a panic of the other thread left is still whole: nothing here is changed in two steps.
+/// Locks a mutex. Poisoning is ignored: every update here is a single step, so a panic of the other
+/// thread leaves no half-done change.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A track as it was last heard of.
+/// A track as last reported.
 #[derive(Debug)]
 struct Known {
     track: cat062::Track,
     record: Arc<[u8]>,
     history: VecDeque<Place>,
-    /// When the last position entered the history, or the track began.
+    /// Time of the last position in the history, or of the track's begin.
     noted_ns: u64,
     noted: Place,
     updated_ns: u64,
     silent: bool,
 }
 
-/// What browsers and their connections came to.
+/// Counts of browsers and their connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct BrowserCounts {
     /// Browsers that connected.
@@ -76,9 +77,9 @@ pub struct BrowserCounts {
     pub refused: u64,
     /// Browsers cut because they showed, or took, nothing for too long.
     pub cut_slow: u64,
-    /// Browsers cut because of what they said.
+    /// Browsers cut because of a protocol error.
     pub cut_protocol: u64,
-    /// What they were sent.
+    /// Counts of states and frames sent to browsers.
     #[serde(flatten)]
     pub sent: OutboxCounts,
     /// The middle round trip of the last browser that left or is there, µs. The way back of an
@@ -90,7 +91,7 @@ pub struct BrowserCounts {
 }
 
 impl BrowserCounts {
-    /// Takes in what one browser came to.
+    /// Adds the counts of one browser.
     fn add(&mut self, outbox: &Outbox) {
         self.sent.add(outbox.counts());
         self.round_trip_us = micros(outbox.round_trip_ns()).or(self.round_trip_us);
@@ -98,14 +99,14 @@ impl BrowserCounts {
     }
 }
 
-/// What the process tells of itself, once a second.
+/// State of health of the process, sent once a second.
 #[derive(Clone, Copy, Debug)]
 pub struct Health {
     /// UTC now, ns.
     pub utc_ns: i64,
     /// Whether the message server is there.
     pub connected: bool,
-    /// How updates are handed on.
+    /// Mode in which updates are passed to browsers.
     pub mode: Mode,
     /// Updates in the last second.
     pub updates: u64,
@@ -129,7 +130,7 @@ pub struct Air {
 pub type Shared = Arc<Mutex<Air>>;
 
 impl Air {
-    /// Nothing is known yet. `centre`: of the plane in which conflicts are reckoned.
+    /// An empty air situation. `centre` is the centre of the plane in which conflicts are computed.
     #[must_use]
     pub fn new(centre: Wgs84) -> Self {
         Self {
@@ -142,7 +143,7 @@ impl Air {
         }
     }
 
-    /// Tracks known.
+    /// Number of known tracks.
     #[must_use]
     pub fn target_count(&self) -> usize {
         self.tracks.len()
@@ -158,7 +159,7 @@ impl Air {
         counts
     }
 
-    /// Takes an update in: what is sent of it, and its history.
+    /// Processes an update: its state for browsers, and its history.
     pub fn recalculate(&mut self, track: &cat062::Track, now_ns: u64) {
         let Some(number) = track.track_number else { return };
         let position = track.position.unwrap_or_default();
@@ -194,7 +195,7 @@ impl Air {
         }
     }
 
-    /// Wakes what sends: call when what has arrived is worked off.
+    /// Wakes the senders: call when all received updates are processed.
     pub fn hand_over(&self) {
         for desk in &self.desks {
             desk.changed.notify_one();
@@ -241,7 +242,7 @@ impl Air {
         }
     }
 
-    /// Where everybody is now whose level is known, and who was heard of lately.
+    /// Present motion of all tracks with a known level that were updated recently.
     fn motions(&self, now_ns: u64) -> Vec<Motion> {
         let heard = self.tracks.iter().filter(|(_, known)| !known.silent);
         let motion = |(&number, known): (&u16, &Known)| {
@@ -292,8 +293,8 @@ impl Air {
         .to_string()
     }
 
-    /// Takes in one more browser, which gets everything when it says that it is seen; `None` when
-    /// there are too many.
+    /// Admits one more browser, which gets all tracks when it reports that it is visible; `None`
+    /// when there are too many.
     pub(super) fn admit(&mut self) -> Option<Arc<Desk>> {
         if self.desks.len() >= BROWSERS_MAX {
             self.counts.refused += 1;

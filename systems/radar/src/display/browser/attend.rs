@@ -1,4 +1,4 @@
-//! One browser's WebSocket, from its upgrade until it ends.
+//! Session of one browser: its WebSocket from the upgrade until it ends.
 
 use super::air::{Desk, Shared, lock};
 use super::serve::Limits;
@@ -18,7 +18,7 @@ const PINGS_MAX: usize = 16;
 /// For saying why it is cut.
 const GOODBYE: Duration = Duration::from_secs(1);
 
-/// What a page says: one of these.
+/// Message of a page: exactly one of these fields is present.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Said {
@@ -28,14 +28,14 @@ struct Said {
     later_us: Option<u32>,
 }
 
-/// Why it is over.
+/// Reason why the session ended.
 #[derive(Debug)]
 enum End {
     /// The browser left, or the connection broke.
     Left,
-    /// It takes or shows nothing.
+    /// It acknowledges or receives nothing.
     Slow,
-    /// It said what it may not.
+    /// It broke the protocol.
     Protocol(String),
 }
 

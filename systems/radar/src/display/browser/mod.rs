@@ -1,4 +1,4 @@
-//! The working position in a browser: HTTP, a WebSocket, and what goes over it.
+//! The working position in a browser: HTTP, a WebSocket, and its protocol.
 //!
 //! | request | answer |
 //! |---|---|
@@ -6,14 +6,15 @@
 //! | `GET /map.json` | what lies under the targets ([`Chart`](super::chart::Chart)) |
 //! | `GET /socket` | a WebSocket: frames ([`wire`]) and words to the page, acknowledgements back |
 //!
-//! Words are JSON in text messages. To the page: `status` once a second and `ping`. From the page:
-//! `{"ack": frame}` when a frame has been handed to the compositor, `{"later_us": duration}` when
-//! the browser has told how much later one was presented, `{"pong": number}`, `{"visible": true}`
-//! when it is seen from now on (it gets all tracks), `{"visible": false}`.
+//! Control messages are JSON in text messages. To the page: `status` once a second and `ping`. From
+//! the page: `{"ack": frame}` when a frame has been handed to the compositor, `{"later_us":
+//! duration}` when the browser has reported how much later one was presented, `{"pong": number}`,
+//! `{"visible": true}` when it becomes visible (it gets all tracks), `{"visible": false}`.
 //!
-//! It runs in a thread of its own; [`Air`] is what both threads know. A browser that shows or takes
-//! nothing for [`Limits::silent`] is cut; so is one that says what no page of ours says. A page of
-//! another origin is refused. There is no token: who listens beyond loopback is told so.
+//! It runs in a thread of its own; [`Air`] is the state that both threads share. A browser that
+//! acknowledges or receives nothing for [`Limits::silent`] is cut; so is one that sends a message
+//! that our page never sends. A page of another origin is refused. There is no token: a warning is
+//! printed when the address is not loopback.
 //!
 //! Not here: TLS, for which a proxy is put in front.
 

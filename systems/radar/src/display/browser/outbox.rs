@@ -1,12 +1,12 @@
-//! What waits for one browser, and what it has not yet shown.
+//! Queue of states for one browser, and its frames that are not acknowledged.
 //!
-//! Of each track the newest state waits, so that a browser that falls behind gets fewer states and
-//! never older ones, and what waits is bounded by the number of tracks. Some frames are on the way
-//! at a time; what comes meanwhile waits for the acknowledgement of one.
+//! Only the newest state of each track waits: a browser that falls behind gets fewer states and
+//! never older ones, and the queue is bounded by the number of tracks. A few frames are in flight
+//! at a time; later states wait for the acknowledgement of one.
 //!
-//! Each update's `TargetView_redraw` begins when it is put here and ends when the browser
-//! acknowledges a frame with this state, or a newer one, of its track. What the browser never
-//! shows (it leaves, is cut, or is hidden) ends ABORTED.
+//! Each update's `TargetView_redraw` begins when it enters the queue and ends when the browser
+//! acknowledges a frame with this state, or a newer one, of its track. A state that the browser
+//! never shows (it leaves, is cut, or is hidden) ends ABORTED.
 
 use super::super::position::REDRAW;
 use super::wire;
@@ -20,10 +20,10 @@ const FRAMES_MAX: usize = 32;
 /// Redraws of one browser that are measured at a time: all browsers' together are below what the
 /// recorder holds.
 const REDRAWS_MAX: usize = 4000;
-/// Measurements of which the middle one counts.
+/// Number of measurements over which the median is taken.
 const MEASURED: usize = 15;
 
-/// What became of what browsers were sent. All counts since the start.
+/// Counts of states and frames sent to browsers. All counts since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct OutboxCounts {
     /// Frames sent.
@@ -52,17 +52,17 @@ impl OutboxCounts {
     }
 }
 
-/// A browser said that it has shown what it was never sent.
+/// A browser acknowledged a frame that was never sent to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("frame {frame} was acknowledged, but the last one sent is {last}")]
 pub struct NeverSent {
-    /// What it acknowledged.
+    /// Number of the acknowledged frame.
     pub frame: u32,
     /// The last frame.
     pub last: u32,
 }
 
-/// The last measurements of a duration, of which the middle one counts.
+/// The last measurements of a duration, for their median.
 #[derive(Debug, Default)]
 struct Durations(VecDeque<u64>);
 
@@ -86,12 +86,12 @@ struct Flight {
     redraws: Vec<Started>,
 }
 
-/// Of one browser. Times are monotonic, ns.
+/// Queue of one browser. Times are monotonic, ns.
 pub struct Outbox {
     waiting: BTreeMap<u16, Arc<[u8]>>,
-    /// Of what waits.
+    /// Redraw transactions of the waiting states.
     redraws: Vec<Started>,
-    /// Since when something has been waiting.
+    /// Begin of the present wait.
     waiting_ns: Option<u64>,
     flights: VecDeque<Flight>,
     frame: u32,
@@ -114,7 +114,7 @@ impl std::fmt::Debug for Outbox {
 }
 
 impl Default for Outbox {
-    /// Of a browser that has nothing yet, and is not seen before it says so.
+    /// The queue of a browser that has no tracks yet, and is hidden until it reports otherwise.
     fn default() -> Self {
         Self {
             waiting: BTreeMap::new(),
@@ -152,7 +152,7 @@ impl Outbox {
         self.waiting_ns = Some(now_ns);
     }
 
-    /// Nobody sees the page: nothing is sent until [`Outbox::show`].
+    /// Marks the page as hidden: nothing is sent until [`Outbox::show`].
     pub fn hide(&mut self) {
         self.forget();
         self.visible = false;

@@ -38,19 +38,19 @@ const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\
 const CONNECTIONS_MAX: usize = 64;
 /// Within which a request's head must have come.
 const HEAD_WITHIN: Duration = Duration::from_secs(10);
-/// How long a connection that is not upgraded may last.
+/// Longest lifetime of a connection that is not upgraded.
 const LIFETIME: Duration = Duration::from_secs(120);
 /// Most octets of a request's head.
 const HEAD_BYTES_MAX: usize = 16 << 10;
 /// After a failed accept: no file descriptor is left.
 const RETRY_AFTER: Duration = Duration::from_millis(100);
 
-/// How patient the port is.
+/// Time limits of the port.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// A browser that has acknowledged, or taken, nothing of what it was sent for so long is cut.
+    /// A browser that has acknowledged or received nothing for this long is cut.
     pub silent: Duration,
-    /// How often a page is asked, to know the round trip.
+    /// Interval between two pings, for the round trip.
     pub ping_every: Duration,
 }
 
@@ -80,13 +80,13 @@ impl Drop for Browsers {
     fn drop(&mut self) {
         self.stop.take();
         if let Some(thread) = self.thread.take() {
-            // It has said what went wrong.
+            // It has reported its error.
             let _ = thread.join();
         }
     }
 }
 
-/// What requests are answered from.
+/// State that requests are answered from.
 #[derive(Clone)]
 struct Site {
     air: Shared,
@@ -122,7 +122,7 @@ pub fn listen(
                 () = accept(listener, routes(site, hosts)) => {}
             }
         });
-        // Whatever still goes on is cut.
+        // Requests in progress are aborted.
         runtime.shutdown_background();
     })?;
     Ok(Browsers { address, stop: Some(stop), thread: Some(thread) })
@@ -134,7 +134,7 @@ fn routes(site: Site, hosts: AllowedHosts) -> Router {
         .route("/socket", get(socket))
         .fallback(get(file))
         .with_state(site)
-        // A browser lets any page open a WebSocket to anywhere, but says whose it is.
+        // A browser lets any page open a WebSocket to anywhere, but names the page's origin.
         .layer(from_fn_with_state(hosts, chronoscope_origin::only_own_pages))
 }
 
@@ -192,7 +192,7 @@ async fn accept(listener: std::net::TcpListener, routes: Router) {
                 let routes = routes.clone();
                 tokio::spawn(async move {
                     tokio::select! {
-                        // How it ended is the peer's affair; an upgraded one goes on by itself.
+                        // A connection's end needs no report; an upgraded one continues by itself.
                         _ = timeout(LIFETIME, connection(stream, peer, routes, place)) => {}
                         () = leave.asked() => {}
                     }

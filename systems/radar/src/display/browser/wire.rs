@@ -1,4 +1,4 @@
-//! What a browser gets of the air: frames of track states, as octets.
+//! Frames of track states, as octets sent to browsers.
 //!
 //! Little-endian. A frame is a head of [`HEAD_OCTETS`] and its records:
 //!
@@ -25,8 +25,8 @@
 //! | `u8` and pairs of `i32` | past positions, the latest first, as the position |
 //! | 4 × (`u8` and octets) | callsign, type, departure, destination: UTF-8 |
 //!
-//! A record is the whole state of a track, so that the newest stands for all before it. Fields are
-//! only added to, behind a new version.
+//! A record is the whole state of a track: the newest replaces all before it. Fields are only
+//! added, with a new version.
 
 use crate::asterix::cat062;
 
@@ -34,7 +34,7 @@ use crate::asterix::cat062;
 pub const HEAD_OCTETS: usize = 20;
 const KIND_FRAME: u8 = 1;
 const VERSION: u8 = 1;
-/// Of a record.
+/// Kind of a record: the track is gone.
 const GONE: u8 = 0;
 const STATE: u8 = 1;
 
@@ -44,9 +44,9 @@ pub mod flags {
     pub const PLAN: u16 = 1;
     /// CST of I062/080: the tracker has no recent plot of it.
     pub const COASTING: u16 = 1 << 1;
-    /// CNF: tentative.
+    /// Track is tentative (CNF).
     pub const TENTATIVE: u16 = 1 << 2;
-    /// SIM.
+    /// Track is simulated (SIM).
     pub const SIMULATED: u16 = 1 << 3;
     /// MON: seen by one sensor.
     pub const MONOSENSOR: u16 = 1 << 4;
@@ -58,17 +58,17 @@ pub mod flags {
     pub const MODE_S_OLD: u16 = 1 << 7;
     /// ADS: no recent ADS-B report.
     pub const ADSB_OLD: u16 = 1 << 8;
-    /// SPI.
+    /// Special position identification (SPI).
     pub const IDENT: u16 = 1 << 9;
     /// AAC: assigned Mode A code conflict.
     pub const CODE_CONFLICT: u16 = 1 << 10;
-    /// FPC: the message server says that it is correlated.
+    /// The message server has correlated the track with a flight plan (FPC).
     pub const CORRELATED: u16 = 1 << 11;
-    /// Nothing was heard of it here for some time.
+    /// No update has arrived here for some time.
     pub const SILENT: u16 = 1 << 12;
 }
 
-/// A position as it is sent.
+/// A position in the units of the wire.
 pub type Place = (i32, i32);
 
 /// Latitude and longitude in 10⁻⁷ degrees.
@@ -176,7 +176,7 @@ fn steps(value: f64, step: f64) -> i32 {
 }
 
 fn small(value: f64, step: f64) -> i16 {
-    // The least value says that there is none.
+    // The least value means that there is none.
     i16::try_from(steps(value, step).clamp(-32_767, 32_767)).unwrap_or(0)
 }
 

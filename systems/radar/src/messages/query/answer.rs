@@ -23,7 +23,7 @@ pub struct Desk {
     arrivals: HashMap<String, Vec<Planned>>,
 }
 
-/// When, in seconds since the UTC epoch, and the plan's index; plans without times first.
+/// Time in seconds since the UTC epoch, and the plan's index; plans without times first.
 type Planned = (Option<i64>, usize);
 
 #[derive(Serialize)]
@@ -118,7 +118,7 @@ impl Desk {
         desk
     }
 
-    /// Appends the answer to one line, with its end, and says whether the line was understood.
+    /// Appends the answer to one line, with its end. Returns whether the line was understood.
     pub fn answer(
         &self,
         line: &[u8],
@@ -127,7 +127,7 @@ impl Desk {
         utc_ns: i64,
         out: &mut Vec<u8>,
     ) -> bool {
-        // Refusals have a class of their own, so that they do not spoil a kind's durations.
+        // Refusals have a class of their own: they must not distort a kind's durations.
         let query = match read(line) {
             Ok(query) => query,
             Err(why) => {
@@ -182,7 +182,7 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Appends what is found, and returns how much it is.
+    /// Appends the results, and returns their number.
     fn find(&self, kind: &Kind, out: &mut Vec<u8>) -> usize {
         match kind {
             Kind::Flight(name) => self.flight(name, out),
@@ -233,8 +233,8 @@ impl Asked<'_> {
             Name::Callsign(callsign) => self.book.by_callsign(callsign),
             Name::Address(address) => self.book.by_address(*address),
         };
-        // A flight without a plan may be in the air all the same. What no transponder can send is
-        // nobody's callsign.
+        // A flight without a plan may be in the air all the same. A name that no transponder can
+        // send is no callsign.
         let callsign = match name {
             Name::Callsign(callsign) => callsign.parse().ok(),
             Name::Address(_) => None,
@@ -288,7 +288,7 @@ impl Asked<'_> {
         count
     }
 
-    /// Those of `planned`, which is in the order of time, whose time lies in `span` of this day.
+    /// Entries of `planned`, which is in order of time, within `span` of this day.
     fn within<'p>(&self, planned: &'p [Planned], span: Span) -> &'p [Planned] {
         let midnight_s = self.utc_ns.div_euclid(86_400_000_000_000) * 86_400;
         let second = |minute: u16| midnight_s + 60 * i64::from(minute);

@@ -16,13 +16,13 @@ pub struct Area {
 pub enum Shape {
     /// Between two latitudes and two longitudes, in degrees.
     Box {
-        /// Its southern edge.
+        /// Southern edge, degrees.
         south: f64,
-        /// Its western edge; a box does not span the date line.
+        /// Western edge, degrees; a box does not span the date line.
         west: f64,
-        /// Its northern edge.
+        /// Northern edge, degrees.
         north: f64,
-        /// Its eastern edge.
+        /// Eastern edge, degrees.
         east: f64,
     },
     /// Within a distance of a position.
@@ -36,8 +36,8 @@ pub enum Shape {
     },
 }
 
-/// A minute of latitude is a mile within 0.6 %: nobody farther north or south than this times a
-/// circle's radius has to be computed.
+/// Factor on a circle's radius beyond which no distance is computed: a minute of latitude is a mile
+/// within 0.6 %.
 const CIRCLE_MARGIN: f64 = 1.01;
 
 impl Area {

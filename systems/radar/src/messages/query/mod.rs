@@ -1,4 +1,4 @@
-//! Questions to the message server: a line of text in, a line of JSON out.
+//! Queries to the message server: a line of text in, a line of JSON out.
 //!
 //! ```text
 //! flight CALLSIGN | flight @ADDRESS
@@ -17,11 +17,11 @@
 //! keeps a position a minute of every track, for 24 h ([`Situation`]); an area crossed within less
 //! than a minute may be missed.
 //!
-//! An answer is one object with `version` 1, `kind`, `count` (all that was found) and what was
-//! found, at most `limit` ([`LIMIT_DEFAULT`], at most [`LIMIT_MAX`]); or `version`, `error` and
-//! `octet`, where in the line it is. The connection stays open after either. One that sends a line
-//! of more than [`LINE_OCTETS_MAX`] octets is answered and closed; one that does not read its
-//! answers is cut, as displays are.
+//! An answer is one object with `version` 1, `kind`, `count` (the number of results) and the
+//! results, at most `limit` of them ([`LIMIT_DEFAULT`], at most [`LIMIT_MAX`]); or `version`,
+//! `error` and `octet`, its position in the line. The connection stays open after either. One that
+//! sends a line of more than [`LINE_OCTETS_MAX`] octets is answered and closed; one that does not
+//! read its answers is cut, as displays are.
 
 mod answer;
 mod area;
@@ -38,7 +38,7 @@ use super::Situation;
 
 /// Longest line, without its end.
 pub const LINE_OCTETS_MAX: usize = 512;
-/// What is listed of what was found, unless `limit` says otherwise.
+/// Number of listed results when `limit` is absent.
 pub const LIMIT_DEFAULT: usize = 100;
 /// The highest `limit`.
 pub const LIMIT_MAX: usize = 1000;

@@ -3,16 +3,16 @@
 use super::area::{Area, Shape};
 use super::{LIMIT_DEFAULT, LIMIT_MAX, LINE_OCTETS_MAX};
 
-/// A question, and how much of what is found is listed.
+/// A query, and the number of results that are listed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
-    /// What is asked.
+    /// Kind of the query, with its arguments.
     pub kind: Kind,
     /// In `[1, LIMIT_MAX]`.
     pub limit: usize,
 }
 
-/// What is asked.
+/// Kind of a query, with its arguments.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// Plan and track of one flight.
@@ -27,23 +27,23 @@ pub enum Kind {
     Load(Area, Span),
 }
 
-/// Which flight.
+/// Name of a flight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Name {
     /// At most eight of A-Z and 0-9.
     Callsign(String),
-    /// 24 bits.
+    /// 24-bit address.
     Address(u32),
 }
 
-/// Which flights of which aerodromes; one of the two is there.
+/// List of an aerodrome's flights; at least one of `from` and `to` is present.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct List {
     /// Departure aerodrome.
     pub from: Option<String>,
     /// Destination aerodrome.
     pub to: Option<String>,
-    /// When they depart, or arrive where no departure aerodrome is asked for.
+    /// Time of departure, or of arrival when `from` is absent.
     pub between: Option<Span>,
 }
 
@@ -56,25 +56,25 @@ pub struct Span {
     pub to_minute: u16,
 }
 
-/// Why a line is no question.
+/// Reasons why a line is not a query.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
     /// Another word was expected.
     #[error("octet {octet}: expected {expected}, not {text:?}")]
     Unexpected {
-        /// Where the word begins, from 0.
+        /// Begin of the word, from 0.
         octet: usize,
         /// The word, or its beginning.
         text: String,
-        /// What would be understood.
+        /// Accepted words.
         expected: &'static str,
     },
     /// The line ends too early.
     #[error("octet {octet}: the line ends, expected {expected}")]
     Ends {
-        /// Its length.
+        /// Length of the line.
         octet: usize,
-        /// What would be understood.
+        /// Accepted words.
         expected: &'static str,
     },
     /// The line is too long.
@@ -89,7 +89,7 @@ pub enum QueryError {
 }
 
 impl QueryError {
-    /// Where in the line it is, from 0.
+    /// Position in the line, from 0.
     #[must_use]
     pub fn octet(&self) -> usize {
         match self {

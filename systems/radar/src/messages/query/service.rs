@@ -8,7 +8,7 @@ use mio::{Interest, Registry, Token};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::SocketAddr;
 
-/// What became of clients and their questions. All counts since the start.
+/// Counts of clients and their queries. All counts since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct QueryCounts {
     /// Clients that connected.
@@ -21,7 +21,7 @@ pub struct QueryCounts {
     pub cut_long_line: u64,
     /// Connections refused because there were too many, or that failed while being accepted.
     pub refused_clients: u64,
-    /// Questions answered.
+    /// Queries answered.
     pub answered: u64,
     /// Lines that were no question.
     pub refused_lines: u64,
@@ -43,22 +43,22 @@ pub struct QueryService {
 #[derive(Debug)]
 struct Client {
     stream: TcpStream,
-    /// What was read and not yet answered: whole lines and the beginning of one.
+    /// Octets read and not yet answered: whole lines and the beginning of one.
     input: Vec<u8>,
-    /// Answers, of which `written` octets are on their way.
+    /// Answers, of which `written` octets are sent.
     output: Vec<u8>,
     written: usize,
     /// The socket may hold more: its event comes once.
     readable: bool,
-    /// It sends no more.
+    /// The client sends no more.
     ended: bool,
     /// `input` holds whole lines that were not this turn's.
     unanswered: bool,
-    /// Nothing more is answered; closed as soon as `output` is written.
+    /// No more queries are answered; closed as soon as `output` is written.
     closing: bool,
 }
 
-/// What questions are answered from.
+/// Data that queries are answered from.
 struct Room<'a> {
     desk: &'a Desk,
     book: &'a PlanBook,
@@ -86,7 +86,7 @@ impl QueryService {
     /// for whom more than `queue_octets_max` octets of answers wait is cut.
     ///
     /// # Errors
-    /// When the address cannot be listened on.
+    /// When the address cannot be bound.
     pub fn bind(
         address: SocketAddr,
         registry: &Registry,
@@ -124,7 +124,8 @@ impl QueryService {
         }
     }
 
-    /// Reads, answers and writes as far as it goes; says whether anything is left to do at once.
+    /// Reads, answers and writes as far as the sockets allow. Returns whether work is left for an
+    /// immediate next call.
     pub fn turn(
         &mut self,
         registry: &Registry,
@@ -250,7 +251,7 @@ impl Client {
             let rest = &self.input[taken..];
             let (line, next) = match rest.iter().position(|octet| *octet == b'\n') {
                 Some(end) => (&rest[..end], end + 1),
-                // The last line of one that sends no more may lack its end.
+                // The last line of a client that sends no more may lack its end.
                 None if self.ended || rest.len() > LINE_OCTETS_MAX => (rest, rest.len()),
                 None => break,
             };

@@ -1,4 +1,4 @@
-//! What is followed of one radar: its antenna by the service messages, its plots beside that.
+//! Observation of one radar: its antenna by the service messages, and its plots against it.
 
 use super::tally::{Median, PLOTS_MIN, Spread, Tally};
 use super::traits::{Irregularity, RadarReport, TRAITS, Trait};
@@ -17,7 +17,7 @@ const DELAY_STEPS: usize = 3_000;
 /// Antenna periods that can be, s.
 pub(super) const PERIODS_S: std::ops::RangeInclusive<f64> = 0.5..=60.0;
 
-/// Where the antenna was, by a sector or north message.
+/// Passage of the antenna, by a sector or north message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crossing {
     pub(super) stamp_s: f64,
@@ -25,7 +25,7 @@ pub(super) struct Crossing {
     pub(super) azimuth_deg: f64,
 }
 
-/// What is followed of one radar.
+/// State of the observation of one radar.
 #[derive(Debug)]
 pub(super) struct Followed {
     pub(super) source: DataSource,
@@ -201,17 +201,18 @@ impl Followed {
         self.delay.mean
     }
 
-    /// How much of `what` there was by `tally`, this radar's; `None` where nothing can be said yet.
+    /// Value of `what` by `tally`, which is this radar's; `None` where there are too few data.
     fn value(&self, what: Trait, tally: &Tally) -> Option<f64> {
         match what {
-            // Of its whole life, so that whoever was silent for a whole window is known too.
+            // Over its whole life, because a radar that was silent for a whole window has to be
+            // found too.
             Trait::Silence if self.all.plots < PLOTS_MIN => None,
             Trait::Silence => self.period_s.map(|period_s| tally.silence_s / period_s),
             _ => tally.share(what),
         }
     }
 
-    /// How much of `what` there was in the present window.
+    /// Value of `what` in the present window.
     pub(super) fn in_window(&self, what: Trait) -> Option<f64> {
         self.value(what, &self.window)
     }

@@ -1,6 +1,6 @@
-//! Whether a radar's data are regular, and what is not: only the tracker sees plots by radar.
+//! Detection of irregular data by radar: only the tracker sees plots by radar.
 //!
-//! Everything here is measured on what arrives, by stamps and arrivals, and needs no truth:
+//! All values are computed from stamps and arrival times, and need no truth:
 //!
 //! * **late**: a plot whose antenna position goes with its stamp, but that comes after sector
 //!   messages which are later than it;
@@ -13,10 +13,10 @@
 //! * **unknown**: plots that belong to no track and begin one, as clutter does;
 //! * **silence**: the longest time without any message, in turns.
 //!
-//! A radar is irregular in one of these when it is over a limit ([`Trait::limit`]) *and* over
-//! three times the median of the other radars: what all have in common is the network's or the
-//! traffic's, not the radar's. Judged in windows of [`WINDOW_S`], so that what begins after a day
-//! is not lost in it.
+//! A radar is irregular in one of these when it is over a limit ([`Trait::limit`]) *and* over three
+//! times the median of the other radars: a deviation common to all is due to the network or the
+//! traffic, not to the radar. Values are judged in windows of [`WINDOW_S`]: an irregularity that
+//! begins after a day must not disappear in the mean.
 
 mod followed;
 mod tally;
@@ -34,7 +34,7 @@ use tally::{TURNS_MIN, Tally};
 
 /// Length of the windows that are judged, s of arrival.
 pub const WINDOW_S: f64 = 300.0;
-/// How often a window is judged, s of arrival.
+/// Interval between two judgements of a window, s of arrival.
 const JUDGE_S: f64 = 10.0;
 /// Irregular is who has this many times what the others have.
 const TIMES_OTHERS: f64 = 3.0;
@@ -103,8 +103,8 @@ impl Regularity {
         radar.crossed(Crossing { stamp_s, arrival_s, azimuth_deg });
     }
 
-    /// Compares the radars with each other, now and then; call about once a second. `found` gets
-    /// each radar and what is newly irregular about it.
+    /// Compares the radars with each other from time to time; call about once a second. `found`
+    /// gets each radar and its new irregularity.
     pub fn tick(&mut self, utc_ns: i64, found: impl FnMut(DataSource, &Irregularity)) {
         let now_s = seconds(utc_ns);
         let begin_s = *self.window_s.get_or_insert(now_s);
@@ -149,7 +149,7 @@ impl Regularity {
         }
     }
 
-    /// What every radar was like, by SAC and SIC.
+    /// Report on every radar, by SAC and SIC.
     pub fn reports(&self) -> Vec<RadarReport> {
         let mut reports: Vec<RadarReport> =
             self.radars.iter().flatten().map(Followed::report).collect();

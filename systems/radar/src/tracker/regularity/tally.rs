@@ -7,7 +7,7 @@ use super::traits::Trait;
 pub(super) const TURNS_MIN: u64 = 5;
 /// Nor before so many plots.
 pub(super) const PLOTS_MIN: u64 = 30;
-/// One or two of anything are chance.
+/// Least number of events: one or two can be chance.
 const EVENTS_MIN: u64 = 3;
 
 /// Mean and standard deviation as values come (Welford 1962).
@@ -63,7 +63,7 @@ pub(super) struct Tally {
     /// Sector messages that should have come, and those that did not.
     pub(super) sectors: u64,
     pub(super) missing: u64,
-    /// Sector messages that followed another, and those that came together with it.
+    /// Sector messages that followed another, and those that arrived together with it.
     pub(super) steps: u64,
     pub(super) together: u64,
     pub(super) turns: Spread,
@@ -78,7 +78,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// How much of `what` there is; `None` where nothing can be said yet, or it is no share.
+    /// Share of `what`; `None` where there are too few data, or `what` is no share.
     pub(super) fn share(&self, what: Trait) -> Option<f64> {
         let share = |events: u64, all: u64| {
             let events = if events < EVENTS_MIN { 0 } else { events };

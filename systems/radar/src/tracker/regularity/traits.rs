@@ -1,8 +1,8 @@
-//! What can be irregular about a radar, how much is too much, and how it is told.
+//! Irregularities of a radar, their limits, and their texts.
 
 use std::collections::BTreeMap;
 
-/// What can be irregular.
+/// Kind of irregularity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Trait {
@@ -37,8 +37,8 @@ pub const TRAITS: [Trait; 8] = [
 ];
 
 impl Trait {
-    /// What a regular radar stays below: a maintained radar with a line of its own has next to
-    /// nothing of the first six; a tenth of new plots is heavy clutter.
+    /// Value that a regular radar stays below: a maintained radar with a line of its own has next
+    /// to nothing of the first six; a tenth of new plots is heavy clutter.
     pub fn limit(self) -> f64 {
         match self {
             Self::Bursts => 0.05,
@@ -86,22 +86,22 @@ impl Trait {
     }
 }
 
-/// Something about a radar that is not as it is with the others.
+/// An irregularity of a radar, compared with the other radars.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Irregularity {
-    /// What.
+    /// Kind of the irregularity.
     pub what: Trait,
-    /// How much, in the latest window in which it was.
+    /// Value in the latest irregular window.
     pub value: f64,
     /// The median of the other radars then; `None` where there was no other.
     pub others: Option<f64>,
-    /// What a regular radar stays below.
+    /// Value that a regular radar stays below.
     pub limit: f64,
-    /// When it was first found, seconds since the UTC epoch, of arrival.
+    /// Time when it was first found, seconds since the UTC epoch, of arrival.
     pub since_utc_s: f64,
 }
 
-/// What one radar was like since the start.
+/// Statistics of one radar since the start.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RadarReport {
     /// System area code.
@@ -118,12 +118,12 @@ pub struct RadarReport {
     pub turn_s: f64,
     /// From a plot's stamp to its arrival, s: mean.
     pub delay_s: f64,
-    /// Its standard deviation.
+    /// Standard deviation of the delay.
     pub delay_sd_s: f64,
     /// The delay that 99 % do not exceed, in steps of 0.01 s; within ±15 s of the first.
     pub delay_p99_s: f64,
     /// Every trait, since the start; `None` where there was nothing to judge.
     pub traits: BTreeMap<Trait, f64>,
-    /// What is irregular.
+    /// Irregularities of the radar.
     pub irregular: Vec<Irregularity>,
 }
