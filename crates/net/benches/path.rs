@@ -1,4 +1,4 @@
-//! Predicted response times beside measured ones, on a network of namespaces.
+//! Benchmark of predicted response times against measured ones, on a network of namespaces.
 //!
 //! Two gateways are measured one by one, each by two probes around it; then the round trip through
 //! either, through both, through three and through four of them is predicted and measured: idle,
@@ -168,7 +168,7 @@ fn serve(host: &Namespace, address: Ipv4Addr) -> SocketAddr {
     served
 }
 
-/// How good predictions are.
+/// Quality of predictions.
 #[derive(Default)]
 struct Score {
     /// Largest errors of median and 90th percentile, as shares.
@@ -205,7 +205,7 @@ impl Score {
     }
 }
 
-/// Predicts every path from what is `known` of single gateways, beside the `truth`.
+/// Predicts every path from the measured elements in `known`, and compares with the `truth`.
 fn compare(
     known: &Samples,
     truth: &Samples,

@@ -1,4 +1,4 @@
-//! Our round trips beside those of others, on loopback: the same machine, octets and pace.
+//! Benchmark of our round trips beside those of others, on loopback: same machine, octets and pace.
 //!
 //! In turns of a hundred, so that whatever else the machine does meets all: our client of our echo
 //! over UDP and TCP, a client in Python of the same echo, our ICMP echo and `ping`. The server is a
@@ -61,7 +61,7 @@ fn main() {
     server.wait().unwrap();
 }
 
-/// The server: says its port, and echoes until its input ends.
+/// Body of the server: prints its port, and echoes until its input ends.
 fn serve() {
     let (udp, tcp) = loop {
         let udp = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
@@ -86,7 +86,7 @@ fn serve() {
     std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
 }
 
-/// One way of measuring, and what it measured.
+/// A method of measuring and its results.
 struct Way {
     name: &'static str,
     measure: Box<dyn Fn() -> Result<Vec<u64>, String>>,
@@ -161,7 +161,7 @@ fn python(port: u16) -> Result<Vec<u64>, String> {
     lines.iter().map(|line| line.parse().map_err(|_| format!("{line:?} is no time"))).collect()
 }
 
-/// Its own figures, of which it prints microseconds.
+/// The figures that `ping` prints, which are in microseconds.
 fn ping(flags: &[&str]) -> Result<Vec<u64>, String> {
     let mut command = Command::new("ping");
     let (octets, count) = (OCTETS.to_string(), (TURN + 1).to_string());

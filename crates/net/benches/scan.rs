@@ -1,4 +1,4 @@
-//! How long a scan of 300 and of 1000 hosts takes and costs, beside net-snmp's own client.
+//! Benchmark of the time and cost of a scan of 300 and of 1000 hosts, beside net-snmp's own client.
 //!
 //! The hosts are loopback addresses at which real `snmpd`s answer, up to 100 addresses each, by
 //! versions 2c and 3; and, so that 1000 hosts do not measure snmpd alone on a small machine, a
@@ -22,7 +22,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const PORT: u16 = 16_161;
-/// net-snmp listens at 126 addresses at most, and says nothing of the others.
+/// Addresses per daemon: net-snmp listens at 126 at most, and ignores further ones silently.
 const PER_DAEMON: usize = 100;
 const USER: &str = "createUser bench SHA long-password AES other-password\nrouser bench priv\n\
     rocommunity public";
@@ -73,7 +73,7 @@ fn main() {
     }
 }
 
-/// How much is measured, and how it is said.
+/// Extent of the measurement, and form of the output.
 #[derive(Clone, Copy)]
 struct Extent {
     scans: u32,
@@ -155,7 +155,7 @@ fn client(count: usize, extent: Extent) {
     );
 }
 
-/// Some snmpds.
+/// The running snmpds and their folders.
 struct Daemons(Vec<(peers::Running, tempfile::TempDir)>);
 
 impl Daemons {

@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 /// Most cells of time that are kept for each host.
 pub const CELLS_MAX: u64 = 2048;
 
-/// Observations from which the scans' own interval is told.
+/// Number of observations from which the interval of scans is estimated.
 const LOOKED_AT: usize = 2048;
 
-/// Most hosts that are told apart; rows of more are counted and left out.
+/// Most hosts that are told apart; rows of further hosts are counted and left out.
 pub const HOSTS_MAX: usize = 20_000;
 
 /// Scans of a network over some time.
@@ -30,27 +30,27 @@ pub struct Activity {
     left_out: u64,
 }
 
-/// What is known of one host beyond what it counted.
+/// State of one host beyond its counters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Host {
-    /// When it was last asked with success: UTC, nanoseconds since 1970.
+    /// Time of the last successful query: UTC, nanoseconds since 1970.
     pub answered_ns: Option<i64>,
-    /// Since when it has not told anything; `None` where it did when it was asked last.
+    /// Time since which it has not answered; `None` where it answered the last query.
     pub silent_since_ns: Option<i64>,
-    /// How often it did not, over all the time.
+    /// Number of queries without an answer, over all the time.
     pub silent_count: u64,
-    /// Why its last answer was not understood; `None` where none came, or all were.
+    /// Reason why its last answer was invalid; `None` where there was none, or all were valid.
     pub why: Option<String>,
-    /// When it failed last.
+    /// Time of the last failure.
     failed_ns: Option<i64>,
-    /// What was measured, by cell.
+    /// Measured nanoseconds, by cell.
     cells: BTreeMap<i64, u64>,
 }
 
 /// The division of time into cells.
 #[derive(Clone, Debug)]
 enum Cells {
-    /// Not made yet: host, middle and length of the interval, what was measured.
+    /// Cells are not made yet: host, middle and length of the interval, measured value.
     Waiting(Vec<(String, i64, u64, u64)>),
     /// Cell 0 begins at `start_ns`; those in use are from `first` to `last`.
     Made { start_ns: i64, width_ns: u64, first: i64, last: i64 },
@@ -121,7 +121,7 @@ impl Activity {
         }
     }
 
-    /// Divides time, so that the first scan lies in the middle of a cell.
+    /// Divides time into cells: the first scan lies in the middle of one.
     fn make_cells(&mut self) {
         let Cells::Waiting(waiting) = &mut self.cells else { return };
         let waiting = std::mem::take(waiting);
@@ -165,8 +165,8 @@ impl Activity {
         self.hosts.iter().map(|(name, host)| (name.as_str(), host))
     }
 
-    /// Activity over time, from the first interval with something in it to the last. Where no
-    /// interval was asked for, scans are put together so that there are at most `intervals_max`.
+    /// Activity over time, from the first interval with data to the last. Where no interval was
+    /// given, scans are merged into at most `intervals_max` intervals.
     #[must_use]
     pub fn picture(&mut self, intervals_max: usize) -> Picture {
         self.make_cells();

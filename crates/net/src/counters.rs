@@ -3,30 +3,30 @@
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
-/// What one interface, or a host's interfaces together, did.
+/// Counters of one interface, or of a host's interfaces together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
-    /// Packets that came in.
+    /// Packets received.
     pub in_packets: u64,
     /// Packets that went out.
     pub out_packets: u64,
-    /// Octets that came in.
+    /// Octets received.
     pub in_bytes: u64,
     /// Octets that went out.
     pub out_bytes: u64,
-    /// Packets that came in broken.
+    /// Packets received with errors.
     pub in_errors: u64,
     /// Packets that could not go out because of errors.
     pub out_errors: u64,
-    /// Packets that came in right and were thrown away.
+    /// Valid packets that were received and discarded.
     pub in_drops: u64,
     /// Packets that were to go out and were thrown away.
     pub out_drops: u64,
 }
 
-/// How many values [`Counters`] has.
+/// Number of values in [`Counters`].
 const VALUES: usize = 8;
-/// Which of them are octets.
+/// Indices of the octet counters.
 const OCTETS: [usize; 2] = [2, 3];
 
 impl Counters {
@@ -70,18 +70,18 @@ impl Counters {
         }
     }
 
-    /// How far the counters went from `earlier` to these.
+    /// Difference between `earlier` and these counters.
     ///
-    /// A 32-bit counter that is lower than before has wrapped once, where less than half its range
-    /// would have been counted so; a 64-bit one never wraps in practice. Otherwise octets that are
-    /// fewer than before mean that the interface began to count again: then what it shows now is
-    /// what is known to have happened since ([`Advance::Restarted`]). Of another counter that is
-    /// lower while octets went on (net-snmp works packets out, and may be wrong) nothing is known.
+    /// A 32-bit counter that is lower than before has wrapped once, if the count by that is less
+    /// than half its range; a 64-bit one never wraps in practice. Otherwise a lower octet counter
+    /// means that the interface restarted its counters: then the present values are the least that
+    /// has happened since ([`Advance::Restarted`]). If another counter is lower while octets
+    /// increased (net-snmp computes packets, and may be wrong), its difference is unknown.
     ///
-    /// A host that says it started anew (`started_anew`) most often means only the program that
-    /// answers: net-snmp's counters are the kernel's, and go on. Where no counter is lower than
-    /// before they are taken to have gone on. (If they began anew and are beyond the earlier ones
-    /// already, more happened than is counted.) Such a host's counters are not taken to wrap.
+    /// A host that reports a restart (`started_anew`) most often means only the answering program:
+    /// net-snmp's counters are the kernel's, and continue. Where no counter is lower than before
+    /// they are taken to have continued. (If they restarted and are beyond the earlier ones
+    /// already, too little is counted.) Such a host's counters are not taken to wrap.
     #[must_use]
     pub fn since(&self, earlier: &Self, widths: Widths, started_anew: bool) -> Advance {
         let (now, before) = (self.values(), earlier.values());
@@ -118,17 +118,17 @@ impl AddAssign for Counters {
     }
 }
 
-/// How far counters went between two readings.
+/// Difference between two readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advance {
-    /// So far.
+    /// Counted difference.
     Counted(Counters),
     /// Counters went back: the interface began to count anew meanwhile, and counted at least so
     /// far. What was before that and after the earlier reading is not known.
     Restarted(Counters),
 }
 
-/// How wide a host's counters are.
+/// Width of a host's counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Widths {
     /// All have 64 bits, as those of Linux.
@@ -140,7 +140,7 @@ pub enum Widths {
 }
 
 impl Widths {
-    /// How far a counter went that is lower than before, where it can only have wrapped.
+    /// Difference of a counter that is lower than before, where it can only have wrapped.
     fn wrapped(self, index: usize, now: u64, before: u64) -> Option<u64> {
         const RANGE: u64 = 1 << 32;
         const TRAFFIC: usize = 4;

@@ -1,9 +1,10 @@
-//! Load and response time of a whole network: who loads it, and how long any path takes.
+//! Load and response time of a whole network: the load by host, and the response time of any path.
 //!
-//! [`counters`] are what hosts count; [`table`] makes the three tables of activity from them;
+//! [`counters`] are the counters of hosts; [`table`] makes the three tables of activity from them;
 //! [`probe`] measures round trips, and [`answer`] is the server that replies; [`path`] predicts
-//! those between any two hosts from what the elements between them are like. [`matrix`] measures
-//! all pairs of hosts, and [`verdict`] says what limits a path, from what [`survey`] measures.
+//! round trips between any two hosts from the properties of the elements between them. [`matrix`]
+//! measures all pairs of hosts, and [`verdict`] finds the limit of a path, from the measurements of
+//! [`survey`].
 //!
 //! Source: J. Navratil, *Time and Load Measuring in the SPS/LEP Control System*, CERN 1990.
 

@@ -1,8 +1,8 @@
 //! Round trips between all pairs of hosts, each measured by the hosts themselves.
 //!
-//! Whoever asks tells each host which other one to probe ([`crate::answer`]). A host takes part in
-//! one pair at a time, so that pairs do not disturb each other at their ends, and some pairs are
-//! measured at the same time, so that many hosts take seconds.
+//! A client requests from each host to probe another one ([`crate::answer`]). A host takes part in
+//! one pair at a time: pairs must not disturb each other at their ends. Some pairs are measured at
+//! the same time, so that many hosts take seconds.
 
 use crate::answer::ask::{Measured, Probe};
 use crate::answer::{Caller, Token};
@@ -20,9 +20,9 @@ pub const HOSTS_MAX: usize = 1000;
 /// A host that runs an answerer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
-    /// What it is called.
+    /// Name of the host.
     pub name: String,
-    /// Where it answers, for everybody.
+    /// Address of its server, as all hosts reach it.
     pub peer: Peer,
 }
 
@@ -30,9 +30,9 @@ pub struct Host {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {why}")]
 pub struct HostsError {
-    /// Its number, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// Fault of the line.
     pub why: String,
 }
 
@@ -62,10 +62,10 @@ pub fn hosts(text: &str) -> Result<Vec<Host>, HostsError> {
     Ok(hosts)
 }
 
-/// What is asked of each pair.
+/// Options for measuring each pair.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What all hosts know.
+    /// Token of all hosts.
     pub token: Option<Token>,
     /// Size of a request, in octets.
     pub octets: usize,
@@ -79,17 +79,17 @@ pub struct Options {
     pub at_once: usize,
 }
 
-/// What is known of one pair.
+/// Result of one pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cell {
-    /// It was measured.
+    /// The pair was measured.
     Measured(Measured),
-    /// It was not, and why.
+    /// The pair could not be measured, with the reason.
     Failed(String),
 }
 
 impl Cell {
-    /// Its round trips, where it was measured.
+    /// Round trips of the pair, where it was measured.
     #[must_use]
     pub fn series(&self) -> Option<Series> {
         match self {
@@ -99,11 +99,12 @@ impl Cell {
     }
 }
 
-/// Which pairs are measured one after the other: within a round no host is in two pairs, and all
-/// rounds together have each ordered pair once.
+/// Order of the pairs: within a round no host is in two pairs, and all rounds together have each
+/// ordered pair once.
 #[must_use]
 pub fn rounds(hosts: usize) -> Vec<Vec<(usize, usize)>> {
-    // One host stays, the others go around it. An odd one more is nobody: its partner rests.
+    // One host stays, the others rotate. With an odd number a dummy host is added: its partner
+    // rests.
     let even = hosts + hosts % 2;
     let mut all = Vec::new();
     for round in 0..even.saturating_sub(1) {
@@ -119,8 +120,9 @@ pub fn rounds(hosts: usize) -> Vec<Vec<(usize, usize)>> {
     all
 }
 
-/// Measures all pairs, each host with itself first: one that cannot do that is in no pair, and its
-/// cells are not told. `cell` is told each as it is done. Ends early when `stop` is set.
+/// Measures all pairs, each host with itself first: a host that fails that is in no pair, and its
+/// cells are not reported. `cell` is called for each cell as it is done. Ends early when `stop` is
+/// set.
 pub fn measure(
     hosts: &[Host],
     options: &Options,

@@ -1,5 +1,5 @@
-//! What the document tells of its network, ours beside it: response times between hosts, reference
-//! values of types of machines, delays of gateways, the first request's activation.
+//! Figures of the document on its network, with ours beside: response times between hosts,
+//! reference values of types of machines, delays of gateways, the first request's activation.
 //!
 //! Its load (Tables 1 and 2) is made by [`crate::activity`] and [`crate::table`]. Values are the
 //! shortest of many, as there: "best case from many measurements".
@@ -10,9 +10,9 @@ use chronoscope_statistics::{Histogram, Quantile};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Most pairs of hosts that are told apart; round trips of more are counted and left out.
+/// Most pairs of hosts that are told apart; round trips of further pairs are counted and left out.
 pub const PAIRS_MAX: usize = 2048;
-/// Size for which an element's delay is told where it was not measured, in octets.
+/// Size at which an element's delay is given where it was not measured, in octets.
 const OCTETS: u32 = 64;
 
 /// The document's figures.
@@ -23,11 +23,11 @@ pub struct Published {
     pub table1: Distribution,
     /// Activity over time.
     pub table2: Activity,
-    /// Response times.
+    /// Response times between hosts.
     pub table3: Vec<Response>,
     /// Round trips with both ends on one machine.
     pub host_types: Vec<HostType>,
-    /// What its text says.
+    /// Figures in the document's text.
     pub text: Text,
 }
 
@@ -35,23 +35,23 @@ pub struct Published {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Distribution {
-    /// How long was measured, in seconds.
+    /// Measured time, in seconds.
     pub interval_s: f64,
     /// Hosts from this share on.
     pub threshold_percent: f64,
-    /// The hosts.
+    /// Load of the hosts.
     pub hosts: Vec<Load>,
 }
 
-/// One host's load.
+/// Load of one host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Load {
-    /// Its name.
+    /// Name of the host.
     pub host: String,
-    /// Packets that came in.
+    /// Packets received.
     pub in_packets: u64,
-    /// Their share of all that came in, in percent.
+    /// Share of all received packets, in percent.
     pub in_percent: f64,
     /// Packets that went out.
     pub out_packets: u64,
@@ -67,17 +67,17 @@ pub struct Activity {
     pub interval_s: f64,
     /// Below it is a dot.
     pub threshold_percent: f64,
-    /// The hosts.
+    /// Activity of the hosts.
     pub hosts: Vec<Shares>,
 }
 
-/// One host's activity.
+/// Activity of one host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shares {
-    /// Its name.
+    /// Name of the host.
     pub host: String,
-    /// Its share in each scan, in percent; 0 below the threshold.
+    /// Share in each scan, in percent; 0 below the threshold.
     pub percent: Vec<f64>,
 }
 
@@ -85,11 +85,11 @@ pub struct Shares {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Response {
-    /// Who asked.
+    /// Host that asks.
     pub from: String,
     /// Ring of the host that answered.
     pub ring: String,
-    /// That host.
+    /// Host that replies.
     pub to: String,
     /// The shortest, in milliseconds.
     pub best_ms: f64,
@@ -99,13 +99,13 @@ pub struct Response {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostType {
-    /// Its name.
+    /// Name of the element.
     pub name: String,
     /// From and to, in milliseconds.
     pub ms: [f64; 2],
 }
 
-/// What the text says.
+/// Figures in the document's text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Text {
@@ -117,7 +117,7 @@ pub struct Text {
     pub activation_ms: [f64; 2],
     /// Step of the clock, in milliseconds.
     pub timer_ms: f64,
-    /// Where the bottleneck was.
+    /// Location of the bottleneck.
     pub bottleneck: String,
 }
 
@@ -149,11 +149,11 @@ struct Pair {
 /// Round trips of a pair, in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measured {
-    /// Who asked.
+    /// Host that asks.
     pub from: String,
-    /// Who answered.
+    /// Host that replies.
     pub to: String,
-    /// What carried it.
+    /// Kind of the probe.
     pub by: String,
     /// Steady round trips.
     pub count: u64,
@@ -168,7 +168,7 @@ pub struct Measured {
 }
 
 impl RoundTrips {
-    /// Adds one.
+    /// Adds one round trip.
     pub fn add(&mut self, row: &RoundTrip) {
         let key = (row.from.clone(), row.to.clone(), row.by.clone());
         if !self.pairs.contains_key(&key) && self.pairs.len() >= PAIRS_MAX {
@@ -215,9 +215,9 @@ impl RoundTrips {
 /// Bulk transfers from one host to another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Speed {
-    /// Who sent.
+    /// Sending host.
     pub from: String,
-    /// Who received.
+    /// Receiving host.
     pub to: String,
     /// Transfers that went to their end.
     pub count: u64,
@@ -250,15 +250,15 @@ pub fn add_transfer(speeds: &mut Vec<Speed>, row: &Transfer) -> bool {
 /// A type of host, bridge or gateway.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reference {
-    /// Its name.
+    /// Name of the element.
     pub name: String,
-    /// What it is.
+    /// Kind of the element.
     pub kind: Kind,
-    /// It was measured, and not entered.
+    /// Whether it was measured, not entered.
     pub measured: bool,
     /// Size of request and reply, in octets: the smallest that was measured.
     pub octets: u32,
-    /// What it adds to the shortest round trip, in nanoseconds; of a host, that round trip.
+    /// Part in the shortest round trip, in nanoseconds; for a host, that round trip.
     pub best_ns: f64,
 }
 

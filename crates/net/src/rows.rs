@@ -1,4 +1,4 @@
-//! What was measured, as transactions: how it gets into a store and out of it.
+//! Rows: measurements as transactions, written to a store and read from it.
 //!
 //! ```
 //! use chronoscope_net::rows::RoundTrip;
@@ -63,36 +63,36 @@ const COUNTERS: [&str; 8] = ["in_p", "out_p", "in_b", "out_b", "in_e", "out_e", 
 const P50_BAND: [&str; 2] = ["p50_low", "p50_high"];
 const P90_BAND: [&str; 2] = ["p90_low", "p90_high"];
 
-/// What one scan learned of one host.
+/// Result of one scan of one host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScanRow {
     /// The host, as who scans calls it.
     pub host: String,
-    /// What was asked: `snmp`, `exporter`, `agent`; at most [`BY_MAX`] octets are kept.
+    /// Kind of the query: `snmp`, `exporter`, `agent`; at most [`BY_MAX`] octets are kept.
     pub by: String,
-    /// When it was asked: UTC, nanoseconds since 1970.
+    /// Time of the query: UTC, nanoseconds since 1970.
     pub start_ns: i64,
-    /// Until it had answered, or was no longer waited for, in nanoseconds.
+    /// Time until it had answered, or was given up, in nanoseconds.
     pub elapsed_ns: u64,
-    /// What it said.
+    /// Outcome of the query.
     pub outcome: Outcome,
 }
 
-/// What a host said in a scan.
+/// Outcome of a host's query in a scan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// How far its counters went since the scan before.
+    /// The counters' difference since the scan before.
     Counted {
         /// Time between the two readings, in nanoseconds.
         interval_ns: u64,
-        /// How far they went; with `restarted` at least so far.
+        /// Difference of the counters; with `restarted` a lower bound.
         advance: Counters,
-        /// It began to count anew meanwhile.
+        /// Whether the host restarted its counters meanwhile.
         restarted: bool,
     },
     /// Counters, and none from before to compare them with.
     First,
-    /// Nothing in time.
+    /// No answer in time.
     NoAnswer,
     /// Something that tells no counters, and why; at most [`WHY_MAX`] octets of that are kept.
     NotUnderstood(String),
@@ -105,21 +105,21 @@ pub struct RoundTrip {
     pub from: String,
     /// The host that answered.
     pub to: String,
-    /// What carried it: `udp`, `tcp`, `connect`, `http`, `dns`, `snmp`, `icmp`, `exec`; at most
+    /// Kind of the probe: `udp`, `tcp`, `connect`, `http`, `dns`, `snmp`, `icmp`, `exec`; at most
     /// [`BY_MAX`] octets are kept.
     pub by: String,
-    /// It was the first one, and may have had to activate what answers.
+    /// Whether it was the first one, which may have had to activate the server.
     pub first: bool,
     /// Size of the request, in octets of payload.
     pub octets: u64,
-    /// When it was sent: UTC, nanoseconds since 1970.
+    /// Time of sending: UTC, nanoseconds since 1970.
     pub start_ns: i64,
-    /// How long it took, in nanoseconds; `None` where no answer came.
+    /// Duration, in nanoseconds; `None` where no answer came.
     pub took_ns: Option<u64>,
 }
 
-/// How long a round trip is predicted to take: what [`RoundTrip`]s of the same hosts and size are
-/// held against.
+/// Predicted duration of a round trip, with which [`RoundTrip`]s of the same hosts and size are
+/// compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prediction {
     /// The host that asks.
@@ -128,15 +128,15 @@ pub struct Prediction {
     pub to: String,
     /// Size of the request, in octets of payload.
     pub octets: u64,
-    /// When it was predicted: UTC, nanoseconds since 1970.
+    /// Time of the prediction: UTC, nanoseconds since 1970.
     pub start_ns: i64,
     /// Median, in nanoseconds.
     pub p50_ns: u64,
-    /// Where that is with 95 % confidence.
+    /// Band of the median with 95 % confidence.
     pub p50_band_ns: [u64; 2],
     /// 90th percentile, in nanoseconds.
     pub p90_ns: u64,
-    /// Where that is with 95 % confidence.
+    /// Band of the 90th percentile with 95 % confidence.
     pub p90_band_ns: [u64; 2],
 }
 
@@ -147,13 +147,13 @@ pub struct Transfer {
     pub from: String,
     /// The host that received.
     pub to: String,
-    /// What was received, in octets of payload.
+    /// Octets of payload received.
     pub octets: u64,
-    /// When it began: UTC, nanoseconds since 1970.
+    /// Begin of the transfer: UTC, nanoseconds since 1970.
     pub start_ns: i64,
-    /// How long it took, in nanoseconds.
+    /// Duration, in nanoseconds.
     pub took_ns: u64,
-    /// It went to its end, and did not break off before.
+    /// Whether it was completed, not broken off.
     pub complete: bool,
 }
 
@@ -183,13 +183,13 @@ impl ScanRow {
         row.end(status, self.start_ns, self.elapsed_ns);
     }
 
-    /// What a transaction says; `None` where it is of another class, or was not written here.
+    /// Reads a transaction; `None` where it is of another class, or was not written here.
     #[must_use]
     pub fn from_transaction(transaction: &Transaction) -> Option<Self> {
         is_of(transaction, SCAN_HOST).then(|| Self::from_excerpt(&Excerpt::of(transaction)))?
     }
 
-    /// What a transaction of its class says; `None` where it was not written here.
+    /// Reads a transaction of its class; `None` where it was not written here.
     #[must_use]
     pub fn from_excerpt(row: &Excerpt<'_>) -> Option<Self> {
         let value = |key| whole(row, key).unwrap_or(0);
@@ -214,7 +214,7 @@ impl ScanRow {
         })
     }
 
-    /// What was counted, for the tables; `None` where nothing was.
+    /// Counters of the scan, for the tables; `None` where there are none.
     #[must_use]
     pub fn observation(&self) -> Option<Observation> {
         let Outcome::Counted { interval_ns, advance, restarted } = self.outcome else {
@@ -245,13 +245,13 @@ impl RoundTrip {
         row.end(status, self.start_ns, self.took_ns.unwrap_or(0));
     }
 
-    /// What a transaction says; `None` where it is of another class, or was not written here.
+    /// Reads a transaction; `None` where it is of another class, or was not written here.
     #[must_use]
     pub fn from_transaction(transaction: &Transaction) -> Option<Self> {
         is_of(transaction, ROUND_TRIP).then(|| Self::from_excerpt(&Excerpt::of(transaction)))?
     }
 
-    /// What a transaction of its class says; `None` where it was not written here.
+    /// Reads a transaction of its class; `None` where it was not written here.
     #[must_use]
     pub fn from_excerpt(row: &Excerpt<'_>) -> Option<Self> {
         Some(Self {
@@ -267,7 +267,7 @@ impl RoundTrip {
 }
 
 impl Prediction {
-    /// What the model says of a path at a moment.
+    /// Prediction of the model for a path at a time.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // `as` keeps to the range
     pub fn of(path: (&str, &str, u32), said: &predict::Prediction, start_ns: i64) -> Self {
@@ -299,7 +299,7 @@ impl Prediction {
         row.end(Status::Good, self.start_ns, self.p50_ns);
     }
 
-    /// What a transaction of its class says; `None` where it was not written here.
+    /// Reads a transaction of its class; `None` where it was not written here.
     #[must_use]
     pub fn from_excerpt(row: &Excerpt<'_>) -> Option<Self> {
         let band = |[low, high]: [&str; 2]| Some([whole(row, low)?, whole(row, high)?]);
@@ -328,13 +328,13 @@ impl Transfer {
         row.end(status, self.start_ns, self.took_ns);
     }
 
-    /// What a transaction says; `None` where it is of another class, or was not written here.
+    /// Reads a transaction; `None` where it is of another class, or was not written here.
     #[must_use]
     pub fn from_transaction(transaction: &Transaction) -> Option<Self> {
         is_of(transaction, TRANSFER).then(|| Self::from_excerpt(&Excerpt::of(transaction)))?
     }
 
-    /// What a transaction of its class says; `None` where it was not written here.
+    /// Reads a transaction of its class; `None` where it was not written here.
     #[must_use]
     pub fn from_excerpt(row: &Excerpt<'_>) -> Option<Self> {
         Some(Self {
@@ -348,8 +348,8 @@ impl Transfer {
     }
 }
 
-/// A host's name as rows have it: one that is longer than [`NAME_MAX`] octets keeps its beginning,
-/// and ends in `~` and a hash of the whole, so that two of them stay two.
+/// Name of a host in rows: a name longer than [`NAME_MAX`] octets keeps its beginning, and ends in
+/// `~` and a hash of the whole, which keeps names distinct.
 #[must_use]
 pub fn row_name(name: &str) -> Cow<'_, str> {
     if name.len() <= NAME_MAX {
@@ -404,7 +404,7 @@ fn is_of(transaction: &Transaction, class: &str) -> bool {
     transaction.class.application == APPLICATION && transaction.class.class == class
 }
 
-/// A whole number; what is below 0, or no number, is as if it were not there.
+/// Reads a whole number; a negative or invalid one counts as absent.
 fn whole(row: &Excerpt<'_>, key: &str) -> Option<u64> {
     let value = row.number(key)?;
     // Saturates, also where it is infinite.

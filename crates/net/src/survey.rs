@@ -8,7 +8,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-/// What is measured.
+/// Options of a survey.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
     /// Sizes of the round trips, the smaller first.
@@ -36,15 +36,15 @@ impl Default for Options {
     }
 }
 
-/// Why there is nothing to judge by.
+/// Reasons why there is nothing to judge.
 #[derive(Debug, thiserror::Error)]
 pub enum SurveyError {
     /// No round trip was made.
     #[error("{server} does not reply to echo over UDP: {why}")]
     Silent {
-        /// Who was asked.
+        /// Address of the server.
         server: SocketAddr,
-        /// How.
+        /// Reason.
         why: String,
     },
     /// The server would not, or could not.
@@ -53,12 +53,12 @@ pub enum SurveyError {
     /// This host cannot reply to itself.
     #[error(transparent)]
     Answer(#[from] AnswerError),
-    /// What is wrong at this end.
+    /// Error of this host.
     #[error("this host cannot ask: {0}")]
     System(#[from] io::Error),
 }
 
-/// What was measured.
+/// Measurements of a survey.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Survey {
     /// Sizes of the round trips.
@@ -67,15 +67,15 @@ pub struct Survey {
     pub between: [Series; 2],
     /// On each host with itself, of both sizes: here, there. There only where the server does it.
     pub alone: [Option<[Series; 2]>; 2],
-    /// Connections.
+    /// Durations of making a connection.
     pub connect: Series,
     /// Bulk data to the server, and from it.
     pub bulk: [Option<Transferred>; 2],
-    /// What could not be measured, and why.
+    /// Measurements that failed, with the reason.
     pub troubles: Vec<String>,
 }
 
-/// Measures; `say` is told what is done next.
+/// Measures; `say` is called before each step.
 ///
 /// # Errors
 /// [`SurveyError`]: without round trips or bulk data between the hosts there is nothing to judge.

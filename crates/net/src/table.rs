@@ -1,4 +1,4 @@
-//! Who loads the network: three tables from what hosts counted.
+//! Load of the network by host: three tables from hosts' counters.
 //!
 //! They are those of J. Navratil, *Time and Load Measuring in the SPS/LEP Control System*, section
 //! II: (1) all hosts ([`Overview`]), (2) the most active ones ([`Overview::active`]), (3) activity
@@ -10,30 +10,30 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// What one host did in one interval.
+/// Counters of one host in one interval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
-    /// The host.
+    /// Name of the host.
     pub host: String,
-    /// When the interval began, UTC nanoseconds.
+    /// Begin of the interval, UTC nanoseconds.
     pub start_ns: i64,
-    /// How long it is, in nanoseconds.
+    /// Length of the interval, in nanoseconds.
     pub interval_ns: u64,
-    /// What was counted in it.
+    /// Difference of the counters in it.
     pub counters: Counters,
     /// The host began to count anew in it: the counters are at least so much.
     pub restarted: bool,
 }
 
-/// A measured value of which shares are made.
+/// A measured value for which shares are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
-    /// Packets that came in.
+    /// Packets received.
     InPackets,
     /// Packets that went out.
     OutPackets,
-    /// Octets that came in.
+    /// Octets received.
     InBytes,
     /// Octets that went out.
     OutBytes,
@@ -48,7 +48,7 @@ impl Measure {
     pub const COUNTED: [Self; 4] =
         [Self::InPackets, Self::OutPackets, Self::InBytes, Self::OutBytes];
 
-    /// Its value.
+    /// Value of the measure in `counters`.
     #[must_use]
     pub fn of(self, counters: &Counters) -> u64 {
         match self {
@@ -61,7 +61,7 @@ impl Measure {
         }
     }
 
-    /// Its heading.
+    /// Heading of its column.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -75,16 +75,16 @@ impl Measure {
     }
 }
 
-/// One host's line in the table of all hosts.
+/// Line of one host in the table of all hosts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Line {
-    /// The host.
+    /// Name of the host.
     pub host: String,
-    /// How long it was measured, in nanoseconds.
+    /// Measured time, in nanoseconds.
     pub measured_ns: u64,
-    /// What it counted.
+    /// Counters of the host.
     pub counters: Counters,
-    /// Its share of the total in percent, by [`Measure::COUNTED`]; `None` where the total is 0.
+    /// Share of the total in percent, by [`Measure::COUNTED`]; `None` where the total is 0.
     pub share_percent: [Option<f64>; 4],
     /// Octets in and out divided by the measured time, in octets per second.
     pub speed: f64,
@@ -97,7 +97,7 @@ pub struct Line {
 pub struct Overview {
     /// A line for each host, by name.
     pub lines: Vec<Line>,
-    /// Sums.
+    /// Sums over all hosts.
     pub total: Counters,
     /// The longest time that a host was measured, in nanoseconds.
     pub measured_ns: u64,
@@ -109,7 +109,7 @@ pub struct Overview {
     pub actual_speed: f64,
 }
 
-/// What hosts did, added up as it comes.
+/// Sums of hosts' counters, added up as they arrive.
 #[derive(Clone, Debug, Default)]
 pub struct Sums {
     hosts: BTreeMap<String, Sum>,
@@ -156,7 +156,7 @@ impl Sums {
 }
 
 impl Overview {
-    /// From what was observed; several intervals of a host are added.
+    /// Table of observations; several intervals of a host are added.
     #[must_use]
     pub fn new<'a>(observations: impl IntoIterator<Item = &'a Observation>) -> Self {
         let mut sums = Sums::default();
@@ -164,7 +164,7 @@ impl Overview {
         sums.overview()
     }
 
-    /// The share of a host's line in a measure, in percent; `None` where nobody did anything.
+    /// Share of a host's line in a measure, in percent; `None` where the total is 0.
     #[must_use]
     pub fn share_percent(&self, line: &Line, measure: Measure) -> Option<f64> {
         percent(measure.of(&line.counters), measure.of(&self.total))
@@ -184,12 +184,12 @@ impl Overview {
 /// Activity over time, the third table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Picture {
-    /// When each of its intervals begins, UTC nanoseconds.
+    /// Begin of each interval, UTC nanoseconds.
     pub starts_ns: Vec<i64>,
     /// Length of the intervals, in nanoseconds.
     pub interval_ns: u64,
-    /// Each host with its share in percent in each interval; `None` where nothing of it was
-    /// measured, or nobody did anything.
+    /// Each host with its share in percent in each interval; `None` where it was not measured, or
+    /// the total is 0.
     pub hosts: Vec<(String, Vec<Option<f64>>)>,
 }
 
@@ -197,7 +197,7 @@ pub struct Picture {
 pub const INTERVALS_MAX: usize = 100_000;
 
 impl Picture {
-    /// Without hosts.
+    /// A picture without hosts.
     pub(crate) const fn empty() -> Self {
         Self { starts_ns: Vec::new(), interval_ns: 0, hosts: Vec::new() }
     }

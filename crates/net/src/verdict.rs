@@ -1,4 +1,4 @@
-//! What limits a path: its links, a gateway, or a host.
+//! Limit of a path: its links, a gateway, or a host.
 //!
 //! The document's conclusion was that "the bottle-neck of the communication system is not in the
 //! hardware level of the TR but rather in the software or hardware of the hosts and gateways". Here
@@ -30,7 +30,7 @@ const NEAR: f64 = 0.5;
 /// Octets of a packet of bulk data.
 const PACKET_OCTETS: u32 = 1448;
 
-/// Where the bottleneck is.
+/// Location of the bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
@@ -42,7 +42,7 @@ pub enum Place {
     Bridge,
     /// A gateway on the way.
     Gateway,
-    /// Between the hosts: links or gateways, which are not told apart without a topology.
+    /// Between the hosts: links or gateways, which cannot be told apart without a topology.
     Network,
 }
 
@@ -63,14 +63,14 @@ impl fmt::Display for Place {
 pub struct At {
     /// Octets each way.
     pub octets: u32,
-    /// How long it takes.
+    /// Duration, in nanoseconds.
     pub ns: f64,
 }
 
 /// Round trips of two sizes, the smaller first.
 pub type Sizes = [At; 2];
 
-/// What was measured of a path.
+/// Measurements of a path.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Seen {
     /// Both hosts: who asked, who replied.
@@ -88,20 +88,20 @@ pub struct Seen {
 /// Bulk data in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Bulk {
-    /// Its speed.
+    /// Speed, in bits per second.
     pub bits_per_s: f64,
-    /// What it cost at both ends, in the order of the hosts.
+    /// Processor time at both ends, in the order of the hosts.
     pub cpu: [Cpu; 2],
 }
 
 /// A bridge, gateway or link on the way, as far as a topology tells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Element {
-    /// Its name.
+    /// Name of the element.
     pub name: String,
-    /// What it is.
+    /// Kind of the element.
     pub kind: Kind,
-    /// What it adds to a round trip, at both sizes, in nanoseconds; of links, nothing is said.
+    /// Part in a round trip, at both sizes, in nanoseconds; not used for links.
     pub ns: [f64; 2],
     /// Bits a second that it passes on at most; `None`: not known.
     pub bits_per_s: Option<f64>,
@@ -110,41 +110,41 @@ pub struct Element {
 /// One part of a round trip.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Part {
-    /// What.
+    /// Location of the part.
     pub place: Place,
-    /// Its name; of several links, theirs.
+    /// Name of the element; of several links, their names.
     pub name: String,
-    /// Of a small round trip, in nanoseconds.
+    /// Part in a small round trip, in nanoseconds.
     pub ns: f64,
-    /// Its share of it, in `[0, 1]`.
+    /// Share of the round trip, in `[0, 1]`.
     pub share: f64,
-    /// What it takes whatever the size, in nanoseconds.
+    /// Part that does not depend on the size, in nanoseconds.
     pub request_ns: f64,
-    /// What each octet adds, there and back, in nanoseconds.
+    /// Time that each octet adds, there and back, in nanoseconds.
     pub octet_ns: f64,
 }
 
-/// What limits requests.
+/// Limit of requests.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Requests {
-    /// Where the largest part is.
+    /// Location of the largest part.
     pub place: Place,
-    /// Its name.
+    /// Name of the element.
     pub name: String,
     /// The small round trip, in nanoseconds.
     pub round_trip_ns: f64,
-    /// Its parts, the largest first.
+    /// Parts of the round trip, the largest first.
     pub parts: Vec<Part>,
 }
 
-/// What limits bulk data in one direction.
+/// Limit of bulk data in one direction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Transfer {
-    /// Where.
+    /// Location of the limit.
     pub place: Place,
-    /// Its name.
+    /// Name of the element.
     pub name: String,
-    /// The speed.
+    /// Speed of the transfer, in bits per second.
     pub bits_per_s: f64,
     /// Bits a second that it could pass on, where that is known.
     pub capacity_bits_per_s: Option<f64>,
@@ -154,26 +154,26 @@ pub struct Transfer {
     pub busy: [Option<f64>; 2],
 }
 
-/// What limits a path.
+/// Limits of a path.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
-    /// Requests.
+    /// Limit of requests.
     pub requests: Requests,
     /// Bulk data from the first host to the second, and back; `None`: not measured.
     pub bulk: [Option<Transfer>; 2],
 }
 
-/// What limits a path, of which `elements` are known; `None`: there is no topology.
+/// Finds the limits of a path with the known `elements`; `None`: there is no topology.
 #[must_use]
 pub fn verdict(seen: &Seen, elements: Option<&[Element]>) -> Verdict {
     let bulk = seen.bulk.map(|bulk| bulk.map(|bulk| transfer(seen, elements, &bulk)));
     Verdict { requests: requests(seen, elements), bulk }
 }
 
-/// What a topology tells of the way between two of its hosts, at the sizes of two round trips.
+/// Elements between two hosts of a topology, with their parts at the sizes of two round trips.
 ///
 /// # Errors
-/// [`TopologyError`]: a name that is not there, or no way.
+/// [`TopologyError`]: an unknown name, or no path.
 pub fn elements(
     topology: &Topology,
     from: &str,
@@ -209,14 +209,14 @@ fn capacity(element: &Type) -> Option<f64> {
     [rate, by_service, by_delay].into_iter().flatten().reduce(f64::min)
 }
 
-/// What it takes whatever the size, and what each octet adds.
+/// Splits a duration into a part that does not depend on the size, and one per octet.
 fn split([small, large]: Sizes) -> (f64, f64) {
     let octets = f64::from(large.octets) - f64::from(small.octets);
     let octet_ns = if octets > 0.0 { ((large.ns - small.ns) / octets).max(0.0) } else { 0.0 };
     ((small.ns - octet_ns * f64::from(small.octets)).max(0.0), octet_ns)
 }
 
-/// What becomes of the small round trip, and what of the large one.
+/// Part of a small and of a large round trip.
 struct Piece {
     place: Place,
     name: String,
@@ -270,7 +270,7 @@ fn hosts(seen: &Seen) -> Vec<Piece> {
     named.map(|(name, ns)| Piece { place: Place::Host, name: name.clone(), ns }).collect()
 }
 
-/// What is left when hosts and gateways are taken away.
+/// Location and name of the rest after hosts and gateways are subtracted.
 fn remains(elements: Option<&[Element]>) -> (Place, String) {
     let Some(elements) = elements else { return (Place::Network, "between them".to_owned()) };
     let links = elements.iter().filter(|element| element.kind == Kind::Link);

@@ -1,11 +1,11 @@
-//! What may be asked of a server besides echo, in JSON (docs/formats/answer.md).
+//! Requests to a server besides echo, in JSON (docs/formats/answer.md).
 
 use super::cpu::Cpu;
 use crate::probe::{Load, Series, Target};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Version of what is asked.
+/// Version of the requests.
 pub const VERSION: u32 = 1;
 /// Longest question, in octets of JSON.
 pub const ASK_OCTETS_MAX: usize = 4096;
@@ -21,19 +21,19 @@ pub const PROBE_EVERY_MIN: Duration = Duration::from_millis(1);
 pub const PROBE_OCTETS_MAX: usize = 8192;
 /// Longest wait for one reply of a series.
 pub const PROBE_TIMEOUT_MAX: Duration = Duration::from_secs(2);
-/// Longest series.
+/// Longest duration of a series.
 pub const PROBE_TIME_MAX: Duration = Duration::from_secs(20);
 
-/// What is asked, with its version.
+/// A request with its version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
-    /// [`VERSION`].
+    /// Version of the request, [`VERSION`].
     pub version: u32,
-    /// It.
+    /// The request itself.
     pub ask: Ask,
 }
 
-/// What is asked.
+/// A request to a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ask {
@@ -69,7 +69,7 @@ pub struct Probe {
     pub timeout_ms: u64,
 }
 
-/// What a server says to what it was asked.
+/// Reply of a server to a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
@@ -79,7 +79,7 @@ pub enum Reply {
     Refused(String),
     /// The transfer is over.
     Moved(Moved),
-    /// The series.
+    /// Measured series.
     Measured(Measured),
 }
 
@@ -90,14 +90,14 @@ pub struct Moved {
     pub octets: u64,
     /// From the first to the last of them, in nanoseconds.
     pub took_ns: u64,
-    /// What it cost.
+    /// CPU time of the transfer at the server.
     pub cpu: Cpu,
 }
 
-/// A series as it travels.
+/// A series in the form in which it is sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measured {
-    /// As [`Series::start_ns`], by the clock of who measured.
+    /// As [`Series::start_ns`], by the clock of the measuring host.
     pub start_ns: i64,
     /// As [`Series::first_ns`].
     pub first_ns: Option<u64>,
@@ -105,7 +105,7 @@ pub struct Measured {
     pub steady: Vec<(i64, Option<u64>)>,
     /// As [`Series::duration_ns`].
     pub duration_ns: u64,
-    /// What the last lost round trip died of.
+    /// Reason of the last lost round trip.
     #[serde(default)]
     pub loss: Option<String>,
 }
@@ -121,34 +121,34 @@ impl From<Measured> for Series {
     }
 }
 
-/// What cannot be asked.
+/// Reasons why a request is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AskError {
-    /// It is no JSON, or not what is expected.
+    /// The text is not JSON, or has another form.
     #[error("this cannot be understood: {0}")]
     Json(String),
     /// A later version.
     #[error("version {version}: {VERSION} expected")]
     Version {
-        /// As it was said.
+        /// Version in the request.
         version: u32,
     },
-    /// It is too long.
+    /// The request is too long.
     #[error("a question of {octets} octets: at most {ASK_OCTETS_MAX} expected")]
     Long {
-        /// Its length.
+        /// Length of the request.
         octets: usize,
     },
     /// A number beyond what the server does for anybody.
     #[error("{what} = {value}: {least} to {most} expected")]
     Limit {
-        /// Which.
+        /// Name of the value.
         what: &'static str,
-        /// As it was said.
+        /// Value in the request.
         value: u64,
         /// Least that is possible.
         least: u64,
-        /// Most.
+        /// Largest value.
         most: u64,
     },
     /// The target is none, or of a kind that is not asked for others.
@@ -197,8 +197,8 @@ fn milliseconds(time: Duration) -> u64 {
 }
 
 impl Probe {
-    /// What is probed. Only kinds that ask little of anybody are asked for others: no programs are
-    /// started, no pages fetched.
+    /// Target of the probes. Only kinds that cost others little are accepted on behalf of a client:
+    /// no programs are started, no pages fetched.
     ///
     /// # Errors
     /// [`AskError::Target`].
@@ -215,7 +215,7 @@ impl Probe {
         }
     }
 
-    /// As much as that.
+    /// The same as a [`Load`].
     #[must_use]
     pub fn load(&self) -> Load {
         Load {

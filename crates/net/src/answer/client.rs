@@ -1,4 +1,4 @@
-//! Who asks a server for more than echo.
+//! Client of a server for requests besides echo.
 
 use super::ask::{Ask, Asked, Bulk, Measured, Moved, Probe, Reply, VERSION};
 use super::cpu::{Cpu, Meter};
@@ -10,36 +10,36 @@ use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// How long a connection, and the answer to a question, may take.
+/// Longest time for a connection, and for the answer to a request.
 const WITHIN: Duration = Duration::from_secs(5);
-/// On top of a transfer's own time, for what is on its way through a slow network.
+/// Time added to a transfer's own, for octets in flight on a slow network.
 const GRACE: Duration = Duration::from_secs(20);
 
-/// Why a server did not do what it was asked.
+/// Reasons why a request to a server failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
-    /// There is no connection.
+    /// The server cannot be reached.
     #[error("{server} is not reached over TCP: {source}")]
     Unreachable {
-        /// Who was asked.
+        /// Address of the server.
         server: SocketAddr,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
-    /// It would not.
+    /// The server refused the request.
     #[error("{server} refuses: {why}")]
     Refused {
-        /// Who was asked.
+        /// Address of the server.
         server: SocketAddr,
         /// In its words.
         why: String,
     },
-    /// The connection ended, or what came over it cannot be understood.
+    /// The connection ended, or its octets are invalid.
     #[error("{server} did not do it: {source}")]
     Broken {
-        /// Who was asked.
+        /// Address of the server.
         server: SocketAddr,
-        /// What happened.
+        /// Error that ended the exchange.
         source: io::Error,
     },
 }
@@ -49,28 +49,28 @@ pub enum CallError {
 pub struct Transferred {
     /// Octets that were received.
     pub octets: u64,
-    /// When it began: UTC, nanoseconds since 1970.
+    /// Begin of the transfer: UTC, nanoseconds since 1970.
     pub start_ns: i64,
     /// From the first octet until all had been received, in nanoseconds.
     pub took_ns: u64,
-    /// What it cost at this end.
+    /// CPU time at this end.
     pub here: Cpu,
     /// And at the server's.
     pub there: Cpu,
 }
 
 impl Transferred {
-    /// Its speed, in bits a second.
+    /// Speed of the transfer, in bits per second.
     #[must_use]
     pub fn bits_per_s(&self) -> f64 {
         self.octets as f64 * 8e9 / self.took_ns.max(1) as f64
     }
 }
 
-/// Who asks: the server, and the token that it wants, if any.
+/// Client of a server: its address, and the token that it requires, if any.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    /// Whom.
+    /// Address of the server.
     pub server: SocketAddr,
     /// The secret that both know.
     pub token: Option<Token>,
@@ -179,7 +179,7 @@ impl Caller {
     }
 }
 
-/// What a server said instead of doing it.
+/// Refusal that a server sent.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Refusal(String);
@@ -201,7 +201,7 @@ fn go(wire: &mut Wire) -> io::Result<()> {
     }
 }
 
-/// What the server saw, who has to have seen as much as this end.
+/// The server's counts of the transfer, which have to equal those of this end.
 fn moved(wire: &mut Wire, octets: u64) -> io::Result<Moved> {
     match answer(wire)? {
         Reply::Moved(moved) if moved.octets == octets => Ok(moved),

@@ -1,4 +1,4 @@
-//! What a server has done, and what it would not do.
+//! Counts of a server: served and refused requests.
 
 use super::server::Options;
 use chronoscope_clock as clock;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What was asked of a server so far.
+/// Counts of requests since the server's start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Replies over UDP.
@@ -17,19 +17,19 @@ pub struct Counts {
     pub frames: u64,
     /// Bulk transfers and series of round trips that were done for others.
     pub asks: u64,
-    /// What was asked and refused: without the token, beyond the limits, too much at a time.
+    /// Requests that were refused: without the token, beyond the limits, too many at a time.
     pub refused_asks: u64,
     /// Connections that were let in.
     pub connections: u64,
     /// Connections too many: all in all, or of one address.
     pub turned_away: u64,
-    /// Connections that were closed because of what came over them.
+    /// Connections that were closed because of invalid frames.
     pub refused_frames: u64,
     /// Connections that were closed because their peer sent or read nothing for too long.
     pub cut: u64,
 }
 
-/// What the threads of a server share.
+/// State that the threads of a server share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) options: Options,
@@ -43,11 +43,11 @@ pub(super) struct Shared {
     pub(super) turned_away: AtomicU64,
     pub(super) refused_frames: AtomicU64,
     pub(super) cut: AtomicU64,
-    /// When the last request came, on the monotonic clock.
+    /// Time of the last request, on the monotonic clock.
     asked_ns: AtomicU64,
 }
 
-/// One more.
+/// Adds one to a counter.
 pub(super) fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
@@ -87,7 +87,7 @@ impl Shared {
         self.asked_ns.store(clock::monotonic_ns(), Ordering::Relaxed);
     }
 
-    /// For how long nobody has asked for anything.
+    /// Time since the last request.
     pub(super) fn idle(&self) -> Duration {
         let asked_ns = self.asked_ns.load(Ordering::Relaxed);
         Duration::from_nanos(clock::monotonic_ns().saturating_sub(asked_ns))

@@ -1,4 +1,4 @@
-//! What a transfer costs the computer at one end.
+//! Processor time of a transfer at one end.
 
 use chronoscope_clock as clock;
 use serde::{Deserialize, Serialize};
@@ -7,14 +7,14 @@ use std::fs;
 /// Processor time during some wall time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cpu {
-    /// How long it was looked at, in nanoseconds.
+    /// Elapsed time of the observation, in nanoseconds.
     pub wall_ns: u64,
-    /// What the thread that did the work computed, in nanoseconds: at most `wall_ns`.
+    /// CPU time of the working thread, in nanoseconds: at most `wall_ns`.
     pub thread_ns: u64,
     /// For how long that thread could have computed and had no processor, in nanoseconds; `None`
     /// where the kernel does not say.
     pub waited_ns: Option<u64>,
-    /// What its whole process computed, in nanoseconds.
+    /// CPU time of its whole process, in nanoseconds.
     pub process_ns: u64,
     /// Share of all processors of the host that was busy, in `[0, 1]`; `None` where the kernel does
     /// not say, or the time was too short to tell.
@@ -52,7 +52,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Begins.
+    /// Begins an observation.
     #[must_use]
     pub fn start() -> Self {
         Self {
@@ -64,7 +64,7 @@ impl Meter {
         }
     }
 
-    /// What it was since then; to be called by the same thread.
+    /// Usage since the start; to be called by the same thread.
     #[must_use]
     pub fn stop(&self) -> Cpu {
         let host = host();
@@ -90,7 +90,7 @@ fn waited(schedstat: &str) -> Option<u64> {
     schedstat.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// What all processors have done so far, in the kernel's units.
+/// Time of all processors so far, in the kernel's units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Jiffies {
     busy: u64,

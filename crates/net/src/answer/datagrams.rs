@@ -1,4 +1,4 @@
-//! Echo over UDP, in a thread of its own that does nothing else: its time is what is measured.
+//! Echo over UDP, in a thread that does nothing else, because its time is part of the measurement.
 
 use super::counts::{Shared, count};
 use crate::probe::echo;
@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// How long a stop waits at most.
+/// Longest delay of a stop.
 const STOP_EVERY: Duration = Duration::from_millis(100);
-/// A network that is down is asked again after this.
+/// Pause before the next try when the network is down.
 const RETRY_AFTER: Duration = Duration::from_millis(10);
 
 /// Begins to answer.
@@ -28,7 +28,7 @@ fn run(socket: &UdpSocket, shared: &Shared) {
             Err(error) => {
                 match error.kind() {
                     ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {}
-                    // A client that is gone: said by its host, and of no concern to others.
+                    // Host's report that a client is gone: it does not concern other clients.
                     _ => chronoscope_clock::sleep(RETRY_AFTER),
                 }
                 continue;

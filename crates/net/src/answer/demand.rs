@@ -1,10 +1,10 @@
-//! A server that is started by its first request, and ends when nobody asks any more.
+//! Server on demand: started by its first request, and ended when no request comes for a time.
 //!
-//! One process keeps the port and does nothing but wait. When something has come, it starts the
-//! program that answers, with the connections as its standard input and the datagrams as its
-//! standard output (as `inetd` does it, with both), and waits for its end. What came meanwhile is
-//! in the sockets and is answered, the first request late by what starting the program takes: that
-//! is the activation that the document measured.
+//! One process keeps the port and only waits. When something arrives, it starts the answering
+//! program, with the connections as its standard input and the datagrams as its standard output (as
+//! `inetd` does it, with both), and waits for its end. Requests that arrived meanwhile are in the
+//! sockets and are answered, the first one late by the start of the program: this is the activation
+//! time that the document measured.
 
 use super::{AnswerError, Sockets};
 use chronoscope_clock as clock;
@@ -16,13 +16,13 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How often it is looked whether it is over.
+/// Interval between two checks for the program's end.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Who cannot be started is not started again at once.
+/// Pause after the program could not be started.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// Starts `program` whenever something has come, until `stop` is set; how often it was started.
-/// `told` is told each start.
+/// Starts `program` whenever something has arrived, until `stop` is set. Returns the number of
+/// starts. `told` is called at each start.
 ///
 /// # Errors
 /// When the program cannot be started, or the sockets cannot be waited for.

@@ -1,5 +1,5 @@
-//! Frames over TCP: the length of what follows (four octets, big-endian), then that many octets,
-//! the first four of which say what they are (docs/formats/answer.md).
+//! Frames over TCP: the length of the rest (four octets, big-endian), then that many octets, the
+//! first four of which give the type (docs/formats/answer.md).
 
 use super::token::{NONCE, PROOF};
 use crate::probe::echo;
@@ -8,32 +8,32 @@ use crate::probe::echo;
 pub const PREFIX: usize = 4;
 /// Longest frame, in octets without its length.
 pub const OCTETS_MAX: usize = echo::OCTETS_MAX;
-/// Shortest frame: what it is.
+/// Shortest frame: its type alone.
 pub const OCTETS_MIN: usize = 4;
 
-/// What a client sends.
+/// Frame from a client.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Frame<'a> {
-    /// A request of [`echo`], as it comes over UDP; it was turned into its reply already.
+    /// A request of [`echo`], as over UDP; it has been turned into its reply already.
     Echo(&'a [u8]),
-    /// It wants a number that is used once: something will be asked.
+    /// The client asks for a nonce, for a later request.
     Hello,
-    /// It asks.
+    /// A request with a proof.
     Ask {
-        /// That it knows the server's token; zeros where there is none.
+        /// Proof that the client knows the server's token; zeros where there is none.
         proof: [u8; PROOF],
         /// For what, in JSON.
         json: &'a [u8],
     },
 }
 
-/// What a client begins with that will ask.
+/// Type of a frame that asks for a nonce.
 pub const HELLO: &[u8; 4] = b"CHRh";
-/// What the number that is used once begins with.
+/// Type of a frame with a nonce.
 pub const NUMBER: &[u8; 4] = b"CHRn";
-/// What a question begins with: then a proof, then JSON.
+/// Type of a request frame: a proof and JSON follow.
 pub const ASK: &[u8; 4] = b"CHRa";
-/// What the answer to it begins with: then JSON.
+/// Type of the answer frame: JSON follows.
 pub const ANSWER: &[u8; 4] = b"CHRb";
 
 /// Octets that are no frame of a client.
@@ -42,25 +42,25 @@ pub enum FrameError {
     /// The length is none that a frame may have.
     #[error("a frame of {octets} octets: {OCTETS_MIN} to {OCTETS_MAX} expected")]
     Length {
-        /// As it was said.
+        /// Length in the frame.
         octets: u32,
     },
-    /// Nothing begins so.
+    /// The type is unknown.
     #[error("a frame that begins with {mark:02x?}: CHRq, CHRh or CHRa expected")]
     Mark {
-        /// Its first octets.
+        /// First octets of the frame.
         mark: [u8; 4],
     },
-    /// It goes on behind what it may have.
+    /// The frame is longer than its type allows.
     #[error("a frame of {octets} octets is too long for what it says it is")]
     Long {
-        /// Its length.
+        /// Length of the frame.
         octets: usize,
     },
-    /// It ends before what it has to have.
+    /// The frame is shorter than its type needs.
     #[error("a frame of {octets} octets is too short for what it says it is")]
     Short {
-        /// Its length.
+        /// Length of the frame.
         octets: usize,
     },
 }

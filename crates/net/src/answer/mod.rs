@@ -1,7 +1,7 @@
-//! The permanent server: what replies to probes, on one port over UDP and TCP.
+//! The permanent server: replies to probes, on one port over UDP and TCP.
 //!
-//! Echo needs no leave: a reply is as long as its request, so that nobody can be sent more than he
-//! was said to have sent. Over TCP octets come in frames ([`frame`]).
+//! Echo needs no authorisation: a reply is as long as its request, so a forged sender address
+//! cannot amplify traffic. Over TCP octets come in frames ([`frame`]).
 //!
 //! ```
 //! use chronoscope_net::answer::{Options, Server};
@@ -11,13 +11,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Who knows its token ([`Token`]; programs on its own host, where it has none) may ask for more
-//! ([`ask`], by a [`Caller`]): to take or send bulk data, and to measure round trips to other hosts.
+//! A client that knows the server's token ([`Token`]; without one, programs on the server's own
+//! host) may request more ([`ask`], by a [`Caller`]): to receive or send bulk data, and to measure
+//! round trips to other hosts.
 //!
 //! Limits: [`CONNECTIONS_MAX`] connections, [`OF_ONE_MAX`] from one address; the others are closed
-//! at once. Who sends nothing or reads nothing is cut. Whatever happened is counted ([`Counts`]).
+//! at once. A client that sends nothing or reads nothing is cut. Every outcome is counted
+//! ([`Counts`]).
 //!
-//! Not here: TLS. Nothing secret is sent; the token itself never is.
+//! Not here: TLS. Nothing secret is sent; the token itself is never sent.
 
 pub mod ask;
 mod client;

@@ -1,4 +1,4 @@
-//! What a server does for who may ask: bulk transfers, and probes of other hosts.
+//! Requests of authorised clients: bulk transfers, and probes of other hosts.
 
 use super::ask::{self, Ask, Bulk, Measured, Moved, Probe, Reply};
 use super::counts::{Shared, count};
@@ -12,9 +12,10 @@ use std::io::{self, ErrorKind};
 use std::net::{IpAddr, TcpStream};
 use std::time::Duration;
 
-/// What is done for all who ask at a time; others are told to come again.
+/// Requests served at a time for all clients; further ones are refused with the advice to try
+/// again.
 pub(super) const AT_A_TIME: usize = 4;
-/// On top of a transfer's own time, for what is on its way through a slow network.
+/// Time added to a transfer's own, for octets in flight on a slow network.
 const GRACE: Duration = Duration::from_secs(20);
 /// For an answer to be taken.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);

@@ -10,17 +10,18 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How often the kernel is asked for a port that is free for UDP and for TCP.
+/// Number of tries for a port that is free for UDP and for TCP.
 const PORT_TRIES: u32 = 32;
 
-/// How a server answers.
+/// Options of a server.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Address and port; port 0 lets the kernel choose.
     pub listen: SocketAddr,
-    /// What has to be known to ask for more than echo; without, only programs on this host may.
+    /// Token that requests besides echo need; without one, only programs on this host may send
+    /// them.
     pub token: Option<Token>,
-    /// What each reply, and each piece of bulk data, costs in CPU time, before it is sent: to see how a slow host looks.
+    /// CPU time that is spent before each reply and each piece of bulk data: simulates a slow host.
     pub work: Duration,
 }
 
@@ -32,30 +33,30 @@ impl Options {
     }
 }
 
-/// Why there is no server.
+/// Reasons why the server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum AnswerError {
     /// The system refuses the port.
     #[error("cannot listen on {address} ({protocol}): {source}")]
     Listen {
-        /// Where.
+        /// Address of the server.
         address: SocketAddr,
         /// UDP or TCP.
         protocol: &'static str,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
-    /// It refuses a thread or what the thread needs.
+    /// The system refuses a thread or its resources.
     #[error("cannot serve: {0}")]
     System(#[from] io::Error),
 }
 
-/// One port, over UDP and TCP.
+/// Sockets of one port, over UDP and TCP.
 #[derive(Debug)]
 pub struct Sockets {
-    /// For datagrams.
+    /// Socket for datagrams.
     pub udp: UdpSocket,
-    /// For connections.
+    /// Socket for connections.
     pub tcp: TcpListener,
 }
 
@@ -111,25 +112,25 @@ impl Server {
         Ok(server)
     }
 
-    /// Where it listens.
+    /// Address on which it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What it has done so far.
+    /// Counts so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.shared.counts()
     }
 
-    /// For how long nobody has asked for anything.
+    /// Time since the last request.
     #[must_use]
     pub fn idle(&self) -> Duration {
         self.shared.idle()
     }
 
-    /// Stops it; what is not served within a second is cut.
+    /// Stops the server; exchanges that do not end within a second are cut.
     pub fn stop(mut self) -> Counts {
         self.end();
         self.counts()

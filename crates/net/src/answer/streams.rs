@@ -19,7 +19,7 @@ use tokio::time::{sleep, timeout};
 
 /// Connections at a time. Each takes as much as its largest frame had, at most 64 KiB.
 pub const CONNECTIONS_MAX: usize = 512;
-/// Of them, from one address, so that no peer alone can keep the others out.
+/// Connections from one address, so that no peer alone can keep the others out.
 pub const OF_ONE_MAX: usize = 128;
 /// From the connection to its first frame.
 const FIRST_WITHIN: Duration = Duration::from_secs(10);
@@ -31,9 +31,9 @@ const FRAME_WITHIN: Duration = Duration::from_secs(10);
 const ROOM: usize = 2048;
 /// After a failed accept (no file descriptor left).
 const RETRY_AFTER: Duration = Duration::from_millis(100);
-/// How long a stop waits at most.
+/// Longest delay of a stop.
 const STOP_EVERY: Duration = Duration::from_millis(100);
-/// How long what is served may take to end once the server is to stop.
+/// Longest time for exchanges to end once the server is to stop.
 const STOP_WITHIN: Duration = Duration::from_secs(1);
 
 /// Begins to answer.
@@ -83,11 +83,11 @@ async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
     }
 }
 
-/// How many connections each address has.
+/// Number of connections by address.
 #[derive(Debug, Default)]
 struct Peers(Mutex<HashMap<IpAddr, usize>>);
 
-/// One of them.
+/// A counted connection of an address.
 #[derive(Debug)]
 struct Peer {
     peers: Arc<Peers>,
@@ -117,35 +117,35 @@ impl Drop for Peer {
     }
 }
 
-/// One peer.
+/// Connection to a peer.
 struct Connection {
     stream: TcpStream,
     peer: IpAddr,
     /// The frame that is read or answered, with its length before it.
     buffer: Vec<u8>,
-    /// What the peer got to prove itself with, once.
+    /// Nonce for the peer's proof, used once.
     nonce: Option<[u8; NONCE]>,
     shared: Arc<Shared>,
-    /// Room for what is asked.
+    /// Permits for requests.
     asks: Arc<Semaphore>,
     place: (OwnedSemaphorePermit, Peer),
 }
 
-/// What comes after a frame.
+/// Action after a frame.
 enum Next {
-    /// Another frame.
+    /// Read another frame.
     Frame,
-    /// What was asked, in a thread of its own; then the connection is closed.
+    /// Serve a request in a thread of its own; then the connection is closed.
     Ask(Ask, OwnedSemaphorePermit),
 }
 
-/// How a connection ended.
+/// Reason why a connection ended.
 enum End {
     /// By its peer, or by the network.
     Closed,
-    /// It was too slow.
+    /// The peer was too slow.
     Slow,
-    /// It sent what is no request.
+    /// The peer sent an invalid request.
     Refused,
 }
 
@@ -222,7 +222,7 @@ impl Connection {
         Ok(written.map_err(|_| End::Slow)??)
     }
 
-    /// Does what was asked, in a thread of its own: it blocks.
+    /// Serves a request in a thread of its own, because it blocks.
     fn serve(self, ask: Ask, permit: OwnedSemaphorePermit) {
         let Self { stream, shared, place, .. } = self;
         let Ok(stream) = stream.into_std() else { return };
@@ -234,8 +234,8 @@ impl Connection {
         });
     }
 
-    /// Reads a frame whose first octet is there. Room is made for what comes, not for what was
-    /// promised.
+    /// Reads a frame whose first octet has arrived. Memory grows with received octets, not with the
+    /// announced length.
     async fn read(&mut self) -> Result<(), End> {
         self.stream.read_exact(&mut self.buffer[1..PREFIX]).await?;
         let prefix = self.buffer.first_chunk().copied().unwrap_or_default();

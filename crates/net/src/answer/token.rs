@@ -1,8 +1,7 @@
-//! Who may ask for more than echo: whoever knows the server's secret, which is never sent.
+//! Authorisation for requests besides echo: knowledge of the server's secret, which is never sent.
 //!
-//! The server gives a number that is used once, and the client answers with HMAC-SHA-256 (RFC 2104)
-//! of that number and of what it asks for. Thus what is seen on the way can neither be used again
-//! nor be changed.
+//! The server sends a nonce, and the client answers with HMAC-SHA-256 (RFC 2104) of the nonce and
+//! its request. An eavesdropper can neither replay nor change the request.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -25,7 +24,7 @@ impl Token {
         Self(secret.into())
     }
 
-    /// What shows that one knows it.
+    /// Proof of knowing the token, for one nonce and request.
     #[must_use]
     pub fn prove(&self, nonce: &[u8; NONCE], asked: &[u8]) -> [u8; PROOF] {
         self.mac(nonce, asked).map_or([0; PROOF], |mac| mac.finalize().into_bytes().into())

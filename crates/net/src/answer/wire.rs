@@ -16,13 +16,13 @@ pub(super) struct Wire {
     stream: TcpStream,
     until_ns: u64,
     stall: Duration,
-    /// What the socket waits for, as it was last set, and when that was.
+    /// Timeout of the socket as last set, and the time of setting it.
     set: Option<(Duration, u64)>,
 }
 
 /// Longest time for which nothing may move while bulk data is on its way.
 pub(super) const STALL: Duration = Duration::from_secs(3);
-/// How far what the socket waits for may be off: setting it costs two system calls.
+/// Tolerance of the socket's timeout: setting it costs two system calls.
 const SLACK: Duration = Duration::from_millis(50);
 /// Octets that may wait in a socket without having been sent: with more, the end of a transfer over
 /// a slow link would be long in coming.
@@ -97,7 +97,7 @@ impl Wire {
         Ok(octets)
     }
 
-    /// Sends so many octets of bulk data, at most one [`CHUNK`]; 0: there are no more.
+    /// Sends a piece of `octets` octets of bulk data, at most one [`CHUNK`]; 0 marks the end.
     pub(super) fn write_chunk(&mut self, chunk: &mut [u8], octets: usize) -> io::Result<()> {
         chunk[..PREFIX].copy_from_slice(&frame::prefix(octets));
         self.write_all(&chunk[..PREFIX + octets])
@@ -129,7 +129,7 @@ pub(super) fn invalid(why: impl ToString) -> io::Error {
 fn is_to_be_tried_again(error: io::Error) -> io::Result<()> {
     match error.kind() {
         ErrorKind::Interrupted => Ok(()),
-        // A socket that has waited for long enough says so in this way.
+        // A socket reports an expired timeout in this way.
         ErrorKind::WouldBlock => Err(ErrorKind::TimedOut.into()),
         _ => Err(error),
     }

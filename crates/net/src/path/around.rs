@@ -1,4 +1,4 @@
-//! Which probes tell what an element is like: two around it, with and without it.
+//! Choice of probes that characterise an element: two around it, with and without it.
 //!
 //! From one host, round trips to all others of the topology that have an address are compared. Two
 //! of them that differ in one element characterise it. A gateway is never passed without the
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 pub struct Around {
     /// Name of the element; of a host's own round trip the host's.
     pub element: String,
-    /// What it is.
+    /// Kind of the element.
     pub kind: Kind,
     /// Name of its type.
     pub type_name: String,
@@ -25,12 +25,12 @@ pub struct Around {
     pub besides: Vec<String>,
 }
 
-/// What can be found out from a host.
+/// Measurements that are possible from a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// In an order in which what is to be taken off is measured before.
+    /// Measurements, ordered so that parts to be subtracted are measured before.
     pub around: Vec<Around>,
-    /// What cannot, and why, in words.
+    /// Elements that cannot be measured, with the reason in words.
     pub not: Vec<String>,
 }
 
@@ -182,7 +182,7 @@ fn pair(reached: &[Reached<'_>], type_name: &str, kind: Kind, name: &str) -> Opt
     best.map(|(_, _, around)| around)
 }
 
-/// Why no two round trips tell what a joint is like.
+/// Reason why no two round trips characterise a joint.
 fn why_not(reached: &[Reached<'_>], name: &str) -> String {
     let mut through = reached.iter().filter(|one| one.joints.contains(name));
     let Some(first) = through.next() else {

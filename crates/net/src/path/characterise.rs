@@ -10,23 +10,23 @@ use std::collections::BTreeMap;
 /// Steady round trips to each host with requests of each size (octets), in nanoseconds.
 pub type Samples = BTreeMap<(String, u32), Vec<u64>>;
 
-/// What was found out.
+/// Result of a characterisation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Characterised {
     /// The types, as a topology has them.
     pub types: BTreeMap<String, Type>,
     /// Each element that was measured.
     pub elements: Vec<Element>,
-    /// What a reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
-/// What an element was found to be like.
+/// Measured characteristics of an element.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Element {
-    /// Its name.
+    /// Name of the element.
     pub element: String,
-    /// What it is.
+    /// Kind of the element.
     pub kind: super::topology::Kind,
     /// Name of its type.
     #[serde(rename = "type")]
@@ -41,25 +41,25 @@ pub struct Element {
     pub sizes: Vec<Found>,
 }
 
-/// What an element adds to round trips of a size: quantiles of those with it less those of those
-/// without it. The two are samples of their own, so that the difference is negative by chance where
-/// the element adds less than round trips vary: then it is below the resolution of the measurement.
-/// JSON has null there.
+/// Part of an element in round trips of a size: quantiles of those with it less quantiles of those
+/// without it. The two are separate samples: the difference is negative by chance where the element
+/// adds less than round trips vary. Then it is below the resolution of the measurement, and JSON
+/// has null there.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Found {
     /// Octets of request and reply, each.
     pub octets: u32,
     /// Round trips with the element.
     pub count: usize,
-    /// Its part in their median, in nanoseconds.
+    /// Part in the median, in nanoseconds.
     #[serde(serialize_with = "resolved_or_null")]
     pub p50_ns: f64,
-    /// Its part in their 90th percentile, where both vary together, in nanoseconds.
+    /// Part in the 90th percentile, where both vary together, in nanoseconds.
     #[serde(serialize_with = "resolved_or_null")]
     pub p90_ns: f64,
 }
 
-/// What an element adds, where round trips tell it: `None` below the resolution of the measurement.
+/// Part of an element, where it is measurable: `None` below the resolution of the measurement.
 #[must_use]
 pub fn resolved(part_ns: f64) -> Option<f64> {
     (part_ns > 0.0).then_some(part_ns)
@@ -70,8 +70,8 @@ fn resolved_or_null<S: serde::Serializer>(part_ns: &f64, to: S) -> Result<S::Ok,
     resolved(*part_ns).serialize(to)
 }
 
-/// Makes types of what was sampled. An element without samples is left out and noted. The first
-/// element of a type stands for it; how others of it differ is noted.
+/// Makes types from samples. An element without samples is left out and noted. The first element of
+/// a type represents it; differences of its other elements are noted.
 #[must_use]
 pub fn characterise(topology: &Topology, plan: &Plan, samples: &Samples) -> Characterised {
     let mut found = Characterised::default();
@@ -195,7 +195,7 @@ fn said(around: &Around, measured: &[AtSize]) -> Element {
     }
 }
 
-/// What it adds to the median round trip.
+/// Part in the median round trip, in nanoseconds.
 fn median_ns(characteristic: &Characteristic, octets: u32) -> f64 {
     let delay = characteristic.delay(octets);
     let middle = |values: &[f64]| values.get(values.len().div_ceil(2).saturating_sub(1)).copied();

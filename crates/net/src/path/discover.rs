@@ -13,16 +13,16 @@ use std::net::Ipv4Addr;
 /// A host that was traced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traced {
-    /// As the question called it.
+    /// Name of the host in the question.
     pub name: String,
-    /// Its address.
+    /// Address of the host.
     pub address: Ipv4Addr,
     /// The way to it.
     pub trace: Trace,
 }
 
-/// Puts traces from the host `from` together. Hosts that were not reached are left out; what is
-/// known of the way to them is in.
+/// Merges traces from the host `from` into a topology. Hosts that were not reached are left out;
+/// the known part of the way to them is included.
 #[must_use]
 pub fn topology(from: &str, traced: &[Traced]) -> Topology {
     let mut found = Topology::default();
@@ -81,7 +81,7 @@ fn segment() -> Segment {
     }
 }
 
-/// Where `net answer` will be reached there, if it listens on its usual port, is for people to say.
+/// A host without port: whether `net answer` listens there has to be entered by a person.
 fn host(segment: &str, address: Option<Ipv4Addr>) -> Host {
     Host {
         type_name: "host".to_owned(),

@@ -1,13 +1,13 @@
-//! What an element adds to a round trip.
+//! Part of an element in a round trip.
 
 use chronoscope_statistics::{Quantile, nearest_rank};
 use serde::{Deserialize, Serialize};
 
-/// How an element's part in a round trip is known.
+/// Source of an element's part in a round trip.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum Characteristic {
-    /// By probes.
+    /// Measured by probes.
     Measured {
         /// At each size that was probed, ascending.
         measured: Vec<AtSize>,
@@ -42,7 +42,7 @@ pub struct AtSize {
     pub without_ns: Vec<u64>,
 }
 
-/// What an element adds to a round trip of one size.
+/// Delay by an element in a round trip of one size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delay {
     /// Always, in nanoseconds. Below 0 only by what measuring left uncertain.
@@ -55,30 +55,30 @@ pub struct Delay {
 /// Delays that vary, in nanoseconds above the shortest of their kind, ascending.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Jitter {
-    /// Of round trips with the element.
+    /// Durations of round trips with the element.
     pub with_ns: Vec<f64>,
-    /// Of round trips without it.
+    /// Durations of round trips without the element.
     pub without_ns: Vec<f64>,
 }
 
-/// Why a characteristic cannot be used.
+/// Reasons why a characteristic cannot be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CharacteristicError {
-    /// There is no probe.
+    /// There are no probes.
     #[error("no round trip was measured")]
     Nothing,
     /// Sizes or values are not in ascending order.
     #[error("{what} are not ascending")]
     Order {
-        /// Which.
+        /// Name of the value.
         what: &'static str,
     },
     /// An entered number is below 0 or none.
     #[error("{what} = {value}: a number from 0 expected")]
     Number {
-        /// Which.
+        /// Name of the value.
         what: &'static str,
-        /// As entered.
+        /// Value as entered.
         value: f64,
     },
 }
@@ -113,9 +113,9 @@ impl Characteristic {
         }
     }
 
-    /// What the element adds to a round trip of `octets` each way. Between measured sizes the fixed
-    /// part is interpolated, beyond them it goes on as between the two nearest; what varies is as at
-    /// the nearest size.
+    /// Delay by the element in a round trip of `octets` each way. Between measured sizes the fixed
+    /// part is interpolated, beyond them it is extrapolated from the two nearest; the variation is
+    /// that of the nearest size.
     #[must_use]
     pub fn delay(&self, octets: u32) -> Delay {
         match self {

@@ -1,11 +1,11 @@
-//! Where the quantile of a network's round trips is, said by a sample of them.
+//! Confidence interval of a quantile of a network's round trips, from a sample.
 
 use chronoscope_statistics::{Quantile, quantile_interval};
 
 /// A quantile of a sample of durations, and where that of the population is with 95 % confidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Interval {
-    /// Of the sample: the nearest rank, in nanoseconds.
+    /// Quantile of the sample: the nearest rank, in nanoseconds.
     pub value_ns: u64,
     /// The population's is not below this, in nanoseconds; 0 where the sample is too small to say.
     pub low_ns: u64,
@@ -13,7 +13,7 @@ pub struct Interval {
     pub high_ns: Option<u64>,
 }
 
-/// Of ascending durations; `None` without any.
+/// Interval of ascending durations; `None` without any.
 #[must_use]
 pub fn interval(ascending_ns: &[u64], quantile: Quantile) -> Option<Interval> {
     let found = quantile_interval(ascending_ns, quantile)?;

@@ -15,42 +15,43 @@ const CELLS: usize = 1024;
 const GRID_SHARE: f64 = 0.99;
 /// Rounds of the iteration that finds an element's own delay; further ones follow noise.
 const ROUNDS: usize = 40;
-/// How often the probes are drawn anew for the error band.
+/// Number of bootstrap draws of the probes for the error band.
 const DRAWS: usize = 200;
 
-/// One element on a path, and how busy it is.
+/// One element on a path, and its utilisation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// Its name; of both hosts at the ends, joined by a comma.
+    /// Name of the element; of both hosts at the ends, joined by a comma.
     pub name: String,
-    /// What it is.
+    /// Kind of the element.
     pub kind: Kind,
     /// Name of its type.
     pub type_name: String,
-    /// What it adds to a round trip when it is idle.
+    /// Delay in a round trip when it is idle.
     pub delay: Delay,
-    /// Who else occupies it.
+    /// Service time of other traffic.
     pub service: Option<Service>,
-    /// Share of the time that it is busy with others, on the way of the request and of the reply.
+    /// Share of the time in which other traffic occupies it, on the way of the request and of the
+    /// reply.
     pub utilisation: [f64; 2],
     /// By how much either share may be wrong.
     pub utilisation_error: f64,
 }
 
-/// What a round trip is expected to take.
+/// Predicted duration of a round trip.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Prediction {
     /// Median, in nanoseconds.
     pub p50_ns: f64,
     /// 90th percentile, in nanoseconds.
     pub p90_ns: f64,
-    /// Where the median is with 95 % confidence, by what the probes and utilisations leave open.
+    /// Band of the median with 95 % confidence, given the uncertainty of probes and utilisations.
     pub p50_band_ns: [f64; 2],
-    /// Where the 90th percentile is, likewise.
+    /// Band of the 90th percentile with 95 % confidence.
     pub p90_band_ns: [f64; 2],
-    /// What each element adds.
+    /// Prediction for each element.
     pub parts: Vec<PartPrediction>,
-    /// What all of them add: `fixed_ns`, and cells of `cell_ns` on top.
+    /// Sum of all elements: `fixed_ns`, and cells of `cell_ns` on top.
     #[serde(skip)]
     total: Total,
 }
@@ -70,10 +71,10 @@ impl Total {
 }
 
 impl Prediction {
-    /// Where median and 90th percentile of `count` measured round trips are with 95 % confidence:
-    /// so few of them are off by chance, too, and that comes on top of what the prediction itself
-    /// leaves open (independent: as the root of squares). Round trips have to be apart by more than
-    /// the queues' memory.
+    /// Bands of median and 90th percentile of `count` measured round trips with 95 % confidence:
+    /// the chance error of so few round trips is added to the prediction's own uncertainty
+    /// (independent: as the root of squares). Round trips have to be apart by more than the queues'
+    /// memory.
     #[must_use]
     pub fn bands_of_ns(&self, count: usize) -> [[f64; 2]; 2] {
         let each = [(0.5, self.p50_ns, self.p50_band_ns), (0.9, self.p90_ns, self.p90_band_ns)];
@@ -87,23 +88,24 @@ impl Prediction {
     }
 }
 
-/// What one element is expected to add to a round trip.
+/// Predicted part of one element in a round trip.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PartPrediction {
-    /// Its name.
+    /// Name of the element.
     pub name: String,
-    /// What it is.
+    /// Kind of the element.
     pub kind: Kind,
     /// Name of its type.
     #[serde(rename = "type")]
     pub type_name: String,
-    /// Median of what it adds, idle, in nanoseconds.
+    /// Median part when it is idle, in nanoseconds.
     pub p50_ns: f64,
     /// 90th percentile of it, in nanoseconds.
     pub p90_ns: f64,
     /// Mean wait for its queues, both ways, in nanoseconds.
     pub waiting_ns: f64,
-    /// Share of the time that it is busy with others, on the way of the request and of the reply.
+    /// Share of the time in which other traffic occupies it, on the way of the request and of the
+    /// reply.
     pub utilisation: [f64; 2],
 }
 
@@ -117,14 +119,14 @@ pub enum Change {
         /// Name of the type.
         by: String,
     },
-    /// One more element of this type were on the way.
+    /// One more element of this type is on the way.
     Add {
         /// Name of the type.
         type_name: String,
     },
-    /// Everything were so many times as busy.
+    /// All utilisations are multiplied by a factor.
     Load {
-        /// How many times.
+        /// The factor.
         factor: f64,
     },
 }
@@ -152,7 +154,7 @@ pub fn parts(
 /// An element on the way, before its delay is looked up.
 struct Element {
     name: String,
-    /// Its type; of the two ends, each one's.
+    /// Type of the element; of the two ends, each one's.
     types: Vec<String>,
     utilisation: [f64; 2],
     utilisation_error: f64,
@@ -310,7 +312,7 @@ impl Total {
     }
 }
 
-/// Width of a cell, so that everything that varies has room.
+/// Width of a cell that leaves room for all variation.
 fn cell_ns(parts: &[Part]) -> f64 {
     let span = |part: &Part| {
         let jitter = part.delay.jitter.as_ref();
@@ -331,7 +333,7 @@ fn at_share(ascending: &[f64], share: f64) -> f64 {
     ascending.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
 }
 
-/// What one element adds by itself, on the grid.
+/// Delay of one element by itself, on the grid.
 struct Alone {
     fixed_ns: f64,
     shape: Shape,
@@ -444,11 +446,11 @@ impl Service {
     }
 }
 
-/// How far a quantile of the sum may be off because only so many round trips were probed: probes
-/// are drawn anew from the measured ones (B. Efron's bootstrap, 1979), and the elements' deviations
-/// added; what 95 of 100 are within.
+/// Uncertainty of a quantile of the sum because of the limited number of probes: probes are drawn
+/// anew from the measured ones (B. Efron's bootstrap, 1979), and the elements' deviations added; 95
+/// of 100 are within it.
 fn spread(parts: &[Part], quantile: Quantile) -> [f64; 2] {
-    // The same draws every time: a prediction is a function of what was measured.
+    // The same draws every time: a prediction is a function of its measurements.
     let mut random = Random(0x5eed);
     let mut deviations = [0.0; DRAWS];
     for jitter in parts.iter().filter_map(|part| part.delay.jitter.as_ref()) {

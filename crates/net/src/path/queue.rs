@@ -7,9 +7,9 @@
 
 use super::Shape;
 
-/// How long arrivals wait where service takes `service` (in cells, of those who are served) and a
-/// share `utilisation` of the time is busy, on `service`'s grid. From 1 on nobody would ever be
-/// served: it counts as `UTILISATION_MAX`.
+/// Distribution of waiting times where the service time is `service` (in cells, of those who are
+/// served) and a share `utilisation` of the time is busy, on `service`'s grid. From 1 on the queue
+/// would grow for ever: it counts as `UTILISATION_MAX`.
 #[must_use]
 pub fn waiting(service: &Shape, utilisation: f64) -> Shape {
     let utilisation = utilisation.clamp(0.0, UTILISATION_MAX);
@@ -32,9 +32,9 @@ pub fn waiting(service: &Shape, utilisation: f64) -> Shape {
 /// Highest utilisation that is reckoned with.
 pub const UTILISATION_MAX: f64 = 0.99;
 
-/// Distribution of what is left of a service when somebody arrives in its midst: density
-/// `(1 − F(x)) / E[S]`. A service of `k` cells leaves one of `k` equal parts, each put half into
-/// the cell below and half into that above, so that the mean is right.
+/// Distribution of the residual service time at an arrival: density `(1 − F(x)) / E[S]`. A service
+/// of `k` cells leaves one of `k` equal parts, each put half into the cell below and half into that
+/// above, which keeps the mean right.
 fn residual(service: &Shape) -> Vec<f64> {
     let mass = service.mass();
     let mean: f64 = mass.iter().enumerate().map(|(cell, m)| cell as f64 * m).sum();

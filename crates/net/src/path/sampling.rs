@@ -1,10 +1,9 @@
-//! Round trips that look at a network without loading it.
+//! Probes of a network that do not load it.
 //!
-//! Who measures how long others wait may not be the one they wait for: probes come one at a time,
-//! with random pauses in between (exponential, so that probes arrive as Poisson's do and see what
-//! is on average there: R. W. Wolff, *Poisson arrivals see time averages*, 1982). Several paths are
-//! probed in rounds, each once in every round and in another order, so that whatever else happens
-//! meanwhile is in all of them.
+//! The probe that measures waiting must not cause it: probes come one at a time, with random pauses
+//! (exponential, so that probes arrive as Poisson's do and see averages: R. W. Wolff, *Poisson
+//! arrivals see time averages*, 1982). Several paths are probed in rounds, each once in every round
+//! and in another order, which spreads disturbances over all of them.
 
 use chronoscope_clock as clock;
 use chronoscope_statistics::Random;
@@ -12,15 +11,15 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Makes the round trip of this number, from 0, and says whether its reply came in time.
+/// Makes the round trip of this number, from 0. Returns whether its reply came in time.
 pub type Ask<'a> = Box<dyn FnMut(u32) -> io::Result<bool> + Send + 'a>;
 
-/// How much is probed.
+/// Number and pace of probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sampling {
     /// Probes of each path, after its first.
     pub rounds: u32,
-    /// Mean pause between two probes, of whichever paths.
+    /// Mean pause between two probes, of any path.
     pub pause: Duration,
     /// No probe begins later than this after the first; rounds that are not over then are missing.
     pub at_most: Duration,
@@ -35,16 +34,16 @@ pub struct Probed {
     pub path: usize,
     /// 0: the path's first, with what has to be made first in it.
     pub round: u32,
-    /// When it began, UTC nanoseconds.
+    /// Begin of the probe, UTC nanoseconds.
     pub start_ns: i64,
-    /// What it took, in nanoseconds; `None`: lost.
+    /// Duration, in nanoseconds; `None`: lost.
     pub took_ns: Option<u64>,
 }
 
-/// Probes all paths until the rounds or the time are over or `stop` is set, and tells each probe.
+/// Probes all paths until the rounds or the time are over or `stop` is set, and reports each probe.
 ///
 /// # Errors
-/// What a path's `ask` says, with its index. What was told before that is good.
+/// Error of a path's `ask`, with its index. Probes reported before it are valid.
 pub fn sample(
     paths: &mut [Ask<'_>],
     sampling: &Sampling,

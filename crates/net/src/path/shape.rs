@@ -19,11 +19,11 @@ impl Shape {
         Self { mass }
     }
 
-    /// Of measured delays, each put into the nearest cell; those below 0 count as 0. Without any it
-    /// is no delay.
+    /// Shape of measured delays, each put into the nearest cell; those below 0 count as 0. Without
+    /// delays the result is a delay of 0.
     ///
     /// # Panics
-    /// Where `cells` is 0.
+    /// If `cells` is 0.
     #[must_use]
     pub fn of(delays_ns: impl IntoIterator<Item = f64>, cell_ns: f64, cells: usize) -> Self {
         let mut mass = vec![0.0; cells];
@@ -41,7 +41,7 @@ impl Shape {
         Self { mass }
     }
 
-    /// Of masses that are made one in sum; where they are all 0 it is no delay.
+    /// Shape of masses, normalised to a sum of one; a delay of 0 where all are 0.
     #[must_use]
     pub fn of_masses(mut mass: Vec<f64>) -> Self {
         let sum: f64 = mass.iter().sum();
@@ -83,10 +83,9 @@ impl Shape {
         found.unwrap_or(self.mass.len() - 1)
     }
 
-    /// The delay that, added to `without`, makes this one: the most likely one that is nowhere
-    /// negative, approached by `rounds` of Richardson and Lucy's iteration (W. H. Richardson 1972,
-    /// L. B. Lucy 1974). Few rounds leave the result smooth; many follow every accident of what was
-    /// measured.
+    /// The delay that, added to `without`, gives this one: the most likely one without negative
+    /// masses, approached by `rounds` of Richardson and Lucy's iteration (W. H. Richardson 1972, L.
+    /// B. Lucy 1974). Few rounds leave the result smooth; many follow the noise of the measurement.
     #[must_use]
     pub fn without(&self, without: &Self, rounds: usize) -> Self {
         let cells = self.mass.len();
@@ -124,7 +123,7 @@ fn convolve(a: &[f64], b: &[f64]) -> Vec<f64> {
     sum
 }
 
-/// How much of `ratio` a delay of `cell` reaches through `kernel`.
+/// Share of `ratio` that a delay of `cell` reaches through `kernel`.
 fn correlate(ratio: &[f64], kernel: &[f64], cell: usize) -> f64 {
     let cells = ratio.len();
     let (inside, beyond) = kernel.split_at(cells - cell);

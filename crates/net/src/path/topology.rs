@@ -1,4 +1,4 @@
-//! What a network consists of: one TOML file.
+//! Topology of a network: one TOML file.
 //!
 //! ```toml
 //! [types.pc]              # a host type: a round trip between two programs on one such host
@@ -41,11 +41,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
-/// A network.
+/// Topology of a network.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Topology {
-    /// What its elements are like, by name of the type.
+    /// Properties of its elements, by name of the type.
     #[serde(default)]
     pub types: BTreeMap<String, Type>,
     /// Links that hosts and joints are on.
@@ -54,12 +54,12 @@ pub struct Topology {
     /// Bridges and gateways.
     #[serde(default)]
     pub joints: BTreeMap<String, Joint>,
-    /// Hosts.
+    /// Hosts of the network.
     #[serde(default)]
     pub hosts: BTreeMap<String, Host>,
 }
 
-/// What kind of element.
+/// Kind of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -84,11 +84,11 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What elements of one type are like.
+/// Properties of the elements of one type.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Type {
-    /// What they are.
+    /// Kind of the elements.
     pub kind: Kind,
     /// Entered: added to a round trip whatever its size, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -99,12 +99,12 @@ pub struct Type {
     /// Measured, instead of both.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measured: Vec<AtSize>,
-    /// How long other traffic occupies it; without, it is never waited for.
+    /// Service time of other traffic; without it there is no queueing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<Service>,
 }
 
-/// How long a packet of the other traffic occupies an element.
+/// Time for which a packet of other traffic occupies an element.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Service {
@@ -116,18 +116,18 @@ pub struct Service {
     pub octet_us: f64,
     /// Mean size of a packet, in octets.
     pub octets: f64,
-    /// How sizes vary.
+    /// Distribution of packet sizes.
     #[serde(default)]
     pub sizes: Sizes,
 }
 
-/// How sizes of packets vary.
+/// Distribution of packet sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sizes {
     /// All are as long as the mean: the queue is M/D/1.
     Fixed,
-    /// They are distributed exponentially.
+    /// Sizes are distributed exponentially.
     #[default]
     Exponential,
 }
@@ -139,7 +139,7 @@ pub struct Segment {
     /// Name of a type of kind link.
     #[serde(rename = "type")]
     pub type_name: String,
-    /// How busy it is.
+    /// Utilisation by other traffic.
     #[serde(default, skip_serializing_if = "Utilisation::is_idle")]
     pub utilisation: Utilisation,
     /// By how much the share may be wrong, with 95 % confidence.
@@ -159,7 +159,7 @@ pub struct Joint {
     pub type_name: String,
     /// Names of the segments that it joins, two or more.
     pub joins: Vec<String>,
-    /// How busy it is.
+    /// Utilisation by other traffic.
     #[serde(default, skip_serializing_if = "Utilisation::is_idle")]
     pub utilisation: Utilisation,
     /// By how much the share may be wrong, with 95 % confidence.
@@ -170,7 +170,7 @@ pub struct Joint {
     pub scanned: Vec<String>,
 }
 
-/// A host.
+/// A host of the network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
@@ -179,7 +179,7 @@ pub struct Host {
     pub type_name: String,
     /// Name of the segment that it is on.
     pub segment: String,
-    /// Where `chronoscope net answer` is reached there, for probes: `ADDRESS:PORT`.
+    /// Address of `chronoscope net answer` there, for probes: `ADDRESS:PORT`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
 }
@@ -188,17 +188,18 @@ pub struct Host {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Utilisation {
-    /// Nobody else uses it.
+    /// There is no other traffic.
     #[default]
     Idle,
-    /// As much in both directions.
+    /// The same share in both directions.
     Both(f64),
-    /// On the way of the request and of the reply between the first and the second it joins.
+    /// Share on the way of the request and of the reply, from the first to the second element that
+    /// it joins.
     Each([f64; 2]),
 }
 
 impl Utilisation {
-    /// Whether nobody else uses it.
+    /// Whether there is no other traffic.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.each() == [0.0; 2]
@@ -224,36 +225,36 @@ pub enum Step<'a> {
     Joint(&'a str),
 }
 
-/// What is wrong with a topology.
+/// Faults of a topology.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TopologyError {
-    /// It is no TOML, or not as declared; says where.
+    /// The text is not TOML, or has another form; with the position.
     #[error("{0}")]
     Form(String),
     /// Something else, at a line of the file.
     #[error("line {line}: {error}")]
     Line {
-        /// From 1.
+        /// Line number, from 1.
         line: usize,
-        /// What.
+        /// The fault itself.
         error: Box<TopologyError>,
     },
     /// An error of a utilisation is none.
     #[error("{by}: utilisation_error = {error}: a number from 0 expected")]
     Error {
-        /// Whose.
+        /// Name of the entry.
         by: String,
-        /// As entered.
+        /// Value as entered.
         error: f64,
     },
     /// A name that is not there.
     #[error("{by} names {what} {name:?}, which is not there{}", listed(.known))]
     Unknown {
-        /// Who names it.
+        /// Name of the entry that refers to it.
         by: String,
-        /// What it should be.
+        /// Expected kind of entry.
         what: &'static str,
-        /// The name.
+        /// The unknown name.
         name: String,
         /// Names that are there.
         known: Vec<String>,
@@ -261,19 +262,19 @@ pub enum TopologyError {
     /// An element's type is of another kind.
     #[error("{by} is of type {name:?}, which is a {kind}")]
     Kind {
-        /// Whose.
+        /// Name of the entry.
         by: String,
-        /// The type.
+        /// Name of the type.
         name: String,
-        /// Its kind.
+        /// Kind of the type.
         kind: Kind,
     },
     /// A type's characteristic cannot be used.
     #[error("type {name:?}: {error}")]
     Characteristic {
-        /// The type.
+        /// Name of the type.
         name: String,
-        /// Why.
+        /// Fault of its characteristic.
         error: CharacteristicError,
     },
     /// A type is both entered and measured.
@@ -285,27 +286,27 @@ pub enum TopologyError {
     /// A share of the time is none.
     #[error("{by}: utilisation {share} is not a share from 0 to 1")]
     Utilisation {
-        /// Whose.
+        /// Name of the entry.
         by: String,
-        /// As entered.
+        /// Value as entered.
         share: f64,
     },
     /// A service time is none.
     #[error("type {name:?}: service {what} = {value}: a number from 0 expected")]
     Service {
-        /// The type.
+        /// Name of the type.
         name: String,
-        /// Which number.
+        /// Name of the value.
         what: &'static str,
-        /// As entered.
+        /// Value as entered.
         value: f64,
     },
-    /// There is no way.
+    /// There is no path between two hosts.
     #[error("no way leads from {from:?} to {to:?}: their segments {segments:?} are not joined")]
     NoWay {
-        /// From there.
+        /// First host.
         from: String,
-        /// To there.
+        /// Second host.
         to: String,
         /// Segments of the two.
         segments: [String; 2],
@@ -350,10 +351,10 @@ impl Topology {
         })
     }
 
-    /// As [`read`](Self::read) reads it.
+    /// The topology as text that [`read`](Self::read) accepts.
     ///
     /// # Errors
-    /// [`TopologyError::Form`]: something in it that TOML cannot say.
+    /// [`TopologyError::Form`]: a value that TOML cannot express.
     pub fn written(&self) -> Result<String, TopologyError> {
         toml::to_string(self).map_err(|error| TopologyError::Form(error.to_string()))
     }
@@ -496,7 +497,7 @@ impl Topology {
 }
 
 impl Type {
-    /// What is known of it.
+    /// Characteristic of the type.
     #[must_use]
     pub fn characteristic(&self) -> Characteristic {
         if self.measured.is_empty() {
@@ -555,7 +556,7 @@ fn is_zero(number: &f64) -> bool {
     *number == 0.0
 }
 
-/// What is wrong, and with which entry of which table.
+/// A fault, and the table and entry that have it.
 struct Wrong {
     table: &'static str,
     name: String,

@@ -1,10 +1,10 @@
-//! Which gateways lie on the way to a host (traceroute; V. Jacobson, 1987), without privileges.
+//! Gateways on the path to a host (traceroute; V. Jacobson, 1987), without privileges.
 //!
-//! Datagrams are sent with a time to live of 1, 2, 3…; the gateway at which it is used up says so by
-//! ICMP, and Linux hands that to the socket which sent it (`IP_RECVERR`). The host itself says that
-//! nobody listens on the port, or answers. All distances are asked at once, each up to
-//! [`Limits::tries`] times, so that a trace takes no longer than tries × timeout, however many
-//! gateways do not answer. IPv4 only.
+//! Datagrams are sent with a time to live of 1, 2, 3…; the gateway at which it expires reports that
+//! by ICMP, and Linux hands the report to the sending socket (`IP_RECVERR`). The host itself
+//! reports a closed port, or answers. All distances are probed at once, each up to
+//! [`Limits::tries`] times: a trace takes no longer than tries × timeout, however many gateways do
+//! not answer. IPv4 only.
 
 use chronoscope_clock as clock;
 use nix::errno::Errno;
@@ -16,14 +16,14 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How far and how long is looked.
+/// Limits of distance and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Gateways on the way at most, and the host.
     pub hops: u8,
     /// Datagrams to each distance at most.
     pub tries: u32,
-    /// How long answers to each of these are waited for.
+    /// Timeout of each probe.
     pub timeout: Duration,
 }
 
@@ -44,12 +44,12 @@ pub struct Trace {
     pub host: Option<Hop>,
 }
 
-/// Who answered.
+/// A node that answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// Its address.
+    /// Address of the node.
     pub address: Ipv4Addr,
-    /// How long its fastest answer took, in nanoseconds.
+    /// Duration of its fastest answer, in nanoseconds.
     pub took_ns: u64,
 }
 
@@ -57,17 +57,17 @@ pub struct Hop {
 struct Distance {
     socket: UdpSocket,
     sent_ns: u64,
-    /// Who answered, and whether it is the host.
+    /// The node that answered, and whether it is the host.
     answer: Option<(Hop, bool)>,
 }
 
-/// The port of the first distance: nobody is expected to listen there (traceroute's).
+/// Port of the first distance, as in traceroute: usually closed.
 const PORT: u16 = 33_434;
 
-/// Traces the way to `to` until the host or all distances have answered, or `stop` is set.
+/// Traces the path to `to` until the host or all distances have answered, or `stop` is set.
 ///
 /// # Errors
-/// What the kernel says of sockets; no way to `to` at all is such an error.
+/// Errors of the system's sockets; having no route to `to` is such an error.
 pub fn trace(to: Ipv4Addr, limits: &Limits, stop: &AtomicBool) -> io::Result<Trace> {
     let mut distances = Vec::new();
     for ttl in 1..=limits.hops {
@@ -87,7 +87,7 @@ pub fn trace(to: Ipv4Addr, limits: &Limits, stop: &AtomicBool) -> io::Result<Tra
     Ok(put_together(&distances))
 }
 
-/// How many distances matter: up to the first at which the host answered.
+/// Number of relevant distances: up to the first at which the host answered.
 fn reached(distances: &[Distance]) -> usize {
     let host = distances.iter().position(|d| d.answer.is_some_and(|(_, is_host)| is_host));
     host.map_or(distances.len(), |at| at + 1)
@@ -119,8 +119,8 @@ impl Distance {
         self.sent_ns = clock::monotonic_ns();
         match self.socket.send(&[0; 32]) {
             Ok(_) => Ok(()),
-            // What came back of an earlier one is still to be read, or a gateway has said that it
-            // knows no way: that is an answer.
+            // An error of an earlier datagram that is still to be read, or a gateway's report of a
+            // missing route, which is an answer.
             Err(error) if is_answer(&error) => Ok(()),
             Err(error) => Err(error),
         }
@@ -161,7 +161,7 @@ fn is_answer(error: &io::Error) -> bool {
     )
 }
 
-/// Who sent the next ICMP message about a datagram of this socket.
+/// Sender of the next ICMP message about a datagram of this socket.
 fn next_error(socket: &UdpSocket) -> io::Result<Option<Ipv4Addr>> {
     const ICMP: u8 = 2; // SO_EE_ORIGIN_ICMP
     let mut octets = [0; 64];

@@ -1,8 +1,8 @@
-//! How busy an element is, by what hosts counted.
+//! Utilisation of an element, from counters of hosts.
 //!
-//! An element names the hosts whose counters tell it (`scanned = ["gw1"]`). Packets and octets a
-//! second, times what each packet and octet occupies it for (`service`; a link without one:
-//! `rate_bits`), is the share of the time that it is busy.
+//! An element names the hosts whose counters measure it (`scanned = ["gw1"]`). Packets and octets a
+//! second, multiplied by the time for which each packet and octet occupies it (`service`; a link
+//! without one: `rate_bits`), give the share of the time that it is busy.
 //!
 //! * Of a joint, its own host: what it passes on comes in once and goes out once, half of it in
 //!   either direction (counters of a whole host do not say which).
@@ -17,10 +17,10 @@ use super::topology::{Kind, Service, Sizes, Topology, Utilisation};
 use crate::table::Observation;
 use serde::Serialize;
 
-/// How busy an element was found.
+/// Measured utilisation of an element.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Busy {
-    /// The element.
+    /// Name of the element.
     pub element: String,
     /// Share of the time in either direction.
     pub share: f64,
@@ -30,7 +30,7 @@ pub struct Busy {
     pub octets: f64,
     /// Intervals between scans that tell it.
     pub intervals: usize,
-    /// Hosts that should tell it, and of which nothing was scanned.
+    /// Hosts that should measure it but have no scans.
     pub missing: Vec<String>,
 }
 
@@ -42,9 +42,8 @@ struct Rate {
     seconds: f64,
 }
 
-/// Says of every element that names scanned hosts how busy it was, and puts that in the place of
-/// what was entered. An element of which nothing was scanned keeps what was entered; its
-/// [`Busy::intervals`] is 0.
+/// Computes the utilisation of every element that names scanned hosts, and replaces the entered
+/// one. An element without scans keeps the entered one; its [`Busy::intervals`] is 0.
 pub fn apply(topology: &mut Topology, observations: &[Observation]) -> Vec<Busy> {
     let mut all = Vec::new();
     for (name, joint) in &mut topology.joints {
@@ -83,14 +82,14 @@ pub fn apply(topology: &mut Topology, observations: &[Observation]) -> Vec<Busy>
     all
 }
 
-/// Which of a host's packets count.
+/// Packets of a host that are counted.
 #[derive(Clone, Copy)]
 enum Counted {
     /// A quarter of in and out: half is in either direction, and each packet is counted twice.
     Passed,
-    /// Those that went out.
+    /// Sent packets.
     Sent,
-    /// All.
+    /// Sent and received packets.
     Both,
 }
 

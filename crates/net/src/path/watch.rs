@@ -1,14 +1,13 @@
-//! Whether paths still are as predicted, and which element is to blame if not.
+//! Monitor of paths against their predictions; finds the element that explains deviations.
 //!
 //! Round trips of each path are gathered in windows. A window deviates when its median or its 90th
 //! percentile is outside what the prediction allows for so many round trips
 //! ([`Prediction::bands_of_ns`]) by more than [`Limits::tolerance`]. A path no longer fits when
 //! [`Limits::windows`] windows in a row deviate to the same side.
 //!
-//! False alarms: where the prediction is right, a window is outside its band to one side with 2.5 %,
-//! so that, windows being independent, three in a row of one of two quantiles to one of two sides
-//! come about with 4 × 0.025³ = 6 in 100,000, before the tolerance makes it rarer
-//! ([`Limits::false_alarms`]).
+//! False alarms: where the prediction is right, a window is outside its band to one side with 2.5
+//! %. Windows being independent, three in a row of one of two quantiles to one of two sides occur
+//! with 4 × 0.025³ = 6 in 100,000, before the tolerance makes it rarer ([`Limits::false_alarms`]).
 //!
 //! The element that explains it is on all paths that no longer fit and on none that do. Of several
 //! such, which are always passed together by what is watched, the one with the largest part in the
@@ -21,7 +20,7 @@ use chronoscope_statistics::{Quantile, median};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// When a path is said not to fit.
+/// Thresholds of deviation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Limits {
     /// Windows in a row.
@@ -50,7 +49,7 @@ impl Limits {
 pub struct Path {
     /// The host at its end.
     pub to: String,
-    /// What is predicted of it.
+    /// Prediction for the path.
     pub predicted: Prediction,
     /// Deviating windows in a row, below 0: those below the band. Of median and 90th percentile.
     streak: [i64; 2],
@@ -61,7 +60,7 @@ pub struct Path {
 pub struct Seen {
     /// The host at its end.
     pub to: String,
-    /// Replies.
+    /// Number of replies.
     pub count: usize,
     /// Requests without one.
     pub lost: usize,
@@ -73,7 +72,7 @@ pub struct Seen {
     pub predicted_p50_ns: f64,
     /// Predicted 90th percentile.
     pub predicted_p90_ns: f64,
-    /// Where the median of so many round trips is expected.
+    /// Band in which the median of so many round trips is expected.
     pub p50_band_ns: [f64; 2],
     /// And their 90th percentile.
     pub p90_band_ns: [f64; 2],
@@ -83,28 +82,28 @@ pub struct Seen {
     pub fits: bool,
 }
 
-/// An element that no longer is as it was measured.
+/// An element that has changed since it was measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Flag {
-    /// The element.
+    /// Name of the element.
     pub element: String,
-    /// What it is.
+    /// Kind of the element.
     pub kind: Kind,
-    /// Others that explain it as well, by what is watched.
+    /// Other elements that explain it as well, on the watched paths.
     pub or: Vec<String>,
-    /// By how much the median round trips over it changed, in nanoseconds (the middle one of the
-    /// paths); `None`: no reply comes any more.
+    /// Change of the median round trips over it, in nanoseconds (the median over the paths);
+    /// `None`: no replies arrive.
     pub changed_ns: Option<f64>,
     /// Hosts whose paths say so.
     pub paths: Vec<String>,
 }
 
-/// What a window says.
+/// Result of a window.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
-    /// Every path.
+    /// Result of every path.
     pub paths: Vec<Seen>,
-    /// What explains those that no longer fit.
+    /// Element that explains the deviating paths.
     pub flag: Option<Flag>,
     /// Paths that no longer fit, where no single element explains them.
     pub unexplained: Vec<String>,
@@ -126,7 +125,7 @@ impl Path {
         let mut within = true;
         for index in 0..2 {
             let slack = limits.tolerance * predicted[index].abs();
-            // Who gets no reply waits for ever.
+            // Without replies the wait is infinite.
             let side = found[index].map_or(i64::from(!window.is_empty()), |found| {
                 let value = found.value_ns as f64;
                 i64::from(value > bands[index][1] + slack)
@@ -185,7 +184,7 @@ fn explain(paths: &[Path], seen: &[Seen]) -> (Option<Flag>, Vec<String>) {
     for (path, _) in &off {
         common = common.intersection(&names(path)).cloned().collect();
     }
-    // A path that is about to deviate acquits nobody.
+    // A path that is about to deviate does not exclude its elements.
     for (path, seen) in paths.iter().zip(seen) {
         if seen.fits && seen.within {
             common = common.difference(&names(path)).cloned().collect();

@@ -1,4 +1,4 @@
-//! Until when a reply is waited for, and what a round trip without one died of.
+//! Deadlines of replies, and reasons of lost round trips.
 
 use chronoscope_clock as clock;
 use std::fmt;
@@ -6,20 +6,20 @@ use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
-/// Why a round trip is lost.
+/// Reason why a round trip is lost.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Loss {
-    /// No reply came in time.
+    /// No reply arrived in time.
     Late,
-    /// Nobody listens there, says the host.
+    /// The host reports that the port is closed.
     Refused,
-    /// The network says that there is no way to the host.
+    /// The network reports that the host is unreachable.
     Unreachable,
     /// The connection was closed before the reply was whole.
     Closed,
-    /// A whole reply came that says it was not done, in its words.
+    /// A whole reply arrived that reports a failure, with its text.
     Denied(String),
-    /// What came is no reply: what is wrong, and at which octet where that can be said.
+    /// The reply is invalid: the fault, and its octet where that is known.
     Wrong(String),
 }
 
@@ -36,13 +36,14 @@ impl fmt::Display for Loss {
     }
 }
 
-/// What one asking ends with: the reply came whole, or why not. Errors of this host are not in it.
+/// Result of one request: the whole reply arrived, or the reason of the loss. It excludes errors of
+/// this host.
 pub(crate) type Came = Result<(), Loss>;
 
-/// What `error` of a socket says about the peer.
+/// The loss that `error` of a socket reports about the peer.
 ///
 /// # Errors
-/// The same, when it is one of this host.
+/// The same error, when it is one of this host.
 pub(crate) fn loss_of(error: io::Error) -> io::Result<Loss> {
     match error.kind() {
         ErrorKind::WouldBlock | ErrorKind::TimedOut => Ok(Loss::Late),
@@ -59,29 +60,29 @@ pub(crate) fn loss_of(error: io::Error) -> io::Result<Loss> {
     }
 }
 
-/// Until when something is waited for.
+/// Time until which something is waited for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline(u64);
 
 impl Deadline {
-    /// So much later than now.
+    /// Deadline in `timeout` from now.
     pub(crate) fn after(timeout: Duration) -> Self {
         let ns = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
         Self(clock::monotonic_ns().saturating_add(ns))
     }
 
-    /// What is left of it; `None` when it has passed. Never zero, which sockets take for "for ever".
+    /// Remaining time; `None` when it has passed. Never zero, which sockets take for "for ever".
     pub(crate) fn left(self) -> Option<Duration> {
         let left_ns = self.0.saturating_sub(clock::monotonic_ns());
         (left_ns > 0).then(|| Duration::from_nanos(left_ns.max(1000)))
     }
 }
 
-/// The address of `host`. A name is looked up by a thread of its own, as the system's resolver may
-/// take much longer than anybody wants to wait.
+/// Address of `host`. A name is looked up in a thread of its own, because the system's resolver may
+/// take much longer than the deadline.
 ///
 /// # Errors
-/// [`ErrorKind::NotFound`] when there is no such name, or nobody knew it in time.
+/// [`ErrorKind::NotFound`] when there is no such name, or it was not found in time.
 pub(crate) fn resolve(host: &str, port: u16, deadline: Deadline) -> io::Result<SocketAddr> {
     if let Ok(address) = host.parse() {
         return Ok(SocketAddr::new(address, port));
@@ -91,7 +92,7 @@ pub(crate) fn resolve(host: &str, port: u16, deadline: Deadline) -> io::Result<S
     let name = host.to_owned();
     std::thread::Builder::new().name("resolve".to_owned()).spawn(move || {
         let found = (name.as_str(), port).to_socket_addrs().map(|mut all| all.next());
-        // Nobody waits for it any more: then there is nobody to be told.
+        // The receiver is gone after the deadline; then the result is not needed.
         let _ = sender.send(found);
     })?;
     let left = deadline.left().unwrap_or_default();

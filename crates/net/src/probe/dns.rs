@@ -1,7 +1,7 @@
 //! A query for the IPv4 address of a name, by UDP (RFC 1035 §4).
 //!
-//! Any answer to the question is a reply, also that there is no such name. What is answered is not
-//! looked at: only whose question it is and how it went.
+//! Any answer to the question is a reply, also that there is no such name. The answer's records are
+//! not read: only its question and its response code.
 
 use super::deadline::{Came, Deadline, Loss, loss_of};
 use super::stream::Waits;
@@ -24,7 +24,7 @@ pub(crate) struct Client {
     reply: Vec<u8>,
 }
 
-/// The query, with number 0; or what is wrong with `name`.
+/// The query, with number 0; or the fault of `name`.
 pub(crate) fn query(name: &str) -> Result<Vec<u8>, String> {
     // Recursion desired, one question.
     let mut query = vec![0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
@@ -88,7 +88,7 @@ impl Client {
     }
 }
 
-/// What is made of `datagram` as the reply to a query with number 0.
+/// Judges `datagram` as the reply to a query with number 0.
 pub(crate) fn judge(datagram: &[u8]) -> Came {
     let query = query("a.example").map_err(Loss::Wrong)?;
     match verdict(&query, datagram) {
@@ -98,7 +98,7 @@ pub(crate) fn judge(datagram: &[u8]) -> Came {
     }
 }
 
-/// What a datagram is, seen from one query.
+/// Judgement of a datagram against one query.
 enum Verdict {
     Reply(Came),
     /// Late, or somebody else's.
@@ -115,7 +115,7 @@ fn verdict(query: &[u8], datagram: &[u8]) -> Verdict {
     if header[..2] != query[..2] {
         return Verdict::OfAnother;
     }
-    // QR says that it is a response; the operation is that of a standard query.
+    // QR marks a response; the operation is that of a standard query.
     if header[2] & 0b1111_1000 != 0b1000_0000 {
         return Verdict::Strange("octet 2: no response to a standard query".to_owned());
     }

@@ -1,11 +1,11 @@
-//! Our own request and reply: octets that come back as they were, marked as a reply.
+//! Our own request and reply: the octets come back unchanged, marked as a reply.
 //!
 //! Octets: `CHRq` in a request and `CHRr` in its reply, then a number that tells requests apart
-//! (eight octets, big-endian), then any octets up to the size asked for. A reply is never longer
-//! than its request and never answered, so that no two servers can be made to talk to each other,
-//! and nobody is sent more than he was said to have sent. Over UDP that is one datagram; over TCP
-//! the same octets stand after their count (four octets, big-endian), any number of requests on
-//! one connection. The page of the format: `docs/formats/echo.md`.
+//! (eight octets, big-endian), then any octets up to the requested size. A reply is never longer
+//! than its request and never answered: two servers cannot be made to reply to each other, and a
+//! forged sender address cannot amplify traffic. Over UDP that is one datagram; over TCP the same
+//! octets follow their count (four octets, big-endian), any number of requests on one connection.
+//! The page of the format: `docs/formats/echo.md`.
 
 use super::deadline::{Came, Deadline, Loss, loss_of};
 use super::stream::{Connection, Waits};
@@ -13,9 +13,9 @@ use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
-/// What a request begins with.
+/// First octets of a request.
 pub const REQUEST: &[u8; 4] = b"CHRq";
-/// What a reply begins with.
+/// First octets of a reply.
 pub const REPLY: &[u8; 4] = b"CHRr";
 const HEADER: usize = REQUEST.len() + 8;
 
@@ -30,14 +30,14 @@ pub const COUNT_OCTETS: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a count of {octets} octets: expected {OCTETS_MIN} to {OCTETS_MAX}")]
 pub struct CountError {
-    /// The count.
+    /// The invalid count.
     pub octets: u32,
 }
 
-/// How many octets follow, over TCP.
+/// Checks the number of octets that follow, over TCP.
 ///
 /// # Errors
-/// When it is not in [[`OCTETS_MIN`], [`OCTETS_MAX`]].
+/// When it is outside [[`OCTETS_MIN`], [`OCTETS_MAX`]].
 pub fn count(octets: [u8; COUNT_OCTETS]) -> Result<usize, CountError> {
     let octets = u32::from_be_bytes(octets);
     let count = usize::try_from(octets).unwrap_or(usize::MAX);
@@ -53,11 +53,11 @@ pub fn reply(octets: &mut [u8]) -> bool {
     is_request
 }
 
-/// Answers one datagram, if it is a request; whether it was. An error of sending is that of the
-/// network towards one client, and concerns nobody else.
+/// Receives one datagram and answers it if it is a request. Returns whether it was one. An error of
+/// sending concerns one client only and is ignored.
 ///
 /// # Errors
-/// When nothing can be received.
+/// When the socket cannot receive.
 pub fn answer(socket: &UdpSocket, buffer: &mut [u8]) -> io::Result<bool> {
     let (len, from) = socket.recv_from(buffer)?;
     let datagram = &mut buffer[..len];
@@ -75,10 +75,11 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client with requests of `octets`, at least [`OCTETS_MIN`] and at most [`OCTETS_MAX`].
+    /// Makes a client with requests of `octets`, at least [`OCTETS_MIN`] and at most
+    /// [`OCTETS_MAX`].
     ///
     /// # Errors
-    /// What the kernel says.
+    /// Error of the system.
     pub fn new(
         socket: UdpSocket,
         server: SocketAddr,
@@ -87,16 +88,16 @@ impl Client {
     ) -> io::Result<Self> {
         socket.connect(server)?;
         let requests = Requests::new(octets, 0);
-        // One more, so that a longer datagram is not taken for one that was cut.
+        // One octet more than needed, so that a longer datagram is not taken for one that was cut.
         let reply = vec![0; requests.octets.len() + 1];
         Ok(Self { socket, timeout, waits: Waits::default(), requests, reply })
     }
 
-    /// One round trip; `false` when no reply came in time. A port that nobody listens on, as far as
-    /// the network says so, is as one who does not answer.
+    /// Makes one round trip; `false` when no reply came in time. A closed port, as far as the
+    /// network reports it, counts as no reply.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// Error of the system.
     pub fn ask(&mut self) -> io::Result<bool> {
         Ok(self.came()?.is_ok())
     }
@@ -116,7 +117,7 @@ impl Client {
             }
             match self.socket.recv(&mut self.reply) {
                 Ok(len) if self.requests.is_reply(&self.reply[..len]) => return Ok(()),
-                // To another request, or nobody's.
+                // A reply to another request, or an invalid one.
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
@@ -130,7 +131,7 @@ impl Client {
 struct Requests {
     /// The count over TCP, if any, and the request.
     octets: Vec<u8>,
-    /// Where the request begins.
+    /// Begin of the request.
     from: usize,
     number: u64,
 }
@@ -145,7 +146,8 @@ impl Requests {
             octets[..before].copy_from_slice(&count.to_be_bytes());
         }
         octets[before..][..REQUEST.len()].copy_from_slice(REQUEST);
-        // Replies to others' requests, and to our earlier ones, are told by their number.
+        // Replies to other processes' requests, and to our earlier ones, are recognised by their
+        // number.
         Self { octets, from: before, number: u64::from(std::process::id()) << 32 }
     }
 
@@ -164,7 +166,7 @@ impl Requests {
     }
 }
 
-/// The same over one connection, which stays open.
+/// Echo over one connection, which stays open.
 #[derive(Debug)]
 pub(crate) struct Stream {
     connection: Connection,
@@ -180,13 +182,13 @@ impl Stream {
         Self { connection, requests, reply }
     }
 
-    /// Whether it is open, and nothing came that was not asked for.
+    /// Whether it is open, and has received nothing unrequested.
     pub(crate) fn is_fresh(&self) -> bool {
         self.connection.is_quiet()
     }
 
-    /// One round trip. After a loss the connection is of no more use: what comes later on it would
-    /// be taken for the reply to another request.
+    /// Makes one round trip. After a loss the connection must not be used: a late reply would be
+    /// taken for the reply to another request.
     pub(crate) fn came(&mut self, deadline: Deadline) -> io::Result<Came> {
         match self.there_and_back(deadline) {
             Ok(came) => Ok(came),
@@ -199,7 +201,7 @@ impl Stream {
         let mut have = 0;
         while have < self.reply.len() {
             have += self.connection.read(&mut self.reply[have..], deadline)?;
-            // Who says another count might never send what is waited for.
+            // A peer that announces another count might never send the expected octets.
             let said = have.min(COUNT_OCTETS);
             if self.reply[..said] != self.requests.octets[..said] {
                 return Ok(Err(Loss::Wrong("another count of octets than was sent".to_owned())));

@@ -1,4 +1,4 @@
-//! A program that asks in our place, whatever it speaks.
+//! Probe through a program, which may use any protocol.
 //!
 //! Lines of text over its standard input and output. Once it is ready it prints `ready`; then it
 //! reads a number, makes one round trip, and prints that number with the outcome:
@@ -11,10 +11,10 @@
 //! 8 lost no such channel
 //! ```
 //!
-//! What it measured itself, in nanoseconds, may stand after `ok`, and is what the round trip took:
-//! the pipe's own cost is then known, and told apart. Where it stands not, the time from the
-//! writing of the number to the reading of the line is taken. At the end of its input the program
-//! ends. Its starting is no part of the first round trip.
+//! A measured duration in nanoseconds may follow `ok`, and is then the duration of the round trip:
+//! the pipe's own cost is known and kept apart. Without it the time from writing the number to
+//! reading the line is taken. At the end of its input the program ends. Its start is not part of
+//! the first round trip.
 
 use super::deadline::{Came, Deadline, Loss, loss_of};
 use super::stream::Waits;
@@ -26,7 +26,7 @@ use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// How long a program may take to be ready, and to end.
+/// Longest time for a program to be ready, and to end.
 const READY: Duration = Duration::from_secs(15);
 const END: Duration = Duration::from_millis(500);
 /// Longest line.
@@ -44,10 +44,10 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Starts `words[0]` with the others as its arguments, and waits until it is ready.
+    /// Starts `words[0]` with the other words as its arguments, and waits until it is ready.
     ///
     /// # Errors
-    /// When it cannot be started, ends, or says something else.
+    /// When it cannot be started, ends, or prints something else.
     pub(crate) fn start(words: &[String]) -> io::Result<Self> {
         let (program, arguments) = words.split_first().ok_or(ErrorKind::InvalidInput)?;
         let (ours, theirs) = UnixStream::pair()?;
@@ -77,7 +77,7 @@ impl Client {
         Ok(client)
     }
 
-    /// What the last round trip took, by the program's own measure or else by ours.
+    /// Duration of the last round trip as the program measured it, `None` where it did not.
     pub(crate) const fn reported_ns(&self) -> Option<u64> {
         self.reported_ns
     }
@@ -150,7 +150,7 @@ impl Client {
     }
 }
 
-/// How a program ended, if it did.
+/// Description of a program's end, if it has ended.
 fn ended(child: &mut Child, error: &io::Error) -> String {
     if error.kind() != ErrorKind::UnexpectedEof {
         return error.to_string();
@@ -161,7 +161,7 @@ fn ended(child: &mut Child, error: &io::Error) -> String {
     }
 }
 
-/// Its end, if that comes soon.
+/// Exit status of the program, if it ends soon.
 fn wait(child: &mut Child) -> Option<std::process::ExitStatus> {
     let deadline = Deadline::after(END);
     loop {
@@ -184,7 +184,7 @@ impl Drop for Client {
     }
 }
 
-/// What is made of `line` as the answer to number 1.
+/// Judges `line` as the answer to number 1.
 pub(crate) fn judge(line: &[u8]) -> Came {
     match outcome(&String::from_utf8_lossy(line), 1) {
         Outcome::Came(_) => Ok(()),
@@ -194,7 +194,7 @@ pub(crate) fn judge(line: &[u8]) -> Came {
     }
 }
 
-/// What a line says about one number.
+/// Meaning of a line for one number.
 #[derive(Debug, PartialEq, Eq)]
 enum Outcome {
     Came(Option<u64>),
@@ -224,7 +224,7 @@ fn outcome(line: &str, number: u64) -> Outcome {
     }
 }
 
-/// The words of a command: apart at blanks, except within quotes; or what is wrong with it.
+/// Splits a command into words at blanks outside quotes; the error is the fault.
 pub(crate) fn words(line: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -1,7 +1,7 @@
 //! GET over HTTP/1.1 on a kept connection: a reply is a whole response, its body included.
 //!
-//! Source: RFC 9112. A response of 400 or more is a loss, as it is no answer to what was asked;
-//! a redirect is a reply and is not followed, as another server's time is another measurement.
+//! Source: RFC 9112. A response of 400 or more is a loss, because it is not the requested page; a
+//! redirect is a reply and is not followed, because another server's time is another measurement.
 //! Not here: TLS, HTTP/2.
 
 use super::Peer;
@@ -21,20 +21,20 @@ const BODY_OCTETS_MAX: u64 = 16 * 1024 * 1024;
 pub(crate) struct Client {
     connection: Connection,
     request: Vec<u8>,
-    /// Octets that came and were not looked at yet: `octets[at..have]`.
+    /// Received octets that were not parsed yet: `octets[at..have]`.
     octets: Vec<u8>,
     at: usize,
     have: usize,
 }
 
-/// How the end of a body is told.
+/// Delimiter of a body.
 enum Body {
     Octets(u64),
     Chunks,
     UntilClosed,
 }
 
-/// What a head says.
+/// Parsed head of a response.
 struct Head {
     octets: usize,
     status: u16,
@@ -47,8 +47,8 @@ impl Client {
         Self { connection, request, octets: vec![0; HEAD_OCTETS_MAX], at: 0, have: 0 }
     }
 
-    /// Whether the connection can carry another request: nobody has closed it, and nothing came
-    /// unasked.
+    /// Whether the connection can carry another request: it is open, and has received nothing
+    /// unrequested.
     pub(crate) fn is_fresh(&self) -> bool {
         self.at == self.have && self.connection.is_quiet()
     }
@@ -65,7 +65,7 @@ impl Client {
         }
     }
 
-    /// The status, and whether the connection stays; or what is wrong with the response.
+    /// Status of the response, and whether the connection stays open; or the fault of the response.
     fn exchange(&mut self, deadline: Deadline) -> io::Result<Result<(u16, bool), String>> {
         self.connection.write_all(&self.request, deadline)?;
         let head = loop {
@@ -107,7 +107,7 @@ impl Client {
         }
     }
 
-    /// Reads more, once all that came was looked at.
+    /// Reads more, once all received octets were parsed.
     fn more(&mut self, deadline: Deadline) -> io::Result<()> {
         debug_assert_eq!(self.at, self.have);
         self.at = 0;
@@ -243,7 +243,7 @@ fn head_of(response: &httparse::Response<'_, '_>, octets: usize) -> Result<Head,
     Ok(head)
 }
 
-/// What is sent.
+/// Octets of the request.
 pub(crate) fn request(peer: &Peer, path: &str) -> Vec<u8> {
     let host = if peer.port == 80 {
         peer.to_string().trim_end_matches(":80").to_owned()

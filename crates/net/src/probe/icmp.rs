@@ -12,7 +12,7 @@ use std::net::{IpAddr, SocketAddr};
 const HEADER: usize = 8;
 /// Octets of a request's payload: at least the number that tells it from others.
 const PAYLOAD_MIN: usize = 8;
-/// What an IPv4 datagram can have beside both headers.
+/// Longest payload of an IPv4 datagram beside both headers.
 const PAYLOAD_MAX: usize = 65_507;
 /// Longest IPv4 header, which a raw socket shows.
 const IPV4_HEADER_MAX: usize = 60;

@@ -1,13 +1,13 @@
-//! What probes make of what a peer sends, without a network: for fuzzing, and the tests of what it
-//! found.
+//! Judgement of a peer's octets by probes, without a network: for fuzzing, and for tests of its
+//! findings.
 
 use super::deadline::{Came, Deadline, Loss};
 use super::stream::Connection;
 use super::{dns, echo, exec, http, snmp};
 use std::time::Duration;
 
-/// What a probe of the kind `by` makes of `octets`, when they are all that its peer sends before it
-/// closes; `None` when the kind has nothing to understand.
+/// Judges `octets` by a probe of the kind `by`, as all that its peer sends before it closes; `None`
+/// when the kind parses nothing.
 ///
 /// Requests have the number that a kind's own documentation of the octets gives: the first.
 #[must_use]

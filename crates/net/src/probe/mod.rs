@@ -1,9 +1,9 @@
 //! Round trips: a trivial client and a permanent server.
 //!
 //! The client sends a request and waits for its reply, one after the other. The first round trip is
-//! kept apart: it has what has to be made first in it (names, routes, connections, and where the
-//! server is started on demand, its process). The others are steady: the shortest of many is what
-//! hardware and software take when nothing else happens, and quantiles say what usually does.
+//! kept apart: it includes set-up (names, routes, connections, and the server's process where it is
+//! started on demand). The others are steady: the shortest of many is the time of hardware and
+//! software without disturbance, and quantiles give the usual time.
 
 mod deadline;
 mod dns;

@@ -1,4 +1,4 @@
-//! One client of one target, of whatever kind.
+//! Client of one target, of any kind.
 
 use super::deadline::{Came, Deadline, Loss, loss_of, resolve};
 use super::stream::{self, Connection};
@@ -7,7 +7,7 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-/// How it is asked.
+/// Options of a client's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asking {
     /// Size of a request, in octets, where the kind leaves it open (udp, tcp); within
@@ -24,8 +24,8 @@ impl Default for Asking {
     }
 }
 
-/// A client. Nothing is sent before it is first asked: names, routes and connections are made in
-/// the first round trip, and are part of it. Blocking: what it measures is time.
+/// A client. Nothing is sent before the first request: names, routes and connections are made in
+/// the first round trip, and are part of it. Calls block, because the time is the measurement.
 #[derive(Debug)]
 pub struct Prober {
     target: Target,
@@ -35,7 +35,7 @@ pub struct Prober {
     loss: Option<Loss>,
 }
 
-/// What is ready to be asked.
+/// Client that is ready for a request.
 #[derive(Debug)]
 enum Client {
     Udp(Box<echo::Client>),
@@ -55,7 +55,7 @@ impl Prober {
         Self { target, asking, client: None, connections: 0, loss: None }
     }
 
-    /// What it asks.
+    /// Target of the client.
     #[must_use]
     pub const fn target(&self) -> &Target {
         &self.target
@@ -68,14 +68,14 @@ impl Prober {
         self.connections
     }
 
-    /// Why the last round trip was lost; `None` when its reply came.
+    /// Reason why the last round trip was lost; `None` when its reply came.
     #[must_use]
     pub const fn loss(&self) -> Option<&Loss> {
         self.loss.as_ref()
     }
 
-    /// What the last round trip took as the target's own program has measured it, in nanoseconds,
-    /// where it is asked through one that does.
+    /// Duration of the last round trip as the target's own program measured it, in nanoseconds,
+    /// where there is one that does.
     #[must_use]
     pub fn reported_ns(&self) -> Option<u64> {
         match &self.client {
@@ -98,7 +98,7 @@ impl Prober {
         Ok(())
     }
 
-    /// Octets of one request's payload: what its size was asked to be, or what the kind has.
+    /// Payload octets of one request: the requested size, or the size of the kind.
     #[must_use]
     pub fn octets(&self) -> usize {
         match &self.target {
@@ -113,11 +113,12 @@ impl Prober {
         }
     }
 
-    /// One round trip, never repeated; `false` when it is lost: [`Self::loss`] says why.
+    /// Makes one round trip, which is never repeated; `false` when it is lost: [`Self::loss`] gives
+    /// the reason.
     ///
     /// # Errors
-    /// What is wrong here, as opposed to there: a name without an address, no permission, no
-    /// more sockets.
+    /// Errors of this host, not of the peer: a name without an address, no permission, no more
+    /// sockets.
     pub fn ask(&mut self) -> io::Result<bool> {
         self.loss = self.came()?.err();
         Ok(self.loss.is_none())
@@ -198,7 +199,7 @@ impl Client {
         }
     }
 
-    /// One request and its reply; and whether the client is of use after it.
+    /// One request and its reply; and whether the client can be used again.
     fn came(&mut self, deadline: Deadline) -> io::Result<(Came, bool)> {
         let came = match self {
             Self::Udp(client) => client.came()?,

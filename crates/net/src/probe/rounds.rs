@@ -16,13 +16,13 @@ use std::io;
 
 /// No other loss is kept apart once there are so many: a hostile target may invent them.
 const LOSSES_MAX: usize = 8;
-/// How long it sleeps without looking whether it shall end.
+/// Longest sleep without a check for the end.
 const NAP_NS: u64 = 50_000_000;
 
-/// What became of one target.
+/// Result of one target.
 #[derive(Debug, Default)]
 pub struct Probed {
-    /// Its round trips.
+    /// Round trips of the target.
     pub series: Series,
     /// Losses by what they died of, the first request's included.
     pub losses: BTreeMap<Loss, u64>,
@@ -32,28 +32,28 @@ pub struct Probed {
     /// Rounds in which it was not asked, as waiting for its replies in vain had taken more than its
     /// share of the time. Only with other targets beside it.
     pub sat_out: u64,
-    /// What went round the measured ones, per steady round trip, in nanoseconds, ascending: where
-    /// the target says itself what a round trip took, the way to it and back.
+    /// Overhead around the round trips, per steady round trip, in nanoseconds, ascending: where the
+    /// target's program measures the round trip itself, the time to it and back.
     pub around_ns: Vec<u64>,
-    /// Why it was no longer asked: what is wrong here, as opposed to there.
+    /// Reason why it is no longer probed: an error of this host, not of the peer.
     pub error: Option<io::Error>,
 }
 
 /// One round trip, as it is made.
 #[derive(Clone, Copy, Debug)]
 pub struct Trip {
-    /// Which target, by its place.
+    /// Index of the target.
     pub target: usize,
-    /// Its first.
+    /// Whether it is the target's first.
     pub first: bool,
-    /// When it began, UTC nanoseconds.
+    /// Begin, UTC nanoseconds.
     pub at_ns: i64,
-    /// What it took; `None`: lost.
+    /// Duration; `None`: lost.
     pub took_ns: Option<u64>,
 }
 
-/// Asks all targets, round after round, while `goes_on` says so. `each` is told of each round trip
-/// as soon as it is over, between round trips.
+/// Probes all targets, round after round, while `goes_on` returns true. `each` is called after each
+/// round trip, between round trips.
 pub fn rounds(
     load: &Load,
     probers: &mut [Prober],
@@ -91,7 +91,7 @@ pub fn rounds(
     finished.collect()
 }
 
-/// When rounds begin.
+/// Times at which rounds begin.
 struct Turns {
     began_ns: u64,
     next_ns: u64,
@@ -138,7 +138,7 @@ impl Turns {
     }
 }
 
-/// One target while it is asked.
+/// State of one target while it is probed.
 #[derive(Default)]
 struct State {
     probed: Probed,
@@ -162,7 +162,7 @@ impl State {
         unlikely && self.vain_ns > passed_ns / 4
     }
 
-    /// One round trip; `None` when there was an error here.
+    /// Makes one round trip; `None` after an error of this host.
     fn ask(&mut self, target: usize, prober: &mut Prober) -> Option<Trip> {
         let at_ns = clock::utc_now_ns();
         let asked_ns = clock::monotonic_ns();

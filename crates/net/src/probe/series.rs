@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::io;
 use std::time::Duration;
 
-/// How much is asked of a server.
+/// Number and pace of requests to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
     /// Steady round trips, after the first.
@@ -34,11 +34,11 @@ impl Default for Load {
 /// Round trips in the order in which they were made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Series {
-    /// When the first began, UTC nanoseconds.
+    /// Begin of the first round trip, UTC nanoseconds.
     pub start_ns: i64,
     /// The first; `None`: its reply did not come in time.
     pub first_ns: Option<u64>,
-    /// The others, each when it began (UTC nanoseconds) and what it took.
+    /// The others, each with its begin (UTC nanoseconds) and its duration.
     pub steady: Vec<(i64, Option<u64>)>,
     /// From the beginning of the first to the end of the last, in nanoseconds.
     pub duration_ns: u64,
@@ -49,29 +49,29 @@ pub struct Series {
 pub struct Summary {
     /// The first round trip, in nanoseconds; `None`: lost.
     pub first_ns: Option<u64>,
-    /// Steady ones whose reply came.
+    /// Number of steady round trips with a reply.
     pub count: u64,
     /// Steady ones whose reply did not come in time.
     pub lost: u64,
     /// Shortest of them, in nanoseconds.
     pub best_ns: Option<u64>,
-    /// Median.
+    /// Median of the steady round trips, nanoseconds.
     pub p50_ns: Option<u64>,
-    /// 90th percentile.
+    /// 90th percentile of the steady round trips, nanoseconds.
     pub p90_ns: Option<u64>,
-    /// 99th percentile.
+    /// 99th percentile of the steady round trips, nanoseconds.
     pub p99_ns: Option<u64>,
-    /// Longest.
+    /// Longest steady round trip, nanoseconds.
     pub max_ns: Option<u64>,
     /// Requests a second that the server was asked.
     pub per_second: f64,
 }
 
-/// Makes round trips one after the other. `ask` makes the one of this number, from 0, and says
+/// Makes round trips one after the other. `ask` makes the one of this number, from 0, and returns
 /// whether its reply came in time.
 ///
 /// # Errors
-/// What `ask` says; what was measured before that is lost.
+/// Error of `ask`; the measurements before it are lost.
 pub fn run(load: &Load, mut ask: impl FnMut(u32) -> io::Result<bool>) -> io::Result<Series> {
     let began_ns = clock::monotonic_ns();
     let mut series = Series { start_ns: clock::utc_now_ns(), ..Series::default() };
@@ -108,7 +108,7 @@ pub(super) fn nanoseconds(duration: Duration) -> u64 {
 }
 
 impl Series {
-    /// Steady round trips whose reply came, in nanoseconds, ascending.
+    /// Durations of steady round trips with a reply, in nanoseconds, ascending.
     #[must_use]
     pub fn ascending(&self) -> Vec<u64> {
         let mut all: Vec<u64> = self.steady.iter().filter_map(|(_, took_ns)| *took_ns).collect();
@@ -116,7 +116,7 @@ impl Series {
         all
     }
 
-    /// In numbers.
+    /// Summary of the series in numbers.
     #[must_use]
     pub fn summary(&self) -> Summary {
         let all = self.ascending();

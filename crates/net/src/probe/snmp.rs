@@ -90,7 +90,7 @@ fn request(community: &str, number: i32) -> Result<Vec<u8>, String> {
     rasn::ber::encode(&message).map_err(|error| error.to_string())
 }
 
-/// What is made of `datagram` as the reply to the request with number 1.
+/// Judges `datagram` as the reply to the request with number 1.
 pub(crate) fn judge(datagram: &[u8]) -> Came {
     verdict(1, datagram).map_err(Loss::Wrong)?.unwrap_or(Err(Loss::Late))
 }

@@ -7,16 +7,16 @@ use std::mem::MaybeUninit;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// How much longer than asked for a socket may wait. Setting what it waits for costs a system call
-/// in the middle of a round trip; the kernel's own steps are of this size.
+/// Tolerance of a socket's timeout. Setting the timeout costs a system call in the middle of a
+/// round trip; the kernel's own steps are of this size.
 const SLACK: Duration = Duration::from_millis(1);
 
-/// What a socket waits for at most, as it was last set.
+/// Timeout of a socket, as last set.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Waits(Option<Duration>);
 
 impl Waits {
-    /// What it has to be set to for `deadline`; `None` when it is right as it is.
+    /// Timeout to set for `deadline`; `None` when the present one is close enough.
     ///
     /// # Errors
     /// [`ErrorKind::TimedOut`] when the deadline has passed.
@@ -31,7 +31,7 @@ impl Waits {
     }
 }
 
-/// A connection.
+/// A connection to a peer.
 #[derive(Debug)]
 pub(crate) struct Connection {
     stream: Stream,
@@ -39,11 +39,11 @@ pub(crate) struct Connection {
     writes: Waits,
 }
 
-/// What carries it.
+/// Transport of a connection.
 #[derive(Debug)]
 enum Stream {
     Tcp(TcpStream),
-    /// All that a peer ever sends, who closes then; what is written to it is gone.
+    /// All octets that a peer sends before it closes; octets written to it are dropped.
     Octets(Cursor<Vec<u8>>),
 }
 

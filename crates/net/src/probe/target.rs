@@ -1,9 +1,9 @@
-//! What is asked, in words: `udp:HOST:PORT`, `http://HOST/PATH`, `dns:SERVER/NAME` and the like.
+//! Targets of probes as text: `udp:HOST:PORT`, `http://HOST/PATH`, `dns:SERVER/NAME` and the like.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What is asked, and how.
+/// Target of a probe: address and protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// Our own echo, by datagrams ([`super::echo`]).
@@ -34,13 +34,13 @@ pub struct Peer {
     pub port: u16,
 }
 
-/// Why words name no target.
+/// The text is not a target.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is no target: {why}")]
 pub struct TargetError {
-    /// What was written.
+    /// The text.
     pub text: String,
-    /// What is wrong with it, and what is expected.
+    /// The fault, and the expected form.
     pub why: String,
 }
 
@@ -52,7 +52,7 @@ const PATH_OCTETS_MAX: usize = 2048;
 const COMMUNITY_OCTETS_MAX: usize = 64;
 
 impl Target {
-    /// The kind, as it is stored and shown.
+    /// Name of the kind, as stored and shown.
     #[must_use]
     pub const fn by(&self) -> &'static str {
         match self {
@@ -73,7 +73,7 @@ impl Target {
         matches!(self, Self::Tcp(_) | Self::Http(..))
     }
 
-    /// The host that is asked, as it was written; of a program its file name.
+    /// Host of the target, as written; for a program its file name.
     #[must_use]
     pub fn host(&self) -> &str {
         match self {
@@ -177,7 +177,7 @@ fn host(text: &str) -> Result<String, String> {
 }
 
 impl FromStr for Peer {
-    /// What is wrong with it.
+    /// Description of the fault.
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -222,7 +222,7 @@ impl fmt::Display for Peer {
 }
 
 impl fmt::Display for Target {
-    /// As it is read again, except that a community is not shown.
+    /// The form that is parsed, except that a community is not shown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Udp(peer) | Self::Tcp(peer) | Self::Connect(peer) | Self::Snmp(peer, _) => {

@@ -1,4 +1,4 @@
-//! What the clock itself can tell: its smallest step, and what reading it costs.
+//! Resolution of the clock: its smallest step, and the cost of reading it.
 
 use chronoscope_clock as clock;
 use serde::Serialize;
@@ -9,10 +9,10 @@ const READS: u32 = 4096;
 /// The clock by which round trips are measured, measured by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Timer {
-    /// The shortest time that was seen between two different stamps one after the other, in
-    /// nanoseconds: nothing shorter can be told from nothing.
+    /// Shortest time seen between two consecutive different stamps, in nanoseconds: the smallest
+    /// duration that can be measured.
     pub step_ns: u64,
-    /// What one reading takes, on average, in nanoseconds. A round trip has about one in it.
+    /// Mean duration of one reading, in nanoseconds. A round trip contains about one.
     pub read_ns: f64,
 }
 

@@ -1,7 +1,7 @@
-//! What a Prometheus `node_exporter` says of its host's interfaces: text exposition format 0.0.4.
+//! Interface counters of a Prometheus `node_exporter`: text exposition format 0.0.4.
 //!
-//! Only the eight metrics that count here are looked at, and the start of the exporter's host; all
-//! other lines are passed over without being taken apart.
+//! Only the eight metrics that are needed and the start of the exporter's host are parsed; all
+//! other lines are skipped.
 
 use super::{INTERFACES_MAX, Interface};
 use crate::counters::Counters;
@@ -20,30 +20,30 @@ const METRICS: [&str; 8] = [
 ];
 const BOOT: &str = "node_boot_time_seconds";
 
-/// What was found.
+/// Metrics found in an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Exported {
-    /// The interfaces.
+    /// Counters by interface.
     pub interfaces: Vec<Interface>,
-    /// When the host started, UTC seconds.
+    /// Start of the host, UTC seconds.
     pub boot_s: Option<f64>,
 }
 
 /// A line that cannot be read, or an answer without interfaces.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExporterError {
-    /// A line of one of the metrics is not as it should be.
+    /// A line of one of the metrics has another form.
     #[error("line {line}: {text:?}: a metric with a label device and a number expected")]
     Line {
-        /// Its number, from 1.
+        /// Line number, from 1.
         line: usize,
-        /// It.
+        /// Text of the line.
         text: String,
     },
     /// More interfaces than any host has.
     #[error("more than {0} interfaces")]
     TooMany(usize),
-    /// There is no counter of an interface in it.
+    /// The answer has no counter of an interface.
     #[error("no node_network_… metric: not a node_exporter, or one without its netdev collector")]
     Nothing,
 }

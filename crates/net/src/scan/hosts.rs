@@ -1,4 +1,4 @@
-//! Which hosts are asked, and how: a list with one host a line, or a network.
+//! Hosts to scan and their protocols: a list with one host a line, or a network.
 //!
 //! ```text
 //! # address [name] [key=value …]
@@ -16,45 +16,45 @@ use std::fmt;
 /// A host to be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// What it is called in tables.
+    /// Name in tables.
     pub name: String,
     /// Address, or name that the system resolves.
     pub address: String,
-    /// How.
+    /// Protocol of the query.
     pub by: By,
 }
 
-/// How a host is asked.
+/// Protocol by which a host is queried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum By {
     /// SNMP version 2c.
     Snmp {
-        /// UDP port.
+        /// UDP port of the agent.
         port: u16,
-        /// What stands for a password.
+        /// Community, which serves as a password.
         community: Secret,
     },
     /// SNMP version 3 with the user-based security model (RFC 3414).
     Snmp3 {
-        /// UDP port.
+        /// UDP port of the agent.
         port: u16,
-        /// User name.
+        /// Name of the user.
         user: String,
-        /// How messages are authenticated.
+        /// Authentication of messages.
         auth: Option<(Auth, Secret)>,
         /// Whether and with what they are encrypted.
         privacy: Option<Secret>,
     },
-    /// It runs our agent, which sends its counters by itself.
+    /// The host runs our agent, which sends its counters by itself.
     Agent,
-    /// It runs Prometheus' `node_exporter`.
+    /// The host runs Prometheus' `node_exporter`.
     NodeExporter {
-        /// TCP port.
+        /// TCP port of the exporter.
         port: u16,
     },
 }
 
-/// How SNMP messages are authenticated.
+/// Authentication protocol of SNMP messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Auth {
     /// HMAC-SHA-96, RFC 3414.
@@ -80,9 +80,9 @@ pub const HOSTS_MAX: usize = 65_536;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {reason}")]
 pub struct HostsError {
-    /// Its number, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// Fault of the line.
     pub reason: String,
 }
 
@@ -146,7 +146,7 @@ fn line_targets(line: &str, community: &str) -> Result<Vec<Target>, String> {
         .collect())
 }
 
-/// What the keys of a line say.
+/// Protocol from the keys of a line.
 fn by<'a>(words: impl Iterator<Item = &'a str>, community: &str) -> Result<By, String> {
     let mut keys = Keys::default();
     for word in words {

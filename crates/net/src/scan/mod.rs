@@ -12,33 +12,33 @@ pub mod snmp;
 
 use crate::counters::{Counters, Widths};
 
-/// What a host said at one time.
+/// Reading of a host's counters at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// When, on the monotonic clock of who asked, in nanoseconds.
+    /// Time of the reading, on the monotonic clock of the scanner, in nanoseconds.
     pub at_ns: u64,
     /// For how long the host, or its agent, has been counting, in nanoseconds; less than before:
     /// it began anew.
     pub up_ns: Option<u64>,
-    /// How wide its counters are.
+    /// Width of its counters.
     pub widths: Widths,
-    /// Its interfaces.
+    /// Counters by interface.
     pub interfaces: Vec<Interface>,
 }
 
 /// An interface's counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// Its name, as the host has it.
+    /// Name of the interface on the host.
     pub name: String,
-    /// What it counted.
+    /// Counters of the interface.
     pub counters: Counters,
 }
 
 /// Most interfaces of one host that are looked at; a host that claims more is lying.
 pub const INTERFACES_MAX: usize = 4096;
 
-/// Whether an interface only talks to its own host: what it counts is on no network.
+/// Whether an interface is the loopback: its traffic is on no network.
 #[must_use]
 pub fn is_loopback(name: &str) -> bool {
     name == "lo" || name.strip_prefix("lo").is_some_and(|n| n.parse::<u16>().is_ok())

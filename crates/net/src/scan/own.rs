@@ -1,4 +1,4 @@
-//! This host's own interfaces, read where they are: what an agent tells without being asked.
+//! This host's own interfaces, read locally: rows that an agent sends without a query.
 
 use super::readings::Readings;
 use super::{Reading, proc_net};
@@ -7,7 +7,7 @@ use crate::rows::{Outcome, ScanRow};
 use chronoscope_clock as clock;
 use std::path::PathBuf;
 
-/// What [`ScanRow::by`] says of such rows.
+/// Value of [`ScanRow::by`] in such rows.
 pub const BY: &str = "agent";
 
 /// The host that this program runs on; in a network namespace, the interfaces there.
@@ -22,7 +22,7 @@ impl OwnHost {
     /// This host, under the name that the kernel has for it.
     ///
     /// # Errors
-    /// When the kernel does not tell.
+    /// Error of the system.
     pub fn new() -> std::io::Result<Self> {
         let name = std::fs::read_to_string("/proc/sys/kernel/hostname")?;
         Ok(Self::named(name.trim()))
@@ -39,7 +39,7 @@ impl OwnHost {
         Self { name: name.to_owned(), file, readings: Readings::default() }
     }
 
-    /// Reads the counters, and says how far they went since they were read before.
+    /// Reads the counters, and returns their difference since the last reading.
     pub fn look(&mut self) -> ScanRow {
         let (start_ns, at_ns) = (clock::utc_now_ns(), clock::monotonic_ns());
         let outcome = self.outcome(at_ns);

@@ -3,19 +3,19 @@
 use super::{INTERFACES_MAX, Interface};
 use crate::counters::Counters;
 
-/// The file.
+/// Path of the file.
 pub const PATH: &str = "/proc/net/dev";
 
-/// Columns after the name: eight of what came in, eight of what went out.
+/// Columns after the name: eight of received traffic, eight of sent traffic.
 const COLUMNS: usize = 16;
 
 /// A line that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{PATH}, line {line}: {text:?}: a name, a colon and {COLUMNS} numbers expected")]
 pub struct ProcNetError {
-    /// Its number, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// It.
+    /// Text of the line.
     pub text: String,
 }
 

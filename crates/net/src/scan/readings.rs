@@ -1,4 +1,4 @@
-//! What hosts said before, and how far they went since.
+//! Last readings of hosts, and differences since then.
 
 use super::{Reading, is_loopback};
 use crate::counters::{Advance, Counters, Widths};
@@ -9,15 +9,15 @@ const OCTETS_PER_NS_MAX: u64 = 100;
 const UP_ERROR_NS: u64 = 3_000_000_000;
 const UP_RANGE_NS: u64 = (1 << 32) * 10_000_000;
 
-/// How far a host went between two readings.
+/// Difference of a host's counters between two readings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Between the two, in nanoseconds.
     pub interval_ns: u64,
     /// Sum over its interfaces, without loopback.
     pub counters: Counters,
-    /// Counters of one of its interfaces went back, so that it began to count anew: the counters
-    /// are at least so much.
+    /// Counters of one of its interfaces went back, which means a restart: the difference is a
+    /// lower bound.
     pub restarted: bool,
     /// Each interface by its name, without loopback.
     pub interfaces: Vec<(String, Counters)>,
@@ -38,7 +38,7 @@ impl Readings {
         step
     }
 
-    /// A host that is not asked any more.
+    /// Forgets a host that is no longer queried.
     pub fn forget(&mut self, host: &str) {
         self.last.remove(host);
     }
@@ -61,8 +61,8 @@ fn step(before: &Reading, now: &Reading) -> Option<Step> {
             Advance::Counted(advance) => advance,
             Advance::Restarted(since) => {
                 restarted = true;
-                // More than any wire carries: it went back, but not to nothing, and what it did
-                // since is not known.
+                // More than any wire carries: the counter went back, but not to zero, and the
+                // traffic since is unknown.
                 if traffic(&since) > octets_max { Counters::default() } else { since }
             }
         };
@@ -73,8 +73,8 @@ fn step(before: &Reading, now: &Reading) -> Option<Step> {
     Some(Step { interval_ns, counters, restarted, interfaces })
 }
 
-/// A packet has an octet at least. For its first seconds net-snmp shows no packets that came in,
-/// and then all since the host started: nothing is known of those of this interval.
+/// A packet has at least one octet. For its first seconds net-snmp reports no received packets, and
+/// then all since the host's start: the packets of this interval are unknown.
 const fn drop_packets_without_octets(counters: &mut Counters) {
     if counters.in_packets > counters.in_bytes {
         counters.in_packets = 0;
@@ -84,8 +84,8 @@ const fn drop_packets_without_octets(counters: &mut Counters) {
     }
 }
 
-/// Whether the host has been up for less than it should. What it says of its time may come from a
-/// clock that is set (`node_exporter`), runs at another rate or shows whole seconds.
+/// Whether the host has been up for less than the interval requires. Its time may come from a clock
+/// that is set (`node_exporter`), runs at another rate or has whole seconds only.
 fn started_anew(before: &Reading, now: &Reading, interval_ns: u64) -> bool {
     let (Some(before_ns), Some(now_ns)) = (before.up_ns, now.up_ns) else { return false };
     let expected_ns = before_ns.saturating_add(interval_ns);

@@ -9,14 +9,14 @@ use crate::counters::Widths;
 use crate::rows::Outcome;
 use std::net::SocketAddr;
 
-/// How it is asked.
+/// Protocol state of the host.
 #[derive(Debug)]
 pub(super) enum Kind {
     Snmp(Box<Session>),
     Exporter(Box<Scrape>),
 }
 
-/// Where it is in this scan.
+/// Progress of the host in this scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Waiting,
@@ -34,22 +34,22 @@ pub(super) struct Host {
     pub(super) address: Result<SocketAddr, String>,
     pub(super) socket: usize,
     pub(super) phase: Phase,
-    /// When it was asked first in this scan, monotonic and UTC.
+    /// Time of the first query in this scan, monotonic and UTC.
     pub(super) start_ns: u64,
     pub(super) start_utc_ns: i64,
-    /// When it was asked last, monotonic.
+    /// Time of the last query, monotonic.
     pub(super) sent_ns: u64,
     pub(super) elapsed_ns: u64,
     pub(super) question: Vec<u8>,
     pub(super) retried: bool,
-    /// Why the kernel did not take the last question.
+    /// Reason why the kernel did not accept the last query.
     pub(super) unsent: Option<String>,
-    /// What came instead of an answer.
+    /// Fault of an invalid answer.
     nonsense: Option<String>,
     pub(super) outcome: Option<(Outcome, Option<Step>)>,
 }
 
-/// What an answer leads to.
+/// Result of an answer.
 pub(super) enum Answered {
     Ignored(SnmpError),
     Ask(Vec<u8>),
@@ -57,7 +57,7 @@ pub(super) enum Answered {
     Refused(String),
 }
 
-/// Gives a session what came.
+/// Passes received octets to a session.
 pub(super) fn answer(session: &mut Session, octets: &[u8], now_ns: u64) -> Answered {
     match session.answer(octets, now_ns) {
         Ok(Progress::Ignored(why)) => Answered::Ignored(why),
@@ -67,7 +67,7 @@ pub(super) fn answer(session: &mut Session, octets: &[u8], now_ns: u64) -> Answe
     }
 }
 
-/// An exporter's answer. It says when its host started, by that host's clock.
+/// Reading from an exporter's answer. The host's start is by that host's clock.
 pub(super) fn exported(exported: Exported, now_ns: u64, now_utc_ns: i64) -> Reading {
     let up_s = exported.boot_s.map(|boot_s| now_utc_ns as f64 / 1e9 - boot_s);
     // Saturates; below 0 the clocks differ by more than the host has been up.
@@ -106,7 +106,7 @@ impl Host {
         self.by
     }
 
-    /// It is asked from now on.
+    /// Begins the queries of this host.
     pub(super) fn begin(&mut self, now_ns: u64, now_utc_ns: i64) {
         (self.phase, self.retried) = (Phase::Waiting, false);
         (self.start_ns, self.start_utc_ns) = (now_ns, now_utc_ns);
@@ -114,8 +114,7 @@ impl Host {
         (self.unsent, self.nonsense, self.outcome) = (None, None, None);
     }
 
-    /// Something came that is no answer. What is only late, or to another's question, is as if
-    /// nothing had come.
+    /// Notes an invalid datagram. A late one, or the answer to another query, is ignored.
     pub(super) fn ignored(&mut self, why: SnmpError) {
         if !matches!(why, SnmpError::NotAnswer(_)) {
             self.nonsense = Some(why.to_string());
@@ -135,7 +134,7 @@ impl Host {
         self.end(open, (Outcome::NotUnderstood(why), None));
     }
 
-    /// It is not waited for any longer.
+    /// Gives the host up for this scan.
     pub(super) fn give_up(&mut self, open: &mut usize) {
         match &mut self.kind {
             Kind::Snmp(session) => session.give_up(),

@@ -9,7 +9,7 @@ const BODY_MAX: usize = 1 << 20;
 const CHUNK_LINE_MAX: usize = 64;
 const HEADERS_MAX: usize = 64;
 
-/// Why there is no answer.
+/// Reasons why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum HttpError {
     #[error("octet {at} of the answer: no HTTP/1.1 response: {reason}")]
@@ -27,7 +27,7 @@ pub(super) struct Answer {
     pub(super) keep: bool,
 }
 
-/// What came so far.
+/// Octets received so far.
 #[derive(Debug, Default)]
 pub(super) struct Response {
     octets: Vec<u8>,

@@ -1,13 +1,13 @@
-//! All hosts of a list, asked at once.
+//! Scanner: queries all hosts of a list at once.
 //!
-//! One thread; a UDP socket for every 128 hosts, where an answer's address and request id tell whose
-//! it is, and a kept connection to every `node_exporter`. Each host has its own time from its first
-//! question on: who is silent is listed, never waited for by the others. Questions go out a few at a
-//! time, so that the answers fit the sockets' buffers. Hosts that send what nobody asked for are
-//! bounded in what they cost; whoever floods is kept off by the kernel until the next scan.
+//! One thread; a UDP socket for every 128 hosts, where an answer's address and request id identify
+//! its host, and a kept connection to every `node_exporter`. Each host has its own timeout from its
+//! first query on: a silent host is reported and does not delay the others. Queries are sent a few
+//! at a time, which lets the answers fit the sockets' buffers. The cost of unrequested datagrams is
+//! bounded; the kernel keeps a flooding address off until the next scan.
 //!
-//! Not here: hosts `by=agent`, which tell by themselves; a host that answers from another address
-//! than it was asked at is silent.
+//! Not here: hosts `by=agent`, which send by themselves. A host that answers from another address
+//! than the queried one counts as silent.
 
 mod host;
 mod http;
@@ -28,8 +28,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// Questions of one socket that may be without an answer for [`YOUNG_NS`]: what they bring fits the
-/// smallest buffer that a system gives (212 992 octets, an answer and what the kernel adds to it
+/// Queries of one socket that may be without an answer for [`YOUNG_NS`]: their answers fit the
+/// smallest buffer that a system gives (212 992 octets, an answer and the kernel's overhead for it
 /// being less than 4 KiB).
 const YOUNG_MAX: usize = 48;
 const YOUNG_NS: u64 = 20_000_000;
@@ -40,11 +40,11 @@ const AT_ONCE: usize = 128;
 /// Tokens from here on are of exporters.
 const EXPORTERS: usize = 1 << 20;
 
-/// How hosts are asked.
+/// Options of a scan.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// How long each host has, from its first question on. After a third of it a question is asked
-    /// once more.
+    /// Timeout of each host, from its first query on. After a third of it the query is repeated
+    /// once.
     pub timeout: Duration,
 }
 
@@ -54,12 +54,12 @@ impl Default for Options {
     }
 }
 
-/// What a scan learned of one host.
+/// Result of a scan for one host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scanned {
-    /// What is stored of it.
+    /// Row to store.
     pub row: ScanRow,
-    /// How far its interfaces went, where there is an earlier reading.
+    /// Differences of its interfaces' counters, where there is an earlier reading.
     pub step: Option<Step>,
 }
 
@@ -79,17 +79,17 @@ pub struct Scanner {
 struct Turn {
     /// Hosts not asked yet, by their socket.
     waiting: Vec<VecDeque<usize>>,
-    /// When each socket's last questions were sent, the oldest first.
+    /// Times of each socket's last queries, the oldest first.
     young: Vec<VecDeque<u64>>,
     open: usize,
 }
 
 impl Scanner {
-    /// Resolves the hosts' names, which may take a while. A name that has no address is told by
+    /// Resolves the hosts' names, which may take a while. A name without an address is reported by
     /// every scan; hosts `by=agent` are left out.
     ///
     /// # Errors
-    /// Where a socket cannot be had, or the system gives no random numbers.
+    /// When a socket cannot be had, or the system gives no random numbers.
     pub fn new(targets: &[Target], options: Options) -> io::Result<Self> {
         let poll = Poll::new()?;
         let mut hosts = resolve::hosts(targets)?;
@@ -105,28 +105,28 @@ impl Scanner {
         Ok(Self { poll, sockets, hosts, by_address, readings, timeout_ns, kept_off: 0 })
     }
 
-    /// How many hosts it asks.
+    /// Number of hosts.
     #[must_use]
     pub fn len(&self) -> usize {
         self.hosts.len()
     }
 
-    /// Whether there is nobody to ask.
+    /// Whether there are no hosts.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.hosts.is_empty()
     }
 
-    /// How often an address was kept off because it flooded.
+    /// Number of times that an address was kept off because it flooded.
     #[must_use]
     pub const fn kept_off(&self) -> u64 {
         self.kept_off
     }
 
-    /// Asks all, and says what each said, in the order of the list.
+    /// Queries all hosts. Returns their results in the order of the list.
     ///
     /// # Errors
-    /// Where the sockets do not work; what is wrong with a host is said of that host.
+    /// When the sockets fail; an error of a host is in that host's result.
     pub fn scan(&mut self) -> io::Result<Vec<Scanned>> {
         let mut turn = self.begin();
         let mut events = Events::with_capacity(1024);
@@ -146,7 +146,7 @@ impl Scanner {
                     self.scrape(index, &mut turn);
                 }
             }
-            // Whether there was an event or not: readiness is told once only.
+            // Without regard to events: readiness is reported once only.
             for socket in 0..self.sockets.len() {
                 self.receive(socket, &mut buffer, &mut turn)?;
             }
@@ -212,7 +212,7 @@ impl Scanner {
         }
     }
 
-    /// Sends a host's question. One that the kernel does not take now is asked once more later.
+    /// Sends a host's query. One that the kernel does not accept now is repeated later.
     fn ask(&mut self, index: usize, turn: &mut Turn) {
         let host = &mut self.hosts[index];
         let Ok(address) = host.address else { return };
@@ -228,7 +228,7 @@ impl Scanner {
         }
     }
 
-    /// Takes what came to a socket.
+    /// Processes the datagrams of a socket.
     fn receive(&mut self, socket: usize, buffer: &mut [u8], turn: &mut Turn) -> io::Result<()> {
         for _ in 0..AT_ONCE {
             let Some((len, from)) = self.sockets[socket].receive(buffer)? else { return Ok(()) };
@@ -320,7 +320,7 @@ impl Scanner {
     }
 }
 
-/// Gives each host that is asked by UDP a socket of its kind of address.
+/// Assigns each host with a UDP protocol a socket of its address family.
 fn assign(hosts: &mut [Host], poll: &Poll) -> io::Result<Vec<Shared>> {
     let mut sockets = Vec::new();
     let mut room: [(usize, usize); 2] = [(0, 0); 2]; // of each kind: which socket, and how many more

@@ -10,7 +10,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::thread;
 
-/// Names looked up at once: one that nobody knows takes seconds.
+/// Names looked up at once: an unknown one takes seconds.
 const LOOK_UPS: usize = 16;
 
 /// An address, or why there is none.

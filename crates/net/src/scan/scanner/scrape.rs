@@ -7,7 +7,7 @@ use mio::{Interest, Registry, Token};
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 
-/// What is asked for, the smallest answer first. An exporter that was started without one of the
+/// Requested paths, the smallest answer first. An exporter that was started without one of the
 /// collectors refuses the first.
 const PATHS: [&str; 2] = ["/metrics?collect[]=netdev&collect[]=stat", "/metrics"];
 
@@ -92,7 +92,7 @@ impl Scrape {
         }
     }
 
-    /// Ends it: what is still on its way is not wanted.
+    /// Closes the connection: octets in flight are not needed.
     pub(super) fn close(&mut self) {
         self.stream = None;
     }
@@ -123,7 +123,7 @@ impl Scrape {
     }
 }
 
-/// Why an exchange ended.
+/// Reason why an exchange ended.
 #[derive(Debug, thiserror::Error)]
 enum Broken {
     #[error("{0}")]

@@ -1,5 +1,5 @@
-//! UDP sockets: a few for all hosts, so that what the hosts of one send at once fits its buffer, and
-//! so that one that floods is kept off.
+//! UDP sockets: a few for all hosts. The answers of one socket's hosts fit its buffer, and a
+//! flooding host can be kept off.
 
 use mio::net::UdpSocket;
 use mio::{Interest, Registry, Token};
@@ -11,18 +11,18 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 /// Hosts that share a socket: their questions, held by the kernel while it looks for a host that is
 /// down, fit its buffer, and so do their answers.
 pub(super) const HOSTS_PER_SOCKET: usize = 128;
-/// Datagrams that nobody asked for, from one address in one scan, until it is kept off.
+/// Unrequested datagrams from one address in one scan until it is kept off.
 const UNASKED_MAX: u32 = 32;
 /// Most addresses that are counted, and most that are kept off, by each socket.
 const COUNTED_MAX: usize = 4096;
 const KEPT_OFF_MAX: usize = 64;
 const RECEIVE_OCTETS: usize = 4 << 20; // as much of it as the system allows
 
-/// One of the sockets.
+/// A socket shared by several hosts.
 #[derive(Debug)]
 pub(super) struct Shared {
     socket: UdpSocket,
-    /// Each is connected to an address that floods: the kernel gives them what it sends, and their
+    /// Each is connected to a flooding address: the kernel gives them its datagrams, and their
     /// buffers are small and never read.
     kept_off: Vec<Socket>,
     unasked: HashMap<SocketAddr, u32>,
@@ -59,7 +59,7 @@ impl Shared {
             match self.socket.recv_from(buffer) {
                 Ok(received) => return Ok(Some(received)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
-                // What a host's ICMP says of an earlier datagram; it will be silent.
+                // ICMP report about an earlier datagram; its host will be silent.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),

@@ -1,4 +1,4 @@
-//! Which objects of IF-MIB are asked for, and the table that the answers make.
+//! Queried objects of IF-MIB, and the table made of the answers.
 
 use super::super::{INTERFACES_MAX, Interface};
 use super::message::{Bound, Oid, SnmpError, Value};
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 /// sysUpTime.0 (RFC 3418).
 pub(super) const UP_TIME: [u32; 9] = [1, 3, 6, 1, 2, 1, 1, 3, 0];
 
-/// What a column counts; several add to one value.
+/// Value that a column counts; several add to one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
     Name,
@@ -39,7 +39,7 @@ macro_rules! if_x_table {
     };
 }
 
-/// With 64 bits for traffic. The first column says which interfaces there are.
+/// Columns with 64 bits for traffic. The first column lists the interfaces.
 pub(super) const WIDE: [Column; 13] = [
     (if_x_table!(6), What::InBytes),
     (if_x_table!(1), What::Name),
@@ -71,7 +71,7 @@ pub(super) const NARROW: [Column; 11] = [
     (if_table!(20), What::OutErrors),
 ];
 
-/// What was answered so far.
+/// Values received so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
     rows: BTreeMap<Vec<u32>, (String, Counters)>,
@@ -80,7 +80,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Takes a value of a column. A name that is no text is shown as far as it is one.
+    /// Stores a value of a column. A name that is not text is shown as far as it is text.
     pub(super) fn take(
         &mut self,
         index: &[u32],
@@ -143,7 +143,7 @@ pub(super) fn index<'a>(object: &'a Oid, column: &Column) -> Option<&'a [u32]> {
     object.strip_prefix(column.0).filter(|index| !index.is_empty() && index.len() <= 8)
 }
 
-/// How wide the counters of a table are.
+/// Width of the counters of a table.
 pub(super) fn widths(columns: &[Column]) -> Widths {
     if columns.len() == WIDE.len() { Widths::WideTraffic } else { Widths::Narrow }
 }

@@ -10,7 +10,7 @@ use rasn_snmp::{v2c, v3};
 /// An object's identifier.
 pub(super) type Oid = Vec<u32>;
 
-/// Longest message that is taken, in octets: what is asked for at once needs a quarter of it.
+/// Longest accepted message, in octets: the answer to one query needs a quarter of it.
 pub const OCTETS_MAX: usize = 8192;
 
 /// A name and its value.
@@ -20,32 +20,33 @@ pub(super) struct Bound {
     pub(super) value: Value,
 }
 
-/// A value, as far as it matters here.
+/// A value, reduced to the kinds that are used here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Value {
     /// A counter, gauge, integer from 0, or time in hundredths of a second.
     Number(u64),
-    /// Octets.
+    /// Octet string.
     Text(Vec<u8>),
-    /// There is no such object, or nothing after it.
+    /// The object does not exist, or none follows it.
     Nothing,
-    /// Of a type that is not asked for.
+    /// A value of a type that is not used.
     Other,
 }
 
-/// What is asked.
+/// A query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ask {
-    /// These objects.
+    /// GET of these objects.
     Get(Vec<Oid>),
-    /// Of the first `once` the next one, and of each of the others up to `repeat`.
+    /// GETBULK: the next object for each of the first `once`, and up to `repeat` for each of the
+    /// others.
     Bulk { once: u32, repeat: u32, objects: Vec<Oid> },
 }
 
-/// What came.
+/// A received answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Answer {
-    /// Which request it answers.
+    /// Id of the request that it answers.
     pub(super) request: i32,
     /// A report (RFC 3412): the request was not looked at.
     pub(super) is_report: bool,
@@ -54,7 +55,7 @@ pub(super) struct Answer {
     pub(super) bounds: Vec<Bound>,
 }
 
-/// Why a host's counters are not known.
+/// Reasons why a host's counters are unknown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SnmpError {
     /// Octets that are no message.
@@ -78,13 +79,13 @@ pub enum SnmpError {
     /// An answer without anything in it.
     #[error("the agent answers with nothing")]
     Empty,
-    /// It does not get beyond reports.
+    /// The host sends reports only.
     #[error("the agent answered with more than {0} reports")]
     Reports(u32),
-    /// There are no interfaces.
+    /// The host has no interfaces.
     #[error("no interfaces: the agent shows neither ifXTable nor ifTable to this user")]
     NoInterfaces,
-    /// Of the security model.
+    /// Error of the security model.
     #[error(transparent)]
     Usm(#[from] UsmError),
 }
@@ -121,7 +122,7 @@ fn error_words(error: u32) -> &'static str {
     }
 }
 
-/// How messages are closed.
+/// Security envelope of messages.
 #[derive(Clone, Debug)]
 pub(super) enum Envelope {
     V2c { community: Vec<u8> },
@@ -147,7 +148,7 @@ impl Envelope {
         }
     }
 
-    /// What an answer to `request` holds.
+    /// Content of an answer to `request`.
     pub(super) fn read(
         &mut self,
         octets: &[u8],
@@ -170,7 +171,7 @@ impl Envelope {
             }
             Self::V3(usm) => {
                 let message: v3::Message = decode(octets)?;
-                // Reports are told from each other by this alone (RFC 3412, 7.2.11).
+                // Reports are identified by this field alone (RFC 3412, 7.2.11).
                 if message.global_data.message_id != Integer::from(request) {
                     return Err(SnmpError::NotAnswer("to another request"));
                 }

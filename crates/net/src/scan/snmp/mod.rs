@@ -1,8 +1,9 @@
 //! Interface counters by SNMP: IF-MIB (RFC 2863) in versions 2c (RFC 1901, 3416) and 3 with the
 //! user-based security model (RFC 3412, 3414, 3826, 7860).
 //!
-//! A [`Session`] is one host's part without sockets and clocks: it says what to ask, and is given
-//! what came. Octets come from outside: what they may make it ask or remember is bounded.
+//! A [`Session`] is one host's part without sockets and clocks: it returns queries, and gets
+//! received octets. Octets come from outside: the queries and memory that they can cause are
+//! bounded.
 
 mod columns;
 mod message;

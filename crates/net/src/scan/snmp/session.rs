@@ -1,4 +1,4 @@
-//! One host's interface counters, question by question.
+//! Session: one host's interface counters, query by query.
 
 use super::super::Reading;
 use super::columns::{Column, NARROW, Rows, UP_TIME, WIDE, index, widths};
@@ -9,28 +9,28 @@ use super::usm::{Passwords, Usm};
 const REPEAT_MAX: u32 = 7;
 /// Most questions for one table.
 const QUESTIONS_MAX: u32 = 1024;
-/// Most reports taken while one table is asked for: who the engine is, its time, and once more.
+/// Most reports accepted while one table is queried: the engine's id, its time, and one more.
 const REPORTS_MAX: u32 = 3;
 
-/// What an answer leads to.
+/// Result of a received message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// This is to be sent next.
+    /// This query is to be sent next.
     Ask(Vec<u8>),
     /// The host's counters are known; `at_ns` is when the first part of them was.
     Done(Reading),
-    /// It is no answer to what was asked last: late, doubled, broken, or somebody else's who only
-    /// claims to be this host. The right one may still come.
+    /// Not the answer to the last query: late, doubled, broken, or sent by another host under this
+    /// address. The right one may still arrive.
     Ignored(SnmpError),
 }
 
-/// A host that is asked again and again.
+/// A host that is queried repeatedly.
 #[derive(Debug)]
 pub struct Session {
     envelope: Envelope,
     request: i32,
     columns: &'static [Column],
-    /// How many interfaces are asked for at once: as many as there were, and the end.
+    /// Number of interfaces queried at once: as many as there were, and the end.
     repeat: u32,
     table: Option<Table>,
 }
@@ -39,7 +39,7 @@ pub struct Session {
 #[derive(Debug, Default)]
 struct Table {
     rows: Rows,
-    /// Where each column is: the last object of it; `None`: it is complete.
+    /// Progress of each column: its last object; `None`: it is complete.
     last: Vec<Option<Oid>>,
     up_hundredths: Option<u32>,
     at_ns: Option<u64>,
@@ -48,8 +48,8 @@ struct Table {
 }
 
 impl Session {
-    /// By version 2c. `first_request` is where request ids begin: random, so that nobody who does
-    /// not see them can answer instead of the host.
+    /// Session of version 2c. `first_request` is the first request id: random, so that a host that
+    /// does not see the queries cannot forge answers.
     #[must_use]
     pub fn v2c(community: &str, first_request: i32) -> Self {
         Self::new(Envelope::V2c { community: community.as_bytes().to_vec() }, first_request)
@@ -65,20 +65,20 @@ impl Session {
         Self { envelope, request: first_request, columns: &WIDE, repeat: REPEAT_MAX, table: None }
     }
 
-    /// Asks for the counters anew; what is still on its way is forgotten.
+    /// Begins a new query of the counters; an answer still in flight is ignored.
     ///
     /// # Errors
-    /// [`SnmpError`] where the question cannot be written.
+    /// [`SnmpError`] when the query cannot be encoded.
     pub fn start(&mut self, now_ns: u64) -> Result<Vec<u8>, SnmpError> {
         let columns = self.columns.iter().map(|(object, _)| Some(object.to_vec()));
         self.table = Some(Table { last: columns.collect(), ..Table::default() });
         self.ask(now_ns)
     }
 
-    /// Takes what came from the host's address.
+    /// Processes octets received from the host's address.
     ///
     /// # Errors
-    /// [`SnmpError`]: it is the host's answer, and there will be no counters. [`Self::start`] begins
+    /// [`SnmpError`] in the host's own answer: there will be no counters. [`Self::start`] begins
     /// anew.
     pub fn answer(&mut self, octets: &[u8], now_ns: u64) -> Result<Progress, SnmpError> {
         if self.table.is_none() {
@@ -96,7 +96,7 @@ impl Session {
         }
     }
 
-    /// Forgets what was asked, and who the engine is: it may be another one next time.
+    /// Forgets the query and the engine's identity, which may be another one next time.
     pub fn give_up(&mut self) {
         self.table = None;
         if let Envelope::V3(usm) = &mut self.envelope {
@@ -108,7 +108,7 @@ impl Session {
         let nothing = SnmpError::NotAnswer("nothing was asked");
         let Some(table) = &mut self.table else { return Ok(Progress::Ignored(nothing)) };
         if answer.is_report {
-            // The engine has said who it is, or what time it has there; more it will not say.
+            // The engine has sent its id or its time; a report carries nothing else.
             table.reports += 1;
             if table.reports > REPORTS_MAX {
                 return Err(SnmpError::Reports(REPORTS_MAX));
@@ -150,7 +150,7 @@ impl Session {
         }))
     }
 
-    /// The next question: what is missing of the table, or who the engine is.
+    /// The next query: the missing part of the table, or the engine's identity.
     fn ask(&mut self, now_ns: u64) -> Result<Vec<u8>, SnmpError> {
         self.request = self.request.wrapping_add(1) & i32::MAX;
         let known = match &self.envelope {
@@ -171,8 +171,8 @@ impl Session {
 }
 
 impl Table {
-    /// Takes the answer to a GETBULK: first the time, then row by row the open columns. An agent
-    /// may leave out the end of it; what is left out is asked for again.
+    /// Processes the answer to a GETBULK: first the time, then row by row the open columns. An
+    /// agent may leave out the end of it; the missing part is queried again.
     fn take(
         &mut self,
         columns: &[Column],

@@ -26,7 +26,7 @@ const WINDOW_S: i64 = 150;
 /// usmStatsNotInTimeWindows and usmStatsUnknownEngineIDs.
 const STATISTICS: [u32; 9] = [1, 3, 6, 1, 6, 3, 15, 1, 1];
 
-/// Why messages of a user are not exchanged.
+/// Reasons why messages of a user cannot be exchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UsmError {
     /// The agent does not say who it is.
@@ -49,7 +49,7 @@ pub enum UsmError {
     Form(String),
 }
 
-/// What a counter of usmStats counts.
+/// Meaning of a counter of usmStats.
 fn statistic(number: u32) -> &'static str {
     match number {
         1 => "unsupported security level: authentication or encryption is missing, or too much",
@@ -148,7 +148,7 @@ fn code<M: Mac + KeyInit>(key: &[u8], octets: &[u8], len: usize) -> Vec<u8> {
     mac.finalize().into_bytes()[..len].to_vec()
 }
 
-/// One agent's engine, as far as it has told of itself.
+/// State of one agent's engine, as far as it has reported it.
 #[derive(Clone)]
 pub(super) struct Usm {
     user: Vec<u8>,
@@ -175,7 +175,7 @@ impl Usm {
         Self { user, passwords, engine: Vec::new(), keys, boots: 0, time: (0, 0), salt }
     }
 
-    /// Whether it knows whom it talks to.
+    /// Whether the engine's id is known.
     pub(super) fn is_known(&self) -> bool {
         !self.engine.is_empty()
     }
@@ -253,7 +253,7 @@ impl Usm {
         Ok(octets)
     }
 
-    /// What an answer holds. Reports teach the engine's id and time.
+    /// Content of an answer. Reports set the engine's id and time.
     pub(super) fn read(
         &mut self,
         message: &Message,
@@ -314,7 +314,7 @@ impl Usm {
         Ok(pdus)
     }
 
-    /// What a report says: who the agent is and what time it has there, or why it refuses.
+    /// Processes a report: the agent's id and time, or the reason of its refusal.
     fn learn(
         &mut self,
         report: &Pdu,
@@ -358,7 +358,7 @@ impl Usm {
         let mut unsigned = octets.to_vec();
         unsigned[begin..begin + expected_octets].fill(0);
         let right = self.keys.sign(&unsigned);
-        // In a time that says nothing of how much is right.
+        // In constant time, which does not reveal how much is right.
         let differs = right.iter().zip(signature).fold(0, |all, (a, b)| all | (a ^ b));
         if differs == 0 { Ok(()) } else { Err(UsmError::Signature) }
     }
