@@ -1,5 +1,5 @@
-//! What the coordinator costs: time and its own CPU for each grant and each input, beside what two
-//! processes cost that only pass a packet to and fro, which no coordinator can be faster than.
+//! Benchmark of the coordinator: time and its own CPU for each grant and each input, beside the
+//! cost of two processes that only pass a packet to and fro, the lower bound of any coordinator.
 //!
 //! `cargo bench -p chronoscope-replay --bench coordinator [-- --quick]`
 
@@ -87,7 +87,7 @@ fn main() {
     );
 }
 
-/// One datagram every tenth of a second.
+/// Records one datagram every tenth of a second.
 fn record(folder: &Path, inputs: u64) {
     let file = std::fs::File::create(folder.join("day.pcapng")).unwrap();
     let mut out = CaptureWriter::new(std::io::BufWriter::new(file)).unwrap();

@@ -1,8 +1,8 @@
 //! `perf_event_open(2)`: the processor's counters of a thread, of a program that is about to be
-//! executed, or of a process that runs. The only place that opens them.
+//! executed, or of a running process. The only place that opens them.
 //!
-//! User space only. Every interrupt adds one instruction and one branch, so that their difference
-//! is free of interrupts.
+//! User space only. Every interrupt adds one instruction and one branch, which makes their
+//! difference free of interrupts.
 #![allow(unsafe_code)] // perf_event_open has no safe wrapper
 
 use std::io;
@@ -10,8 +10,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use serde::{Deserialize, Serialize};
 
-/// What is counted. At most four at a time: with six, virtual machines were seen to return counts
-/// that are wrong without any sign of it.
+/// Counted event. At most four at a time: with six, virtual machines returned wrong counts without
+/// any sign of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Counter {
@@ -37,31 +37,31 @@ impl Counter {
     }
 }
 
-/// Of whom something is counted, and from when on.
+/// Subject of the counting, and its begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whom {
     /// The calling thread, between [`Open::start`] and [`Open::stop`].
     ThisThread,
-    /// What this thread executes next (`execve`), from then on: with its threads, and with its
-    /// children when they end.
+    /// The program that this thread executes next (`execve`), from then on: with its threads, and
+    /// with its children when they end.
     AtExec,
     /// The process of this number from now on, with its threads. Its children are not counted:
     /// each can have counters of its own.
     Process(i32),
 }
 
-/// What a counter says.
+/// Reading of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reading {
-    /// The count.
+    /// Number of events.
     pub count: u64,
-    /// How long it was to count, nanoseconds.
+    /// Time for which it was enabled, nanoseconds.
     pub enabled_ns: u64,
-    /// How long it did: less when it had to share the hardware.
+    /// Time for which it counted: less when it had to share the hardware.
     pub running_ns: u64,
 }
 
-/// An open counter. It goes on counting while any process has its descriptor.
+/// An open counter. It counts for as long as any process has its descriptor.
 #[derive(Debug)]
 pub struct Open(OwnedFd);
 
@@ -81,7 +81,7 @@ struct Attr {
     config1: u64,
 }
 
-/// `PERF_ATTR_SIZE_VER0`.
+/// Size `PERF_ATTR_SIZE_VER0` of the attributes.
 const ATTR_BYTES: u32 = 64;
 const _: () = assert!(size_of::<Attr>() == ATTR_BYTES as usize);
 
@@ -120,7 +120,7 @@ impl Open {
             flags: flags | EXCLUDE_KERNEL | EXCLUDE_HV,
             ..Attr::default()
         };
-        // SAFETY: `attr` has the size it says and outlives the call; the rest are numbers.
+        // SAFETY: `attr` has the size that it states and outlives the call; the rest are numbers.
         let fd = unsafe {
             libc::syscall(libc::SYS_perf_event_open, &raw const attr, pid, -1, -1, FLAG_FD_CLOEXEC)
         };
@@ -128,23 +128,23 @@ impl Open {
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the kernel has just given us this descriptor; nobody else owns it.
+        // SAFETY: the kernel has just given us this descriptor; it has no other owner.
         Ok(Open(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
     /// Counts from 0, from now on.
     ///
     /// # Errors
-    /// What the system said.
+    /// Error of the system.
     pub fn start(&self) -> io::Result<()> {
         self.ioctl(IOC_RESET)?;
         self.ioctl(IOC_ENABLE)
     }
 
-    /// Counts no more.
+    /// Stops counting.
     ///
     /// # Errors
-    /// What the system said.
+    /// Error of the system.
     pub fn stop(&self) -> io::Result<()> {
         self.ioctl(IOC_DISABLE)
     }
@@ -157,10 +157,10 @@ impl Open {
         }
     }
 
-    /// What was counted until now; of a process that has ended, until its end.
+    /// The count until now; for an ended process, until its end.
     ///
     /// # Errors
-    /// When the kernel does not say.
+    /// Error of the system.
     pub fn read(&self) -> io::Result<Reading> {
         let mut words = [0_u64; 3];
         // SAFETY: `words` has the 24 octets that are asked for.
@@ -188,7 +188,7 @@ impl From<OwnedFd> for Open {
     }
 }
 
-/// What a process has executed since it was attached.
+/// Events of a process since the counters were attached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
     /// Instructions, one more for every interrupt.

@@ -1,9 +1,9 @@
 //! A recorded day, replayed through the real processes in minutes.
 //!
 //! A *coordinator* owns the clock. Processes take part by the protocol of
-//! `docs/formats/virtual-clock.md`: they run until every thread waits, then say until when and what
-//! they sent; the coordinator wakes those that have something to read, and when nobody has
-//! anything it moves the clock to the next timeout or input.
+//! `docs/formats/virtual-clock.md`: they run until every thread waits, then report their next
+//! timeout and what they sent; the coordinator wakes those that have something to read, and when
+//! none has it moves the clock to the next timeout or input.
 //!
 //! ```no_run
 //! use chronoscope_replay::coordinator::{Coordinator, Settings};
@@ -18,19 +18,19 @@
 //! # Ok(()) }
 //! ```
 //!
-//! * [`coordinator`]: starts the processes, owns their clock; what came of it.
+//! * [`coordinator`]: starts the processes, owns their clock; outcome of the replay.
 //! * [`scenario`]: everything of a replay in one file: programs, state, inputs; its report.
-//! * [`schedule`]: who runs next and when time moves, as pure code.
+//! * [`schedule`]: decides which process runs next and when time moves, as pure code.
 //! * [`wire`], [`page`]: the octets between coordinator and process.
-//! * [`preload`]: lets programs take part that know nothing of it.
+//! * [`preload`]: lets unmodified programs take part.
 //! * [`capture`], [`journal`]: recorded inputs, of the network and others.
-//! * [`recorder`]: records what a system receives, for them.
-//! * [`player`]: delivers them.
-//! * [`counters`]: what each process executed.
+//! * [`recorder`]: records a system's input in these forms.
+//! * [`player`]: delivers recorded inputs.
+//! * [`counters`]: instructions executed by each process.
 //!
-//! Limits: Linux; whole system calls of foreign programs are seen on x86-64 from Linux 5.11,
-//! elsewhere only what they call in libc. Static programs and those that read the processor's
-//! time stamp counter for the time cannot take part. `docs/replay.md` names the rest.
+//! Limits: Linux; all system calls of other programs are seen on x86-64 from Linux 5.11, elsewhere
+//! only their calls of libc. Static programs and those that read the processor's time stamp counter
+//! for the time cannot take part. `docs/replay.md` names the rest.
 
 pub mod capture;
 pub mod coordinator;

@@ -20,7 +20,7 @@ const HEAD_BYTES: usize = 4096;
 const SLOT_BYTES: usize = 64;
 const PAGE_BYTES: usize = HEAD_BYTES + SLOT_BYTES * SLOTS;
 
-/// What a process counted in its slot.
+/// Activity that a process counted in its slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Activity {
     /// Reads of the clock.
@@ -76,9 +76,9 @@ impl Page {
 
     /// Sets the time; only while no process runs.
     ///
-    /// Stamps of recorders are reckoned in ticks from the last move. They never go back, so that
-    /// nothing begins before what caused it: where work at an instant took longer than until the
-    /// next one, stamps run behind the clock's, until it is idle for as long.
+    /// Stamps of recorders are computed in ticks from the last move. They never go back: nothing
+    /// may begin before its cause. Where work at an instant took longer than until the next one,
+    /// stamps run behind the clock's, until it is idle for as long.
     pub fn set(&self, utc_ns: i64, monotonic_ns: i64) {
         if clock::tick_source() == clock::TickSource::Counter {
             let (now, scale) = (clock::ticks(), clock::Scale::current());
@@ -96,7 +96,7 @@ impl Page {
         self.numbers()[3].store(monotonic_ns.cast_unsigned(), Ordering::Release);
     }
 
-    /// What a process has counted so far.
+    /// Activity of a process so far.
     #[must_use]
     pub fn activity(&self, who: Ordinal) -> Activity {
         let slot = (HEAD_BYTES + SLOT_BYTES * who.min(SLOTS - 1)) / 8;
@@ -108,7 +108,7 @@ impl Page {
 
 impl Drop for Page {
     fn drop(&mut self) {
-        // SAFETY: this mapping, and nobody borrows from it any more.
+        // SAFETY: this is our mapping, and no borrow of it is left.
         unsafe { libc::munmap(self.0.as_ptr().cast(), PAGE_BYTES) };
     }
 }

@@ -1,8 +1,8 @@
-//! The preload library that lets programs take part which know nothing of the virtual clock.
+//! The preload library, which lets unmodified programs take part in a replay.
 //!
-//! It is C, like what it stands in front of: it runs inside programs of others, within their
-//! signal handlers and before their libraries are ready, where Rust's runtime must not be.
-//! `preload/` has its source, `build.rs` compiles it, and this module carries its octets.
+//! It is C, like the library that it stands in front of: it runs inside other programs, within
+//! their signal handlers and before their libraries are ready, where Rust's runtime must not be.
+//! `preload/` has its source, `build.rs` compiles it, and this module contains its octets.
 
 use std::io;
 use std::path::{Path, PathBuf};

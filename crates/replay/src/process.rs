@@ -1,5 +1,5 @@
-//! Starting a process as a replay needs it: the same environment and addresses every time; and what
-//! the kernel says when it has ended.
+//! Processes of a replay: started with the same environment and addresses every time; the kernel's
+//! figures when they have ended.
 #![allow(unsafe_code)] // what a child does between fork and exec; wait4 has no safe wrapper
 
 use std::ffi::OsString;
@@ -12,21 +12,21 @@ use std::process::{Command, ExitStatus, Stdio};
 /// A program that takes part.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
-    /// What it is called in reports.
+    /// Name in reports.
     pub name: String,
     /// Path and arguments.
     pub command: Vec<OsString>,
     /// All of its environment, but for what the replay adds.
     pub environment: Vec<(OsString, OsString)>,
-    /// Its working folder.
+    /// Working folder.
     pub folder: PathBuf,
-    /// Where its standard output goes; nowhere without.
+    /// File for its standard output; `None` discards it.
     pub output: Option<PathBuf>,
-    /// Where its standard error goes; to `output` without.
+    /// File for its standard error; `None` for that of `output`.
     pub error: Option<PathBuf>,
 }
 
-/// What the kernel says of a process.
+/// Resources of a process, as reported by the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Usage {
     /// In user space, nanoseconds.
@@ -53,14 +53,13 @@ pub struct Running {
 }
 
 impl Running {
-    /// The kernel's number, which is also that of its process group.
+    /// The kernel's process number, which is also that of its process group.
     #[must_use]
     pub fn pid(&self) -> i32 {
         self.pid
     }
 
-    /// How it ended and what it used, its children that it waited for included; `None` while it
-    /// runs.
+    /// Exit status and resources, children that it waited for included; `None` while it runs.
     ///
     /// # Errors
     /// When the kernel does not know the process.
@@ -113,7 +112,7 @@ fn used(usage: &libc::rusage) -> Usage {
     }
 }
 
-/// What `/proc` says of a process that ended and was not waited for yet; memory and switches are
+/// Figures of `/proc` for a process that ended and was not waited for yet; memory and switches are
 /// gone by then. In hundredths of a second.
 #[must_use]
 pub fn usage_of(pid: i32) -> Option<Usage> {

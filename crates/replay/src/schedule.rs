@@ -1,9 +1,9 @@
-//! Who runs next and when time moves: pure code, no clock, no socket.
+//! Decides which process runs next and when time moves: pure code, no clock, no socket.
 //!
-//! A process is granted the run when it has something to read, when its timeout is due or when
-//! something happened that it may wait for. Time moves only when nobody has anything and every
-//! octet that was sent has been shown to its reader, who then waited again (read it or left it
-//! unread on purpose).
+//! A process is granted the run when it has something to read, when its timeout is due or when an
+//! event occurred that it may wait for. Time moves only when no process has work and every sent
+//! octet has been shown to its reader, which then waited again (with the octet read, or left unread
+//! on purpose).
 //!
 //! Order: serial mode grants one process at a time, the next after the one that ran last, round
 //! and round in the order in which processes were announced; timeouts of an instant come before
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A process taking part, by the order in which it was announced. Its slot in the page.
 pub type Ordinal = usize;
 
-/// How inputs of one instant run.
+/// Order in which the inputs of one instant run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// One process at a time, in fixed order: deterministic.
@@ -24,18 +24,18 @@ pub enum Mode {
     Parallel,
 }
 
-/// What has to be done next.
+/// Next step of the coordinator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Grant the run to these, each with what must have arrived before it looks.
     Run(Vec<(Ordinal, Vec<Token>)>),
-    /// Wait for a process that runs, or that was announced and has not said hello.
+    /// Wait for a process that runs, or that was announced and has not sent its hello.
     Await,
-    /// Deliver the next input: it is due and nobody has anything left to do.
+    /// Deliver the next input: it is due and no process has work left.
     Input,
     /// Move the clock to this monotonic time, in ns, which is later than now.
     Advance(i64),
-    /// Nobody waits for a time and no input is left.
+    /// No process waits for a time and no input is left.
     Idle,
 }
 
@@ -79,18 +79,18 @@ pub struct Schedule {
     last: Ordinal,
     participants: Vec<Participant>,
     flows: BTreeMap<Link, Flow>,
-    /// Links of flows with something unshown, so that a grant looks at these only.
+    /// Links of flows with unshown octets, so that a grant looks at these only.
     unshown: BTreeSet<Link>,
     listeners: BTreeMap<Endpoint, BTreeSet<Ordinal>>,
     receivers: BTreeMap<Endpoint, BTreeSet<Ordinal>>,
     outside: BTreeSet<Endpoint>,
     strangers: BTreeSet<Endpoint>,
-    /// Who spoke to them.
+    /// Processes that spoke to strangers.
     callers: BTreeSet<Ordinal>,
 }
 
 impl Schedule {
-    /// Nobody takes part yet; `now_ns` is the monotonic clock's first value.
+    /// A schedule without processes; `now_ns` is the monotonic clock's first value.
     #[must_use]
     pub fn new(mode: Mode, now_ns: i64) -> Self {
         Self {
@@ -114,13 +114,13 @@ impl Schedule {
         self.now_ns
     }
 
-    /// Addresses that were sent to and that nobody taking part owns.
+    /// Destination addresses that no process of the replay owns.
     #[must_use]
     pub fn strangers(&self) -> &BTreeSet<Endpoint> {
         &self.strangers
     }
 
-    /// Where processes take connections or datagrams.
+    /// Whether a process accepts connections or datagrams at `at`.
     #[must_use]
     pub fn takes_input_at(&self, at: Endpoint) -> bool {
         !owners(&self.listeners, at).is_empty() || !owners(&self.receivers, at).is_empty()
@@ -146,24 +146,24 @@ impl Schedule {
         ordinal
     }
 
-    /// It said hello and waits for its first grant.
+    /// The process sent its hello and waits for its first grant.
     pub fn hello(&mut self, who: Ordinal) {
         let participant = &mut self.participants[who];
         (participant.state, participant.ready) = (State::Waiting, true);
     }
 
-    /// It executes another program, which will say hello in its place.
+    /// The process executes another program, which will send a hello in its place.
     pub fn exec(&mut self, who: Ordinal) {
         self.participants[who].state = State::Announced;
     }
 
-    /// It could not execute the other program and runs on.
+    /// The process could not execute the other program and continues.
     pub fn resume(&mut self, who: Ordinal) {
         self.participants[who].state = State::Running;
     }
 
-    /// The next process that spoke to a stranger and waits for what others can touch runs, to look
-    /// for an answer.
+    /// Grants the run to the next process that spoke to a stranger and waits for an external event,
+    /// to look for an answer.
     pub fn grant_stranger_caller(&mut self) -> Option<Ordinal> {
         let count = self.participants.len();
         let mut order = (1..=count).map(|step| self.last.wrapping_add(step) % count);
@@ -190,7 +190,7 @@ impl Schedule {
         }
     }
 
-    /// Every thread of it waits until `until_ns` (monotonic) or for what `waits` says.
+    /// Every thread of the process waits until `until_ns` (monotonic) or for the events in `waits`.
     pub fn quiescent(&mut self, who: Ordinal, until_ns: i64, waits: Waits) {
         let participant = &mut self.participants[who];
         if participant.state != State::Gone {
@@ -199,7 +199,7 @@ impl Schedule {
         }
     }
 
-    /// It died or ended: its connections end, its relatives look.
+    /// The process died or ended: its connections end, its relatives are woken.
     pub fn gone(&mut self, who: Ordinal) {
         self.participants[who].state = State::Gone;
         self.participants[who].ready = false;
@@ -214,7 +214,7 @@ impl Schedule {
         self.wake_others(who, Waits::OTHERS);
     }
 
-    /// What `who` did, or the player (`None`).
+    /// An action of `who`, or of the player (`None`).
     pub fn token(&mut self, who: Option<Ordinal>, token: Token) {
         let Token { event, count, from, to } = token;
         if who.is_none() && matches!(event, Event::Connect | Event::Datagram) {
@@ -249,7 +249,7 @@ impl Schedule {
         }
     }
 
-    /// What is next, when the next input is due at `input_ns` (monotonic).
+    /// The next step, when the next input is due at `input_ns` (monotonic).
     pub fn next(&mut self, input_ns: Option<i64>) -> Step {
         let busy =
             self.participants.iter().any(|p| matches!(p.state, State::Announced | State::Running));
@@ -285,7 +285,7 @@ impl Schedule {
         flows.map(|flow| flow.sent.saturating_sub(flow.received)).sum()
     }
 
-    /// Those to grant, the next after the last one first.
+    /// Processes to grant, the next after the last one first.
     fn ready(&self) -> Vec<Ordinal> {
         let count = self.participants.len();
         let order = (1..=count).map(|step| self.last.wrapping_add(step) % count);
@@ -318,7 +318,7 @@ impl Schedule {
         tokens
     }
 
-    /// Wakes the readers of a link; without any, those who could accept it.
+    /// Wakes the readers of a link; without any, the processes that could accept it.
     fn show(&mut self, from: Option<Ordinal>, link: Link) {
         let mut who = self.flows[&link].readers.clone();
         if who.is_empty() {
@@ -426,7 +426,7 @@ impl Schedule {
     }
 }
 
-/// Who owns the exact address, or any address of its port.
+/// Owners of the exact address, or of any address of its port.
 fn owners(table: &BTreeMap<Endpoint, BTreeSet<Ordinal>>, at: Endpoint) -> BTreeSet<Ordinal> {
     let any = Endpoint { address: std::net::Ipv6Addr::UNSPECIFIED, port: at.port };
     let found = table.get(&at).into_iter().chain(table.get(&any));

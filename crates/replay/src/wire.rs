@@ -15,10 +15,10 @@ pub const TOKEN_BYTES: usize = 48;
 pub const PACKET_BYTES_MAX: usize = HEAD_BYTES + 1024 * TOKEN_BYTES;
 /// Longest name of a program, octets; the rest is cut.
 pub const NAME_BYTES_MAX: usize = 256;
-/// [`Packet::a`] of [`Kind::Quiescent`]: no timeout, waits for ever.
+/// Value of [`Packet::a`] in [`Kind::Quiescent`]: no timeout, waits for ever.
 pub const FOREVER: i64 = i64::MAX;
 
-/// What a packet says. Below 16 from the process, from 16 from the coordinator.
+/// Kind of a packet. Below 16 from the process, from 16 from the coordinator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
@@ -32,7 +32,7 @@ pub enum Kind {
     Fork = 4,
     /// The process is about to execute another program, which will say hello.
     Exec = 5,
-    /// It could not.
+    /// The process could not execute the program.
     ExecFailed = 6,
     /// A signal arrived during a wait: the process wants to run.
     Signal = 7,
@@ -53,7 +53,7 @@ impl Kind {
     }
 }
 
-/// What the threads of a quiescent process wait for, besides time.
+/// Events that the threads of a quiescent process wait for, besides time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waits(pub u32);
 
@@ -75,7 +75,7 @@ impl Waits {
 pub struct Endpoint {
     /// Address; all zero is any.
     pub address: Ipv6Addr,
-    /// Port.
+    /// Port number.
     pub port: u16,
 }
 
@@ -99,7 +99,7 @@ impl std::fmt::Display for Endpoint {
     }
 }
 
-/// What a token says happened to a connection.
+/// Event on a connection, in a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Event {
@@ -136,43 +136,43 @@ impl Event {
     }
 }
 
-/// One thing that a process did, or that must have arrived before it runs.
+/// One action of a process, or a condition for its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What happened.
+    /// The event.
     pub event: Event,
-    /// Octets, or what the event says.
+    /// Number of octets, or the event's own value.
     pub count: u64,
-    /// Where octets come from; of the process's own acts, its end.
+    /// Source of the octets; for the process's own acts, its end.
     pub from: Endpoint,
-    /// Where they go.
+    /// Destination of the octets.
     pub to: Endpoint,
 }
 
 /// A packet, decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// What it says.
+    /// Kind of the packet.
     pub kind: Kind,
     /// See [`Waits`]; 0 elsewhere.
     pub flags: u32,
-    /// See [`Kind`].
+    /// First value, see [`Kind`].
     pub a: i64,
-    /// See [`Kind`].
+    /// Second value, see [`Kind`].
     pub b: i64,
     /// Tokens, at most 1024.
     pub tokens: Vec<Token>,
-    /// Text of hello and refused; what is no UTF-8 is replaced.
+    /// Text of hello and refused; invalid UTF-8 is replaced.
     pub text: String,
 }
 
-/// Why a packet is refused.
+/// Reasons why a packet is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
     /// Shorter than its head or its tokens say, or longer.
     #[error("packet has {got} octets, its head says {wanted}")]
     Length {
-        /// Octets that came.
+        /// Octets received.
         got: usize,
         /// Octets that head and tokens need.
         wanted: usize,
@@ -186,11 +186,11 @@ pub enum WireError {
     /// No such token.
     #[error("token {index} at octet {position} has the unknown event {event}")]
     Event {
-        /// Which token.
+        /// Index of the token.
         index: usize,
-        /// Where it begins.
+        /// Begin of the token.
         position: usize,
-        /// What it says.
+        /// Event number in the token.
         event: u8,
     },
 }
@@ -226,7 +226,7 @@ impl Packet {
     /// Reads one packet.
     ///
     /// # Errors
-    /// [`WireError`], with what is wrong and where.
+    /// [`WireError`], with the fault and its position.
     pub fn decode(octets: &[u8]) -> Result<Self, WireError> {
         let short = |wanted| WireError::Length { got: octets.len(), wanted };
         if octets.len() < HEAD_BYTES {

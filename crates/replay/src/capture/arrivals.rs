@@ -1,4 +1,4 @@
-//! What arrived, of what was captured.
+//! Arrivals in a capture: datagrams and octets of streams.
 
 use super::fragments::Fragments;
 use super::packet::{PacketError, ip, transport};
@@ -9,20 +9,20 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::Read;
 use std::net::SocketAddr;
 
-/// One thing that arrived.
+/// One arrival.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When its last packet was captured, UTC, ns since 1970.
+    /// Capture time of its last packet, UTC, ns since 1970.
     pub at_ns: i64,
-    /// Who sent it.
+    /// Sender.
     pub from: Endpoint,
-    /// To whom.
+    /// Receiver.
     pub to: Endpoint,
-    /// What.
+    /// Content of the arrival.
     pub what: What,
 }
 
-/// What arrived.
+/// Content of an arrival.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
     /// A UDP datagram.
@@ -35,7 +35,7 @@ pub enum What {
     Ended,
 }
 
-/// What arrived, in the order of the capture.
+/// Iterator over arrivals, in the order of the capture.
 #[derive(Debug)]
 pub struct Arrivals<R> {
     packets: CaptureReader<R>,
@@ -47,7 +47,7 @@ pub struct Arrivals<R> {
 }
 
 impl<R: Read> Arrivals<R> {
-    /// Of a capture.
+    /// Arrivals of a capture.
     #[must_use]
     pub fn new(packets: CaptureReader<R>) -> Self {
         Self {

@@ -1,6 +1,6 @@
-//! Clients' connections in a capture: what each sends, segment by segment.
+//! Clients' connections in a capture: the octets that each sends, segment by segment.
 //!
-//! Only the way towards the server is written: what came back is the server's own work, which a
+//! Only the direction towards the server is written: the replies are the server's own work, which a
 //! replay does again.
 
 use super::CaptureWriter;
@@ -41,7 +41,7 @@ impl<W: Write> ConnectionWriter<W> {
         self.segment(at_ns, from, to, SYN, &[])
     }
 
-    /// It sends one segment.
+    /// Sends one segment.
     ///
     /// # Errors
     /// When the file cannot be written, or the segment is longer than IPv4 allows.
@@ -55,7 +55,7 @@ impl<W: Write> ConnectionWriter<W> {
         self.segment(at_ns, from, to, PUSH | ACK, octets)
     }
 
-    /// It has said all it had to say.
+    /// Ends the stream of the client.
     ///
     /// # Errors
     /// When the file cannot be written.

@@ -1,11 +1,12 @@
-//! Captures: what arrived over the network, as tcpdump or Wireshark wrote it or as we do.
+//! Captures of network traffic, as written by tcpdump, Wireshark or this crate.
 //!
 //! [`CaptureReader`] reads pcapng (both byte orders, any resolution) and classic pcap (micro- and
-//! nanoseconds, both byte orders); [`CaptureWriter`] writes pcapng, [`ConnectionWriter`] streams into it. [`Arrivals`] turns packets into
-//! what arrived: datagrams, with fragments put together, and the octets of streams in order.
+//! nanoseconds, both byte orders); [`CaptureWriter`] writes pcapng, [`ConnectionWriter`] streams
+//! into it. [`Arrivals`] turns packets into arrivals: datagrams, with fragments put together, and
+//! the octets of streams in order.
 //!
-//! Own code and no crate: a replay reads captures of any origin, so that memory is bounded, every
-//! refusal has a name and a position, and the blocks that matter are three.
+//! Own code and no crate: a replay reads captures of any origin, so memory is bounded and every
+//! refusal has a name and a position; only three kinds of block are needed.
 
 mod arrivals;
 mod connections;
@@ -27,7 +28,7 @@ pub const BLOCK_BYTES_MAX: u32 = 16 << 20;
 /// Interfaces of one section.
 const INTERFACES_MAX: usize = 4096;
 
-/// One packet as it was captured.
+/// One captured packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturedPacket {
     /// UTC, ns since 1970.
@@ -40,7 +41,7 @@ pub struct CapturedPacket {
     pub octets: Vec<u8>,
 }
 
-/// Why a capture cannot be read on.
+/// Reasons why a capture cannot be read further.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     /// Neither pcap nor pcapng.
@@ -49,23 +50,23 @@ pub enum CaptureError {
     /// Written by a later format.
     #[error("capture at octet {position} has version {major}, this program reads {known}")]
     Version {
-        /// Where the version's block begins.
+        /// Begin of the block with the version.
         position: u64,
-        /// Its version.
+        /// Major version of the file.
         major: u16,
-        /// What is read here.
+        /// Version that this reader knows.
         known: u16,
     },
-    /// It ends within a block: the capturing program was killed, or the file was cut.
+    /// The capture ends within a block: the capturing program was killed, or the file was cut.
     #[error("capture ends within the block at octet {position}")]
     Truncated {
-        /// Where the block begins.
+        /// Begin of the block.
         position: u64,
     },
     /// A block that contradicts itself.
     #[error("block at octet {position}: {what}")]
     Block {
-        /// Where it begins.
+        /// Begin of the block.
         position: u64,
         /// What is wrong.
         what: &'static str,

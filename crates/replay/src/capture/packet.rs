@@ -2,10 +2,10 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Why a packet says nothing about an input.
+/// Reasons why a packet gives no input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum PacketError {
-    /// The capture kept only its beginning, or a header says more than there is.
+    /// The capture kept only its beginning, or a header gives a greater length.
     #[error("packet was cut")]
     Cut,
     /// A link type that is not read here.
@@ -140,8 +140,8 @@ fn v6(octets: &[u8]) -> Result<Ip<'_>, PacketError> {
     Ok(Ip { from, to, protocol, fragment, payload })
 }
 
-/// The port that a packet goes to, from its IP header on; `None` where it has none, or none that can
-/// be told: a fragment, another protocol, a malformed header.
+/// Destination port of a packet, from its IP header on; `None` where it has none, or none that can
+/// be read: a fragment, another protocol, a malformed header.
 pub(crate) fn destination(octets: &[u8]) -> Option<u16> {
     let ip = internet(octets).ok().filter(|ip| ip.fragment.is_none())?;
     Some(transport(ip.protocol, ip.payload).ok()?.to_port)

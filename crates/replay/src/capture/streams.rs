@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 
 /// Directions of streams followed at a time.
 const STREAMS_MAX: usize = 65_536;
-/// Octets that came too early, kept for one direction.
+/// Limit of octets that arrived out of order, for one direction.
 const EARLY_BYTES_MAX: usize = 1 << 20;
-/// The same in segments.
+/// Limit of segments that arrived out of order, for one direction.
 const EARLY_COUNT_MAX: usize = 1024;
 
-/// What a segment meant.
+/// Effect of a segment.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Segment {
     pub(super) opened: bool,
@@ -31,7 +31,7 @@ pub(super) struct Streams {
 #[derive(Debug)]
 struct Stream {
     next: u32,
-    /// By distance from the first sequence number, so that wrapping does not matter.
+    /// By distance from the first sequence number, which makes wrapping irrelevant.
     early: BTreeMap<u32, Vec<u8>>,
     early_bytes: usize,
     fin: Option<u32>,
@@ -97,8 +97,8 @@ impl Stream {
         }
     }
 
-    /// Moves what is in order into `out`; over a gap only when too much waits behind it. Returns
-    /// the octets lost in gaps.
+    /// Moves octets that are in order into `out`; passes over a gap only when too much waits behind
+    /// it. Returns the octets lost in gaps.
     fn release(&mut self, out: &mut Vec<u8>) -> u64 {
         let mut lost = 0;
         loop {

@@ -8,7 +8,7 @@ const RAW_IP: u16 = 101;
 /// Longest remark, octets.
 const REMARK_BYTES_MAX: usize = 1024;
 
-/// Writes what arrived so that Wireshark opens it.
+/// Writes packets as a pcapng file, which Wireshark opens.
 #[derive(Debug)]
 pub struct CaptureWriter<W> {
     output: W,
@@ -96,8 +96,8 @@ impl<W: Write> CaptureWriter<W> {
         self.captured(RAW_IP, i64::try_from(at_ns).unwrap_or(i64::MAX), length, octets)
     }
 
-    /// A packet of a link type, at UTC ns since 1970 (before that is written as 1970), of which the
-    /// wire had `original_bytes` octets.
+    /// Writes a packet of a link type, at UTC ns since 1970 (an earlier time is written as 1970);
+    /// on the wire it had `original_bytes` octets.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -121,8 +121,8 @@ impl<W: Write> CaptureWriter<W> {
         self.output.write_all(&length)
     }
 
-    /// How many packets of the first interface were received, and how many the kernel dropped, by
-    /// `at_ns` (UTC ns since 1970).
+    /// Writes the number of packets of the first interface that were received, and that the kernel
+    /// dropped, by `at_ns` (UTC ns since 1970).
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -136,13 +136,13 @@ impl<W: Write> CaptureWriter<W> {
         self.output.write_all(&block(5, &body))
     }
 
-    /// What is written to.
+    /// The output.
     #[must_use]
     pub const fn get_ref(&self) -> &W {
         &self.output
     }
 
-    /// What is written to.
+    /// The output.
     pub const fn get_mut(&mut self) -> &mut W {
         &mut self.output
     }

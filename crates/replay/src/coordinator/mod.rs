@@ -1,4 +1,4 @@
-//! The coordinator: starts processes, owns their clock, says who runs.
+//! The coordinator: starts processes, owns their clock, and decides which of them run.
 //!
 //! [`crate::schedule`] decides; here are the sockets, the page, the processes and the bounds of
 //! real time on everything that a process may do wrong.
@@ -24,14 +24,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How a replay runs.
+/// Settings of a replay.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// One process at a time, or all of an instant.
+    /// Whether one process runs at a time, or all of an instant.
     pub mode: Mode,
     /// UTC at the beginning, ns since 1970.
     pub start_utc_ns: i64,
-    /// Virtual time after which the replay ends; until nobody waits for a time without.
+    /// Virtual time after which the replay ends; without it, when no process waits for a time.
     pub duration: Option<Duration>,
     /// Without a duration: virtual time between the last input and the end.
     pub after_inputs: Option<Duration>,
@@ -39,11 +39,11 @@ pub struct Settings {
     pub seed: u64,
     /// Real time that a process may run without waiting.
     pub run_max: Duration,
-    /// Real time until a process must have said hello.
+    /// Real time within which a process must have sent its hello.
     pub hello_max: Duration,
-    /// Real time for which to look for answers of strangers before the clock moves.
+    /// Real time for which answers of strangers are awaited before the clock moves.
     pub stranger_wait: Duration,
-    /// Of such time no more than this in the whole replay.
+    /// Limit of such time in the whole replay.
     pub stranger_wait_total: Duration,
     /// Virtual time that processes have to end after the end, when they are asked to.
     pub stop: Duration,
@@ -57,7 +57,7 @@ pub struct Settings {
     pub limit: Option<Duration>,
 }
 
-/// How far a replay is.
+/// Progress of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Virtual time that passed.
@@ -66,7 +66,7 @@ pub struct Progress {
     pub real: Duration,
     /// Times that a process was granted the run.
     pub grants: u64,
-    /// Inputs delivered.
+    /// Number of delivered inputs.
     pub inputs: u64,
 }
 
@@ -123,7 +123,7 @@ pub struct Coordinator {
     sockets: Sockets,
     schedule: Schedule,
     processes: Vec<Process>,
-    /// Hellos that nobody has announced yet.
+    /// Hellos of processes that were not announced yet.
     early: Vec<(Line, Packet)>,
     lines: BTreeMap<Line, Ordinal>,
     outcome: Outcome,
@@ -188,7 +188,7 @@ impl Coordinator {
         self.run_and_tell(player, &mut |_| {})
     }
 
-    /// The same, and says now and then how far it is.
+    /// As [`Self::run`], and reports its progress from time to time.
     #[must_use]
     pub fn run_and_tell(mut self, player: &mut Player, tell: &mut dyn FnMut(Progress)) -> Outcome {
         let (start_ns, cpu_ns) = (clock::monotonic_ns(), clock::thread_cpu_ns());
@@ -280,7 +280,7 @@ impl Coordinator {
         Ok(())
     }
 
-    /// The end: whoever is left is asked to end, and has a little virtual time for it.
+    /// Ends the replay: remaining processes are asked to end, and get a little virtual time for it.
     fn stop(&mut self, end_ns: Option<i64>) -> Result<(), Failure> {
         if let Some(end_ns) = end_ns.filter(|end| *end > self.schedule.now_ns()) {
             self.move_clock(end_ns)?;
@@ -294,7 +294,7 @@ impl Coordinator {
                 let dies = dies_of(process.host_pid, Signal::SIGTERM);
                 self.signal(who, Signal::SIGTERM);
                 if dies {
-                    // Not granted, so that grants do not depend on how fast the kernel is.
+                    // Not granted: grants must not depend on the speed of the kernel.
                     self.schedule.resume(who);
                     self.processes[who].since_ns = Some(clock::monotonic_ns());
                 } else {
@@ -317,8 +317,8 @@ impl Coordinator {
         }
     }
 
-    /// Grants the run with real time to those that wait, when somebody spoke to a stranger who
-    /// may still answer. True when it did.
+    /// Grants the run with real time to waiting processes, when one of them spoke to a stranger
+    /// that may still answer. Returns whether it did.
     fn asks_strangers(&mut self) -> Result<bool, Failure> {
         if self.schedule.strangers().is_empty()
             || self.stopping
@@ -424,8 +424,8 @@ impl Coordinator {
         self.hear_early()
     }
 
-    /// Hellos that came before what announces them: a child's before its parent's word of it, a
-    /// program's before the end of the one whose place it takes.
+    /// Processes hellos that arrived before their announcement: a child's before its parent's
+    /// message, a program's before the end of the one that it replaces.
     fn hear_early(&mut self) -> Result<(), Failure> {
         for (line, packet) in std::mem::take(&mut self.early) {
             self.hello(line, packet)?;
@@ -433,8 +433,8 @@ impl Coordinator {
         Ok(())
     }
 
-    /// Who said hello: by the kernel's number, the one that its parent knows, or as the nameless
-    /// child of its parent.
+    /// The process that sent a hello: by the kernel's number, by the number that its parent knows,
+    /// or as the nameless child of its parent.
     fn announced(&self, host_pid: i32, pid: i64, parent: i64) -> Option<Ordinal> {
         let number = |who: Ordinal| i64::from(self.processes[who].outcome.pid);
         let position = |is: &dyn Fn(&Process) -> bool| {
@@ -512,7 +512,7 @@ impl Coordinator {
         Ok(())
     }
 
-    /// Nobody said a word for a while: is somebody over its bound of real time?
+    /// Checks, after a time without messages, whether a process exceeds its bound of real time.
     fn look(&mut self) -> Result<(), Failure> {
         let now_ns = clock::monotonic_ns();
         for who in 0..self.processes.len() {
@@ -545,7 +545,7 @@ impl Coordinator {
         Ok(())
     }
 
-    /// Whether a process runs that may not have said hello yet.
+    /// Whether a process runs that may not have sent its hello yet.
     fn lives(&self, who: Ordinal) -> bool {
         let process = &self.processes[who];
         let parent = process.parent.map(|parent| self.processes[parent].host_pid);
@@ -555,7 +555,7 @@ impl Coordinator {
         }
     }
 
-    /// Kills it if it is left, and what it started; keeps how it ended.
+    /// Kills the process if it is left, and its children; records how it ended.
     fn end(&mut self, who: Ordinal) {
         let process = &mut self.processes[who];
         let over = process.child.as_mut().and_then(|child| child.poll().ok().flatten());
@@ -576,7 +576,7 @@ impl Coordinator {
         let _ = killpg(Pid::from_raw(child.pid()), Signal::SIGKILL);
     }
 
-    /// Reads what was measured, kills who is left.
+    /// Reads the measurements, and kills remaining processes.
     fn finish(mut self) -> Outcome {
         if !self.stopping {
             self.outcome.elapsed = self.elapsed();
@@ -623,8 +623,8 @@ fn in_masks(pid: i32, signal: Signal, names: &[&str]) -> bool {
 }
 
 /// Waits until the handler of a signal that a waiting process got has run: all its threads sleep
-/// again. A process with several threads could else run and wait again before the thread that has
-/// the signal says to the others what it is.
+/// again. Otherwise a process with several threads could run and wait again before the thread with
+/// the signal has informed the others.
 fn settle(pid: i32, signal: Signal) {
     /// Real time; a handler takes microseconds, and some hundred times as long under Callgrind.
     const AT_MOST: Duration = Duration::from_millis(500);

@@ -1,4 +1,4 @@
-//! What a replay leaves behind, complete or not.
+//! Outcome of a replay, complete or not.
 
 use crate::counters::Counts;
 use crate::page::Activity;
@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Result of a replay. What was measured until a failure is in it.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Why it ended early; `None` for a complete replay.
+    /// Reason why it ended early; `None` for a complete replay.
     pub failure: Option<Failure>,
     /// Every process that took part, in the order of announcement.
     pub processes: Vec<ProcessOutcome>,
@@ -22,30 +22,30 @@ pub struct Outcome {
     pub grants: u64,
     /// Times that the clock moved.
     pub moves: u64,
-    /// Addresses that were sent to and that nobody taking part owns.
+    /// Destination addresses that no process of the replay owns.
     pub strangers: Vec<String>,
-    /// What processes asked for that cannot be virtual, and other things worth knowing.
+    /// Requests of processes that cannot be virtual, and other remarks.
     pub remarks: Vec<String>,
 }
 
-/// One process of a replay.
+/// Outcome of one process of a replay.
 #[derive(Clone, Debug, Default)]
 pub struct ProcessOutcome {
     /// Name given, or for children their command line.
     pub name: String,
-    /// Its program and arguments, as it said.
+    /// Program and arguments, as the process reported them.
     pub program: String,
     /// Name of the program started whose child it is, or that it is itself.
     pub(super) started: String,
-    /// The kernel's number; 0 when it never said hello.
+    /// The kernel's process number; 0 when the process never sent its hello.
     pub pid: i32,
-    /// How it ended, for those that the coordinator started.
+    /// Exit status, for processes that the coordinator started.
     pub exit: Option<String>,
-    /// What the kernel says it used, for those that ended.
+    /// Resources that the kernel reports, for ended processes.
     pub usage: Option<Usage>,
-    /// What it executed, where the machine counts.
+    /// Executed instructions and branches, where the machine counts them.
     pub counts: Option<Counts>,
-    /// What the library counted in it.
+    /// Activity that the library counted in it.
     pub activity: Activity,
     /// Times that it was granted the run.
     pub grants: u64,
@@ -59,69 +59,69 @@ impl ProcessOutcome {
     }
 }
 
-/// Why a replay ended early.
+/// Reasons why a replay ended early.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    /// It runs and runs, reading a clock that stands still while it does.
+    /// A process runs without end, reading a clock that stands still meanwhile.
     #[error(
         "{name} (pid {pid}) spins: it read the clock {reads} times in {real:?} without waiting, and the clock stands while it runs"
     )]
     Spins {
-        /// Process.
+        /// Name of the process.
         name: String,
-        /// Its number.
+        /// Process number.
         pid: i32,
         /// Reads since it was granted the run.
         reads: u64,
         /// Real time since then.
         real: Duration,
     },
-    /// It runs and does not come to wait.
+    /// A process runs and never waits.
     #[error(
         "{name} (pid {pid}) never became quiescent: it ran for {real:?} of real time without waiting"
     )]
     NeverQuiescent {
-        /// Process.
+        /// Name of the process.
         name: String,
-        /// Its number.
+        /// Process number.
         pid: i32,
         /// Real time since it was granted the run.
         real: Duration,
     },
-    /// It never said hello.
+    /// A process never sent its hello.
     #[error("{name} (pid {pid}) does not take part: no hello in {real:?}; a static program cannot")]
     NoHello {
-        /// Process.
+        /// Name of the process.
         name: String,
-        /// Its number.
+        /// Process number.
         pid: i32,
         /// Real time waited.
         real: Duration,
     },
-    /// It ended before it took part.
+    /// A process ended before it took part.
     #[error("{name} (pid {pid}) ended before it took part: {exit}")]
     EndedEarly {
-        /// Process.
+        /// Name of the process.
         name: String,
-        /// Its number.
+        /// Process number.
         pid: i32,
-        /// How.
+        /// Exit status.
         exit: String,
     },
     /// A packet of it cannot be read.
     #[error("packet of {name} (pid {pid}): {error}")]
     Wire {
-        /// Process.
+        /// Name of the process.
         name: String,
-        /// Its number.
+        /// Process number.
         pid: i32,
-        /// What is wrong.
+        /// Fault of the packet.
         error: crate::wire::WireError,
     },
-    /// It was asked to end.
+    /// The replay was interrupted.
     #[error("interrupted")]
     Interrupted,
-    /// It took longer than it may.
+    /// The replay exceeded its limit of real time.
     #[error("it took longer than {limit:?}, and was at {elapsed:?} of virtual time")]
     TooLong {
         /// Real time that it may take.

@@ -15,7 +15,7 @@ use std::path::Path;
 /// A connection, by order of arrival.
 pub(super) type Line = u64;
 
-/// What a connection brought.
+/// Message from a connection.
 #[derive(Debug)]
 pub(super) enum Heard {
     Packet(Packet),
@@ -40,7 +40,7 @@ impl Sockets {
         Ok(Self { listener, lines: BTreeMap::new(), next: 0, buffer: vec![0; PACKET_BYTES_MAX] })
     }
 
-    /// Waits at most `ms` until somebody says something; everything that is there, a packet a line.
+    /// Waits at most `ms` for messages; returns all that have arrived, one packet for each line.
     pub(super) fn hear(&mut self, ms: u16) -> io::Result<Vec<(Line, Heard)>> {
         let mut fds = vec![PollFd::new(self.listener.as_fd(), PollFlags::POLLIN)];
         fds.extend(self.lines.values().map(|fd| PollFd::new(fd.as_fd(), PollFlags::POLLIN)));
@@ -114,6 +114,6 @@ impl Sockets {
 
 #[allow(unsafe_code)]
 fn owned(fd: i32) -> OwnedFd {
-    // SAFETY: accept4 just made this descriptor, which nobody else has.
+    // SAFETY: accept4 just made this descriptor; it has no other owner.
     unsafe { OwnedFd::from_raw_fd(fd) }
 }

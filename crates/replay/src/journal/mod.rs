@@ -1,8 +1,8 @@
-//! Journals: what a system received from outside, as it arrived, where it did not come over the
-//! network (that is [`crate::capture`]'s).
+//! Journals: recorded input of a system that did not come over the network (network input is in a
+//! [`crate::capture`]).
 //!
-//! Frames with a checksum in files of bounded size and age (`docs/formats/journal.md`). What was
-//! synced survives any crash; a tail that was being written is cut on reading, and said.
+//! Frames with a checksum in files of bounded size and age (`docs/formats/journal.md`). Synced
+//! frames survive any crash; a torn tail is cut on reading and reported.
 
 mod read;
 mod write;
@@ -23,11 +23,11 @@ const KIND_INPUT: u8 = 2;
 /// One input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// When it arrived, UTC, ns since 1970.
+    /// Time of arrival, UTC, ns since 1970.
     pub at_ns: i64,
     /// Over what: a name of the system's own, at most 65,535 octets.
     pub channel: String,
-    /// As it arrived.
+    /// Octets of the input.
     pub octets: Vec<u8>,
 }
 

@@ -6,14 +6,14 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// How a file ends.
+/// End of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tail {
     /// After a whole frame.
     Whole,
     /// Within a frame that was being written when the writer died: cut here.
     Torn {
-        /// Where that frame begins.
+        /// Begin of that frame.
         position: u64,
         /// Octets of it.
         octets: u64,
@@ -23,10 +23,10 @@ pub enum Tail {
 /// A file and how it ends.
 pub type TornFile = (PathBuf, Tail);
 
-/// Why a journal is refused.
+/// Reasons why a journal is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// Not a journal.
+    /// The file is not a journal.
     #[error("no journal: the file begins with {0:?}")]
     Magic(Vec<u8>),
     /// Written by a later version.
@@ -35,49 +35,49 @@ pub enum JournalError {
     /// A frame that cannot be: its checksum is wrong and more follows, or its body is malformed.
     #[error("journal's frame at octet {position}: {what}")]
     Frame {
-        /// Where it begins.
+        /// Begin of the frame.
         position: u64,
         /// What is wrong.
         what: &'static str,
     },
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("journal: {0}")]
     Io(#[from] io::Error),
 }
 
-/// Inputs of one file, in order. Ends after the first error; then, or at the end, `tail` says how.
+/// Inputs of one file, in order. Ends after the first error; then, or at the end, `tail` is set.
 #[derive(Debug)]
 pub struct JournalReader<R> {
     input: R,
     position: u64,
     channels: BTreeMap<u16, String>,
     over: bool,
-    /// How the file ends, once that is known.
+    /// End of the file, once it is known.
     pub tail: Option<Tail>,
     /// Frames of kinds that this version does not know.
     pub skipped_count: u64,
 }
 
 impl JournalReader<BufReader<File>> {
-    /// Of a file.
+    /// Opens a file.
     ///
     /// # Errors
-    /// [`JournalError`] when it is no journal, or one of a future version.
+    /// [`JournalError`] when it is not a journal, or one of a future version.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         Self::new(BufReader::new(File::open(path)?))
     }
 }
 
 impl<R: Read> JournalReader<R> {
-    /// Of octets.
+    /// Reads from `input`.
     ///
     /// # Errors
-    /// [`JournalError`] when they are no journal, or one of a future version.
+    /// [`JournalError`] when it is not a journal, or one of a future version.
     pub fn new(mut input: R) -> Result<Self, JournalError> {
         let mut head = Vec::new();
         (&mut input).take(MAGIC.len() as u64).read_to_end(&mut head)?;
         let torn = MAGIC.starts_with(&head) && head.len() < MAGIC.len();
-        // Of fewer octets than seven nothing can be said but that they are no beginning of it.
+        // Fewer octets than seven can only be compared with the beginning of the magic.
         if !torn && (head.len() < MAGIC.len() || head[..7] != MAGIC[..7]) {
             return Err(JournalError::Magic(head));
         }

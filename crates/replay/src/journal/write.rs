@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// When a journal syncs, changes its file and forgets.
+/// Times of syncing, of changing the file and of removing files.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// A file is closed when it has this many octets.
@@ -17,7 +17,7 @@ pub struct Limits {
     pub file_age_max: Duration,
     /// Old files beyond this many are removed, the current one not counted.
     pub files_max: usize,
-    /// What was written is synced to disk when it is this old, and when a file is closed.
+    /// Written inputs are synced to disk at this age, and when a file is closed.
     pub sync_every: Duration,
 }
 
@@ -38,7 +38,7 @@ pub struct Writer {
     folder: PathBuf,
     limits: Limits,
     current: Option<Current>,
-    /// Files begun.
+    /// Number of files begun.
     pub file_count: u64,
     /// Files removed because there were too many.
     pub removed_count: u64,
@@ -92,8 +92,8 @@ impl Writer {
         body.extend(channel.to_le_bytes());
         body.extend(&input.octets);
         frame(&body, &mut frames);
-        // One write, so that a kill leaves at most one torn frame. A failed one is not half kept:
-        // the file is given up, and the next append begins another.
+        // One write, because then a kill leaves at most one torn frame. After a failed write the
+        // file is given up, and the next append begins another.
         current.file.write_all(&frames)?;
         current.bytes += frames.len() as u64;
         let now_ns = clock::monotonic_ns();
@@ -106,7 +106,7 @@ impl Writer {
     /// Makes everything appended durable.
     ///
     /// # Errors
-    /// When the disk says no.
+    /// Error of the disk.
     pub fn sync(&mut self) -> io::Result<()> {
         let Some(current) = &mut self.current else { return Ok(()) };
         current.file.sync_data()?;
@@ -117,7 +117,7 @@ impl Writer {
     /// Syncs and closes the current file; the next input begins another.
     ///
     /// # Errors
-    /// When the disk says no.
+    /// Error of the disk.
     pub fn close(&mut self) -> io::Result<()> {
         self.sync()?;
         self.current = None;
@@ -153,7 +153,7 @@ fn number(path: &Path) -> Option<u64> {
 }
 
 impl Current {
-    /// The channel's number in this file; the first time with the frame that says so.
+    /// Number of the channel in this file; at its first use the frame that declares it is written.
     fn channel(&mut self, name: &str, frames: &mut Vec<u8>) -> io::Result<u16> {
         if let Some(number) = self.channels.get(name) {
             return Ok(*number);

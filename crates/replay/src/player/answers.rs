@@ -1,4 +1,4 @@
-//! What came back to the player, in files.
+//! Replies to the player, in files.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,7 +10,7 @@ const FILES_MAX: u64 = 1000;
 /// Octets that wait to be written, of one file.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// A folder with `INPUT` (datagrams, as they came), `INPUT.1`, `INPUT.2` … (streams, in the order in
+/// A folder with `INPUT` (datagrams, as received), `INPUT.1`, `INPUT.2` … (streams, in the order in
 /// which they were opened) and `INPUT.rest` (streams beyond the thousandth).
 #[derive(Debug, Default)]
 pub struct Answers {

@@ -10,17 +10,17 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// How inputs travel.
+/// Transport of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Transport {
-    /// Datagrams.
+    /// UDP datagrams.
     Udp,
-    /// Streams.
+    /// TCP streams.
     Tcp,
 }
 
-/// What an input is for: thinning the load leaves queries out.
+/// Purpose of an input: thinning the load leaves queries out.
 #[derive(
     Clone,
     Copy,
@@ -35,14 +35,14 @@ pub enum Transport {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// It changes what the system knows.
+    /// The input changes the state of the system.
     #[default]
     State,
-    /// It asks.
+    /// The input is a query.
     Query,
 }
 
-/// Which of what was recorded: `udp 8600`, `tcp 10.0.0.9:80`, `8600`, `channel NAME` of a journal.
+/// Selection from a recording: `udp 8600`, `tcp 10.0.0.9:80`, `8600`, `channel NAME` of a journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Select {
     transport: Option<Transport>,
@@ -95,50 +95,50 @@ impl Select {
     }
 }
 
-/// Why an input cannot be read on.
+/// Reasons why an input cannot be read further.
 #[derive(Debug, thiserror::Error)]
 pub enum FeedError {
     /// A capture is refused.
     #[error("{}: {error}", path.display())]
     Capture {
-        /// Its file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Fault of the capture.
         error: CaptureError,
     },
     /// A journal is refused.
     #[error("{}: {error}", path.display())]
     Journal {
-        /// Its file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Fault of the journal.
         error: JournalError,
     },
-    /// It is not there, or is empty.
+    /// The file is missing or empty.
     #[error("{}: {error}", path.display())]
     Io {
         /// File or folder.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         error: io::Error,
     },
 }
 
-/// What became of an input.
+/// Result of an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Delivered {
-    /// Its name.
+    /// Name of the input.
     pub name: String,
-    /// Its kind.
+    /// Purpose of the input.
     pub kind: Kind,
     /// Datagrams, and pieces, beginnings and ends of streams delivered.
     pub inputs: u64,
     /// Octets of them.
     pub bytes: u64,
     /// Recorded arrivals that could not be delivered: of the wrong transport, of a stream whose
-    /// beginning is missing, or that nobody accepted.
+    /// beginning is missing, or not accepted by any process.
     pub undelivered: u64,
-    /// Octets that came back.
+    /// Octets of replies.
     pub answer_bytes: u64,
 }
 
@@ -148,14 +148,14 @@ enum Source {
     Journal { reader: JournalReader<BufReader<File>>, open: VecDeque<String> },
 }
 
-/// One recorded input and where it goes.
+/// One recorded input and its destination.
 #[derive(Debug)]
 pub struct Feed {
-    /// What became of it so far.
+    /// Deliveries so far.
     pub delivered: Delivered,
-    /// Where it goes.
+    /// Destination.
     pub target: SocketAddr,
-    /// How.
+    /// Transport.
     pub transport: Transport,
     select: Select,
     files: VecDeque<PathBuf>,
@@ -166,7 +166,7 @@ pub struct Feed {
     /// Latest time seen, of anybody's arrivals.
     last_ns: i64,
     over: bool,
-    /// Why it cannot be read on; due at `last_ns`.
+    /// Reason why it cannot be read further; due at `last_ns`.
     failed: Option<FeedError>,
     /// Files that end within a block or frame, and what the capture lacks.
     pub remarks: Vec<String>,
@@ -210,15 +210,15 @@ impl Feed {
         Ok(feed)
     }
 
-    /// When the next arrival was recorded, UTC ns; never before the one before it. Of a recording
-    /// that cannot be read on, the time of that place. `None` at the end.
+    /// Recorded time of the next arrival, UTC ns; never before the one before it. Of a recording
+    /// that cannot be read further, the time of that place. `None` at the end.
     #[must_use]
     pub fn next_ns(&self) -> Option<i64> {
         let failed = self.failed.as_ref().map(|_| self.last_ns);
         self.waiting.front().map(|arrival| arrival.at_ns).or(failed)
     }
 
-    /// Nothing from this instant on is delivered.
+    /// Ends the delivery at this instant.
     pub fn cut(&mut self, until_ns: i64) {
         self.until_ns = Some(until_ns);
         self.stop_at_cut();

@@ -1,8 +1,9 @@
-//! Inputs from outside, delivered to real sockets: at their virtual instants under a coordinator,
+//! Player: delivers recorded inputs to real sockets, at their virtual instants under a coordinator,
 //! or in real time, or faster or slower by a factor.
 //!
-//! Inputs are read while they are delivered. What the player sends and takes under a coordinator
-//! follows the processes' tokens and never the kernel's buffers, so that it is the same every time.
+//! Inputs are read while they are delivered. Under a coordinator the player's sends and receives
+//! follow the processes' tokens and never the kernel's buffers, which makes them the same every
+//! time.
 
 mod answers;
 mod feed;
@@ -33,21 +34,21 @@ const OPENED_MAX: usize = 64;
 /// An input that comes later than this is counted.
 const LATE: Duration = Duration::from_millis(1);
 
-/// How a recording was played in real time, or at a factor.
+/// Result of playing a recording in real time, or at a factor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Played {
     /// From the first input until after the last.
     pub elapsed: Duration,
     /// From the first input to the last one played, as they were recorded.
     pub recorded: Duration,
-    /// Inputs that came more than a millisecond after their time: this program, or a receiver that
+    /// Inputs delivered more than a millisecond after their time: this program, or a receiver that
     /// does not accept a connection, is too slow for the factor.
     pub late_count: u64,
     /// The latest, after its time.
     pub late_max: Duration,
 }
 
-/// What comes from outside, and where it goes.
+/// Player of recorded inputs.
 #[derive(Debug, Default)]
 pub struct Player {
     feeds: Vec<Feed>,
@@ -66,7 +67,7 @@ pub struct Player {
 }
 
 impl Player {
-    /// Nothing comes from outside.
+    /// A player without inputs.
     #[must_use]
     pub fn none() -> Self {
         Self { step_ns: 1, ..Self::default() }
@@ -79,7 +80,7 @@ impl Player {
         Self { feeds, start_utc_ns, ..Self::none() }
     }
 
-    /// What arrived within one step comes together at its end, so that processes work on it in
+    /// Delivers the arrivals of one step together at its end, so that processes work on them in
     /// parallel. At least a nanosecond.
     #[must_use]
     pub fn step(mut self, step: Duration) -> Self {
@@ -94,30 +95,30 @@ impl Player {
         self
     }
 
-    /// What became of each input.
+    /// Result of each input.
     #[must_use]
     pub fn delivered(&self) -> Vec<Delivered> {
         self.feeds.iter().map(|feed| feed.delivered.clone()).collect()
     }
 
-    /// Inputs delivered.
+    /// Number of delivered inputs.
     #[must_use]
     pub fn inputs(&self) -> u64 {
         self.feeds.iter().map(|feed| feed.delivered.inputs).sum()
     }
 
-    /// What is to be said about the recordings.
+    /// Remarks on the recordings.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         self.feeds.iter().flat_map(|feed| feed.remarks.iter().cloned()).collect()
     }
 
-    /// Virtual time since the beginning of the last input, once there are no more.
+    /// Virtual time from the beginning to the last input, once there are no more.
     pub(crate) fn over_after_start_ns(&self) -> Option<i64> {
         self.last_after_start_ns.filter(|_| self.next_feed().is_none())
     }
 
-    /// Why it could not go on reading or keeping.
+    /// Reason why reading or storing failed.
     pub(crate) fn failure(&mut self) -> Option<String> {
         self.failure.take()
     }
@@ -137,8 +138,8 @@ impl Player {
         self.next_feed().map(|(_, at_ns)| self.due_after_start_ns(at_ns))
     }
 
-    /// Delivers what is due: one input in serial mode; in parallel mode all of the instant, as far
-    /// as it fits into the receivers' queues.
+    /// Delivers due inputs: one input in serial mode; in parallel mode all of the instant, as far
+    /// as they fit into the receivers' queues.
     pub(crate) fn deliver(
         &mut self,
         now_after_start_ns: i64,
@@ -180,9 +181,9 @@ impl Player {
         }
     }
 
-    /// Plays without a coordinator: each input when its time since the first has passed, divided
-    /// by `factor` (1: as it was; 10: ten times as fast). Blocks until the last; `goes_on` is asked
-    /// before each and while it waits.
+    /// Plays without a coordinator: each input when its time since the first has passed, divided by
+    /// `factor` (1: as recorded; 10: ten times as fast). Blocks until the last; `goes_on` is called
+    /// before each and during waits.
     ///
     /// # Errors
     /// When a socket fails or a recording cannot be read on.
@@ -222,7 +223,7 @@ impl Player {
         Ok(played)
     }
 
-    /// Takes what still comes back, and passes on what receivers had no room for, for a time.
+    /// Receives late replies, and passes on inputs that receivers had no room for, for a time.
     ///
     /// # Errors
     /// When a socket fails.
@@ -285,7 +286,7 @@ impl Player {
         };
         match self.sockets[&local].1.send_to(octets, target) {
             Ok(_) => {}
-            // Nobody takes datagrams there (any more): the kernel says so of an earlier one.
+            // The port is closed (by now): the kernel reports that of an earlier datagram.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
             Err(error) => return Err(io::Error::other(format!("datagram to {target}: {error}"))),
         }
@@ -309,7 +310,7 @@ impl Player {
         Ok(local)
     }
 
-    /// What a process did that concerns the player; what the player did then.
+    /// Handles a process's action that concerns the player. Returns the player's own actions.
     ///
     /// # Errors
     /// When a socket or an answer's file fails.
@@ -341,7 +342,7 @@ impl Player {
         Ok(())
     }
 
-    /// Without a coordinator: takes what came back, and sends what found no room before.
+    /// Without a coordinator: receives replies, and sends inputs that found no room before.
     fn take_all(&mut self) -> io::Result<()> {
         self.buffer.resize(65_536, 0);
         for (feed, socket) in self.sockets.values() {
@@ -357,7 +358,7 @@ impl Player {
         Ok(())
     }
 
-    /// Writes out what came back.
+    /// Writes the received replies to their files.
     ///
     /// # Errors
     /// When a file cannot be written.

@@ -1,6 +1,6 @@
 //! The player's side of connections.
 //!
-//! How much is sent at a time follows from what the process said it read, not from the room in
+//! The amount sent at a time follows from what the process reported as read, not from the room in
 //! the kernel's buffers, which is not the same every time.
 
 use super::answers::Answers;
@@ -36,7 +36,7 @@ struct Stream {
     target: Endpoint,
     pending: VecDeque<u8>,
     ends: bool,
-    /// Sent, and not yet said to be read; without a coordinator always 0.
+    /// Octets sent and not yet reported as read; without a coordinator always 0.
     unread: u64,
     answer: String,
 }
@@ -51,7 +51,7 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    /// Connects; false when nobody accepts.
+    /// Connects; returns false when the connection is not accepted.
     pub(super) fn open(
         &mut self,
         link: Link,
@@ -118,7 +118,7 @@ impl Streams {
         Err(io::Error::other("no port is free for a recorded connection"))
     }
 
-    /// False when the connection is not there (any more).
+    /// Returns false when the connection does not exist (any longer).
     pub(super) fn octets(
         &mut self,
         link: Link,
@@ -149,7 +149,7 @@ impl Streams {
         self.open.get_mut(local)
     }
 
-    /// What a process did to one of these connections. Input and octets of an answer.
+    /// Handles a process's action on one of these connections. Returns input and octets of a reply.
     pub(super) fn heard(
         &mut self,
         token: &Token,
@@ -183,7 +183,7 @@ impl Streams {
         }
     }
 
-    /// Takes what there is and sends what can be sent; without a coordinator.
+    /// Receives and sends what is possible; without a coordinator.
     pub(super) fn take_all(&mut self, answers: &mut Answers) -> io::Result<Vec<(usize, u64)>> {
         let mut taken = Vec::new();
         let mut over = Vec::new();
@@ -208,7 +208,7 @@ impl Streams {
 }
 
 impl Stream {
-    /// As much as the window allows; the end after the last octet.
+    /// Sends as much as the window allows; the end after the last octet.
     fn send(&mut self, tokens: &mut Vec<Token>) {
         let (from, to) = (self.local, self.target);
         let mut sent = 0;
@@ -223,7 +223,7 @@ impl Stream {
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                // The process closed it: what is left is for nobody.
+                // The process closed it: the remaining octets are dropped.
                 Err(_) => self.pending.clear(),
             }
         }
@@ -238,8 +238,8 @@ impl Stream {
         }
     }
 
-    /// Takes exactly so many octets, which were sent and are there or on their way; fewer when the
-    /// connection ended or nothing came for two seconds.
+    /// Receives exactly `count` octets, which were sent and are there or on their way; fewer when
+    /// the connection ended or nothing arrived for two seconds.
     fn take(&mut self, count: u64, answers: &mut Answers) -> io::Result<u64> {
         let mut taken = 0;
         while taken < count {
@@ -249,9 +249,9 @@ impl Stream {
                 break;
             }
         }
-        // The kernel puts acknowledgements off, in real time; a server that asks how much of what
-        // it sent has not arrived would see a client that reads late. A socket that refuses this
-        // is one whose connection ended.
+        // The kernel delays acknowledgements, in real time; a server that queries its
+        // unacknowledged octets would see a client that reads late. A socket that refuses this is
+        // one whose connection ended.
         let _ = socket2::SockRef::from(&self.socket).set_tcp_quickack(true);
         Ok(taken)
     }

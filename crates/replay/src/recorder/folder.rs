@@ -16,7 +16,7 @@ pub(super) struct CaptureFolder {
     folder: PathBuf,
     limits: Limits,
     current: Option<Current>,
-    /// What is said at the beginning of the next file.
+    /// Remark for the beginning of the next file.
     remark: Option<String>,
     /// Packets that are in files.
     pub(super) written_count: u64,
@@ -26,7 +26,7 @@ pub(super) struct CaptureFolder {
     pub(super) durable_count: u64,
     /// Packets of `written_count` whose file could not be synced.
     pub(super) doubtful_count: u64,
-    /// Files begun.
+    /// Number of files begun.
     pub(super) file_count: u64,
 }
 
@@ -45,10 +45,10 @@ struct Current {
     failed: bool,
 }
 
-/// What the last file of an earlier recorder ended in.
+/// End of the last file of an earlier recorder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repair {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
     /// Octets of the block that was being written; they were cut off.
     pub cut_bytes: u64,
@@ -74,11 +74,11 @@ impl CaptureFolder {
         Ok((captures, repair))
     }
 
-    /// Adds a packet; it is written when [`Self::flush`] returned, or enough came together.
+    /// Adds a packet; it is written when [`Self::flush`] returned, or enough packets have gathered.
     ///
     /// # Errors
-    /// When the disk says no: what was collected since the last successful flush is not in the
-    /// file, which ends in a whole block; the next packet begins another file.
+    /// Error of the disk: packets gathered since the last successful flush are not in the file,
+    /// which ends in a whole block; the next packet begins another file.
     pub(super) fn packet(
         &mut self,
         at_ns: i64,
@@ -111,7 +111,7 @@ impl CaptureFolder {
         self.close()
     }
 
-    /// Writes what was collected.
+    /// Writes the gathered packets.
     ///
     /// # Errors
     /// As [`Self::packet`].
@@ -142,7 +142,7 @@ impl CaptureFolder {
     /// Makes everything added durable.
     ///
     /// # Errors
-    /// When the disk says no.
+    /// Error of the disk.
     pub(super) fn sync(&mut self) -> io::Result<()> {
         self.flush()?;
         let Some(current) = &mut self.current else { return Ok(()) };
@@ -153,7 +153,8 @@ impl CaptureFolder {
         match current.file.sync_data() {
             Ok(()) => self.durable_count += count,
             Err(error) => {
-                // The kernel forgets what it could not write: another sync would say nothing.
+                // The kernel forgets data that it could not write: another sync would report
+                // success.
                 self.doubtful_count += count;
                 self.current = None;
                 return Err(error);
@@ -185,7 +186,7 @@ impl CaptureFolder {
         let mut blocks = CaptureWriter::begin(Vec::new(), self.remark.as_deref().unwrap_or(""))?;
         let head = std::mem::take(blocks.get_mut());
         if let Err(error) = file.write_all(&head).and_then(|()| file.sync_data()) {
-            // An empty file would be in the way of those who read the folder.
+            // An empty file would disturb readers of the folder.
             std::fs::remove_file(&path)?;
             return Err(error);
         }
@@ -252,8 +253,8 @@ fn utc(ns: i64) -> String {
 
 /// Year, month and day, of days since 1970 in the Gregorian calendar.
 fn date(days: i64) -> (i64, i64, i64) {
-    // Counted from 1 March of the year 0, so that the leap day ends a year; 146,097 days are 400
-    // years.
+    // Counted from 1 March of the year 0, which makes the leap day the last of a year; 146,097 days
+    // are 400 years.
     let since = days + 719_468;
     let (era, of_era) = (since.div_euclid(146_097), since.rem_euclid(146_097));
     let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;

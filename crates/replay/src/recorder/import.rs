@@ -1,29 +1,29 @@
-//! What others captured, into the folder.
+//! Import of captures made by other programs.
 
 use super::log::{Item, Log};
 use crate::capture::{CaptureError, CaptureReader};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Why a capture could not be imported, or not to its end.
+/// Reasons why a capture could not be imported, or not to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// It is damaged, or no capture. What was read before is kept.
+    /// The file is damaged, or not a capture. Packets before the damage are kept.
     #[error("after {packets} packets, which are kept: {source}")]
     Capture {
-        /// Packets before.
+        /// Packets before the damage.
         packets: u64,
-        /// What is wrong, and where.
+        /// Fault and its position.
         source: CaptureError,
     },
 }
 
-/// What was imported.
+/// Result of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
     /// Packets, with their own times.
     pub packet_count: u64,
-    /// Where the block begins within which the file ends, if its writer was killed.
+    /// Begin of the torn last block, if the writer was killed.
     pub torn_at: Option<u64>,
     /// Blocks that say nothing about packets; they are not kept.
     pub skipped_count: u64,

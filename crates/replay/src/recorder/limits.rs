@@ -1,4 +1,4 @@
-//! How long files are, how long they are kept, and how soon what they hold is durable.
+//! Limits of files: length, age, and the delay until their content is durable.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// When a recorder changes its file, forgets old ones, and syncs.
+/// Times of changing the file, of removing old ones, and of syncing.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// A file is closed when it has this many octets.
@@ -17,7 +17,7 @@ pub struct Limits {
     pub keep_age: Option<Duration>,
     /// The oldest files are removed while all together have more octets than this.
     pub keep_bytes: Option<u64>,
-    /// What was written is durable after this time at the latest.
+    /// Longest time until written inputs are durable.
     pub sync_every: Duration,
     /// Octets that may wait for the disk; what arrives beyond them is passed on and not recorded.
     pub queue_bytes_max: usize,
@@ -61,8 +61,8 @@ pub(super) fn number(path: &Path) -> Option<u64> {
 }
 
 impl Limits {
-    /// Removes what is too old or too much, at `now_ns` (UTC, ns since 1970); never the newest file
-    /// of a kind. Returns how many were removed.
+    /// Removes files that are too old or too many, at `now_ns` (UTC, ns since 1970); never the
+    /// newest file of a kind. Returns how many were removed.
     pub(super) fn forget(&self, folder: &Path, now_ns: i64) -> io::Result<u64> {
         if self.keep_age.is_none() && self.keep_bytes.is_none() {
             return Ok(0);

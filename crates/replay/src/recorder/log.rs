@@ -1,8 +1,8 @@
-//! Between what arrives and the disk: a bounded queue, and a thread that writes.
+//! Between inputs and the disk: a bounded queue, and a thread that writes.
 //!
-//! Whoever takes inputs in never waits for the disk. What finds no room in the queue, and what
-//! arrives while the disk takes nothing, is not recorded, and counted; recording goes on by itself
-//! when the disk takes something again, in a new file that says what is missing before it.
+//! Receivers of inputs never wait for the disk. Inputs that find no room in the queue, or arrive
+//! while the disk fails, are not recorded but counted; recording resumes by itself when the disk
+//! accepts data again, in a new file that begins with a remark on the gap.
 
 use super::folder::{CaptureFolder, Repair};
 use super::limits::{JOURNAL, Limits};
@@ -20,13 +20,13 @@ const TROUBLES_MAX: usize = 64;
 /// Octets that an item takes in the queue besides its own.
 const ITEM_BYTES: usize = 96;
 
-/// How long the thread waits when there is nothing to do.
+/// Longest wait of the thread when there is nothing to do.
 const IDLE: Duration = Duration::from_secs(60);
 
 /// Link type of packets that begin with their IP header.
 pub(super) const RAW_IP: u16 = 101;
 
-/// What is recorded.
+/// An item to be recorded.
 #[derive(Debug)]
 pub(super) enum Item {
     /// A packet, into a capture.
@@ -39,7 +39,7 @@ pub(super) enum Item {
         original_bytes: u32,
         octets: Vec<u8>,
     },
-    /// An input that came otherwise, into a journal.
+    /// An input that did not come over the network, for a journal.
     Input(Input),
 }
 
@@ -59,7 +59,7 @@ impl Item {
     }
 }
 
-/// Why a recorder cannot begin.
+/// Reasons why a recorder cannot begin.
 #[derive(Debug, thiserror::Error)]
 pub enum RecorderError {
     /// Another one records into the folder.
@@ -68,9 +68,9 @@ pub enum RecorderError {
     /// The folder cannot be used.
     #[error("{path}: {source}")]
     Folder {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
 }
@@ -78,17 +78,17 @@ pub enum RecorderError {
 /// A time in which the disk took nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
-    /// Since when, UTC, ns since 1970.
+    /// Begin of the trouble, UTC, ns since 1970.
     pub since_ns: i64,
-    /// When it took something again; `None` while it does not.
+    /// End of the trouble; `None` while it lasts.
     pub until_ns: Option<i64>,
-    /// What it said.
+    /// Error of the disk.
     pub reason: String,
     /// Inputs that are not recorded because of it.
     pub lost_count: u64,
 }
 
-/// What was recorded, so far.
+/// Counts of recorded inputs, so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recorded {
     /// Inputs (packets, or pieces of a stream) that arrived.
@@ -101,13 +101,13 @@ pub struct Recorded {
     pub written_bytes: u64,
     /// Inputs that survive any crash from now on.
     pub durable_count: u64,
-    /// Inputs in files of which the disk could not say that they are durable.
+    /// Inputs in files that the disk could not confirm as durable.
     pub doubtful_count: u64,
     /// Inputs that found no room in the queue, because the disk is slower than what arrives.
     pub overrun_count: u64,
     /// Inputs that the disk did not take.
     pub refused_count: u64,
-    /// Files begun.
+    /// Number of files begun.
     pub file_count: u64,
     /// Old files removed.
     pub removed_count: u64,
@@ -120,13 +120,13 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Inputs that arrived and are not in files, or perhaps not: what is wrong with a recording.
+    /// Inputs that arrived and are not in files, or perhaps not.
     #[must_use]
     pub const fn lost_count(&self) -> u64 {
         self.overrun_count + self.refused_count + self.doubtful_count
     }
 
-    /// What the disk says now, if it takes nothing.
+    /// Present trouble with the disk, if it accepts no data.
     #[must_use]
     pub fn trouble(&self) -> Option<&Trouble> {
         self.troubles.last().filter(|trouble| trouble.until_ns.is_none())
@@ -137,7 +137,7 @@ impl Recorded {
 struct Queue {
     items: Vec<Item>,
     bytes: usize,
-    /// Something is to be said in the capture: received, dropped.
+    /// Statistics to be written into the capture: received, dropped.
     statistics: Option<(u64, u64)>,
     ends: bool,
     recorded: Recorded,
@@ -166,7 +166,7 @@ pub struct Log {
     queue_bytes_max: usize,
     /// Held as long as this records.
     _lock: File,
-    /// What an earlier recorder left behind when it died.
+    /// Repair of the files of an earlier recorder that died.
     pub repair: Option<Repair>,
 }
 
@@ -240,14 +240,13 @@ impl Log {
         self.shared.filled.notify_one();
     }
 
-    /// What was recorded, so far.
+    /// Counts of recorded inputs, so far.
     #[must_use]
     pub fn recorded(&self) -> Recorded {
         self.shared.queue().recorded.clone()
     }
 
-    /// Writes what is in the queue, makes everything durable, and ends: what is pushed from now on
-    /// is not recorded.
+    /// Writes the queue, makes everything durable, and ends: later inputs are not recorded.
     pub fn end(&self) -> Recorded {
         self.shared.queue().ends = true;
         self.shared.filled.notify_one();
@@ -285,9 +284,9 @@ struct Disk {
     /// Written into the journal.
     inputs: Inputs,
     trouble: bool,
-    /// When the disk is tried again, monotonic.
+    /// Time of the next try of the disk, monotonic.
     retry_at_ns: u64,
-    /// Monotonic.
+    /// Time of the first write since the last sync, monotonic.
     unsynced_since_ns: Option<u64>,
 }
 
@@ -356,7 +355,7 @@ impl Disk {
         self.tell();
     }
 
-    /// After a trouble the next file says what is missing.
+    /// After a trouble the next file begins with a remark on the gap.
     fn recover(&mut self) -> io::Result<()> {
         if !self.trouble {
             return Ok(());

@@ -1,22 +1,22 @@
-//! Records what a system receives from outside, as it arrived.
+//! Recorder of a system's input from outside.
 //!
-//! What comes over the network goes into captures (pcapng: Wireshark opens them), what comes
-//! otherwise into a [`crate::journal`]; both into one folder, as files of bounded size and age.
+//! Network input goes into captures (pcapng, which Wireshark opens), other input into a
+//! [`crate::journal`]; both into one folder, as files of bounded size and age.
 //!
-//! * [`Relay`]: takes datagrams and connections in the system's place and passes them on. It needs
-//!   no privilege.
-//! * [`Sniffer`]: sees what arrives at an interface, without touching it. It needs one.
-//! * [`import`]: what others captured.
+//! * [`Relay`]: receives datagrams and connections in the system's place and passes them on. It
+//! needs no privilege.
+//! * [`Sniffer`]: captures packets at an interface, without touching them. It needs a privilege.
+//! * [`import`]: reads captures of other programs.
 //! * [`Source`]: standard input, a pipe, a file that grows.
 //!
 //! All of them write through one [`Log`], which never makes them wait: when the disk is full or too
 //! slow, inputs are passed on, not recorded, and counted.
 //!
 //! Durable means that `fdatasync` returned: [`Recorded::durable_count`] inputs survive any crash.
-//! What is written and not yet durable survives the recorder's own death.
+//! Inputs that are written and not yet durable survive the recorder's own death.
 //!
-//! Limits: IP only. Packets of a relay have headers as a quiet network would have written them; the
-//! times of datagrams are the kernel's, those of streams when they were read.
+//! Limits: IP only. Packets of a relay have the headers of a quiet network; the times of datagrams
+//! are the kernel's, those of streams are the times of reading.
 
 mod folder;
 mod import;

@@ -1,8 +1,8 @@
-//! What arrived, as the IP packets that it could have come in.
+//! Inputs as the IP packets in which they could have arrived.
 //!
-//! A relay sees payloads, a capture holds packets. The headers say who sent what to whom and where
-//! in the stream; what a payload does not tell (time to live, window, options) is what a quiet
-//! network would have written. Addresses of one family stay; a pair of both becomes IPv6.
+//! A relay sees payloads, a capture holds packets. The headers give sender, receiver and position
+//! in the stream; fields that a payload does not determine (time to live, window, options) are
+//! those of a quiet network. Addresses of one family stay; a pair of both becomes IPv6.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -40,7 +40,7 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// A connection that `from` opened, and the packet that says so. `number` tells it from
+    /// A connection that `from` opened, and its first packet. `number` distinguishes it from
     /// earlier ones of the same two ends.
     pub(super) fn open(from: SocketAddr, to: SocketAddr, number: u32) -> (Self, Option<Vec<u8>>) {
         let mut stream = Self { from, to, next: number.wrapping_mul(0x9e37_79b9) };
@@ -57,14 +57,14 @@ impl Stream {
         packet
     }
 
-    /// The packet that says that no more will come.
+    /// Packet that ends the direction.
     pub(super) fn end(&mut self) -> Option<Vec<u8>> {
         let packet = self.segment(FIN | ACK, &[]);
         self.next = self.next.wrapping_add(1);
         packet
     }
 
-    /// The packet that says that the connection broke.
+    /// Packet that resets the connection.
     pub(super) fn reset(&self) -> Option<Vec<u8>> {
         self.segment(RST | ACK, &[])
     }

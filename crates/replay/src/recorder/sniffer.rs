@@ -1,8 +1,8 @@
-//! What arrives at an interface, seen without touching it: Linux's packet sockets.
+//! Capture at an interface without touching its packets: Linux's packet sockets.
 //!
-//! Packets are taken as the network layer gets them, so that every kind of interface serves:
-//! without the link's header, defragmented by nobody. Of the loopback interface each packet is
-//! taken once.
+//! Packets are captured as the network layer gets them, which works for every kind of interface:
+//! without the link's header, not defragmented. Of the loopback interface each packet is captured
+//! once.
 
 #![allow(unsafe_code)] // socket options that no crate here has
 
@@ -20,18 +20,18 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// What the kernel may hold for us, octets.
+/// Requested size of the kernel's receive buffer, octets.
 const RECEIVE_BYTES: usize = 32 << 20;
 /// Longest packet, octets: what receive offload puts together.
 const PACKET_BYTES_MAX: usize = 1 << 18;
-/// How soon the sniffer sees that it is to end, ms.
+/// Longest delay until the sniffer ends, ms.
 const LOOK_EVERY_MS: u16 = 100;
-/// How often the kernel is asked what it dropped.
+/// Interval between two queries of the kernel's drops.
 const ASK_EVERY: Duration = Duration::from_secs(1);
 /// Ports that the kernel's filter may have to compare with.
 pub(super) const PORTS_MAX: usize = 64;
 
-/// Why nothing can be captured.
+/// Reasons why capturing is impossible.
 #[derive(Debug, thiserror::Error)]
 pub enum SnifferError {
     /// The program lacks a privilege.
@@ -41,7 +41,7 @@ pub enum SnifferError {
          tcpdump captured can be imported with --import"
     )]
     Privilege(String),
-    /// There is no such interface.
+    /// The interface does not exist.
     #[error("there is no interface {0}")]
     Interface(String),
     /// More ports than the filter takes.
@@ -50,19 +50,19 @@ pub enum SnifferError {
     /// The kernel refuses.
     #[error("capturing at {interface}: {source}")]
     Io {
-        /// Where.
+        /// Name of the interface.
         interface: String,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
 }
 
-/// What was captured, so far.
+/// Counts of captured packets, so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sniffed {
     /// Packets that were recorded.
     pub packet_count: u64,
-    /// Packets that the kernel dropped, because they came faster than they were taken.
+    /// Packets that the kernel dropped, because they arrived faster than they were read.
     pub kernel_dropped_count: u64,
 }
 
@@ -130,7 +130,7 @@ impl Sniffer {
                 Ok(_) | Err(nix::Error::EINTR) => {}
                 Err(error) => return Err(fail(error.into())),
             }
-            // Bounded, so that drops are asked for under any load.
+            // Bounded, so that drops are queried under any load.
             for _ in 0..4096 {
                 match receive(&self.socket, &mut octets) {
                     Ok(Some((at_ns, length, original))) => {
@@ -224,7 +224,7 @@ fn receive(socket: &OwnedFd, octets: &mut [u8]) -> io::Result<Option<(i64, usize
     Ok(Some((at_ns, message.bytes.min(room), message.bytes)))
 }
 
-/// Whether a packet goes to one of these ports, or cannot be told.
+/// Whether a packet goes to one of these ports, or its port is unknown.
 fn wanted(octets: &[u8], ports: &[u16]) -> bool {
     ports.is_empty() || destination(octets).is_none_or(|port| ports.contains(&port))
 }

@@ -12,56 +12,56 @@ use std::time::Duration;
 
 /// Octets of one read, and so of one input.
 const PIECE_BYTES: usize = 1 << 16;
-/// How often a file is looked at.
+/// Interval between two looks at a file.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Why a source cannot be read on.
+/// Reasons why a source cannot be read further.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// It cannot be read.
+    /// The source cannot be read.
     #[error("read {name}: {source}")]
     Read {
-        /// The source.
+        /// Name of the source.
         name: String,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
-    /// What was read cannot be passed on.
+    /// The inputs cannot be passed on.
     #[error("pass on what {name} says: {source}")]
     Write {
-        /// The source.
+        /// Name of the source.
         name: String,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
 }
 
-/// Where inputs come from.
+/// Source of inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Standard input, passed on to standard output.
     Standard,
     /// A named pipe, passed on to another.
     Pipe {
-        /// Read from.
+        /// Path that is read.
         from: PathBuf,
-        /// Written to.
+        /// Path that is written.
         to: PathBuf,
     },
-    /// A file that others append to. What it has at the beginning is not recorded. When it is
-    /// replaced by another of its name, or cut, reading goes on at the beginning of what is there
-    /// then.
+    /// A file that others append to. Its content at the beginning is not recorded. When it is
+    /// replaced by another of its name, or cut, reading continues at the beginning of the new
+    /// content.
     Growing(PathBuf),
 }
 
-/// What a source said, so far.
+/// Counts of a source, so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Read {
     /// Pieces as they were read.
     pub input_count: u64,
-    /// Their octets.
+    /// Octets of the inputs.
     pub bytes: u64,
-    /// How often a file was replaced or cut.
+    /// Number of times that a file was replaced or cut.
     pub restart_count: u64,
 }
 
@@ -76,8 +76,8 @@ impl Source {
         }
     }
 
-    /// Records until the source has no more, or `stop` is set (which a source that is silent sees
-    /// only when it is a growing file), and tells `each` how it goes.
+    /// Records until the source ends, or `stop` is set (which only a growing file checks while it
+    /// is silent), and reports its counts to `each`.
     ///
     /// # Errors
     /// [`SourceError`].
@@ -126,7 +126,7 @@ impl Channel<'_> {
         self.log.push(Item::Input(Input { at_ns: clock::utc_now_ns(), channel, octets }));
     }
 
-    /// Until the end of the input.
+    /// Reads until the end of the input.
     fn pass(
         &mut self,
         mut input: impl io::Read,
@@ -160,7 +160,7 @@ impl Channel<'_> {
         let mut position = file.seek(SeekFrom::End(0)).map_err(|source| self.unread(source))?;
         let mut piece = vec![0; PIECE_BYTES];
         loop {
-            // Asked before reading: what is written in between is read at the next look.
+            // Checked before reading: data written in between are read at the next look.
             let ends = stop.load(Ordering::Relaxed);
             let now = metadata(path).map_err(|source| self.unread(source))?;
             let length = file.read(&mut piece).map_err(|source| self.unread(source))?;
@@ -195,7 +195,7 @@ impl Channel<'_> {
     }
 }
 
-/// Of the file of that name, if there is one now.
+/// Metadata of the file of that name, if there is one now.
 fn metadata(path: &Path) -> io::Result<Option<Metadata>> {
     match std::fs::metadata(path) {
         Ok(metadata) => Ok(Some(metadata)),

@@ -20,7 +20,7 @@ pub(super) fn under(folder: &Path, name: &str, command: Vec<OsString>) -> Vec<Os
         "--trace-children=yes".into(),
         "--vgdb=no".into(), // its pipes have process numbers in their names
         option("--callgrind-out-file=", file("")),
-        // What Valgrind says has process numbers in it and is nobody's output.
+        // Valgrind's own messages have process numbers in them and are no program's output.
         option("--log-file=", file(".log")),
     ];
     all.extend(command);

@@ -1,5 +1,5 @@
-//! A network of a replay's own, with nothing but its loopback interface: port numbers are the same
-//! every time, and nobody else is reached.
+//! A network of a replay's own, with only its loopback interface: port numbers are the same every
+//! time, and no other host is reached.
 #![allow(unsafe_code)] // interface flags have no safe wrapper
 
 use nix::sched::{CloneFlags, unshare};
@@ -30,10 +30,10 @@ pub fn enter_process() -> io::Result<()> {
     Ok(())
 }
 
-/// Moves the calling thread, and what it starts from now on, into a network of its own.
+/// Moves the calling thread, and its later children, into a network of its own.
 ///
 /// # Errors
-/// When that is not allowed.
+/// When this is not permitted.
 pub(super) fn enter_thread() -> io::Result<()> {
     if PROCESS_IS_ISOLATED.load(Ordering::Relaxed) {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Scenarios: which programs take part in a replay, what they are fed, and from which state they
-//! begin (`docs/formats/scenario.md`).
+//! Scenarios: the programs of a replay, their inputs, and their initial state
+//! (`docs/formats/scenario.md`).
 //!
 //! ```no_run
 //! use chronoscope_replay::scenario::{Options, Scenario};
@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Every replay has fresh folders, a fixed environment, and a network of its own where that is
-//! possible ([`isolation`]), so that it begins from the same state every time.
+//! possible ([`isolation`]): it begins from the same state every time.
 
 mod callgrind;
 mod file;
@@ -43,13 +43,13 @@ pub const VERSION: u32 = 1;
 /// A scenario, read and found to make sense.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// Its name in reports.
+    /// Name in reports.
     pub name: String,
     /// UTC at the beginning, ns since 1970; of the first input without.
     pub start_utc_ns: Option<i64>,
-    /// How long; until 10 s after the last input without.
+    /// Virtual duration; without it, until 10 s after the last input.
     pub duration: Option<Duration>,
-    /// Of all random numbers.
+    /// Seed of all random numbers.
     pub seed: u64,
     /// Inputs of so long come together, when parallel.
     pub step: Duration,
@@ -60,24 +60,24 @@ pub struct Scenario {
     inputs: Vec<Input>,
 }
 
-/// Why a scenario cannot be read or its replay not be begun. What goes wrong later is in the
+/// Reasons why a scenario cannot be read or its replay cannot begin. Later failures are in the
 /// [`Report`].
 #[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
-    /// It cannot be read.
+    /// A file cannot be read.
     #[error("{}: {error}", path.display())]
     Io {
         /// File or folder.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         error: io::Error,
     },
-    /// It is no scenario.
+    /// The file is not a scenario.
     #[error("{}: {what}", path.display())]
     Syntax {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// Fault and its position.
         what: String,
     },
     /// Written for a later program.
@@ -86,15 +86,15 @@ pub enum ScenarioError {
         path.display()
     )]
     Version {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What it says.
+        /// Version in the file.
         version: i64,
     },
-    /// It contradicts itself.
+    /// The scenario contradicts itself.
     #[error("{}: {what}", path.display())]
     Sense {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// What is wrong.
         what: String,
@@ -102,15 +102,15 @@ pub enum ScenarioError {
     /// An input cannot be read.
     #[error("input {name}: {error}")]
     Input {
-        /// Which.
+        /// Name of the input.
         name: String,
-        /// Why.
+        /// Fault of the input.
         error: FeedError,
     },
     /// The output folder has something in it.
     #[error("{} is not empty: a replay needs a fresh folder", path.display())]
     NotFresh {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
     },
     /// Callgrind was asked for and is not there.
@@ -122,7 +122,7 @@ impl Scenario {
     /// Reads a scenario. Recordings are opened when it runs.
     ///
     /// # Errors
-    /// [`ScenarioError`] with what is wrong and where.
+    /// [`ScenarioError`] with the fault and its position.
     pub fn read(path: &Path) -> Result<Self, ScenarioError> {
         let io = |error| ScenarioError::Io { path: path.to_owned(), error };
         let text = std::fs::read_to_string(path).map_err(io)?;

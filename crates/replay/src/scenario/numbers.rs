@@ -1,5 +1,5 @@
-//! Process numbers of a replay's own: the first process is number 2, whatever else runs on the
-//! host, so that what programs print of them is the same every time.
+//! Process numbers of a replay's own: the first process has number 2, whatever else runs on the
+//! host. Process numbers in programs' output are then the same every time.
 #![allow(unsafe_code)] // a process that is forked and never executes a program
 
 use nix::sched::{CloneFlags, unshare};
@@ -12,11 +12,11 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// What the calling thread starts from now on is numbered from 2 on. It cannot make threads
-    /// any more, and no processes once this is dropped.
+    /// Later children of the calling thread are numbered from 2 on. It cannot make threads any
+    /// longer, and no processes once this is dropped.
     ///
     /// # Errors
-    /// When that is not allowed.
+    /// When this is not permitted.
     pub(super) fn new() -> io::Result<Self> {
         unshare(CloneFlags::CLONE_NEWPID)?;
         // SAFETY: the child only makes system calls and never returns.

@@ -1,4 +1,4 @@
-//! What a replay left: every file with its digest, and where two replays differ.
+//! Output of a replay: every file with its digest, and the differences between two replays.
 
 use super::report::{OutputReport, Report};
 use sha2::{Digest, Sha256};
@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Files of the output folder that are outputs of the programs: not what was measured.
+/// Files of the output folder that programs wrote, without measurements.
 pub(super) fn outputs(out: &Path) -> io::Result<Vec<OutputReport>> {
     let mut outputs = Vec::new();
     let mut folders = vec![out.to_owned()];
@@ -56,31 +56,31 @@ fn digest(path: &Path) -> io::Result<(u64, String)> {
     Ok((bytes, text))
 }
 
-/// Where two replays differ.
+/// Difference between two replays.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case", tag = "what")]
 pub enum Difference {
     /// A file is not the same, or only one replay has it.
     Output {
-        /// Its path in the output folder.
+        /// Path in the output folder.
         path: String,
-        /// Its octets in each; `None` where it is missing.
+        /// Size in octets in each; `None` where it is missing.
         bytes: [Option<u64>; 2],
         /// First octet that differs, where both could be compared.
         position: Option<u64>,
     },
     /// A count of a process is not the same.
     Count {
-        /// The process.
+        /// Name of the process.
         process: String,
-        /// What was counted.
+        /// Name of the count.
         count: String,
-        /// In each.
+        /// Value in each.
         values: [u64; 2],
     },
-    /// One replay has other processes than the other.
+    /// The replays have different numbers of processes.
     Processes {
-        /// How many each has.
+        /// Number of processes of each.
         count: [usize; 2],
     },
 }

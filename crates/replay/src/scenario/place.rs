@@ -6,7 +6,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The output folder and what is in it.
+/// The output folder and its parts.
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) out: PathBuf,
@@ -70,7 +70,7 @@ fn time_folder() -> io::Result<TimeFolder> {
     }
 }
 
-/// What is in `from` into `to`, in the order of the names.
+/// Copies the content of `from` into `to`, in the order of the names.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let mut entries = std::fs::read_dir(from)?.collect::<io::Result<Vec<_>>>()?;
     entries.sort_by_key(std::fs::DirEntry::file_name);

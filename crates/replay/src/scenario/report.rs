@@ -1,4 +1,4 @@
-//! What a replay measured.
+//! Report: the measurements of a replay.
 
 use crate::player::Delivered;
 use crate::process::Usage;
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How instructions are counted.
+/// Method of counting instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Count {
-    /// Not at all.
+    /// Instructions are not counted.
     None,
     /// By the processor, where the machine has counters.
     #[default]
@@ -30,7 +30,7 @@ pub struct Report {
     pub mode: String,
     /// UTC at the beginning, ns since 1970.
     pub start_utc_ns: i64,
-    /// Why it ended early; a complete replay has none.
+    /// Reason why it ended early; `None` for a complete replay.
     pub failure: Option<String>,
     /// Virtual time that passed, ns.
     pub virtual_ns: u64,
@@ -42,29 +42,29 @@ pub struct Report {
     pub grants: u64,
     /// Times that the clock moved.
     pub moves: u64,
-    /// What became of each input.
+    /// Result of each input.
     pub inputs: Vec<Delivered>,
     /// CPU time of the coordinator and its player, ns.
     pub coordinator_cpu_ns: u64,
     /// Whether the replay had a network of its own.
     pub isolated: bool,
-    /// How instructions were counted.
+    /// Method of counting instructions.
     pub count: Count,
-    /// Every process that took part, in the order in which they came.
+    /// All processes that took part, in the order of their start.
     pub processes: Vec<ProcessReport>,
     /// Every file that the programs wrote, standard output and error included.
     pub outputs: Vec<OutputReport>,
-    /// Addresses that were sent to and that nobody taking part owns.
+    /// Destination addresses that no process of the replay owns.
     pub strangers: Vec<String>,
-    /// What is to be known besides.
+    /// Further remarks.
     pub remarks: Vec<String>,
-    /// What became of what the programs recorded, where somebody collected it.
+    /// Rows of the programs' recorders in a store, where they were collected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stored: Option<StoredReport>,
 }
 
 impl Report {
-    /// Its name in the output folder.
+    /// Name of the file in the output folder.
     pub const FILE: &str = "report.json";
     /// Folder of the rings in the output folder.
     pub const RINGS: &str = "rings";
@@ -79,7 +79,7 @@ impl Report {
     }
 }
 
-/// What a replay's processes recorded, and how much of it came into a store.
+/// Number of recorded rows of a replay's processes, and of those that came into a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredReport {
     /// The store's folder.
@@ -94,18 +94,18 @@ pub struct StoredReport {
     pub rings: usize,
     /// Rings that cannot be read, and why.
     pub unreadable: Vec<String>,
-    /// Why what is in the rings is not all in the store.
+    /// Reason why the rings were not read completely into the store.
     pub error: Option<String>,
 }
 
-/// One process of a replay.
+/// Report on one process of a replay.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ProcessReport {
     /// The scenario's name for it; of children their command line.
     pub name: String,
-    /// Its program.
+    /// Program of the process.
     pub program: String,
-    /// How it ended; of children that is not known.
+    /// Exit status; unknown for children.
     pub exit: Option<String>,
     /// Instructions in user mode, as counted.
     pub instructions: Option<u64>,
@@ -116,7 +116,7 @@ pub struct ProcessReport {
     pub corrected: Option<u64>,
     /// `counters`, `callgrind` or `none`.
     pub method: String,
-    /// What the kernel says it used, its children that it waited for included.
+    /// Resources that the kernel reports, children that it waited for included.
     pub usage: Usage,
     /// System calls that waited, moved octets, read time or might have.
     pub syscalls: u64,
@@ -131,7 +131,7 @@ pub struct ProcessReport {
 }
 
 impl ProcessReport {
-    /// What two replays are compared by.
+    /// Number by which two replays are compared.
     #[must_use]
     pub fn comparable_instructions(&self) -> Option<u64> {
         self.corrected.or(self.instructions)
@@ -141,10 +141,10 @@ impl ProcessReport {
 /// A file that a program wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputReport {
-    /// Its path in the output folder.
+    /// Path in the output folder.
     pub path: String,
-    /// Its octets.
+    /// Size in octets.
     pub bytes: u64,
-    /// SHA-256, hexadecimal.
+    /// SHA-256 of the content, hexadecimal.
     pub digest: String,
 }

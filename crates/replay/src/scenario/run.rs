@@ -22,41 +22,41 @@ use std::time::Duration;
 const AFTER_INPUTS: Duration = Duration::from_secs(10);
 /// First of the ports of a replay with a network of its own.
 const FIRST_PORT: u16 = 20_001;
-/// How much longer a process may run without waiting under Callgrind.
+/// Factor on the time that a process may run without waiting, under Callgrind.
 const CALLGRIND_SLOWER: u32 = 100;
 const SECOND_NS: i64 = 1_000_000_000;
 /// Records that a thread's ring keeps when the replay records: four times the default, as a day
 /// comes faster in a replay than in life, and who reads the rings shares the processor with it.
 const SLOTS: &str = "65536";
 
-/// How a scenario is replayed.
+/// Options of a replay.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What `{bin}` stands for.
+    /// Folder that `{bin}` stands for.
     pub bin: PathBuf,
     /// Output folder, not there or empty.
     pub out: PathBuf,
-    /// One process at a time, or all of a step.
+    /// Whether one process runs at a time, or all of a step.
     pub mode: Mode,
-    /// Only inputs of this kind.
+    /// Deliver only inputs of this purpose.
     pub only: Option<Kind>,
     /// Queries of this first part of the replay only.
     pub queries: Option<Duration>,
-    /// Of this first part everything.
+    /// Replay only this first part.
     pub duration: Option<Duration>,
-    /// How instructions are counted.
+    /// Method of counting instructions.
     pub count: Count,
-    /// Whether programs that carry the recorder record, into [`Report::RINGS`] of the output
-    /// folder, whatever the scenario says of that.
+    /// Whether programs with the recorder record, into [`Report::RINGS`] of the output folder, in
+    /// spite of the scenario.
     pub record: bool,
-    /// Environment of every process, over what the scenario says.
+    /// Environment of every process, in addition to the scenario's.
     pub environment: Vec<(String, String)>,
-    /// Ends the replay early when it becomes true; the report has what was measured.
+    /// Ends the replay early when it becomes true; the report has the measurements until then.
     pub interrupt: Option<Arc<AtomicBool>>,
     /// Real time that a process may run without waiting; a hundred times as long under Callgrind.
     pub run_max: Duration,
-    /// Real time that the whole replay may take, as it is counted; the report of one that takes
-    /// longer has what was measured until then.
+    /// Limit of real time for the whole replay, as it is counted; the report of one that exceeds it
+    /// has the measurements until then.
     pub limit: Option<Duration>,
 }
 
@@ -92,12 +92,11 @@ struct Prepared<'a> {
 }
 
 impl Scenario {
-    /// Replays it. `tell` hears a few times a second how far it is.
+    /// Runs the scenario. `tell` gets the progress a few times a second.
     ///
     /// # Errors
-    /// [`ScenarioError`] when it cannot be begun. What goes wrong in the replay is in the report,
-    /// with what was measured until then, which is also written to `report.json` in the output
-    /// folder.
+    /// [`ScenarioError`] when the replay cannot begin. Later failures are in the report, with the
+    /// measurements until then, which is also written to `report.json` in the output folder.
     pub fn run(
         &self,
         options: &Options,

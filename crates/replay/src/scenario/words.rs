@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-/// `90s`, `1h30m`, `250ms`, `1d`.
+/// Parses a duration: `90s`, `1h30m`, `250ms`, `1d`.
 ///
 /// # Errors
-/// With what is wrong.
+/// Description of the fault.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("\"{text}\" is no duration: write 250ms, 90s, 1h30m or 1d");
     let mut rest = text.trim();

@@ -1,4 +1,4 @@
-//! One connection from outside, and the one to the system that goes with it.
+//! A connection from outside and its counterpart to the system.
 
 use super::{INSIDE, OUTSIDE, Passed, token};
 use crate::recorder::log::{Item, Log};
@@ -15,14 +15,14 @@ use std::time::Duration;
 /// Pieces that a connection passes on before others have their turn.
 const PIECES_MAX: usize = 16;
 
-/// What is to be done with a connection next.
+/// Next action for a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pumped {
-    /// Nothing until something happens.
+    /// Nothing until an event.
     Waits,
     /// More, when others had their turn.
     HasMore,
-    /// It is over.
+    /// The connection is closed.
     Over,
 }
 
@@ -33,14 +33,14 @@ struct End {
     writable: bool,
 }
 
-/// One direction.
+/// One direction of a connection.
 #[derive(Debug, Default)]
 struct Half {
     /// Read and not written yet.
     pending: Vec<u8>,
-    /// The reading end has no more.
+    /// The reading end has reached its end.
     ended: bool,
-    /// The writing end was told.
+    /// The writing end was informed of the end.
     told: bool,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Connection {
     over: bool,
 }
 
-/// How a direction fared.
+/// Progress of a direction.
 enum Moved {
     /// Octets or an end.
     Some,
@@ -202,12 +202,12 @@ impl Connection {
 
 /// Closing it will reset it.
 fn abort(socket: &TcpStream) {
-    // What cannot be told to a broken connection need not be.
+    // A broken connection need not be informed.
     let _ = SockRef::from(socket).set_linger(Some(Duration::ZERO));
 }
 
 impl Half {
-    /// Writes what is pending, else reads a piece, hands it to `each`, and writes it.
+    /// Writes pending octets, else reads a piece, passes it to `each`, and writes it.
     fn step(
         &mut self,
         reader: &mut End,

@@ -21,12 +21,13 @@ use std::os::fd::AsRawFd;
 const TAKE_MAX: usize = 256;
 /// Senders of one port that answers can be passed back to; the one that was silent longest goes.
 const SENDERS_MAX: usize = 4096;
-/// What the kernel may hold for us, octets; it gives as much as it allows.
+/// Requested size of the kernel's receive buffer, octets; it gives as much as it allows.
 const RECEIVE_BYTES: usize = 16 << 20;
-/// Longest datagram.
+/// Length of the longest datagram.
 const DATAGRAM_BYTES_MAX: usize = 65_536;
 
-/// Who speaks for one sender: so the system sees different senders as different, and can answer.
+/// Socket that represents one sender: the system sees different senders as different, and can
+/// answer.
 #[derive(Debug)]
 struct Sender {
     socket: UdpSocket,
@@ -43,11 +44,11 @@ pub(super) struct DatagramPort {
     senders: BTreeMap<SocketAddr, Sender>,
     octets: Vec<u8>,
     control: Vec<u8>,
-    /// What the kernel says it dropped, since the socket was opened; it wraps.
+    /// The kernel's count of drops since the socket was opened; it wraps.
     dropped: u32,
 }
 
-/// What came with a datagram.
+/// Data that came with a datagram.
 struct Head {
     length: usize,
     from: SocketAddr,
@@ -192,7 +193,7 @@ impl DatagramPort {
             if error.kind() != ErrorKind::ConnectionRefused {
                 return Err(error);
             }
-            // An earlier one found nobody there; this one may be luckier, and the two count once.
+            // An earlier one found the port closed; this one may arrive, and the two count once.
             sender.socket.send(&self.octets[..length]).and(Err(error))
         })?;
         Ok(())
@@ -224,7 +225,7 @@ impl DatagramPort {
                 },
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // An earlier datagram found nobody there.
+                // An earlier datagram found the port closed.
                 Err(error) => return self.undelivered(&error, passed),
             }
         }

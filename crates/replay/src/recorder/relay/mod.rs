@@ -19,11 +19,11 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How soon the relay sees that it is to end.
+/// Longest delay until the relay ends.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Octets of one read.
 const PIECE_BYTES: usize = super::segments::SEGMENT_BYTES_MAX;
-/// How many connections are accepted before others have their turn.
+/// Connections accepted in a row before others have their turn.
 const ACCEPT_MAX: usize = 64;
 
 /// Tokens: what they stand for is in the lowest two bits.
@@ -47,15 +47,15 @@ pub fn allow_connections() -> io::Result<u64> {
     Ok(most)
 }
 
-/// Why a relay cannot begin or go on.
+/// Reasons why a relay cannot begin or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum RelayError {
     /// An address cannot be listened on.
     #[error("cannot listen on {address}: {source}")]
     Listen {
-        /// The address.
+        /// Address of the port.
         address: SocketAddr,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
     /// The kernel refuses what the relay waits with.
@@ -63,14 +63,14 @@ pub enum RelayError {
     Poll(#[from] io::Error),
 }
 
-/// What was passed on, so far.
+/// Counts of relayed inputs, so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Passed {
-    /// Datagrams that came from outside.
+    /// Datagrams received from outside.
     pub datagram_count: u64,
     /// Datagrams that could not be passed on.
     pub undelivered_count: u64,
-    /// Datagrams that the kernel dropped, because they came faster than they were taken.
+    /// Datagrams that the kernel dropped, because they arrived faster than they were read.
     pub kernel_dropped_count: u64,
     /// Datagrams passed back.
     pub answer_count: u64,
@@ -80,11 +80,11 @@ pub struct Passed {
     pub refused_count: u64,
     /// Connections that are open now.
     pub open_count: u64,
-    /// Octets of streams that came from outside.
+    /// Octets of streams received from outside.
     pub inward_bytes: u64,
     /// Octets of streams passed back.
     pub outward_bytes: u64,
-    /// What went wrong last, at the system's side or with the relay's own descriptors.
+    /// Last error, at the system's side or with the relay's own descriptors.
     pub last_error: Option<String>,
 }
 
@@ -101,7 +101,7 @@ struct StreamPort {
 pub struct Relay {
     poll: Poll,
     datagrams: Vec<DatagramPort>,
-    /// Which port and sender a token of [`SENDER`] stands for.
+    /// Port and sender of each token of [`SENDER`].
     senders: Slab<(usize, SocketAddr)>,
     streams: Vec<StreamPort>,
     connections: Slab<Connection>,
@@ -110,7 +110,7 @@ pub struct Relay {
     /// Something let others have their turn, and has more to do.
     has_more: bool,
     piece: Vec<u8>,
-    /// What was passed on.
+    /// Counts of relayed inputs.
     pub passed: Passed,
 }
 
