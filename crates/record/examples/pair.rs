@@ -1,14 +1,14 @@
-//! What a begin/end pair costs beside the two clock reads that bound it, without the peers and the
+//! Cost of a begin/end pair beside the two clock reads that bound it, without the peers and the
 //! dependencies of `bench`: quick to build, small to profile.
 //!
-//! `pair` prints a table; `pair only NAME COUNT` runs one case so often, for perf and callgrind:
+//! `pair` prints a table; `pair only NAME COUNT` runs one case COUNT times, for perf and callgrind:
 //!
 //! ```text
 //! cargo run --profile bench -p chronoscope-record --example pair
 //! valgrind --tool=callgrind --toggle-collect='*::transaction::begin*' .../pair only pair 20000
 //! ```
 //!
-//! Every case runs in every round, one after the other, so that a disturbance hits all alike.
+//! Every case runs in every round, one after the other: a disturbance then hits all alike.
 
 use chronoscope_clock as clock;
 use chronoscope_record::{Class, Status, class};
@@ -20,7 +20,7 @@ static OUTER: Class = class!("outer");
 static MIDDLE: Class = class!("middle");
 static INNER: Class = class!("inner");
 
-/// Name, what it does so many times, and pairs in one time.
+/// A case: name, function that runs it a number of times, and pairs in one time.
 type Case = (&'static str, fn(u64), u64);
 
 const CASES: [Case; 4] = [

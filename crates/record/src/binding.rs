@@ -1,5 +1,5 @@
-//! What a binding to another language needs beyond guards and handles: parents that are named,
-//! starts that lie in the past, transactions told of afterwards, threads that work for one.
+//! Functions for a binding to another language, beyond guards and handles: named parents, starts in
+//! the past, transactions reported afterwards, threads that work for a transaction.
 
 use crate::commit::Ended;
 use crate::layout::word;
@@ -16,7 +16,8 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
-/// As [`init`](crate::init), for a library: the first name wins, and nothing is said of others.
+/// As [`init`](crate::init), for a library: the first name wins, and later ones are ignored
+/// silently.
 pub fn init_unless_named(application: &str) {
     process::name(application);
     let _ = Process::current();
@@ -40,13 +41,13 @@ pub fn thread_cpu_ns() -> u64 {
 }
 
 impl Class {
-    /// As [`Self::start`], under `parent`.
+    /// Starts a transaction under `parent`; otherwise as [`Self::start`].
     pub fn start_under(&self, parent: Parent<'_>) -> Started {
         Started::new(self, parent)
     }
 
-    /// The correlator of a transaction that will be told of later ([`Started::take_over`]), taken
-    /// to start now; that of `parent` where nothing is recorded.
+    /// Issues the correlator of a transaction that will be reported later ([`Started::take_over`]),
+    /// with its start taken as now; the correlator of `parent` where nothing is recorded.
     pub fn issue(&self, parent: Parent<'_>) -> Correlator {
         let around = match parent {
             Parent::Issuer(issuer) => Some(issuer.clone()),
@@ -76,14 +77,14 @@ impl Class {
 }
 
 impl Started {
-    /// Its place among the transactions that are started and not stopped, in `[0, 65535]`: no two
-    /// have the same at a time. `None` where it is not recorded.
+    /// Number of the transaction among the started ones that are not stopped, in `[0, 65535]`:
+    /// unique at any time. `None` where it is not recorded.
     pub fn number(&self) -> Option<u32> {
         self.place().map(crate::slots::Place::number)
     }
 
-    /// It had arrived at this stamp ([`clock::ticks`]) already, which is its start then. A stamp
-    /// that lies in the future changes nothing.
+    /// Sets the start to this stamp ([`clock::ticks`]), at which the request had arrived already. A
+    /// stamp in the future changes nothing.
     pub fn arrived(&mut self, ticks: u64) {
         let Some(control) = slow::taken_control() else { return };
         if self.state().is_some_and(|state| ticks < state.start_ticks) {
@@ -91,7 +92,7 @@ impl Started {
         }
     }
 
-    /// As [`Self::arrived`], by the clock: UTC, in nanoseconds since 1970.
+    /// Sets the start as [`Self::arrived`] does, by the clock: UTC, in nanoseconds since 1970.
     pub fn arrived_at(&mut self, start_ns: i64) {
         let (Some(control), Some(state)) = (slow::taken_control(), self.state()) else { return };
         let before = control.utc_ns_of(state.start_ticks).saturating_sub(start_ns);
@@ -112,8 +113,8 @@ impl Started {
         }
     }
 
-    /// It is the transaction that issued `own` ([`Class::issue`]). What `own` says of the chain
-    /// counts; whether it is of the class, or says nothing of one.
+    /// Makes it the transaction that issued `own` ([`Class::issue`]): the chain of `own` counts.
+    /// Returns whether `own` is of the class, or names no class.
     pub fn take_over(&mut self, own: &Correlator) -> bool {
         let Some(place) = self.own_place() else { return true };
         let words = &place.frame().words;
@@ -144,8 +145,8 @@ impl Started {
         true
     }
 
-    /// Appends what is encoded already as a context ([`context::append`]). Of a word that does not
-    /// fit as much is kept as does, and the record says so.
+    /// Appends entries that are encoded already as a context ([`context::append`]). An entry that
+    /// does not fit is cut, and the record is marked as cut.
     pub fn append_encoded(&mut self, entries: &[u8]) {
         for entry in context::entries(entries) {
             let used = self.state().map_or(0, |state| usize::from(state.context_len));
@@ -172,25 +173,25 @@ impl Started {
         }
     }
 
-    /// Its CPU time is this and no longer that of the thread that started it, in nanoseconds.
+    /// Sets its CPU time, in nanoseconds, in place of that of the thread that started it.
     pub fn count_cpu(&mut self, cpu_ns: u64) {
         if let Some(state) = self.state_mut() {
             state.counted_cpu_ns = Some(cpu_ns);
         }
     }
 
-    /// As [`Started::stop`], at a stamp that was taken already ([`clock::ticks`]).
+    /// Stops it as [`Started::stop`] does, at a stamp that was taken already ([`clock::ticks`]).
     pub fn stop_at(self, status: Status, ticks: u64) {
         ManuallyDrop::new(self).end(status, ticks);
     }
 
-    /// As if it had never been started.
+    /// Discards the transaction, as if it had never been started.
     pub fn discard(self) {
         ManuallyDrop::new(self).close(|_, _, _| {});
     }
 
-    /// Stops it with times that others have measured: it took `elapsed_ns` and stopped at
-    /// `stop_ns` (UTC, nanoseconds since 1970). Its CPU time is what was counted.
+    /// Stops it with times measured elsewhere: it took `elapsed_ns` and stopped at `stop_ns` (UTC,
+    /// nanoseconds since 1970). Its CPU time is the counted one.
     pub fn report(mut self, status: Status, elapsed_ns: u64, stop_ns: i64) {
         let start_ns = stop_ns.saturating_sub_unsigned(elapsed_ns);
         if let (Some(place), Some(state)) = (self.own_place(), self.state()) {
@@ -223,10 +224,10 @@ fn keep_own(place: &crate::slots::Place, own: &Correlator) {
     unsafe { place.keep(own) };
 }
 
-/// The calling thread works for a transaction that is recorded elsewhere: what is begun meanwhile
-/// becomes that one's child.
+/// Binding of the calling thread to a transaction that is recorded elsewhere: transactions begun
+/// meanwhile become its children.
 ///
-/// Several may be left in any order; what was begun on one stays where it is.
+/// Several may be left in any order; a transaction that was begun on one stays there.
 #[derive(Debug)]
 #[must_use = "left where it is dropped"]
 pub struct Bound {

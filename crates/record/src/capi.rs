@@ -11,9 +11,9 @@ use std::ffi::{CStr, c_char};
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct OpenToken {
-    /// Its id; 0 where nothing was opened.
+    /// Id of the transaction; 0 where nothing was opened.
     pub id: u64,
-    /// Its place in the thread.
+    /// Index of its frame in the thread.
     pub index: u32,
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// A transaction class. Declare it with [`class!`](crate::class!).
 #[derive(Debug)]
 pub struct Class {
-    /// Its number; 0 until first used.
+    /// Number of the class; 0 until first used.
     index: AtomicU32,
     process_cpu: bool,
     id: AtomicU64,
@@ -19,7 +19,7 @@ pub struct Class {
 }
 
 impl Class {
-    /// What [`class!`](crate::class!) makes.
+    /// Makes a class, for [`class!`](crate::class!).
     #[doc(hidden)]
     pub const fn new(name: &'static str, process_cpu: bool) -> Self {
         Self {
@@ -40,7 +40,7 @@ impl Class {
         Box::leak(Box::new(Self { application: application.map(kept), ..class }))
     }
 
-    /// Its name.
+    /// Name of the class.
     pub fn name(&self) -> &str {
         self.name
     }
@@ -81,13 +81,13 @@ impl Class {
         Guard::new(transaction::begin_with(self, parent))
     }
 
-    /// As [`Self::begin`], for a transaction that may be stopped on another thread. It does not
-    /// become the thread's open one.
+    /// Starts a transaction as [`Self::begin`] does, which may be stopped on another thread. It
+    /// does not become the thread's open one.
     pub fn start(&self) -> Started {
         Started::new(self, Parent::Current)
     }
 
-    /// As [`Self::start`], under the one that issued `parent`.
+    /// Starts a transaction as [`Self::start`] does, under the one that issued `parent`.
     pub fn start_with(&self, parent: &Correlator) -> Started {
         Started::new(self, Parent::Issuer(parent))
     }
@@ -98,7 +98,7 @@ impl Class {
         Measured::new(self, future, |_| Status::Good)
     }
 
-    /// As [`Self::measure`]; ends FAILED when the future's result is `Err`.
+    /// Measures a future as [`Self::measure`] does; ends FAILED when the future's result is `Err`.
     pub fn measure_result<T, E, F>(&'static self, future: F) -> Measured<F>
     where
         F: Future<Output = Result<T, E>>,
@@ -106,13 +106,13 @@ impl Class {
         Measured::new(self, future, crate::status_of)
     }
 
-    /// Its number; 0 before its first use.
+    /// Number of the class; 0 before its first use.
     #[inline(always)]
     pub(crate) fn index(&self) -> u32 {
         self.index.load(Ordering::Acquire)
     }
 
-    /// Its id; none before its first use.
+    /// Id of the class; none before its first use.
     #[inline(always)]
     pub(crate) fn id(&self) -> ClassId {
         ClassId(self.id.load(Ordering::Relaxed))
@@ -124,7 +124,7 @@ impl Class {
         PathId(self.root_path.load(Ordering::Relaxed))
     }
 
-    /// Its number, given now if need be; `None`, counted, when all are taken.
+    /// Number of the class, assigned now if need be; `None`, counted, when all are taken.
     pub(crate) fn number(&self, process: &'static Process) -> Option<u32> {
         let index = self.index();
         if index != 0 {

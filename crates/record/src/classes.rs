@@ -1,6 +1,6 @@
-//! The classes that this program has declared, numbered in the order of their first use.
+//! Classes that this program has declared, numbered in the order of their first use.
 //!
-//! Numbers stay the same in a forked child, so that the numbers cached in `Class` stay right.
+//! Numbers stay the same in a forked child: numbers cached in `Class` must stay right.
 #![allow(unsafe_code)] // entries are leaked and shared by pointer
 
 use crate::layout::{CLASS_MAX, SWITCH_ENABLED, SWITCH_KNOWN, SWITCH_PROCESS_CPU};

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::fence;
 
-/// What is known of a transaction once it has ended, beyond its frame.
+/// Data of an ended transaction beyond its frame.
 pub(crate) struct Ended {
     pub(crate) id: u64,
     pub(crate) elapsed_ns: u64,
@@ -69,8 +69,9 @@ pub(crate) fn write(control: &Control, frame: &Frame, ended: &Ended, statistics:
     }
 }
 
-/// As [`write`], for the frame at `depth` of the thread, which has no context, no process CPU and
-/// all the CPU time there is; without what is extreme: whether there is more to say of it.
+/// Writes the record as [`write`] does, for the frame at `depth` of the thread, without context,
+/// without process CPU, and with complete CPU time. Extremes are left out: returns whether they
+/// have to be noted.
 #[inline(always)]
 pub(crate) fn write_plain(
     control: &Control,
@@ -123,7 +124,7 @@ pub(crate) fn write_plain(
         || control.path_cache[path as usize % PATH_CACHE].get() != path
 }
 
-/// Notes what is extreme in the record that was written last, by [`write_plain`].
+/// Notes the extremes of the record that was written last, by [`write_plain`].
 pub(crate) fn note_last(control: &Control, depth: u32, elapsed_ns: u64, cpu_ns: u64) {
     let last = control.sequence.get().wrapping_sub(1);
     // SAFETY: as in `write_plain`.
@@ -158,7 +159,7 @@ fn count(statistics: &Statistics, ended: &Ended) {
     }
 }
 
-/// Only the thread itself writes, so that an ordinary addition does.
+/// Only the thread itself writes: an ordinary addition suffices.
 #[inline(always)]
 fn add(word: &AtomicU64, amount: u64) {
     word.store(word.load(Relaxed).wrapping_add(amount), Relaxed);
@@ -262,7 +263,7 @@ fn keep_context(control: &Control, frame: &Frame, len: u16) -> u64 {
     }
     let head = at + u64::from(len);
     control.context_head.set(head);
-    // Said before the bytes change, so that a reader who has copied them knows whether they did.
+    // Stored before the bytes change: a reader that has copied them can then detect the change.
     control.head().context_head.store(head, Relaxed);
     fence(Release);
     // SAFETY: a context is at most as long as the frame's array, and lies within the ring.

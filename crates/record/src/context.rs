@@ -1,4 +1,4 @@
-//! What is said about an open transaction, and what it tells others.
+//! Context of an open transaction, and the correlator that it issues.
 #![allow(unsafe_code)] // the context's bytes in the ring
 
 use crate::Correlator;
@@ -45,7 +45,7 @@ pub(crate) fn append_to(frame: &Frame, len: usize, entry: Entry<'_>) -> (u16, bo
     (kept, new.is_none())
 }
 
-/// The correlator of an open transaction of the calling thread, or of what it would hang in.
+/// Correlator of an open transaction of the calling thread, or of its parent if it is not recorded.
 pub(crate) fn correlator(opened: Opened) -> Correlator {
     let control = control();
     if opened.index < control.depth.get() && control.private(opened.index).id.get() == opened.id {

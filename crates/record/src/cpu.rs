@@ -24,7 +24,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering, compiler_fence};
 
 impl CpuMethod {
-    /// The one that is asked for if it works here, else the cheapest that does.
+    /// The requested method if it works here, else the cheapest one that does.
     pub(crate) fn choose(asked: Option<&str>) -> Self {
         match asked {
             Some("off") => Self::Off,
@@ -146,14 +146,14 @@ fn works(method: CpuMethod) -> bool {
 fn rseq_pointer() -> Option<*const AtomicU64> {
     static OFFSET: OnceLock<Option<isize>> = OnceLock::new();
     let offset = (*OFFSET.get_or_init(rseq_offset))?;
-    // SAFETY: the C library says that its area is at this offset from the thread pointer, and
-    // `rseq_cs` is 8 bytes into it (linux/rseq.h).
+    // SAFETY: the C library places its area at this offset from the thread pointer, and `rseq_cs`
+    // is 8 bytes into it (linux/rseq.h).
     Some(unsafe { thread_pointer().offset(offset).add(8) }.cast())
 }
 
 fn rseq_offset() -> Option<isize> {
-    // SAFETY: the names are those of variables of type `unsigned int` and `ptrdiff_t`; looked up
-    // by name, so that the program also starts where the C library lacks them.
+    // SAFETY: the names are those of variables of type `unsigned int` and `ptrdiff_t`; looked up by
+    // name, because the program must also start where the C library lacks them.
     unsafe {
         let size = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_size".as_ptr()).cast::<u32>();
         let offset = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_offset".as_ptr()).cast::<isize>();
@@ -234,7 +234,7 @@ fn perf_lock_word() -> Option<*const AtomicU64> {
     attributes[1] = 1; // config: PERF_COUNT_SW_TASK_CLOCK
     attributes[5] = (1 << 5) | (1 << 6); // exclude_kernel, exclude_hv
     const CLOSE_ON_EXEC: u64 = 8;
-    // SAFETY: the structure has the size that it says; the page is mapped for good.
+    // SAFETY: the structure has the size that it states; the page is mapped for good.
     unsafe {
         let fd =
             libc::syscall(libc::SYS_perf_event_open, attributes.as_ptr(), 0, -1, -1, CLOSE_ON_EXEC);

@@ -18,13 +18,13 @@ use std::path::{Path, PathBuf};
 
 /// A ring whose process has ended.
 struct Ended {
-    /// When it recorded last, or else began: UTC, nanoseconds since 1970.
+    /// Time of its last record, or else of its begin: UTC, nanoseconds since 1970.
     last_ns: i64,
     bytes: u64,
     path: PathBuf,
 }
 
-/// Removes from `folder` what is too old or too much; says what.
+/// Removes rings from `folder` that are too old or exceed the size limit, and reports them.
 pub(crate) fn tidy(folder: &Path, settings: &Settings) {
     let oldest_ns = clock::utc_now_ns().saturating_sub_unsigned(settings.ended_age_ns);
     let rings = sizes(folder);
@@ -64,7 +64,7 @@ fn sizes(folder: &Path) -> Vec<(PathBuf, u64, i64)> {
     rings_of(folder).unwrap_or_default().into_iter().filter_map(size).collect()
 }
 
-/// Those of processes that have ended for certain.
+/// Rings of processes that have certainly ended.
 fn ended(rings: Vec<(PathBuf, u64, i64)>) -> Vec<Ended> {
     // Most programs stop here: nothing is too old or too much. Without /proc every process looks as if it had ended.
     if rings.is_empty() || os::process_start(std::process::id()).is_none() {
@@ -83,7 +83,7 @@ fn ended(rings: Vec<(PathBuf, u64, i64)>) -> Vec<Ended> {
     rings.into_iter().filter_map(ended).collect()
 }
 
-/// Those that go, the first ended first: older than `oldest_ns`, or together above `bytes_max`.
+/// Rings to remove, the first ended first: older than `oldest_ns`, or together above `bytes_max`.
 fn too_much(mut ended: Vec<Ended>, oldest_ns: i64, bytes_max: u64) -> Vec<Ended> {
     ended.sort_by_key(|ring| ring.last_ns);
     let mut sum: u64 = ended.iter().map(|ring| ring.bytes).sum();

@@ -21,7 +21,7 @@ const DEFAULT_ENDED_MIB: u32 = 1024;
 const DEFAULT_ENDED_DAYS: u32 = 7;
 const DAY_NS: u64 = 86_400_000_000_000;
 
-/// How the environment wants the recorder to be.
+/// Settings of the recorder from the environment.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) record: bool,
@@ -38,7 +38,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Reads the environment. What makes no sense is taken as not said.
+    /// Reads the environment. An invalid value is ignored.
     pub(crate) fn read() -> Self {
         let fallback = match std::env::var_os("TMPDIR") {
             Some(folder) if !folder.is_empty() => PathBuf::from(folder),

@@ -10,8 +10,8 @@ use std::task::{Context, Poll};
 
 /// A future as one transaction; see [`Class::measure`].
 ///
-/// The transaction is the thread's open one only while it is polled: what is begun inside a poll
-/// becomes its child, on whichever thread. CPU time is summed over the polls.
+/// The transaction is the thread's open one only while it is polled: a transaction begun inside a
+/// poll becomes its child, on any thread. CPU time is summed over the polls.
 #[must_use = "a future does nothing until it is polled"]
 pub struct Measured<F: Future> {
     class: &'static Class,

@@ -24,9 +24,9 @@ impl Guard {
         Self { opened, thread: PhantomData }
     }
 
-    /// Says a word about the transaction. What does not fit in the
-    /// [240 bytes](chronoscope_model::context::MAX_BYTES) of its context is left out, and the
-    /// record says so.
+    /// Adds a property to the transaction. Text beyond the [240
+    /// bytes](chronoscope_model::context::MAX_BYTES) of its context is left out, and the record is
+    /// marked as cut.
     pub fn property(&mut self, key: &str, value: &str) {
         crate::context::append(self.opened, Entry::Property(key, value));
     }
@@ -36,9 +36,9 @@ impl Guard {
         crate::context::append(self.opened, Entry::Metric(key, value));
     }
 
-    /// The token that travels with a message: the transaction that gets it becomes a child of
-    /// this one. Where this one is not recorded (its class is switched off, or it was dropped for
-    /// a bound) it is the token of the one around it, so that the chain holds together.
+    /// The correlator that travels with a message: the transaction of the receiver becomes a child
+    /// of this one. If this one is not recorded (its class is switched off, or it was dropped for a
+    /// limit) it is the correlator of the enclosing one, which keeps the chain together.
     pub fn correlator(&self) -> Correlator {
         crate::context::correlator(self.opened)
     }

@@ -14,13 +14,13 @@ pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"CHRORING");
 /// The version of the layout that this program writes. It reads all from 1 on: version 1 has the
 /// same bytes without [`Header::locked`] and [`Header::pid_namespace`], and no lock.
 pub(crate) const VERSION: u32 = 2;
-/// Everything is a multiple of this; the layout's own page, whatever the machine's is.
+/// Unit of all sizes: the layout's own page, whatever the machine's is.
 pub(crate) const PAGE: usize = 4096;
 /// Class numbers, 0 (none) among them.
 pub(crate) const CLASS_MAX: usize = 4096;
-/// Where the bytes are that switch classes, one a class.
+/// Offset of the bytes that switch classes, one a class.
 pub(crate) const SWITCHES_OFFSET: usize = PAGE;
-/// Where the chunk directory is.
+/// Offset of the chunk directory.
 pub(crate) const DIRECTORY_OFFSET: usize = 2 * PAGE;
 /// Entries of the chunk directory.
 pub(crate) const CHUNK_MAX: usize = 4096;
@@ -102,7 +102,7 @@ pub(crate) struct Header {
     pub(crate) magic: u64,
     pub(crate) version: u32,
     pub(crate) header_bytes: u32,
-    /// Where the process has mapped the file: how a core file's ring finds itself.
+    /// Address at which the process has mapped the file: identifies the ring in a core file.
     pub(crate) base_address: u64,
     pub(crate) pid: u32,
     /// [`Storage`](crate::Storage) as its number.
@@ -146,16 +146,16 @@ pub(crate) struct Chunk {
     pub(crate) kind: u32,
     /// Counts chunks of its kind.
     pub(crate) index: u32,
-    /// Where it starts, in pages.
+    /// Begin of the chunk, in pages.
     pub(crate) page: u32,
-    /// How long it is, in pages.
+    /// Length of the chunk, in pages.
     pub(crate) pages: u32,
 }
 
 /// Bit of a chunk's kind: only the process itself, or its core file, has these bytes.
 pub(crate) const PRIVATE: u32 = 1 << 31;
 
-/// What a chunk holds.
+/// Kind of a chunk's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum ChunkKind {
@@ -164,7 +164,7 @@ pub(crate) enum ChunkKind {
     Started = 3,
 }
 
-/// Where a chunk of names starts; entries follow.
+/// Begin of a chunk of names; entries follow.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct NamesHead {
@@ -173,11 +173,11 @@ pub(crate) struct NamesHead {
     pub(crate) reserved: u64,
 }
 
-/// What a names entry is about; follows its length.
+/// Kind of a names entry; follows its length.
 pub(crate) const NAME_CLASS: u16 = 1;
 pub(crate) const NAME_PATH: u16 = 2;
 
-/// Where a thread's block starts.
+/// Begin of a thread's block.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct BlockHead {
@@ -202,7 +202,7 @@ pub(crate) struct BlockHead {
     pub(crate) slots_offset: u32,
 }
 
-/// Where things are in a thread's block.
+/// Offsets in a thread's block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockShape {
     pub(crate) table: usize,
@@ -240,14 +240,14 @@ pub(crate) struct Slot {
 /// A transaction that has not ended. Zero id: being written.
 #[repr(C)]
 pub(crate) struct Frame {
-    /// Its id once the rest is there.
+    /// Id of the class, stored once the rest is there.
     pub(crate) ready: AtomicU64,
     pub(crate) words: [AtomicU64; RECORD_WORDS],
     pub(crate) context: UnsafeCell<[u8; context::MAX_BYTES]>,
     pub(crate) reserved: [AtomicU64; 2],
 }
 
-/// What one thread knows of one class.
+/// Statistics of one class in one thread.
 #[repr(C)]
 pub(crate) struct Statistics {
     pub(crate) count: AtomicU64,
@@ -270,7 +270,7 @@ pub(crate) struct Statistics {
     // followed by the worst cases, each a `Worst`
 }
 
-/// One of the worst cases.
+/// One of the slowest transactions of a class.
 #[repr(C)]
 pub(crate) struct Worst {
     pub(crate) words: [AtomicU64; RECORD_WORDS],

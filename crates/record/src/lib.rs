@@ -1,10 +1,10 @@
 //! Begin and end in tens of nanoseconds, into a ring that outlives the program.
 //!
-//! A program declares its transaction classes, begins and ends transactions, and sends
-//! correlators along with its messages. Each pair records elapsed time and thread CPU time, hangs
-//! the transaction in its chain, and is counted in its class's statistics; all in memory that is
-//! mapped from one file, which others read while the program runs, after it was killed, or out of
-//! its core file ([`read`]).
+//! A program declares its transaction classes, begins and ends transactions, and sends correlators
+//! along with its messages. Each pair records elapsed time and thread CPU time, links the
+//! transaction to its chain, and is counted in its class's statistics; all in memory that is mapped
+//! from one file, which others read while the program runs, after it was killed, or out of its core
+//! file ([`read`]).
 //!
 //! ```
 //! use chronoscope_record::{self as record, Class, Correlator, Status, class, transaction};
@@ -34,19 +34,19 @@
 //!
 //! * The hot path has no thread, system call, lock or allocation. It costs about 1.5
 //!   times the two clock reads in it (`bench`, program `recorder`).
-//! * It never fails, blocks or ends the program. What it cannot record is dropped and counted
-//!   ([`read::Counters`]): no room, a full or missing file system, a ring that somebody
-//!   truncates, misuse of guards.
-//! * Stamps are UTC, right to a few microseconds: reckoned from an anchor at most 10 ms old, so
-//!   that a step of the clock is seen. Elapsed times come from the monotonic ticks and know no
-//!   step.
-//! * CPU time of the thread is reckoned, without system calls, while the kernel does not switch
-//!   the thread away ([`CpuMethod`]), and is read exactly at the end of what takes longer than a
-//!   millisecond. It is never above elapsed.
+//! * It never fails, blocks or ends the program. A transaction that cannot be recorded is dropped
+//! and counted ([`read::Counters`]): no room, a full or missing file system, a ring that another
+//! process truncates, misuse of guards.
+//! * Stamps are UTC, right to a few microseconds: computed from an anchor at most 10 ms old, which
+//! detects a step of the clock. Elapsed times come from the monotonic ticks and are not affected by
+//! a step.
+//! * CPU time of the thread is computed, without system calls, while the kernel does not switch the
+//! thread away ([`CpuMethod`]), and is read exactly at the end of a transaction longer than a
+//! millisecond. It is never above elapsed.
 //! * A forked child has a ring of its own; a thread that ends gives its block to the next.
-//! * In a replay under a virtual clock stamps are its time. That clock stands while anybody works:
-//!   the real time since it was moved last is added, so that what happens one after the other at an
-//!   instant has stamps in that order, in all processes. Every begin then costs a system call.
+//! * In a replay under a virtual clock stamps are its time. That clock stands while any process
+//! works: the real time since its last move is added, which keeps consecutive events of an instant
+//! in order, in all processes. Every begin then costs a system call.
 //!
 //! # Limits
 //!
@@ -55,17 +55,17 @@
 //! uses. Linux, 64 bits, little-endian. Environment variables: `src/env.rs`.
 //!
 //! Time that a hypervisor steals between two exact reads counts as CPU. Ticks are read without a
-//! barrier: what takes only some tens of nanoseconds is measured as well as the processor's
-//! reordering lets it. Not for signal handlers, nor inside a global allocator.
+//! barrier: durations of some tens of nanoseconds are only as exact as the processor's reordering
+//! allows. Not for signal handlers, nor inside a global allocator.
 //!
 //! # Not here
 //!
-//! Anything that sends, stores or draws: that is done outside of the measured program.
+//! Sending, storing and drawing: these are done outside of the measured program.
 //!
 //! # Off
 //!
-//! With the feature `off` nothing of all this is compiled; programs stay as they are. Cargo adds
-//! features up over all dependencies: it is for the program to ask for it, not for a library.
+//! With the feature `off` the recorder is not compiled; programs need no change. Cargo unites
+//! features over all dependencies: the program may ask for it, a library must not.
 #![cfg_attr(feature = "off", allow(dead_code))] // readers need a part of what writers need
 
 #[cfg(not(feature = "off"))]
@@ -158,7 +158,7 @@ pub fn status_of<T, E>(result: &Result<T, E>) -> Status {
     if result.is_ok() { Status::Good } else { Status::Failed }
 }
 
-/// Calls a closure; what it returns may borrow from what was moved into it. For the attribute
+/// Calls a closure; its result may borrow from values that were moved into it. For the attribute
 /// [`transaction`](macro@transaction).
 #[doc(hidden)]
 #[inline(always)]

@@ -1,16 +1,16 @@
 //! Whether the process that writes a ring still runs.
 //!
 //! The process holds a lock on the first byte of its ring (`F_OFD_SETLK`, fcntl(2)). The lock
-//! belongs to the open file and not to the process or to a descriptor: it stands for as long as
-//! anybody has the file mapped, so that a program which closes all descriptors keeps it, and it goes
-//! with the last mapping, however the program ends. A reader asks for it by the file alone. That
-//! is right in every PID namespace, where a process number is not: a number of another namespace
-//! stands for another process or for none.
+//! belongs to the open file and not to the process or to a descriptor: it lasts as long as the file
+//! is mapped in any process. A program that closes all descriptors keeps it, and it goes with the
+//! last mapping, however the program ends. A reader queries it by the file alone. That is right in
+//! every PID namespace, where a process number is not: a number of another namespace means another
+//! process or none.
 //!
 //! A forked child inherits the mapping and with it the lock of its parent's ring. Where the number
-//! can be relied on ([`number_tells`]) the parent is known to have ended all the same; elsewhere its
-//! ring counts as alive until the child ends. Doubt means alive: a ring of a living process that is
-//! removed loses rows, and one of an ended process that stays only takes room.
+//! is reliable ([`number_tells`]) the parent is known to have ended all the same; elsewhere its
+//! ring counts as alive until the child ends. In doubt a ring counts as alive: removing the ring of
+//! a living process loses rows, and keeping that of an ended process only takes room.
 #![allow(unsafe_code)] // fcntl
 
 use crate::layout::Header;
@@ -32,10 +32,10 @@ fn first_byte() -> libc::flock {
     lock
 }
 
-/// Takes the lock of a ring that nobody else has.
+/// Takes the lock of a ring that no other process has.
 ///
 /// # Errors
-/// When the file system has no such locks, or somebody holds it.
+/// When the file system has no such locks, or another process holds it.
 pub(crate) fn hold(file: &File) -> io::Result<()> {
     let lock = first_byte();
     // SAFETY: reads `lock`, which lives through the call.
@@ -58,7 +58,7 @@ fn is_held(file: &File) -> io::Result<bool> {
 pub(crate) fn is_alive(file: &File, header: &Header) -> bool {
     let runs = || os::process_start(header.pid) == Some((header.start_time, true));
     if header.version < 2 {
-        // It says neither in which namespace its number counts, nor that it holds a lock.
+        // The ring has neither the namespace of its process number nor a lock.
         return runs();
     }
     let number_tells = || number_tells(file, header.pid_namespace);

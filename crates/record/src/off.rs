@@ -27,7 +27,7 @@ pub type Measured<F> = F;
 #[inline(always)]
 pub fn init(_application: &str) {}
 
-/// Nothing is open.
+/// No transaction is open.
 #[inline(always)]
 pub fn current() -> Option<Correlator> {
     None
@@ -46,7 +46,7 @@ pub fn cpu_method() -> Option<crate::CpuMethod> {
 }
 
 impl Class {
-    /// What [`class!`](crate::class!) makes.
+    /// Makes a class, for [`class!`](crate::class!).
     #[doc(hidden)]
     pub const fn new(name: &'static str, _process_cpu: bool) -> Self {
         Self { name }
@@ -58,7 +58,7 @@ impl Class {
         &NOBODY
     }
 
-    /// Its name.
+    /// Name of the class.
     pub fn name(&self) -> &str {
         self.name
     }
@@ -67,7 +67,7 @@ impl Class {
     #[inline(always)]
     pub fn set_enabled(&self, _enabled: bool) {}
 
-    /// It is not recorded.
+    /// Always false: nothing is recorded.
     #[inline(always)]
     pub fn is_enabled(&self) -> bool {
         false
@@ -121,7 +121,7 @@ macro_rules! nothing {
             #[inline(always)]
             pub fn metric(&mut self, _key: &str, _value: f64) {}
 
-            /// The token of nobody: its holder starts a chain of its own.
+            /// A correlator without a transaction: its receiver starts a chain of its own.
             #[inline(always)]
             pub fn correlator(&self) -> Correlator {
                 Correlator::foreign(ChainId::NONE, TransactionId::NONE)
@@ -133,7 +133,7 @@ macro_rules! nothing {
         }
 
         impl Drop for $kind {
-            // There so that the same programs compile without lints.
+            // Exists so that the same programs compile without lints.
             #[inline(always)]
             fn drop(&mut self) {}
         }

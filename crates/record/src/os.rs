@@ -1,4 +1,4 @@
-//! What the recorder asks the operating system, once or seldom.
+//! Calls of the operating system, made once or seldom.
 #![allow(unsafe_code)] // libc
 
 use std::fs::{self, File};
@@ -21,7 +21,7 @@ pub(crate) fn is_in_group(group: u32) -> bool {
     // SAFETY: with a length of 0 nothing is written, and the number of groups returned.
     let count = unsafe { libc::getgroups(0, std::ptr::null_mut()) };
     let mut groups = vec![0; usize::try_from(count).unwrap_or(0)];
-    // SAFETY: `groups` has room for as many as `count` says.
+    // SAFETY: `groups` has room for `count` entries.
     let filled = unsafe { libc::getgroups(count.max(0), groups.as_mut_ptr()) };
     groups.truncate(usize::try_from(filled).unwrap_or(0));
     groups.contains(&group)
@@ -84,11 +84,11 @@ pub(crate) fn random() -> u64 {
     clocks.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// When a process started, in clock ticks since the boot, and whether it is still running rather
-/// than a zombie (`/proc/PID/stat`, fields 22 and 3). `None` when there is no such process.
+/// Start of a process, in clock ticks since the boot, and whether it is still running rather than a
+/// zombie (`/proc/PID/stat`, fields 22 and 3). `None` when there is no such process.
 pub(crate) fn process_start(pid: u32) -> Option<(u64, bool)> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in field 2 may contain anything, so that fields are counted from its end.
+    // The name in field 2 may contain any character: fields are counted from its end.
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
     let state = fields.next()?;
     let start = fields.nth(18)?.parse().ok()?;
@@ -101,8 +101,8 @@ pub(crate) fn pid_namespace() -> u64 {
     fs::metadata("/proc/self/ns/pid").map_or(0, |namespace| namespace.ino())
 }
 
-/// When a process started, in nanoseconds since the boot. `None` when there is no such process, or
-/// it is a zombie.
+/// Start of a process, in nanoseconds since the boot. `None` when there is no such process, or it
+/// is a zombie.
 pub(crate) fn running_since_boot_ns(pid: u32) -> Option<u64> {
     let (ticks, _) = process_start(pid).filter(|(_, is_running)| *is_running)?;
     // SAFETY: a plain question; an unknown name gives -1.
@@ -111,7 +111,7 @@ pub(crate) fn running_since_boot_ns(pid: u32) -> Option<u64> {
     ticks.checked_mul(1_000_000_000 / per_second)
 }
 
-/// How long the host has run, in nanoseconds; `None` without `/proc`.
+/// Uptime of the host, in nanoseconds; `None` without `/proc`.
 pub(crate) fn uptime_ns() -> Option<u64> {
     let text = fs::read_to_string("/proc/uptime").ok()?;
     let (seconds, hundredths) = text.split_ascii_whitespace().next()?.split_once('.')?;

@@ -1,7 +1,7 @@
 //! Two neighbouring words of a record, moved at once.
 //!
-//! Stores are what a begin/end pair costs beside the clock (a core retires one or two each cycle),
-//! so that what merely travels from frame to frame and from frame to slot goes by sixteen bytes.
+//! Stores are the cost of a begin/end pair beside the clock (a core retires one or two each cycle),
+//! so words that are only copied from frame to frame and from frame to slot go by sixteen bytes.
 //! Each word is still written whole: x86-64 never tears an aligned 8-byte half, and the order of
 //! stores is the program's there. Other processors move two atomic words.
 //!

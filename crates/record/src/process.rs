@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// What is counted when something could not be recorded as it should; the header's order.
+/// Reasons for which transactions were not recorded completely, in the header's order.
 #[derive(Clone, Copy, Debug)]
 #[repr(usize)]
 pub(crate) enum Counter {
@@ -33,7 +33,7 @@ pub(crate) enum Counter {
     ForeignCorrelators = 8,
 }
 
-/// One process's ring, from inside. Never freed: pointers to it are kept by threads and handles.
+/// Ring of one process, from inside. Never freed: threads and handles keep pointers to it.
 #[derive(Debug)]
 pub(crate) struct Process {
     pub(crate) pid: u32,
@@ -54,7 +54,7 @@ unsafe impl Send for Process {}
 // SAFETY: as above.
 unsafe impl Sync for Process {}
 
-/// What is changed off the hot path, under the lock.
+/// State that changes off the hot path, under the lock.
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) region: Region,
@@ -69,7 +69,7 @@ static APPLICATION: OnceLock<String> = OnceLock::new();
 static CURRENT: AtomicPtr<Process> = AtomicPtr::new(std::ptr::null_mut());
 /// Process and thread that are creating a ring; a forked child may find its parent's here.
 static CREATING: AtomicU64 = AtomicU64::new(0);
-/// Nothing is recorded: asked for, or not even addresses could be had.
+/// Nothing is recorded: switched off, or address space is exhausted.
 static OFF: AtomicBool = AtomicBool::new(false);
 
 /// A creation that is under way; over when dropped, even by a panic: others wait for it.
@@ -84,9 +84,9 @@ impl Drop for Creating {
     }
 }
 
-/// Says which application this program is, and opens the ring. Call it first in `main`; without
-/// it the application is named after the program. Never fails the program: what cannot be had is
-/// said once on stderr.
+/// Sets the application's name, and opens the ring. Call it first in `main`; otherwise the
+/// application is named after the program. Never fails the program: a missing resource is reported
+/// once on stderr.
 pub fn init(application: &str) {
     let named = APPLICATION.get_or_init(|| application.to_owned());
     if named != application {
@@ -222,7 +222,8 @@ impl Process {
         header.cpu_method = self.cpu_method as u32;
         put_text(&mut header.application, &name.application);
         put_text(&mut header.host, &name.host);
-        // SAFETY: the region's first bytes are the header's, and nobody else has them yet.
+        // SAFETY: the region's first bytes are the header's, and no other reference to them exists
+        // yet.
         unsafe { self.base.cast::<Header>().write(header) };
     }
 
@@ -237,7 +238,7 @@ impl Process {
         unsafe { &*self.base.add(offset).cast() }
     }
 
-    /// Counts something that could not be recorded as it should.
+    /// Counts a transaction that was not recorded completely.
     pub(crate) fn count(&self, counter: Counter) {
         let offset = offset_of!(Header, counters) + counter as usize * 8;
         self.header_word(offset).fetch_add(1, Ordering::Relaxed);
@@ -255,14 +256,14 @@ impl Process {
         unsafe { &*self.switches().add(index) }
     }
 
-    /// The first of 2^40 transaction ids that nobody else in the process gets.
+    /// The first of 2^40 transaction ids that are unique in the process.
     pub(crate) fn id_block(&self) -> u64 {
         // Consecutive blocks are spread over the number's upper 24 bits by an odd factor.
         let block = self.id_blocks.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9e_3779);
         ((block & 0xff_ffff) << 40) | 1
     }
 
-    /// Makes a class known to readers and switches it as it is declared.
+    /// Publishes a class to readers and switches it as it is declared.
     pub(crate) fn publish_class(&self, inner: &mut Inner, index: u32, class: &classes::Entry) {
         let mut body = Vec::with_capacity(64);
         body.extend_from_slice(&index.to_le_bytes());
@@ -378,7 +379,7 @@ pub fn ring_path() -> Option<PathBuf> {
     Process::current()?.lock().region.path().map(PathBuf::from)
 }
 
-/// How the running process reads CPU time; `None` when nothing is recorded.
+/// Method by which the running process reads CPU time; `None` when nothing is recorded.
 pub fn cpu_method() -> Option<CpuMethod> {
     Process::current().map(|process| process.cpu_method)
 }

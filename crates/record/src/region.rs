@@ -1,9 +1,9 @@
-//! The mapped file: reserved addresses that fill up from the front, never moved and never
-//! returned, so that a pointer into it stays good for the life of the process.
+//! The mapped file: reserved addresses that fill up from the front, never moved and never returned.
+//! A pointer into it stays valid for the life of the process.
 //!
 //! Space is allocated (`fallocate`) before it is mapped: a full file system is an error here and
-//! never a SIGBUS later. What cannot be had from a file is had from private memory, at the same
-//! addresses: the program runs on, its core file shows it, and outsiders do not see it.
+//! never a SIGBUS later. When the file cannot grow, private memory is used at the same addresses:
+//! the program runs on, its core file shows it, and outsiders do not see it.
 #![allow(unsafe_code)] // mmap, fallocate
 
 use crate::env::Settings;
@@ -29,15 +29,15 @@ pub(crate) struct Region {
     file: Option<OwnFile>,
     path: Option<PathBuf>,
     storage: Storage,
-    /// Whether the file is locked, so that readers know for how long we live.
+    /// Whether the file is locked, which tells readers how long the process lives.
     is_locked: bool,
 }
 
-/// The ring's file. A daemon closes descriptors that it has not opened, and then another file goes
-/// by the number of ours: before each use it is asked whose it is.
+/// The ring's file. A daemon closes descriptors that it has not opened, and another file can then
+/// have our descriptor number: the file's identity is checked before each use.
 #[derive(Debug)]
 struct OwnFile {
-    /// Not closed when it is not ours any more.
+    /// Not closed when the descriptor is another file's.
     file: ManuallyDrop<File>,
     path: PathBuf,
     device: u64,
@@ -83,7 +83,7 @@ impl Drop for OwnFile {
 }
 
 /// The same file by a number above those of stdin, stdout and stderr, which a daemon may have
-/// closed: what it prints must not go into the ring.
+/// closed: its output must not go into the ring.
 fn beyond_standard(file: File) -> io::Result<File> {
     if file.as_raw_fd() > libc::STDERR_FILENO {
         return Ok(file);
@@ -94,11 +94,11 @@ fn beyond_standard(file: File) -> io::Result<File> {
     if other < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: a new descriptor, which nobody else has.
+    // SAFETY: a new descriptor without another owner.
     Ok(unsafe { File::from_raw_fd(other) })
 }
 
-// SAFETY: `base` is an address that is never unmapped while the region exists; what is behind it
+// SAFETY: `base` is an address that is never unmapped while the region exists; the memory behind it
 // is shared by rules of the layout, not of this type.
 unsafe impl Send for Region {}
 
@@ -169,7 +169,7 @@ impl Region {
                     let text = format!("the ring cannot grow: {error}; the rest is private memory");
                     say::once(Topic::Growth, &text);
                 }
-                // From here on all is private, so that the file's part of the addresses is one
+                // From here on all is private, which keeps the file's part of the addresses one
                 // piece: the SIGBUS handler relies on it.
                 self.file = None;
                 Self::map(self.base, offset, bytes, None).ok()?;
@@ -204,7 +204,7 @@ impl Region {
             Some(file) => (libc::MAP_SHARED, file.as_raw_fd()),
             None => (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1),
         };
-        // SAFETY: the addresses are inside our own reservation and nobody uses them yet.
+        // SAFETY: the addresses are inside our own reservation and not used yet.
         let address = unsafe {
             libc::mmap(
                 base.add(offset).cast(),
@@ -218,14 +218,14 @@ impl Region {
         if address == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        // Touched now, so that no page fault falls into somebody's measurement. An older kernel
-        // (before 5.14) refuses, and then the faults fall where they fall.
+        // Touched now, so that no page fault falls into a measurement. An older kernel (before
+        // 5.14) refuses, and then the faults come later.
         // SAFETY: the range was just mapped.
         unsafe { libc::madvise(address, bytes, libc::MADV_POPULATE_WRITE) };
         Ok(())
     }
 
-    /// Where it starts.
+    /// First address of the region.
     pub(crate) fn base(&self) -> *mut u8 {
         self.base
     }
@@ -235,7 +235,7 @@ impl Region {
         self.path.as_deref()
     }
 
-    /// Where it is kept.
+    /// Storage of the region.
     pub(crate) fn storage(&self) -> Storage {
         self.storage
     }
@@ -244,7 +244,7 @@ impl Region {
 impl Drop for Region {
     /// Only regions that never came into use are dropped.
     fn drop(&mut self) {
-        // SAFETY: nobody has got a pointer into it.
+        // SAFETY: no pointer into it was given out.
         unsafe { libc::munmap(self.base.cast(), self.reserved) };
     }
 }

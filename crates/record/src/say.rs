@@ -1,4 +1,4 @@
-//! What the recorder says on stderr: little, and each thing once.
+//! Messages of the recorder on stderr: few, and each one once.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -14,11 +14,11 @@ pub(crate) enum Topic {
 
 static SAID: AtomicU32 = AtomicU32::new(0);
 
-/// Characters of a line. More come from a folder's name only, and stderr may be a pipe that
-/// nobody empties: the program would wait.
+/// Longest line, in characters. Only a folder's name makes a line longer, and stderr may be a pipe
+/// that is not read: the program would block.
 const CHARS_MAX: usize = 400;
 
-/// Says it, unless it was said before.
+/// Prints the text, unless its topic was printed before.
 pub(crate) fn once(topic: Topic, text: &str) {
     let bit = topic as u32;
     if SAID.fetch_or(bit, Ordering::Relaxed) & bit == 0 {

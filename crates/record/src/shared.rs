@@ -1,10 +1,10 @@
 //! Folders of rings that several users share by a group.
 //!
-//! An administrator makes such a folder: of root or of the user, with the set-group-ID bit, writable
-//! by the group, closed to everybody else (mode 2770). The bit has every ring belong to the group,
-//! and says that the sharing is meant: a folder that is writable by a group by mere habit of the
-//! umask has it not. Members write rings that the group may read, and a collector in the group reads
-//! and removes them. A member may remove another's ring, and read what is in it.
+//! An administrator makes such a folder: of root or of the user, with the set-group-ID bit,
+//! writable by the group, closed to all others (mode 2770). The bit gives every ring to the group,
+//! and shows that sharing is intended: a folder that is group-writable only by the umask lacks it.
+//! Members write rings that the group may read, and a collector in the group reads and removes
+//! them. A member may remove another's ring, and read its content.
 
 use crate::os;
 use std::fs::Metadata;
@@ -12,7 +12,7 @@ use std::os::unix::fs::MetadataExt;
 
 /// Set-group-ID, and everything for the group.
 const SHARED: u32 = 0o2070;
-/// Of a ring in such a folder: the group may read it. Nobody else needs to write it.
+/// Mode of a ring in such a folder: the group may read it. Only its owner writes it.
 pub(crate) const RING_MODE: u32 = 0o640;
 
 /// Whether a folder is shared by a group of this process's. Root is in every group.

@@ -1,11 +1,11 @@
-//! What happens when somebody truncates the ring file under a running program.
+//! Handler for a ring file that is truncated under a running program.
 //!
-//! Touching a mapped page that its file no longer has raises SIGBUS, which ends a program. The
-//! file cannot be sealed against it: seals exist for memfd only, and a memfd is gone with its
-//! process, whereas the ring must outlive `kill -9`. So the recorder has a handler: a fault
-//! inside the ring's addresses puts private memory there, is said once, and the program goes on;
-//! any other fault goes to whoever had the signal before. It is installed with the first ring and
-//! left alone afterwards: a program that sets its own later has decided for itself.
+//! Touching a mapped page that its file no longer has raises SIGBUS, which ends a program. The file
+//! cannot be sealed against it: seals exist for memfd only, and a memfd is gone with its process,
+//! whereas the ring must outlive `kill -9`. So the recorder has a handler: a fault inside the
+//! ring's addresses puts private memory there, is reported once, and the program continues; any
+//! other fault goes to the previous handler of the signal. It is installed with the first ring and
+//! not reinstalled: a program that sets its own later keeps its own.
 #![allow(unsafe_code)] // signal handling
 
 use std::cell::UnsafeCell;
@@ -48,8 +48,8 @@ pub(crate) fn is_damaged() -> bool {
 
 fn install() {
     // SAFETY: a zeroed sigaction is a valid one; `handle` has the signature of SA_SIGINFO; the
-    // previous action is stored before any fault can reach the handler, because the old one is
-    // asked for first.
+    // previous action is stored before any fault can reach the handler, because it is queried
+    // first.
     unsafe {
         let previous = (*PREVIOUS.0.get()).as_mut_ptr();
         if libc::sigaction(libc::SIGBUS, std::ptr::null(), previous) != 0 {
@@ -81,8 +81,8 @@ extern "C" fn handle(signal: i32, info: *mut libc::siginfo_t, context: *mut libc
 /// Puts private memory from the faulting page to the end of the file's part: the file has nothing
 /// behind its new end, so nothing more is lost.
 fn replace(address: usize, end: usize) -> bool {
-    // SAFETY: sysconf and mmap are plain system calls; the addresses are the ring's own. What is
-    // read there from now on is zero, which the hot path takes for what it is: data.
+    // SAFETY: sysconf and mmap are plain system calls; the addresses are the ring's own. Reads
+    // there return zero from now on, which the hot path takes as data.
     unsafe {
         let page = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).unwrap_or(4096);
         let from = address & !(page - 1);
@@ -115,7 +115,7 @@ unsafe fn pass_on(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c
         let previous = (*PREVIOUS.0.get()).assume_init_ref();
         match previous.sa_sigaction {
             libc::SIG_DFL | libc::SIG_IGN => {
-                // The instruction faults again, and then the kernel does what it does by default.
+                // The instruction faults again, and then the kernel takes its default action.
                 libc::sigaction(signal, previous, std::ptr::null_mut());
             }
             handler if previous.sa_flags & libc::SA_SIGINFO != 0 => {

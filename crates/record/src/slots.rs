@@ -1,9 +1,9 @@
-//! Places for transactions that are started with a handle: in the ring, so that readers see what
-//! is open, with a private part beside each.
+//! Places for transactions that are started with a handle: in the ring, where readers see the open
+//! ones, with a private part beside each.
 //!
-//! Free places are a lock-free stack; when it is empty a chunk is added under the process's lock.
-//! A thread keeps some that it gave back for itself, so that starting and stopping on one thread
-//! touches nothing that others touch.
+//! Free places are a lock-free stack; when it is empty a chunk is added under the process's lock. A
+//! thread keeps some returned places for itself: starting and stopping on one thread then touches
+//! no memory of others.
 #![allow(unsafe_code)] // places are shared by pointer
 #![allow(clippy::cast_possible_truncation)] // words are split into halves; usize has 64 bits
 
@@ -20,13 +20,14 @@ const CHUNK_MAX: usize = 64;
 /// Free places that a thread keeps for itself at most.
 const KEPT_MAX: u32 = 32;
 
-/// What is private about a started transaction.
+/// Private state of a started transaction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct State {
     pub(crate) id: u64,
     pub(crate) class_index: u32,
     pub(crate) start_ticks: u64,
-    /// Where its CPU time is reckoned from: the start, but for one that had arrived before.
+    /// Stamp from which its CPU time is computed: the start, except for one that had arrived
+    /// before.
     pub(crate) cpu_ticks: u64,
     pub(crate) cpu_offset: i64,
     /// The thread that started it, by its control block and that one's first id.
@@ -39,18 +40,18 @@ pub(crate) struct State {
     pub(crate) counted_cpu_ns: Option<u64>,
 }
 
-/// What is kept beside a started transaction, of which its correlator is made.
+/// Kind of the correlator stored beside a started transaction, from which its own is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Issuer {
-    /// Nothing: it is a root.
+    /// None is stored: it is a root.
     Root,
-    /// Its parent's correlator.
+    /// The parent's correlator.
     Parent,
-    /// Its own.
+    /// The transaction's own correlator.
     Own,
 }
 
-/// One place.
+/// Place of one started transaction.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) process: &'static Process,
@@ -58,7 +59,7 @@ pub(crate) struct Place {
     number: u32,
     next: AtomicU32,
     state: UnsafeCell<Option<State>>,
-    /// As [`Issuer`] says.
+    /// The stored correlator, as [`Issuer`] says.
     issued: UnsafeCell<MaybeUninit<Correlator>>,
 }
 
@@ -74,17 +75,17 @@ impl Place {
         unsafe { &*self.frame }
     }
 
-    /// Its number, below 65,536.
+    /// Number of the place, below 65,536.
     pub(crate) fn number(&self) -> u32 {
         self.number
     }
 
-    /// What is kept beside the transaction; nothing for a root.
+    /// Correlator stored beside the transaction; none for a root.
     ///
     /// # Safety
     /// Only for the holder of the place.
     pub(crate) unsafe fn issued(&self) -> Option<&Correlator> {
-        // SAFETY: the caller's promise; written when the issuer was said to be one of the others.
+        // SAFETY: the caller's promise; written whenever the issuer is not `Root`.
         unsafe {
             let issuer = (*self.state.get()).as_ref()?.issuer;
             (issuer != Issuer::Root).then(|| (*self.issued.get()).assume_init_ref())

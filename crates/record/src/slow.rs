@@ -1,4 +1,4 @@
-//! What happens seldom: first uses, switched-off classes, process CPU, mistakes in nesting.
+//! Slow paths: first uses, switched-off classes, process CPU, mistakes in nesting.
 #![allow(unsafe_code)] // what is kept beside a frame
 #![allow(clippy::cast_possible_truncation)] // words are split into halves; usize has 64 bits
 
@@ -45,7 +45,7 @@ pub(crate) fn begin(class: &Class, parent: Option<&Correlator>) -> Opened {
         process.count(Counter::TooDeep);
         return Opened::NONE;
     }
-    // A correlator of nobody, as a transaction that is not recorded issues it, starts a chain.
+    // A correlator without a transaction, which an unrecorded one issues, starts a chain.
     let parent = parent.filter(|parent| !parent.parent().is_none());
     if switch & SWITCH_ENABLED == 0 {
         // What is begun inside hangs where this would have hung.
@@ -93,7 +93,7 @@ pub(crate) fn borrow(control: &Control, correlator: &Correlator) -> Opened {
     set(word::ROOT_START, correlator.root_start_ns().unwrap_or(0).cast_unsigned());
     set(word::CONTEXT, u64::from(correlator.level()) << 48);
     set(word::THREAD, control.thread.get() | BORROWED);
-    // SAFETY: the frame is free, and so is what is kept beside it.
+    // SAFETY: the frame is free, and so is the correlator beside it.
     unsafe { (*control.inherited[depth as usize].get()).write(correlator.clone()) };
     let foreign = if correlator.is_foreign() { Flags::FOREIGN.0 } else { 0 };
     let dropped = if correlator.dropped() > 0 { Flags::ANCESTORS_DROPPED.0 } else { 0 };
@@ -160,7 +160,7 @@ pub(crate) fn end(opened: Opened, status: Status) {
     end_at(opened, status, clock::ticks());
 }
 
-/// As [`end`], at a stamp that was taken already.
+/// Ends as [`end`] does, at a stamp that was taken already.
 #[cold]
 #[inline(never)]
 pub(crate) fn end_at(opened: Opened, status: Status, now: u64) {
@@ -286,7 +286,7 @@ pub(crate) fn current() -> Option<Correlator> {
     Some(correlator_at(control, depth))
 }
 
-/// A correlator of nobody: its holder starts a chain of its own.
+/// A correlator without a transaction: its holder starts a chain of its own.
 pub(crate) fn nobody() -> Correlator {
     Correlator::foreign(ChainId::NONE, TransactionId::NONE)
 }

@@ -20,22 +20,22 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 /// A started transaction. Dropped without being stopped, it ends ABORTED.
 ///
 /// Its CPU time is that of the thread between start and stop, if the same thread does both, and 0
-/// otherwise: it is nobody's then. Its record names the thread that started it, and lies in the
-/// ring of the thread that stopped it.
+/// otherwise. Its record names the thread that started it, and lies in the ring of the thread that
+/// stopped it.
 #[derive(Debug)]
 #[must_use = "a transaction that is not stopped ends ABORTED"]
 pub struct Started {
     place: Option<&'static Place>,
-    /// Where nothing is recorded: the correlator of what it would hang in.
+    /// Correlator of its parent, where nothing is recorded.
     instead: Option<Box<Correlator>>,
 }
 
-/// What a transaction is started under.
+/// Parent of a transaction.
 #[derive(Clone, Copy, Debug)]
 pub enum Parent<'a> {
     /// The thread's open transaction, if there is one.
     Current,
-    /// Nothing: it is the root of a chain.
+    /// No parent: it is the root of a chain.
     Nobody,
     /// The transaction that issued this.
     Issuer(&'a Correlator),
@@ -44,7 +44,7 @@ pub enum Parent<'a> {
 impl Started {
     pub(crate) fn new(class: &Class, parent: Parent<'_>) -> Self {
         let parent = match parent {
-            // A correlator of nobody, as a transaction that is not recorded issues it.
+            // A correlator without a transaction, as an unrecorded transaction issues it.
             Parent::Issuer(issuer) if issuer.parent().is_none() => Parent::Current,
             other => other,
         };
@@ -274,7 +274,7 @@ fn thread_cpu_ns(control: &Control, state: &State, now: u64) -> u64 {
     control.scale().to_ns(ticks.cast_signed().wrapping_add(shift).max(0).cast_unsigned())
 }
 
-/// Writes the record of what is in `place`.
+/// Writes the record of the transaction in `place`.
 pub(crate) fn record(control: &Control, place: &Place, state: &State, ended: &Ended) {
     let statistics = thread::statistics(control, state.class_index);
     // SAFETY: never freed.

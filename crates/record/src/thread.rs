@@ -1,8 +1,8 @@
-//! What a thread needs to record without asking anybody: its control block.
+//! Data that a thread needs to record on its own: its control block.
 //!
 //! Control blocks are private memory that a forked child finds zeroed (`MADV_WIPEONFORK`): a depth
 //! bound of 0 sends the child's first begin to the slow path, which gives it a ring of its own.
-//! The parent's ring cannot be scribbled on, without a check on the hot path.
+//! This protects the parent's ring without a check on the hot path.
 #![allow(unsafe_code)] // the control block's memory, pointers into the ring
 #![allow(clippy::cast_possible_truncation)] // offsets within a block are below 4 GiB
 
@@ -19,12 +19,12 @@ use std::cell::{Cell, UnsafeCell};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-/// How old an anchor may get, in nanoseconds. A crystal that is 100 ppm off its measured rate is
-/// then 1 µs wrong, and a step of the clock is seen after this long.
+/// Largest age of an anchor, in nanoseconds. A crystal that is 100 ppm off its measured rate is
+/// then 1 µs wrong, and a step of the clock is detected after this time.
 const REFRESH_NS: u64 = 10_000_000;
 /// A transaction longer than this gets its CPU time from the kernel, at 0.1 % of its time.
 const EXACT_NS: u64 = 1_000_000;
-/// Paths of which a thread remembers that readers know them. A power of two.
+/// Number of paths that a thread remembers as known to readers. A power of two.
 pub(crate) const PATH_CACHE: usize = 256;
 
 /// The words of a block's head that change with every transaction.
@@ -38,13 +38,13 @@ pub(crate) struct HotHead {
     pub(crate) depth: AtomicU32,
 }
 
-/// What is private about a frame. Nothing here can be changed from outside the process, so that
-/// what guards memory (indices, lengths, pointers) is kept here and not in the ring. One cache
-/// line each, found by a shift.
+/// Private part of a frame. It cannot be changed from outside the process, so values that guard
+/// memory (indices, lengths, pointers) are here and not in the ring. One cache line each, found by
+/// a shift.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Private {
-    /// Its level and its thread with flags, as the last two words of its record have them.
+    /// Level, thread and flags, in the form of the last two words of its record.
     pub(crate) tail: CellPair,
     pub(crate) id: Cell<u64>,
     pub(crate) statistics: Cell<*const Statistics>,
@@ -78,7 +78,7 @@ impl Private {
     }
 }
 
-/// Who may end it.
+/// Path by which it may be ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Ending {
@@ -90,8 +90,8 @@ pub(crate) enum Ending {
     ProcessCpu = 2,
 }
 
-/// What a thread keeps of a class: its statistics and the path it had last, which it mostly has
-/// again. Hashing a path is 17 instructions in one chain, and the clock waits for its end.
+/// Cache of a thread for a class: its statistics and its last path, which is mostly the next one
+/// too. Hashing a path is 17 instructions in one chain, and the clock waits for its end.
 #[derive(Debug)]
 #[repr(C, align(32))]
 pub(crate) struct OfClass {
@@ -118,7 +118,7 @@ impl OfClass {
     }
 }
 
-/// What a frame is.
+/// Kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
@@ -126,9 +126,9 @@ pub(crate) enum Kind {
     Nested = 0,
     /// A transaction under the correlator kept beside it.
     Explicit = 1,
-    /// Not a transaction of its own: the correlator kept beside it is its own.
+    /// Not a transaction of its own: the correlator stored beside it is used as its own.
     Borrowed = 2,
-    /// As borrowed, and left: it goes with what was begun on it.
+    /// As borrowed, and left: it ends with the transactions begun on it.
     Left = 3,
 }
 
@@ -138,8 +138,8 @@ pub(crate) struct Control {
     pub(crate) depth: Cell<u32>,
     /// [`DEPTH_MAX`], or 0 while the thread has no block.
     pub(crate) depth_max: Cell<u32>,
-    /// The same for the hot path, which reads the processor's counter: 0 also where that is not
-    /// what ticks are.
+    /// The depth bound for the hot path, which reads the processor's counter: 0 also where that is
+    /// not the source of ticks.
     pub(crate) hot_depth_max: Cell<u32>,
     pub(crate) switches: Cell<*const AtomicU8>,
     pub(crate) next_id: Cell<u64>,
@@ -208,7 +208,7 @@ impl Control {
 
     /// Reads the thread's CPU clock anew.
     pub(crate) fn reckon_cpu(&self) {
-        // SAFETY: as above; nobody else holds a reference meanwhile.
+        // SAFETY: as above; no other reference exists meanwhile.
         let detector = unsafe { (*self.detector.as_ptr()).assume_init_mut() };
         self.cpu_offset.set(detector.offset_ticks(self.scale()));
     }
@@ -249,7 +249,7 @@ impl Control {
         self.private(depth).frame()
     }
 
-    /// What is private about a frame. `depth` must be below [`DEPTH_MAX`].
+    /// Private part of a frame. `depth` must be below [`DEPTH_MAX`].
     #[inline(always)]
     pub(crate) fn private(&self, depth: u32) -> &Private {
         debug_assert!((depth as usize) < DEPTH_MAX);
@@ -270,7 +270,7 @@ impl Control {
     }
 }
 
-/// A control block that nobody has: what a thread starts with, and what is left when it ends.
+/// An unowned control block: a thread starts with it, and gets it back when it ends.
 struct Nobody(MaybeUninit<Control>);
 
 // SAFETY: never written: every write comes after a check that zeroed fields fail.
@@ -289,7 +289,7 @@ thread_local! {
 #[inline(always)]
 pub(crate) fn control() -> &'static Control {
     // SAFETY: points to a static or to a control block that is never unmapped; zero bytes are a
-    // valid control block. Only the thread itself uses what it points to.
+    // valid control block. Only the thread itself uses it.
     unsafe { &*CONTROL.get() }
 }
 
@@ -436,7 +436,7 @@ pub(crate) fn statistics(control: &Control, class_index: u32) -> *const Statisti
 struct Owner;
 
 impl Drop for Owner {
-    /// Ends what is open, ABORTED, and gives the block to the next thread.
+    /// Ends open transactions as ABORTED, and gives the block to the next thread.
     fn drop(&mut self) {
         let control = control();
         CONTROL.set((&raw const ENDED.0).cast());

@@ -23,11 +23,11 @@ pub(crate) const FLAGS_SHIFT: u32 = 40;
 
 /// Flags that a transaction gets from the one around it.
 const INHERITED_FLAGS: u8 = Flags::FOREIGN.0 | Flags::ANCESTORS_DROPPED.0;
-/// What of a thread word is the same in what is begun inside.
+/// Bits of a thread word that children inherit.
 const INHERITED_MASK: u64 = 0xffff_ffff | (INHERITED_FLAGS as u64) << FLAGS_SHIFT;
 const FOREIGN_BIT: u64 = (Flags::FOREIGN.0 as u64) << FLAGS_SHIFT;
 
-/// Which open transaction a guard is for: 16 bytes that travel in registers.
+/// Open transaction of a guard: 16 bytes that travel in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Opened {
     pub(crate) index: u32,
@@ -40,7 +40,7 @@ impl Opened {
     pub(crate) const NONE: Self = Self { index: u32::MAX - 1, id: 0 };
 }
 
-/// Where a transaction hangs in its chain.
+/// Position of a transaction in its chain.
 pub(crate) struct Lineage {
     pub(crate) chain_high: u64,
     pub(crate) chain_low: u64,
@@ -158,7 +158,7 @@ pub(crate) fn begin_with(class: &Class, parent: &Correlator) -> Opened {
     open_with(control, depth, class.id(), statistics, parent)
 }
 
-/// As [`open`], under a correlator, which is kept beside the frame.
+/// Opens as [`open`] does, under a correlator, which is stored beside the frame.
 #[inline(always)]
 pub(crate) fn open_with(
     control: &Control,
@@ -167,7 +167,7 @@ pub(crate) fn open_with(
     statistics: *const Statistics,
     parent: &Correlator,
 ) -> Opened {
-    // SAFETY: the frame at `depth` is free, and so is what is kept beside it.
+    // SAFETY: the frame at `depth` is free, and so is the correlator beside it.
     unsafe { (*control.inherited[depth as usize].get()).write(parent.clone()) };
     let opened = open(control, depth, class, statistics, lineage_under(parent, class));
     control.private(depth).kind.set(Kind::Explicit);
@@ -291,7 +291,7 @@ fn fill_private(control: &Control, private: &Private, id: u64, statistics: *cons
     private.ending.set(Ending::Hot);
 }
 
-/// As [`stamp_begin`] and [`publish`], where ticks are the counter.
+/// Combines [`stamp_begin`] and [`publish`], where ticks are the counter.
 #[inline(always)]
 fn stamp_and_publish(control: &Control, depth: u32, id: u64, is_root: bool) -> Opened {
     let now = clock::counter();
@@ -331,8 +331,8 @@ pub(crate) fn stamp_begin(control: &Control) -> u64 {
 
 /// Ends a transaction.
 ///
-/// The stamp is not its first instruction, but nothing before it waits for memory, and that the
-/// frame may be ended here says that ticks are the counter.
+/// The stamp is not its first instruction, but nothing before it waits for memory. The frame may be
+/// ended here only if ticks are the counter.
 #[inline(never)]
 pub(crate) fn end(opened: Opened, status: Status) {
     let control = control();

@@ -1,6 +1,6 @@
-//! How a process records: what it says about itself in its ring.
+//! Properties of a recording process, which its ring states.
 
-/// How the process reads thread CPU time.
+/// Method by which the process reads thread CPU time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum CpuMethod {
@@ -37,7 +37,7 @@ impl CpuMethod {
     }
 }
 
-/// Where a ring is kept.
+/// Storage of a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Storage {

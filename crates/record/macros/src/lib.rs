@@ -7,7 +7,7 @@ use syn::{Ident, ItemFn, LitStr, Token, parse_macro_input};
 
 /// Makes every call of a function one transaction.
 ///
-/// The class is named after the function, or as said: `#[transaction("decodePlots")]`. With
+/// The class is named after the function, or by the argument: `#[transaction("decodePlots")]`. With
 /// `result` (`#[transaction(result)]`, `#[transaction("decodePlots", result)]`) a call that returns
 /// `Err` ends FAILED; with `process_cpu` the class records process CPU time too. An async function
 /// is one transaction from its first poll until it is ready; dropped before, it ends ABORTED. A

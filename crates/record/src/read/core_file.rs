@@ -78,7 +78,7 @@ impl CoreFile {
             core.fill(first.saturating_add(index * PROGRAM_HEADER_BYTES as u64), &mut entry)?;
             if u32::from_le_bytes([entry[0], entry[1], entry[2], entry[3]]) == LOAD {
                 let offset = u64_at(&entry, 8);
-                // Of a file that was cut short, what it has.
+                // Of a file that was cut short, the part that exists.
                 let bytes = u64_at(&entry, 32).min(file_bytes.saturating_sub(offset));
                 claimed = claimed.saturating_add(bytes);
                 core.segments.push(Segment { address: u64_at(&entry, 16), offset, bytes });
@@ -93,8 +93,8 @@ impl CoreFile {
         Ok(core)
     }
 
-    /// Addresses where a ring starts that says itself that it does: those of segments, else of any
-    /// page. Copies of rings are in core files too, of programs that read them.
+    /// Addresses at which a ring states its own address: those of segments, else of any page. Core
+    /// files of ring readers contain copies of rings, which this excludes.
     pub(crate) fn ring_addresses(&self) -> Result<Vec<u64>, RingError> {
         let mut found = Vec::new();
         for segment in &self.segments {
@@ -112,8 +112,8 @@ impl CoreFile {
         Ok(found)
     }
 
-    /// Looks at each page of a segment, except where the file has a hole: pages that were never
-    /// written, of which a core file may have terabytes.
+    /// Searches each page of a segment, except in holes of the file: pages that were never written,
+    /// of which a core file may have terabytes.
     fn search(&self, segment: &Segment, found: &mut Vec<u64>) -> Result<(), RingError> {
         let page = PAGE as u64;
         let mut within = 0;

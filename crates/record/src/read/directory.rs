@@ -1,4 +1,4 @@
-//! What is where in a ring: its header and its chunks, checked before anything relies on them.
+//! Directory of a ring: its header and its chunks, checked before they are used.
 
 use super::error::RingError;
 use super::source::Source;
@@ -16,7 +16,7 @@ pub(crate) struct Part {
     pub(crate) position: u64,
 }
 
-/// What is where.
+/// Checked positions of a ring's chunks.
 #[derive(Debug)]
 pub(crate) struct Directory {
     pub(crate) header: Header,

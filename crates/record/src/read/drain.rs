@@ -20,10 +20,10 @@ use std::mem::offset_of;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cursors(pub BTreeMap<u32, u64>);
 
-/// What a drain did.
+/// Result of a drain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drained {
-    /// Records read.
+    /// Number of records read.
     pub read: u64,
     /// Records that were overwritten before they were read.
     pub lapped: u64,
@@ -68,7 +68,7 @@ impl std::fmt::Debug for RawSlot {
     }
 }
 
-/// One thread's block, to read records from.
+/// Reader of the records in one thread's block.
 pub(crate) struct BlockReader<'a> {
     pub(crate) source: &'a Source,
     pub(crate) directory: &'a Directory,
@@ -89,9 +89,9 @@ impl BlockReader<'_> {
         self.source.get(self.part.position + offset as u64)
     }
 
-    /// Appends at most `max` records from sequence number `*next` on; `*next` moves behind what
-    /// was read or overwritten, and behind a slot that is refused. Where the block has fewer
-    /// records than were read of it before, that is damage, and `*next` goes back.
+    /// Appends at most `max` records from sequence number `*next` on; `*next` moves behind the
+    /// records that were read or overwritten, and behind a slot that is refused. A block with fewer
+    /// records than were read of it before is damaged, and `*next` goes back.
     pub(crate) fn drain(
         &self,
         next: &mut u64,
@@ -172,7 +172,7 @@ impl BlockReader<'_> {
         let last = needed.next_back().map_or(first, |slot| slot.record);
         let bytes = self.directory.header.context_bytes as usize;
         if buffers.contexts.len() < bytes {
-            // Of large ones only what is copied into takes memory: these come zeroed, untouched.
+            // Allocated zeroed and untouched: only the part that is copied into takes memory.
             buffers.contexts = vec![0; bytes];
         }
         let (from, to) = self.span(&first, &last)?.unwrap_or((0, bytes));
@@ -181,7 +181,7 @@ impl BlockReader<'_> {
         self.word(offset_of!(BlockHead, context_head))
     }
 
-    /// Where the contexts of two records and of those between them lie in the context ring;
+    /// Position in the context ring of the contexts of two records and of those between them;
     /// `None` where that is not one piece.
     #[allow(clippy::cast_possible_truncation)] // offsets are kept modulo 2^32; rings are below
     fn span(&self, first: &Record, last: &Record) -> Result<Option<(usize, usize)>, RingError> {

@@ -1,32 +1,32 @@
-//! Why a ring cannot be read.
+//! Reasons why a ring cannot be read.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why a ring cannot be read.
+/// Reason why a ring cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum RingError {
     /// The file cannot be opened, read or written.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         source: io::Error,
     },
-    /// What is there is not opened: no plain file or folder, or of somebody who must not put
-    /// rings there.
+    /// The path is not opened: it is no plain file or folder, or its owner must not put rings
+    /// there.
     #[error("{}: {reason}", path.display())]
     Refused {
         /// The file or folder.
         path: PathBuf,
-        /// Why, and what to do.
+        /// The reason, and what to do.
         reason: String,
     },
     /// The first bytes are not a ring's. A process that is just starting writes them last.
     #[error("byte 0: {found:#018x} is not a ring's beginning")]
     NotARing {
-        /// What is there.
+        /// The first eight bytes, as found.
         found: u64,
     },
     /// The ring is of another version.
@@ -35,23 +35,23 @@ pub enum RingError {
     /// The ring ends too early: it was truncated, or is still growing.
     #[error("byte {position}: the ring ends here, {missing} more bytes expected")]
     Cut {
-        /// Where it ends.
+        /// End of the ring, in bytes.
         position: u64,
-        /// How many bytes are missing.
+        /// Number of missing bytes.
         missing: u64,
     },
     /// The bytes contradict the layout: somebody has written to the ring.
     #[error("byte {position}: {what}")]
     Damaged {
-        /// Where.
+        /// Position of the damage, in bytes.
         position: u64,
-        /// What is there and what should be.
+        /// Found and expected value.
         what: String,
     },
-    /// A slot holds another record than its place says: that one record is lost.
+    /// A slot holds another record than the one of its number: that one record is lost.
     #[error("byte {position}: slot says {found}, {expected} expected")]
     Slot {
-        /// Where.
+        /// Position of the slot, in bytes.
         position: u64,
         /// The record's number there.
         found: u64,
@@ -61,12 +61,12 @@ pub enum RingError {
     /// The file is no core file of a 64-bit process.
     #[error("byte {position}: not a core file: {what}")]
     NotACore {
-        /// Where.
+        /// Position, in bytes.
         position: u64,
-        /// What is there.
+        /// Description of the fault.
         what: &'static str,
     },
-    /// The ring was read from a core file or from memory: nobody would notice a change.
+    /// The ring was read from a core file or from memory: a change would not reach any process.
     #[error("this ring is a copy: nothing can be switched in it")]
     Copy,
 }

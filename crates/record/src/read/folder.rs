@@ -1,5 +1,4 @@
-//! Rings in folders: finding them, whom to take them from, and removing those that nobody writes
-//! any more.
+//! Rings in folders: finding them, checking their owners, and removing those without a writer.
 
 use super::{Ring, RingError};
 use crate::{env, os, shared};
@@ -54,7 +53,7 @@ pub fn rings_of(folder: &Path) -> Result<Vec<PathBuf>, RingError> {
     Ok(rings)
 }
 
-/// What to do about a folder that is refused. The recorder refuses the same folders.
+/// Advice for a folder that is refused. The recorder refuses the same folders.
 const USE_OWN: &str = "have it removed, or give programs and readers a folder of their own \
                        (CHRONOSCOPE_DIR, --rings)";
 
@@ -63,7 +62,7 @@ fn check_folder(folder: &Path, found: &Metadata) -> Result<(), String> {
     if !found.is_dir() {
         return Err("it is no folder".to_owned());
     }
-    // Under this user's name nobody else's is right, whatever it grants.
+    // Under this user's name only this user's folder is right, whatever its permissions.
     let is_under_own_name = folder.file_name() == Some(env::own_folder_name().as_ref());
     let is_shared = found.mode() & 0o050 == 0o050 && os::is_in_group(found.gid());
     let is_granted = os::user() == 0 || is_shared;
@@ -104,7 +103,7 @@ fn is_own(found: &Metadata) -> bool {
     found.uid() == os::user() || found.uid() == 0
 }
 
-/// What a file is that is no plain one.
+/// Kind of a file that is not a plain file.
 fn kind(found: &Metadata) -> &'static str {
     let kind = found.file_type();
     match () {
@@ -116,9 +115,9 @@ fn kind(found: &Metadata) -> &'static str {
     }
 }
 
-/// Removes a ring file whose process is no more; whether it did. Whatever was not drained is
-/// lost. Only for rings of this host; a ring of version 1 whose process is in another container looks
-/// as if it were no more.
+/// Removes a ring file whose process has ended. Returns whether it did. Rows that were not drained
+/// are lost. Only for rings of this host; a ring of version 1 whose process is in another container
+/// looks as if it had ended.
 ///
 /// # Errors
 /// When the file is not a ring, or cannot be read or removed.

@@ -14,8 +14,8 @@
 //! # Ok::<(), read::RingError>(())
 //! ```
 //!
-//! Nothing here stops or slows the process that writes. Every offset is checked and every copy
-//! bounded, so that a ring which somebody has truncated or scribbled on is an error with the
+//! Reading never stops or slows the process that writes. Every offset is checked and every copy
+//! bounded: a ring that another process has truncated or overwritten gives an error with the
 //! position of the byte, and nothing worse.
 
 mod core_file;
@@ -49,7 +49,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a process could not record as it should, by reason; counts since it began.
+/// Transactions that a process could not record completely, by reason; counts since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Transactions lost: nested deeper than 64.
@@ -68,7 +68,7 @@ pub struct Counters {
     pub names_full: u64,
     /// Parts of the ring that lie in private memory, and that readers of the file do not see.
     pub private_chunks: u64,
-    /// Correlators of other kinds that came as parents: their chains begin anew here.
+    /// Correlators of other kinds that were given as parents: their chains begin anew here.
     pub foreign_correlators: u64,
 }
 
@@ -93,12 +93,12 @@ pub struct Ring {
     process_id: ProcessId,
     cpu_method: CpuMethod,
     storage: Storage,
-    /// The block that the next drain begins with, so that a busy thread cannot starve others.
+    /// The block that the next drain begins with: a busy thread must not starve others.
     first: usize,
 }
 
 thread_local! {
-    /// What drains copy into. One for all rings that a thread reads: some have room for 64 MiB.
+    /// Buffers of drains, one set for all rings that a thread reads: some have room for 64 MiB.
     static BUFFERS: Cell<Buffers> = Cell::default();
 }
 
@@ -169,7 +169,7 @@ impl Ring {
         Ok(ring)
     }
 
-    /// The process.
+    /// The process that writes the ring.
     pub fn process(&self) -> &ProcessName {
         &self.process
     }
@@ -179,9 +179,8 @@ impl Ring {
         self.process_id
     }
 
-    /// Whether the process still runs: it holds the lock of its file, in whatever PID namespace it
-    /// is. A ring of version 1 has no lock, and is asked for by its process's number. Always false
-    /// for a copy.
+    /// Whether the process still runs: it holds the lock of its file, in any PID namespace. A ring
+    /// of version 1 has no lock, and its process's number is checked. Always false for a copy.
     pub fn is_alive(&self) -> bool {
         match &self.source {
             Source::File { file, .. } => liveness::is_alive(file, &self.directory.header),
@@ -189,22 +188,22 @@ impl Ring {
         }
     }
 
-    /// How the process reads CPU time.
+    /// Method by which the process reads CPU time.
     pub fn cpu_method(&self) -> CpuMethod {
         self.cpu_method
     }
 
-    /// Where the ring is kept.
+    /// Storage of the ring.
     pub fn storage(&self) -> Storage {
         self.storage
     }
 
-    /// How many records each thread keeps.
+    /// Number of records that each thread keeps.
     pub fn slot_count(&self) -> u32 {
         self.directory.header.slot_count
     }
 
-    /// What the process could not record.
+    /// Counts of transactions that the process could not record.
     ///
     /// # Errors
     /// When the ring was truncated.
@@ -238,7 +237,7 @@ impl Ring {
         self.names.refresh(&self.source, &self.directory)
     }
 
-    /// Looks whether the ring has all the parts that it says it has.
+    /// Checks that the ring has all parts that its header names.
     ///
     /// # Errors
     /// When the ring is damaged or was truncated.
@@ -258,12 +257,12 @@ impl Ring {
     }
 
     /// Appends at most `max_records` records that were written since `cursors` to `batch`, and
-    /// moves the cursors: by each record read, overwritten or refused.
+    /// moves the cursors by each record read, overwritten or refused.
     ///
     /// # Errors
-    /// The first, when the ring is damaged or was truncated. What could be read of all threads is
-    /// in the batch, and the cursors stand behind it and behind a slot that was refused: the next
-    /// call goes on.
+    /// The first error, when the ring is damaged or was truncated. The readable records of all
+    /// threads are in the batch, and the cursors stand behind them and behind a slot that was
+    /// refused: the next call continues there.
     pub fn drain(
         &mut self,
         cursors: &mut Cursors,
@@ -354,7 +353,7 @@ impl Ring {
         Ok(last)
     }
 
-    /// What has not ended, thread by thread, outermost first; then what was started with handles.
+    /// Open transactions, thread by thread, outermost first; then those started with handles.
     ///
     /// # Errors
     /// When the ring is damaged or was truncated.
@@ -405,8 +404,8 @@ impl Ring {
     }
 }
 
-/// How much later than its ring a process may seem to have begun: the kernel counts in ticks, and
-/// the clock may have been set since.
+/// Largest difference by which a process may seem to have begun after its ring: the kernel counts
+/// in ticks, and the clock may have been set since.
 const START_WITHIN_NS: i64 = 2_000_000_000;
 
 /// Whether a process that recorded still runs on this host: there is one of its number that began

@@ -13,17 +13,17 @@ pub(crate) struct NamesReader {
     pub(crate) names: Names,
     /// Class numbers of this ring.
     pub(crate) by_index: HashMap<u32, ClassId>,
-    /// How far each chunk was read.
+    /// Position up to which each chunk was read.
     read: HashMap<u32, u64>,
     /// About how many bytes of memory the names take.
     pub(crate) bytes: u64,
 }
 
-/// What a name takes besides its text, in bytes: its places in the tables, and two allocations.
+/// Memory of a name besides its text, in bytes: its places in the tables, and two allocations.
 const NAME_BYTES: u64 = 256;
 
 impl NamesReader {
-    /// Reads what was added; whether anything was.
+    /// Reads new entries; returns whether there were any.
     pub(crate) fn refresh(
         &mut self,
         source: &Source,

@@ -11,12 +11,12 @@ use chronoscope_model::{NO_PROCESS_CPU, ProcessId, Record, Status, TransactionId
 /// A transaction that has not ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenTransaction {
-    /// What is known so far. Elapsed is until now, or until the last thing that a process that is
-    /// no more has recorded; CPU is 0 and the status UNKNOWN.
+    /// The record so far. Elapsed is until now, or until the last record of a process that has
+    /// ended; CPU is 0 and the status UNKNOWN.
     pub record: Record,
-    /// Its context so far.
+    /// The context so far.
     pub context: Vec<u8>,
-    /// How deep it is in its thread, the outermost at 0; `None` for one started with a handle.
+    /// Depth in its thread, the outermost at 0; `None` for one started with a handle.
     pub depth: Option<u32>,
 }
 
@@ -32,7 +32,7 @@ struct RawFrame {
 
 const _: () = assert!(size_of::<RawFrame>() == size_of::<Frame>());
 
-/// Appends what is open in a thread.
+/// Appends the open transactions of a thread.
 pub(crate) fn of_thread(
     block: &BlockReader<'_>,
     now_ns: i64,
@@ -54,7 +54,7 @@ pub(crate) fn of_thread(
     Ok(())
 }
 
-/// Appends what was started with handles and not stopped.
+/// Appends transactions that were started with handles and not stopped.
 pub(crate) fn started(
     source: &Source,
     part: Part,

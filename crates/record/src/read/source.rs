@@ -1,5 +1,5 @@
-//! Where a ring's bytes come from. Read by copying, never mapped: a file that is truncated under
-//! the reader is an error at a position, not a signal.
+//! Source of a ring's bytes. Read by copying, never mapped: a file that is truncated during the
+//! read is an error at a position, not a signal.
 
 use super::core_file::CoreFile;
 use super::error::RingError;
@@ -11,7 +11,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where a ring's bytes come from.
+/// Source of a ring's bytes.
 #[derive(Debug)]
 pub(crate) enum Source {
     /// A ring file.
@@ -23,7 +23,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// Opens a ring file; refuses what is no plain file of somebody who may put rings there.
+    /// Opens a ring file; refuses a path that is no plain file of a permitted owner.
     pub(crate) fn open(path: &Path) -> Result<Self, RingError> {
         let io = |source| RingError::Io { path: path.to_owned(), source };
         // Opening a device may already do something: it is refused before.

@@ -9,17 +9,17 @@ use chronoscope_statistics::{BUCKET_COUNT, Histogram};
 use std::collections::{BTreeMap, HashSet};
 use std::mem::offset_of;
 
-/// What a ring says about one class, all threads together. Read while it is being written, the
-/// numbers may differ from one another by the transactions that ended meanwhile.
+/// Statistics of one class in a ring, all threads together. Read during writes, the numbers may
+/// differ from one another by the transactions that ended meanwhile.
 #[derive(Clone, Debug)]
 pub struct ClassStatistics {
-    /// The class.
+    /// Id of the class.
     pub class: ClassId,
-    /// Its name.
+    /// Name of the class.
     pub name: ClassName,
     /// Whether it is recorded now.
     pub enabled: bool,
-    /// Transactions ended.
+    /// Number of ended transactions.
     pub count: u64,
     /// Elapsed times in nanoseconds; sum, smallest and largest are exact.
     pub elapsed: Histogram,
@@ -62,7 +62,7 @@ struct RawWorst {
 
 const _: () = assert!(size_of::<RawWorst>() == RECORD_WORDS * 8 + context::MAX_BYTES);
 
-/// What is known of one class while threads are added up.
+/// Sums of one class while threads are added up.
 #[derive(Default)]
 pub(crate) struct Total {
     pub(crate) count: u64,
@@ -85,8 +85,8 @@ impl Total {
     }
 }
 
-/// Adds a thread's statistics to `totals`, by class number. `seen` keeps two table entries from
-/// leading to the same place, so that the work is bounded by the file.
+/// Adds a thread's statistics to `totals`, by class number. `seen` prevents two table entries from
+/// leading to the same place, which bounds the work by the size of the file.
 pub(crate) fn add_block(
     block: &BlockReader<'_>,
     totals: &mut BTreeMap<u32, Total>,
@@ -144,7 +144,7 @@ fn add_class(
     add_worst(block, position, &sums, total)
 }
 
-/// Reads the worst cases until nobody has written them meanwhile, or takes none after a few tries.
+/// Reads the worst cases until they were not written meanwhile; takes none after a few tries.
 fn add_worst(
     block: &BlockReader<'_>,
     position: u64,
