@@ -1,4 +1,4 @@
-//! What turns ticks into nanoseconds: the scale (a rate) and the anchor (an instant).
+//! Conversion from ticks to nanoseconds: the scale (a rate) and the anchor (an instant).
 
 use crate::{TickSource, monotonic_ns, tick_source, ticks, utc_now_ns};
 use std::sync::Once;
@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bits behind the binary point of a scale.
 const SHIFT: u32 = 32;
-/// How long the first calibration takes, in nanoseconds. Its error is the width of two brackets,
-/// about 50 ns, over this: 50 ppm, until the first refinement.
+/// Duration of the first calibration, in nanoseconds. Its error is the width of two brackets, about
+/// 50 ns, over this: 50 ppm, until the first refinement.
 const FIRST_NS: u64 = 1_000_000;
 /// Between two refinements, in nanoseconds: long enough for an error below 0.1 ppm.
 const REFINE_NS: u64 = 1_000_000_000;
 /// A bracket this narrow, in nanoseconds, is taken at once.
 const NARROW_NS: u64 = 150;
-/// How often a bracket is tried when something comes between.
+/// Number of tries of a bracket that is interrupted.
 const TRIES: u32 = 5;
 
 static FIRST: Once = Once::new();
@@ -30,7 +30,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// The scale as it is known now. The first call in a process calibrates for one millisecond.
+    /// The present scale. The first call in a process calibrates for one millisecond.
     pub fn current() -> Self {
         FIRST.call_once(calibrate);
         Self { multiplier: MULTIPLIER.load(Ordering::Relaxed) }
@@ -184,9 +184,10 @@ fn calibrate() {
     SINCE_NS.store(first.ns, Ordering::Release);
 }
 
-/// The scale where the monotonic clock stands while anybody works and nobody says it: against the thread's CPU time,
-/// which is real in a replay too. Being taken off the processor only makes a tick look shorter, so
-/// that the longest of some is right. The work is the same every time, whatever time it takes.
+/// The scale where the monotonic clock stands while a process works and the coordinator gives no
+/// scale: measured against the thread's CPU time, which is real in a replay too. Preemption only
+/// makes a tick look shorter, so the longest of some is right. The work is the same every time,
+/// however long it takes.
 fn calibrated_by_cpu() -> u64 {
     const WINDOWS: u32 = 8;
     const TURNS: u32 = 20_000;

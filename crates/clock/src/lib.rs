@@ -1,8 +1,8 @@
 //! The only place that reads time.
 //!
-//! Everything else in the house asks here (a lint refuses the rest): UTC, the monotonic clock, CPU
-//! time of the thread and of the process, and *ticks*, the cheapest stamp of the machine with the
-//! scale and the anchor that turn it into nanoseconds.
+//! All other crates read time here (a lint refuses the rest): UTC, the monotonic clock, CPU time of
+//! the thread and of the process, and *ticks*, the cheapest stamp of the machine with the scale and
+//! the anchor that turn it into nanoseconds.
 //!
 //! ```
 //! use chronoscope_clock as clock;

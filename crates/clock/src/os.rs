@@ -6,11 +6,11 @@ use std::time::Duration;
 
 const NS_PER_S: i64 = 1_000_000_000;
 
-/// UTC now, in nanoseconds since 1970. Steps when somebody sets the clock. About 20 ns.
+/// UTC now, in nanoseconds since 1970. Steps when the clock is set. About 20 ns.
 ///
-/// For test beds of what happens when a host's clock is wrong, `CHRONOSCOPE_CLOCK_OFFSET_NS` (read
-/// once, in nanoseconds, positive or negative) makes this process's clock wrong by so much; the
-/// process says so on standard error when it first asks for the time.
+/// For test beds with wrong clocks, `CHRONOSCOPE_CLOCK_OFFSET_NS` (read once, in nanoseconds,
+/// positive or negative) is added to this process's clock; the process reports that on standard
+/// error when it first reads the time.
 #[inline]
 pub fn utc_now_ns() -> i64 {
     let utc_ns = match crate::replay::now_ns() {
@@ -20,7 +20,7 @@ pub fn utc_now_ns() -> i64 {
     utc_ns + offset_ns()
 }
 
-/// What this process's clock is made wrong by, in nanoseconds.
+/// Offset that is added to this process's clock, in nanoseconds.
 #[inline]
 pub(crate) fn offset_ns() -> i64 {
     *OFFSET_NS.get_or_init(offset_from_environment)
@@ -91,7 +91,7 @@ pub fn sleep_until(deadline_ns: u64) {
     let deadline = timespec_of(deadline_ns);
     loop {
         // SAFETY: `deadline` is a valid timespec; with TIMER_ABSTIME the remainder is not written,
-        // so that its pointer may be null.
+        // therefore its pointer may be null.
         let error = unsafe {
             libc::clock_nanosleep(
                 libc::CLOCK_MONOTONIC,

@@ -28,8 +28,8 @@ pub(crate) fn now_ns() -> Option<(i64, i64)> {
     Some((page[2].load(Ordering::Relaxed), page[3].load(Ordering::Relaxed)))
 }
 
-/// What stamps in ticks are reckoned from: ticks and UTC at the clock's last move, as the
-/// coordinator took them. `None` outside a replay, and where it has not said.
+/// Origin of stamps in ticks: ticks and UTC at the clock's last move, as the coordinator took them.
+/// `None` outside a replay, and where the coordinator gave none.
 pub(crate) fn anchor() -> Option<(u64, i64)> {
     let page = (*PAGE.get_or_init(from_environment))?;
     let (ticks, utc_ns) = (page[4].load(Ordering::Relaxed), page[5].load(Ordering::Relaxed));
@@ -42,8 +42,8 @@ pub(crate) fn multiplier() -> Option<u64> {
     Some(page[6].load(Ordering::Relaxed).cast_unsigned()).filter(|multiplier| *multiplier != 0)
 }
 
-/// Whether [`crate::utc_now_ns`] and [`crate::monotonic_ns`] are a replay's: they stand while
-/// anybody works, and jump when nobody does, so that ticks say nothing about them.
+/// Whether [`crate::utc_now_ns`] and [`crate::monotonic_ns`] are a replay's: they stand while any
+/// process works, and jump when none does, and are then unrelated to ticks.
 #[inline]
 pub fn is_virtual() -> bool {
     PAGE.get_or_init(from_environment).is_some()

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// What ticks are on this machine.
+/// Source of ticks on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum TickSource {
@@ -35,7 +35,7 @@ fn ticks_otherwise() -> u64 {
     }
 }
 
-/// What ticks are on this machine. The first call looks, later ones remember.
+/// Source of ticks on this machine. The first call detects it, later ones remember it.
 pub fn tick_source() -> TickSource {
     match SOURCE.load(Ordering::Relaxed) {
         1 => TickSource::Counter,

@@ -19,8 +19,8 @@ pub use serve::{COMMON, answer};
 pub struct File {
     /// Below the page's folder.
     pub path: &'static str,
-    /// Of its content, for `ETag`, in quotation marks.
+    /// Tag of the content, for `ETag`, in quotation marks.
     pub tag: &'static str,
-    /// Its content, compressed.
+    /// Compressed content.
     pub gzip: &'static [u8],
 }

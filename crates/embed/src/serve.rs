@@ -1,7 +1,7 @@
-//! A file as an answer to a browser.
+//! Response to a browser with a file of the page.
 //!
-//! A page may load nothing from elsewhere and talk to nobody else, which browsers are told by a
-//! Content-Security-Policy.
+//! A page may load nothing from elsewhere and connect to no other host, which a
+//! Content-Security-Policy enforces in the browser.
 
 use super::File;
 use axum::body::Body;
@@ -13,13 +13,13 @@ use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use std::io::{self, Read};
 
-/// What a page of ours may do: load and ask only from where it came. `data:` and `blob:` are
-/// pictures that it drew itself.
+/// Permissions of our pages: load and connect only to their origin. `data:` and `blob:` are
+/// pictures that the page drew itself.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; manifest-src 'self'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// What every answer of a page says to the browser.
+/// Headers of every response with a file of the page.
 pub const COMMON: [(HeaderName, &str); 3] = [
     (CONTENT_SECURITY_POLICY, POLICY),
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -61,7 +61,7 @@ fn named<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = 
     values.filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(',')).map(str::trim)
 }
 
-/// What a file is, by its name.
+/// Media type of a file, by its name.
 fn kind(path: &str) -> &'static str {
     match path.rsplit_once('.').map_or("", |(_, extension)| extension) {
         "html" => "text/html; charset=utf-8",

@@ -1,16 +1,16 @@
-//! Text that others chose, on a terminal and in XML: the one place where it is made harmless.
+//! Text from others on a terminal and in XML: the one place where it is made harmless.
 //!
-//! Names of classes, hosts and programs come from whoever sends rows. A terminal obeys some
-//! characters in them (escape sequences), shows the rest of a line in another order (bidirectional
-//! controls), and an XML document with others is none at all.
+//! Names of classes, hosts and programs come from senders of rows. A terminal obeys some characters
+//! in them (escape sequences) or shows the rest of a line in another order (bidirectional
+//! controls), and other characters make an XML document invalid.
 //!
 //! ```
 //! assert_eq!(chronoscope_escape::terminal("a\u{1b}[2Jb\u{202e}c"), r"a\u001b[2Jb\u202ec");
 //! assert_eq!(chronoscope_escape::xml("a<b\u{1b}"), "a&lt;b\u{fffd}");
 //! ```
 //!
-//! Not here: JSON and logs, whose own rules quote (`serde_json`, `{:?}`); what is wide on a
-//! terminal or looks like another letter.
+//! Not here: JSON and logs, whose own rules quote (`serde_json`, `{:?}`); characters that are wide
+//! on a terminal or look like another letter.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -30,14 +30,14 @@ pub const fn is_control(letter: char) -> bool {
     )
 }
 
-/// One line of text for a terminal: each character that [`is_control`] as `\uXXXX`, which is also
-/// what it is in a string of JSON.
+/// One line of text for a terminal: each character for which [`is_control`] is true as `\uXXXX`,
+/// which is also its form in a string of JSON.
 #[must_use]
 pub fn terminal(text: &str) -> Cow<'_, str> {
     replaced(text, is_control)
 }
 
-/// The same for several lines: line breaks stay.
+/// As [`terminal`], for several lines: line breaks stay.
 #[must_use]
 pub fn terminal_lines(text: &str) -> Cow<'_, str> {
     replaced(text, |letter| letter != '\n' && is_control(letter))

@@ -26,7 +26,7 @@ static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
     Arc::new(fonts)
 });
 
-/// Why there is no PNG.
+/// Reasons why there is no PNG.
 #[derive(Debug, thiserror::Error)]
 pub enum PngError {
     /// The document is no SVG.

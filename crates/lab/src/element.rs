@@ -1,9 +1,9 @@
-//! What an element does to packets: it serves one after the other, then delays each.
+//! Effect of an element on packets: it serves one after the other, then delays each.
 
 use chronoscope_statistics::Random;
 use std::time::Duration;
 
-/// What a link, bridge or gateway does in either direction.
+/// Behaviour of a link, bridge or gateway in either direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Element {
     /// From one side to the other, after its turn has come: packets on their way do not hinder each
@@ -11,7 +11,7 @@ pub struct Element {
     pub delay: Duration,
     /// Each delay is longer by a random time, exponential with this mean. Packets do not overtake.
     pub jitter: Duration,
-    /// How long each packet occupies the element, whatever its size.
+    /// Time for which each packet occupies the element, for any size.
     pub per_packet: Duration,
     /// And for its size: bits a second; `None`: no time.
     pub bits_per_s: Option<u64>,
@@ -23,7 +23,7 @@ pub struct Element {
 }
 
 impl Default for Element {
-    /// No delay, no rate, nobody else, 64 MiB.
+    /// No delay, no rate, no other traffic, 64 MiB.
     fn default() -> Self {
         Self {
             delay: Duration::ZERO,
@@ -51,11 +51,11 @@ pub struct Traffic {
 pub struct Lane {
     element: Element,
     random: Random,
-    /// When it has served what came.
+    /// Time when it has served all accepted packets.
     free_ns: u64,
-    /// When the last packet leaves it.
+    /// Time when the last packet leaves it.
     last_ns: u64,
-    /// When the next packet of others comes.
+    /// Time when the next packet of other traffic arrives.
     next_other_ns: f64,
     waiting_octets: usize,
     dropped: u64,
@@ -96,7 +96,7 @@ impl Lane {
         Some(self.last_ns)
     }
 
-    /// It is another element from now on; what has entered leaves as it would have.
+    /// Changes the behaviour from now on; accepted packets leave as they would have.
     pub fn change(&mut self, now_ns: u64, element: Element) {
         self.serve_others(now_ns);
         self.element = element;
@@ -119,7 +119,7 @@ impl Lane {
         self.dropped
     }
 
-    /// How long a packet occupies it.
+    /// Time for which a packet occupies it.
     fn service_ns(&self, octets: f64) -> u64 {
         let bits_ns = |rate: u64| octets * 8.0 * 1e9 / rate.max(1) as f64;
         nanoseconds(self.element.per_packet) + whole(self.element.bits_per_s.map_or(0.0, bits_ns))
@@ -131,14 +131,14 @@ impl Lane {
         Some((traffic.octets, self.service_ns(traffic.octets) as f64 / traffic.utilisation))
     }
 
-    /// Lets those come that came before `now_ns`.
+    /// Serves packets of other traffic that arrived before `now_ns`.
     fn serve_others(&mut self, now_ns: u64) {
         let Some((mean_octets, apart_ns)) = self.other_ns().filter(|(_, apart)| *apart > 0.0)
         else {
             return;
         };
-        // What came long before has no effect any more: after so many times between two, a queue
-        // that is not overloaded was empty.
+        // Packets long ago have no effect: after so many intervals between two, a queue that is not
+        // overloaded was empty.
         const REMEMBERED: f64 = 100_000.0;
         self.next_other_ns = self.next_other_ns.max(now_ns as f64 - REMEMBERED * apart_ns);
         while self.next_other_ns <= now_ns as f64 {

@@ -1,4 +1,4 @@
-//! What becomes of packets between hosts: which way they go, and when they arrive.
+//! Transport of packets between hosts: their paths and their times of arrival.
 
 use crate::element::{Element, Lane};
 use crate::packet;
@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::net::Ipv4Addr;
 
-/// A network.
+/// Plan of a network.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
     /// Links that hosts and joints are on.
@@ -20,7 +20,7 @@ pub struct Plan {
 /// A bridge or gateway.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Joint {
-    /// What it does.
+    /// Behaviour of the element.
     pub element: Element,
     /// Indices of the segments that it joins.
     pub joins: Vec<usize>,
@@ -29,15 +29,15 @@ pub struct Joint {
     pub address: Option<Ipv4Addr>,
 }
 
-/// What is wrong with a plan.
+/// Faults of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// There is no such segment.
+    /// A segment does not exist.
     #[error("{what} {index} is on segment {segment}, which is not there")]
     Segment {
         /// A host or joint.
         what: &'static str,
-        /// Its index.
+        /// Index of the segment.
         index: usize,
         /// Index of the segment.
         segment: usize,
@@ -59,8 +59,8 @@ pub struct Fabric {
     lost: u64,
 }
 
-/// Which direction of which element: a joint is left into one of its segments; on a segment every
-/// host and joint hears everybody, so it has one lane.
+/// Direction of an element: a joint is left into one of its segments; on a segment every host and
+/// joint hears all packets, so it has one lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum LaneId {
     Segment(usize),
@@ -80,7 +80,7 @@ struct Hop {
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Waiting {
     leaves_ns: u64,
-    /// Packets that leave at the same time do so in the order in which they came.
+    /// Sequence number: packets that leave at the same time do so in the order of their arrival.
     number: u64,
     /// From this segment to that host, and which hop it is in.
     way: (usize, usize),
@@ -89,7 +89,7 @@ struct Waiting {
 }
 
 impl Fabric {
-    /// Nothing on its way yet.
+    /// A fabric without packets.
     ///
     /// # Errors
     /// [`PlanError`].
@@ -119,7 +119,8 @@ impl Fabric {
         })
     }
 
-    /// A host sends a packet. What leads nowhere is lost; what is no IPv4 is not looked at.
+    /// Sends a packet from a host. A packet without a route is lost; one that is not IPv4 is
+    /// ignored.
     pub fn send(&mut self, now_ns: u64, host: usize, packet: Vec<u8>) {
         let Some(&(_, segment)) = self.plan.hosts.get(host) else { return };
         self.start(now_ns, segment, packet);
@@ -133,8 +134,8 @@ impl Fabric {
         }
     }
 
-    /// The next packet that has arrived, and at which host. What is due before `now_ns` goes on as
-    /// if it had been looked at in time.
+    /// The next packet that has arrived, and its host. Packets due before `now_ns` continue as if
+    /// they had been processed in time.
     pub fn arrived(&mut self, now_ns: u64) -> Option<(usize, Vec<u8>)> {
         loop {
             self.waiting.peek().filter(|Reverse(first)| first.leaves_ns <= now_ns)?;
@@ -163,7 +164,7 @@ impl Fabric {
         true
     }
 
-    /// When the next packet leaves an element.
+    /// Time when the next packet leaves an element.
     #[must_use]
     pub fn due_ns(&self) -> Option<u64> {
         self.waiting.peek().map(|Reverse(first)| first.leaves_ns)

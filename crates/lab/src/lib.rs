@@ -2,12 +2,12 @@
 //! of known delay, rate and load.
 //!
 //! Programs in the namespaces speak real TCP and UDP end to end; the elements between them are in
-//! one thread of this process, because a kernel without `netem` has none. [`element`] is what one
-//! element does, [`fabric`] what becomes of a packet on its way, without sockets and clocks; a
-//! [`Lab`] makes the namespaces and carries the packets. It needs the right to make namespaces and
+//! one thread of this process, because a kernel without `netem` has none. [`element`] is the
+//! behaviour of one element, [`fabric`] the path of a packet, without sockets and clocks; a [`Lab`]
+//! makes the namespaces and carries the packets. It needs the right to make namespaces and
 //! `/dev/net/tun`.
 //!
-//! For programs of others on this host, [`reserve_port`] finds a port that stays free until they start.
+//! For other programs on this host, [`reserve_port`] finds a port that stays free until they start.
 //!
 //! Not here: loss, reordering, IPv6.
 

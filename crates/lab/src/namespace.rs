@@ -14,10 +14,10 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// Makes one, with its loopback interface up.
+    /// Makes a namespace, with its loopback interface up.
     ///
     /// # Errors
-    /// What the kernel says; `PermissionDenied` without the right to make one.
+    /// Error of the system; `PermissionDenied` without the right to make one.
     pub fn new() -> io::Result<Self> {
         // A thread can leave its namespace alone; this one ends in the new one, and the open file
         // keeps it.
@@ -41,8 +41,8 @@ impl Namespace {
         })?
     }
 
-    /// As [`Namespace::run`], on a host of this name: processes that `what` starts find it as
-    /// theirs, and nobody else does.
+    /// Runs `what` as [`Namespace::run`] does, with this host name: only processes that `what`
+    /// starts see it.
     ///
     /// # Errors
     /// As [`Namespace::run`], and when the name is refused.

@@ -21,7 +21,7 @@ const MTU: i32 = 1500; // octets, Ethernet's
 const STOP_EVERY: Duration = Duration::from_millis(20); // how long a drop waits at most
 const AT_ONCE: usize = 64; // packets of one host before the others' turn
 
-/// A network that is up. All hosts are in one /8, so that each takes every other for a neighbour.
+/// A network that is up. All hosts are in one /8, which makes them neighbours of each other.
 #[derive(Debug)]
 pub struct Lab {
     hosts: Vec<Namespace>,
@@ -29,7 +29,7 @@ pub struct Lab {
     carrier: Option<JoinHandle<()>>,
 }
 
-/// What a network has carried.
+/// Counts of packets that a network has carried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Carried {
     /// Packets that arrived.
@@ -38,7 +38,7 @@ pub struct Carried {
     pub lost: u64,
 }
 
-/// Why there is no network.
+/// Reasons why there is no network.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// Namespaces or TUN devices may not be made here.
@@ -46,9 +46,9 @@ pub enum LabError {
         "no network of namespaces ({step}: {source}); it needs root, or CAP_NET_ADMIN and namespaces"
     )]
     Forbidden {
-        /// What was refused.
+        /// The step that was refused.
         step: &'static str,
-        /// How.
+        /// Error of the system.
         source: io::Error,
     },
     /// The plan is wrong.
@@ -102,7 +102,7 @@ impl Lab {
         changes.push((joint, element));
     }
 
-    /// What it has carried so far.
+    /// Counts so far.
     #[must_use]
     pub fn carried(&self) -> Carried {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
@@ -143,7 +143,7 @@ impl Carrier {
     fn run(mut self) {
         // Where it may not, packets are as late as the machine is busy.
         let _ = crate::priority::run_first();
-        // Where the kernel refuses, timers are as late as it likes: 50 µs.
+        // Where the kernel refuses, timers keep its default delay of 50 µs.
         let _ = nix::sys::prctl::set_timerslack(1);
         let mut events = vec![EpollEvent::empty(); 256];
         while !self.shared.stop.load(Ordering::Relaxed) {
@@ -159,9 +159,9 @@ impl Carrier {
         }
     }
 
-    /// Does what was asked of joints.
+    /// Applies requested changes to joints.
     fn change(&mut self) {
-        // Whoever asks holds it for a moment only; what is missed now is done in the next round.
+        // The lock is held for a moment only; a change missed now is applied in the next round.
         let Ok(mut changes) = self.shared.changes.try_lock() else { return };
         for (joint, element) in changes.drain(..) {
             self.fabric.change_joint(monotonic_ns(), joint, element);
@@ -194,7 +194,7 @@ impl Carrier {
         self.shared.lost.store(self.fabric.lost(), Ordering::Relaxed);
     }
 
-    /// Until a packet comes, or one is due.
+    /// Waits until a packet arrives, or one is due.
     fn wait(&self) {
         let now_ns = monotonic_ns();
         let left = |due_ns: u64| Duration::from_nanos(due_ns.saturating_sub(now_ns));

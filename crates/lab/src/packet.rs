@@ -1,4 +1,4 @@
-//! What a gateway reads and writes in an IPv4 packet (RFC 791, RFC 792, RFC 1812).
+//! A gateway's processing of an IPv4 packet (RFC 791, RFC 792, RFC 1812).
 
 use std::net::Ipv4Addr;
 
@@ -10,7 +10,7 @@ const SOURCE: usize = 12;
 const DESTINATION: usize = 16;
 const ICMP: u8 = 1;
 
-/// Where it comes from and goes to; `None`: it is no IPv4 packet.
+/// Source and destination; `None`: it is no IPv4 packet.
 #[must_use]
 pub fn ends(packet: &[u8]) -> Option<(Ipv4Addr, Ipv4Addr)> {
     header_len(packet)?;
@@ -40,9 +40,9 @@ pub fn pass_gateway(packet: &mut [u8]) -> bool {
     true
 }
 
-/// What a gateway at `from` answers to a packet that may go no further: ICMP time exceeded, with
-/// the packet's header and eight octets (RFC 792). `None`: it is no answerable packet, such as
-/// ICMP's own errors (RFC 1812, 4.3.2.7).
+/// Answer of a gateway at `from` to a packet whose time to live has expired: ICMP time exceeded,
+/// with the packet's header and eight octets (RFC 792). `None`: the packet must not be answered,
+/// such as ICMP's own errors (RFC 1812, 4.3.2.7).
 #[must_use]
 pub fn time_exceeded(packet: &[u8], from: Ipv4Addr) -> Option<Vec<u8>> {
     let header = header_len(packet)?;

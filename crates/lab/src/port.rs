@@ -1,4 +1,4 @@
-//! Ports for programs that have to be told one, because they cannot say which port they got.
+//! Ports for programs that need a given port, because they cannot report the one they got.
 
 use nix::fcntl::{FcntlArg, fcntl};
 use std::fs::{File, OpenOptions};
@@ -8,8 +8,8 @@ use std::os::fd::AsFd;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-/// Below the ports that Linux gives to clients unless told otherwise (32768 to 60999,
-/// `ip_local_port_range`), so that no connection takes a reserved port before its server starts.
+/// Below the ports that Linux gives to clients by default (32768 to 60999, `ip_local_port_range`):
+/// no connection takes a reserved port before its server starts.
 const PORTS: std::ops::Range<u16> = 20_000..32_000;
 
 /// Reserves a port of `ip` for TCP and UDP until this process ends.

@@ -3,12 +3,12 @@
 
 use std::io;
 
-/// The calling thread runs before all ordinary ones from now on, whenever it has something to do
-/// (`SCHED_FIFO`, lowest priority): for those who carry and measure packets, so that a busy machine
-/// is not taken for a slow network. Not for threads that reckon: they would leave nothing to others.
+/// Makes the calling thread run before all ordinary ones whenever it is ready (`SCHED_FIFO`, lowest
+/// priority): for threads that carry and measure packets, because a busy machine must not look like
+/// a slow network. Not for threads that compute: they would starve all others.
 ///
 /// # Errors
-/// What the kernel says; `PermissionDenied` without the right to (`CAP_SYS_NICE`).
+/// Error of the system; `PermissionDenied` without the right to (`CAP_SYS_NICE`).
 pub fn run_first() -> io::Result<()> {
     let parameters = libc::sched_param { sched_priority: 1 };
     // SAFETY: the structure lives until the call is over; 0 is the calling thread.

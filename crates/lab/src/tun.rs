@@ -9,11 +9,11 @@ use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 
-/// Makes a TUN device in the calling thread's network namespace, with its address in the network
-/// that `mask` says, and brings it up. Reads and writes of the file are IP packets and do not block.
+/// Makes a TUN device in the calling thread's network namespace, with its address in the network of
+/// `mask`, and brings it up. Reads and writes of the file are IP packets and do not block.
 ///
 /// # Errors
-/// What the kernel says, with the step that it refused.
+/// Error of the system, with the step that it refused.
 pub fn open(name: &str, address: Ipv4Addr, mask: Ipv4Addr, mtu: i32) -> io::Result<File> {
     let file = OpenOptions::new()
         .read(true)
@@ -45,7 +45,7 @@ const QUEUE_PACKETS: i32 = 20_000;
 /// Brings an interface up.
 ///
 /// # Errors
-/// What the kernel says.
+/// Error of the system.
 pub(crate) fn up(name: &str) -> io::Result<()> {
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
     let mut request = named(name)?;

@@ -1,4 +1,4 @@
-//! Which requests are answered where a browser may have sent them.
+//! Protection of a server against requests that foreign pages send through a browser.
 //!
 //! A page of any origin can make a browser send requests to every port that the browser reaches,
 //! loopback among them. Two checks keep such a page out:
@@ -8,8 +8,8 @@
 //!   `:authority`). Answered are requests to an IP address, to `localhost` and to names that the
 //!   operator has given; others get 421.
 //! * **Origin.** A request that writes, or opens a WebSocket, and carries an `Origin` is answered
-//!   if that is the host that the request went to, or one that the operator has given; others get
-//!   403. What is no browser sends no `Origin`.
+//! if that is the host of the request, or one that the operator has given; others get 403. A client
+//! that is no browser sends no `Origin`.
 //!
 //! ```
 //! use axum::http::{Request, StatusCode};
@@ -22,8 +22,8 @@
 //! assert_eq!(refused.status(), StatusCode::MISDIRECTED_REQUEST);
 //! ```
 //!
-//! An IP address needs no list: a name is what is given another address. Not here: who may read
-//! what (tokens), CORS (no page of another origin may read anything).
+//! An IP address needs no list: only a name can be given another address. Not here: authorisation
+//! (tokens), CORS (no page of another origin may read anything).
 
 use axum::extract::{Request as AxumRequest, State};
 use axum::http::header::{HOST, ORIGIN, UPGRADE};
@@ -35,24 +35,24 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Longest piece of a refused header that is said, in letters.
+/// Longest part of a refused header in a message, in letters.
 const SAID_MAX: usize = 100;
 
-/// The names under which a server is asked, beside `localhost` and every IP address.
+/// Names by which a server may be requested, beside `localhost` and every IP address.
 #[derive(Clone, Debug, Default)]
 pub struct AllowedHosts {
     names: Arc<BTreeSet<String>>,
-    /// How an operator gives further names, for the refusal.
+    /// Option by which an operator gives further names, for the refusal's text.
     option: &'static str,
 }
 
-/// Why a request is not answered.
+/// Reasons why a request is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// It went to a name that is not one of this server's.
+    /// The requested name is not one of this server's.
     #[error("this server is not called {0:?}: ask it by its address, or add its name with {1}")]
     Host(String, &'static str),
-    /// It writes, and a page of another origin sent it.
+    /// It writes, and comes from a page of another origin.
     #[error("a page of another origin ({0:?}) may not do this")]
     Origin(String),
 }
@@ -143,7 +143,7 @@ impl AllowedHosts {
     fn is_allowed(&self, authority: &str) -> bool {
         let Some(host) = host(authority) else { return false };
         let bare = host.trim_start_matches('[').trim_end_matches(']');
-        // RFC 6761 §6.3: names below localhost are loopback addresses, and nobody's to give away.
+        // RFC 6761 §6.3: names below localhost are loopback addresses, which cannot be reassigned.
         bare.parse::<IpAddr>().is_ok()
             || host == "localhost"
             || host.ends_with(".localhost")

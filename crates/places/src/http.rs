@@ -53,13 +53,13 @@ impl First {
     }
 }
 
-/// The routes of one connection: a request is noted until its answer was sent, and told its peer and
-/// its place, as extensions.
+/// The routes of one connection: a request is noted until its response was sent, and gets its peer
+/// and its place as extensions.
 #[derive(Clone, Debug)]
 pub struct Noted<P> {
-    /// What answers.
+    /// Routes that answer.
     pub routes: Router,
-    /// Who is at the other end.
+    /// The other side.
     pub peer: P,
     /// The connection's place.
     pub place: PlaceOf,

@@ -1,9 +1,9 @@
-//! Places for connections: how many there are, and who has to leave when one more comes.
+//! Places for connections: limits their number, and decides which one leaves for a newcomer.
 //!
 //! A connection is *unproven* until a request on it shows the token; a server without a token has
-//! unproven ones only. Proven connections have places of their own, so that a crowd of strangers
-//! takes none of them. A newcomer to full places takes the place of the unproven connection that has
-//! been idle for longest: a client that has the token needs its place for one round trip only.
+//! unproven ones only. Proven connections have places of their own, which a crowd of unproven ones
+//! cannot take. A newcomer to full places takes the place of the unproven connection that has been
+//! idle for longest: a client that has the token needs its place for one round trip only.
 //!
 //! ```
 //! use chronoscope_places::{Capacity, Places};
@@ -14,8 +14,8 @@
 //! assert!(place.is_some(), "until it is dropped");
 //! ```
 //!
-//! The caller closes a connection that has to leave. With the feature `http` it is told so within
-//! tokio, and requests are noted ([`http`]). Not here: accepting, and how long a peer may dawdle.
+//! The caller closes a connection that has to leave. With the feature `http` it is informed within
+//! tokio, and requests are noted ([`http`]). Not here: accepting, and timeouts of peers.
 
 #[cfg(feature = "http")]
 pub mod http;
@@ -28,42 +28,42 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Connections at a time, of which [`UNPROVEN_SHARE`] may be unproven. Each takes some tens of
 /// kilobytes.
 const CONNECTIONS_MAX: usize = 1024;
-/// One of so many connections may be unproven: half.
+/// Divisor for the share of unproven connections: half.
 const UNPROVEN_SHARE: usize = 2;
-/// One of so many may be unproven and come from one address: 128.
+/// Divisor for the share of unproven connections from one address: 128 connections.
 const ADDRESS_SHARE: usize = 8;
 /// Connections take one of so many file descriptors; rings (`collect`, which leaves them as many), files
 /// and the rest have the others.
 const FILES_SHARE: usize = 2;
 
-/// How many connections there may be.
+/// Limits of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capacity {
-    /// Those that showed the token.
+    /// Limit of connections that showed the token.
     pub proven: usize,
-    /// The others.
+    /// Limit of the others.
     pub unproven: usize,
     /// The others of one address (IPv6: of one /64, which is what one host may choose from).
     pub unproven_of_address: usize,
 }
 
 impl Capacity {
-    /// So many in all of a server that asks for no token: nothing proves a connection.
+    /// Limit for a server without a token, where no connection can be proven.
     pub const fn of(all: usize) -> Self {
         let of_address = all / ADDRESS_SHARE;
         let unproven_of_address = if of_address == 0 { 1 } else { of_address };
         Self { proven: 0, unproven: all, unproven_of_address }
     }
 
-    /// As many as a process with so many file descriptors can have.
+    /// Limits for a process with `files` file descriptors.
     fn with_files(files: usize) -> Self {
         let all = CONNECTIONS_MAX.min(files / FILES_SHARE).max(ADDRESS_SHARE);
         let unproven = all / UNPROVEN_SHARE;
         Self { proven: all - unproven, unproven, unproven_of_address: all / ADDRESS_SHARE }
     }
 
-    /// As many as this process can have under the limit of open files as it is now: whoever starts a
-    /// server raises it first (`collect::raise_open_files`).
+    /// Limits for this process under the present limit of open files: a server raises that limit
+    /// before (`collect::raise_open_files`).
     pub fn of_process() -> Self {
         use rustix::process::{Resource, getrlimit};
         let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
@@ -71,7 +71,7 @@ impl Capacity {
     }
 }
 
-/// Who has a place.
+/// Connections that have places.
 #[derive(Debug)]
 pub struct Places {
     capacity: Capacity,
@@ -94,7 +94,7 @@ struct Unproven {
     address: IpAddr,
     /// Requests that are being answered.
     requests: usize,
-    /// When it came or its last request ended, in [`Table::clock`].
+    /// Value of [`Table::clock`] when it came or its last request ended.
     idle_since: u64,
     leave: Leave,
 }
@@ -124,7 +124,7 @@ pub struct PlaceOf {
 pub struct Busy(PlaceOf);
 
 impl Places {
-    /// So many, of a server that asks for a token or asks for none.
+    /// Places of the given capacity, for a server with or without a token.
     pub fn new(capacity: Capacity, has_token: bool) -> Arc<Self> {
         Arc::new(Self { capacity, has_token, table: Mutex::default() })
     }
@@ -182,7 +182,7 @@ impl Table {
 }
 
 impl Place {
-    /// What travels with the connection's requests.
+    /// Handle that travels with the connection's requests.
     pub fn handle(&self) -> PlaceOf {
         self.0.clone()
     }
@@ -230,7 +230,7 @@ impl Drop for Busy {
     }
 }
 
-/// What counts as one host.
+/// Address range that counts as one host.
 fn host(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
