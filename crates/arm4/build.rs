@@ -1,5 +1,5 @@
-//! How the shared library is linked: under the name that programs ask for, and never unloaded,
-//! because threads keep pointers into it until they end.
+//! Link options of the shared library: the name that programs ask for, and no unloading, because
+//! threads keep pointers into it until they end.
 
 fn main() {
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libarm4.so");

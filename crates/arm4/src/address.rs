@@ -11,10 +11,10 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6};
 /// Octets of an address at most.
 const LENGTH_MAX: usize = 255;
 
-/// Says where an application runs.
+/// Records the address of the host on which an application runs.
 ///
 /// # Safety
-/// The address has as many octets as it says.
+/// The address has as many octets as its length states.
 pub(crate) unsafe fn say(said: &mut Said, own: &SystemAddress, first: &mut First) {
     // SAFETY: the caller's promise.
     let octets = unsafe { array(own.address, i32::from(own.length), LENGTH_MAX) };

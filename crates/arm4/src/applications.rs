@@ -72,7 +72,7 @@ pub(crate) fn start(application: &'static Application, identity: Vec<u8>) -> Res
     let generation = GENERATION.fetch_add(1, Ordering::Relaxed) % (1 << 50);
     for (at, place) in PLACES.iter().enumerate() {
         let handle = generation << 12 | at as u64;
-        // Reserved first, so that nobody finds it before its instance is there.
+        // Reserved first: the handle must not be found before its instance is there.
         if place.handle.compare_exchange(0, u64::MAX, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
             place.instance.store(instance, Ordering::Release);
             place.handle.store(handle, Ordering::Release);
@@ -84,7 +84,7 @@ pub(crate) fn start(application: &'static Application, identity: Vec<u8>) -> Res
 
 /// Stops an instance; whether it ran.
 pub(crate) fn stop(handle: i64) -> bool {
-    // A reserved place has a handle that nobody was given: -1.
+    // A reserved place has the handle -1, which is never given out.
     handle > 0
         && place(handle)
             .handle

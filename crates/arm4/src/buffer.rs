@@ -21,11 +21,11 @@ const fn bit_of(format: i32) -> u64 {
 }
 
 impl<'a> Buffers<'a> {
-    /// Looks at a list; what is not of `allowed` is noted.
+    /// Checks a list of sub-buffers; a format outside `allowed` is noted as a fault.
     ///
     /// # Safety
-    /// `buffer` is NULL, or the structure of `arm4.h`, whose array has as many entries as it says,
-    /// each NULL or a sub-buffer of its format; all of that during the call.
+    /// `buffer` is NULL, or the structure of `arm4.h`, whose array has as many entries as it
+    /// states, each NULL or a sub-buffer of its format; all of that during the call.
     #[inline]
     pub(crate) unsafe fn of(buffer: *const Buffer4, allowed: &[i32], first: &mut First) -> Self {
         if buffer.is_null() {
@@ -63,12 +63,12 @@ impl<'a> Buffers<'a> {
     /// The first sub-buffer of a format.
     #[inline]
     pub(crate) fn get<T: Known>(self) -> Option<&'static T> {
-        // SAFETY: entries are NULL or sub-buffers of their formats, as `of` was promised; what is
-        // returned is used during the call only.
+        // SAFETY: entries are NULL or sub-buffers of their formats, as `of` was promised; the
+        // reference is used during the call only.
         unsafe { self.pointer::<T>()?.as_ref() }
     }
 
-    /// As [`Self::get`], for the library to fill in.
+    /// Pointer to the sub-buffer of a format, for the library to fill in; see [`Self::get`].
     #[inline]
     pub(crate) fn pointer<T: Known>(self) -> Option<*mut T> {
         // Most calls ask for ten formats, and are given one or two.

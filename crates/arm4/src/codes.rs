@@ -1,4 +1,5 @@
-//! What a call can say: 0, or why an argument was bad. The numbers are `arm4_chronoscope.h`'s.
+//! Return codes of calls: 0, or the reason why an argument was bad. The numbers are
+//! `arm4_chronoscope.h`'s.
 
 /// `arm_error_t`.
 pub type Code = i32;
@@ -83,7 +84,7 @@ pub(crate) fn message(code: Code) -> Option<&'static str> {
     ALL.iter().find(|(known, _)| *known == code).map(|(_, message)| *message)
 }
 
-/// The first bad thing of a call: later ones are not said.
+/// Code of the first bad argument of a call: later ones are not reported.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct First(Code);
 
@@ -102,7 +103,7 @@ impl First {
         }
     }
 
-    /// What to return.
+    /// Code to return.
     pub(crate) fn code(self) -> Code {
         self.0
     }

@@ -1,8 +1,8 @@
-//! What is switched off: from outside by the environment, from inside by the program.
+//! Switches for recording: from outside by the environment, from inside by the program.
 //!
 //! A class as a whole is switched by the recorder's own byte, which `chronoscope live --disable`
-//! changes too. What of a transaction is recorded (metrics, blocks, users …) is switched here, for
-//! an application, a class or one transaction: what any of the three switches off is off.
+//! changes too. The parts of a transaction (metrics, blocks, users …) are switched here, for an
+//! application, a class or one transaction: a part is off if any of the three switches it off.
 
 use crate::env;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,21 +18,21 @@ pub(crate) const USER: u32 = 1 << 5;
 /// The transactions themselves.
 pub(crate) const TRANSACTION: u32 = 1 << 6;
 
-/// As the environment spells them, in the order of their bits.
+/// Names in the environment, in the order of their bits.
 pub(crate) const NAMES: [&str; 7] =
     ["bind_thread", "block", "diagnostic", "message_event", "metric", "user", "transaction"];
 
-/// What of an application or a class is switched off.
+/// Parts of an application or a class that are switched off.
 #[derive(Debug)]
 pub(crate) struct Controls(AtomicU32);
 
 impl Controls {
-    /// As the environment wants an application.
+    /// Switches of an application from the environment.
     pub(crate) fn of_application(name: &str) -> Self {
         Self(AtomicU32::new(env::off(name, None)))
     }
 
-    /// As the environment wants a class.
+    /// Switches of a class from the environment.
     pub(crate) fn of_class(application: &str, name: &str) -> Self {
         Self(AtomicU32::new(env::off(application, Some(name))))
     }
@@ -43,7 +43,7 @@ impl Controls {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Switches one.
+    /// Switches one part on or off.
     pub(crate) fn set(&self, bit: u32, on: bool) {
         if on {
             self.0.fetch_and(!bit, Ordering::Relaxed);

@@ -1,7 +1,7 @@
-//! Instrumentation control (4.1): what a program is told that is wanted of it.
+//! Instrumentation control (4.1): reports to a program which measurements are wanted.
 //!
-//! A sub-buffer of control comes with how many fields the program knows; as many are filled in, in
-//! the order of the header. That it is the library that fills them in is not verified.
+//! A sub-buffer of control states how many fields the program knows; as many are filled in, in the
+//! order of the header. That the library fills them in is not verified.
 #![allow(unsafe_code)] // fills in what callers point to
 
 use crate::codes::{self, Code};
@@ -19,7 +19,7 @@ fn uses(off: u32) -> [i32; 6] {
     USES.map(|bit| i32::from(off & bit == 0))
 }
 
-/// How many fields the program knows, of those there are.
+/// Number of fields that the program knows, at most `fields`.
 fn known(count_app: i32, fields: usize) -> usize {
     usize::try_from(count_app).unwrap_or(0).min(fields)
 }
@@ -57,8 +57,8 @@ pub(crate) unsafe fn tell_class(to: *mut TranIdControl, of_call: Option<&Transac
         let Some(class) = named.or(of_call) else { return codes::TRAN_ID };
         let off = class.controls.off() | class.application.controls.off();
         let used = off & TRANSACTION == 0 && class.class.is_enabled();
-        // The first field says whether the class is wanted; the id is the program's own; the
-        // ninth is not known.
+        // The first field tells whether the class is wanted; the id is the program's own; the ninth
+        // is not known.
         let count = known((*to).count_app, 8);
         if count > 0 {
             (*to).used = i32::from(used);

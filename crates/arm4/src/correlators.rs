@@ -1,4 +1,4 @@
-//! Correlators as C sees them: 512 octets, of which the first two say how many count.
+//! Correlators as C sees them: 512 octets, the first two of which give the length.
 #![allow(unsafe_code)] // reads and writes what callers point to
 
 use crate::codes::{self, Code, First};
@@ -6,24 +6,24 @@ use crate::types::CorrelatorOctets;
 use chronoscope_model::{ChainId, ClassId, Correlator, TransactionId, correlator};
 use chronoscope_record as record;
 
-/// The flags, by `ARM_CORR_FLAGNUM_...` less one. The binding leaves their places in octet 3 to the
-/// implementation; `CHRONOSCOPE_CORR_FLAG_BIT` of `arm41.h` says the same.
+/// Bits of the flags, by `ARM_CORR_FLAGNUM_...` less one. The binding leaves their places in octet
+/// 3 to the implementation; `CHRONOSCOPE_CORR_FLAG_BIT` of `arm41.h` is the same.
 pub(crate) const FLAG_BITS: [u8; 4] =
     [APP_TRACE, 0x40, correlator::ASYNCHRONOUS, correlator::INDEPENDENT];
 /// A program has asked to trace the chain.
 pub(crate) const APP_TRACE: u8 = 0x20;
-/// What of octet 3 goes on from a correlator to those of the transactions under it.
+/// Bits of octet 3 that children's correlators inherit.
 const TRACE: u8 = APP_TRACE | 0x40;
 /// The binding's least and greatest length.
 const LENGTHS: std::ops::RangeInclusive<usize> = 4..=MAX_OCTETS;
-/// What a correlator has room for.
+/// Room of a correlator, in octets.
 const MAX_OCTETS: usize = correlator::MAX_BYTES;
 
-/// A correlator that came in.
+/// A received correlator.
 #[derive(Debug)]
 pub(crate) struct Received {
     pub(crate) correlator: Correlator,
-    /// Its trace flags.
+    /// Trace flags of the correlator.
     pub(crate) trace: u8,
 }
 
@@ -61,7 +61,7 @@ pub(crate) unsafe fn read(from: *const CorrelatorOctets, first: &mut First) -> O
         return Some(Received { correlator: foreign(octets), trace: 0 });
     }
     match Correlator::decode(octets) {
-        // One of nobody, as what is switched off issues it.
+        // A correlator without a transaction, as a switched-off one issues it.
         Ok(correlator) if correlator.parent().is_none() => None,
         Ok(correlator) => Some(Received { correlator, trace: octets[3] & TRACE }),
         Err(_) => {
@@ -71,8 +71,8 @@ pub(crate) unsafe fn read(from: *const CorrelatorOctets, first: &mut First) -> O
     }
 }
 
-/// Another agent's correlator: chain and transaction are the hashes of its octets, so that all who
-/// receive it agree.
+/// Correlator of another agent: chain and transaction are the hashes of its octets, so that all
+/// receivers agree.
 fn foreign(octets: &[u8]) -> Correlator {
     // Hexadecimal, because the hash takes texts.
     let mut text = [0; 2 * MAX_OCTETS];
@@ -100,7 +100,7 @@ pub(crate) unsafe fn write(to: *mut CorrelatorOctets, own: &Correlator, trace: u
     octets[3] |= trace;
 }
 
-/// Hands a correlator on where nothing is recorded, so that the chain holds together.
+/// Passes a correlator on where nothing is recorded, which keeps the chain together.
 ///
 /// # Safety
 /// As for [`read`] and [`write`].

@@ -1,4 +1,4 @@
-//! What sub-buffers say, into what is recorded.
+//! Reads sub-buffers into the data to be recorded.
 #![allow(unsafe_code)] // reads what callers point to
 
 use crate::applications::Instance;
@@ -21,10 +21,10 @@ const EVENT_MAX: usize = 32;
 /// An arrival before this, in nanoseconds, is no arrival but a wrong number: a day.
 const ARRIVAL_NS_MAX: u64 = 86_400_000_000_000;
 
-/// Names and values into context entries; the array's pointers may be NULL.
+/// Reads names and values into context entries; the array's pointers may be NULL.
 ///
 /// # Safety
-/// The array is as the sub-buffer says.
+/// The array is as the sub-buffer states.
 pub(crate) unsafe fn properties(
     said: &mut Said,
     count: i32,
@@ -50,10 +50,10 @@ pub(crate) unsafe fn properties(
     }
 }
 
-/// Texts of an array; NULLs and empty ones stand for none.
+/// Texts of an array; NULLs and empty ones are `None`.
 ///
 /// # Safety
-/// The array is as the sub-buffer says.
+/// The array is as the sub-buffer states.
 pub(crate) unsafe fn texts(
     count: i32,
     first_text: *const *const c_char,
@@ -73,7 +73,7 @@ pub(crate) unsafe fn texts(
     list.iter().map(&mut read).collect()
 }
 
-/// Values under the names that registration gave them; a value without a name is nobody's.
+/// Adds values under the names of the registration; a value without a name is dropped.
 pub(crate) fn context(
     names: &[Option<String>],
     values: &[Option<String>],
@@ -118,10 +118,10 @@ fn bytes_of(id: Id) -> [u8; 16] {
     bytes
 }
 
-/// What a call says of a transaction that is open, whichever call it is.
+/// Reads the sub-buffers of a call about an open transaction, for any call.
 ///
 /// # Safety
-/// The sub-buffers are as their formats say.
+/// The sub-buffers are as their formats state.
 pub(crate) unsafe fn take(
     buffers: Buffers<'_>,
     transaction: &Transaction,
@@ -206,10 +206,10 @@ unsafe fn metrics(
     }
 }
 
-/// The number or text that a metric's format says its eight octets are.
+/// Number or text in a metric's eight octets, by its format.
 ///
 /// # Safety
-/// Where it is a text: as for [`text::read`].
+/// For a text: as for [`text::read`].
 unsafe fn value_of(metric: &types::Metric, charset: Charset, first: &mut First) -> Option<Value> {
     let octets = metric.value.to_ne_bytes();
     let low = i32::from_ne_bytes([octets[0], octets[1], octets[2], octets[3]]);
@@ -301,7 +301,7 @@ pub(crate) unsafe fn arrival(buffers: Buffers<'_>, started: &mut Started, first:
     }
 }
 
-/// What is said goes into the record, as far as it fits.
+/// Adds collected entries to the record, as far as they fit.
 pub(crate) fn put(started: &mut Started, said: &Said) {
     started.append_encoded(said.entries());
     if said.is_cut() {
@@ -309,8 +309,8 @@ pub(crate) fn put(started: &mut Started, said: &Said) {
     }
 }
 
-/// The rest of a record's context, in the order in which room is given: metrics, user, diagnosis,
-/// then what is the same for many.
+/// Completes a record's context, in the order in which room is given: metrics, user, diagnosis,
+/// then values common to many records.
 pub(crate) fn settle(
     started: &mut Started,
     extra: Option<&mut Extra>,

@@ -8,7 +8,7 @@
 use crate::control::{NAMES, TRANSACTION};
 use std::sync::OnceLock;
 
-/// What is off of an application, or of one of its classes, as bits of [`crate::control`].
+/// Switched-off parts of an application, or of one of its classes, as bits of [`crate::control`].
 pub(crate) fn off(application: &str, class: Option<&str>) -> u32 {
     static LIST: OnceLock<String> = OnceLock::new();
     let list = LIST.get_or_init(|| std::env::var("CHRONOSCOPE_ARM_OFF").unwrap_or_default());
@@ -16,7 +16,7 @@ pub(crate) fn off(application: &str, class: Option<&str>) -> u32 {
     parse(list, application, class) | depth
 }
 
-/// `ARM_COLLECTION_DEPTH_...`.
+/// Collection depth, one of `ARM_COLLECTION_DEPTH_...`.
 pub(crate) fn depth() -> i32 {
     static DEPTH: OnceLock<i32> = OnceLock::new();
     *DEPTH.get_or_init(|| match std::env::var("CHRONOSCOPE_ARM_DEPTH").as_deref() {
@@ -26,7 +26,7 @@ pub(crate) fn depth() -> i32 {
     })
 }
 
-/// What a list switches off. What makes no sense is taken as not said.
+/// Parts that a list switches off. Invalid entries are ignored.
 fn parse(list: &str, application: &str, class: Option<&str>) -> u32 {
     let full = class.map(|class| format!("{application}::{class}"));
     let mut bits = 0;

@@ -1,12 +1,11 @@
-//! What is known of an open transaction beyond its times: metrics, user, diagnosis, blocks, the
-//! threads that work for it.
+//! Data of an open transaction beyond its times: metrics, user, diagnosis, blocks, bound threads.
 
 use crate::registry::SLOTS;
 use crate::said::Said;
 use chronoscope_clock as clock;
 use chronoscope_record as record;
 
-/// What a metric's value is.
+/// Value of a metric.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Number(f64),
@@ -23,7 +22,7 @@ struct Block {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Binding {
     pub(crate) thread: u32,
-    /// Its CPU time when it was bound, in nanoseconds.
+    /// CPU time of the thread when it was bound, in nanoseconds.
     cpu_ns: u64,
 }
 
@@ -60,7 +59,7 @@ impl Extra {
         (self.binding_count, self.bound_cpu_ns) = (0, 0);
     }
 
-    /// It waits from here on: the block's handle. `None` when too many are open.
+    /// Begins a block of the transaction, and returns its handle. `None` when too many are open.
     pub(crate) fn block(&mut self, transaction: i64, ticks: u64) -> Option<i64> {
         if self.blocks.len() >= OPEN_MAX {
             return None;
@@ -75,7 +74,7 @@ impl Extra {
         Some(handle)
     }
 
-    /// It no longer waits for this; whether it did.
+    /// Ends a block. Returns whether it was open.
     pub(crate) fn unblock(&mut self, handle: i64, ticks: u64) -> bool {
         let Some(at) = self.blocks.iter().position(|block| block.handle == handle) else {
             return false;
@@ -126,8 +125,8 @@ impl Extra {
         true
     }
 
-    /// No thread works for it any more: their CPU time for it, in nanoseconds, and how often one
-    /// was bound; `None` when none ever was.
+    /// Unbinds all threads: their CPU time for the transaction, in nanoseconds, and the number of
+    /// bindings; `None` when there never was one.
     pub(crate) fn unbind_all(&mut self) -> Option<(u64, u32)> {
         if self.binding_count == 0 {
             return None;

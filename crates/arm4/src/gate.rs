@@ -1,6 +1,6 @@
 //! The one lock of the library: around registrations, never around transactions.
 //!
-//! It is taken over a `fork`, so that a child finds what it guards whole and free.
+//! It is held during a `fork`: a child must find the guarded data whole and the lock free.
 #![allow(unsafe_code)] // the guarded value, pthread_atfork
 
 use crate::known::Known;
@@ -18,7 +18,7 @@ unsafe impl Sync for Gate {}
 
 static GATE: Gate = Gate { locked: AtomicBool::new(false), value: UnsafeCell::new(None) };
 
-/// Does something with what was registered, alone. It must not come round to here again.
+/// Runs `work` on the registered data under the lock. `work` must not call this function again.
 pub(crate) fn with<R>(work: impl FnOnce(&mut Known) -> R) -> R {
     static FORKS: Once = Once::new();
     FORKS.call_once(|| {

@@ -1,9 +1,8 @@
 //! Open transactions by their handles.
 //!
-//! A handle is the place of the recorder's transaction and a count of how often the place was
-//! used, so that one that is made up, or over, is known. What goes with a transaction is beside
-//! it, and is one thread's at a time: a call claims it, and waits a little where another thread's
-//! call is at it.
+//! A handle is the place of the recorder's transaction and a count of the place's uses, which
+//! exposes handles that are invented or ended. Data of a transaction are beside it, and belong to
+//! one thread at a time: a call claims them, and waits a little for another thread's call.
 #![allow(unsafe_code)] // what whoever has claimed a handle has alone
 #![allow(clippy::cast_possible_truncation)] // places are below 2^16; usize has 64 bits
 
@@ -24,8 +23,8 @@ const A_CHUNK: usize = 1024;
 const CHUNK_MAX: usize = 64;
 /// A tag's bit: a call is at it.
 const AT_IT: u64 = 1 << 63;
-/// How often a call looks whether another one has gone, before it gives up: some by waiting
-/// actively, the rest by letting others run.
+/// Number of looks at a claimed transaction before a call gives up: some by busy waiting, the rest
+/// with yields.
 const SPINS: u32 = 64;
 const YIELDS: u32 = 2000;
 
@@ -34,7 +33,7 @@ pub(crate) struct Open {
     started: MaybeUninit<Started>,
     pub(crate) transaction: MaybeUninit<&'static Transaction>,
     pub(crate) instance: MaybeUninit<&'static Instance>,
-    /// What of it is not recorded; see [`crate::control`].
+    /// Parts that are not recorded; see [`crate::control`].
     pub(crate) off: u32,
     has_extra: bool,
     extra: Option<Box<Extra>>,
@@ -44,7 +43,7 @@ pub(crate) struct Open {
 struct Entry {
     /// The handle, with [`AT_IT`]; 0 when nothing is open.
     tag: AtomicU64,
-    /// How often it was used. Changed by whoever has the recorder's place.
+    /// Number of uses. Changed by the holder of the recorder's place.
     uses: AtomicU64,
     open: UnsafeCell<Open>,
 }
@@ -169,7 +168,7 @@ fn wait(entry: &'static Entry, handle: u64) -> Result<Claim, Code> {
 }
 
 impl Claim {
-    /// Its handle.
+    /// Handle of the transaction.
     pub(crate) fn handle(&self) -> i64 {
         self.handle.cast_signed()
     }
@@ -184,25 +183,25 @@ impl Claim {
         unsafe { &mut *self.entry.open.get() }
     }
 
-    /// What the recorder has of it.
+    /// The recorder's transaction.
     pub(crate) fn started(&mut self) -> &mut Started {
         // SAFETY: written before the handle was given.
         unsafe { self.open_mut().started.assume_init_mut() }
     }
 
-    /// Its class.
+    /// Class of the transaction.
     pub(crate) fn transaction(&self) -> &'static Transaction {
         // SAFETY: as above.
         unsafe { self.open().transaction.assume_init() }
     }
 
-    /// Its application.
+    /// Application of the transaction.
     pub(crate) fn instance(&self) -> &'static Instance {
         // SAFETY: as above.
         unsafe { self.open().instance.assume_init() }
     }
 
-    /// What of it is not recorded: by its application, its class or itself.
+    /// Parts that are not recorded: by its application, its class or itself.
     pub(crate) fn off(&self) -> u32 {
         let transaction = self.transaction();
         self.open().off | transaction.controls.off() | transaction.application.controls.off()
@@ -214,13 +213,13 @@ impl Claim {
         open.off = if on { open.off & !bit } else { open.off | bit };
     }
 
-    /// What more is known of it, if anything is.
+    /// Further data of the transaction, if there are any.
     pub(crate) fn known_extra(&mut self) -> Option<&mut Extra> {
         let open = self.open_mut();
         if open.has_extra { open.extra.as_deref_mut() } else { None }
     }
 
-    /// What more is known of it, empty if nothing was.
+    /// Further data of the transaction, created empty if need be.
     pub(crate) fn extra(&mut self) -> &mut Extra {
         let open = self.open_mut();
         open.has_extra = true;
@@ -241,7 +240,7 @@ impl Claim {
         if let Some(extra) = self.known_extra() {
             extra.clear();
         }
-        // SAFETY: read once: nobody gets it after the tag has gone.
+        // SAFETY: read once: no other call reaches it after the tag has gone.
         let started = unsafe { (*self.entry.open.get()).started.assume_init_read() };
         self.entry.tag.store(0, Ordering::Release);
         std::mem::forget(self);

@@ -1,11 +1,11 @@
-//! What is looked through when something is registered: see [`crate::gate`].
+//! Tables that registration searches: see [`crate::gate`].
 
 use crate::applications::Instance;
 use chronoscope_model::ClassId;
 use chronoscope_record::Class;
 use std::collections::HashMap;
 
-/// Everything that was registered, by what it is made of.
+/// All registered objects, by the properties that identify them.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     /// Kind and hash to places in that kind's table.

@@ -6,23 +6,23 @@
 //!
 //! # Promises
 //!
-//! * No call ends the program, waits for longer than another call on the same transaction takes,
-//!   or writes outside of what it was given. What is bad about arguments is said by a negative
-//!   code ([`codes`]); the rest of the call is done all the same.
+//! * No call ends the program, waits for longer than another call on the same transaction takes, or
+//! writes outside of its arguments. Bad arguments are reported by a negative code ([`codes`]); the
+//! rest of the call is done all the same.
 //! * A start and a stop without sub-buffers take no lock, call no system, allocate nothing.
-//! * A handle or id that is made up, or over, is known as such.
-//! * A forked child goes on with what its parent has registered, in a ring of its own.
+//! * A handle or id that is invented or ended is recognised.
+//! * A forked child keeps its parent's registrations, in a ring of its own.
 //!
 //! # Limits
 //!
 //! 65,536 classes, metrics and open transactions, 4096 running applications. The 240 octets of
-//! context that a record has are given to context values, metrics, user, diagnosis, instance and
-//! identity, in this order; a record of which something was left out says so.
+//! context of a record are given to context values, metrics, user, diagnosis, instance and
+//! identity, in this order; a record from which something was left out is marked.
 //!
 //! # Not here
 //!
-//! Sending, storing: `chronoscope serve` drains the rings. The C side of everything is tested in
-//! `tests/`. What the binding's text leaves open, or we could not verify, is in `docs/arm4.md`.
+//! Sending, storing: `chronoscope serve` drains the rings. The C side is tested in `tests/`. Points
+//! that the binding's text leaves open, or that we could not verify, are in `docs/arm4.md`.
 #![allow(unsafe_code)] // the interface of C
 
 mod address;
@@ -68,7 +68,7 @@ macro_rules! exported {
             $(#[$doc])*
             ///
             /// # Safety
-            /// Pointers are NULL, or to what the header says.
+            /// Pointers are NULL, or point to the types of the header.
             #[unsafe(no_mangle)]
             #[allow(unused_unsafe)] // some read nothing
             pub unsafe extern "C" fn $name($($argument: $kind),*) -> Code {
@@ -202,7 +202,7 @@ exported! {
         codes::OK
     }
 
-    /// What a code means.
+    /// Text of a code.
     fn arm_get_error_message(charset: i32, code: Code, message: *mut c_char) {
         transactions::error_message(charset, code, message)
     }
@@ -265,7 +265,7 @@ exported! {
             return codes::CORRELATOR_OUT;
         }
         if handle == handles::OFF {
-            // Of nobody: who receives it starts a chain.
+            // A correlator without a transaction: its receiver starts a chain.
             correlators::hand_on(std::ptr::null(), correlator);
             return codes::OK;
         }

@@ -158,8 +158,8 @@ pub(crate) unsafe fn transaction(
     }
 }
 
-/// Whether a metric's name says its unit already: it is the unit, or ends with it as a word of its
-/// own (`rows` in rows, `elapsed_ms` in ms). Only ASCII letters are alike in either case.
+/// Whether a metric's name contains its unit already: it is the unit, or ends with it as a word of
+/// its own (`rows` in rows, `elapsed_ms` in ms). Case is ignored for ASCII letters only.
 fn names_unit(name: &str, unit: &str) -> bool {
     let Some(before) = name.len().checked_sub(unit.len()) else { return false };
     let Some((before, end)) = name.split_at_checked(before) else { return false };
@@ -167,7 +167,7 @@ fn names_unit(name: &str, unit: &str) -> bool {
         && before.chars().next_back().is_none_or(|last| !last.is_alphanumeric())
 }
 
-/// What `arm_register_metric` is given.
+/// Arguments of `arm_register_metric`.
 pub(crate) struct NewMetric {
     pub(crate) application: *const Id,
     pub(crate) name: *const c_char,

@@ -1,9 +1,8 @@
-//! What a program has registered: applications, transaction classes, metrics, each under an id.
+//! Registered objects of a program: applications, transaction classes, metrics, each under an id.
 //!
-//! An id that the library makes contains the place of what it names, so that a start finds its
-//! class without a lock and without hashing; one that the program has chosen is looked up. What is
-//! registered stays for good (ids may be in use on any thread); registering the same again gives
-//! the same id.
+//! An id made by the library contains the place of its object: a start finds its class without a
+//! lock and without hashing. An id chosen by the program is looked up. Registered objects stay for
+//! good (ids may be in use on any thread); registering the same again gives the same id.
 #![allow(unsafe_code)] // definitions are leaked and shared by pointer
 #![allow(clippy::cast_possible_truncation)] // counts are below 2^16; usize has 64 bits
 
@@ -24,7 +23,7 @@ const COUNT_MAX: usize = 65_536;
 /// Metrics of a transaction.
 pub(crate) const SLOTS: usize = 7;
 
-/// An application.
+/// A registered application.
 #[derive(Debug)]
 pub(crate) struct Application {
     pub(crate) id: Id,
@@ -51,7 +50,7 @@ pub(crate) struct Transaction {
     pub(crate) id: Id,
     pub(crate) application: &'static Application,
     pub(crate) name: String,
-    /// What the recorder knows it as; others of its name may share it.
+    /// The recorder's class; others of its name may share it.
     pub(crate) class: &'static Class,
     pub(crate) context_names: Vec<Option<String>>,
     pub(crate) identity: Vec<u8>,
@@ -59,7 +58,7 @@ pub(crate) struct Transaction {
     pub(crate) controls: Controls,
 }
 
-/// A metric.
+/// A registered metric.
 #[derive(Debug)]
 pub(crate) struct Metric {
     pub(crate) id: Id,
@@ -74,9 +73,9 @@ pub(crate) struct Metric {
 pub(crate) trait Kind: Sized + Sync + 'static {
     /// Octet 4 of the ids.
     const NUMBER: u64;
-    /// Where the definitions are.
+    /// Table of the definitions.
     fn table() -> &'static Table<Self>;
-    /// Its id.
+    /// Id of the object.
     fn id(&self) -> Id;
     /// Whether the id is good at present.
     fn is_valid(&self) -> bool;
@@ -111,7 +110,7 @@ impl<T: Kind> Table<T> {
         unsafe { self.entries.get(index)?.load(Ordering::Acquire).as_ref() }
     }
 
-    /// What goes by a chosen id, or the empty place where it would be.
+    /// Object with a chosen id, or the empty place for it.
     fn chosen(&self, id: Id) -> Result<&'static T, Option<&AtomicPtr<(Id, &'static T)>>> {
         let mask = self.chosen.len() - 1;
         let hash = (id.0[0] ^ id.0[1].rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
@@ -144,8 +143,8 @@ fn find_chosen<T: Kind>(id: Id) -> Option<&'static T> {
     T::table().chosen(id).ok()
 }
 
-/// Registers what `make` makes of its id, or finds what is the same; and the id that it goes by.
-/// `key` is what its own id is made of, `input` the id that the program wants it to have.
+/// Registers the object that `make` makes of its id, or finds an equal one; returns it with its id.
+/// `key` identifies its own id, `input` is the id that the program chose.
 pub(crate) fn register<T: Kind>(
     input: Option<Id>,
     key: (&str, &str),
@@ -268,7 +267,7 @@ impl Kind for Metric {
 }
 
 impl Application {
-    /// As registration makes it; not registered yet.
+    /// A class before its registration.
     pub(crate) fn new(
         id: Id,
         name: &str,

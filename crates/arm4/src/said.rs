@@ -1,4 +1,4 @@
-//! What is said about a transaction, encoded before it is known where it goes.
+//! Data of a transaction, encoded before its place in a record is known.
 
 use chronoscope_model::context::{self, Entry, MAX_BYTES};
 
@@ -29,7 +29,7 @@ impl Said {
         self.append(Entry::Property(key, value));
     }
 
-    /// A number.
+    /// Adds a number.
     pub(crate) fn metric(&mut self, key: &str, value: f64) {
         let (key, _, _) = fitting(self.len, key, "");
         if !self.append(Entry::Metric(key, value)) {
@@ -43,7 +43,7 @@ impl Said {
         true
     }
 
-    /// The entries.
+    /// The encoded entries.
     pub(crate) fn entries(&self) -> &[u8] {
         &self.bytes[..self.len]
     }
@@ -53,14 +53,14 @@ impl Said {
         self.cut
     }
 
-    /// Forgets all.
+    /// Removes all entries.
     pub(crate) fn clear(&mut self) {
         self.len = 0;
         self.cut = false;
     }
 }
 
-/// A property as far as it fits behind `len` bytes, and whether it was cut.
+/// The part of a property that fits behind `len` bytes, and whether it was cut.
 fn fitting<'a>(len: usize, key: &'a str, value: &'a str) -> (&'a str, &'a str, bool) {
     const LONGEST: usize = 255;
     let short_key = &key[..key.floor_char_boundary(LONGEST)];

@@ -6,10 +6,10 @@ use crate::codes::{First, TEXT};
 use std::borrow::Cow;
 use std::ffi::c_char;
 
-/// How an application encodes its texts.
+/// Encoding of an application's texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Charset {
-    /// ASCII too: what is neither becomes U+FFFD.
+    /// UTF-8, which includes ASCII: invalid octets become U+FFFD.
     #[default]
     Utf8,
     Utf16Le,

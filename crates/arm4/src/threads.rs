@@ -8,7 +8,7 @@ use crate::handles::{self, Claim};
 use chronoscope_record::{self as record, Bound};
 use std::cell::{Cell, RefCell};
 
-/// What the calling thread is bound to, in that order.
+/// Bindings of the calling thread, in order.
 struct Here(RefCell<Vec<(i64, Bound)>>);
 
 thread_local! {
@@ -49,7 +49,7 @@ pub(crate) fn forget_number() {
     THREAD.set(0);
 }
 
-/// Binds the calling thread. Once more is no more.
+/// Binds the calling thread. Binding it again has no effect.
 pub(crate) fn bind(claim: &mut Claim) -> Code {
     forget_closed();
     let thread = number();

@@ -25,7 +25,7 @@ pub(crate) fn parse(text: &[u8]) -> Option<Correlator> {
     (!chain.is_none() && !parent.is_none()).then(|| Correlator::foreign(chain, parent))
 }
 
-/// The header for a correlator; `None` when it is nobody's.
+/// The header for a correlator; `None` for one without a transaction.
 pub(crate) fn format(correlator: &Correlator) -> Option<String> {
     let (chain, parent) = (correlator.chain(), correlator.parent());
     (!chain.is_none() && !parent.is_none()).then(|| format!("00-{chain}-{parent}-01"))

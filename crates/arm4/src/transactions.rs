@@ -84,7 +84,7 @@ unsafe fn class_of(id: *const Id) -> Option<&'static Transaction> {
     registry::find::<Transaction>(unsafe { id.read_unaligned() })
 }
 
-/// What a transaction hangs in.
+/// Parent of a transaction, from its received correlator.
 fn parent_of(received: &Option<Received>) -> Parent<'_> {
     match received {
         Some(received) => Parent::Issuer(&received.correlator),
@@ -92,13 +92,13 @@ fn parent_of(received: &Option<Received>) -> Parent<'_> {
     }
 }
 
-/// The trace flags that a correlator goes on with.
+/// Trace flags that a correlator inherits.
 fn trace_of(received: &Option<Received>, flags: i32) -> u8 {
     let requested = if flags & TRACE_REQUEST != 0 { APP_TRACE } else { 0 };
     received.as_ref().map_or(0, |received| received.trace) | requested
 }
 
-/// What `arm_start_transaction` is given.
+/// Arguments of `arm_start_transaction`.
 pub(crate) struct Start {
     pub(crate) application: i64,
     pub(crate) id: *const Id,
@@ -283,7 +283,7 @@ pub(crate) unsafe fn stop(handle: i64, status: i32, flags: i32, buffer: *const B
     first.code()
 }
 
-/// What a call says of an open transaction.
+/// Records the sub-buffers of a call about an open transaction.
 ///
 /// # Safety
 /// As `arm4.h` says.
@@ -456,7 +456,7 @@ pub(crate) unsafe fn bind(handle: i64, flags: i32, buffer: *const Buffer4, on: b
     first.code()
 }
 
-/// What `arm_report_transaction` is given.
+/// Arguments of `arm_report_transaction`.
 pub(crate) struct Report {
     pub(crate) application: i64,
     pub(crate) id: *const Id,
@@ -469,9 +469,9 @@ pub(crate) struct Report {
     pub(crate) buffer: *const Buffer4,
 }
 
-/// The elapsed time and the stop of a report, in nanoseconds; `None` where they cannot be. A store
-/// files rows by the minute in which they or their roots started: what is in a wrong year, or of
-/// tomorrow, would make minutes there that nobody asks for.
+/// The elapsed time and the stop of a report, in nanoseconds; `None` where they are impossible. A
+/// store files rows by the minute in which they or their roots started: a row of a wrong year, or
+/// of tomorrow, would make minutes there that no query reads.
 fn times(response_ns: i64, stop_ms: i64, now_ns: i64) -> Option<(u64, i64)> {
     let stop_ns = match stop_ms {
         -1 => now_ns,
@@ -520,7 +520,7 @@ pub(crate) unsafe fn report(call: &Report) -> Code {
     first.code()
 }
 
-/// What `arm_generate_correlator` is given.
+/// Arguments of `arm_generate_correlator`.
 pub(crate) struct Generate {
     pub(crate) application: i64,
     pub(crate) id: *const Id,
@@ -549,7 +549,7 @@ pub(crate) unsafe fn generate(call: &Generate) -> Code {
         let off = instance.application.controls.off();
         tell(buffers, class, instance, off, &mut first);
         if call.current.is_null() {
-            // Without a correlator it is a question for what is wanted (4.1).
+            // Without a correlator the call asks which measurements are wanted (4.1).
             let asked = buffers.pointer::<types::AppControl>().is_some()
                 || buffers.pointer::<types::TranIdControl>().is_some();
             return if asked { first.code() } else { codes::CORRELATOR_OUT };

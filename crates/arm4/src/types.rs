@@ -14,30 +14,30 @@ impl Id {
     }
 }
 
-/// `arm_correlator_t`.
+/// C type `arm_correlator_t`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct CorrelatorOctets(pub [u8; 512]);
 
-/// `arm_property_t`.
+/// C type `arm_property_t`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Property {
-    /// Its name.
+    /// Name of the property.
     pub name: *const c_char,
-    /// Its value.
+    /// Value of the property.
     pub value: *const c_char,
 }
 
-/// `arm_metric_t`.
+/// C type `arm_metric_t`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Metric {
     /// In `[0, 6]`.
     pub slot: u8,
-    /// What of `value` counts.
+    /// Format that selects the meaning of `value`.
     pub format: u8,
-    /// What it is used for.
+    /// Usage of the metric.
     pub usage: i16,
     /// Whether the value counts at all.
     pub valid: i32,
@@ -45,7 +45,7 @@ pub struct Metric {
     pub value: u64,
 }
 
-/// `arm_metric_binding_t`.
+/// C type `arm_metric_binding_t`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct MetricBinding {
@@ -59,11 +59,11 @@ pub struct MetricBinding {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct SubBuffer {
-    /// Which one it is.
+    /// Format of the sub-buffer.
     pub format: i32,
 }
 
-/// `arm_buffer4_t`.
+/// C type `arm_buffer4_t`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Buffer4 {
@@ -122,46 +122,46 @@ macro_rules! sub_buffers {
 /// A sub-buffer whose format is [`Self::FORMAT`] is this structure.
 #[allow(unsafe_code)]
 pub unsafe trait Known {
-    /// Its number.
+    /// Number of the format.
     const FORMAT: i32;
 }
 
 sub_buffers! {
     /// The character set of an application's texts.
     Charset = format::CHARSET, 12 { charset: i32, flags: i32 }
-    /// What tells an application from others of its name.
+    /// Properties that distinguish an application from others of its name.
     AppIdentity = format::APP_IDENTITY, 32 {
         properties: i32, property_array: *const Property,
         names: i32, name_array: *const *const c_char
     }
-    /// What differs from one run of an application to the next.
+    /// Context values of one run of an application.
     AppContext = format::APP_CONTEXT, 16 { values: i32, value_array: *const *const c_char }
-    /// What tells a class from others of its name.
+    /// Properties that distinguish a class from others of its name.
     TranIdentity = format::TRAN_IDENTITY, 40 {
         properties: i32, property_array: *const Property,
         names: i32, name_array: *const *const c_char, uri: *const c_char
     }
-    /// What differs from one transaction to the next.
+    /// Context values of one transaction.
     TranContext = format::TRAN_CONTEXT, 24 {
         values: i32, value_array: *const *const c_char, uri: *const c_char
     }
-    /// When the request had arrived.
+    /// Arrival time of the request.
     ArrivalTime = format::ARRIVAL_TIME, 16 { opaque: i64 }
-    /// Which metrics a class has.
+    /// Metrics of a class.
     MetricBindings = format::METRIC_BINDINGS, 16 { count: i32, array: *const MetricBinding }
     /// Values of metrics.
     MetricValues = format::METRIC_VALUES, 16 { count: i32, array: *const Metric }
     /// On whose behalf.
     User = format::USER, 40 { name: *const c_char, id_valid: i32, id: Id }
-    /// Where the application runs.
+    /// Address of the application's host.
     SystemAddress = format::SYSTEM_ADDRESS, 40 {
         address_format: i16, length: i16, address: *const u8, id_valid: i32, id: Id
     }
-    /// What went wrong.
+    /// Description of a failure.
     DiagDetail = format::DIAG_DETAIL, 16 { detail: *const c_char }
-    /// Why it waits.
+    /// Cause of a block.
     BlockCause = format::BLOCK_CAUSE, 24 { cause: i32, extended: i32, description: *const c_char }
-    /// Messages that came in, or (not verified: the same) went out.
+    /// Received messages, or (not verified: the same) sent ones.
     MessagesReceived = format::MESSAGE_RCVD_EVENT, 24 {
         end_of_flow: i32, count: i32, array: *const MessageEvent
     }
@@ -169,37 +169,37 @@ sub_buffers! {
     MessagesSent = format::MESSAGE_SENT_EVENT, 24 {
         end_of_flow: i32, count: i32, array: *const MessageEvent
     }
-    /// When the request had arrived: microseconds since 1970, UTC.
+    /// Arrival time of the request: microseconds since 1970, UTC.
     ArrivalUsec = format::ARRIVAL_USEC, 16 { usec: i64 }
-    /// The same as texts.
+    /// Arrival time of the request as texts.
     ArrivalStrings = format::ARRIVAL_STRINGS, 32 {
         yyyymmdd: *const c_char, hhmmssth: *const c_char, muuu: *const c_char
     }
     /// Time spent before the start.
     PrepTime = format::PREP_TIME, 16 { ns: i64 }
-    /// The same over many.
+    /// Statistics of the preparation time of many transactions.
     PrepStats = format::PREP_STATS, 32 { mean_ns: i64, deviation_ns: i64, count: i32, interval_ms: i32 }
-    /// What more there is to say of what went wrong.
+    /// Further properties of a failure.
     DiagProperties = format::DIAG_PROPERTIES, 16 { count: i32, array: *const Property }
-    /// What is wanted of an application.
+    /// Measurements wanted of an application.
     AppControl = format::APP_CONTROL, 60 { count_app: i32, count_arm: i32, fields: [i32; 12] }
-    /// What is wanted of a class.
+    /// Measurements wanted of a class.
     TranIdControl = format::TRAN_ID_CONTROL, 48 {
         count_app: i32, count_arm: i32, used: i32, id: *const Id, fields: [i32; 6]
     }
-    /// What is wanted of a transaction: only the beginning is known.
+    /// Measurements wanted of a transaction: only the first fields are known.
     TranInstanceControl = format::TRAN_INSTANCE_CONTROL, 16 {
         count_app: i32, count_arm: i32, used: i32
     }
 }
 
-/// `arm_message_rcvd_event_t`.
+/// C type `arm_message_rcvd_event_t`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct MessageEvent {
-    /// The correlator that came with it.
+    /// Correlator received with the message.
     pub correlator: *const CorrelatorOctets,
-    /// What it was.
+    /// Description of the message.
     pub description: *const c_char,
 }
 
