@@ -29,8 +29,8 @@ pub fn record_rows(rows: u64, rate: u64) {
     });
 }
 
-/// This program again, as one that records `rows_each` rows in each of two threads, at `rate` rows
-/// a second together. `slots` are what a ring keeps of each thread.
+/// Starts this program as a recording one, with `rows_each` rows in each of two threads, at `rate`
+/// rows a second together. `slots` is the number of records that a ring keeps of each thread.
 ///
 /// # Errors
 /// When it cannot be started.

@@ -1,10 +1,10 @@
-//! From rings over a connection into durable files: how many transactions a second, and what that
-//! costs on either side.
+//! Benchmark from rings over a connection into durable files: transactions per second, and the cost
+//! on either side.
 //!
 //! Two threads record until their rings are full and end. Then either a collector reads the rings
-//! (the limit: no spool, no connection), or an agent does and delivers to a collector in another
-//! process, over loopback, plain or with TLS. Both sides share the machine's cores with each other
-//! and with nothing else, so that what is measured is their work. Sealing goes on in the collector.
+//! (the limit: no spool, no connection), or an agent reads them and delivers to a collector in
+//! another process, over loopback, plain or with TLS. No other program uses the machine's cores, so
+//! the measurement is their work. Sealing continues in the collector.
 
 mod roles;
 
@@ -31,7 +31,7 @@ struct Arguments {
     /// Rows a second of the recording program; 0 as fast as it can
     #[arg(long, default_value_t = 0)]
     rate: u64,
-    /// Where spool and store go for the time of the run
+    /// Folder for spool and store during the run
     #[arg(long, default_value = "/tmp")]
     dir: PathBuf,
     /// Print JSON in one line
@@ -86,7 +86,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Fills rings and has them read; `tls` says how they travel, `None` that they do not.
+/// Fills rings and has them read; `tls` is the kind of connection, `None` is no connection.
 fn measure(arguments: &Arguments, tls: Option<bool>) -> Result<Value> {
     let rings = tempfile::tempdir_in("/dev/shm").context("the rings' folder")?;
     let empty = tempfile::tempdir_in("/dev/shm").context("another folder of rings")?;
@@ -152,7 +152,7 @@ fn wait_for(data: &Path, rows: u64, begin_ns: u64) -> Result<f64> {
     }
 }
 
-/// This program again, in another role; killed when dropped.
+/// This program in another role; killed when dropped.
 struct Role(Child);
 
 impl Role {
@@ -162,7 +162,7 @@ impl Role {
         Ok(Self(command.spawn()?))
     }
 
-    /// Its first line.
+    /// First line of its output.
     fn line(&mut self) -> Result<String> {
         let out = self.0.stdout.as_mut().context("its output")?;
         let mut line = String::new();

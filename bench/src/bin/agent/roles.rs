@@ -1,5 +1,5 @@
-//! What the bench's other processes are: collector and agent as `chronoscope serve` and
-//! `chronoscope agent` run them, telling their status often.
+//! Other processes of the bench: collector and agent as `chronoscope serve` and `chronoscope agent`
+//! run them, but with frequent status.
 
 use anyhow::{Context, Result};
 use chronoscope_collect::{Agent, AgentOptions, Collector, Options, Target};
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// How often a status is written.
+/// Interval between two writes of the status.
 const TELL_EVERY: Duration = Duration::from_millis(20);
 
-/// Collects until killed; says where it listens on stdout.
+/// Collects until killed; prints its address on stdout.
 pub(crate) fn collect(data: &Path, rings: &Path, tls: Option<&[PathBuf]>) -> Result<()> {
     let mut options = Options::new(rings.to_owned(), data.to_owned());
     options.store.wait = Duration::from_secs(5);

@@ -3,7 +3,7 @@
 
 use crate::packets::{Random, place};
 
-/// So many filters, from a fixed seed.
+/// Makes `count` filters, from a fixed seed.
 pub(crate) fn mixed(count: usize) -> Vec<String> {
     let mut random = Random(23);
     (0..count).map(|_| filter(&mut random)).collect()

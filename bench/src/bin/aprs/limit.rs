@@ -1,4 +1,4 @@
-//! What the kernel alone takes: the same octets to as many sockets in writes of the same size, by a
+//! Cost of the kernel alone: the same octets to as many sockets in writes of the same size, by a
 //! thread that does nothing else. No server that writes to TCP sockets can be cheaper at these
 //! intervals.
 

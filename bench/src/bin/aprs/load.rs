@@ -14,12 +14,12 @@ use std::time::Duration;
 
 /// Logins that send: what one sends stays in its order.
 const SENDERS: usize = 4;
-/// How long what was sent may take to arrive after the last was sent.
+/// Longest wait for packets after the last was sent.
 const DRAIN_NS: u64 = 2_000_000_000;
 /// Instants in marks are known to so many bits.
 const TIME_MASK: u64 = (1 << 48) - 1;
 
-/// What the passcode of a callsign is on APRS-IS.
+/// Passcode of a callsign on APRS-IS.
 pub(crate) fn passcode(call: &str) -> u16 {
     let mut hash = 0x73E2u16;
     for pair in call.split('-').next().unwrap_or("").as_bytes().chunks(2) {
@@ -29,7 +29,7 @@ pub(crate) fn passcode(call: &str) -> u16 {
     hash & 0x7FFF
 }
 
-/// One run.
+/// Plan of one run.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     /// Filter of every receiver; empty for one that gets the full feed.
@@ -49,24 +49,24 @@ pub(crate) struct Plan {
 /// Somebody who should not harm the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
-    /// Nobody.
+    /// No such client.
     None,
     /// Ten clients of the full feed that never read.
     Stuck,
-    /// One that sends the same line over and over, as fast as it can.
+    /// A client that sends the same line over and over, as fast as it can.
     Flood,
     /// Five hundred that connect and never finish their login.
     SlowLogin,
 }
 
-/// What came of it.
+/// Results of a run.
 #[derive(Clone, Debug, Default, serde::Serialize)]
 pub(crate) struct Outcome {
     /// Lines sent in all, and how many of them were repeated ones.
     pub(crate) sent: u64,
     /// Lines sent that were repeated ones.
     pub(crate) repeated: u64,
-    /// Lines sent a second, as it was achieved in the window.
+    /// Lines sent per second in the window.
     pub(crate) rate: f64,
     /// Packets that receivers got in the window, a second.
     pub(crate) delivered_per_s: f64,
@@ -74,7 +74,7 @@ pub(crate) struct Outcome {
     pub(crate) octets_per_s: f64,
     /// Packets that full feeds did not get.
     pub(crate) missing: u64,
-    /// Packets that came after a later one of their sender, or twice.
+    /// Packets that arrived after a later one of their sender, or twice.
     pub(crate) misordered: u64,
     /// Receivers that were cut.
     pub(crate) cut: u64,
@@ -90,13 +90,13 @@ pub(crate) struct Outcome {
     pub(crate) p90_ms: f64,
     /// 99 % within.
     pub(crate) p99_ms: f64,
-    /// All within.
+    /// Largest delay, ms.
     pub(crate) max_ms: f64,
     /// Resident memory at the end, in kB.
     pub(crate) rss_kb: u64,
 }
 
-/// Who receives.
+/// A receiving client.
 #[derive(Debug)]
 struct Receiver {
     stream: TcpStream,
@@ -108,13 +108,13 @@ struct Receiver {
     open: bool,
 }
 
-/// Who sends.
+/// A sending client.
 #[derive(Debug)]
 struct Sender {
     stream: TcpStream,
     login: String,
     number: u32,
-    /// What the kernel did not take yet.
+    /// Octets that the kernel did not accept yet.
     waiting: Vec<u8>,
     /// Lines that may be sent again.
     recent: Vec<String>,
@@ -204,7 +204,8 @@ pub(crate) fn run(server: &Server, plan: &Plan) -> Result<Outcome> {
     })
 }
 
-/// Connects and logs in so many clients as fast as it goes; seconds until the last was answered.
+/// Connects and logs in `client_count` clients as fast as possible; seconds until the last was
+/// answered.
 #[allow(clippy::cast_precision_loss)]
 pub(crate) fn burst(address: SocketAddr, client_count: usize, filter: &str) -> Result<(f64, Held)> {
     let started_ns = clock::monotonic_ns();
@@ -332,7 +333,7 @@ impl Swarm {
         Ok(())
     }
 
-    /// Receives what is still on its way.
+    /// Receives packets in flight.
     fn drain(&mut self) -> Result<()> {
         let until = clock::monotonic_ns() + DRAIN_NS;
         while clock::monotonic_ns() < until {
@@ -453,7 +454,7 @@ impl Sender {
     }
 }
 
-/// What keeps a troubled client going until dropped.
+/// Keeps a misbehaving client running until dropped.
 struct Troubled {
     _held: Vec<TcpStream>,
     stop: std::sync::Arc<std::sync::atomic::AtomicBool>,
@@ -494,7 +495,7 @@ fn trouble(server: &Server, trouble: Trouble) -> Result<Troubled> {
     Ok(Troubled { _held: held, stop, thread })
 }
 
-/// Sends the same line until told to stop, or cut.
+/// Sends the same line until stopped or cut.
 fn flood(mut stream: TcpStream, stop: &std::sync::atomic::AtomicBool) {
     let lines = b"FLOOD-1>APRS,TCPIP*:>again and again and again and again\r\n".repeat(500);
     let mut at = 0;

@@ -1,10 +1,10 @@
-//! The APRS-IS server under load: what a delivered packet costs, how late it is, how many there can
-//! be, and what clients cost.
+//! Benchmark of the APRS-IS server under load: cost and delay of a delivered packet, the largest
+//! rate, and the cost of clients.
 //!
 //! The server is a process of its own on loopback; all clients are in this one, in one thread, and
-//! share the machine's cores with it. Every line carries its sender, its number and its instant, so
-//! every run also says what was missing, out of order or doubled: figures of a run that lost
-//! something are marked. CPU time is the server process's, as the scheduler counts it.
+//! share the machine's cores with it. Every line carries its sender, its number and its instant:
+//! every run detects missing, misordered and doubled packets, and figures of a run with losses are
+//! marked. CPU time is the server process's, as the scheduler counts it.
 //!
 //! Beside ours stand figures of aprsc 2.1.21 that were measured on another day, on a machine of the
 //! same kind with other load on it; and of the paper, on a machine of 2007. No package registry
@@ -45,7 +45,7 @@ struct Arguments {
     json: bool,
 }
 
-/// A table.
+/// Table of results.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Series {
     /// 1000 lines a second to 50 … 640 full feeds, in each way of batching
@@ -144,7 +144,7 @@ fn feeds(client_count: usize) -> Vec<String> {
     vec![String::new(); client_count]
 }
 
-/// Every run has a server of its own, so that none starts with another's memory.
+/// Every run has a server of its own: none starts with another's memory.
 fn measure(settings: &Settings, plan: &Plan) -> Result<Outcome> {
     let server = Server::start(settings)?;
     let outcome = load::run(&server, plan)?;
@@ -159,7 +159,7 @@ fn measure(settings: &Settings, plan: &Plan) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// Whether all came to all, in order and once.
+/// Whether all packets reached all clients, in order and once.
 fn complete(outcome: &Outcome) -> String {
     match (outcome.missing, outcome.misordered, outcome.cut) {
         (0, 0, 0) => "yes".to_owned(),
@@ -454,7 +454,7 @@ fn trouble(arguments: &Arguments) -> Result<Value> {
     Ok(Value::Array(rows))
 }
 
-/// Pairs of runs, on and off in turn, so that both see the same machine.
+/// Pairs of runs, on and off in turn: both see the same machine.
 fn recorder(arguments: &Arguments) -> Result<Value> {
     let pairs = if arguments.quick { 2 } else { 5 };
     let mut ratios = Vec::new();

@@ -1,6 +1,5 @@
-//! Packets as they come over APRS-IS, from a seed: each a line that nobody sent before, with the
-//! number of its sender and the instant in it, so that whoever receives it can tell what is
-//! missing, doubled or late.
+//! Packets as on APRS-IS, from a seed: each line is new, and contains the number of its sender and
+//! its instant. A receiver can thus detect missing, doubled and late packets.
 //!
 //! Shares: position 62 %, weather 12 %, object 8 %, message 6 %, telemetry 6 %, status 6 %; mean
 //! 82 octets with CR LF, as was measured on the network. Stations are around cities.
@@ -37,7 +36,7 @@ impl Random {
     }
 }
 
-/// Where people live: latitude and longitude in degrees.
+/// Centres of population: latitude and longitude in degrees.
 const CITIES: [(f64, f64); 40] = [
     (60.2, 24.9),
     (59.3, 18.1),
@@ -88,17 +87,17 @@ pub(crate) fn place(random: &mut Random) -> (f64, f64) {
     (latitude + spread(), longitude + spread())
 }
 
-/// A station.
+/// A station that sends packets.
 #[derive(Clone, Debug)]
 struct Station {
     call: String,
     latitude: f64,
     longitude: f64,
-    /// It comes through this path.
+    /// Path of its packets.
     path: &'static str,
 }
 
-/// Makes packets.
+/// Generator of packets.
 #[derive(Debug)]
 pub(crate) struct Packets {
     random: Random,
@@ -195,7 +194,7 @@ fn uncompressed(latitude: f64, longitude: f64, tables: &[u8], random: &mut Rando
     format!("{nd:02}{nm:02}.{nc:02}{ns}{table}{ed:03}{em:02}.{ec:02}{ew}{symbol}")
 }
 
-/// What a mark says: sender, number, the low 48 bits of the instant in nanoseconds.
+/// Content of a mark: sender, number, the low 48 bits of the instant in nanoseconds.
 pub(crate) fn mark(line: &[u8]) -> Option<(u8, u32, u64)> {
     let mark = line.last_chunk::<MARK_LEN>()?;
     let number = |digits: &[u8]| {

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// How a server is to be.
+/// Settings of a server.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// Its worker threads.
+    /// Number of worker threads.
     pub(crate) workers: usize,
-    /// Its directive `Batching`.
+    /// Value of the directive `Batching`.
     pub(crate) batching: &'static str,
-    /// Its transactions are recorded.
+    /// Whether its transactions are recorded.
     pub(crate) record: bool,
 }
 
@@ -63,12 +63,12 @@ impl Server {
         Ok(Self { child, ports, _dir: dir })
     }
 
-    /// Where a port of the configuration listens.
+    /// Address on which a port of the configuration listens.
     pub(crate) fn port(&self, name: &str) -> Result<SocketAddr> {
         self.ports.get(name).copied().with_context(|| format!("the server has no port {name:?}"))
     }
 
-    /// Its number.
+    /// Process number of the server.
     pub(crate) fn process(&self) -> u32 {
         self.child.id()
     }
@@ -84,7 +84,7 @@ impl Server {
         Ok(names)
     }
 
-    /// What the process has used. CPU time is the scheduler's, to the nanosecond.
+    /// Resources used by the process. CPU time is the scheduler's, to the nanosecond.
     pub(crate) fn usage(&self) -> Result<Usage> {
         usage(self.child.id())
     }
@@ -92,7 +92,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It is ours, and nothing of it is needed any more.
+        // The process is ours, and is no longer needed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

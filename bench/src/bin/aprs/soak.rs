@@ -16,7 +16,7 @@ use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// What may grow: memory of the second half beyond that of the first, as a share of it.
+/// Largest growth: memory of the second half beyond that of the first, as a share of it.
 const GROWTH_MAX: f64 = 0.05;
 
 /// Runs for so many minutes.
@@ -99,7 +99,7 @@ fn sample(process: u32, minutes: f64, ended: &AtomicBool) -> Result<Vec<u64>> {
     Ok(samples)
 }
 
-/// What the restless did.
+/// Counts of the restless clients.
 #[derive(Debug, Default)]
 struct Churned {
     clients: u64,
@@ -155,12 +155,13 @@ fn churn(
                 if let Some(mut stream) = send(status, request) {
                     stream.set_read_timeout(Some(Duration::from_secs(2)))?;
                     let mut answer = Vec::new();
-                    // How much came does not matter, only that it was asked for.
+                    // The length of the answer does not matter, only that it was requested.
                     let _ = stream.read_to_end(&mut answer);
                 }
             }
             _ => {
-                // The last letter: nobody takes its digits for the mark of a packet that is checked.
+                // The last letter keeps its digits from being taken for the mark of a checked
+                // packet.
                 let line = format!("{login}{call}>APRS:>restless {:x}r\r\n", random.next());
                 datagrams.send_to(line.as_bytes(), udp)?;
             }

@@ -18,7 +18,7 @@ impl Table {
         self.rows.push(cells.to_vec());
     }
 
-    /// To stdout.
+    /// Prints the table to stdout.
     pub(crate) fn print(&self) {
         let columns = self.rows[0].len();
         let width = |column: usize| self.rows.iter().map(|row| row[column].chars().count()).max();

@@ -1,11 +1,11 @@
-//! A program run cold, with what it cost.
+//! A program run with cold caches, and its cost.
 #![allow(unsafe_code)] // wait4 has no safe wrapper in the standard library
 
 use anyhow::{Context, Result, bail};
 use std::io::Read;
 use std::process::{Command, Stdio};
 
-/// What one run cost and said.
+/// Cost and output of one run.
 #[derive(Clone, Debug)]
 pub(crate) struct Cost {
     /// From before the start to after the end, in seconds.
@@ -14,7 +14,7 @@ pub(crate) struct Cost {
     pub(crate) cpu_s: f64,
     /// Largest resident set, in bytes.
     pub(crate) peak_bytes: u64,
-    /// What it printed.
+    /// Output of the program.
     pub(crate) said: serde_json::Value,
 }
 
@@ -30,8 +30,8 @@ pub(crate) fn run(command: &mut Command) -> Result<Cost> {
     let mut status = 0;
     // SAFETY: `rusage` is plain numbers, for which all zeroes are valid.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: both pointers are to live locals of the right types; the process is our child and
-    // nobody else waits for it, since `child` is only dropped, which does not wait.
+    // SAFETY: both pointers are to live locals of the right types; the process is our child and is
+    // waited for only here, since `child` is only dropped, which does not wait.
     let waited = unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) };
     let wall_s = (chronoscope_clock::monotonic_ns() - begin_ns) as f64 / 1e9;
     if waited != pid || status != 0 {

@@ -14,7 +14,7 @@ use chronoscope_model::{
 use chronoscope_store::{Append, MINUTE_NS, Options, Store};
 use std::path::Path;
 
-/// 2026-11-21T00:00 UTC.
+/// Begin of the rows, 2026-11-21T00:00 UTC.
 const BEGIN_NS: i64 = 1_795_219_200_000_000_000;
 /// Rows in one append.
 const APPEND_ROWS: usize = 100_000;
@@ -64,7 +64,7 @@ impl Random {
     }
 }
 
-/// Makes chains.
+/// Generator of chains.
 pub(crate) struct Chains {
     pub(crate) names: Names,
     random: Random,
@@ -165,7 +165,7 @@ impl Chains {
     }
 }
 
-/// What was generated.
+/// Counts of generated rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Generated {
     pub(crate) rows: u64,
@@ -173,7 +173,7 @@ pub(crate) struct Generated {
 }
 
 /// Fills a store with at least `rows` rows and seals it. Rows arrive chain by chain, minutes in
-/// order. `progress` is told the rows so far.
+/// order. `progress` is called with the rows so far.
 pub(crate) fn generate(
     dir: &Path,
     rows: u64,

@@ -18,8 +18,8 @@ use std::process::Command;
 /// The peer. Not called duckdb.py: it would import itself.
 const PEER: &str = include_str!("peer.py");
 
-/// What is compared: our question, the kind of rows, the peer's query, and the most CPU time we
-/// aim at, as a share of the peer's.
+/// Comparisons: our query, the kind of rows, the peer's query, and the target for our CPU time as a
+/// share of the peer's.
 const COMPARED: [(&str, bool, &str, Option<f64>); 7] = [
     ("acpd", false, "acpd-stored-root", Some(1.0)),
     ("acpd", false, "acpd-joins", None),
@@ -51,7 +51,7 @@ struct Arguments {
     /// Leave out the recursive queries, which take DuckDB longest
     #[arg(long)]
     quick: bool,
-    /// Print JSON
+    /// Print the results as JSON
     #[arg(long)]
     json: bool,
     #[command(subcommand)]
@@ -64,7 +64,7 @@ enum Part {
     Ask {
         /// acpd, acpd-split, acpd-inner or apcd
         question: String,
-        /// The store
+        /// Folder of the store
         dir: PathBuf,
     },
 }

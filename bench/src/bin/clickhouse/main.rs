@@ -38,13 +38,13 @@ struct Arguments {
     /// Servers, one for each shard
     #[arg(long, default_value_t = 2)]
     shards: usize,
-    /// Times that a question is asked; the quickest counts
+    /// Number of runs of each query; the fastest counts
     #[arg(long, default_value_t = 3)]
     repeat: u32,
-    /// Where the data go for the time of the run
+    /// Folder for the data during the run
     #[arg(long, default_value = "/tmp")]
     dir: PathBuf,
-    /// Print JSON
+    /// Print the results as JSON
     #[arg(long)]
     json: bool,
 }

@@ -53,7 +53,7 @@ impl Servers {
         Ok(response.body_mut().read_to_string()?.trim().to_owned())
     }
 
-    /// Bytes of all parts that count, after what was to be merged was merged.
+    /// Bytes of all active parts, after pending merges.
     pub(crate) fn bytes_on_disk(&self) -> Result<u64> {
         let mut bytes = 0;
         for node in &self.nodes {
@@ -83,7 +83,7 @@ impl Servers {
 
 impl Drop for Servers {
     fn drop(&mut self) {
-        // The tool ends its servers when it is asked to end.
+        // The tool stops its servers when it receives this signal.
         let _ = Command::new("kill").arg(self.tool.id().to_string()).status();
         let _ = self.tool.wait();
     }

@@ -1,9 +1,9 @@
-//! From rings into durable files: how many transactions a second one collector takes.
+//! Benchmark from rings into durable files: transactions per second of one collector.
 //!
 //! Two measurements, both with rings that the real recorder wrote. *Filled*: two threads record
-//! until their rings are full and end; then the collector alone has both cores, so that what is
-//! measured is the collector. *Live*: programs record while it reads, on the same two cores, so
-//! that they bound each other. Sealing goes on in both.
+//! until their rings are full and end; then the collector alone has both cores, and the measurement
+//! is the collector's work. *Live*: programs record while it reads, on the same two cores, so that
+//! they bound each other. Sealing continues in both.
 
 use anyhow::{Context, Result, ensure};
 use chronoscope_bench::rings::{record_rows, seconds_since, spawn_recorder};
@@ -28,10 +28,10 @@ struct Arguments {
     /// Transactions a second that the live programs record, together
     #[arg(long, default_value_t = 1_000_000)]
     rate: u64,
-    /// Where the store goes for the time of the run
+    /// Folder for the store during the run
     #[arg(long, default_value = "/tmp")]
     dir: PathBuf,
-    /// Print JSON
+    /// Print the results as JSON
     #[arg(long)]
     json: bool,
     /// Be the program that records so many rows in each of two threads

@@ -110,7 +110,7 @@ impl Library {
     }
 }
 
-/// All that is measured: nothing, said, where the library is not beside this program.
+/// All cases; none, with a message, where the library is not beside this program.
 pub(crate) fn all() -> Vec<Case> {
     cases().unwrap_or_else(|error| {
         eprintln!("the C API is left out: {error:#}");

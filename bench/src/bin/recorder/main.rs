@@ -1,7 +1,7 @@
-//! What a begin/end pair costs, beside its peers and beside the clock reads that bound it.
+//! Benchmark of a begin/end pair, beside its peers and beside the clock reads that bound it.
 //!
-//! Every case runs in every round, one after the other, so that a disturbance hits all alike;
-//! figures are medians over the rounds, ratios are taken within a round.
+//! Every case runs in every round, one after the other: a disturbance then hits all alike. Figures
+//! are medians over the rounds, ratios are taken within a round.
 
 mod arm4;
 mod measure;
@@ -23,10 +23,10 @@ struct Arguments {
     /// Time that a case gets in a round, in milliseconds.
     #[arg(long, default_value_t = 20)]
     slice_ms: u64,
-    /// Writes JSON.
+    /// Print the results as JSON.
     #[arg(long)]
     json: bool,
-    /// Only the yardstick and the plain pair, named so.
+    /// Run only the yardstick and the plain pair, under this name.
     #[arg(long, hide = true)]
     pair: Option<String>,
 }

@@ -1,18 +1,18 @@
 //! Interleaved rounds and their medians.
 //!
-//! Costs are CPU time: what other programs take of a busy machine is nobody's cost. What a peer
-//! leaves to a thread of its own is not counted, as it would not be on an idle processor.
+//! Costs are CPU time: the share of other programs on a busy machine is not counted. Work that a
+//! peer leaves to a thread of its own is not counted, as it would not be on an idle processor.
 
 use chronoscope_clock as clock;
 
-/// Something whose cost is asked for.
+/// A case to be measured.
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     /// Transactions that one call of `run(1)` makes.
     pub(crate) pairs: u64,
     /// Does it so many times.
     pub(crate) run: Box<dyn FnMut(u64)>,
-    /// What the time is read from.
+    /// Clock for the measurement.
     pub(crate) cpu_ns: fn() -> u64,
 }
 
@@ -22,7 +22,7 @@ impl Case {
     }
 }
 
-/// What a case has cost, in nanoseconds a pair.
+/// Cost of a case, in nanoseconds a pair.
 pub(crate) struct Cost {
     pub(crate) name: &'static str,
     pub(crate) rounds_ns: Vec<f64>,
@@ -34,7 +34,7 @@ impl Cost {
         chronoscope_statistics::median(self.rounds_ns.iter().copied()).unwrap_or(f64::NAN)
     }
 
-    /// The quickest round: what is left when nobody disturbs.
+    /// The fastest round, the one with the least disturbance.
     pub(crate) fn min_ns(&self) -> f64 {
         self.rounds_ns.iter().copied().fold(f64::INFINITY, f64::min)
     }

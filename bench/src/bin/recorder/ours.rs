@@ -56,7 +56,7 @@ pub(crate) fn pair(name: &'static str) -> Case {
     })
 }
 
-/// What we do.
+/// All cases of our recorder.
 pub(crate) fn all() -> Vec<Case> {
     let mut cases = vec![pair("record: pair with thread CPU"), nested(), c_path()];
     cases.push(Case::new("record: future, one poll", |count| {

@@ -1,4 +1,4 @@
-//! What others offer for the same: a timed span that somebody collects.
+//! Equivalents by peers: a timed span that is collected.
 
 use crate::measure::Case;
 use chronoscope_clock as clock;

@@ -1,7 +1,7 @@
-//! What storing costs: bytes of a transaction in each order, and how many a second become durable.
+//! Benchmark of storing: bytes of a transaction in each order, and durable transactions per second.
 //!
-//! Rows are generated (radar chains, ids as the recorder makes them or at random); what is
-//! measured is the store. The disk's own speed stands beside, measured in the same run.
+//! Rows are generated (radar chains, ids as the recorder makes them or at random); only the store
+//! is measured. The disk's own speed is measured in the same run for comparison.
 
 mod ingest;
 mod layout;
@@ -10,7 +10,7 @@ mod rows;
 use anyhow::Result;
 use clap::Parser;
 
-/// What storing transactions costs
+/// Measures the cost of storing transactions
 #[derive(Parser)]
 struct Arguments {
     /// Rows of the comparison of orders
@@ -19,13 +19,13 @@ struct Arguments {
     /// Seconds of taking rows in as fast as possible
     #[arg(long, default_value_t = 10)]
     seconds: u64,
-    /// Where the files go for the time of the run
+    /// Folder for the files during the run
     #[arg(long, default_value = "/tmp")]
     dir: std::path::PathBuf,
-    /// Only this part
+    /// Run only this part
     #[arg(long, value_parser = ["layout", "ingest"])]
     only: Option<String>,
-    /// Print JSON
+    /// Print the results as JSON
     #[arg(long)]
     json: bool,
 }

@@ -13,13 +13,13 @@ const STEPS: [(&str, &str); 5] = [
     ("CWP", "TrackStore_updateTrack"),
     ("CWP", "TargetView_redraw"),
 ];
-/// 2026-11-21T00:00 UTC.
+/// Begin of the rows, 2026-11-21T00:00 UTC.
 pub(crate) const BEGIN_NS: i64 = 1_795_219_200_000_000_000;
 
-/// How ids are made.
+/// Kind of ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ids {
-    /// As our recorder does: a random base for every thread, then counting.
+    /// As our recorder makes them: a random base for every thread, then counting.
     Recorder,
     /// At random, as OpenTelemetry does.
     Random,
