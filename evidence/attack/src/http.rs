@@ -1,18 +1,18 @@
-//! Requests by sockets, as strangers write them.
+//! HTTP requests through plain sockets, as hostile clients write them.
 
 use anyhow::{Context, Result};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// Who does not answer until then hangs.
+/// Longest wait for an answer; a server that exceeds it hangs.
 const LATE: Duration = Duration::from_secs(10);
 
-/// An answer.
+/// A response of a server.
 pub(crate) struct Answer {
-    /// The status.
+    /// HTTP status.
     pub(crate) code: u16,
-    /// What follows the head.
+    /// Body of the response.
     pub(crate) body: Vec<u8>,
 }
 
@@ -27,10 +27,10 @@ pub(crate) fn head(line: &str, headers: &str, length: usize) -> String {
     )
 }
 
-/// A connection that gives up in time.
+/// Connects, with a timeout.
 ///
 /// # Errors
-/// When nobody listens.
+/// When the port is closed.
 pub(crate) fn connect(address: SocketAddr) -> Result<TcpStream> {
     let stream = TcpStream::connect_timeout(&address, LATE)?;
     stream.set_read_timeout(Some(LATE))?;

@@ -55,7 +55,7 @@ struct Arguments {
     role: Option<Role>,
 }
 
-/// What this program is as a part of an attack.
+/// Role of this program within an attack.
 #[derive(Debug, Subcommand)]
 enum Role {
     /// Record rows until standard input ends, then print their number

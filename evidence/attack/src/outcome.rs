@@ -1,4 +1,4 @@
-//! What attacks cost.
+//! Outcomes of attacks.
 
 use crate::attacks::Attack;
 use crate::world::World;
@@ -6,22 +6,22 @@ use anyhow::Result;
 use chronoscope_clock as clock;
 use serde::Serialize;
 
-/// What an attack cost.
+/// Outcome of an attack.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Outcome {
-    /// How often it was tried: kills, flips, connections, requests.
+    /// Number of tries: kills, flips, connections, requests.
     pub(crate) tried: u64,
     /// Rows that were durable or had been recorded, are not there, and were not counted as lost.
     pub(crate) lost: u64,
     /// Rows that are there twice.
     pub(crate) doubled: u64,
-    /// Wrong answers without a word; strangers who got what is not theirs.
+    /// Wrong answers without a report; strangers that got data without authorisation.
     pub(crate) silent: u64,
     /// Programs that did not answer or end in time, ended by a signal, or panicked.
     pub(crate) hung: u64,
     /// Most memory that the attacked program took (resident), in octets; 0 where several were run.
     pub(crate) memory: u64,
-    /// What held it off, with figures.
+    /// The defence that held, with figures.
     pub(crate) note: String,
 }
 
@@ -37,11 +37,11 @@ impl Outcome {
 pub(crate) struct Line {
     /// The attack's name.
     pub(crate) name: &'static str,
-    /// What it does.
+    /// Description of the attack.
     pub(crate) what: &'static str,
-    /// How long it took.
+    /// Duration of the attack, in seconds.
     pub(crate) seconds: f64,
-    /// What it cost, or why it could not be tried.
+    /// Outcome of the attack, or the reason why it could not be tried.
     #[serde(flatten)]
     pub(crate) result: Tried,
 }
@@ -50,7 +50,7 @@ pub(crate) struct Line {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Tried {
-    /// It was.
+    /// The attack was tried.
     Outcome(Outcome),
     /// Something is missing here: what.
     Skipped(String),
@@ -58,7 +58,7 @@ pub(crate) enum Tried {
     Failed(String),
 }
 
-/// An error that says that this machine cannot do what the attack needs.
+/// An error that means that this machine lacks a resource of the attack.
 #[derive(Debug)]
 pub(crate) struct CannotTry(pub(crate) &'static str);
 
@@ -70,22 +70,22 @@ impl std::fmt::Display for CannotTry {
 
 impl std::error::Error for CannotTry {}
 
-/// All lines.
+/// All lines of the report.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
-    /// What the program under attack calls itself.
+    /// Name and version of the program under attack.
     pub(crate) program: String,
-    /// Where the random numbers began.
+    /// Seed of the random numbers.
     pub(crate) seed: u64,
     /// Whether it was the short form.
     pub(crate) short: bool,
-    /// Processors.
+    /// Number of processors.
     pub(crate) processors: usize,
     /// Load of the machine before it began, over a minute.
     pub(crate) load: String,
-    /// How long all took.
+    /// Duration of all attacks, in seconds.
     pub(crate) seconds: f64,
-    /// The attacks.
+    /// Lines of the attacks.
     pub(crate) attacks: Vec<Line>,
     #[serde(skip)]
     begin_ns: u64,
@@ -114,7 +114,7 @@ impl Report {
         })
     }
 
-    /// Adds what an attack came to, which ended now.
+    /// Adds the outcome of an attack that ended now.
     pub(crate) fn add(&mut self, attack: &Attack, result: Result<Outcome>) {
         let now_ns = clock::monotonic_ns();
         let result = match result {
@@ -152,7 +152,7 @@ impl Report {
         self.seconds = (clock::monotonic_ns() - self.begin_ns) as f64 * 1e-9;
     }
 
-    /// As JSON.
+    /// The report as JSON.
     pub(crate) fn json(&self) -> serde_json::Value {
         let mut json = serde_json::to_value(self).unwrap_or_default();
         json["version"] = 1.into();

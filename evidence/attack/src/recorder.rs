@@ -11,7 +11,7 @@ static WORK: Class = class!("work");
 /// Rows between two looks at the clock.
 const BATCH: u64 = 64;
 
-/// How a program records.
+/// Options of a recording program.
 #[derive(Debug, Args)]
 pub(crate) struct Record {
     /// Rows a second.

@@ -8,9 +8,9 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-/// What `chronoscope export` wrote.
+/// Output of `chronoscope export`.
 pub(crate) struct Rows {
-    /// Distinct rows.
+    /// Number of distinct rows.
     pub(crate) distinct: u64,
     /// Rows that were written before already.
     pub(crate) doubled: u64,

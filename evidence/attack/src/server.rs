@@ -14,7 +14,7 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Until then everything that is asked for once has happened, also on a busy machine.
+/// Longest wait for an expected event, also on a busy machine.
 const LATE: Duration = Duration::from_secs(30);
 
 /// The monotonic clock so long from now.
@@ -51,7 +51,7 @@ const PANIC: i32 = 101;
 /// # Errors
 /// When it cannot be started.
 pub(crate) fn output(command: &mut Command) -> Result<Option<Output>> {
-    // By files: a pipe that nobody reads would hold a command that says much.
+    // Output goes to files: a pipe that is not read would block a command with much output.
     let dir = tempfile::tempdir()?;
     let (out, err) = (dir.path().join("out"), dir.path().join("err"));
     command.stdout(std::fs::File::create(&out)?).stderr(std::fs::File::create(&err)?);
@@ -77,7 +77,7 @@ pub(crate) fn wait_until(mut holds: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// A program that runs, with what it says on standard error; killed when dropped.
+/// A running program, with its output on standard error; killed when dropped.
 pub(crate) struct Running {
     child: Child,
     said: Arc<Mutex<String>>,
@@ -104,15 +104,15 @@ impl Running {
         Ok(Self { child, said })
     }
 
-    /// What it has said.
+    /// Its output on standard error so far.
     pub(crate) fn said(&self) -> String {
         self.said.lock().map(|said| said.clone()).unwrap_or_default()
     }
 
-    /// What stands behind a word in what it said, once it has said it.
+    /// The text behind a word in its output, once it has printed it.
     ///
     /// # Errors
-    /// When it ends, or does not say it in time.
+    /// When it ends, or does not print it in time.
     pub(crate) fn says(&mut self, word: &str) -> Result<String> {
         let mut found = None;
         let mut ended = None;
@@ -125,17 +125,17 @@ impl Running {
         found.with_context(|| format!("it never said {word:?} ({ended:?}): {}", self.said()))
     }
 
-    /// Its standard input.
+    /// Standard input of the program.
     pub(crate) fn input(&mut self) -> Option<ChildStdin> {
         self.child.stdin.take()
     }
 
-    /// Its standard output.
+    /// Standard output of the program.
     pub(crate) fn output(&mut self) -> Option<impl Read + use<>> {
         self.child.stdout.take()
     }
 
-    /// Its process number.
+    /// Process number of the program.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
@@ -176,11 +176,11 @@ impl Drop for Running {
     }
 }
 
-/// `chronoscope serve`.
+/// A running `chronoscope serve`.
 pub(crate) struct Server {
-    /// The process.
+    /// Process of the server.
     pub(crate) running: Running,
-    /// Where it listens.
+    /// Address on which it listens.
     pub(crate) address: SocketAddr,
     /// The folder of rings that it reads.
     rings: PathBuf,
@@ -192,7 +192,7 @@ impl Server {
         Self::command_at(world, data, rings, "127.0.0.1:0")
     }
 
-    /// As [`Self::command`], on a port that agents know already.
+    /// Command as by [`Self::command`], on a port that agents know already.
     pub(crate) fn command_at(world: &World, data: &Path, rings: &Path, listen: &str) -> Command {
         let mut command = world.chronoscope(&["serve", "--quiet", "--listen", listen]);
         command.args(["--wait-late", "1s", "--data"]).arg(data).arg("--rings").arg(rings);
@@ -220,7 +220,7 @@ impl Server {
         http::request(self.address, &format!("GET {path}"), "", b"")
     }
 
-    /// Its status.
+    /// Status of the server.
     ///
     /// # Errors
     /// When it does not answer.
@@ -232,8 +232,8 @@ impl Server {
         Ok(serde_json::from_slice(&answer.body)?)
     }
 
-    /// Waits until the rings of ended programs have been read, and so removed, and every row is
-    /// durable; the last status, and whether it came to that.
+    /// Waits until the rings of ended programs have been read and removed, and every row is
+    /// durable. Returns the last status, and whether this state was reached.
     pub(crate) fn drained(&self) -> (Value, bool) {
         let mut last = Value::Null;
         let is_drained = wait_until(|| {
@@ -255,7 +255,7 @@ pub(crate) fn rings(folder: &Path) -> Vec<PathBuf> {
     paths.filter(|path| path.extension().is_some_and(|extension| extension == "ring")).collect()
 }
 
-/// A program that records until it is told to end.
+/// A program that records until it is stopped.
 pub(crate) struct Recorder {
     running: Running,
 }

@@ -1,4 +1,4 @@
-//! OpenTelemetry spans.
+//! Attacks with OpenTelemetry spans.
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};

@@ -9,7 +9,7 @@ use std::path::Path;
 /// Between these the table stands in a Markdown file.
 const MARKS: [&str; 2] = ["<!-- make attack -->\n", "<!-- end -->\n"];
 
-/// What a line says in the columns after its name.
+/// Columns of a line after its name.
 fn cells(line: &Line) -> [String; 7] {
     match &line.result {
         Tried::Outcome(outcome) => {
@@ -90,7 +90,7 @@ fn row(cells: &[&str]) -> String {
     format!("| {} |", cells.join(" | "))
 }
 
-/// Replaces what is between the marks in a file.
+/// Replaces the text between the marks in a file.
 ///
 /// # Errors
 /// When the file cannot be read or written, or has no marks.

@@ -1,4 +1,4 @@
-//! What all attacks need.
+//! Resources shared by all attacks.
 
 use anyhow::{Context, Result, bail};
 use chronoscope_statistics::Random;
@@ -8,13 +8,13 @@ use tempfile::TempDir;
 
 /// The programs under attack.
 pub(crate) struct World {
-    /// Their folder.
+    /// Folder of the release programs.
     pub(crate) bin: PathBuf,
-    /// This program, which records as others do.
+    /// Path of this program, which also acts as a recording program.
     pub(crate) own: PathBuf,
     /// Whether to do a tenth only.
     pub(crate) short: bool,
-    /// Where random numbers begin.
+    /// Seed of the random numbers.
     pub(crate) seed: u64,
 }
 
@@ -35,7 +35,7 @@ impl World {
         Ok(())
     }
 
-    /// What `chronoscope` calls itself.
+    /// Version that `chronoscope` prints.
     ///
     /// # Errors
     /// When it does not run.
@@ -72,7 +72,7 @@ impl World {
         command
     }
 
-    /// So many, or a tenth in the short form.
+    /// The number `full`, or a tenth of it in the short form.
     pub(crate) fn count(&self, full: u64) -> u64 {
         if self.short { full.div_ceil(10) } else { full }
     }

@@ -119,7 +119,7 @@ pub(super) fn slow_readers(world: &World) -> Result<Outcome> {
     let mut waiting = Vec::new();
     for _ in 0..readers {
         let Ok(mut reader) = http::connect(server.address) else { continue };
-        // Many answers on one connection, none of which is read.
+        // Many answers on one connection, none of which the client reads.
         let request = "GET /api/v1/openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(50);
         let _ = reader.write_all(request.as_bytes());
         waiting.push(reader);
@@ -143,7 +143,7 @@ pub(super) fn slow_readers(world: &World) -> Result<Outcome> {
 struct Doors {
     _running: Vec<Running>,
     _folders: Folders,
-    /// Name, address.
+    /// Name and address of each server.
     doors: Vec<(&'static str, SocketAddr)>,
     server: Server,
 }
@@ -229,7 +229,7 @@ impl Doors {
     }
 }
 
-/// What a server said to octets, until it closed or ten seconds passed.
+/// Reply of a server to octets, until it closed or ten seconds passed.
 fn said_to(address: SocketAddr, octets: &[u8]) -> Vec<u8> {
     let Ok(mut stream) = http::connect(address) else { return Vec::new() };
     let _ = stream.write_all(octets);
@@ -246,7 +246,7 @@ pub(super) fn pages(world: &World) -> Result<Outcome> {
     let order = b"interrupt cltu1\nhalt cltu1\nquit\n";
     let web = |name: &str| !matches!(name, "aprs-server" | "sle-provider");
     for (name, address) in doors.doors.iter().filter(|(name, _)| web(name)) {
-        // What a page may have is answered; else every refusal below says nothing.
+        // A permitted page is answered; otherwise the refusals below would prove nothing.
         if matches!(*name, "serve" | "radar-display" | "aprs-server status") {
             let answer = http::request(*address, "GET /", "", b"")?;
             if answer.code >= 400 {
@@ -349,16 +349,16 @@ pub(super) fn forged_agent(world: &World) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// This host's name.
+/// Name of this host.
 fn host() -> Result<String> {
     Ok(nix::unistd::gethostname()?.to_string_lossy().into_owned())
 }
 
-/// What a collector may take of memory whatever comes: four times the 256 MiB of rows that make it
-/// seal, and half of that for what is being decoded, sealed and answered.
+/// Memory bound of a collector under any input: four times the 256 MiB of rows that make it seal,
+/// and half of that for rows being decoded, sealed and answered.
 const MEMORY_MAX: u64 = 3 << 29;
 
-/// Recording meanwhile at this rate, so that what the network does to rings is seen.
+/// Rate of recording during the attack, which shows the network's effect on rings.
 const RATE: u64 = 20_000;
 
 /// Sends bodies from two connections at a time while a program records; what rings lost.

@@ -1,4 +1,4 @@
-//! The attacks.
+//! List of the attacks.
 
 mod door;
 mod files;
@@ -9,13 +9,13 @@ use crate::outcome::Outcome;
 use crate::world::World;
 use anyhow::Result;
 
-/// An attack.
+/// An attack on the release programs.
 pub(crate) struct Attack {
-    /// What it is called on the command line.
+    /// Name on the command line.
     pub(crate) name: &'static str,
-    /// What it does, in one sentence.
+    /// Description in one sentence.
     pub(crate) what: &'static str,
-    /// Does it.
+    /// Function that runs it.
     pub(crate) run: fn(&World) -> Result<Outcome>,
 }
 

@@ -116,7 +116,7 @@ pub(super) fn truncated(world: &World) -> Result<Outcome> {
         let size = fs::metadata(&ring)?.len();
         fs::OpenOptions::new().write(true).open(&ring)?.set_len(random.below(size))?;
         clock::sleep(Duration::from_millis(300));
-        // The program itself goes on, or ends in the end: it is not ended by the ring.
+        // The program itself continues and ends by itself: the ring does not end it.
         let recorded = recorder.end();
         outcome.hung += u64::from(!is_read) + u64::from(recorded.is_err());
         let known = wait_until(|| {
@@ -150,8 +150,7 @@ pub(super) fn truncated(world: &World) -> Result<Outcome> {
 
 pub(super) fn sparse(world: &World) -> Result<Outcome> {
     let folders = Folders::new()?;
-    // A real ring without rows says how one looks; these have its beginning and claim a gigabyte
-    // each.
+    // A real ring without rows is the template; these have its beginning and claim a gigabyte each.
     let template = Folders::new()?;
     record(world, template.rings(), 0)?;
     let octets = fs::read(rings(template.rings()).pop().context("a ring")?)?;

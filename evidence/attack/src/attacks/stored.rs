@@ -1,4 +1,4 @@
-//! Attacks on what is stored.
+//! Attacks on stored data.
 
 use crate::http;
 use crate::outcome::{CannotTry, Outcome};
@@ -21,7 +21,7 @@ use std::time::Duration;
 const LATE: Duration = Duration::from_secs(20);
 const RATE: u64 = 10_000;
 
-/// What is missing of so many recorded rows that nobody counted as lost.
+/// Recorded rows that are neither stored nor counted as lost.
 fn uncounted(recorded: u64, stored: u64, counted: u64) -> u64 {
     recorded.saturating_sub(stored + counted)
 }
@@ -127,8 +127,8 @@ pub(super) fn agent_kills(world: &World) -> Result<Outcome> {
 const ROWS: u64 = 600;
 const MINUTE_NS: u64 = 60_000_000_000;
 
-/// A store with segments and sketches of three minutes and of both kinds of rows, and with rows in
-/// its log only, that nobody writes any more; how many rows.
+/// Makes a store without a writer, with segments and sketches of three minutes and of both kinds of
+/// rows, and with rows that are in its log only. Returns the number of rows.
 fn make_store(world: &World, folders: &Folders) -> Result<u64> {
     let record = |minutes_ago: u64| {
         let mut recorder = world.recorder(folders.rings(), &["--rows", "600", "--rate", "1000000"]);
@@ -174,8 +174,8 @@ fn files(data: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// What a store says: its rows, and the statistics of its classes. `None` is an answer that says
-/// that something is missing or damaged.
+/// Answers of a store: its rows, and the statistics of its classes. `None` is an answer that
+/// reports missing or damaged data.
 #[derive(PartialEq)]
 struct Said {
     rows: Option<BTreeSet<String>>,
@@ -183,7 +183,7 @@ struct Said {
 }
 
 impl Said {
-    /// Whether each answer is what it was, or says that it is not.
+    /// Whether each answer is unchanged, or reports that it is incomplete.
     fn is_true_beside(&self, before: &Self) -> bool {
         (self.rows.is_none() || self.rows == before.rows)
             && (self.classes.is_none() || self.classes == before.classes)
@@ -357,7 +357,7 @@ pub(super) fn clock_ahead(world: &World) -> Result<Outcome> {
     })
 }
 
-/// Mounts a small file system at its first argument and goes on with the rest.
+/// Mounts a small file system at its first argument and executes the rest.
 const SMALL_DISK: &str = r#"mount -t tmpfs -o size=24m none "$1" && shift && exec "$@""#;
 
 pub(super) fn full_disk(world: &World) -> Result<Outcome> {
