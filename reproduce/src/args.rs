@@ -1,14 +1,15 @@
-//! Arguments.
+//! Command-line arguments.
 
 use chronoscope_reproduce::experiments::network::lab::LabPlan;
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 
-/// Measures what five documents published, and puts ours beside theirs.
+/// Measures the published figures of five documents, and compares ours with them.
 ///
-/// Experiments run the programs of this repository one after the other; each is kept as it ends, so
-/// that the same command goes on where it was interrupted, and measures anew only what was built
-/// anew. The report is OUT/report/index.html, for programs OUT/report/figures.json.
+/// Experiments run the programs of this repository one after the other; each outcome is stored as
+/// it ends. The same command continues where it was interrupted, and repeats only experiments whose
+/// programs were built anew. The report is OUT/report/index.html, for programs
+/// OUT/report/figures.json.
 ///
 /// Exit codes: 0 done; 1 an experiment failed, the report says why; 2 usage; 4 error; 130
 /// interrupted.
@@ -30,28 +31,28 @@ pub(crate) struct Arguments {
     /// Print JSON (version 1) instead of words
     #[arg(long)]
     pub(crate) json: bool,
-    /// Measure also what was measured of the same programs, from the beginning
+    /// Measure again even if the same programs were measured before, from the beginning
     #[arg(long)]
     pub(crate) again: bool,
-    /// Measure nothing: write the report of what was kept
+    /// Measure nothing: write the report from stored outcomes
     #[arg(long, conflicts_with_all = ["again", "list"])]
     pub(crate) report_only: bool,
-    /// Also put what was found into the documents' pages in this folder
+    /// Also write the results into the documents' pages in this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) pages: Option<PathBuf>,
-    /// Where outcomes and the report are
+    /// Folder of outcomes and report
     #[arg(long, default_value = "out/reproduce", value_name = "DIR")]
     pub(crate) out: PathBuf,
     /// The folder of the measured programs [default: that of this program]
     #[arg(long, value_name = "DIR")]
     pub(crate) bin: Option<PathBuf>,
-    /// What `cargo build --message-format=json` printed: where the benches are
+    /// Output of `cargo build --message-format=json`, which names the benches
     #[arg(long, value_name = "FILE")]
     pub(crate) messages: Option<PathBuf>,
     /// The root of the repository: scenarios and tools are there
     #[arg(long, default_value = ".", value_name = "DIR")]
     pub(crate) root: PathBuf,
-    /// What version that is
+    /// Commit of the measured version
     #[arg(long, default_value = concat!("version ", env!("CARGO_PKG_VERSION")), value_name = "NAME")]
     pub(crate) commit: String,
 }

@@ -1,4 +1,4 @@
-//! The experiments: which programs are run, and what is read out of what they print.
+//! The experiments: the programs that they run, and the figures that they read from the output.
 
 pub mod aprs;
 mod chain;

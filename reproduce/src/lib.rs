@@ -1,16 +1,16 @@
 //! The published tables and pictures of five documents, ours beside them.
 //!
-//! [`published`] is what the documents print, as data. [`plan`] is which experiments there are and
-//! which items each yields; [`series`] runs those that are due and keeps each as it ends;
-//! [`report`] puts everything side by side: one page that needs nothing else, and the same as JSON.
+//! [`published`] has the documents' figures as data. [`plan`] lists the experiments and the items
+//! that each yields; [`series`] runs the due ones and stores each outcome; [`report`] compares
+//! everything: one self-contained page, and the same as JSON.
 //!
-//! An experiment runs programs of this workspace as anybody would and reads what they print. Nothing
-//! is measured in this process, and nothing that was not measured is shown as if it were: an item of
-//! which there is nothing is shown as missing, with the reason.
+//! An experiment runs programs of this workspace by their command lines and reads their output.
+//! Nothing is measured in this process, and nothing unmeasured is shown as measured: an item
+//! without results is shown as missing, with the reason.
 //!
 //! [`testbed`] is the radar chain on several hosts, a program of its own (`radar-testbed`).
 //!
-//! Not here: how anything else is measured. That is in the programs, and their documentation.
+//! Not here: the measurements themselves. They are in the programs, and in their documentation.
 
 pub mod experiments;
 pub mod machine;

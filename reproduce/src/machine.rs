@@ -1,10 +1,10 @@
-//! What the figures were measured on.
+//! Description of the machine on which figures were measured.
 
 use crate::outcome::Machine;
 use std::fs::read_to_string;
 
 impl Machine {
-    /// This one.
+    /// Description of this machine.
     #[must_use]
     pub fn this() -> Self {
         let read = |path: &str| read_to_string(path).unwrap_or_default();

@@ -90,7 +90,7 @@ fn programs(arguments: &Arguments) -> Result<Programs> {
     Programs::new(&folder, arguments.messages.as_deref())
 }
 
-/// The experiments that are named, or that yield what is: an item, or any of a document.
+/// Experiments selected by their own name, by an item, or by a document.
 fn wanted(only: &[String], published: &Published) -> Result<Vec<&'static Experiment>> {
     for name in only {
         let document = published.documents.iter().any(|document| document.id == *name);
@@ -113,7 +113,7 @@ fn wanted(only: &[String], published: &Published) -> Result<Vec<&'static Experim
     Ok(wanted)
 }
 
-/// The plan: what there is to do, how long it takes, and what is there already.
+/// Prints the plan: experiments to run, their duration, and stored outcomes.
 fn list(
     as_json: bool,
     settings: &Settings,

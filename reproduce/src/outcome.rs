@@ -1,4 +1,4 @@
-//! What an experiment found, as it is kept and as the report shows it.
+//! Outcome of an experiment, as it is stored and shown in the report.
 
 use crate::picture::Picture;
 use crate::published::{Cell, Figure, Item, Judge, Table, Value};
@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 /// Version of the kept file: one of another version is measured again.
 pub const VERSION: u32 = 1;
 
-/// What one experiment found, and how.
+/// Outcome of one experiment, and its circumstances.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Outcome {
-    /// [`VERSION`].
+    /// Version of the form, [`VERSION`].
     pub version: u32,
-    /// The experiment.
+    /// Id of the experiment.
     pub experiment: String,
     /// Programs and options; of another key it is measured again.
     pub key: String,
@@ -20,9 +20,9 @@ pub struct Outcome {
     pub commit: String,
     /// Whether it is the short form.
     pub quick: bool,
-    /// How much of what the document did was done.
+    /// Extent, compared with the document's.
     pub scale: String,
-    /// The machine.
+    /// Machine of the measurement.
     pub machine: Machine,
     /// Programs that wanted a processor (load average of a minute), before and after.
     pub load: [f64; 2],
@@ -32,16 +32,16 @@ pub struct Outcome {
     pub took_s: f64,
     /// The command lines, in order.
     pub commands: Vec<String>,
-    /// Why it found nothing; what it found otherwise.
+    /// Reason why it failed; `None` for success.
     pub failure: Option<String>,
-    /// Of each item, what was found.
+    /// Results by item.
     pub found: Vec<Found>,
 }
 
-/// Where it was measured.
+/// Machine on which something was measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Machine {
-    /// The processor as it calls itself.
+    /// Name of the processor, as it reports it.
     pub cpu: String,
     /// Processors that may be used.
     pub cpus: usize,
@@ -51,7 +51,7 @@ pub struct Machine {
     pub kernel: String,
 }
 
-/// What was found of one item.
+/// Results for one item.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Found {
     /// The item's full name.
@@ -62,36 +62,36 @@ pub struct Found {
     pub tables: Vec<Titled>,
     /// Pictures of ours.
     pub pictures: Vec<Picture>,
-    /// What is to be known, a sentence each.
+    /// Remarks, a sentence each.
     pub words: Vec<String>,
-    /// Where figures do not say it: the verdict, and why.
+    /// Verdict and its reason, where figures do not decide it.
     pub verdict: Option<(Verdict, String)>,
 }
 
 /// A table with its title.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Titled {
-    /// What it is of.
+    /// Title of the table.
     pub title: String,
-    /// The table.
+    /// Content of the table.
     pub table: Table,
 }
 
 /// A figure of ours.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Row {
-    /// Its name among the item's published figures; empty where none is published.
+    /// Name among the item's published figures; empty for an unpublished one.
     #[serde(default)]
     pub figure: String,
-    /// What it is of, where none is published.
+    /// Meaning of an unpublished figure.
     #[serde(default)]
     pub what: String,
-    /// Its unit, where none is published.
+    /// Unit of an unpublished figure.
     #[serde(default)]
     pub unit: String,
-    /// Ours.
+    /// Our value.
     pub ours: Value,
-    /// What is to be known of it.
+    /// Remark on the value.
     #[serde(default)]
     pub note: String,
     /// A limit or a peer of the same run.
@@ -102,23 +102,23 @@ pub struct Row {
 /// A limit or a peer, measured in the same run.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Beside {
-    /// Which.
+    /// Name of the value.
     pub what: String,
     /// In the row's unit.
     pub value: f64,
 }
 
-/// What ours is, beside what was published.
+/// Result of comparing ours with the published value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// Beyond what was published, on the good side.
+    /// Better than the published value.
     Better,
-    /// The same, or a limit that is kept.
+    /// Equal, or within a limit.
     Reproduced,
-    /// Not the same, or a limit that is not kept.
+    /// Not equal, or outside a limit.
     Differs,
-    /// There is nothing of ours.
+    /// We have no value.
     Missing,
 }
 
@@ -126,7 +126,7 @@ impl Verdict {
     /// All of them, best first.
     pub const ALL: [Self; 4] = [Self::Better, Self::Reproduced, Self::Differs, Self::Missing];
 
-    /// As it is shown.
+    /// Name for display.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -138,7 +138,7 @@ impl Verdict {
     }
 }
 
-/// How far ours may be off and still be the same, where a figure does not say it.
+/// Relative tolerance of equality, where a figure has none of its own.
 const TOLERANCE: f64 = 0.1;
 
 /// Ours beside a published figure; `None` where nothing is judged.
@@ -174,7 +174,7 @@ pub fn judge(figure: &Figure, ours: Value) -> Option<Verdict> {
 }
 
 impl Found {
-    /// Of an item, so far nothing.
+    /// Results for an item, empty at first.
     #[must_use]
     pub fn new(item: &str) -> Self {
         Self { item: item.to_owned(), ..Self::default() }
@@ -195,13 +195,13 @@ impl Found {
         self.row(Row::new(what, unit, Value::Number(ours)))
     }
 
-    /// A table.
+    /// Adds a table.
     pub fn table(&mut self, title: &str, columns: &[&str], rows: Vec<Vec<Cell>>) {
         let columns = columns.iter().map(|head| (*head).to_owned()).collect();
         self.tables.push(Titled { title: title.to_owned(), table: Table { columns, rows } });
     }
 
-    /// A sentence.
+    /// Adds a sentence.
     pub fn say(&mut self, words: impl Into<String>) {
         self.words.push(words.into());
     }
@@ -223,7 +223,7 @@ impl Found {
         self.rows.iter().find(|row| row.figure == figure)
     }
 
-    /// The verdict on an item, and why: what was concluded; else the worst of what was judged.
+    /// Verdict on an item, and its reason: the explicit one; else the worst of all comparisons.
     #[must_use]
     pub fn verdict(&self, item: &Item) -> (Verdict, String) {
         if let Some((verdict, why)) = &self.verdict {
@@ -253,7 +253,7 @@ impl Found {
         (verdict, why.join(". "))
     }
 
-    /// Where nothing is judged: whether there is anything.
+    /// Verdict without comparisons: whether there are any results.
     fn shown(&self) -> Verdict {
         let nothing = self.rows.is_empty() && self.tables.is_empty() && self.pictures.is_empty();
         if nothing { Verdict::Missing } else { Verdict::Reproduced }

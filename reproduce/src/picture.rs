@@ -1,11 +1,11 @@
-//! Pictures as data: kept with what was found, drawn when the report is written.
+//! Pictures as data: stored with the results, drawn when the report is written.
 
 use serde::{Deserialize, Serialize};
 
 mod draw;
 mod flow;
 
-/// A picture.
+/// A picture of the report.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Picture {
@@ -13,18 +13,18 @@ pub enum Picture {
     Chart(Chart),
     /// Processing steps and what passes between them.
     Flow(Flow),
-    /// One that a program made.
+    /// An image made by a program.
     Image(Image),
 }
 
 /// Something over something.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Chart {
-    /// What it is of.
+    /// Title of the picture.
     pub title: String,
     /// To the right.
     pub x: Axis,
-    /// Upwards.
+    /// Vertical axis.
     pub y: Axis,
     /// In the order in which they are drawn.
     pub series: Vec<Series>,
@@ -32,35 +32,35 @@ pub struct Chart {
     pub marks: Vec<Mark>,
 }
 
-/// An axis.
+/// An axis of a picture.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Axis {
     /// With its unit.
     pub label: String,
-    /// Logarithmic; what is not above zero is left out.
+    /// Logarithmic; values not above zero are left out.
     pub log: bool,
-    /// Where it begins and ends; otherwise as far as there is something.
+    /// Begin and end of the axis; otherwise the range of the values.
     pub range: Option<[f64; 2]>,
 }
 
-/// What is drawn in one colour.
+/// Values drawn in one colour.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Series {
     /// For the legend; empty: none.
     pub name: String,
-    /// How it is drawn.
+    /// Style of drawing.
     pub style: Style,
     /// x and y; of cells a third: how many.
     pub points: Vec<[f64; 3]>,
 }
 
-/// How a series is drawn.
+/// Style of drawing a series.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Style {
     /// A line through points.
     Line,
-    /// Points.
+    /// Points only.
     Points,
     /// Bars of this width, to the right of each x.
     Bars(f64),
@@ -75,14 +75,14 @@ pub struct Mark {
     pub upright: bool,
     /// The value.
     pub at: f64,
-    /// Beside it.
+    /// Label beside the value.
     pub label: String,
 }
 
 /// Steps in columns, one for each application, and what passes between them.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Flow {
-    /// What it is of.
+    /// Title of the picture.
     pub title: String,
     /// Columns from left to right: name, and its steps with what stands below their names.
     pub columns: Vec<(String, Vec<(String, String)>)>,
@@ -93,16 +93,16 @@ pub struct Flow {
 /// A picture that a program made.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Image {
-    /// What it is of.
+    /// Title of the picture.
     pub title: String,
-    /// `image/png`.
+    /// Media type, `image/png`.
     pub media: String,
-    /// Base64.
+    /// Data in Base64.
     pub data: String,
 }
 
 impl Picture {
-    /// What it is of.
+    /// Title of the picture.
     #[must_use]
     pub fn title(&self) -> &str {
         match self {
@@ -144,7 +144,7 @@ impl Series {
         Self::new(name, Style::Line, points)
     }
 
-    /// Points alone.
+    /// A series of points without lines.
     #[must_use]
     pub fn points(name: &str, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         Self::new(name, Style::Points, points)
@@ -159,13 +159,13 @@ impl Series {
 }
 
 impl Axis {
-    /// Even.
+    /// A linear axis.
     #[must_use]
     pub fn new(label: &str) -> Self {
         Self { label: label.to_owned(), log: false, range: None }
     }
 
-    /// Logarithmic.
+    /// A logarithmic axis.
     #[must_use]
     pub fn log(label: &str) -> Self {
         Self { log: true, ..Self::new(label) }

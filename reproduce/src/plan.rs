@@ -1,17 +1,17 @@
-//! Which experiments there are, what each yields, and how long it takes.
+//! Plan: the experiments, the items that each yields, and their durations.
 //!
 //! To replace an experiment by a fuller one, change its row. Where two yield the same item, the
-//! first that found something is shown. An item that none yields is shown as missing.
+//! first one with results is shown. An item without an experiment is shown as missing.
 
 use crate::experiments as of;
 use crate::outcome::Found;
 use crate::run::Run;
 use anyhow::Result;
 
-/// An experiment: programs that are run, and what is read out of what they print.
+/// An experiment: programs to run, and figures to read from their output.
 #[derive(Clone, Copy)]
 pub struct Experiment {
-    /// Its name, and its folder's.
+    /// Name of the experiment and of its folder.
     pub id: &'static str,
     /// In a line.
     pub title: &'static str,
@@ -21,9 +21,9 @@ pub struct Experiment {
     pub programs: &'static [&'static str],
     /// Seconds that it takes on two processors: the short form, and the whole.
     pub expected_s: [f64; 2],
-    /// How much of what the document did is done: the short form, and the whole.
+    /// Extent, compared with the document's: in the short form, and in full.
     pub scale: [&'static str; 2],
-    /// Does it.
+    /// Function that runs it.
     pub run: fn(&mut Run<'_>) -> Result<Vec<Found>>,
 }
 
@@ -266,7 +266,7 @@ pub const PLAN: &[Experiment] = &[
     },
 ];
 
-/// What is not measured, and why, where the reason is known.
+/// Reasons why items are not measured, where known.
 pub const REASONS: &[(&str, &str)] = &[(
     "etfms.trajectories",
     "windows of an application: no figure in them, and no system here computes a flight's route and \

@@ -1,4 +1,4 @@
-//! Where the measured programs are.
+//! Paths of the measured programs.
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use std::time::UNIX_EPOCH;
 #[derive(Clone, Debug)]
 pub struct Programs {
     folder: PathBuf,
-    /// Those that cargo told of: benches have names that only it knows.
+    /// Programs named by cargo's messages: only these have the paths of benches.
     told: BTreeMap<String, PathBuf>,
 }
 
@@ -28,7 +28,7 @@ struct Target {
 }
 
 impl Programs {
-    /// Those in a folder, and those that cargo's messages name.
+    /// Programs in a folder, and those named by cargo's messages.
     ///
     /// # Errors
     /// When the messages cannot be read.
@@ -54,7 +54,7 @@ impl Programs {
         &self.folder
     }
 
-    /// Where a program is.
+    /// Path of a program.
     ///
     /// # Errors
     /// When it was not built.
@@ -66,10 +66,10 @@ impl Programs {
         Ok(path)
     }
 
-    /// Stands for what was built: size and time of change of each program.
+    /// Key of a build: size and time of change of each program.
     ///
     /// # Errors
-    /// When one was not built.
+    /// When a program was not built.
     pub fn key(&self, names: &[&str]) -> Result<String> {
         let mut key = String::new();
         for name in names {

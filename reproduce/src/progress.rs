@@ -1,28 +1,28 @@
-//! What is being done, which of how many, and how long it will still take, on standard error.
+//! Progress on standard error: the present experiment, its number, and the remaining time.
 
 use chronoscope_clock::monotonic_ns;
 use std::cell::Cell;
 use std::io::IsTerminal;
 
-/// From one line to the next where nobody watches, and where somebody does.
+/// Interval between lines, when standard error is no terminal and when it is one.
 const EVERY_NS: [u64; 2] = [15_000_000_000, 1_000_000_000];
 
-/// How far the whole is.
+/// Progress of the whole series.
 #[derive(Debug)]
 pub struct Progress {
     watched: bool,
     title: String,
-    /// Which of how many.
+    /// Number of the experiment, and of all experiments.
     at: [usize; 2],
     began_ns: u64,
-    /// What this one, and all after it, should take, in seconds.
+    /// Expected duration of this one, and of all after it, in seconds.
     expected_s: f64,
     left_s: f64,
     said_ns: Cell<u64>,
 }
 
 impl Progress {
-    /// Of one experiment, which begins now.
+    /// Progress of one experiment, which begins now.
     #[must_use]
     pub fn begin(title: &str, at: [usize; 2], expected_s: f64, left_s: f64) -> Self {
         let now_ns = monotonic_ns();

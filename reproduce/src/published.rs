@@ -1,4 +1,4 @@
-//! What the documents publish, read once from `published.toml`.
+//! Published figures of the documents, read once from `published.toml`.
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
@@ -8,26 +8,26 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// The documents.
+    /// All documents.
     #[serde(rename = "document")]
     pub documents: Vec<Document>,
 }
 
-/// A document.
+/// A published document.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
     /// Short name, the first half of its items' names.
     pub id: String,
-    /// As it is printed.
+    /// Title as printed.
     pub title: String,
-    /// Who wrote it.
+    /// Names of the authors.
     pub authors: String,
-    /// When.
+    /// Year of publication.
     pub year: u32,
-    /// Its question, in a sentence.
+    /// Question of the document, in a sentence.
     pub about: String,
-    /// Its tables, pictures and passages with figures, in their order.
+    /// Tables, pictures and passages with figures, in their order.
     #[serde(rename = "item")]
     pub items: Vec<Item>,
 }
@@ -38,28 +38,28 @@ pub struct Document {
 pub struct Item {
     /// Unique in its document.
     pub id: String,
-    /// As it is called there.
+    /// Title in the document.
     pub title: String,
-    /// Where in the document.
+    /// Place in the document.
     pub place: String,
-    /// What it is.
+    /// Kind of the item.
     pub kind: Kind,
-    /// What one sees there.
+    /// Description of its content.
     pub shows: String,
-    /// Its figures.
+    /// Published figures.
     #[serde(default, rename = "figure")]
     pub figures: Vec<Figure>,
-    /// The table as it is printed.
+    /// The table as printed.
     pub table: Option<Table>,
 }
 
-/// What an item is.
+/// Kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// A picture.
+    /// The item is a picture.
     Picture,
-    /// A table.
+    /// The item is a table.
     Table,
     /// Words with figures in them.
     Text,
@@ -71,22 +71,22 @@ pub enum Kind {
 pub struct Figure {
     /// Unique in its item.
     pub id: String,
-    /// What it is of.
+    /// Meaning of the figure.
     pub what: String,
-    /// The figure.
+    /// Published value.
     pub value: Value,
-    /// Of the figure; empty for counts and ratios.
+    /// Unit of the figure; empty for counts and ratios.
     #[serde(default)]
     pub unit: String,
-    /// What ours is held to.
+    /// Comparison for ours.
     #[serde(default)]
     pub judge: Judge,
-    /// How far ours may be off and still be the same, as a part of the value; in [0, 1].
+    /// Relative tolerance of equality, in [0, 1].
     pub tolerance: Option<f64>,
-    /// Whose it is.
+    /// Origin of the figure.
     #[serde(default)]
     pub whose: Whose,
-    /// Where it is reckoned and not printed, how.
+    /// Derivation, where it is computed and not printed.
     pub source: Option<String>,
 }
 
@@ -111,7 +111,7 @@ impl Value {
     }
 }
 
-/// What ours is held to.
+/// Comparison that ours has to pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judge {
@@ -122,7 +122,7 @@ pub enum Judge {
     Less,
     /// Larger is better.
     More,
-    /// The same is right.
+    /// Equality within the tolerance.
     Near,
     /// A limit above which it must not be.
     AtMost,
@@ -130,11 +130,11 @@ pub enum Judge {
     AtLeast,
 }
 
-/// Whose a figure is.
+/// Origin of a figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Whose {
-    /// The document's.
+    /// Measured by the document's authors.
     #[default]
     Document,
     /// Ours to reach, where the document has none.
@@ -147,19 +147,19 @@ pub enum Whose {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
-    /// Its heads.
+    /// Heads of the columns.
     pub columns: Vec<String>,
-    /// Its rows, as many cells as heads.
+    /// Rows, with as many cells as heads.
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// What stands in a cell.
+/// Content of a cell.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(untagged)]
 pub enum Cell {
     /// A number.
     Number(f64),
-    /// Words.
+    /// A text.
     Text(String),
 }
 

@@ -16,29 +16,29 @@ mod style;
 pub struct Report<'a> {
     /// The documents with their entries, in order.
     pub documents: Vec<(&'a Document, Vec<Entry<'a>>)>,
-    /// What was measured, in the order of the plan.
+    /// Outcomes in the order of the plan.
     pub outcomes: &'a [Outcome],
     /// UTC when it was put together, ns since 1970.
     pub at_utc_ns: i64,
 }
 
-/// An item, and what was found of it.
+/// An item and its results.
 #[derive(Debug)]
 pub struct Entry<'a> {
-    /// Its full name.
+    /// Full name of the item.
     pub name: String,
-    /// The item.
+    /// The published item.
     pub item: &'a Item,
-    /// What was found, and by what.
+    /// Results, and the outcome that has them.
     pub found: Option<(&'a Outcome, &'a Found)>,
-    /// The verdict.
+    /// Verdict on the item.
     pub verdict: Verdict,
-    /// Why; may be empty.
+    /// Reason of the verdict; may be empty.
     pub why: String,
 }
 
 impl<'a> Report<'a> {
-    /// Of what there is. An item that nothing was found of is there as missing, with the reason.
+    /// Makes a report of outcomes. An item without results is included as missing, with the reason.
     #[must_use]
     pub fn new(
         published: &'a Published,
@@ -63,12 +63,12 @@ impl<'a> Report<'a> {
         Self { documents: documents.collect(), outcomes, at_utc_ns }
     }
 
-    /// All entries.
+    /// All entries of the report.
     pub fn entries(&self) -> impl Iterator<Item = &Entry<'a>> {
         self.documents.iter().flat_map(|(_, entries)| entries)
     }
 
-    /// How many have each verdict, best first.
+    /// Number of items by verdict, best first.
     #[must_use]
     pub fn counts(&self) -> [(Verdict, usize); 4] {
         Verdict::ALL.map(|verdict| {
@@ -90,7 +90,7 @@ impl<'a> Report<'a> {
         Ok(page)
     }
 
-    /// In a terminal: a line for each item that is asked for.
+    /// Text for a terminal: a line for each selected item.
     #[must_use]
     pub fn text(&self, is_wanted: impl Fn(&str) -> bool) -> String {
         let mut text = String::new();
@@ -116,7 +116,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Why nothing was found of an item.
+/// Reason why an item has no results.
 fn missing(name: &str, plan: &[Experiment], outcomes: &[Outcome]) -> String {
     if let Some((_, why)) = REASONS.iter().find(|(item, _)| *item == name) {
         return (*why).to_owned();

@@ -1,4 +1,4 @@
-//! What an experiment works with: programs that it runs to their end, a folder, and whether to go on.
+//! Environment of an experiment: programs that it runs to their end, its folder, interruption.
 
 use crate::programs::Programs;
 use crate::progress::Progress;
@@ -16,20 +16,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// What programs say, in the experiment's folder.
+/// File in the experiment's folder with the programs' messages.
 pub(crate) const LOG: &str = "log.txt";
 /// In the environment of every program that is started: the folder of its experiment.
 const MARK: &str = "CHRONOSCOPE_REPRODUCE";
-/// Variables that say where things are here, and nothing of what is measured.
+/// Variables that give local paths, and do not affect the measurement.
 const OURS: [&str; 3] = [MARK, "CHRONOSCOPE_DIR", "CHRONOSCOPE_DATA"];
-/// How often a program that runs is looked after.
+/// Interval between two checks of a running program.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long a program has to end by itself once it was asked.
+/// Time for a program to end by itself once it was asked.
 const GRACE_NS: u64 = 20_000_000_000;
-/// What a program may take beyond what is expected, so many times, and beside.
+/// Limit of a program's duration: factor on the expected one, and addition.
 const PATIENCE: (f64, f64) = (8.0, 240.0); // times, seconds
 
-/// A signal asked the whole to end; what is finished is kept.
+/// A signal interrupted the series; finished outcomes are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupted;
 
@@ -41,19 +41,19 @@ impl std::fmt::Display for Interrupted {
     }
 }
 
-/// One experiment as it runs.
+/// One running experiment.
 #[derive(Debug)]
 pub struct Run<'a> {
     /// The short form.
     pub quick: bool,
-    /// Its folder. What programs keep there of their own is there when it is taken up again.
+    /// Folder of the experiment. Files that programs keep there survive an interruption.
     pub folder: PathBuf,
     /// The root of the repository: scenarios and tools are there.
     pub root: &'a Path,
     programs: &'a Programs,
     stop: Arc<AtomicBool>,
     progress: &'a Progress,
-    /// How long all of it should take, in seconds.
+    /// Expected duration of all of it, in seconds.
     expected_s: f64,
     rings: tempfile::TempDir,
     commands: Vec<String>,
@@ -82,7 +82,7 @@ impl<'a> Run<'a> {
         progress: &'a Progress,
         expected_s: f64,
     ) -> Result<Self> {
-        // Memory where there is some: what is recorded is not to wait for a disk.
+        // In memory if possible: recording must not wait for a disk.
         let rings =
             tempfile::Builder::new().prefix("chronoscope-reproduce.").tempdir_in("/dev/shm");
         let rings = rings.or_else(|_| tempfile::tempdir())?;
@@ -95,13 +95,13 @@ impl<'a> Run<'a> {
         if self.quick { quick } else { full }
     }
 
-    /// The programs.
+    /// The measured programs.
     #[must_use]
     pub fn programs(&self) -> &Programs {
         self.programs
     }
 
-    /// Where programs record, unless they are told otherwise.
+    /// Folder in which programs record by default.
     #[must_use]
     pub fn rings(&self) -> &Path {
         self.rings.path()
@@ -149,10 +149,10 @@ impl<'a> Run<'a> {
         self.commands.push(line.into());
     }
 
-    /// Whether to go on.
+    /// Checks for an interruption.
     ///
     /// # Errors
-    /// [`Interrupted`] once a signal came.
+    /// [`Interrupted`] once a signal arrived.
     pub fn go_on(&self) -> Result<()> {
         if self.stop.load(Ordering::Relaxed) { bail!(Interrupted) } else { Ok(()) }
     }
@@ -171,7 +171,7 @@ impl<'a> Run<'a> {
         self.go_on()
     }
 
-    /// Without what is only true of this machine at this moment.
+    /// The argument without parts that are specific to this machine and moment.
     fn shown(&self, word: &OsStr) -> String {
         let word = word.to_string_lossy();
         let known = [
@@ -190,14 +190,14 @@ impl<'a> Run<'a> {
 }
 
 impl Call<'_, '_> {
-    /// An argument.
+    /// Adds an argument.
     #[must_use]
     pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         self.command.arg(arg);
         self
     }
 
-    /// Arguments.
+    /// Adds arguments.
     #[must_use]
     pub fn args<S: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
         self.command.args(args);
@@ -225,28 +225,27 @@ impl Call<'_, '_> {
         self
     }
 
-    /// Runs it to its end: what it wrote to standard output.
+    /// Runs it to its end, and returns its standard output.
     ///
     /// # Errors
-    /// When it ends otherwise than well, with the end of what it said; when it takes too long;
-    /// [`Interrupted`].
+    /// When it fails, with the end of its messages; when it takes too long; [`Interrupted`].
     pub fn text(self) -> Result<String> {
         let output = self.run.folder.join(format!("{}.out", self.name));
         self.finish(&output)?;
         read_to_string(&output).with_context(|| output.display().to_string())
     }
 
-    /// As [`Call::text`], read as JSON.
+    /// Runs it as [`Call::text`] does, and parses the output as JSON.
     ///
     /// # Errors
-    /// As [`Call::text`], and when it is no such JSON.
+    /// As [`Call::text`], and when the output is not such JSON.
     pub fn json<T: DeserializeOwned>(self) -> Result<T> {
         let name = self.name.clone();
         let text = self.text()?;
         serde_json::from_str(&text).with_context(|| format!("what {name} printed"))
     }
 
-    /// Starts it and goes on: it is ended by [`Background::end`], or when that is dropped.
+    /// Starts it in the background: it is ended by [`Background::end`], or when that is dropped.
     ///
     /// # Errors
     /// When it cannot be started; [`Interrupted`].
@@ -300,7 +299,8 @@ impl Call<'_, '_> {
         Ok((Attended(child), begin))
     }
 
-    /// Until it ends. Its whole group goes with it when a signal comes or it takes too long.
+    /// Waits until it ends. Its whole process group is ended when a signal arrives or it takes too
+    /// long.
     fn attend(&self, mut child: Attended) -> Result<ExitStatus> {
         let patience_s = self.run.expected_s * PATIENCE.0 + PATIENCE.1;
         let begin_ns = monotonic_ns();
@@ -331,16 +331,16 @@ pub struct Background {
 }
 
 impl Background {
-    /// Its process.
+    /// Process number.
     #[must_use]
     pub fn process(&self) -> u32 {
         self.child.0.id()
     }
 
-    /// Asks it to end, and what it has printed.
+    /// Asks it to end, and returns its output.
     ///
     /// # Errors
-    /// When it had to be killed, or what it printed cannot be read.
+    /// When it had to be killed, or its output cannot be read.
     pub fn end(mut self) -> Result<String> {
         self.child.stop(Signal::SIGTERM).with_context(|| self.name.clone())?;
         read_to_string(&self.output).with_context(|| self.output.display().to_string())
@@ -388,8 +388,8 @@ impl Drop for Attended {
     }
 }
 
-/// Ends what a run of this experiment left behind when it was killed: every program that was started
-/// for this folder says so in its environment, and those that it started do too.
+/// Ends programs that a killed run of this experiment left behind: every program that was started
+/// for this folder has a mark in its environment, and so have its children.
 pub(crate) fn end_leftovers(folder: &Path) {
     let mark = format!("{MARK}={}", folder.display());
     let end_ns = monotonic_ns() + GRACE_NS;

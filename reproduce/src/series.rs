@@ -1,4 +1,4 @@
-//! Experiments one after the other, each kept as it ends.
+//! Runs experiments one after the other, and stores each outcome.
 
 use crate::machine::load;
 use crate::outcome::{Machine, Outcome, VERSION};
@@ -12,32 +12,32 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// File of an experiment's folder with what it found.
+/// File with the outcome in an experiment's folder.
 const KEPT: &str = "outcome.json";
 
-/// How experiments are run.
+/// Settings of a series.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The short form.
     pub quick: bool,
-    /// Also what was measured of the same programs.
+    /// Measure again even if the same programs were measured before.
     pub again: bool,
     /// Each has a folder in it.
     pub out: PathBuf,
     /// The root of the repository.
     pub root: PathBuf,
-    /// What is measured.
+    /// Commit of the measured version.
     pub commit: String,
 }
 
-/// How it ended.
+/// End of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// All that were asked for have found something.
     Whole,
-    /// Some failed; the report says which, and why.
+    /// Some experiments failed; the report has the reasons.
     Failed,
-    /// A signal came.
+    /// A signal interrupted it.
     Interrupted,
 }
 
@@ -55,7 +55,7 @@ impl Settings {
         Ok(format!("{form};{}", programs.key(experiment.programs)?))
     }
 
-    /// What was kept of an experiment, whatever programs it is of.
+    /// Stored outcome of an experiment, of any version of the programs.
     #[must_use]
     pub fn kept(&self, experiment: &Experiment) -> Option<Outcome> {
         let text = std::fs::read_to_string(self.folder(experiment).join(KEPT)).ok()?;
@@ -117,7 +117,7 @@ pub fn run(
     Ok(ended)
 }
 
-/// One experiment, and its outcome on disk.
+/// Runs one experiment, and stores its outcome.
 fn one(
     settings: &Settings,
     experiment: &Experiment,

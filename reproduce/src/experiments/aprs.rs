@@ -32,7 +32,7 @@ pub fn run(run: &mut Run<'_>) -> Result<Vec<Found>> {
     ])
 }
 
-/// Whether all came to all, in order and once.
+/// Whether all packets reached all clients, in order and once.
 fn is_complete(outcome: &Value) -> bool {
     ["missing", "misordered", "cut"].iter().all(|key| outcome[*key].as_u64() == Some(0))
 }

@@ -1,4 +1,4 @@
-//! The radar chain on the test bed (`radar-testbed`), and what it prints.
+//! The radar chain on the test bed (`radar-testbed`), and its output.
 
 use super::{list, number, word};
 use crate::run::Run;
@@ -6,9 +6,9 @@ use anyhow::Result;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// What came of a chain.
+/// Result of a run of the chain.
 pub(super) struct Ran {
-    /// The store.
+    /// Folder of the store.
     pub(super) data: PathBuf,
     /// The picture of the first display.
     pub(super) picture: PathBuf,
@@ -26,7 +26,7 @@ impl Ran {
     }
 }
 
-/// One part of the test bed; what it keeps goes to a folder of this name.
+/// Runs one part of the test bed; its files go to a folder of this name.
 pub(super) fn testbed(run: &mut Run<'_>, part: &str, name: &str, words: &[&str]) -> Result<Value> {
     let (root, out) = (run.root.to_owned(), run.folder.join(name));
     let quick = if run.quick { &["--quick"][..] } else { &[] };
@@ -34,7 +34,7 @@ pub(super) fn testbed(run: &mut Run<'_>, part: &str, name: &str, words: &[&str])
     call.arg("--root").arg(root).arg("--out").arg(out).json()
 }
 
-/// Displays that collected updates although they were not told to always.
+/// Number of displays that collected updates although they were not set to collect always.
 pub(super) fn switched(printed: &Value, displays: usize) -> Result<usize> {
     let all = list(printed, "/display_summaries")?.iter().take(displays);
     let changes = all.map(|one| number(one, "/mode_changes")).collect::<Result<Vec<_>>>()?;

@@ -42,7 +42,7 @@ pub fn run(run: &mut Run<'_>) -> Result<Vec<Found>> {
     ])
 }
 
-/// What the series printed.
+/// Output of the series.
 struct Printed<'v>(&'v Value);
 
 /// A table of it.
@@ -68,7 +68,7 @@ impl<'v> Printed<'v> {
 }
 
 impl Rows<'_> {
-    /// As a table of the report: columns by key and head.
+    /// The output as a table of the report: columns by key and head.
     fn show(&self, columns: &[(&str, &str)]) -> Vec<Vec<Cell>> {
         let cell = |row: &Value, key: &str| match &row[key] {
             Value::String(text) => text.clone().into(),

@@ -7,7 +7,7 @@ use crate::run::Run;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-/// Runs the bench, which keeps what it has in its folder.
+/// Runs the bench, which stores its results in its folder.
 ///
 /// # Errors
 /// When it fails.

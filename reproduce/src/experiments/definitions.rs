@@ -1,4 +1,4 @@
-//! The durations of the pictures' transactions, whose times are chosen so that one can reckon them.
+//! Durations of the pictures' transactions, whose times are chosen for easy computation.
 
 use super::number;
 use crate::outcome::{Found, Verdict};
@@ -55,7 +55,7 @@ pub fn run(run: &mut Run<'_>) -> Result<Vec<Found>> {
     questions.into_iter().map(|(item, some, asked)| one(run, item, some, asked)).collect()
 }
 
-/// A duration: in words, as it is asked for, and in ms.
+/// A duration: its name, its query, and its value in ms.
 type Asked = (&'static str, &'static [&'static str], f64);
 
 fn one(
@@ -72,7 +72,7 @@ fn one(
     let (mut rows, mut wrong) = (Vec::new(), Vec::new());
     for (name, words, right_ms) in asked {
         let call = run.call("chronoscope")?.args(["chains", "--json", "--data"]).arg(&data);
-        // The last one's requirement is not what is asked here.
+        // The last one's requirement is not tested here.
         let answer: Value = call.args(*words).json()?;
         let ms = number(&answer, "/chains/distribution/mean_ns")? / 1e6;
         if ms != *right_ms {
@@ -98,7 +98,7 @@ fn one(
     Ok(found)
 }
 
-/// As `docs/formats/csv.md` says.
+/// Writes transactions in the form of `docs/formats/csv.md`.
 fn write(path: &Path, transactions: &[Transaction]) -> Result<()> {
     const BEGIN_NS: u64 = 1_200_000_000_000_000_000;
     let mut text =

@@ -29,7 +29,7 @@ pub fn live(run: &mut Run<'_>) -> Result<Vec<Found>> {
     let printed = testbed(run, "live", "live", &words)?;
     let ran = Ran::of(&printed);
     let switched = switched(&printed, DISPLAYS)?;
-    // A display that was told to collect is not how the others are.
+    // A display that was set to collect always is not comparable with the others.
     let main = match switched {
         0 => None,
         _ => Some(Answer::ask(run, &ran, MAIN)?),
@@ -104,7 +104,7 @@ fn image10(main: &Answer, printed: &Value) -> Result<Found> {
     Ok(found)
 }
 
-/// What the hosts' clocks were made wrong by, and what was found.
+/// Errors set on the hosts' clocks, and the estimates of them.
 fn clocks(printed: &Value, found: &mut Found) {
     let hosts = printed["clocks"].as_array().map_or(&[][..], Vec::as_slice);
     if hosts.is_empty() {

@@ -10,7 +10,7 @@ const HEAD: f64 = 34.0;
 const BOX_HEIGHT: f64 = 46.0;
 const BOX_WIDTH_MAX: f64 = 190.0;
 
-/// The picture.
+/// Draws the picture as SVG.
 pub(super) fn svg(flow: &Flow) -> String {
     let mut out = String::new();
     // Writing into a string cannot fail.

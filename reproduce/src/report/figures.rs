@@ -6,7 +6,7 @@ use crate::published::{Figure, Item};
 use serde_json::{Value, json};
 
 impl Report<'_> {
-    /// As it is written and printed.
+    /// The report as JSON, as written and printed.
     #[must_use]
     pub fn figures(&self) -> Value {
         let documents = self.documents.iter().map(|(document, entries)| {

@@ -9,7 +9,7 @@ use crate::published::{Cell, Figure, Table, Value, Whose};
 use std::fmt::Write;
 
 impl Report<'_> {
-    /// The page.
+    /// The report as an HTML page.
     #[must_use]
     pub fn html(&self) -> String {
         let mut page = String::new();
@@ -82,7 +82,7 @@ impl Report<'_> {
         writeln!(page, "</main>\n</body>\n</html>")
     }
 
-    /// When, where and of what.
+    /// Date, machine and version of the measurement.
     fn circumstances(&self) -> String {
         let mut text = format!("Put together {}.", utc(self.at_utc_ns));
         let mut machines: Vec<_> = self.outcomes.iter().map(|outcome| &outcome.machine).collect();
@@ -144,7 +144,7 @@ fn section(page: &mut String, entry: &Entry<'_>) -> std::fmt::Result {
     writeln!(page, "</section>")
 }
 
-/// How it was measured.
+/// Method of the measurement.
 fn how(page: &mut String, outcome: &Outcome) -> std::fmt::Result {
     let form = if outcome.quick { "short form" } else { "whole" };
     writeln!(page, "<details><summary>{}: {}</summary>\n<dl>", form, escaped(&outcome.scale))?;
@@ -242,7 +242,7 @@ pub(super) fn value(value: Value) -> String {
     }
 }
 
-/// A table as it was printed, or ours.
+/// A table, published or ours.
 fn printed(page: &mut String, title: &str, table: &Table) -> std::fmt::Result {
     writeln!(
         page,

@@ -1,4 +1,4 @@
-//! The figures in `docs/papers`: each document's page has what was found beside what it claimed.
+//! Results in `docs/papers`: each document's page compares them with its claims.
 
 use super::html::value;
 use super::{Entry, Report, number};
@@ -8,11 +8,11 @@ use anyhow::{Context, Result};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// What was found stands under this heading, up to the next.
+/// Heading of the results; they extend to the next heading.
 const HEADING: &str = "\n## What we find\n";
 
 impl Report<'_> {
-    /// Puts what was found into the pages of a folder, `DOCUMENT.md`; what is else in them stays.
+    /// Writes the results into the pages of a folder, `DOCUMENT.md`; the rest of the pages stays.
     ///
     /// # Errors
     /// When a page cannot be read or written, or has no place for it.
@@ -29,7 +29,7 @@ impl Report<'_> {
     }
 }
 
-/// The page with another section of what was found; `None` where it has none.
+/// The page with new results; `None` where it has no section for them.
 fn with_found(page: &str, found: &str) -> Option<String> {
     let (before, rest) = page.split_once(HEADING)?;
     let after = rest.find("\n## ").map_or("", |at| &rest[at..]);
@@ -88,7 +88,7 @@ fn with_unit(shown: Value, unit: &str) -> String {
     format!("{} {unit}", value(shown)).trim_end().to_owned()
 }
 
-/// On what machine, under what load, and how much of what the document did.
+/// Machine, load, and extent compared with the document's.
 fn circumstances(entries: &[Entry<'_>]) -> String {
     let mut outcomes: Vec<&Outcome> = Vec::new();
     for (outcome, _) in entries.iter().filter_map(|entry| entry.found) {

@@ -1,6 +1,6 @@
-//! How the page looks: light or dark as its reader's system is, and on paper.
+//! Style of the page: light or dark as its reader's system is, and on paper.
 
-/// Of the page and its pictures.
+/// Style sheet of the page and its pictures.
 pub(super) const STYLE: &str = "\
 :root{color-scheme:light dark;--paper:#ffffff;--sheet:#f5f7f9;--ink:#20262e;--soft:#5b6673;\
 --grid:#dde2e8;--c0:#1f6fb4;--c1:#b3261e;--c2:#1b6e44;--c3:#7a4ca3;--c4:#a35f00;\

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 #[command(name = "radar-testbed", version)]
 pub struct Arguments {
     #[command(subcommand)]
-    /// What is run.
+    /// Part to run.
     pub part: Part,
     /// What programs print and record goes below this folder; a run's own is made anew
     #[arg(long, global = true, default_value = "out/radar-testbed", value_name = "DIR")]
@@ -30,13 +30,13 @@ pub struct Arguments {
     /// Recorded flights of the live scenario [default: what tools/flights prints]
     #[arg(long, global = true, value_name = "FILE")]
     pub recording: Option<PathBuf>,
-    /// Everything on this host, with one clock and no agents
+    /// Run everything on this host, with one clock and no agents
     #[arg(long, global = true)]
     pub one_host: bool,
     /// The short form: a minute or two
     #[arg(long, global = true)]
     pub quick: bool,
-    /// How many times as fast as life aircraft fly and antennas turn
+    /// Speed of aircraft and antennas relative to real time
     #[arg(long, global = true, default_value_t = 1.0, value_parser = speed)]
     pub speed: f64,
     /// Print JSON (version 1) instead of words
@@ -47,7 +47,7 @@ pub struct Arguments {
     pub quiet: bool,
 }
 
-/// What is run.
+/// Part to run.
 #[derive(Debug, Subcommand)]
 pub enum Part {
     /// Live traffic and many displays, each on a host: the document's distributed test bed
@@ -63,7 +63,7 @@ pub enum Part {
 /// Options of `live`.
 #[derive(Debug, Args)]
 pub struct Live {
-    /// Working positions
+    /// Number of working positions
     #[arg(long, default_value_t = 110, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub displays: u16,
     /// Hosts that the working positions are spread over, each with its clock and its agent
@@ -75,7 +75,7 @@ pub struct Live {
     /// Columns and rows of each picture
     #[arg(long, default_value = "1600x1200", value_name = "WIDTHxHEIGHT")]
     pub size: String,
-    /// So many more positions, which always collect updates (MPA)
+    /// Number of additional positions that always collect updates (MPA)
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub averaging: u16,
     /// Exit with 1 when the requirement of 1 s does not hold, or anything was lost
@@ -105,7 +105,7 @@ pub struct Heavy {
     /// --factor times as many tracks
     #[arg(long)]
     pub find_limit: bool,
-    /// How many times the found limit
+    /// Factor on the found limit
     #[arg(long, default_value_t = 1.3)]
     pub factor: f64,
 }
@@ -116,7 +116,7 @@ pub struct Buffering {
     /// Seconds of traffic of each run [default: 60, with --quick 15]
     #[arg(long, value_parser = clap::value_parser!(u32).range(5..=86_400))]
     pub seconds: Option<u32>,
-    /// Working positions
+    /// Number of working positions
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub displays: u16,
     /// Intervals at which held output is sent, ms
@@ -136,7 +136,7 @@ pub struct Cost {
     /// Seconds of traffic of each run [default: 120, with --quick 20]
     #[arg(long, value_parser = clap::value_parser!(u32).range(5..=86_400))]
     pub seconds: Option<u32>,
-    /// Working positions
+    /// Number of working positions
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub displays: u16,
 }

@@ -16,10 +16,10 @@ use std::time::Duration;
 const TRACKER: usize = 1;
 const MESSAGES: usize = 2;
 const FIRST_DISPLAY: usize = 3;
-/// How long the last plots have to become pixels, when the generator has ended.
+/// Time for the last plots to become pixels, after the generator has ended.
 const SETTLE: Duration = Duration::from_millis(1500);
 
-/// What is run.
+/// Settings of a run.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// A folder below that of the bed.
@@ -28,11 +28,11 @@ pub struct Setup {
     pub scenario: Vec<OsString>,
     /// Options of each display.
     pub displays: Vec<Vec<OsString>>,
-    /// How many hosts they are spread over; 0: everything is on one host.
+    /// Number of hosts for displays; 0: everything is on one host.
     pub display_hosts: usize,
     /// For how long plots are sent.
     pub seconds: u32,
-    /// When tracker and message server send.
+    /// Sending policy of tracker and message server.
     pub sending: Sending,
     /// Share of the time for which the first display may run, in (0, 1]; it is stopped meanwhile.
     pub share: f64,
@@ -43,13 +43,13 @@ pub struct Setup {
 /// CPU time of a kind of program.
 #[derive(Clone, Debug, Serialize)]
 pub struct Role {
-    /// What they do.
+    /// Role of the processes.
     pub role: &'static str,
-    /// How many there are.
+    /// Number of processes.
     pub processes: usize,
-    /// Of all of them, in seconds, from the first plot on.
+    /// CPU time of all of them, in seconds, from the first plot on.
     pub cpu_s: f64,
-    /// The same, in processors.
+    /// The same as a number of processors.
     pub processors: f64,
 }
 
@@ -61,10 +61,10 @@ impl Role {
     }
 }
 
-/// What came of it.
+/// Result of a run.
 #[derive(Debug)]
 pub struct Ran {
-    /// The store.
+    /// Folder of the store.
     pub data: PathBuf,
     /// The picture of the first display.
     pub picture: PathBuf,
@@ -78,9 +78,9 @@ pub struct Ran {
     pub collector: Value,
     /// … of the agents.
     pub agents: Vec<Value>,
-    /// What used the processors.
+    /// Use of processors by role.
     pub roles: Vec<Role>,
-    /// The hosts.
+    /// Hosts of the run.
     pub hosts: Vec<Host>,
     /// Whether they were apart.
     pub apart: bool,
@@ -178,7 +178,7 @@ impl Setup {
         hosts.start(CENTRE, folder, "generator", &mut command)
     }
 
-    /// Everything but the generator: when this is done, all are connected.
+    /// Starts everything but the generator; returns when all are connected.
     fn start(&self, bed: &Bed, hosts: &Hosts, folder: &Path, plans: &Path) -> Result<Running> {
         let at = |host: usize| format!("{}:0", hosts.all()[host].address);
         let record = |command: &mut Command| {
@@ -227,7 +227,7 @@ impl Setup {
         Ok(Running { tracker, messages, displays, agents, collector })
     }
 
-    /// Until the generator has ended by itself; whether a signal came before.
+    /// Waits until the generator has ended by itself. Returns whether a signal arrived before.
     fn attend(&self, bed: &Bed, generator: &mut Program, running: &mut Running) -> Result<bool> {
         let begin_ns = monotonic_ns();
         while !generator.is_over()? {
@@ -249,7 +249,7 @@ impl Setup {
 }
 
 impl Ran {
-    /// What the programs of a role used of a processor on average.
+    /// Mean use of processors by the programs of a role.
     #[must_use]
     pub fn processors(&self, role: &str) -> f64 {
         self.roles.iter().filter(|one| one.role == role).map(|one| one.processors).sum()
@@ -257,7 +257,7 @@ impl Ran {
 }
 
 impl Running {
-    /// Where the tracker receives plots.
+    /// Address on which the tracker receives plots.
     fn plots(&self) -> Result<String> {
         let said = self.tracker.said();
         let at = said.lines().find_map(|line| line.split_once("plots by UDP on ")?.1.into());
@@ -294,7 +294,7 @@ fn collector(bed: &Bed, hosts: &Hosts, folder: &Path) -> Result<(Program, String
     command.args(["serve", "--wait-late", "10s", "--json", "--data"]).arg(folder.join("data"));
     std::fs::create_dir_all(hosts.rings(CENTRE))?;
     command.arg("--rings").arg(hosts.rings(CENTRE));
-    // Beyond loopback, but in a network that nobody else is in.
+    // Beyond loopback, but in a network without other hosts.
     let at = format!("{}:0", hosts.all()[CENTRE].address);
     command.args(["--listen", &at, "--insecure"]);
     let mut collector = hosts.start(CENTRE, folder, "collector", &mut command)?;
@@ -304,7 +304,7 @@ fn collector(bed: &Bed, hosts: &Hosts, folder: &Path) -> Result<(Program, String
     Ok((collector, url.to_owned()))
 }
 
-/// One for each host but the centre; none where all are one.
+/// One agent for each host but the centre; none on a single host.
 fn agents(bed: &Bed, hosts: &Hosts, folder: &Path, to: &str) -> Result<Vec<Program>> {
     let mut agents = Vec::new();
     if !hosts.are_apart() {
@@ -331,10 +331,10 @@ fn own_cpu_s() -> f64 {
     cpu_s_of(std::process::id()).unwrap_or(0.0)
 }
 
-/// Recorded flights where they are; else as many artificial ones, which is said.
+/// Recorded flights if available; else as many artificial ones, which is reported.
 ///
 /// # Errors
-/// When a signal came meanwhile.
+/// When a signal arrived meanwhile.
 pub fn live_traffic(bed: &Bed) -> Result<(Vec<OsString>, &'static str)> {
     let recording = match &bed.recording {
         Some(path) if !path.is_file() => bail!("{}: no such recording", path.display()),
@@ -359,7 +359,7 @@ pub fn live_traffic(bed: &Bed) -> Result<(Vec<OsString>, &'static str)> {
     }
 }
 
-/// When a run began, for people.
+/// Begin of a run, for people.
 #[must_use]
 pub fn now() -> String {
     crate::machine::utc(utc_now_ns())

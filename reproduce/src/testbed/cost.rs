@@ -1,4 +1,4 @@
-//! What recording costs the chain: instructions, nanoseconds, and CPU time of pairs of runs.
+//! Cost of recording in the chain: instructions, nanoseconds, and CPU time of pairs of runs.
 
 use super::args::Cost;
 use super::chain::{self, Ran, Setup, live_traffic};
@@ -17,11 +17,11 @@ const ROLES: [&str; 3] = ["tracker", "message server", "displays"];
 /// Pairs of the program `recorder`: the plain one, and the dearest that the chain has.
 const PAIRS: [&str; 2] = ["record: pair with thread CPU", "record: pair, correlator decoded"];
 
-/// Runs it.
+/// Measures the cost.
 ///
 /// # Errors
-/// When a program fails. Without Valgrind, or the kept day, instructions are missing, which is
-/// said.
+/// When a program fails. Without Valgrind, or the stored day, instructions are missing, which is
+/// reported.
 pub fn run(bed: &Bed, options: &Cost) -> Result<Found> {
     let (began, load) = (chain::now(), machine::load());
     let instructions = or_said(bed, replayed::count(bed, options.displays))?;
@@ -71,7 +71,7 @@ pub fn run(bed: &Bed, options: &Cost) -> Result<Found> {
     Ok(Found { words: words(&json), holds: any, any, json })
 }
 
-/// What could not be had is missing; a signal ends all.
+/// Replaces a failed measurement by its reason; a signal ends all.
 fn or_said(bed: &Bed, found: Result<Value>) -> Result<Value> {
     found.or_else(|error| {
         bed.go_on()?;
@@ -88,7 +88,7 @@ fn transactions(ran: &Ran) -> f64 {
     ran.collector["durable_rows"].as_f64().unwrap_or(0.0)
 }
 
-/// What a pair takes here, by the recorder's own benchmark.
+/// Nanoseconds of a pair on this machine, by the recorder's own benchmark.
 fn ns_a_pair(bed: &Bed) -> Result<Value> {
     bed.say("cost: what a pair takes");
     let folder = bed.fresh("cost-pair")?;

@@ -16,11 +16,11 @@ use std::ffi::OsString;
 use std::fmt::Write;
 
 pub(super) const CIRCLES: f64 = 30.0;
-/// What the tracker takes is 20,000 tracks.
+/// Bound from the tracker's 20,000 tracks.
 pub(super) const FLIGHTS_MAX: u16 = 650;
 const RULES: [&str; 2] = ["document", "auto"];
 
-/// One display on one host, with this rule.
+/// Runs one display on one host, with this policy.
 pub(super) fn one_display(
     name: &str,
     flights: u16,

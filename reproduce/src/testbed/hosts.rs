@@ -14,14 +14,14 @@ pub const CENTRE: usize = 0;
 /// Errors that are given to clocks, one host after the other, in ms.
 const CLOCK_ERRORS_MS: [i64; 8] = [6, -9, 0, 12, -4, 3, 0, -15];
 
-/// A host.
+/// A host of the test bed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Host {
-    /// Its name, which is stored with what is recorded there.
+    /// Name of the host, which is stored with its recordings.
     pub name: String,
-    /// Where it is reached.
+    /// Address of the host.
     pub address: Ipv4Addr,
-    /// What its clock is made wrong by, in nanoseconds.
+    /// Error set on its clock, in nanoseconds.
     pub clock_error_ns: i64,
 }
 
@@ -34,13 +34,13 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Hosts of these names, the centre first; all of them this one where it has to be, or where
-    /// nobody may make namespaces, which is then said.
+    /// Makes hosts of these names, the centre first; all of them are this host if `one_host` is
+    /// set, or if the right to make namespaces is missing, which is then reported.
     ///
     /// # Errors
     /// When the network cannot be made for another reason than missing rights.
     pub fn new(names: &[String], one_host: bool, wrong_clocks: bool) -> Result<Self> {
-        // Memory where there is some: what is recorded is not to wait for a disk.
+        // In memory if possible: recording must not wait for a disk.
         let rings = tempfile::Builder::new().prefix("radar-testbed.").tempdir_in("/dev/shm");
         let rings = rings.or_else(|_| tempfile::tempdir())?;
         let lab = if one_host { None } else { network(names.len())? };
@@ -75,7 +75,7 @@ impl Hosts {
         self.lab.as_ref().map(Lab::carried).map(|carried| [carried.packets, carried.lost])
     }
 
-    /// Where the programs of a host record.
+    /// Folder in which the programs of a host record.
     #[must_use]
     pub fn rings(&self, host: usize) -> PathBuf {
         let name = if self.lab.is_some() { self.hosts[host].name.as_str() } else { "one" };
@@ -111,13 +111,13 @@ impl Hosts {
     }
 }
 
-/// Where the host of a number is reached.
+/// Address of the host with this index.
 fn address(index: usize) -> Ipv4Addr {
     let [high, low] = u16::try_from(index + 1).unwrap_or(u16::MAX).to_be_bytes();
     Ipv4Addr::new(10, 9, high, low)
 }
 
-/// A network of hosts on one link without delay; none where nobody may make it.
+/// A network of hosts on one link without delay; `None` without the right to make one.
 fn network(count: usize) -> Result<Option<Lab>> {
     let hosts = (0..count).map(|index| (address(index), 0)).collect();
     match Lab::new(Plan { segments: vec![Element::default()], joints: Vec::new(), hosts }) {

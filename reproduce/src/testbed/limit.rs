@@ -1,7 +1,8 @@
-//! What overloads a display: so many tracks, or fewer of the processor's time, by bisection.
+//! Limit of a display, by bisection: in tracks, or in its share of a processor.
 //!
-//! Overloaded is what the display itself calls so (more than 0.8 of a second at work, or input that
-//! waited for more than 100 ms), for three seconds in a row, while it draws every update at once.
+//! The display itself reports overload (more than 0.8 of a second at work, or input that waited for
+//! more than 100 ms); it counts when it lasts for three seconds, while every update is drawn at
+//! once.
 
 use super::heavy::{CIRCLES, FLIGHTS_MAX, one_display};
 use super::{Bed, args::Heavy};
@@ -24,7 +25,7 @@ pub(super) struct Step {
     pub(super) updates_per_s: f64,
     /// Share of the time for which the display may run.
     pub(super) share: f64,
-    /// What it used of a processor.
+    /// Processors used by the display.
     pub(super) processors: f64,
     pub(super) overloaded_row_max: f64,
     pub(super) busy_share_max: f64,
@@ -32,10 +33,10 @@ pub(super) struct Step {
     pub(super) overloaded: bool,
 }
 
-/// What was found.
+/// Result of the search.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Limit {
-    /// The least that was too much; none when a signal came before there was any.
+    /// The least load that was too much; `None` when a signal ended the search before.
     pub(super) found: Option<Step>,
     pub(super) steps: Vec<Step>,
 }

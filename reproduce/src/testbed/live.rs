@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fmt::Write;
 
-/// What it found: the JSON, the same in words, and whether it is as it should be.
+/// Result: JSON, the same as text, and whether it is as required.
 pub struct Found {
-    /// Version 1.
+    /// The result as JSON, version 1.
     pub json: Value,
-    /// For people.
+    /// The result as text for people.
     pub words: String,
     /// Whether `--check` holds, and there is anything at all.
     pub holds: bool,

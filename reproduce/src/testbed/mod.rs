@@ -2,12 +2,12 @@
 //! tracker, message server and many displays as processes on several hosts, each host with its own
 //! clock and its own agent, one collector.
 //!
-//! The hosts are network namespaces ([`hosts`]); where nobody may make them everything is on one
-//! host, which is said. Every update reaches every display and is redrawn, and every process
-//! records. What is reported is asked of the store, and of what the programs counted themselves.
+//! The hosts are network namespaces ([`hosts`]); without the right to make them everything is on
+//! one host, which is reported. Every update reaches every display and is redrawn, and every
+//! process records. Results come from queries to the store, and from the programs' own counts.
 //!
-//! It is here and not in `systems/radar` because it asks the store and makes networks, which a
-//! measured system must not know of.
+//! It is here and not in `systems/radar` because it queries the store and makes networks, on which
+//! a measured system must not depend.
 //!
 //! Not here: loss and delay of the network, several computers.
 
@@ -41,12 +41,12 @@ const SAY_EVERY_NS: u64 = 5_000_000_000;
 /// In a folder that the test bed has made, and may make anew.
 const MARK: &str = ".radar-testbed";
 
-/// Where and with what a test bed is run.
+/// Environment and settings of a test bed.
 #[derive(Debug)]
 pub struct Bed {
-    /// What programs print and record goes below it.
+    /// Folder for the programs' output and recordings.
     pub out: PathBuf,
-    /// The programs.
+    /// The programs of the chain.
     pub programs: Programs,
     /// The root of the repository: `tools/flights` is there.
     pub root: PathBuf,
@@ -56,13 +56,13 @@ pub struct Bed {
     pub one_host: bool,
     /// The short form.
     pub quick: bool,
-    /// How many times as fast as life aircraft fly and antennas turn.
+    /// Speed of aircraft and antennas relative to real time.
     pub speed: f64,
     /// Says no progress.
     pub quiet: bool,
     /// Set by a signal.
     pub stop: Arc<AtomicBool>,
-    /// When progress was said last.
+    /// Time of the last report of progress.
     pub said_ns: Cell<u64>,
 }
 
@@ -96,21 +96,21 @@ impl Bed {
         Ok(path)
     }
 
-    /// Whether to go on.
+    /// Checks for an interruption.
     ///
     /// # Errors
-    /// [`Interrupted`] once a signal came.
+    /// [`Interrupted`] once a signal arrived.
     pub fn go_on(&self) -> Result<()> {
         if self.is_interrupted() { bail!(Interrupted) } else { Ok(()) }
     }
 
-    /// Whether a signal came.
+    /// Whether a signal arrived.
     #[must_use]
     pub fn is_interrupted(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Says what is being done.
+    /// Reports the present step.
     pub fn say(&self, what: &str) {
         self.said_ns.set(monotonic_ns());
         if !self.quiet {
@@ -118,7 +118,7 @@ impl Bed {
         }
     }
 
-    /// The same, not too often.
+    /// Reports the present step, but not too often.
     pub fn say_sometimes(&self, what: &str) {
         if monotonic_ns() >= self.said_ns.get() + SAY_EVERY_NS {
             self.say(what);
@@ -131,7 +131,7 @@ impl Bed {
     }
 }
 
-/// When tracker and message server send.
+/// Sending policy of tracker and message server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Sending {
     /// Nagle's algorithm is left on.

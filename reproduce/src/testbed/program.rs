@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// How long a program has to end once it was asked.
+/// Time for a program to end once it was asked.
 const GRACE_NS: u64 = 30_000_000_000;
 /// The kernel's unit of CPU time in `/proc` (`USER_HZ`), which is the same on every Linux.
 const TICKS_PER_S: f64 = 100.0;
@@ -29,8 +29,9 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts a command; what it prints goes to `NAME.out`, what it says to `NAME.log`. It is not
-    /// in the terminal's process group: Ctrl-C is ours to pass on, in the right order.
+    /// Starts a command; its standard output goes to `NAME.out`, its standard error to `NAME.log`.
+    /// It is not in the terminal's process group: Ctrl-C is passed on by this program, in the right
+    /// order.
     ///
     /// # Errors
     /// When it cannot be started.
@@ -49,7 +50,7 @@ impl Program {
         self.child.id()
     }
 
-    /// What it has said until now.
+    /// Its messages so far.
     #[must_use]
     pub fn said(&self) -> String {
         read_to_string(&self.log).unwrap_or_default()
@@ -69,7 +70,7 @@ impl Program {
         cpu_s_of(self.id()).unwrap_or(self.cpu_s).max(self.cpu_s)
     }
 
-    /// Keeps its CPU time until now, which nobody knows any more once it has ended.
+    /// Stores its CPU time until now, which is lost once it has ended.
     pub fn note_cpu(&mut self) {
         self.cpu_s = self.cpu_s();
     }
@@ -84,10 +85,10 @@ impl Program {
         let _ = kill(Pid::from_raw(self.id().cast_signed()), Signal::SIGTERM);
     }
 
-    /// Waits until it has ended, and what it printed.
+    /// Waits until it has ended, and returns its output.
     ///
     /// # Errors
-    /// When it ended otherwise than well or not at all, with the last line that it said.
+    /// When it failed or did not end, with its last message.
     pub fn wait(&mut self) -> Result<String> {
         let begin_ns = monotonic_ns();
         let status = loop {
@@ -136,7 +137,7 @@ impl Program {
         bail!("{} did not write {} within 60 s", self.name, path.display())
     }
 
-    /// Waits until it has said something.
+    /// Waits until it has printed a message.
     ///
     /// # Errors
     /// As [`Program::writes`].
@@ -153,7 +154,7 @@ impl Program {
     }
 
     /// # Errors
-    /// When it has ended, with the last line that it said.
+    /// When it has ended, with its last message.
     pub fn must_run(&mut self) -> Result<()> {
         if self.is_over()? {
             let said = self.said();

@@ -1,12 +1,12 @@
-//! What the recorder executes in the chain, tracker to display, counted exactly: the kept small
+//! Exact count of the recorder's instructions in the chain, tracker to display: the stored small
 //! day replayed under Callgrind, with and without it.
 //!
-//! The first half of the replay is taken off: programs start, read flight plans and draw their map
-//! there, which a day has once.
+//! The first half of the replay is subtracted: programs start, read flight plans and draw their map
+//! there, which happens once a day.
 //!
-//! It is more than what a live chain pays: under a virtual clock every begin of the recorder costs a
-//! system call besides, and the kernel's instructions, a large part of what the chain does, are not
-//! counted.
+//! It is more than the cost in a live chain: under a virtual clock every begin of the recorder
+//! costs an additional system call, and the kernel's instructions, a large part of the chain's
+//! work, are not counted.
 
 use super::Bed;
 use super::program::Program;

@@ -1,4 +1,4 @@
-//! What a test bed prints: words for people, of the same figures as its JSON.
+//! Output of a test bed: text for people, with the figures of its JSON.
 
 use super::chain::{Ran, Role};
 use crate::machine;
@@ -15,7 +15,7 @@ pub(super) fn published(item: &str, figure: &str) -> Result<Value> {
     Ok(figure.map_or(Value::Null, |figure| json!(figure.value.bounds()[0])))
 }
 
-/// What every test bed says of what it was run on.
+/// Circumstances in every test bed's report.
 pub(super) fn circumstances(began: &str, load_before: f64) -> Value {
     json!({
         "machine": Machine::this(), "began": began,
@@ -24,7 +24,7 @@ pub(super) fn circumstances(began: &str, load_before: f64) -> Value {
     })
 }
 
-/// What the programs used, in words.
+/// Resources used by the programs, as text.
 pub(super) fn roles(roles: &[Role]) -> String {
     let mut text = String::from("\nCPU                processes    seconds  processors\n");
     for role in roles {
@@ -54,7 +54,7 @@ pub(super) fn number(value: &Value) -> String {
     }
 }
 
-/// How the hosts were, in words.
+/// State of the hosts, as text.
 pub(super) fn hosts(ran: &Ran) -> String {
     match ran.carried {
         Some([packets, lost]) => format!(

@@ -1,4 +1,4 @@
-//! What the store says about a run.
+//! Statistics of a run, from the store.
 
 use super::chain::Ran;
 use anyhow::Result;
@@ -47,7 +47,7 @@ pub(super) fn figures(answer: &Answer) -> Value {
     })
 }
 
-/// The steps of the most frequent path: what each takes and what passes behind it, mean ms.
+/// Steps of the most frequent path: the duration of each and of the gap behind it, mean ms.
 pub(super) fn hops(answer: &Answer) -> Vec<Value> {
     let Some(path) = answer.paths.first() else { return Vec::new() };
     let Some(split) = &path.split else { return Vec::new() };
@@ -63,7 +63,7 @@ pub(super) fn corrected(ran: &Ran, question: Question) -> Question {
     if ran.apart { Question { clocks: Clocks::Corrected, ..question } } else { question }
 }
 
-/// What was given to the clocks, and what the exchange of stamps found: error that is left.
+/// Errors set on the clocks, the estimates by the exchange of stamps, and the remaining error.
 pub(super) fn clocks(ran: &Ran) -> Result<Vec<Value>> {
     let snapshot = Snapshot::open(&ran.data)?;
     let host = |about: &super::hosts::Host| {

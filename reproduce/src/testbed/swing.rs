@@ -1,7 +1,7 @@
-//! Whether chains are longer around changes of the display's mode than elsewhere.
+//! Comparison of chains around changes of the display's mode with chains elsewhere.
 //!
-//! A display that leaves MPA mode although the load still needs it chokes until it notices: peaks
-//! right after a change, every 25 s. Chains are told apart by whether they began within
+//! A display that leaves MPA mode although the load still needs it is overloaded until it detects
+//! that: peaks right after a change, every 25 s. Chains are divided by whether they began within
 //! [`WINDOW_NS`] of a change, and folded over the 25 s that begin with one.
 
 use chronoscope_chain::Distribution;

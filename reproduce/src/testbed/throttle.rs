@@ -1,7 +1,7 @@
-//! A process that may run only for a share of the time, as on a slower or busier computer.
+//! A process that runs only for a share of the time, as on a slower or busier computer.
 //!
-//! It is stopped and let go on by signals, some fifty times a second. No rights are needed, and what
-//! it does while it runs is as fast as ever.
+//! It is stopped and continued by signals, some fifty times a second. No rights are needed, and its
+//! speed while it runs is unchanged.
 
 use chronoscope_clock::sleep;
 use nix::sys::signal::{Signal, kill};

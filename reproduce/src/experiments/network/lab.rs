@@ -1,8 +1,9 @@
-//! Networks of namespaces that are like the document's, and what is measured on them: a program of
-//! its own, which prints what it found as JSON.
+//! Networks of namespaces that resemble the document's, and measurements on them: a program of its
+//! own, which prints its results as JSON.
 //!
-//! The hosts are namespaces with real programs in them: `snmpd` tells what their interfaces counted,
-//! `chronoscope net answer` answers. What lies between them is `chronoscope_lab`'s.
+//! The hosts are namespaces with real programs in them: `snmpd` reports the counters of their
+//! interfaces, `chronoscope net answer` replies to probes. The elements between them are
+//! `chronoscope_lab`'s.
 
 use super::super::{list, number, word};
 use crate::published::{Cell, Published};
@@ -20,23 +21,23 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// What is measured.
+/// Plan of the measurement.
 #[derive(Debug, Args)]
 pub struct LabPlan {
-    /// Which network
+    /// Network to measure
     what: What,
-    /// Where what is measured goes, an empty folder
+    /// Folder for the results, empty
     #[arg(long)]
     out: PathBuf,
     /// The folder of the programs
     #[arg(long)]
     bin: PathBuf,
-    /// Shorter
+    /// Run the short form
     #[arg(long)]
     quick: bool,
 }
 
-/// Which network.
+/// Network to measure.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum What {
     /// A ring of 40 hosts with the document's traffic.
@@ -48,17 +49,17 @@ enum What {
 /// Machines of the PCR ring.
 const MACHINES: u8 = 40;
 const OUTSIDE: Ipv4Addr = Ipv4Addr::new(10, 4, 1, 1);
-/// Where nobody answers: packets are counted, and that is all.
+/// A closed port: packets are only counted.
 const PORT: u16 = 4000;
 /// net-snmp renews its counters every 3 s, and counts nothing in its first 3 s.
 const SETTLE: Duration = Duration::from_millis(4500);
-/// So nothing is sent for so long before a scan that ends an interval of its own traffic.
+/// Time without traffic before a scan that ends an interval of its own traffic.
 const QUIET_S: f64 = 3.4;
 /// Packets of all hosts, in and out, in an interval of Table 2.
 const ACTIVITY: f64 = 12_000.0;
 const STEP: Duration = Duration::from_millis(10);
 
-/// Measures, and prints what was found.
+/// Measures, and prints the results.
 ///
 /// # Errors
 /// When no network can be made here, or a program fails.
@@ -101,7 +102,8 @@ impl Programs<'_> {
             .with_context(|| format!("what chronoscope {} printed", args.join(" ")))
     }
 
-    /// `chronoscope` in a host, to its end; called with the number of each line as it comes, from 0.
+    /// Runs `chronoscope` in a host to its end; `next` is called with the number of each line as it
+    /// arrives, from 0.
     fn hear(
         &mut self,
         host: &Namespace,
@@ -172,7 +174,7 @@ fn load(plan: &LabPlan) -> Result<Value> {
         scope.spawn(|| traffic.run());
         let measured = (|| -> Result<Value> {
             let hosts_file = hosts_file.to_string_lossy().into_owned();
-            // What is sent changes with each scan that is said.
+            // The traffic changes with each reported scan.
             let mut scan = |data: &str, seconds: f64, next: &mut dyn FnMut(usize), count: usize| {
                 let (every, count) = (format!("{:.0}ms", seconds * 1e3), count.to_string());
                 let words = ["net", "scan", "--hosts", &hosts_file, "--every", &every, "--count"];
@@ -268,14 +270,14 @@ fn cell(row: &[Cell], column: usize) -> Option<f64> {
     }
 }
 
-/// Packets that came in and went out in Table 1's interval, by aldev5's counts and shares.
+/// Packets received and sent in Table 1's interval, by aldev5's counts and shares.
 fn packets(published: &Published) -> Result<f64> {
     let row = rows(published, "sps-lep.table1")?.first().context("no row")?;
     let of = |count, share| Some(cell(row, count)? * 100.0 / cell(row, share)?);
     Ok(of(1, 2).context("no counts")? + of(3, 4).context("no counts")?)
 }
 
-/// Table 1: shares as printed; those that are not share what is left.
+/// Shares of Table 1: as printed; hosts without a printed share divide the rest.
 fn distribution(published: &Published, names: &[String]) -> Result<Shares> {
     let rows = rows(published, "sps-lep.table1")?;
     let of = |name: &String, column| {
@@ -363,7 +365,7 @@ fn table2(printed: &Value, names: &[String], sent: &[Vec<f64>], interval_s: f64)
 
 /// Packets between hosts of the ring and the one outside, to given shares.
 struct Traffic {
-    /// Of each host of the ring.
+    /// Sockets of each host of the ring.
     sockets: Vec<UdpSocket>,
     outside: UdpSocket,
     /// Packets a second that come in and go out, of each host, and until when.
@@ -437,7 +439,7 @@ impl Traffic {
 /// fastest (a router) to the slowest.
 const RINGS: [(&str, f64); 5] =
     [("lma", 15.0), ("lsv", 25.0), ("laa", 35.0), ("lbar", 45.0), ("ldev", 50.0)];
-/// That of the PCR ring: a PC with an I80286.
+/// Value for the PCR ring: a PC with an I80286.
 const PCR_MS: f64 = 45.0;
 const ALDEV5: Ipv4Addr = Ipv4Addr::new(10, 5, 0, 1);
 const ON_BACKBONE: Ipv4Addr = Ipv4Addr::new(10, 5, 1, 1);
@@ -495,7 +497,7 @@ fn network(asked: &[Asked]) -> Result<Plan> {
     Ok(Plan { segments: vec![Element::default(); 3 + RINGS.len()], joints, hosts })
 }
 
-/// The same as `docs/formats/topology.md` has it.
+/// The network in the form of `docs/formats/topology.md`.
 fn topology(asked: &[Asked]) -> String {
     let mut text = "[types]\npc = { kind = \"host\" }\nwire = { kind = \"link\" }\n\
         bridge = { kind = \"bridge\" }\ngw-pcr = { kind = \"gateway\" }\n"
@@ -609,7 +611,7 @@ fn paths(plan: &LabPlan) -> Result<Value> {
     }))
 }
 
-/// Gateways and the bridge: as set, and as `net report` says after `net measure`.
+/// Gateways and the bridge: as set, and as reported by `net report` after `net measure`.
 fn gateways(report: &Value) -> Result<Vec<Value>> {
     let mut set: BTreeMap<String, f64> =
         RINGS.iter().map(|(ring, ms)| (format!("gw-{ring}"), *ms)).collect();

@@ -1,4 +1,4 @@
-//! What is asked of a store of chains, and its pictures.
+//! Queries to a store of chains, and pictures of the answers.
 
 use super::super::chain::Ran;
 use super::super::number;
@@ -18,7 +18,7 @@ const BINS: usize = 90;
 /// Cells of a scattergram.
 const CELLS: [usize; 2] = [150, 70];
 
-/// A part of the chain that is asked for.
+/// A queried part of the chain.
 #[derive(Clone, Copy)]
 pub(super) struct Part {
     root: &'static str,
@@ -34,7 +34,7 @@ pub(super) const TO_DISPLAY: Part = Part { root: "MSG::TrackStore_updateTrack", 
 /// Normal mode, in steps from this part's own root.
 pub(super) const TO_DISPLAY_NORMAL: Part = Part { level: Some(2), ..TO_DISPLAY };
 
-/// What was answered of one part: as the program prints it, and every duration for pictures.
+/// Answer for one part: the program's output, and every duration for pictures.
 pub(super) struct Answer {
     pub(super) json: Value,
     points: Vec<Point>,
