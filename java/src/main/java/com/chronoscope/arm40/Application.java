@@ -49,7 +49,7 @@ class Application extends ArmObject implements ArmApplication {
         return payload;
     }
 
-    /** What the application gave, or a stand-in for it. */
+    /** The given application, or a placeholder for an invalid one. */
     static Application given(ArmApplication application, Listener listener, Problem problem) {
         if (application instanceof Application) {
             Application own = (Application) application;

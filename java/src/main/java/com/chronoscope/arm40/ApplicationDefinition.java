@@ -9,10 +9,10 @@ final class ApplicationDefinition extends ArmObject implements ArmApplicationDef
     private final String name;
     private final IdentityProperties properties;
     private final Id id;
-    /** What the library calls it, in two halves. */
+    /** The library's id of the definition, in two halves. */
     final long high;
     final long low;
-    /** Whether the library knows it. */
+    /** Whether the definition is registered with the library. */
     private volatile boolean isRegistered;
 
     ApplicationDefinition(Listener listener, String name, ArmIdentityProperties properties,
@@ -47,7 +47,7 @@ final class ApplicationDefinition extends ArmObject implements ArmApplicationDef
         return new ApplicationDefinition(listener, null, null, null, new Problem());
     }
 
-    /** What the application gave, or a stand-in for it. */
+    /** The application's definition, or a placeholder for an invalid one. */
     static ApplicationDefinition given(
             ArmApplicationDefinition definition, Listener listener, Problem problem) {
         if (definition instanceof ApplicationDefinition) {

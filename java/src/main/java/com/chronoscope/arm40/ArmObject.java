@@ -4,9 +4,9 @@ import java.lang.System.Logger.Level;
 import org.opengroup.arm40.transaction.ArmErrorCallback;
 import org.opengroup.arm40.transaction.ArmInterface;
 
-/** What every object of ours can do: keep its error code, and tell its factory's callback. */
+/** Base of all our objects: keeps an error code, and calls the factory's callback. */
 abstract class ArmObject implements ArmInterface {
-    /** Who hears about errors: one for a factory and all that it makes. */
+    /** Receiver of errors: one for a factory and all objects that it makes. */
     static final class Listener {
         volatile ArmErrorCallback callback;
     }

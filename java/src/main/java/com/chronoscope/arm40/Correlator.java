@@ -34,7 +34,7 @@ final class Correlator extends Token implements ArmCorrelator {
                 : new Correlator(listener, Arrays.copyOfRange(bytes, offset, offset + length));
     }
 
-    /** Stands for bytes that are none: as long as one must be, and nobody's parent. */
+    /** Placeholder for invalid bytes: of valid length, and no transaction's parent. */
     static Correlator invalid(Listener listener) {
         return new Correlator(listener, new byte[ArmConstants.CORR_MIN_LENGTH]);
     }

@@ -13,7 +13,7 @@ public enum ErrorCode {
     NULL_ARGUMENT(-2002, "an argument is null that must not be"),
     /** A name is null, empty or too long. */
     NAME(-2003, "a name is null, empty or longer than 127 characters"),
-    /** An object is of another implementation, or came from invalid arguments. */
+    /** An object is of another implementation, or was made from invalid arguments. */
     INVALID_OBJECT(-2004, "an object is of another implementation or came from invalid arguments"),
     /** An index is out of range. */
     INDEX(-2005, "an index is out of range"),
@@ -47,7 +47,7 @@ public enum ErrorCode {
     TOO_MANY(-2019, "more than 20 properties or 7 metrics: those behind were left out"),
     /** The metrics do not fit the definition of their group. */
     METRIC_GROUP(-2020, "the metrics do not fit the definition of the group"),
-    /** What Java handed to C was malformed: an error of this binding. */
+    /** The data passed from Java to C were malformed: an error of this binding. */
     INTERNAL(-2021, "what was handed to the library was malformed: an error of the binding"),
     /** A text is no W3C traceparent. */
     TRACEPARENT(-2022, "the text is no W3C traceparent");
@@ -69,7 +69,7 @@ public enum ErrorCode {
         return code;
     }
 
-    /** What a code of this binding or of the library means; null for those that nobody sets. */
+    /** Text of a code of this binding or of the library; null for codes that are never set. */
     static String messageOf(int code) {
         for (ErrorCode error : values()) {
             if (error.code == code) {

@@ -2,14 +2,14 @@ package com.chronoscope.arm40;
 
 import org.opengroup.arm40.transaction.ArmErrorCallback;
 
-/** What the three factories have in common. */
+/** Base of the three factories. */
 abstract class Factory extends ArmObject {
     Factory() {
         super(new Listener());
     }
 
     /**
-     * An object is ready. What was wrong with the arguments is the object's error code and the
+     * An object is ready. A fault of the arguments is the object's error code and the
      * factory's.
      */
     final <T extends ArmObject> T made(T object, Problem problem, String method) {

@@ -43,7 +43,7 @@ final class Id extends Token implements ArmID {
         return null;
     }
 
-    /** Whether the library gave an id: it may have done so although something was wrong. */
+    /** Whether the library returned an id: it may do so in spite of a fault in the arguments. */
     static boolean isOne(long[] halves) {
         return (halves[0] | halves[1]) != 0;
     }

@@ -51,7 +51,7 @@ class IdentityProperties extends ArmObject implements ArmIdentityProperties {
                 && names[index] != null && values[index] != null;
     }
 
-    /** Pairs, then context names with their gaps, so that values are at the same index. */
+    /** Pairs, then context names with their gaps, which keeps values at the same index. */
     final void write(Payload payload) {
         int count = 0;
         for (int i = 0; i < names.length; i++) {

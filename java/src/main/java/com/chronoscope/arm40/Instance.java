@@ -43,7 +43,7 @@ abstract class Instance extends ArmObject {
         return context;
     }
 
-    /** Context, user and metrics; a metric that cannot be said is a problem. */
+    /** Context, user and metrics; a metric that C cannot express is a problem. */
     final Payload payload(Problem problem) {
         Payload payload = new Payload(context);
         writeMetrics(payload, problem);

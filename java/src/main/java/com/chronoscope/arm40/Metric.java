@@ -3,7 +3,7 @@ package com.chronoscope.arm40;
 import org.opengroup.arm40.metric.ArmMetric;
 import org.opengroup.arm40.metric.ArmMetricDefinition;
 
-/** A number or word that says more about transactions. */
+/** A number or text that describes a transaction further. */
 abstract class Metric extends ArmObject implements ArmMetric {
     final MetricDefinition definition;
 
@@ -12,7 +12,7 @@ abstract class Metric extends ArmObject implements ArmMetric {
         this.definition = definition;
     }
 
-    /** Whether C has a way to say the present value. */
+    /** Whether C can express the present value. */
     boolean isRecordable() {
         return true;
     }

@@ -13,7 +13,7 @@ abstract class MetricDefinition extends ArmObject implements ArmMetricDefinition
     private final String units;
     private final short usage;
     private final Id id;
-    /** What the library calls it, in two halves. */
+    /** The library's id of the definition, in two halves. */
     final long high;
     final long low;
     private final boolean isRegistered;

@@ -37,7 +37,7 @@ final class MetricGroup extends ArmObject implements ArmMetricGroup {
         }
     }
 
-    /** What the application gave, or one without metrics. */
+    /** The application's group, or one without metrics. */
     static MetricGroup given(ArmMetricGroup group, TransactionWithMetricsDefinition definition,
             Listener listener, Problem problem) {
         if (group instanceof MetricGroup) {
@@ -50,7 +50,7 @@ final class MetricGroup extends ArmObject implements ArmMetricGroup {
         return new MetricGroup(listener, definition.metrics(), new ArmMetric[0], new Problem());
     }
 
-    /** The values that count now; false when one of them cannot be said in C. */
+    /** The values that are valid now; false when one of them cannot be expressed in C. */
     boolean write(Payload payload) {
         int before = payload.length;
         payload.byteOf(Payload.METRIC_VALUES).byteOf(0);

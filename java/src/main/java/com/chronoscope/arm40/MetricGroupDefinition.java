@@ -4,7 +4,7 @@ import org.opengroup.arm40.metric.ArmMetricDefinition;
 import org.opengroup.arm40.metric.ArmMetricGroupDefinition;
 import org.opengroup.arm40.transaction.ArmConstants;
 
-/** Which metrics a transaction class has, by slot. */
+/** Metrics of a transaction class, by slot. */
 final class MetricGroupDefinition extends ArmObject implements ArmMetricGroupDefinition {
     private final MetricDefinition[] slots = new MetricDefinition[ArmConstants.METRIC_MAX_COUNT];
 
@@ -43,7 +43,7 @@ final class MetricGroupDefinition extends ArmObject implements ArmMetricGroupDef
         return new MetricGroupDefinition(listener, new ArmMetricDefinition[0], new Problem());
     }
 
-    /** What the application gave, or one without metrics. */
+    /** The application's definition, or one without metrics. */
     static MetricGroupDefinition given(
             ArmMetricGroupDefinition definition, Listener listener, Problem problem) {
         if (definition instanceof MetricGroupDefinition) {

@@ -18,7 +18,7 @@ enum MetricKind {
 
     /** The number of the format in C. */
     final int format;
-    /** Whether it names something, so that it may be a status but no size. */
+    /** Whether it is an identifier: it may be a status, but not a size. */
     private final boolean isName;
 
     MetricKind(int format, boolean isName) {

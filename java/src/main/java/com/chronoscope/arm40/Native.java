@@ -12,7 +12,7 @@ package com.chronoscope.arm40;
  * which has hardly an argument, it is set only where there is none.
  */
 final class Native {
-    /** Whether the library is there; without it none of the functions may be called. */
+    /** Whether the library was loaded; without it none of the functions may be called. */
     static final boolean LOADED = NativeLibrary.load();
 
     private Native() {}

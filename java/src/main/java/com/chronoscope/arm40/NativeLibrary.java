@@ -23,7 +23,7 @@ final class NativeLibrary {
 
     private NativeLibrary() {}
 
-    /** Loads it. What goes wrong is said once, in the log; the application goes on. */
+    /** Loads the library. A failure is logged once; the application continues. */
     static boolean load() {
         try {
             String path = System.getProperty(PROPERTY);

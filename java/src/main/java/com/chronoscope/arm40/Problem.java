@@ -2,7 +2,7 @@ package com.chronoscope.arm40;
 
 import org.opengroup.arm40.transaction.ArmConstants;
 
-/** What is wrong with the arguments of one call: the first thing found. */
+/** The first fault found in the arguments of one call. */
 final class Problem {
     private int code;
 

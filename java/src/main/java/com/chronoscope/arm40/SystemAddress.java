@@ -4,7 +4,7 @@ import java.util.Arrays;
 import org.opengroup.arm40.tranreport.ArmSystemAddress;
 import org.opengroup.arm40.transaction.ArmID;
 
-/** Where an application runs. */
+/** Address of the host on which an application runs. */
 final class SystemAddress extends Token implements ArmSystemAddress {
     /** Lengths in bytes by format; 0: any. */
     private static final int[] LENGTHS = {0, 4, 6, 16, 18, 0, 0, 0, 16};
@@ -34,7 +34,7 @@ final class SystemAddress extends Token implements ArmSystemAddress {
         return new SystemAddress(listener, format, own, Id.given(id, problem));
     }
 
-    /** What the application gave, or null. */
+    /** The application's address, or null. */
     static SystemAddress given(ArmSystemAddress address, Problem problem) {
         if (address == null) {
             return null;

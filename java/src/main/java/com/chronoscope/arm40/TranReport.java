@@ -15,7 +15,7 @@ class TranReport extends Instance implements ArmTranReport {
     private long responseNanos;
     private Correlator parent;
     private Correlator correlator;
-    /** Whether the correlator is of the transaction that is reported next. */
+    /** Whether the correlator belongs to the transaction that is reported next. */
     private boolean isGenerated;
 
     TranReport(Listener listener, ArmApplication application, ArmTransactionDefinition definition,

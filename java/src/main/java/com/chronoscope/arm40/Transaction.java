@@ -25,7 +25,7 @@ class Transaction extends Instance implements ArmTransaction {
     private boolean hasArrived;
     private long arrivalTime;
     private Correlator parent;
-    /** Where the library writes the correlator; its length is 0 when there is none. */
+    /** Buffer into which the library writes the correlator; its length is 0 when there is none. */
     private final byte[] correlatorBytes = new byte[ArmConstants.CORR_MAX_LENGTH];
     /** Made of the bytes when somebody asks. */
     private Correlator correlator;

@@ -11,7 +11,7 @@ class TransactionDefinition extends ArmObject implements ArmTransactionDefinitio
     private final String name;
     private final IdentityPropertiesTransaction properties;
     private final Id id;
-    /** What the library calls it, in two halves. */
+    /** The library's id of the definition, in two halves. */
     final long high;
     final long low;
     private final boolean isRegistered;
@@ -58,7 +58,7 @@ class TransactionDefinition extends ArmObject implements ArmTransactionDefinitio
         return new TransactionDefinition(listener, null, null, null, null, null, new Problem());
     }
 
-    /** What the application gave, or a stand-in for it. */
+    /** The application's definition, or a placeholder for an invalid one. */
     static TransactionDefinition given(
             ArmTransactionDefinition definition, Listener listener, Problem problem) {
         if (definition instanceof TransactionDefinition) {

@@ -18,7 +18,7 @@ final class TransactionWithMetricsDefinition extends TransactionDefinition
         this.metrics = metrics;
     }
 
-    /** What the application gave, or a stand-in for it. */
+    /** The application's definition, or a placeholder for an invalid one. */
     static TransactionWithMetricsDefinition given(
             ArmTransactionWithMetricsDefinition definition, Listener listener, Problem problem) {
         TransactionDefinition own = TransactionDefinition.given(definition, listener, problem);
