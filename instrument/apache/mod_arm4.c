@@ -36,10 +36,10 @@ static const char CORRELATOR_HEADER[] = "ARM-Correlator";
 static const char TRACE_HEADER[] = "traceparent";
 
 enum { METRIC_STATUS, METRIC_SENT, METRIC_RECEIVED };
-/* Of the context values of a transaction: together they fit what the recorder keeps of one. */
+/* Limits of a transaction's context values: together they fit the recorder's limit for one. */
 enum { URI_BYTES = 100, WORD_BYTES = 40, TRACE_BYTES = 55 };
 
-/* What is kept of a request, from its arrival until it is logged. */
+/* State of a request, from its arrival until it is logged. */
 typedef struct {
     arm_arrival_time_t arrival;
     bool arrived;

@@ -6,10 +6,10 @@
 #include <http_config.h>
 #include <stdbool.h>
 
-/* What httpd looks for in the file. */
+/* Symbol that httpd looks for in the file. */
 extern __attribute__((visibility("default"))) module AP_MODULE_DECLARE_DATA arm4_module;
 
-/* Of a server or virtual host. */
+/* Settings of a server or virtual host. */
 typedef struct {
     const char *application;   /* Arm4Application */
     apr_array_header_t *trust; /* Arm4Trust: apr_ipsubnet_t*; NULL: not said, loopback alone */
@@ -19,7 +19,7 @@ typedef struct {
 
 enum { ANSWERS_NEVER, ANSWERS_TRUSTED, ANSWERS_ALWAYS };
 
-/* Of a directory or location. */
+/* Settings of a directory or location. */
 typedef struct {
     int on;            /* Arm4; -1 not said */
     const char *class; /* Arm4Class; NULL not said */
@@ -39,7 +39,7 @@ const directory_settings *arm4_directory_settings(const request_rec *r);
 /* Whether the peer of the request's connection may name a parent. */
 bool arm4_is_trusted(request_rec *r);
 
-/* Whether the response says our correlator. */
+/* Whether the response contains our correlator. */
 bool arm4_answers(request_rec *r);
 
 #endif

@@ -1,4 +1,4 @@
-/* What -finstrument-functions costs by itself. */
+/* Empty hooks, to measure the cost of -finstrument-functions alone. */
 __attribute__((no_instrument_function)) void __cyg_profile_func_enter(void *function, void *site)
 {
     (void)function;

@@ -20,7 +20,7 @@ enum {
     CLASSES_MAX = 1024         /* classes of one set at most */
 };
 
-/* What is special about a set; the strings have to live as long as it does. */
+/* Properties of a set; the strings have to live as long as the set. */
 typedef struct {
     const char *application;                      /* ARM's application name */
     const char *context_names[CLASSES_CONTEXT_MAX]; /* names of the context values, then NULL */
@@ -66,7 +66,7 @@ void classes_start(const classes *set, const class_entry *class, const arm_corre
                    const char *const *context, const arm_arrival_time_t *arrival,
                    arm_tran_start_handle_t *handle, arm_correlator_t *current);
 
-/* Stops it. `diagnosis` is NULL or says why it failed. A zero handle is ignored. */
+/* Stops it. `diagnosis` is NULL or the reason of a failure. A zero handle is ignored. */
 void classes_stop(arm_tran_start_handle_t handle, arm_tran_status_t status,
                   const metric_values *values, const char *diagnosis);
 

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Where the scanner stands. */
+/* Position of the scanner. */
 typedef struct {
     sql_dialect dialect;
     const char *text;

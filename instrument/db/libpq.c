@@ -91,7 +91,7 @@ static void leave(session *s)
     s->inside = false;
 }
 
-/* What a result says about its query. True when the data of a COPY is still to come. */
+/* Processes the outcome in a result. True when the data of a COPY are still to come. */
 static bool note(query *q, PGresult *result)
 {
     const int status = result && REAL(PQresultStatus) ? REAL(PQresultStatus)(result) : FATAL_ERROR;
@@ -304,7 +304,7 @@ WRAPPER PGresult *PQgetResult(PGconn *connection)
     return result;
 }
 
-/* What was under way on a connection that begins anew has no end. */
+/* Transactions in progress on a connection that is reset never end. */
 static void abort_all(PGconn *connection)
 {
     session *s = session_of(connection, false);

@@ -75,7 +75,7 @@ static void word(char out[SESSIONS_WORD_BYTES], const char *text)
     snprintf(out, SESSIONS_WORD_BYTES, "%s", text ? text : "");
 }
 
-/* Counts rows; the library says "no number" with the greatest one. */
+/* Counts rows; the library uses the greatest number for "unknown". */
 static void add_rows(query *q, my_ulonglong rows)
 {
     if (rows != (my_ulonglong)-1) {
@@ -436,7 +436,7 @@ WRAPPER int mysql_stmt_fetch(MYSQL_STMT *statement)
     return code;
 }
 
-/* The program wants no more of the statement's rows. */
+/* The program discards the remaining rows of the statement. */
 static void end_statement(MYSQL_STMT *statement)
 {
     session *s = session_of(statement, false);

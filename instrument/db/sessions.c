@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A place of the table. A key that went away leaves a mark, so that what lies behind is found. */
+/* A place of the table. A removed key leaves a mark: entries behind it must still be found. */
 typedef struct {
     _Atomic(const void *) key;
     session *session;

@@ -1,4 +1,4 @@
-/* What is kept of each connection and prepared statement of a client library.
+/* State of each connection and prepared statement of a client library.
  *
  * The table is keyed by the library's own pointer. It takes no lock, so that it works in the
  * child of a fork; the libraries let one thread at a time use a connection, and what is kept of
@@ -55,7 +55,7 @@ typedef struct session {
 /* The classes of this process's queries; NULL when nothing can be measured. */
 classes *sessions_classes(void);
 
-/* What is kept under `key`; made when `make`. NULL for a NULL key, when it is not there, or when
+/* State stored under `key`; made when `make`. NULL for a NULL key, when it is not there, or when
  * there is no room. */
 session *session_of(const void *key, bool make);
 

@@ -52,7 +52,7 @@ typedef struct {
     chronoscope_token_t token;
 } frame;
 
-/* What is kept of a thread, in pages of its own. */
+/* State of a thread, in pages of its own. */
 typedef struct {
     uintptr_t low, high; /* its stack */
     unsigned generation;
@@ -85,7 +85,7 @@ static void after_fork(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* What the forking thread had begun belongs to its parent process. */
+/* Open calls of the forking thread belong to the parent process. */
 static void in_child(void)
 {
     atomic_fetch_add(&generation, 1);

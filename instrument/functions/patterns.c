@@ -25,7 +25,7 @@ static char *trim(char *line)
     return line;
 }
 
-/* What is wrong with the line; NULL when nothing is. */
+/* Fault of the line; NULL when there is none. */
 static const char *take_pattern(patterns *p, bool include, const char *glob)
 {
     if (p->count == PATTERNS_MAX) {

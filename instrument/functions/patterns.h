@@ -1,4 +1,4 @@
-/* Which functions are recorded: a file of name patterns.
+/* Selection of recorded functions: a file of name patterns.
  *
  *     # what follows a # is a comment
  *     application tracker

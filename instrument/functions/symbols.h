@@ -10,7 +10,7 @@ enum { SYMBOLS_NAME_BYTES = 1024 };
 
 /* The linker's name of the function that begins at `address`, from the symbol table of the
  * object's file or, where it was stripped, from what the dynamic linker knows. Not for several
- * threads at once. False when nobody knows it. */
+ * threads at once. False when the function is unknown. */
 bool symbols_name(const void *address, char out[SYMBOLS_NAME_BYTES]);
 
 /* The name that people write: C++ demangled, without the parameters

@@ -14,7 +14,7 @@ enum {
 static _Thread_local bool calibrating;
 static int place = -1; /* written once, before any connection is measured */
 
-/* What a probe's callback sees. */
+/* Observations of a probe's callback. */
 typedef struct {
     int expected;
     bool possible[PLACES];
@@ -40,7 +40,7 @@ static int look(unsigned event, void *context, void *statement, void *elapsed)
     return 0;
 }
 
-/* Runs one text of known outcome; false when it came out otherwise. */
+/* Runs one text of known outcome; false when its outcome was another. */
 static bool run(sqlite3 *db, probe *p, const char *text, int code)
 {
     sqlite3_stmt *statement = NULL;

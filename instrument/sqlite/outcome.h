@@ -1,4 +1,4 @@
-/* How a statement ended, at the moment when SQLite's trace callback says that it did.
+/* Outcome of a statement, at the moment when SQLite's trace callback reports its end.
  *
  * The trace interface tells of a statement's end but not of its result code, and
  * sqlite3_errcode() still has the previous one then. The code is in the statement object, at a

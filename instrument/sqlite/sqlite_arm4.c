@@ -44,7 +44,7 @@ typedef struct open_statement {
     int scanned_before;
 } open_statement;
 
-/* What is kept of a connection, by the connection's own mutex, until it is gone for good. */
+/* State of a connection, guarded by the connection's own mutex, until it is gone for good. */
 typedef struct {
     sqlite3 *db;
     open_statement *open; /* the one that began last is first */
