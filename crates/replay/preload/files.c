@@ -1,4 +1,4 @@
-/* What descriptors are, and what went over them. */
+/* Kinds of descriptors, and the traffic over them. */
 #include "part.h"
 #include <string.h>
 #include <netinet/in.h>
@@ -238,7 +238,7 @@ void did_bind(int fd) {
   files[fd].bound = true;
 }
 
-/* Nothing more will be written: count 1 says that reading goes on. */
+/* The end of writing: count 1 means that reading continues. */
 void did_shutdown(int fd) {
   struct stream *s = stream_of(fd);
   if (s) {

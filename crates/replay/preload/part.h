@@ -22,7 +22,7 @@ HIDDEN long chrono_sys(long nr, long a, long b, long c, long d, long e, long f);
 #define SYS(nr, a, b, c, d, e, f) \
   chrono_sys((nr), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
-/* Always with a time, so that the kernel never restarts it after a handler. */
+/* Always with a timeout: otherwise the kernel could restart it after a handler. */
 static inline long real_poll(struct pollfd *fds, unsigned long count, long ms) {
   struct timespec t = {ms < 0 ? 1000000000 : ms / 1000, ms < 0 ? 0 : ms % 1000 * 1000000};
   return SYS(SYS_ppoll, fds, count, &t, 0, 8, 0);

@@ -1,4 +1,4 @@
-/* Where the main thread's stack lies. glibc reads /proc/self/maps for it, line by line up to the
+/* Position of the main thread's stack. glibc reads /proc/self/maps for it, line by line up to the
  * stack: some 2,000 instructions a mapping, and how many mappings there are is nobody's change
  * (another library, a longer path, Valgrind's own). Rust's runtime asks at its start, and so do
  * Python's, Java's and collectors of garbage. The same answer comes from the stack itself: what the

@@ -139,7 +139,7 @@ static void program_name(char *name, size_t size) {
     if (!name[i]) name[i] = ' ';
 }
 
-/* Connects, says who this is and waits for its first turn. */
+/* Connects, sends the hello and waits for its first turn. */
 void hello(void) {
   extern char chrono_folder[];
   struct sockaddr_un at = {.sun_family = AF_UNIX};

@@ -118,7 +118,7 @@ static void restores(struct kernel_action *action) { (void)action; }
 static void applied(uint64_t mask) { (void)mask; }
 #endif
 
-/* No handler may block SIGSYS, and nobody else may have it. */
+/* No handler may block SIGSYS, and the program may not handle it. */
 long trap_sigaction(int sig, const void *act, void *old, size_t size) {
   if (sig == SIGSYS && works) {
     if (old) memset(old, 0, sizeof(struct kernel_action));
