@@ -185,7 +185,7 @@ impl Found {
         self.row(Row { figure: figure.to_owned(), ..Row::new("", "", Value::Number(ours)) })
     }
 
-    /// From one figure to another, beside a published one.
+    /// Adds a range, from one figure to another, beside a published one.
     pub fn range(&mut self, figure: &str, from: f64, to: f64) -> &mut Row {
         self.row(Row { figure: figure.to_owned(), ..Row::new("", "", Value::Range([from, to])) })
     }

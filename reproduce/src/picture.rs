@@ -22,7 +22,7 @@ pub enum Picture {
 pub struct Chart {
     /// Title of the picture.
     pub title: String,
-    /// To the right.
+    /// Horizontal axis.
     pub x: Axis,
     /// Vertical axis.
     pub y: Axis,
@@ -86,7 +86,7 @@ pub struct Flow {
     pub title: String,
     /// Columns from left to right: name, and its steps with what stands below their names.
     pub columns: Vec<(String, Vec<(String, String)>)>,
-    /// From step to step (column, row), with words.
+    /// Arrows from step to step (column, row), with labels.
     pub arrows: Vec<([usize; 2], [usize; 2], String)>,
 }
 
@@ -171,7 +171,7 @@ impl Axis {
         Self { log: true, ..Self::new(label) }
     }
 
-    /// From here to there.
+    /// The axis with this range.
     #[must_use]
     pub fn within(self, from: f64, to: f64) -> Self {
         Self { range: Some([from, to]), ..self }

@@ -115,7 +115,7 @@ impl Value {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judge {
-    /// To nothing: a circumstance.
+    /// No comparison: the figure is a circumstance.
     #[default]
     None,
     /// Smaller is better.

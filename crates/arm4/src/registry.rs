@@ -30,7 +30,7 @@ pub(crate) struct Application {
     pub(crate) name: String,
     pub(crate) charset: Charset,
     pub(crate) context_names: Vec<Option<String>>,
-    /// Its identity properties, as context entries.
+    /// Identity properties of the application, as context entries.
     pub(crate) identity: Vec<u8>,
     pub(crate) controls: Controls,
     /// Registered so often and not destroyed.

@@ -1,4 +1,4 @@
-//! From a folder of files to Rust: for build scripts.
+//! Build script support: turns a folder of files into Rust source.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;

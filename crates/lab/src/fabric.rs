@@ -82,7 +82,7 @@ struct Waiting {
     leaves_ns: u64,
     /// Sequence number: packets that leave at the same time do so in the order of their arrival.
     number: u64,
-    /// From this segment to that host, and which hop it is in.
+    /// Source segment and destination host; `hop` is the present hop on the way.
     way: (usize, usize),
     hop: usize,
     packet: Vec<u8>,

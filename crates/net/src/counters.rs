@@ -45,7 +45,7 @@ impl Counters {
         ]
     }
 
-    /// From values in the order of the fields.
+    /// Makes counters from values in the order of the fields.
     #[must_use]
     pub const fn from_values(values: [u64; VALUES]) -> Self {
         let [

@@ -71,7 +71,7 @@ pub struct Options {
     pub octets: usize,
     /// Steady round trips of each pair.
     pub count: u32,
-    /// From one to the next.
+    /// Interval between two round trips.
     pub every: Duration,
     /// A reply that comes later is lost.
     pub timeout: Duration,

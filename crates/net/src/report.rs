@@ -63,7 +63,7 @@ pub struct Load {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Activity {
-    /// From one scan to the next, in seconds.
+    /// Interval between two scans, in seconds.
     pub interval_s: f64,
     /// Below it is a dot.
     pub threshold_percent: f64,

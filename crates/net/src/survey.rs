@@ -15,7 +15,7 @@ pub struct Options {
     pub octets: [u32; 2],
     /// Steady round trips of each size.
     pub count: u32,
-    /// From one to the next.
+    /// Interval between two round trips.
     pub every: Duration,
     /// A reply that comes later is lost.
     pub timeout: Duration,

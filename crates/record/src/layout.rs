@@ -195,7 +195,8 @@ pub(crate) struct BlockHead {
     pub(crate) name: [u8; 16],
     /// Threads that have had it.
     pub(crate) registrations: u64,
-    /// From the block's start, in bytes: a page number for each class's statistics, 0 when none.
+    /// Offset from the block's start, in bytes: a page number for each class's statistics, 0 when
+    /// none.
     pub(crate) table_offset: u32,
     pub(crate) frames_offset: u32,
     pub(crate) context_offset: u32,

@@ -33,7 +33,7 @@ pub fn current() -> Option<Correlator> {
     None
 }
 
-/// There is no ring.
+/// No ring exists.
 #[inline(always)]
 pub fn ring_path() -> Option<PathBuf> {
     None

@@ -18,7 +18,7 @@ pub struct Arguments {
     #[command(subcommand)]
     /// Part to run.
     pub part: Part,
-    /// What programs print and record goes below this folder; a run's own is made anew
+    /// Folder for the programs' output and recordings; a run's own folder is made anew
     #[arg(long, global = true, default_value = "out/radar-testbed", value_name = "DIR")]
     pub out: PathBuf,
     /// The folder of the programs [default: that of this program]
@@ -56,7 +56,7 @@ pub enum Part {
     Heavy(Heavy),
     /// Output held inside the processes, by several intervals, with and without Nagle's algorithm
     Buffering(Buffering),
-    /// What recording costs: instructions of a replay, nanoseconds, CPU time of pairs of runs
+    /// Cost of recording: instructions of a replay, nanoseconds, CPU time of pairs of runs
     Cost(Cost),
 }
 

@@ -39,7 +39,7 @@ pub struct Args {
     #[arg(short = 'e', long, value_name = "LEVEL", default_value = "info", value_parser = level)]
     pub log_level: LogLevel,
 
-    /// Where the log goes: stderr, file (in the folder of -r), syslog or none
+    /// Destination of the log: stderr, file (in the folder of -r), syslog or none
     #[arg(short = 'o', long, value_name = "WHERE", default_value = "stderr", value_parser = destination)]
     pub log_destination: Destination,
 
@@ -58,7 +58,7 @@ pub struct Args {
     #[arg(short = 'p', long, value_name = "FILE")]
     pub pid_file: Option<PathBuf>,
 
-    /// What aprsc prints for its developers (requests, splay): accepted, and does nothing
+    /// Debug options of aprsc's developers (requests, splay): accepted, without effect
     #[arg(short = 'd', long, value_name = "WHAT", hide_short_help = true)]
     pub debug: Option<String>,
 

@@ -218,7 +218,7 @@ pub struct ClientStatus {
     pub hidden: bool,
     /// Address of the other side.
     pub remote: SocketAddr,
-    /// To which of our addresses.
+    /// Our address that it connected to.
     pub local: SocketAddr,
     /// Gets its packets by UDP.
     pub udp: bool,

@@ -84,7 +84,7 @@ pub(crate) struct Outcome {
     pub(crate) cpu_s_per_million_in: f64,
     /// CPU time of the server a second.
     pub(crate) cpu: f64,
-    /// From sending to receiving, in milliseconds: half of the packets within.
+    /// Median time from sending to receiving, in milliseconds.
     pub(crate) p50_ms: f64,
     /// 90 % within.
     pub(crate) p90_ms: f64,
@@ -355,7 +355,7 @@ impl Swarm {
 }
 
 impl Tally {
-    /// From now on it counts.
+    /// Begins the counted window.
     fn begin(&mut self) {
         (self.delivered, self.octets) = (0, 0);
         self.latency_us.reset();

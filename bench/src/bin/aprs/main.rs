@@ -29,7 +29,7 @@ use table::Table;
 /// The APRS-IS server under load
 #[derive(Parser)]
 struct Arguments {
-    /// Which series to run; all if none is named
+    /// Series to run; all if none is named
     series: Vec<Series>,
     /// Short windows and fewer points
     #[arg(long)]
@@ -62,9 +62,9 @@ enum Series {
     Clients,
     /// 100 … 10,000 clients with filters
     Filters,
-    /// What a stuck, a flooding and hundreds of half logged in clients do to others
+    /// Effect on others of a stuck client, a flooding one, and hundreds of half logged in ones
     Trouble,
-    /// What the kernel alone takes for the writes
+    /// Cost of the writes in the kernel alone
     Limit,
     /// The recorder on and off
     Recorder,

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 /// Cost and output of one run.
 #[derive(Clone, Debug)]
 pub(crate) struct Cost {
-    /// From before the start to after the end, in seconds.
+    /// Time from before the start to after the end, in seconds.
     pub(crate) wall_s: f64,
     /// User and system time of the process, in seconds.
     pub(crate) cpu_s: f64,

@@ -88,7 +88,7 @@ pub enum Reply {
 pub struct Moved {
     /// Octets that it sent or received.
     pub octets: u64,
-    /// From the first to the last of them, in nanoseconds.
+    /// Time from the first to the last of them, in nanoseconds.
     pub took_ns: u64,
     /// CPU time of the transfer at the server.
     pub cpu: Cpu,
@@ -99,11 +99,11 @@ pub struct Moved {
 pub struct Measured {
     /// As [`Series::start_ns`], by the clock of the measuring host.
     pub start_ns: i64,
-    /// As [`Series::first_ns`].
+    /// First round trip, as [`Series::first_ns`].
     pub first_ns: Option<u64>,
-    /// As [`Series::steady`].
+    /// Steady round trips, as [`Series::steady`].
     pub steady: Vec<(i64, Option<u64>)>,
-    /// As [`Series::duration_ns`].
+    /// Duration of the series, as [`Series::duration_ns`].
     pub duration_ns: u64,
     /// Reason of the last lost round trip.
     #[serde(default)]

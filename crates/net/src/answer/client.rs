@@ -51,7 +51,7 @@ pub struct Transferred {
     pub octets: u64,
     /// Begin of the transfer: UTC, nanoseconds since 1970.
     pub start_ns: i64,
-    /// From the first octet until all had been received, in nanoseconds.
+    /// Time from the first octet until all had been received, in nanoseconds.
     pub took_ns: u64,
     /// CPU time at this end.
     pub here: Cpu,

@@ -21,11 +21,11 @@ use tokio::time::{sleep, timeout};
 pub const CONNECTIONS_MAX: usize = 512;
 /// Connections from one address, so that no peer alone can keep the others out.
 pub const OF_ONE_MAX: usize = 128;
-/// From the connection to its first frame.
+/// Longest time from the connection to its first frame.
 const FIRST_WITHIN: Duration = Duration::from_secs(10);
-/// From one frame to the next.
+/// Longest time from one frame to the next.
 const NEXT_WITHIN: Duration = Duration::from_secs(60);
-/// From a frame's first octet to its last, and for its reply to be taken.
+/// Longest time from a frame's first octet to its last, and for its reply to be read.
 const FRAME_WITHIN: Duration = Duration::from_secs(10);
 /// Octets of a frame for which there is room before more have come.
 const ROOM: usize = 2048;

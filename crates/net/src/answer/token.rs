@@ -18,7 +18,7 @@ pub const PROOF: usize = 32;
 pub struct Token(Arc<str>);
 
 impl Token {
-    /// From its letters.
+    /// Makes a token from its letters.
     #[must_use]
     pub fn new(secret: &str) -> Self {
         Self(secret.into())

@@ -159,7 +159,7 @@ fn between(measured: &[AtSize], octets: u32) -> Delay {
 }
 
 impl AtSize {
-    /// From round trips in any order.
+    /// Delays at a size, from round trips in any order.
     #[must_use]
     pub fn new(octets: u32, mut with_ns: Vec<u64>, mut without_ns: Vec<u64>) -> Self {
         with_ns.sort_unstable();

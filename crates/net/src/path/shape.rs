@@ -11,7 +11,7 @@ impl Shape {
     /// No delay, on a grid of `cells`.
     ///
     /// # Panics
-    /// Where `cells` is 0.
+    /// If `cells` is 0.
     #[must_use]
     pub fn none(cells: usize) -> Self {
         let mut mass = vec![0.0; cells];

@@ -103,7 +103,7 @@ enum Verdict {
     Reply(Came),
     /// Late, or somebody else's.
     OfAnother,
-    /// From the server and not understood; the reply may still come.
+    /// From the server, but invalid; the reply may still come.
     Strange(String),
 }
 

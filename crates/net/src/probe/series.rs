@@ -11,7 +11,7 @@ use std::time::Duration;
 pub struct Load {
     /// Steady round trips, after the first.
     pub count: u32,
-    /// From the beginning of one to that of the next, at least.
+    /// Least time from the beginning of one request to that of the next.
     pub every: Duration,
     /// A reply that comes later is lost.
     pub timeout: Duration,
@@ -40,7 +40,7 @@ pub struct Series {
     pub first_ns: Option<u64>,
     /// The others, each with its begin (UTC nanoseconds) and its duration.
     pub steady: Vec<(i64, Option<u64>)>,
-    /// From the beginning of the first to the end of the last, in nanoseconds.
+    /// Time from the beginning of the first to the end of the last, in nanoseconds.
     pub duration_ns: u64,
 }
 

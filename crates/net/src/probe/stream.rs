@@ -48,7 +48,7 @@ enum Stream {
 }
 
 impl Connection {
-    /// To a peer that sends only these octets.
+    /// A connection to a peer that sends only these octets.
     pub(crate) fn of(octets: Vec<u8>) -> Self {
         let stream = Stream::Octets(Cursor::new(octets));
         Self { stream, reads: Waits::default(), writes: Waits::default() }

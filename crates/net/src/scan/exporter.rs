@@ -82,7 +82,7 @@ pub fn read(text: &str) -> Result<Exported, ExporterError> {
     Ok(Exported { interfaces: devices.into_iter().map(interface).collect(), boot_s })
 }
 
-/// From `device="eth0"} 1.2e+06`, with other labels perhaps.
+/// Parses the rest of a line, as `device="eth0"} 1.2e+06`, perhaps with other labels.
 fn device_and_value(rest: &str) -> Option<(&str, u64)> {
     let (labels, value) = rest.rsplit_once('}')?;
     let (_, device) = labels.split_once("device=\"")?;

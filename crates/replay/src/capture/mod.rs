@@ -37,7 +37,7 @@ pub struct CapturedPacket {
     pub link: u16,
     /// Octets on the wire; more than `octets` when the capture cut it.
     pub original_bytes: u32,
-    /// From the link's header on.
+    /// Octets from the link's header on.
     pub octets: Vec<u8>,
 }
 

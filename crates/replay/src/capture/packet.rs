@@ -1,4 +1,4 @@
-//! From a link's header to UDP and TCP.
+//! Parser of packets from a link's header to UDP and TCP.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -77,7 +77,7 @@ impl Streams {
     }
 }
 
-/// From `a` to `b` in sequence space, negative when `b` is before.
+/// Distance from `a` to `b` in sequence space, negative when `b` is before.
 fn distance(a: u32, b: u32) -> i32 {
     b.wrapping_sub(a).cast_signed()
 }

@@ -35,7 +35,7 @@ pub struct Settings {
     pub duration: Option<Duration>,
     /// Without a duration: virtual time between the last input and the end.
     pub after_inputs: Option<Duration>,
-    /// From which the random numbers of all processes come.
+    /// Seed of the random numbers of all processes.
     pub seed: u64,
     /// Real time that a process may run without waiting.
     pub run_max: Duration,

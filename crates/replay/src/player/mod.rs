@@ -37,9 +37,9 @@ const LATE: Duration = Duration::from_millis(1);
 /// Result of playing a recording in real time, or at a factor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Played {
-    /// From the first input until after the last.
+    /// Elapsed time from the first input until after the last.
     pub elapsed: Duration,
-    /// From the first input to the last one played, as they were recorded.
+    /// Recorded time from the first input to the last one played.
     pub recorded: Duration,
     /// Inputs delivered more than a millisecond after their time: this program, or a receiver that
     /// does not accept a connection, is too slow for the factor.

@@ -86,7 +86,7 @@ impl Streams {
         Ok(true)
     }
 
-    /// From the recorded port where it is free, else from the next of a row.
+    /// Binds the recorded port where it is free, else the next free one.
     fn connect(&mut self, port: u16, target: SocketAddr) -> io::Result<Option<TcpStream>> {
         use nix::sys::socket as s;
         for attempt in 0..=OWN_PORTS.len() {

@@ -390,7 +390,7 @@ impl Traffic {
         })
     }
 
-    /// From now on these shares of so many packets a second, for so long.
+    /// Sends these shares of a number of packets per second from now on, for a given time.
     fn change(&self, shares: &Shares, packets_per_s: f64, for_s: f64) {
         let sum: f64 = shares.iter().flatten().sum();
         let rates = shares.iter().map(|of| of.map(|share| share * packets_per_s / sum));

@@ -47,7 +47,7 @@ fn resolve(host: &str) -> io::Result<Vec<IpAddr>> {
 /// Reads the configuration at `path` and the ACL files that it names. Relative paths in it are
 /// relative to the working directory, as aprsc has it.
 ///
-/// What is odd without being wrong is in [`Config::warnings`].
+/// Remarks that are not faults are in [`Config::warnings`].
 ///
 /// # Errors
 /// Every fault with its file, line and column.

@@ -96,7 +96,7 @@ impl Privileges {
         nix::unistd::chdir("/").map_err(system(format!("chdir into {shown}")))
     }
 
-    /// From now on files are opened as the user would.
+    /// Opens files as the wanted user from now on.
     pub(super) fn act_as_user(&self) -> Result<(), PrivilegeError> {
         let Some(user) = &self.user else { return Ok(()) };
         let name = CString::new(user.name.clone()).map_err(|error| PrivilegeError::System {

@@ -1,4 +1,4 @@
-//! From the feed into a connection.
+//! Output: writes packets of the feed into a connection.
 
 use super::client::{Client, Way};
 use super::feed::Feed;

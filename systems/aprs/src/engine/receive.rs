@@ -1,4 +1,4 @@
-//! From lines to packets.
+//! Input: parses lines into packets.
 
 use super::block::{Routed, Side};
 use super::client::Stage;

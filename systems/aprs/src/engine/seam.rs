@@ -32,7 +32,7 @@ pub enum Input<'a> {
         listener: usize,
         /// Address of the other side.
         remote: SocketAddr,
-        /// To which of our addresses.
+        /// Our address that it connected to.
         local: SocketAddr,
         /// Callsign in the client's certificate, where it showed one that is valid.
         certificate: Option<Callsign>,

@@ -123,7 +123,7 @@ fn term(word: &[u8]) -> Result<(bool, Term), TermError> {
 /// Whether names are beginnings.
 #[derive(Clone, Copy, PartialEq)]
 enum Wild {
-    /// Where there is a `*`: anywhere in the name, it counts as one at the end, as with aprsc.
+    /// Only with a `*`: anywhere in the name, it counts as one at the end, as with aprsc.
     AtEnd,
     /// Always, also without `*`.
     Always,

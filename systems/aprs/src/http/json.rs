@@ -1,7 +1,7 @@
 //! `status.json`: names and shape are those that dashboards and monitoring plug-ins of aprsc read.
 //!
 //! Beside them stand some of our own: `faults`, `clients[].waiting_ms`, `totals.stale_cuts`, …
-//! What has no meaning here (blocks of memory cells) is left out, not made up.
+//! Fields without a meaning here (blocks of memory cells) are left out, not made up.
 
 use super::series::Series;
 use super::site::{Site, View};

@@ -286,7 +286,7 @@ impl Sockets {
     /// A transport for an arrival: with TLS where its port or uplink has it.
     ///
     /// # Errors
-    /// Why not, in words.
+    /// The reason of the refusal, as text.
     pub(crate) fn transport(&self, socket: Socket, origin: &Origin) -> Result<Transport, String> {
         match origin {
             Origin::Client(listener) => {

@@ -69,7 +69,7 @@ impl ServerTls {
     /// Reads a port's files.
     ///
     /// # Errors
-    /// Which file cannot be used, and why.
+    /// The file that cannot be used, and the reason.
     pub(crate) fn read(files: &TlsFiles) -> Result<Self, TlsError> {
         let (Some(key_path), Some(certificate_path)) = (&files.key, &files.certificate) else {
             return Err(TlsError::Missing);
@@ -123,7 +123,7 @@ impl ClientTls {
     /// Reads an uplink's files.
     ///
     /// # Errors
-    /// Which file cannot be used, and why.
+    /// The file that cannot be used, and the reason.
     pub(crate) fn read(files: &TlsFiles) -> Result<Self, TlsError> {
         let chain_verifier = match &files.ca {
             Some(ca) => {

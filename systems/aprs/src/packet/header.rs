@@ -39,7 +39,7 @@ pub struct Parsed<'a> {
 /// server that takes packets of verified clients only: [`header`] and [`Parsed::check`].
 ///
 /// # Errors
-/// Why the line is to be dropped.
+/// The reason to drop the line.
 pub fn parse(line: &[u8]) -> Result<Parsed<'_>, DropReason> {
     let parsed = header(line)?;
     parsed.check(Unverified::Refused)?;
@@ -50,7 +50,7 @@ pub fn parse(line: &[u8]) -> Result<Parsed<'_>, DropReason> {
 /// their own that come before those of [`Parsed::check`].
 ///
 /// # Errors
-/// Why the line is to be dropped.
+/// The reason to drop the line.
 pub fn header(line: &[u8]) -> Result<Parsed<'_>, DropReason> {
     match line.len() {
         0 => return Err(DropReason::Empty),
@@ -91,7 +91,7 @@ impl<'a> Parsed<'a> {
     /// already nor a spot of a DX cluster.
     ///
     /// # Errors
-    /// Why the packet is to be dropped.
+    /// The reason to drop the packet.
     pub fn check(&self, unverified: Unverified) -> Result<(), DropReason> {
         if NOBODY.iter().any(|nobody| self.source.starts_with(nobody)) {
             return Err(DropReason::DisallowedSource);

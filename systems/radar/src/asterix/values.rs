@@ -47,7 +47,7 @@ const DAY_NS: i64 = 86_400_000_000_000;
 const TICK_NS: i64 = 7_812_500;
 
 impl TimeOfDay {
-    /// From units of 1/128 s, as on the wire; the higher eight bits are cut off.
+    /// Converts units of 1/128 s, as on the wire; the higher eight bits are cut off.
     #[must_use]
     pub fn from_ticks(ticks: u32) -> Self {
         Self(ticks & 0x00FF_FFFF)
@@ -98,7 +98,7 @@ impl TimeOfDay {
 pub struct Callsign(u64);
 
 impl Callsign {
-    /// From the 48 bits on the wire; higher bits are cut off.
+    /// Converts the 48 bits on the wire; higher bits are cut off.
     #[must_use]
     pub fn from_bits(bits: u64) -> Self {
         Self(bits & 0xFFFF_FFFF_FFFF)

@@ -27,7 +27,7 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "radar-display", version)]
 struct Arguments {
-    /// Where the message server serves its displays.
+    /// Address on which the message server serves its displays.
     #[arg(long, value_name = "ADDR:PORT")]
     messages: SocketAddr,
     /// Columns and rows of the picture, each in 200 to 8000.

@@ -45,7 +45,7 @@ struct Arguments {
     /// Subscribe to the tracker here instead, until it ends, --seconds are over or SIGINT comes
     #[arg(long, value_name = "ADDR:PORT")]
     connect: Option<SocketAddr>,
-    /// How long to listen, s
+    /// Time to listen, s
     #[arg(long, value_name = "SECONDS", requires = "connect", value_parser = clap::value_parser!(u32).range(1..=86_400))]
     seconds: Option<u32>,
     /// True positions, as radar-generator --truth writes them; read when the tracks are there
@@ -54,7 +54,7 @@ struct Arguments {
     /// Capture with the tracks of another tracker
     #[arg(long, value_name = "FILE")]
     reference: Option<PathBuf>,
-    /// Where the plane touches the earth in which positions are compared: degrees
+    /// Point where the plane of comparison touches the earth: degrees
     #[arg(long, value_name = "LAT,LON", default_value = "51,10")]
     origin: Wgs84,
     /// Only aircraft between these corners: degrees
@@ -69,7 +69,7 @@ struct Arguments {
     /// Within how many seconds a track has to be updated
     #[arg(long, value_name = "SECONDS", default_value_t = 8.0, value_parser = not_negative)]
     interval: f64,
-    /// What is required
+    /// Required quality
     #[arg(long, value_enum, default_value = "en-route")]
     requirement: Airspace,
     /// Exit with 1 when the requirement does not hold

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "radar-messages", version)]
 struct Arguments {
-    /// Where the tracker serves its subscribers.
+    /// Address on which the tracker serves its subscribers.
     #[arg(long, value_name = "ADDR:PORT")]
     tracker: SocketAddr,
     /// Address and port on which displays are served; port 0 lets the kernel choose.
@@ -42,7 +42,7 @@ struct Arguments {
     queue_octets: usize,
     #[command(flatten)]
     sending: Sending,
-    /// Print what was done as one JSON object on stdout at the end.
+    /// Print a summary as one JSON object on stdout at the end.
     #[arg(long)]
     json: bool,
 }

@@ -28,7 +28,7 @@ struct Arguments {
     /// and end with it.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["plots", "join", "plots_port_file"])]
     capture: Option<PathBuf>,
-    /// How many times faster than it was captured; 1 is as it was.
+    /// Speed relative to the capture; 1 is the original speed.
     #[arg(long, value_name = "FACTOR", requires = "capture", value_parser = positive)]
     speed: Option<f64>,
     /// Write all messages about tracks into a capture (pcapng) as well.
@@ -52,10 +52,10 @@ struct Arguments {
     queue_octets: usize,
     #[command(flatten)]
     sending: Sending,
-    /// Where the tracker's plane touches the earth: latitude and longitude in degrees.
+    /// Point where the tracker's plane touches the earth: latitude and longitude in degrees.
     #[arg(long, value_name = "LAT,LON", default_value = "51,10")]
     origin: Wgs84,
-    /// Where a radar stands that does not tell, or tells wrongly: degrees, and metres over the
+    /// Site of a radar that does not report it, or reports it wrongly: degrees, and metres over the
     /// ellipsoid. Repeatable.
     #[arg(long, value_name = "SAC/SIC=LAT,LON,HEIGHT", value_parser = parse_radar)]
     radar: Vec<RadarSite>,
@@ -80,7 +80,7 @@ struct Arguments {
     /// on stdout at the end. What becomes irregular is said on stderr at once.
     #[arg(long, conflicts_with = "json")]
     report: bool,
-    /// Print what was done as one JSON object on stdout at the end.
+    /// Print a summary as one JSON object on stdout at the end.
     #[arg(long)]
     json: bool,
 }

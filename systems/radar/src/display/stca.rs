@@ -24,9 +24,9 @@ pub struct Motion {
     pub number: u16,
     /// Position in the plane.
     pub at: Plane,
-    /// To the east, m/s.
+    /// Velocity to the east, m/s.
     pub x_m_s: f64,
-    /// To the north, m/s.
+    /// Velocity to the north, m/s.
     pub y_m_s: f64,
     /// Height by its flight level, ft.
     pub height_ft: f64,
@@ -94,7 +94,7 @@ pub fn predict(a: &Motion, b: &Motion) -> Option<Conflict> {
     })
 }
 
-/// From when until when `square`·t² + 2·`half`·t + `rest` is below 0; `square` is not negative.
+/// Interval in which `square`·t² + 2·`half`·t + `rest` is below 0; `square` is not negative.
 fn below(square: f64, half: f64, rest: f64) -> Option<(f64, f64)> {
     if square < 1e-12 {
         // Neither moves against the other: it is so always, or never.

@@ -241,7 +241,7 @@ impl Target {
         }
     }
 
-    /// From the rim of the symbol to the nearest point of the label.
+    /// Line from the rim of the symbol to the nearest point of the label.
     fn leader(&self, text: Rect) -> ((f32, f32), (f32, f32)) {
         #[allow(clippy::cast_precision_loss)] // screen coordinates
         let near = |v: f32, low: i32, high: i32| v.clamp(low as f32, high.max(low) as f32);

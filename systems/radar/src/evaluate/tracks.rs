@@ -60,13 +60,13 @@ pub struct Residuals {
     pub missing: u64,
     /// Reference reports within the time of ours.
     pub reference: u64,
-    /// To the east, m.
+    /// Difference to the east, m.
     pub east_m: Difference,
-    /// To the north, m.
+    /// Difference to the north, m.
     pub north_m: Difference,
     /// Along the reference's course, m: positive where ours is ahead.
     pub along_m: Difference,
-    /// To the right of the reference's course, m.
+    /// Difference to the right of the reference's course, m.
     pub across_m: Difference,
     /// Difference of the level, ft.
     pub level_ft: Difference,

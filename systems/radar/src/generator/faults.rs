@@ -27,7 +27,7 @@ pub const SPELLINGS: [(&str, &str, &str); 8] = [
 pub enum Fault {
     /// The radar is silent, seconds of the scenario.
     Outage {
-        /// From here on.
+        /// Begin of the outage.
         from_s: f64,
         /// End of the outage.
         to_s: f64,

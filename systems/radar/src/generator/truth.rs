@@ -21,7 +21,7 @@ impl<W: Write> Truth<W> {
     /// A writer of the truth every `step_s` seconds of the scenario.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn new(mut out: W, step_s: f64) -> io::Result<Self> {
         writeln!(out, "{HEADER}")?;
         Ok(Self { out, step_s, written: 0 })
@@ -30,7 +30,7 @@ impl<W: Write> Truth<W> {
     /// Writes all times up to and including `until_s` that are not written yet.
     ///
     /// # Errors
-    /// Those of the file.
+    /// Errors of the file.
     pub fn write_until(&mut self, generator: &Generator, until_s: f64) -> io::Result<()> {
         loop {
             let at_s = f64::from(self.written) * self.step_s;

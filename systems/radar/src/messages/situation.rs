@@ -25,7 +25,7 @@ pub struct Heard {
     pub lon_deg: f64,
     /// Flight level, where it is known.
     pub level: Option<f64>,
-    /// To the east and to the north, in metres a second.
+    /// Velocity to the east and to the north, in metres a second.
     pub velocity_m_s: Option<(f64, f64)>,
     /// Callsign that the aircraft sends.
     pub callsign: Option<Callsign>,

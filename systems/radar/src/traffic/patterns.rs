@@ -38,7 +38,7 @@ pub struct Crossings {
 
 /// Time for which each crosses its place, s; it is at the centre in the middle of it.
 const CROSSING_S: f64 = 600.0;
-/// From one pair to the next at least, s.
+/// Least interval from one pair to the next, s.
 const PAIRS_S: f64 = 60.0;
 
 /// Makes `size.flights / 2` pairs at each place; of an odd number the last crosses alone.
@@ -98,7 +98,8 @@ pub fn climbs(size: Size, shape: Climbs) -> Vec<Aircraft> {
 /// A holding stack over each place: racetracks with turns to the right, one level each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Holds {
-    /// From the lowest to the highest flight level, in steps of 10; more flights begin again below.
+    /// Levels from the lowest to the highest flight level, in steps of 10; more flights begin again
+    /// below.
     pub levels: (f64, f64),
     /// Time of a straight leg, s.
     pub leg_s: f64,

@@ -126,7 +126,7 @@ impl FlightPlan {
 /// Writes the plans of all `aircraft`.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn write(aircraft: &[Aircraft], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{HEADER}")?;
     aircraft.iter().try_for_each(|plane| line(&FlightPlan::of(plane), out))
@@ -148,7 +148,7 @@ fn line(plan: &FlightPlan, out: &mut impl Write) -> io::Result<()> {
 /// Writes the plans of a day's `aircraft`, with their times; the day begins at `start_utc_ns`.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn write_day(aircraft: &[Aircraft], start_utc_ns: i64, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{HEADER_TIMES}")?;
     aircraft.iter().try_for_each(|plane| line(&FlightPlan::of_day(plane, start_utc_ns), out))

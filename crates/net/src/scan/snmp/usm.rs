@@ -76,7 +76,7 @@ impl fmt::Debug for Passwords {
 }
 
 impl Passwords {
-    /// From the passwords for authentication and encryption.
+    /// Makes the keys from the passwords for authentication and encryption.
     #[must_use]
     pub fn new(auth: Option<(Auth, &str)>, privacy: Option<&str>) -> Self {
         let key = |hash: Auth, password: &str| {

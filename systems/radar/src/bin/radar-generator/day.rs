@@ -25,22 +25,22 @@ pub(crate) struct Arguments {
     /// Recorded flights (the file that tools/flights prints); without it, flights are made up
     #[arg(long, value_name = "FILE")]
     recording: Option<PathBuf>,
-    /// How many flights
+    /// Number of flights
     #[arg(long, value_name = "N", default_value_t = Settings::PEAK.flights, value_parser = clap::value_parser!(u32).range(1..=i64::from(FLIGHTS_MAX)))]
     flights: u32,
-    /// How many positions: plots of all radars
+    /// Number of positions: plots of all radars
     #[arg(long, value_name = "N", default_value_t = Settings::PEAK.positions)]
     positions: u64,
-    /// How many queries
+    /// Number of queries
     #[arg(long, value_name = "N", default_value_t = Settings::PEAK.queries)]
     queries: u64,
-    /// How many clients ask
+    /// Number of clients that send queries
     #[arg(long, value_name = "N", default_value_t = Settings::PEAK.clients, value_parser = clap::value_parser!(u16).range(1..=1000))]
     clients: u16,
-    /// How long the day is, in hours; at most 24
+    /// Length of the day, in hours; at most 24
     #[arg(long, value_name = "HOURS", default_value_t = 24.0, value_parser = hours)]
     hours: f64,
-    /// When it begins, in seconds since the UTC epoch; 2026-07-01 00:00 unless said
+    /// Begin of the day, in seconds since the UTC epoch; default 2026-07-01 00:00
     #[arg(long, value_name = "SECONDS", default_value_t = Settings::PEAK.start_utc_ns / 1_000_000_000, value_parser = clap::value_parser!(i64).range(0..=9_000_000_000))]
     start: i64,
     /// Same seed, same day, octet for octet

@@ -51,7 +51,7 @@ sector and north messages is missing. turns,SHARE: the time of a turn varies by 
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
-    /// What flies
+    /// Air traffic to generate
     #[arg(long, value_enum, default_value = "live")]
     scenario: Scenario,
     /// Recorded flights of the live scenario (the file that tools/flights prints)
@@ -63,20 +63,20 @@ struct Arguments {
     aircraft: Option<u32>,
     #[command(flatten)]
     shape: shape::Shape,
-    /// How many radars turn
+    /// Number of radars
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=14))]
     radars: u8,
-    /// Where plots go; may be given several times, multicast groups too
+    /// Destination of plots; may be given several times, multicast groups too
     #[arg(long, value_name = "ADDR:PORT", required = true)]
     to: Vec<SocketAddr>,
     /// The n-th radar (from 0) sends to the port plus n
     #[arg(long)]
     port_per_radar: bool,
-    /// How many routers multicast passes
+    /// Number of routers that multicast passes
     #[arg(long, value_name = "HOPS", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=255))]
     multicast_hops: u32,
-    /// How many times faster than the clock the scenario runs; stamps count from the beginning at
-    /// the same speed, so at 1 they are UTC
+    /// Speed of the scenario relative to the clock; stamps count from the beginning at the same
+    /// speed, so at 1 they are UTC
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = positive)]
     speed: f64,
     /// Seconds to run, by the clock; without it, until stopped
@@ -89,7 +89,7 @@ struct Arguments {
     /// azimuth, and seconds by which its plots are stamped late. Repeatable
     #[arg(long, value_name = "SAC/SIC=RANGE_M,AZIMUTH_DEG[,TIME_S]", value_parser = parse_bias)]
     bias: Vec<(DataSource, Bias)>,
-    /// What is wrong with a radar, by its SAC/SIC, or with all: see below. Repeatable
+    /// Fault of a radar, by its SAC/SIC, or of all: see below. Repeatable
     #[arg(long, value_name = "SAC/SIC|all=KIND,VALUE...", value_parser = parse_fault)]
     fault: Vec<(Option<DataSource>, Fault)>,
     /// Write the flight plans of all aircraft to a CSV file first

@@ -1,4 +1,4 @@
-//! From a question to a line of JSON.
+//! Answers queries with lines of JSON.
 //!
 //! Each answer is a transaction of its question's class, from the line to its answer's last octet.
 

@@ -1,4 +1,4 @@
-//! From a line to a question.
+//! Parser of queries.
 
 use super::area::{Area, Shape};
 use super::{LIMIT_DEFAULT, LIMIT_MAX, LINE_OCTETS_MAX};

@@ -116,7 +116,7 @@ pub struct RadarReport {
     pub plots_a_turn: f64,
     /// Time of a turn, s.
     pub turn_s: f64,
-    /// From a plot's stamp to its arrival, s: mean.
+    /// Mean delay from a plot's stamp to its arrival, s.
     pub delay_s: f64,
     /// Standard deviation of the delay.
     pub delay_sd_s: f64,
