@@ -133,7 +133,7 @@ impl<'a> Run<'a> {
     pub fn tool<'r>(&'r mut self, name: &str, path: &Path) -> Call<'r, 'a> {
         let mut command = Command::new(path);
         command.current_dir(self.root).env("CHRONOSCOPE_DIR", self.rings.path());
-        // A store that belongs to somebody is not for this.
+        // A store of the user must not get these rows.
         command.env("CHRONOSCOPE_DATA", self.folder.join("data")).env_remove("CHRONOSCOPE_STORE");
         Call { run: self, command, name: name.to_owned(), accepted: vec![0] }
     }

@@ -101,8 +101,8 @@ pub(crate) fn open(
     let handle = (uses & 0x3fff_ffff_ffff) << 16 | number as u64;
     // Only in a forked child there may be something: its parent's, perhaps half done.
     let inherited = entry.tag.load(Ordering::Relaxed) != 0;
-    // SAFETY: whoever has the recorder's place has the entry: the one before has given it back
-    // after its last touch. What is overwritten needs no drop.
+    // SAFETY: the holder of the recorder's place owns the entry: the previous holder returned it
+    // after its last access. Overwritten values need no drop.
     unsafe {
         let open = entry.open.get();
         (*open).started.write(started);

@@ -36,7 +36,7 @@ fn offset_from_environment() -> i64 {
         return 0;
     };
     if offset_ns != 0 {
-        // Whoever finds stamps that cannot be is not to look for long.
+        // Printed, because impossible stamps would otherwise be hard to explain.
         eprintln!(
             "chronoscope: CHRONOSCOPE_CLOCK_OFFSET_NS is set: this process's clock is {offset_ns} \
              ns off on purpose"

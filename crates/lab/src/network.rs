@@ -183,7 +183,7 @@ impl Carrier {
     /// Gives hosts what has arrived.
     fn deliver(&mut self) {
         while let Some((host, packet)) = self.fabric.arrived(monotonic_ns()) {
-            // Before it is given: whoever has it finds it counted.
+            // Before the delivery: the receiver must find it counted.
             self.shared.packets.fetch_add(1, Ordering::Relaxed);
             // A device takes a whole packet or none; one that it refuses is lost, as on any link.
             let taken = self.devices.get(host).map(|mut device| device.write(&packet));

@@ -171,7 +171,7 @@ fn run(
                 let sender: Sender<_> = sender.clone();
                 scope.spawn(move || {
                     let done = pair(&hosts[from], &hosts[to], options);
-                    // Whoever receives stays until all have sent.
+                    // Cannot fail: the receiver stays until all have sent.
                     let _ = sender.send((from, to, done));
                 });
             }

@@ -48,7 +48,7 @@ pub(crate) fn begin(class: &Class, parent: Option<&Correlator>) -> Opened {
     // A correlator without a transaction, which an unrecorded one issues, starts a chain.
     let parent = parent.filter(|parent| !parent.parent().is_none());
     if switch & SWITCH_ENABLED == 0 {
-        // What is begun inside hangs where this would have hung.
+        // Transactions begun inside become children of this one's parent.
         return parent.map_or(Opened::NONE, |parent| borrow(control, parent));
     }
     let statistics = thread::statistics(control, class.index());

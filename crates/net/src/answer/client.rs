@@ -144,7 +144,7 @@ impl Caller {
             sent += next as u64;
         }
         wire.write_chunk(&mut chunk, 0)?;
-        // What is on its way moves without being seen here.
+        // Octets in flight arrive without a sign at this end: hence the grace.
         wire.within(GRACE, GRACE);
         let there = moved(wire, sent)?;
         let took_ns = clock::monotonic_ns() - began_ns;

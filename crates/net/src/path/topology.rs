@@ -302,7 +302,7 @@ pub enum TopologyError {
         value: f64,
     },
     /// There is no path between two hosts.
-    #[error("no way leads from {from:?} to {to:?}: their segments {segments:?} are not joined")]
+    #[error("no path leads from {from:?} to {to:?}: their segments {segments:?} are not joined")]
     NoWay {
         /// First host.
         from: String,
@@ -615,7 +615,7 @@ mod tests {
         let error = topology.way("a", "d").unwrap_err();
         assert_eq!(
             error.to_string(),
-            r#"no way leads from "a" to "d": their segments ["PCR", "far"] are not joined"#
+            r#"no path leads from "a" to "d": their segments ["PCR", "far"] are not joined"#
         );
         let error = topology.way("a", "z").unwrap_err();
         assert_eq!(

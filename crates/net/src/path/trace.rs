@@ -132,7 +132,7 @@ impl Distance {
         let mut octets = [0; 64];
         loop {
             match self.socket.recv(&mut octets) {
-                // Somebody does listen there.
+                // The port is open: a program answers there.
                 Ok(_) => self.answered(Hop { address: to, took_ns }, true),
                 Err(error) if is_answer(&error) => {} // it is in the queue of errors
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,

@@ -121,7 +121,7 @@ impl Turns {
         self.next_ns = self.next_ns.saturating_add(self.every_ns);
         let now_ns = clock::monotonic_ns();
         if let Some(late_ns) = now_ns.checked_sub(self.next_ns) {
-            // Who is late does not catch up: the load stays bounded.
+            // Missed turns are not made up for: the load stays bounded.
             self.missed += late_ns.checked_div(self.every_ns).unwrap_or(0);
             self.next_ns = now_ns;
         }

@@ -83,7 +83,7 @@ pub fn run(load: &Load, mut ask: impl FnMut(u32) -> io::Result<bool>) -> io::Res
             let now_ns = clock::monotonic_ns();
             match next_ns.checked_sub(now_ns) {
                 Some(wait_ns) => clock::sleep(Duration::from_nanos(wait_ns)),
-                // Who is late does not catch up: the load stays bounded.
+                // Missed turns are not made up for: the load stays bounded.
                 None => next_ns = now_ns,
             }
             if next_ns - began_ns > at_most_ns {

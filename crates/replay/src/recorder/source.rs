@@ -27,7 +27,7 @@ pub enum SourceError {
         source: io::Error,
     },
     /// The inputs cannot be passed on.
-    #[error("pass on what {name} says: {source}")]
+    #[error("pass on the input of {name}: {source}")]
     Write {
         /// Name of the source.
         name: String,

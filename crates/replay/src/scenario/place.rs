@@ -20,7 +20,7 @@ pub(super) struct TimeFolder(pub(super) PathBuf);
 
 impl Drop for TimeFolder {
     fn drop(&mut self) {
-        // Nobody is helped by an error about a folder of the system's for temporary files.
+        // An error about a folder for temporary files helps no user.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

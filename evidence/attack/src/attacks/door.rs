@@ -160,7 +160,7 @@ impl Doors {
         };
         let port_file = folders.beside("display");
         let mut display = Command::new(world.program("radar-display"));
-        // Nobody is at the message server's place: it tries again meanwhile.
+        // The message server's port is closed: the display keeps trying to connect.
         display.args(["--messages", "127.0.0.1:9", "--listen", "127.0.0.1:0", "--port-file"]);
         running.push(start(display.arg(&port_file))?);
         let ports = folders.beside("ports");

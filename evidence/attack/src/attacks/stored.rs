@@ -154,7 +154,7 @@ fn make_store(world: &World, folders: &Folders) -> Result<u64> {
     if !is_sealed {
         bail!("the rows were not sealed");
     }
-    // What is in the log only.
+    // Rows that are in the log only.
     record(0)?;
     server.drained();
     server.running.kill();

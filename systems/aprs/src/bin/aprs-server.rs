@@ -241,7 +241,7 @@ fn reload(args: &Args, running: &Running, http: &mut Http, log: &Log) {
         }
     };
     server.reload(Arc::clone(&config));
-    // Ports that cannot be opened are told there.
+    // `reload` reports ports that cannot be opened.
     let _told = running.reload(config);
     match running.http_ports().and_then(|ports| http.serve(ports)) {
         Ok(()) => server.fault_over(RELOAD_FAILED),

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum PrivilegeError {
     /// No user has that name.
-    #[error("there is no user {user}: -u names one that /etc/passwd has")]
+    #[error("there is no user {user}: -u needs a user of /etc/passwd")]
     NoUser {
         /// Name of the user.
         user: String,

@@ -90,7 +90,7 @@ impl Worker {
         if let Some(slot) = origin
             && let Way::Full { next, own } = &mut self.clients[slot].way
         {
-            // What is its own is never next: else it would wait for nothing.
+            // Its own packet is never next: otherwise it would wait without anything to send.
             if *next == number {
                 *next += 1;
             } else {

@@ -247,7 +247,7 @@ impl Way {
                 *next = number;
                 let mut passed = 0;
                 for own in own.iter() {
-                    // What is left of the range may be its own alone.
+                    // The rest of the range may consist of its own packets.
                     if *own == *next {
                         *next += 1;
                     } else if *own > *next {

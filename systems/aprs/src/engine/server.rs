@@ -487,7 +487,7 @@ fn ports_of(config: &Config, before: &[Arc<Port>]) -> Vec<Arc<Port>> {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is in our mutexes is whole at every instant at which a thread could panic.
+    // Poisoning is ignored: the guarded state is consistent wherever a thread could panic.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

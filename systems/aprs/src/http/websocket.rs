@@ -110,7 +110,7 @@ async fn bridge(
         }
     };
     let frame = CloseFrame { code, reason: reason.into() };
-    // Said where it is still heard.
+    // The client may be gone already: a failure does not matter.
     let _ = timeout(Duration::from_secs(1), socket.send(Message::Close(Some(frame)))).await;
 }
 

@@ -569,7 +569,7 @@ impl Worker {
         for id in cut {
             let is_client = self.sockets.conns.get(&id).is_some_and(|conn| conn.uplink.is_none());
             if is_client {
-                // Said where it is still heard.
+                // The client may be gone already: a failure does not matter.
                 let _gone = self.sockets.write(id, &[IoSlice::new(UPGRADING)]);
             }
             let Some(conn) = self.sockets.remove(id, "live upgrade") else { continue };

@@ -32,11 +32,11 @@ impl Symbols {
                 );
                 b.push_circle(c, c, 0.8);
             }),
-            // A triangle: somebody, but who?
+            // A triangle: an aircraft without identity.
             uncorrelated: drawn(|b| {
                 polygon(b, &[(c, c - 5.0), (c + 4.5, c + 3.5), (c - 4.5, c + 3.5)]);
             }),
-            // A cross: where it was expected.
+            // A cross: the expected position.
             coasting: drawn(|b| {
                 for (dx, dy) in [(4.0, 4.0), (4.0, -4.0)] {
                     b.move_to(c - dx, c - dy);

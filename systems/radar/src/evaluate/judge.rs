@@ -166,7 +166,7 @@ impl Judge {
             counted.initiation_s_max = counted.initiation_s_max.max(after_s);
         }
         if !alone {
-            // Who is who shows when they have parted.
+            // The assignment is decided when they have parted.
             return;
         }
         let track = self.tracks.entry(number).or_default();

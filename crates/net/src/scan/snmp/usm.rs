@@ -330,8 +330,8 @@ impl Usm {
         let reason = reason.and_then(|bind| bind.name.strip_prefix(&STATISTICS[..])?.first());
         let reason = reason.copied().unwrap_or(0);
         if reason == UNKNOWN_ENGINE && engine != self.engine {
-            // 5 to 32 octets, RFC 3411. Whoever lies here gets a question that only the named
-            // engine can answer.
+            // 5 to 32 octets, RFC 3411. A forged id leads to a query that only the named engine
+            // can answer.
             if !(5..=32).contains(&engine.len()) {
                 return Err(UsmError::NoEngine);
             }

@@ -164,7 +164,7 @@ fn main() -> Result<()> {
     }
     let aircraft = compose(&arguments)?;
     if let Some(path) = &arguments.flight_plans {
-        // Whoever waits for it finds all of it.
+        // Written whole: a program that waits for the file must not read a part of it.
         write_whole(path, |file| plans::write(&aircraft, file))
             .with_context(|| format!("cannot write {}", path.display()))?;
     }

@@ -116,7 +116,7 @@ impl Followed {
         }
         let whole_turns = ((elapsed_s / period_s * 360.0 - turned_deg) / 360.0).round();
         let turned_deg = turned_deg + 360.0 * whole_turns.max(0.0);
-        // Whoever was silent for turns has not lost messages on the way.
+        // A radar that was silent for turns has not lost messages on the way.
         if turned_deg < 360.0 {
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most some 360
             let steps = (turned_deg / self.sector_deg).round().max(1.0) as u64;
