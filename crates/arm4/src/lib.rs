@@ -7,8 +7,8 @@
 //! # Promises
 //!
 //! * No call ends the program, waits for longer than another call on the same transaction takes, or
-//! writes outside of its arguments. Bad arguments are reported by a negative code ([`codes`]); the
-//! rest of the call is done all the same.
+//!   writes outside of its arguments. Bad arguments are reported by a negative code ([`codes`]);
+//!   the rest of the call is done all the same.
 //! * A start and a stop without sub-buffers take no lock, call no system, allocate nothing.
 //! * A handle or id that is invented or ended is recognised.
 //! * A forked child keeps its parent's registrations, in a ring of its own.

@@ -8,8 +8,8 @@
 //!   `:authority`). Answered are requests to an IP address, to `localhost` and to names that the
 //!   operator has given; others get 421.
 //! * **Origin.** A request that writes, or opens a WebSocket, and carries an `Origin` is answered
-//! if that is the host of the request, or one that the operator has given; others get 403. A client
-//! that is no browser sends no `Origin`.
+//!   if that is the host of the request, or one that the operator has given; others get 403. A
+//!   client that is no browser sends no `Origin`.
 //!
 //! ```
 //! use axum::http::{Request, StatusCode};

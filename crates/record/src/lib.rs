@@ -35,18 +35,18 @@
 //! * The hot path has no thread, system call, lock or allocation. It costs about 1.5
 //!   times the two clock reads in it (`bench`, program `recorder`).
 //! * It never fails, blocks or ends the program. A transaction that cannot be recorded is dropped
-//! and counted ([`read::Counters`]): no room, a full or missing file system, a ring that another
-//! process truncates, misuse of guards.
+//!   and counted ([`read::Counters`]): no room, a full or missing file system, a ring that another
+//!   process truncates, misuse of guards.
 //! * Stamps are UTC, right to a few microseconds: computed from an anchor at most 10 ms old, which
-//! detects a step of the clock. Elapsed times come from the monotonic ticks and are not affected by
-//! a step.
+//!   detects a step of the clock. Elapsed times come from the monotonic ticks and are not affected
+//!   by a step.
 //! * CPU time of the thread is computed, without system calls, while the kernel does not switch the
-//! thread away ([`CpuMethod`]), and is read exactly at the end of a transaction longer than a
-//! millisecond. It is never above elapsed.
+//!   thread away ([`CpuMethod`]), and is read exactly at the end of a transaction longer than a
+//!   millisecond. It is never above elapsed.
 //! * A forked child has a ring of its own; a thread that ends gives its block to the next.
 //! * In a replay under a virtual clock stamps are its time. That clock stands while any process
-//! works: the real time since its last move is added, which keeps consecutive events of an instant
-//! in order, in all processes. Every begin then costs a system call.
+//!   works: the real time since its last move is added, which keeps consecutive events of an
+//!   instant in order, in all processes. Every begin then costs a system call.
 //!
 //! # Limits
 //!

@@ -4,7 +4,7 @@
 //! [`crate::journal`]; both into one folder, as files of bounded size and age.
 //!
 //! * [`Relay`]: receives datagrams and connections in the system's place and passes them on. It
-//! needs no privilege.
+//!   needs no privilege.
 //! * [`Sniffer`]: captures packets at an interface, without touching them. It needs a privilege.
 //! * [`import`]: reads captures of other programs.
 //! * [`Source`]: standard input, a pipe, a file that grows.
