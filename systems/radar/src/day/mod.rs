@@ -1,7 +1,6 @@
 //! A whole day of input for the chain, written to captures instead of sent, for a replay.
 //!
 //! The volume is that of the peak day of a European flow management system as published
-//! The volume is that of the peak day of a European flow management system as published
 //! (Waroquiers, FOSDEM 2020): [`Settings::PEAK`]. Positions are plots of several radars, as
 //! datagrams of ASTERIX categories 048 and 034; queries are lines that clients of the message
 //! server send over TCP. Both are captures with arrival times. The flights and queries of that day
