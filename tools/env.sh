@@ -5,6 +5,16 @@ export CHRONOSCOPE_CACHE
 
 say() { printf '%s\n' "$*" >&2; }
 
+# alone NAME: goes on when no other process is between `alone NAME` and `others`. What takes part in
+# it is made once, however many tests ask for it at the same time.
+alone() {
+  mkdir -p "$CHRONOSCOPE_CACHE/locks"
+  exec 9>"$CHRONOSCOPE_CACHE/locks/$1"
+  flock 9
+}
+# Before anything is started that goes on for long: it would have the lock too.
+others() { exec 9>&-; }
+
 # need COMMAND PACKAGE: true when COMMAND is there, or could be installed from Debian's PACKAGE.
 need() {
   command -v "$1" >/dev/null 2>&1 && return 0

@@ -281,14 +281,16 @@ fn count(dir: &Path, counts: impl Fn(&Path) -> bool) -> Result<usize, StoreError
 /// Whether a file is there and its end has the checksum; one without a checksum needs only be there.
 fn ends_as(path: &Path, tail: Option<EndChecksum>) -> Result<bool, StoreError> {
     use std::os::unix::fs::FileExt;
-    let file = match std::fs::File::open(path) {
-        Ok(file) => file,
+    // Before it is opened: opening a pipe waits until somebody writes.
+    let len = match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => metadata.len(),
+        Ok(_) => return Ok(false),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(StoreError::io("open", path)(error)),
     };
     let Some(tail) = tail else { return Ok(true) };
-    let len = file.metadata().map_err(StoreError::io("read", path))?.len();
     let Some(begin) = len.checked_sub(u64::from(tail.bytes)) else { return Ok(false) };
+    let file = std::fs::File::open(path).map_err(StoreError::io("open", path))?;
     let mut end = vec![0; tail.bytes as usize];
     file.read_exact_at(&mut end, begin).map_err(StoreError::io("read", path))?;
     Ok(crc32fast::hash(&end) == tail.crc)

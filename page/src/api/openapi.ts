@@ -117,8 +117,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The classes as they call each other. Of the selection its time counts, and its root: then only
-         *     chains below that class are drawn.
+         * The call graph of classes. Of the selection only its time and its root are used: with a root
+         *     only chains below that class are drawn.
          */
         get: operations["graph"];
         put?: never;
@@ -372,9 +372,9 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description "The system starts to become slow." */
+        /** @description An alarm: the system has started to become slow, or to lose data. */
         Alarm: {
-            /** @description Where, as far as that stands out; null where it is not one host. */
+            /** @description The host that stands out; null where there is not exactly one. */
             host: string | null;
             kind: components["schemas"]["AlarmKind"];
             limit: components["schemas"]["LimitKind"] | null;
@@ -386,19 +386,19 @@ export interface components {
             since_ns: number;
             /**
              * Format: int64
-             * @description What it usually is: ns.
+             * @description The usual value: ns.
              */
             usual_ns: number | null;
             /**
              * Format: int64
-             * @description What it is now: ns, or rows lost.
+             * @description The value now: ns, or rows lost.
              */
             value_ns: number | null;
-            /** @description The class, path or hop in words. */
+            /** @description The class, path or hop, as text. */
             what: string;
         };
         /**
-         * @description What is wrong.
+         * @description Kind of an alarm.
          * @enum {string}
          */
         AlarmKind: "limit" | "arrivals" | "slower" | "lost" | "silent";
@@ -586,29 +586,29 @@ export interface components {
         Chain: {
             /**
              * Format: int64
-             * @description From there to the end of the leaf that starts last.
+             * @description From `root_start_ns` to the end of the leaf that starts last.
              */
             apcd_ns: number;
             chain: string;
-            /** @description Whether it has one root and no row's parent is missing. */
+            /** @description True when the chain has one root and no row's parent is missing. */
             complete: boolean;
-            /** @description Segments that could not be read, in words. */
+            /** @description Segments that could not be read, as text. */
             damage: string[];
             /**
              * Format: int64
-             * @description From there to the last end.
+             * @description From `root_start_ns` to the last end.
              */
             duration_ns: number;
-            /** @description Stretches in which no row of the chain ran. */
+            /** @description Intervals in which no row of the chain ran. */
             idle: components["schemas"]["Idle"][];
             /**
              * Format: int64
              * @description Rows whose parent is missing.
              */
             missing: number;
-            /** @description The chain after; not told. */
+            /** @description The chain after; always null in this version. */
             next: string | null;
-            /** @description The chain before; not told. */
+            /** @description The chain before; always null in this version. */
             previous: string | null;
             /**
              * Format: int64
@@ -631,15 +631,15 @@ export interface components {
             class: string;
             /**
              * Format: int64
-             * @description Its start, beside the root's, may be off by so much; null where clocks were not read.
+             * @description Largest error of its start relative to the root's start; null where clocks were not read.
              */
             clock_error_ns: number | null;
             /**
              * Format: int64
-             * @description Of its thread; null where it was not measured, as of spans of OpenTelemetry.
+             * @description CPU time of its thread; null where it was not measured, as for spans of OpenTelemetry.
              */
             cpu_ns: number | null;
-            /** @description Steps from the topmost row above it that is there. */
+            /** @description Steps from the topmost present row above it. */
             depth: number;
             /** Format: int64 */
             elapsed_ns: number;
@@ -653,7 +653,7 @@ export interface components {
             metrics: {
                 [key: string]: components["schemas"]["Metric"];
             };
-            /** @description It has not ended: elapsed is until now. */
+            /** @description True for a transaction that has not ended: `elapsed_ns` is its age. */
             open: boolean;
             parent: string | null;
             /**
@@ -1015,35 +1015,35 @@ export interface components {
         DurationKind: "acpd" | "apcd" | "sync";
         /** @description One class calls another. */
         Edge: {
-            /** @description Callers do not wait for it (most of those in the sample). */
+            /** @description True when most of the sampled callers do not wait for it. */
             asynchronous: boolean;
             /**
              * Format: int64
-             * @description Calls; of the sample where `sampled` says so.
+             * @description Calls; only those of the sample where `sampled` is true.
              */
             count: number;
             /** @description The caller's id. */
             from: string;
             /** Format: double */
             rate_per_s: number;
-            /** @description The count is of the sample only: these chains come without paths. */
+            /** @description True when the count is of the sample only: these chains are stored without paths. */
             sampled: boolean;
-            /** @description The called one's id. */
+            /** @description The callee's id. */
             to: string;
             /**
              * Format: int64
-             * @description From the caller's end to the called one's start, in the sample; null where it always started
-             *     while its caller ran.
+             * @description Median time from the caller's end to the callee's start, in the sample; null where the
+             *     callee always started while its caller ran.
              */
             wait_p50_ns: number | null;
             /** Format: int64 */
             wait_p99_ns: number | null;
         };
-        /** @description What every answer that is no answer says. */
+        /** @description Body of every answer with an error status. */
         ErrorBody: {
             /** @description What happened. */
             error: string;
-            /** @description What to do about it, where there is something. */
+            /** @description The next step, where there is one. */
             hint?: string;
         };
         /** @description The longest and the shortest of every column that has any: parallel arrays. */
@@ -1099,9 +1099,9 @@ export interface components {
             /** @description Whose, and why. */
             what: string;
         };
-        /** @description Classes, and who calls whom. */
+        /** @description The call graph of classes. */
         Graph: {
-            /** @description What could not be read, in words. */
+            /** @description Unreadable files, as text. */
             damage: string[];
             edges: components["schemas"]["Edge"][];
             /** @description By name. */
@@ -1225,20 +1225,20 @@ export interface components {
         };
         /** @description Load and response times of hosts. */
         Hosts: {
-            /** @description What was left out, and files that could not be read, in words. */
+            /** @description Omitted series and unreadable files, as text. */
             damage: string[];
-            /** @description What each host's interfaces carried together, over time. */
+            /** @description Total load of each host's interfaces over time. */
             loads: components["schemas"]["Load"][];
             /**
-             * @description Round trips by pair of hosts, beside what was predicted last in this time by
-             *     `chronoscope net watch` or `chronoscope net predict --keep`.
+             * @description Round trips by pair of hosts, beside the last prediction of this time by `chronoscope net
+             *     watch` or `chronoscope net predict --keep`.
              */
             paths: components["schemas"]["PathRow"][];
             round_trips: components["schemas"]["RoundTrips"][];
             /** @description As `chronoscope net table` prints them. */
             tables: components["schemas"]["Table"][];
         };
-        /** @description A stretch of time, relative to the root's start. */
+        /** @description An interval, relative to the root's start. */
         Idle: {
             /** Format: int64 */
             from_ns: number;
@@ -1246,7 +1246,7 @@ export interface components {
             until_ns: number;
         };
         /**
-         * @description How a limit stands.
+         * @description State of a limit.
          * @enum {string}
          */
         Judgement: "holds" | "broken" | "not_judged" | "no_traffic";
@@ -1266,15 +1266,15 @@ export interface components {
             status: string;
         };
         /**
-         * @description What a limit is on.
+         * @description Quantity that a limit bounds.
          * @enum {string}
          */
         LimitKind: "class" | "chain" | "arrivals";
-        /** @description One limit of `--limits`, and how it stands. */
+        /** @description One limit of `--limits` and its state. */
         LimitReport: {
             /**
              * Format: int64
-             * @description Those of them that took longer, or at least so many that did not arrive.
+             * @description Transactions and chains above the limit, or the least number of roots that did not arrive.
              */
             above: number;
             /**
@@ -1284,25 +1284,26 @@ export interface components {
             count: number;
             /**
              * Format: int64
-             * @description Roots that are too young to be judged and have no leaf yet, at least; null where arrivals are
-             *     not limited.
+             * @description Least number of roots that are too young to be judged and have no leaf yet; null where
+             *     arrivals are not limited.
              */
             in_flight: number | null;
             kind: components["schemas"]["LimitKind"];
             /** Format: int64 */
             limit_ns: number;
-            /** @description Why it is not judged; null where it is. */
+            /** @description The reason for no judgement; null where there is one. */
             reason: string | null;
             sentence: string;
             /**
              * Format: int64
-             * @description UTC ns since 1970. `holds`, `broken`: the beginning of the first minute of those that were
-             *     judged so without a gap, at most an hour ago. `not_judged`: the end of the last judged minute,
-             *     or the beginning of the first minute whose rows cannot be judged. Null for `no_traffic`.
+             * @description UTC ns since 1970. `holds`, `broken`: the beginning of the first minute of the uninterrupted
+             *     run with this judgement, at most an hour ago. `not_judged`: the end of the last judged
+             *     minute, or the beginning of the first minute whose rows cannot be judged. Null for
+             *     `no_traffic`.
              */
             since_ns: number | null;
             state: components["schemas"]["Judgement"];
-            /** @description The class, or root and leaf, in words. */
+            /** @description The class, or root and leaf, as text. */
             what: string;
         };
         /** @description A limit, in the window. */
@@ -1325,7 +1326,7 @@ export interface components {
         /** @description Load of a host over time. */
         Load: {
             host: string;
-            /** @description `all`: hosts' interfaces are kept together. */
+            /** @description Always `all`: a host's interfaces are summed. */
             interface: string;
             rx_bits_per_s: number[];
             /** @description Ends of the intervals: UTC ns since 1970. */
@@ -1355,7 +1356,7 @@ export interface components {
              */
             uncounted_losses: number;
         };
-        /** @description A metric: a number, or its words where JSON has none for it (infinite, not a number). */
+        /** @description A metric: a number, or text where JSON has no number for it (infinite, not a number). */
         Metric: number | string;
         /** @description A root that did not arrive, or of which that is not known. */
         NamedRoot: {
@@ -1376,7 +1377,7 @@ export interface components {
             class: string;
             /** Format: int64 */
             count: number;
-            /** @description Where it runs, as far as the sample has seen. */
+            /** @description Hosts on which it ran in the sample. */
             hosts: string[];
             /** @description `APPLICATION::CLASS`. */
             id: string;
@@ -1386,7 +1387,7 @@ export interface components {
             p99_ns: number;
             /**
              * Format: double
-             * @description Over the time selected, as far as anything is stored of it.
+             * @description Transactions a second over the selected time, as far as it is stored.
              */
             rate_per_s: number;
         };
@@ -1441,7 +1442,7 @@ export interface components {
         PathRow: {
             /**
              * Format: int64
-             * @description Null where nothing was answered.
+             * @description Null where no probe was answered.
              */
             measured_p50_ns: number | null;
             /** Format: int64 */
@@ -1449,14 +1450,14 @@ export interface components {
             path: string;
             /**
              * Format: int64
-             * @description Null where nothing was predicted.
+             * @description Null where there is no prediction.
              */
             predicted_p50_ns: number | null;
             /** Format: int64 */
             predicted_p90_ns: number | null;
             /**
-             * @description Whether median and 90th percentile are within the predicted bands, or by at most 5 % of the
-             *     prediction outside.
+             * @description States whether median and 90th percentile are within the predicted bands, or outside by at
+             *     most 5 % of the prediction.
              */
             verdict: string;
         };
@@ -1603,16 +1604,16 @@ export interface components {
         };
         /** @description Round trips between two hosts over time. */
         RoundTrips: {
-            /** @description Who answered. */
+            /** @description The answering host. */
             host: string;
-            /** @description Not answered. */
+            /** @description Probes without an answer. */
             lost: number[];
             max_ns: number[];
-            /** @description Median; 0 where none was answered. */
+            /** @description Median; 0 where no probe was answered. */
             p50_ns: number[];
-            /** @description Who asked, by what, with how many octets. */
+            /** @description The asking host, the kind of probe, and its size in octets. */
             probe: string;
-            /** @description First of those that are put together: UTC ns since 1970. */
+            /** @description Time of the first round trip of each point: UTC ns since 1970. */
             times_ns: number[];
         };
         /** @description Where a history moved. */
@@ -1960,7 +1961,7 @@ export interface operations {
                 /** @description How long a root without its leaves is open: ns; the limit where it is longer. */
                 timeout_ns?: number;
                 /**
-                 * @description A name for this question, made by who asks; `GET /questions/ID` says how far it is,
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
                  *     `DELETE /questions/ID` cancels it.
                  */
                 question?: string;
@@ -2080,7 +2081,7 @@ export interface operations {
                 /** @description How many are listed; 100 where nothing is said. */
                 limit?: number;
                 /**
-                 * @description A name for this question, made by who asks; `GET /questions/ID` says how far it is,
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
                  *     `DELETE /questions/ID` cancels it.
                  */
                 question?: string;
@@ -2172,14 +2173,14 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description About when its root started: UTC ns since 1970. Without it all of the store is searched,
-                 *     which takes about a millisecond for each minute stored.
+                 * @description Approximate start of its root: UTC ns since 1970. Without it the whole store is searched,
+                 *     which takes about a millisecond for each stored minute.
                  */
                 near_ns?: number;
-                /** @description By whose clocks its rows are placed; `raw` where nothing is said. */
+                /** @description The clocks by which its rows are placed; `raw` by default. */
                 clocks?: components["schemas"]["ClockChoice"];
                 /**
-                 * @description A name for this question, made by who asks; `GET /questions/ID` says how far it is,
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
                  *     `DELETE /questions/ID` cancels it.
                  */
                 question?: string;
@@ -2274,14 +2275,14 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description About when its root started: UTC ns since 1970. Without it all of the store is searched,
-                 *     which takes about a millisecond for each minute stored.
+                 * @description Approximate start of its root: UTC ns since 1970. Without it the whole store is searched,
+                 *     which takes about a millisecond for each stored minute.
                  */
                 near_ns?: number;
-                /** @description By whose clocks its rows are placed; `raw` where nothing is said. */
+                /** @description The clocks by which its rows are placed; `raw` by default. */
                 clocks?: components["schemas"]["ClockChoice"];
                 /**
-                 * @description A name for this question, made by who asks; `GET /questions/ID` says how far it is,
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
                  *     `DELETE /questions/ID` cancels it.
                  */
                 question?: string;
@@ -2384,7 +2385,7 @@ export interface operations {
                 /** @description Most entries of the answer: up to 10,000, and so many where it is not said. */
                 limit?: number;
                 /**
-                 * @description A name for this question, made by who asks; `GET /questions/ID` says how far it is,
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
                  *     `DELETE /questions/ID` cancels it.
                  */
                 question?: string;
@@ -2506,7 +2507,7 @@ export interface operations {
                 /** @description The most chains of each whose hops are read; 2000 where nothing is said. */
                 sample?: number;
                 /**
-                 * @description A name for this question, made by who asks; `GET /questions/ID` says how far it is,
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
                  *     `DELETE /questions/ID` cancels it.
                  */
                 question?: string;
@@ -2622,7 +2623,7 @@ export interface operations {
                 /** @description By whose clocks; `raw` where nothing is said. */
                 clocks?: components["schemas"]["ClockChoice"];
                 /**
-                 * @description A name for this question, made by who asks; `GET /questions/ID` says how far it is,
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
                  *     `DELETE /questions/ID` cancels it.
                  */
                 question?: string;
@@ -2742,7 +2743,7 @@ export interface operations {
                 /** @description How durations are laid out; `log` where nothing is said. */
                 scale?: components["schemas"]["AxisScale"];
                 /**
-                 * @description A name for this question, made by who asks; `GET /questions/ID` says how far it is,
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
                  *     `DELETE /questions/ID` cancels it.
                  */
                 question?: string;
@@ -2864,7 +2865,7 @@ export interface operations {
                 /** @description The most chains of each whose hops are read; 2000 where nothing is said. */
                 sample?: number;
                 /**
-                 * @description A name for this question, made by who asks; `GET /questions/ID` says how far it is,
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
                  *     `DELETE /questions/ID` cancels it.
                  */
                 question?: string;
@@ -2960,7 +2961,7 @@ export interface operations {
                 /** @description Only minutes that begin before then: UTC ns since 1970. */
                 until_ns?: number;
                 /**
-                 * @description A name for this question, made by who asks; `GET /questions/ID` says how far it is,
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
                  *     `DELETE /questions/ID` cancels it.
                  */
                 question?: string;
@@ -3046,7 +3047,7 @@ export interface operations {
                 /** @description Seconds; 60 where nothing is said. */
                 window_s?: number;
                 /**
-                 * @description A name for this question, made by who asks; `GET /questions/ID` says how far it is,
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
                  *     `DELETE /questions/ID` cancels it.
                  */
                 question?: string;
@@ -3146,7 +3147,7 @@ export interface operations {
                 /** @description Most entries of the answer: up to 10,000, and so many where it is not said. */
                 limit?: number;
                 /**
-                 * @description A name for this question, made by who asks; `GET /questions/ID` says how far it is,
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
                  *     `DELETE /questions/ID` cancels it.
                  */
                 question?: string;
@@ -3731,7 +3732,7 @@ export interface operations {
                 /** @description How durations are laid out; `log` where nothing is said. */
                 scale?: components["schemas"]["AxisScale"];
                 /**
-                 * @description A name for this question, made by who asks; `GET /questions/ID` says how far it is,
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
                  *     `DELETE /questions/ID` cancels it.
                  */
                 question?: string;
@@ -3921,7 +3922,7 @@ export interface operations {
                 /** @description How many of each class; 20 where nothing is said. */
                 n?: number;
                 /**
-                 * @description A name for this question, made by who asks; `GET /questions/ID` says how far it is,
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
                  *     `DELETE /questions/ID` cancels it.
                  */
                 question?: string;

@@ -328,7 +328,8 @@ fn a_crowd_of_idle_connections_keeps_no_page_out() {
     let answer = bench.raw(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     assert!(answer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer));
     let _second = bench.page();
-    assert_eq!((bench.counts().connected, bench.counts().refused), (2, 0));
+    wait_for("both pages", || bench.counts().connected == 2);
+    assert_eq!(bench.counts().refused, 0);
     drop((page, crowd));
 }
 
