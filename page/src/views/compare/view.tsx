@@ -212,7 +212,7 @@ function HopRow({ hop, edges, from, to }: { hop: Answered['hops'][number]; edges
   );
 }
 
-const STATES: Readonly<Record<Answered['paths'][number]['state'], string>> = { new: 'new in B', vanished: 'not in B any more', both: '' };
+const STATES: Readonly<Record<Answered['paths'][number]['state'], string>> = { new: 'new in B', vanished: 'only in A', both: '' };
 
 function PathTable({ paths }: { paths: Answered['paths'] }) {
   return (

@@ -50,7 +50,7 @@ function Head({ now, windowS }: { now: Answered; windowS: string }) {
         </select>
       </label>
       <span class="quiet">
-        {now.live ? `until ${formatTimeOfDay(now.at_ns, 0)} UTC, asked again each 2 s`
+        {now.live ? `until ${formatTimeOfDay(now.at_ns, 0)} UTC, refreshed every 2 s`
           : `nothing is being recorded: the store’s last ${formatDuration(now.window_s * 1e9)}, until ${formatTime(now.at_ns, 0)} UTC`}
       </span>
     </div>
