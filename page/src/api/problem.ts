@@ -1,6 +1,6 @@
-// Why a question was not answered, in words that say what to do.
+// Reasons why a question was not answered, with hints for the reader.
 
-/** What kind of problem: the page behaves differently for the first three. */
+/** Kind of the problem: the page behaves differently for the first three. */
 export type ProblemKind = 'lost' | 'token' | 'cancelled' | 'refused';
 
 /** A question that was not answered. */
@@ -8,7 +8,7 @@ export class Problem extends Error {
   constructor(
     readonly kind: ProblemKind,
     message: string,
-    /** What the reader can do about it; '' where there is nothing. */
+    /** Hint for the reader; '' for none. */
     readonly hint: string,
   ) {
     super(message);

@@ -17,7 +17,7 @@ import { byState, certain, onlyIn, parameters, proposals, relative, shareOf, SIG
 const A = 'var(--rest)';
 const B = 'var(--selected)';
 
-/** The view. */
+/** The view `/compare`. */
 export function CompareView() {
   const { selection, own } = place();
   const { b_store, b_from_ns, b_until_ns } = own;

@@ -15,7 +15,7 @@ import { byChange, changeIndices, formatCounter, formatTick, lastTwo, shortCommi
 type Run = Answered['runs'][number];
 type Series = RunHistory['series'][number];
 
-/** The view. */
+/** The view `/runs`. */
 export function RunsView() {
   const question = useQuestion('runs');
   return (
