@@ -37,7 +37,7 @@ describe('now', () => {
     const redraw = board.getByRole('row').filter({ hasText: 'TargetView_redraw' });
     expect(now.applications.flatMap((each) => each.classes).find((each) => each.class === 'TargetView_redraw')?.limit).not.toBeNull();
     await redraw.getByText(/(within|above) 20\.0\sms/).waitFor();
-    const until = page.getByText(/until \d\d:\d\d:\d\d UTC, asked again/);
+    const until = page.getByText(/until \d\d:\d\d:\d\d UTC, refreshed every/);
     const before = await until.innerText();
     await expect.poll(() => until.innerText(), { timeout: 30_000 }).not.toBe(before);
     // Two refreshes are a line; a level one has no height, and counts as hidden.
@@ -140,7 +140,7 @@ describe('a scattergram of the last hour', () => {
     await page.goto(`${LIVE}/scatter?${CHAINS}`);
     await page.getByRole('search').getByLabel('time range').selectOption('last 10 min');
     await page.waitForURL((url) => url.searchParams.get('last_ns') === '600000000000');
-    await page.getByText('asked again each 5 s').waitFor();
+    await page.getByText('refreshed every 5 s').waitFor();
     await page.getByRole('search').getByLabel('time range').selectOption('all');
     await page.waitForURL((url) => !url.searchParams.has('last_ns'));
   });

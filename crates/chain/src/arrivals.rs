@@ -1,22 +1,21 @@
-//! Which roots reached a leaf, and of which that cannot be said.
+//! Arrivals: which roots reached a leaf, and for which roots this is unknown.
 //!
 //! A duration exists only where something arrived. Whether a requirement holds is a question about
-//! all roots: those that arrived, those that did not, those that are still under way, and those of
-//! which the rows say nothing because rows are lost or not here yet. Definitions: `docs/glossary.md`,
-//! "Arrivals".
+//! all roots: those that arrived, those that did not, those that are still open, and those that are
+//! unknown because rows are lost or not delivered yet. Definitions: `docs/glossary.md`, "Arrivals".
 //!
 //! * [`ArrivalFinder`] finds the roots of a chain and the leaves below each.
-//! * [`ArrivalRule::judge`] gives a root its [`RootState`], with what is known of the sources of
-//!   rows ([`Evidence`]).
-//! * [`ArrivalTotals`] counts the states, and has the durations as bounds: an arrival that is not
+//! * [`ArrivalRule::judge`] gives a root its [`RootState`], from its leaves and from what is known
+//!   of the sources of rows ([`Evidence`]).
+//! * [`ArrivalTotals`] counts the states and holds the durations as bounds: an arrival that is not
 //!   known yet is at least as late as the rows prove.
 //!
-//! What makes a root certain is the limit: when every source that may hold its leaf has delivered
-//! up to the root's start plus the limit, and nothing was lost in between, then a leaf that is not
-//! here did not arrive in time, whatever happens later.
+//! The limit makes a root certain: when every source that may hold its leaf has delivered up to the
+//! root's start plus the limit, and nothing was lost in that time, then a leaf without a row did
+//! not arrive in time, and no later row can change that.
 //!
-//! Not here: what was lost and how far sources have delivered (`store`), and further parents of a
-//! transaction: a root that is reached through such a link only is unknown, never missing.
+//! Not here: recorded losses and delivery horizons (`store`), and further parents of a transaction:
+//! a root that is reached only through such a link is unknown, never missing.
 
 mod find;
 mod totals;
@@ -25,16 +24,16 @@ pub use find::{ArrivalFinder, Outcome};
 use std::ops::RangeInclusive;
 pub use totals::{ArrivalTotals, Bounds, RootDurations};
 
-/// How many leaves a root needs.
+/// Number of leaves that a root needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Required {
-    /// So many or more; the root's duration is that of the one that completes them.
+    /// At least this many; the root's duration is that of the leaf that completes them.
     AtLeast(u32),
-    /// So many and no more: decided when the timeout has passed, because more may come.
+    /// Exactly this many: decided when the timeout has passed, because more leaves may follow.
     Exactly(u32),
 }
 
-/// How many leaves a root needs, as it is not written.
+/// The text is not a number of leaves.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a number of leaves: {0}: 5.. (five or more) or 5 (exactly five) expected")]
 pub struct RequiredError(pub String);
@@ -53,17 +52,17 @@ impl std::str::FromStr for Required {
     }
 }
 
-/// What a root needs in order to have arrived, and in which time.
+/// Condition for a root to count as arrived, with its limit and timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArrivalRule {
-    /// How many leaves.
+    /// Number of leaves.
     pub required: Required,
     /// Whether two leaves of one receiver count as one ([`Leaf::receiver`]).
     pub distinct: bool,
     /// The longest duration that is still good, in nanoseconds.
     pub limit_ns: u64,
-    /// How long after its start a root without its leaves is open, in nanoseconds; not below the
-    /// limit.
+    /// Time after its start until which a root without its leaves is open, in nanoseconds; not
+    /// below the limit.
     pub timeout_ns: u64,
 }
 
@@ -72,13 +71,13 @@ pub struct ArrivalRule {
 pub struct Leaf {
     /// From the root's start to the leaf's end, in nanoseconds.
     pub duration_ns: i64,
-    /// Who received: a process or a host by a number of the caller's.
+    /// Receiver of the leaf: the caller's number of a process or host.
     pub receiver: u32,
-    /// It FAILED or was ABORTED: no arrival.
+    /// The leaf FAILED or was ABORTED, and is no arrival.
     pub failed: bool,
 }
 
-/// Why the rows of a chain do not tell of a root whether it arrived. Several may hold.
+/// Reasons why the rows of a chain leave a root's arrival unknown. Several may hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Doubts(u8);
 
@@ -94,7 +93,7 @@ impl Doubts {
     /// A source of the chain keeps only a share of its transactions.
     pub const SAMPLED: Self = Self(0x10);
 
-    /// Those of both.
+    /// The union of both.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -114,33 +113,33 @@ impl Doubts {
 /// A root with the leaves below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Root {
-    /// When it started: UTC, nanoseconds since 1970.
+    /// Start time: UTC, nanoseconds since 1970.
     pub start_ns: i64,
-    /// Its row; `None` where only its descendants tell of it.
+    /// Index of the root's row; `None` where only its descendants are present.
     pub row: Option<usize>,
-    /// In the order of the rows.
+    /// Leaves below the root, in the order of the rows.
     pub leaves: Vec<Leaf>,
-    /// What the chain's rows leave open.
+    /// Doubts that the chain's rows leave.
     pub doubts: Doubts,
-    /// Its correlator carried no ancestors: aliases may have joined other chains to its own.
+    /// The root's correlator carried no ancestors: aliases may have joined other chains to its own.
     pub foreign: bool,
-    /// Its raw start is in the time that is asked for.
+    /// Whether its raw start is in the requested time range.
     in_range: bool,
     /// Ancestors of it are not known: another of its class may stand above.
     hidden: bool,
 }
 
-/// What is known of the sources that record the leaf's class.
+/// Delivery and losses of the sources that record the leaf's class.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
-    /// Every one of them has delivered what ended before; `None` where none is known.
+    /// Every source has delivered all rows that ended before this time; `None` where none is known.
     pub horizon_ns: Option<i64>,
     /// Other sources have delivered what ended before: who has not is silent.
     pub newest_ns: Option<i64>,
-    /// When rows that may be leaves were lost, ascending and apart from each other: no lost one
-    /// ended outside.
+    /// Times in which rows that may be leaves were lost, ascending and disjoint: no lost row ended
+    /// outside them.
     pub losses_ns: Vec<RangeInclusive<i64>>,
-    /// Rows were lost or are damaged, and nobody knows of which time.
+    /// Rows were lost or are damaged at an unknown time.
     pub damaged: bool,
     /// Rows of roots that started before may have been deleted for their age.
     pub expired_until_ns: Option<i64>,
@@ -149,7 +148,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Joins intervals that touch, so that they are ascending and apart.
+    /// Joins intervals that touch. The result is ascending and disjoint.
     #[must_use]
     pub fn with_losses(mut self, mut losses_ns: Vec<RangeInclusive<i64>>) -> Self {
         losses_ns.sort_by_key(|loss| *loss.start());
@@ -171,7 +170,7 @@ impl Evidence {
     }
 }
 
-/// Why a root is unknown; the first that holds, in this order.
+/// Reason why a root is unknown; where several hold, the first in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unknown {
     /// [`Doubts::FURTHER_PARENT`].
@@ -182,7 +181,7 @@ pub enum Unknown {
     UnlinkedLeaf,
     /// [`Doubts::NEGATIVE`].
     Negative,
-    /// [`Doubts::SAMPLED`]: what is not here may not have been recorded.
+    /// [`Doubts::SAMPLED`]: an absent row may never have been recorded.
     NotRecorded,
     /// Rows that may hold its leaf were lost in its time.
     Lost,
@@ -195,7 +194,7 @@ pub enum Unknown {
 }
 
 impl Unknown {
-    /// All of them, in their order.
+    /// All reasons, in their order.
     pub const ALL: [Self; 9] = [
         Self::FurtherParent,
         Self::LateAlias,
@@ -208,7 +207,7 @@ impl Unknown {
         Self::Silent,
     ];
 
-    /// In one word, as JSON has it.
+    /// Name of the reason in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::FurtherParent => "further_parent",
@@ -223,7 +222,7 @@ impl Unknown {
         }
     }
 
-    /// Why a root is unknown, after a number of roots.
+    /// Sentence part with the reason; follows a number of roots.
     pub const fn why(self) -> &'static str {
         match self {
             Self::FurtherParent => {
@@ -241,23 +240,23 @@ impl Unknown {
     }
 }
 
-/// What became of a root.
+/// State of a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RootState {
-    /// Its leaves are here.
+    /// All required leaves are present.
     Arrived,
-    /// Its leaves ended as FAILED or ABORTED, or are more than it may have.
+    /// Its leaves ended as FAILED or ABORTED, or there are more than allowed.
     Failed,
-    /// Its time is not over, as far as sources have delivered.
+    /// The timeout has not passed, as far as sources have delivered.
     Open,
-    /// Its time is over, everything is here, and its leaves are not.
+    /// The timeout has passed, all rows are delivered, and required leaves are absent.
     Missing,
-    /// The rows do not tell.
+    /// The rows do not determine the state.
     Unknown(Unknown),
 }
 
 impl RootState {
-    /// In one word, as JSON has it; why a root is unknown is told apart.
+    /// Name of the state in JSON; the reason for an unknown root is a separate field.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Arrived => "arrived",
@@ -269,21 +268,21 @@ impl RootState {
     }
 }
 
-/// A root, judged.
+/// A root with its state and the bounds of its duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judged {
-    /// What became of it.
+    /// State of the root.
     pub state: RootState,
     /// Whether it arrived within the limit; `None` where that is not certain.
     pub in_time: Option<bool>,
-    /// Its duration is not below this, in nanoseconds; `None`: it never arrives.
+    /// Lower bound of its duration, in nanoseconds; `None`: it never arrives.
     pub at_least_ns: Option<u64>,
-    /// Its duration is not above this, in nanoseconds; `None`: nobody knows an end.
+    /// Upper bound of its duration, in nanoseconds; `None`: there is none.
     pub at_most_ns: Option<u64>,
 }
 
 impl ArrivalRule {
-    /// Judges a root.
+    /// Determines the state of a root.
     pub fn judge(&self, root: &Root, evidence: &Evidence) -> Judged {
         let mut good = self.good(&root.leaves);
         let count = match self.required {
@@ -291,7 +290,7 @@ impl ArrivalRule {
         };
         let exactly = matches!(self.required, Required::Exactly(_));
         if exactly {
-            // One that comes when the root is decided changes nothing any more.
+            // A leaf after the timeout no longer changes the state.
             good.retain(|ns| *ns <= self.timeout_ns);
         }
         if exactly && good.len() > count {
@@ -303,7 +302,7 @@ impl ArrivalRule {
         let doubt = |within_ns| doubt(root, evidence, within_ns);
         match arrived_ns {
             Some(arrived_ns) if !exactly => {
-                // One that arrived earlier may be lost: then this is an upper bound.
+                // An earlier arrival may have been lost: then this duration is only an upper bound.
                 let is_exact = doubt(arrived_ns).is_none();
                 let late = arrived_ns > self.limit_ns;
                 let certain = !late || doubt(self.limit_ns).is_none();
@@ -318,8 +317,8 @@ impl ArrivalRule {
         }
     }
 
-    /// Of a root whose leaves are not here, or not known to be all: `so_far_ns` where exactly as
-    /// many as it needs are.
+    /// State of a root whose leaves are absent or may be incomplete. `so_far_ns` is its duration so
+    /// far where exactly the required number is present.
     fn not_arrived(
         &self,
         root: &Root,
@@ -370,7 +369,7 @@ impl ArrivalRule {
     }
 }
 
-/// Why a leaf of the root that ended within a time after its start may not be here.
+/// Reason why a leaf of the root may be absent although it ended within `within_ns` of its start.
 fn doubt(root: &Root, evidence: &Evidence, within_ns: u64) -> Option<Doubt> {
     let end_ns = root.start_ns.saturating_add_unsigned(within_ns);
     let holds = |unknown| match unknown {
@@ -397,11 +396,11 @@ fn doubt(root: &Root, evidence: &Evidence, within_ns: u64) -> Option<Doubt> {
     Some(if silent { Doubt::Unknown(Unknown::Silent) } else { Doubt::Open })
 }
 
-/// Why something may not be here.
+/// Reason why a row may be absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doubt {
     Unknown(Unknown),
-    /// No source has delivered so far yet.
+    /// No source has delivered up to that time yet.
     Open,
 }
 

@@ -8,14 +8,14 @@
 use crate::links::{Linker, Place, bits};
 use crate::{Hop, PathIndex, Paths};
 
-/// What a row's own correlator told of its ancestors.
+/// What a row's own correlator carried about its ancestors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Told {
     /// The classes from the root to the row, itself included.
     pub path: PathIndex,
     /// Steps from the root.
     pub level: u16,
-    /// When the root started: UTC, nanoseconds since 1970, by the root's clock.
+    /// Start time of the root: UTC, nanoseconds since 1970, by the root's clock.
     pub root_start_ns: i64,
 }
 
@@ -26,9 +26,10 @@ pub struct Standing {
     pub path: PathIndex,
     /// Steps from the root; `None` when the way to the root is not known.
     pub level: Option<u16>,
-    /// When the root started; `None` when that is not known.
+    /// Start time of the root; `None` when it is not known.
     pub root_start_ns: Option<i64>,
-    /// Its own correlator said nothing, or the one above which it was assembled.
+    /// The row's own correlator carried no ancestors, or that of the row above from which it was
+    /// assembled.
     pub foreign: bool,
 }
 
@@ -39,14 +40,14 @@ pub struct Assembler {
     standings: Vec<Standing>,
 }
 
-/// One chain, linked and placed. All slices have one entry per row.
+/// The assembled rows of one chain. All slices have one entry per row.
 #[derive(Clone, Copy, Debug)]
 pub struct Chain<'a> {
     /// The rows.
     pub hops: &'a [Hop],
     /// Their places in the tree.
     pub places: &'a [Place],
-    /// Where they stand below their root.
+    /// Standing of each row below its root.
     pub standings: &'a [Standing],
     order: &'a [u32],
 }
@@ -114,8 +115,8 @@ impl Chain<'_> {
         self.hops[leaf].end_ns().saturating_sub(self.hops[root].start_ns)
     }
 
-    /// The only root of the chain, if it has exactly one: then all rows of the chain are below
-    /// it, those too whose ancestors are missing.
+    /// The root of a chain that has exactly one: all rows are then below it, including those whose
+    /// ancestors are missing.
     pub fn only_root(&self) -> Option<usize> {
         let mut roots = self.places.iter().enumerate().filter(|(_, p)| p.is_root() && !p.duplicate);
         roots.next().map(|(index, _)| index).filter(|_| roots.next().is_none())
@@ -140,8 +141,8 @@ pub struct LastLeaves {
 }
 
 impl LastLeaves {
-    /// For every row the leaf of its subtree that starts last, by index: the one whose end makes
-    /// the row's APCD. A leaf is its own; of leaves that start together it is the longest.
+    /// For every row, the index of the leaf in its subtree that starts last; its end determines the
+    /// row's APCD. A leaf is its own. Of leaves with the same start it is the longest.
     #[allow(clippy::cast_possible_truncation)] // linking bounds the number of rows
     pub fn of(&mut self, chain: &Chain<'_>) -> &[u32] {
         let Chain { hops, places, order, .. } = *chain;

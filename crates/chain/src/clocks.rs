@@ -1,25 +1,26 @@
-//! How far a host's clock was off at any instant, and how sure that is.
+//! Offset of a host's clock at any instant, with its error bound.
 //!
-//! A reading says: at this instant the clock was ahead by `offset_ns`, give or take `error_ns`
-//! (half a round trip, as NTP and PTP tell it). Between readings a clock may drift by up to
-//! [`DRIFT_MAX_PPB`]; so every reading bounds the offset at any other instant, ever more loosely,
-//! and the truth lies where all bounds agree. Offsets are against one reference, the collector.
+//! A reading says: at this instant the clock was ahead by `offset_ns`, within `error_ns` (half a
+//! round trip, as in NTP and PTP). Between readings a clock may drift by up to [`DRIFT_MAX_PPB`];
+//! so every reading bounds the offset at any other instant, more loosely with distance, and the
+//! true offset lies in the intersection of all bounds. Offsets are relative to one reference, the
+//! collector.
 //!
-//! A [`ClockTrack`] has bounded memory: where readings become too many, old ones are dropped and
-//! the line between those that stay is given the error that they had from it. The truth stays
-//! within the bound.
+//! A [`ClockTrack`] has bounded memory: when there are too many readings, old ones are dropped and
+//! the line between the remaining ones gets their distance from it as its error. The true offset
+//! stays within the bound.
 //!
-//! Not here: measuring an offset (`collect`), which host a row is of (`store`).
+//! Not here: measuring an offset (`collect`), the host of a row (`store`).
 
-/// What a clock may drift by against the reference, in parts of 10⁹: 50 ppm, which covers quartz
-/// oscillators over their temperatures (20 to 50 ppm as their makers tell). A clock that is being
-/// slewed by NTP may run 500 ppm off for a while; readings that often enough bound that too.
+/// Largest assumed drift of a clock against the reference, in parts of 10⁹: 50 ppm, which covers
+/// quartz oscillators over their temperature range (20 to 50 ppm by data sheets). A clock that NTP
+/// slews may run 500 ppm off for a while; sufficiently frequent readings bound that too.
 pub const DRIFT_MAX_PPB: u64 = 50_000;
 
-/// Most readings that a track keeps one by one or as ends of lines.
+/// Largest number of readings that a track holds, singly or as ends of lines.
 pub const KNOTS_MAX: usize = 512;
 
-/// What a clock's offset was at an instant, as measured or as concluded.
+/// Measured or computed offset of a clock at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockEstimate {
     /// The clock minus the reference, in nanoseconds; positive when it is ahead.
@@ -31,18 +32,19 @@ pub struct ClockEstimate {
 /// A reading that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockKnot {
-    /// When: UTC of the reference, nanoseconds since 1970.
+    /// Instant of the reading: UTC of the reference, nanoseconds since 1970.
     pub at_ns: i64,
-    /// What was measured then.
+    /// The measured offset.
     pub estimate: ClockEstimate,
     /// Readings between the knot before and this one that are not kept one by one.
     pub dropped: Option<Dropped>,
 }
 
-/// What is known of dropped readings between two knots.
+/// Bound on the dropped readings between two knots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dropped {
-    /// At each of them the truth was within so much of the line between the knots, in nanoseconds.
+    /// The true offset at each dropped reading was within this distance of the line between the
+    /// knots, in nanoseconds.
     pub error_ns: u64,
     /// Longest time between one of all readings and the next, in nanoseconds.
     pub gap_ns: u64,
@@ -51,7 +53,7 @@ pub struct Dropped {
 /// The readings of one clock over time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClockTrack {
-    /// By time, no two at the same instant.
+    /// Knots by time, no two at the same instant.
     knots: Vec<ClockKnot>,
 }
 
@@ -70,14 +72,14 @@ impl ClockTrack {
         Self { knots }
     }
 
-    /// Takes in a reading; whether it was of use. One of an instant that is known replaces what is
-    /// known where it is surer; one from between dropped readings comes too late.
+    /// Adds a reading; returns whether it was used. A second reading of the same instant replaces
+    /// the first when its error is smaller; one between dropped readings comes too late.
     pub fn insert(&mut self, at_ns: i64, estimate: ClockEstimate) -> bool {
         let index = self.knots.partition_point(|knot| knot.at_ns < at_ns);
         match self.knots.get_mut(index) {
             Some(knot) if knot.at_ns == at_ns => {
                 let surer = estimate.error_ns < knot.estimate.error_ns;
-                // A knot that ends a line stays: the line's error was told against it.
+                // A knot that ends a line stays: the line's error was computed against it.
                 let is_end = knot.dropped.is_some()
                     || self.knots.get(index + 1).is_some_and(|next| next.dropped.is_some());
                 if surer && !is_end {
@@ -138,7 +140,7 @@ impl ClockTrack {
         Some(bounds.estimate())
     }
 
-    /// The clock's offset at an instant that the clock itself told.
+    /// Offset of the clock at an instant given by the clock itself.
     pub fn at_own(&self, stamp_ns: i64) -> Option<ClockEstimate> {
         let roughly = self.at(stamp_ns)?;
         let estimate = self.at(stamp_ns.saturating_sub(roughly.offset_ns))?;
@@ -154,14 +156,14 @@ impl ClockTrack {
 }
 
 impl ClockKnot {
-    /// What this reading says about the offset at another instant.
+    /// Bounds that this reading puts on the offset at another instant.
     fn bounds_at(&self, at_ns: i64) -> Bounds {
         let away = drift(self.at_ns.abs_diff(at_ns));
         Bounds::around(self.estimate.offset_ns.into(), i128::from(self.estimate.error_ns) + away)
     }
 }
 
-/// What a clock may drift in `span_ns`, in nanoseconds, rounded up.
+/// Largest drift of a clock in `span_ns`, in nanoseconds, rounded up.
 fn drift(span_ns: u64) -> i128 {
     (i128::from(span_ns) * i128::from(DRIFT_MAX_PPB)) / 1_000_000_000 + 1
 }
@@ -174,7 +176,8 @@ fn on_line(before: &ClockKnot, after: &ClockKnot, at_ns: i64) -> i128 {
     from + (to - from).saturating_mul(i128::from(at_ns.abs_diff(before.at_ns))) / span
 }
 
-/// What is left of `knot`, and of those dropped around it, when it goes.
+/// The error bound for `knot`, and for readings dropped around it, when the line between its
+/// neighbours replaces it.
 fn drop_between(before: &ClockKnot, knot: &ClockKnot, after: &ClockKnot) -> Dropped {
     let line = on_line(before, after, knot.at_ns);
     // The old lines and the new one differ most at the knot that goes. 1 for the rounding of each.
@@ -191,8 +194,8 @@ fn drop_between(before: &ClockKnot, knot: &ClockKnot, after: &ClockKnot) -> Drop
     }
 }
 
-/// What dropped readings say about an instant between them: the nearest one is at most half a gap
-/// away, and until there the clock drifts and the line goes on.
+/// Bounds from dropped readings at an instant between them: the nearest dropped reading is at most
+/// half a gap away, over which both the clock's drift and the line's slope count.
 fn line_bounds(before: &ClockKnot, after: &ClockKnot, dropped: Dropped, at_ns: i64) -> Bounds {
     let error = dropped.error_ns.max(before.estimate.error_ns).max(after.estimate.error_ns);
     let half_gap = dropped.gap_ns / 2 + 1;
@@ -208,8 +211,8 @@ impl Bounds {
         Self { low: offset.saturating_sub(error), high: offset.saturating_add(error) }
     }
 
-    /// Where both hold; where they contradict each other (the clock was set meanwhile) all that
-    /// either allows.
+    /// The intersection of both bounds. Where they are disjoint (the clock was set in between), the
+    /// smallest interval that contains both.
     fn both(self, other: Self) -> Self {
         let (low, high) = (self.low.max(other.low), self.high.min(other.high));
         if low <= high {
@@ -250,7 +253,7 @@ mod tests {
         track.insert(14 * S, read(1_100_000, 200_000));
         // At 12 s: 1.0 ± 0.3 ms and 1.1 ± 0.3 ms agree on 0.8 to 1.3 ms.
         assert_eq!(track.at(12 * S), Some(read(1_050_000, 250_001)));
-        // At a reading nothing is added but what rounding costs.
+        // At a reading the bound grows only by rounding.
         assert_eq!(track.at(10 * S), Some(read(1_000_000, 200_001)));
     }
 
@@ -316,7 +319,7 @@ mod tests {
                 let said = track.at(at_ns).unwrap();
                 prop_assert!(said.offset_ns.abs_diff(true_ns) <= said.error_ns + 40,
                     "at {at_ms} ms {true_ns}, {said:?}");
-                // And asked by what the clock itself showed then.
+                // The same for an instant given by the clock itself.
                 let own = track.at_own(at_ns + true_ns).unwrap();
                 prop_assert!(own.offset_ns.abs_diff(true_ns) <= own.error_ns + 40 + 100);
             }

@@ -20,21 +20,21 @@ use std::collections::BTreeMap;
 /// Cells of the histograms of all parts.
 const CELLS: usize = 48;
 
-/// A hop of a way: what it was, where it ran and what it took.
+/// One hop of a path through a chain: its class, host and times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WayHop {
-    /// Its class.
+    /// The hop's class.
     pub class: ClassId,
-    /// Where it ran.
+    /// The hop's host.
     pub host: HostIndex,
-    /// What it took, and what passed after it.
+    /// The hop's own time, and the waiting after it.
     pub part: Part,
 }
 
-/// One chain's way from the selected root to its leaf.
+/// The path of one chain from the selected root to its leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Way {
-    /// When the root started: UTC, nanoseconds since 1970.
+    /// Start time of the root: UTC, nanoseconds since 1970.
     pub start_ns: i64,
     /// Root first. Nothing is waited for after the last.
     pub hops: Vec<WayHop>,
@@ -61,12 +61,12 @@ impl Way {
     }
 }
 
-/// Which part of a hop.
+/// Wait or work of a hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PartKind {
-    /// Until it started.
+    /// From the caller until the hop starts.
     Wait,
-    /// Until it ended or the next hop started.
+    /// From its start until it ends or the next hop starts.
     Work,
 }
 
@@ -77,14 +77,14 @@ pub struct PartName {
     pub level: u16,
     /// The hop's class.
     pub class: ClassId,
-    /// Which part of it.
+    /// Wait or work.
     pub kind: PartKind,
 }
 
-/// What one part took in one of two sets of ways. Nanoseconds; quantiles by nearest rank.
+/// Time of one part in one of two sets of ways. Nanoseconds; quantiles by nearest rank.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PartSide {
-    /// Ways that have the hop.
+    /// Number of ways that have the hop.
     pub count: u64,
     /// The mean of these; 0 without any.
     pub mean_ns: f64,
@@ -92,42 +92,42 @@ pub struct PartSide {
     pub median_ns: i64,
     /// The 99th percentile of these; 0 without any.
     pub p99_ns: i64,
-    /// How many are in each cell of [`Contrast::edges`]; negative ones in the first.
+    /// Number of ways in each cell of [`Contrast::edges`]; negative times count in the first.
     pub counts: Vec<u64>,
 }
 
-/// One part of two sets of ways.
+/// One part, compared between two sets of ways.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartContrast {
-    /// Which.
+    /// Place, class and kind of the part.
     pub name: PartName,
-    /// Of the usual ways.
+    /// Statistics in the usual ways.
     pub usual: PartSide,
-    /// Of the others.
+    /// Statistics in the other ways.
     pub other: PartSide,
-    /// How far apart the two are; `None` where one of them has no such hop.
+    /// Test of the two distributions; `None` where a set lacks the hop.
     pub test: Option<KolmogorovSmirnov>,
     /// Whether one of them is more often slow; `None` where one of them has no such hop.
     pub tail_test: Option<TailTest>,
-    /// Its part of the difference of the mean durations, in nanoseconds.
+    /// The part's contribution to the difference of the mean durations, in nanoseconds.
     pub change_ns: f64,
-    /// Its share of the difference of the mean durations: all shares add up to 1. Negative where
-    /// it went the other way; 0 where there is no difference.
+    /// The part's share of the difference of the mean durations: all shares add up to 1. Negative
+    /// where it moved in the other direction; 0 where there is no difference.
     pub share: f64,
-    /// Its part of the difference of the tails' mean durations, in nanoseconds.
+    /// The part's contribution to the difference of the tails' mean durations, in nanoseconds.
     pub tail_change_ns: f64,
-    /// Its share of the difference of the tails' mean durations, as [`share`](Self::share).
+    /// The part's share of the difference of the tails' mean durations, as [`share`](Self::share).
     pub tail_share: f64,
 }
 
 impl PartContrast {
-    /// The other ways' median less the usual one, in nanoseconds.
+    /// Median of the other ways minus that of the usual ways, in nanoseconds.
     pub const fn shift_ns(&self) -> i64 {
         self.other.median_ns.saturating_sub(self.usual.median_ns)
     }
 }
 
-/// On how many ways a hop ran on a host.
+/// Number of ways in which a hop ran on a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostContrast {
     /// Steps from the selected root.
@@ -136,24 +136,24 @@ pub struct HostContrast {
     pub class: ClassId,
     /// The host.
     pub host: HostIndex,
-    /// Of the usual ways.
+    /// Number in the usual ways.
     pub usual: u64,
-    /// Of the others.
+    /// Number in the other ways.
     pub other: u64,
 }
 
-/// Two sets of ways, part by part.
+/// The comparison of two sets of ways, part by part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contrast {
     /// All parts, by place, waits first.
     pub parts: Vec<PartContrast>,
     /// The common cells of all histograms, logarithmic.
     pub edges: Edges,
-    /// Where the hops ran, by place and class.
+    /// Hosts of the hops, by place and class.
     pub hosts: Vec<HostContrast>,
-    /// The other ways' mean duration less the usual one, in nanoseconds.
+    /// Mean duration of the other ways minus that of the usual ways, in nanoseconds.
     pub difference_ns: f64,
-    /// The same of the two tails: the slowest hundredth of each, at least one way.
+    /// The same difference for the two tails: the slowest hundredth of each set, at least one way.
     pub tail_difference_ns: f64,
 }
 
@@ -198,8 +198,8 @@ impl Contrast {
         Some(Self { parts, edges, hosts, difference_ns, tail_difference_ns })
     }
 
-    /// The parts, those that moved most first: by what they have of all movement of the mean and of
-    /// all movement of the tail, whichever way it went.
+    /// The parts, largest movement first: by their part of all movement of the mean and of the
+    /// tail, in either direction.
     pub fn into_ranked(self) -> Vec<PartContrast> {
         let moved =
             |of: fn(&PartContrast) -> f64| self.parts.iter().map(|part| of(part).abs()).sum();
@@ -219,8 +219,8 @@ impl Contrast {
         largest.filter(|part| part.share > 0.0)
     }
 
-    /// The host on which a hop of the other ways ran mostly (four of five), and of the usual ones
-    /// did less than half as often.
+    /// The host that ran a hop in most of the other ways (four of five), and in less than half that
+    /// share of the usual ways.
     pub fn host_of(&self, name: PartName) -> Option<HostIndex> {
         let of_hop = |host: &&HostContrast| (host.level, host.class) == (name.level, name.class);
         let hosts = || self.hosts.iter().filter(of_hop);
@@ -258,7 +258,7 @@ fn sum(values: &[i64]) -> f64 {
     values.iter().map(|ns| i128::from(*ns)).sum::<i128>() as f64
 }
 
-/// Means over a set of ways, a way without a part having none of it.
+/// Mean of each part over a set of ways; a way without the part counts as 0.
 struct Means {
     duration_ns: f64,
     parts: BTreeMap<PartName, f64>,
@@ -293,7 +293,7 @@ fn slowest(ways: &[Way]) -> Vec<&Way> {
     all
 }
 
-/// All ways' parts, each ascending.
+/// Times of each part over all ways, ascending.
 fn by_part(ways: &[Way]) -> BTreeMap<PartName, Vec<i64>> {
     let mut parts: BTreeMap<PartName, Vec<i64>> = BTreeMap::new();
     for (name, ns) in ways.iter().flat_map(Way::parts) {
@@ -364,8 +364,8 @@ mod tests {
         assert!(Contrast::between(&usual, &usual).unwrap().cause().is_none());
     }
 
-    /// Of the others every hop is 12 faster at its work in the root, and two of a hundred are 1000
-    /// slower in the second: the median of the root moves most, the fault is in the second.
+    /// Of the other ways every hop is 12 faster in the root's work, and two of a hundred are 1000
+    /// slower in the second hop: the median of the root moves most, but the fault is in the second.
     #[test]
     fn a_fault_of_the_tail_ranks_above_a_shift_of_the_median() {
         let usual: Vec<Way> = (0..200).map(|_| way(&[(1, 1, 50, 5), (2, 1, 100, 0)])).collect();
@@ -392,8 +392,8 @@ mod tests {
     }
 
     proptest! {
-        /// The shares are all of the difference, whatever paths the ways took; and every way is in
-        /// the histogram of each of its hops.
+        /// The shares add up to 1 whatever paths the ways took, and every way is in the histogram
+        /// of each of its hops.
         #[test]
         fn shares_add_up(usual in ways(), other in ways()) {
             let found = Contrast::between(&usual, &other).unwrap();

@@ -1,25 +1,25 @@
-//! Durations from one host's clock to another's: how far they may be off.
+//! Error bounds of durations that cross from one host's clock to another's.
 //!
-//! With the clocks' offsets known to within their errors, a raw duration is
-//! `(start − root start) + elapsed`, and the true one differs from it by the difference of the two
-//! offsets, known to within the sum of the two errors. So a raw duration may be off by the
-//! difference *and* the errors, a corrected one by the errors alone. What is shorter than it may
-//! be off by (or negative) says nothing but that it was short: the clocks explain it.
+//! A raw duration is `(start − root start) + elapsed`. The true duration differs from it by the
+//! difference of the two clock offsets, each known within its error. The raw duration is therefore
+//! wrong by up to the difference *plus* the errors, a corrected one by the errors alone. A duration
+//! that is shorter than this bound, or negative, is explained by the clocks: it is known only to be
+//! short.
 
 use crate::ClockEstimate;
 
-/// What the clocks of two hosts say about a duration from the one to the other.
+/// Correction and errors of durations between two hosts' clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockShift {
-    /// What is added to the raw duration to correct it, in nanoseconds; saturating.
+    /// Correction to add to the raw duration, in nanoseconds; saturating.
     pub correction_ns: i64,
     /// The true duration is within the corrected one ± this, in nanoseconds; saturating.
     pub error_ns: u64,
 }
 
 impl ClockShift {
-    /// Of a duration from a root's start, with its host's clock then, to the end of a leaf, with
-    /// its host's clock at its start.
+    /// The clock shift between a root's start, by its host's clock at that time, and the end of a
+    /// leaf, by its host's clock at the leaf's start.
     pub const fn between(root: ClockEstimate, leaf: ClockEstimate) -> Self {
         Self {
             correction_ns: root.offset_ns.saturating_sub(leaf.offset_ns),
@@ -38,7 +38,7 @@ impl ClockShift {
 pub struct Shortest {
     /// Nanoseconds; negative when the clocks disagree by more than it took.
     pub duration_ns: i64,
-    /// What it may be off by, in nanoseconds; `None` when that is not known.
+    /// Error bound of the duration, in nanoseconds; `None` when it is not known.
     pub error_ns: Option<u64>,
 }
 
@@ -54,29 +54,29 @@ impl Shortest {
 /// Durations that cross hosts, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Crossings {
-    /// How many there are, negative ones included.
+    /// Number of crossing durations, including negative ones.
     pub count: u64,
-    /// Of these, how many are from or to a clock that was never read.
+    /// Number of these that start or end on a clock without any reading.
     pub unknown: u64,
     /// The most that a duration may be off by, in nanoseconds.
     pub error_ns_max: u64,
-    /// What all of the known ones may be off by, in nanoseconds.
+    /// Sum of all known error bounds, in nanoseconds.
     pub error_ns_sum: u128,
-    /// The sum of the shares: what a duration may be off by, divided by it. Of those above 0.
+    /// Sum of error bound divided by duration, over durations above 0.
     share_sum: f64,
     share_count: u64,
-    /// How many are not longer than what they may be off by.
+    /// Number of durations not above their error bound.
     pub explained: u64,
-    /// How many are negative.
+    /// Number of negative durations.
     pub negative: u64,
-    /// Of the negative ones, how many are so by no more than they may be off by.
+    /// Number of negative durations whose size is within their error bound.
     pub negative_explained: u64,
-    /// The shortest.
+    /// The shortest duration.
     pub shortest: Option<Shortest>,
 }
 
 impl Crossings {
-    /// Adds a duration and what it may be off by; `None` when that is not known.
+    /// Adds a duration with its error bound; `None` when the bound is not known.
     pub fn add(&mut self, duration_ns: i64, error_ns: Option<u64>) {
         let this = Shortest { duration_ns, error_ns };
         self.count += 1;
@@ -113,14 +113,15 @@ impl Crossings {
     }
 
     fn offer(&mut self, other: Shortest) {
-        // Of equal ones the surer, so that the order plays no part.
+        // Of equal durations the one with the smaller error, so that the order of arrival has no
+        // effect.
         let rank = |short: &Shortest| (short.duration_ns, short.error_ns.is_none(), short.error_ns);
         if self.shortest.is_none_or(|mine| rank(&other) < rank(&mine)) {
             self.shortest = Some(other);
         }
     }
 
-    /// The mean of what the known ones may be off by, in nanoseconds; `None` without any.
+    /// Mean of the known error bounds, in nanoseconds; `None` without any.
     pub fn error_ns_mean(&self) -> Option<f64> {
         let known = self.count - self.unknown;
         (known > 0).then(|| self.error_ns_sum as f64 / known as f64)
@@ -156,8 +157,8 @@ mod tests {
     }
 
     proptest! {
-        /// Two clocks with offsets of their own, read with errors of their own: the truth is within
-        /// what is said of the corrected duration, and of the raw one.
+        /// Two clocks with offsets and reading errors: the true duration is within the stated
+        /// bounds of the corrected one, and of the raw one.
         #[test]
         fn the_true_duration_is_within_what_is_said(
             offsets in [-5_000_000_000i64..5_000_000_000, -5_000_000_000i64..5_000_000_000],

@@ -1,9 +1,9 @@
-//! What a set of durations is like: its statistics, and whether it meets a requirement.
+//! Statistics of a set of durations, and the verdict on a requirement.
 //!
-//! Everything is exact: counts are counts and quantiles are durations that were measured (nearest
-//! rank). The standard deviation is the population's (divided by n), since all chains of the time
-//! range are in it. "Above 3 sigma" is as in the evaluations of PHOENIX: above the *median* plus
-//! three standard deviations.
+//! Everything is exact: counts are counts and quantiles are measured durations (nearest rank). The
+//! standard deviation is the population's (divided by n), since all chains of the time range are
+//! included. "Above 3 sigma" is as in the evaluations of PHOENIX: above the *median* plus three
+//! standard deviations.
 
 use chronoscope_statistics::{Quantile, nearest_rank};
 use std::fmt;
@@ -15,21 +15,21 @@ pub const QUANTILES: [Quantile; 5] =
 /// Statistics of durations. All durations in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distribution {
-    /// How many there are; at least 1.
+    /// Number of durations; at least 1.
     pub count: u64,
-    /// Their sum.
+    /// Sum of the durations, in nanoseconds.
     pub sum_ns: u128,
-    /// The shortest.
+    /// Shortest duration.
     pub min_ns: u64,
-    /// The longest.
+    /// Longest duration.
     pub max_ns: u64,
-    /// Their mean.
+    /// Mean duration.
     pub mean_ns: f64,
     /// The population's standard deviation.
     pub sd_ns: f64,
     /// The values at [`QUANTILES`].
     pub quantiles_ns: [u64; QUANTILES.len()],
-    /// How many are above the median plus three standard deviations.
+    /// Number of durations above the median plus three standard deviations.
     pub above_3_sigma: u64,
 }
 
@@ -111,18 +111,18 @@ impl Default for Requirement {
     }
 }
 
-/// What a verdict counts.
+/// Population that a verdict counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Population {
     /// Pairs of a root and a leaf that arrived, or single transactions.
     #[default]
     Chains,
-    /// All roots, whether or not a leaf arrived.
+    /// All roots, arrived or not.
     Roots,
 }
 
 impl Population {
-    /// In one word, as JSON has it.
+    /// Name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Chains => "chains",
@@ -131,19 +131,19 @@ impl Population {
     }
 }
 
-/// What can be said of a requirement.
+/// Outcome of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerdictState {
-    /// It holds, whatever becomes of what is not decided.
+    /// The requirement holds, whatever the undecided ones become.
     Holds,
-    /// It is not met, whatever becomes of what is not decided.
+    /// The requirement does not hold, whatever the undecided ones become.
     DoesNotHold,
-    /// It depends on what is not decided, or there is nothing at all.
+    /// The outcome depends on undecided ones, or nothing was measured.
     Undetermined,
 }
 
 impl VerdictState {
-    /// In one word, as JSON has it.
+    /// Name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Holds => "holds",
@@ -159,24 +159,24 @@ impl VerdictState {
 /// it would not be with everything that is not decided within it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// What was required.
+    /// The requirement judged.
     pub requirement: Requirement,
-    /// What is counted.
+    /// The population counted.
     pub population: Population,
-    /// How many were judged.
+    /// Number of judged roots or chains.
     pub count: u64,
-    /// How many of them are certain to be within the limit.
+    /// Number of these that are certainly within the limit.
     pub within: u64,
-    /// How many of them may be within the limit or above it.
+    /// Number of these that may be within the limit or above it.
     pub undecided: u64,
-    /// How many more there may be, none of which is in `count`; `u64::MAX`: nobody knows.
+    /// Largest number of further ones, not in `count`; `u64::MAX` when it is not known.
     pub unseen: u64,
-    /// Roots that did not arrive, where nobody said whether they have to.
+    /// Number of roots that did not arrive, where no arrival was required.
     pub not_arrived: u64,
 }
 
 impl Verdict {
-    /// What can be said. Nothing measured is nothing proved.
+    /// Outcome of the verdict. Without a measurement it is undetermined.
     pub fn state(&self) -> VerdictState {
         if self.count == 0 {
             return VerdictState::Undetermined;
@@ -198,7 +198,7 @@ impl Verdict {
         self.state() == VerdictState::Holds
     }
 
-    /// How many are certain to be above the limit, or never to arrive.
+    /// Number of those that are certainly above the limit, or never arrive.
     pub const fn above(&self) -> u64 {
         self.count - self.within - self.undecided
     }
@@ -210,8 +210,8 @@ impl Verdict {
 }
 
 impl fmt::Display for Verdict {
-    /// `99.74 % of 277,000 chains within 1 s: the requirement holds`. The share is cut, not
-    /// rounded, so that it never reads better than it is.
+    /// For example `99.74 % of 277,000 chains within 1 s: the requirement holds`. The share is
+    /// truncated, not rounded: it never reads better than it is.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let limit = Nanoseconds(self.requirement.limit_ns);
         if self.count == 0 {
@@ -243,7 +243,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// A count as it is displayed: with a comma at every thousand.
+/// A count that is displayed with a comma at every thousand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thousands(pub u64);
 
@@ -272,7 +272,7 @@ impl fmt::Display for Nanoseconds {
     }
 }
 
-/// Most bits of a digit in [`sort`]: its counters stay in the first-level cache.
+/// Largest number of bits of a digit in [`sort`]: the counters stay in the first-level cache.
 const DIGIT_BITS_MAX: u32 = 11;
 
 /// Sorts durations ascending that lie in several pieces. Least significant digits first, and only
@@ -304,7 +304,7 @@ pub fn sort(pieces: &[Vec<u64>]) -> Vec<u64> {
     sorted
 }
 
-/// For every digit and its every value the place of the first duration that has it.
+/// For every value of every digit, the index of the first duration that has it.
 fn first_slots(pieces: &[Vec<u64>], digits: u32, digit_bits: u32) -> Vec<Vec<usize>> {
     let mut slots = vec![vec![0usize; 1 << digit_bits]; digits as usize];
     for ns in pieces.iter().flatten() {

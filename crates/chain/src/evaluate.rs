@@ -1,15 +1,16 @@
-//! The durations that a question asks of one chain.
+//! The durations that a question selects in one chain.
 //!
-//! What is used and what is not:
+//! Rules for incomplete and contradictory chains:
 //! * A duration counts from the *recorded* start of its root. Where the correlator carried the
-//!   root's start with it, the duration is exact even though rows in between (or the root's own)
-//!   are missing: it is used, and counted as incomplete.
-//! * Where the selected root's row is missing and its start was not carried, or where it may hide
-//!   among unknown ancestors, there is no duration: counted as [`Counts::root_missing`].
-//! * A negative duration (the clocks of two hosts disagree by more than it) is not used: counted.
+//!   root's start, the duration is exact even though rows in between (or the root's own) are
+//!   missing: it is used, and counted as incomplete.
+//! * Where the selected root's row is missing and its start was not carried, or where the root may
+//!   be among unknown ancestors, there is no duration: counted as [`Counts::root_missing`].
+//! * A negative duration (the clocks of two hosts disagree by more than the duration) is not used:
+//!   counted.
 //! * A leaf that starts before its parent is used, since only its root's start and its own end
 //!   matter: counted, because it shows that clocks disagree.
-//! * A doubled row is not used: counted.
+//! * A duplicate row is not used: counted.
 
 use crate::links::bits;
 use crate::{Chain, LastLeaves, Level, PathIndex, Paths, Place, steps_to_root};
@@ -17,7 +18,7 @@ use chronoscope_model::ClassId;
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// Which roots and leaves are asked for.
+/// Roots and leaves that a question selects.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     /// The classes that the root may have.
@@ -25,20 +26,20 @@ pub struct Selection {
     /// The classes that the leaf may have (it may have children of its own); `None` for every
     /// transaction without children.
     pub leaves: Option<HashSet<ClassId>>,
-    /// How far below the root the leaf has to be.
+    /// Level of the leaf below the root.
     pub level: Level,
     /// Start of the selected root: UTC, nanoseconds since 1970.
     pub root_start_ns: Range<i64>,
 }
 
-/// What a path means to a selection.
+/// Meaning of a path for a selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// Nothing: another leaf class, or no such root above it.
+    /// Not selected: the leaf class differs, or no selected root is above.
     None,
     /// The leaf fits, and its root may be among ancestors that are not known.
     Hidden,
-    /// It has the selected root so many steps above it.
+    /// The selected root is this many steps above.
     Below {
         /// Steps from the selected root to the leaf.
         steps: u16,
@@ -48,8 +49,8 @@ pub enum Meaning {
 }
 
 impl Selection {
-    /// What a path, root first, means for the ACPD. `level` is the leaf's level in the whole
-    /// chain, where it is known.
+    /// Meaning of a path (root first) for the ACPD. `level` is the leaf's level in the whole chain,
+    /// where it is known.
     pub fn meaning(&self, path: &[ClassId], level: Option<u16>) -> Meaning {
         let fits = |leaf| self.leaves.as_ref().is_none_or(|leaves| leaves.contains(leaf));
         if !path.last().is_some_and(fits) {
@@ -63,7 +64,7 @@ impl Selection {
         }
     }
 
-    /// What a leaf's way means by the rows above it, where the correlator had dropped ancestors.
+    /// Meaning of a leaf's path by the rows above it, where the correlator had dropped ancestors.
     pub(crate) fn meaning_by_rows(&self, chain: &Chain<'_>, leaf: usize) -> Meaning {
         let up = std::iter::successors(Some(leaf), |at| chain.places[*at].parent());
         let mut way: Vec<ClassId> = up.map(|at| chain.hops[at].class).collect();
@@ -75,20 +76,20 @@ impl Selection {
     }
 }
 
-/// How many durations were found, and why others were not.
+/// Number of durations found, and of those left out, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Durations that are used.
     pub used: u64,
-    /// Of the used, those with a row missing on the way from the root (or above it).
+    /// Used, with a row missing between the root and the leaf (or above the root).
     pub incomplete: u64,
-    /// Of the used, those whose leaf starts before its parent.
+    /// Used, with a leaf that starts before its parent.
     pub before_parent: u64,
-    /// Of the used, those that were assembled from rows without ancestors in their correlators.
+    /// Used, and assembled from rows without ancestors in their correlators.
     pub foreign: u64,
-    /// Not used: shorter than nothing.
+    /// Not used: negative.
     pub negative: u64,
-    /// Not used: the root is not among the rows, or may hide among missing ones. Since its start is
+    /// Not used: the root is not among the rows, or may be among missing ones. Since its start is
     /// not known, the leaf's own start decides whether it belongs to the time range.
     pub root_missing: u64,
     /// Rows left out because another has the same id.
@@ -107,7 +108,7 @@ impl Counts {
         self.duplicates += other.duplicates;
     }
 
-    /// Takes back what was counted of durations that are then not asked for.
+    /// Subtracts the counts of durations that turned out not to be selected.
     pub const fn take_back(&mut self, counted: &Self) {
         self.negative -= counted.negative;
         self.used -= counted.used;
@@ -138,29 +139,29 @@ pub struct Found {
     /// Steps from the selected root to the leaf; `None` where they are not known, because the leaf
     /// is known to be below the root and the rows between are not.
     pub steps: Option<u16>,
-    /// When the selected root started: UTC, nanoseconds since 1970.
+    /// Start time of the selected root: UTC, nanoseconds since 1970.
     pub start_ns: i64,
     /// The duration in nanoseconds.
     pub duration_ns: u64,
-    /// The correlator had dropped the classes between root and leaf; the rows between them are
-    /// all there and told.
+    /// The correlator had dropped the classes between root and leaf, but the rows between them are
+    /// complete and determine the path.
     pub by_rows: bool,
-    /// By what [`Counts::count`] counted it: the `links` of its leaf.
+    /// The `links` of its leaf, by which [`Counts::count`] counted it.
     pub links: u8,
-    /// It was assembled from rows without ancestors in their correlators.
+    /// Assembled from rows without ancestors in their correlators.
     pub foreign: bool,
 }
 
 /// A duration that is not used, because it is negative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Negative {
-    /// What was found; its duration is 0.
+    /// The negative duration's root and leaf; its duration is 0 here.
     pub found: Found,
     /// The duration in nanoseconds; below 0.
     pub duration_ns: i64,
 }
 
-/// From where a duration counts.
+/// Start and root from which a duration counts.
 struct Way {
     steps: Option<u16>,
     start_ns: i64,
@@ -171,12 +172,12 @@ struct Way {
 #[derive(Debug)]
 pub struct Evaluator {
     selection: Selection,
-    /// By path: what it means, once asked.
+    /// Cache: meaning of each path, once evaluated.
     meanings: Vec<Option<Meaning>>,
     last_leaves: LastLeaves,
-    /// What was found and what was not, over all chains so far.
+    /// Counts over all chains so far.
     pub counts: Counts,
-    /// The negative ones since somebody last took them, where they are asked for.
+    /// Negative durations since they were last taken; `None` where they are not requested.
     pub negatives: Option<Vec<Negative>>,
 }
 
@@ -187,7 +188,7 @@ impl Evaluator {
         Self { selection, meanings, last_leaves, counts: Counts::default(), negatives: None }
     }
 
-    /// What it looks for.
+    /// The selection.
     pub const fn selection(&self) -> &Selection {
         &self.selection
     }
@@ -207,7 +208,7 @@ impl Evaluator {
             let meaning =
                 if by_rows { self.selection.meaning_by_rows(chain, leaf) } else { meaning };
             let (steps, from_top) = match meaning {
-                // What the rows say is nothing for sure where some are missing.
+                // Rows prove nothing about the path where some of them are missing.
                 Meaning::None if !by_rows || !place.has(bits::ANCESTOR_MISSING) => continue,
                 Meaning::None | Meaning::Hidden => {
                     self.root_missing(chain, Some(leaf));
@@ -311,8 +312,8 @@ impl Evaluator {
         }
     }
 
-    /// What a path means; asked of the selection once per path. A path with a gap means the same
-    /// at every level only below the gap, so that those are asked again.
+    /// Meaning of a path; computed once per path. The meaning of a path with a gap depends on the
+    /// level, so that it is computed each time.
     fn meaning(&mut self, paths: &Paths, path: PathIndex, level: Option<u16>) -> Meaning {
         let index = path.0 as usize;
         if self.meanings.len() <= index {

@@ -2,30 +2,30 @@
 
 use chronoscope_model::{ClassId, Record, TransactionId};
 
-/// A transaction reduced to what places it in its chain and times it. 40 bytes, so that a chain
-/// of a dozen fits in a few cache lines.
+/// The fields of a transaction that place it in its chain, with its times. 40 bytes, so that a
+/// chain of a dozen fits in a few cache lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// Its id; [`TransactionId::NONE`] when not known, and then it is nobody's parent.
+    /// The transaction's id; [`TransactionId::NONE`] when not known: such a row is no row's parent.
     pub id: TransactionId,
     /// The parent's id; [`TransactionId::NONE`] for a root.
     pub parent: TransactionId,
-    /// Its class.
+    /// The transaction's class.
     pub class: ClassId,
-    /// When it started: UTC, nanoseconds since 1970, raw.
+    /// Start time: UTC, nanoseconds since 1970, raw.
     pub start_ns: i64,
-    /// How long it took, in nanoseconds.
+    /// Elapsed time, in nanoseconds.
     pub elapsed_ns: u64,
 }
 
 impl Hop {
-    /// When it stopped: UTC, nanoseconds since 1970; saturating.
+    /// End time: UTC, nanoseconds since 1970; saturating.
     pub const fn end_ns(&self) -> i64 {
         self.start_ns.saturating_add_unsigned(self.elapsed_ns)
     }
 
-    /// What decides between rows where one has to be chosen, so that the choice does not depend on
-    /// the order in which rows arrive: start, then elapsed, then id, then the rest.
+    /// Order by which one of several rows is chosen, independent of the order in which rows arrive:
+    /// start, then elapsed, then id, then the rest.
     pub(crate) const fn rank(&self) -> (i64, u64, u64, u64, u64) {
         (self.start_ns, self.elapsed_ns, self.id.0, self.parent.0, self.class.0)
     }

@@ -1,26 +1,26 @@
-//! Tree linking: who is whose parent within one chain, and what follows from it.
+//! Tree linking: the parent of every row within one chain, and the row's place.
 //!
-//! Input are the rows of *one* chain in any order; the outcome does not depend on the order. Rows
-//! come from outside, so nothing is taken for granted: ids may be doubled, parents may be missing,
-//! be the row itself, or run in a circle. Cost: linear; a reused [`Linker`] allocates nothing once
-//! it has seen its largest chain.
+//! Input are the rows of *one* chain in any order; the result does not depend on the order. Rows
+//! come from outside and are not trusted: ids may be duplicated, parents may be missing, be the row
+//! itself, or form a circle. Cost: linear; a reused [`Linker`] allocates nothing once it has seen
+//! its largest chain.
 
 use crate::Hop;
 use chronoscope_model::TransactionId;
 
-/// What is found out about a row; the same bits as the stored column `links`.
+/// Properties of a row's place; the same bits as the stored column `links`.
 pub mod bits {
-    /// No row of the chain names it as parent.
+    /// No row of the chain names this one as parent.
     pub const LEAF: u8 = 0x01;
-    /// It is the leaf of its chain that starts last; of several the one that takes longest.
+    /// The row is the leaf of its chain that starts last; of several the one that takes longest.
     pub const LAST_LEAF: u8 = 0x02;
-    /// Its parent or a further ancestor is not among the rows, or its ancestors run in a circle.
+    /// The parent or a further ancestor is not among the rows, or the ancestors form a circle.
     pub const ANCESTOR_MISSING: u8 = 0x04;
-    /// It starts before its parent does: the clocks of their hosts disagree.
+    /// The row starts before its parent does: the clocks of their hosts disagree.
     pub const BEFORE_PARENT: u8 = 0x08;
 }
 
-/// Where a row stands in its chain.
+/// Place of a row in its chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     parent: u32,
@@ -35,13 +35,13 @@ pub struct Place {
     pub duplicate: bool,
 }
 
-/// In [`Place::parent`]: none, because it is a root.
+/// Value of [`Place::parent`] for a root.
 const ROOT: u32 = u32::MAX;
-/// In [`Place::parent`]: named, and not among the rows.
+/// Value of [`Place::parent`] when the named parent is not among the rows.
 const MISSING: u32 = u32::MAX - 1;
-/// In `Place::top`: not yet known.
+/// Value of `Place::top` before it is known.
 const UNPLACED: u32 = u32::MAX;
-/// In `Place::top`: on the way up that is being walked.
+/// Value of `Place::top` on the upward walk in progress.
 const WALKED: u32 = u32::MAX - 1;
 
 impl Place {
@@ -88,7 +88,7 @@ impl Linker {
         &self.places
     }
 
-    /// What [`Self::link`] last returned.
+    /// The result of the last [`Self::link`].
     pub fn places(&self) -> &[Place] {
         &self.places
     }
@@ -157,8 +157,8 @@ impl Linker {
         }
     }
 
-    /// Every member of a circle loses its parent: which of them came first cannot be known, and
-    /// cutting all makes the outcome independent of where the walk began.
+    /// Cuts a circle of parents: every member loses its parent. Which of them came first cannot be
+    /// known, and cutting all makes the result independent of where the walk began.
     fn cut_circle(&mut self, entry: u32) {
         while let Some(at) = self.way.pop() {
             let place = &mut self.places[at as usize];
@@ -167,7 +167,8 @@ impl Linker {
             self.order.push(at);
             place.links |= bits::ANCESTOR_MISSING;
             place.links &= !bits::BEFORE_PARENT;
-            // It is still named as a parent by another row, as `mark_leaves` can no longer see.
+            // Another row still names it as parent, which `mark_leaves` can no longer see after the
+            // cut.
             self.places[parent as usize].links &= !bits::LEAF;
             if at == entry {
                 break;
@@ -371,7 +372,7 @@ mod tests {
         assert_eq!(places[3].links, bits::LEAF | bits::LAST_LEAF);
     }
 
-    /// Ids from few numbers, so that doubles, circles and missing parents all occur.
+    /// Ids from a small range, so that duplicates, circles and missing parents all occur.
     fn rows(most: usize) -> impl Strategy<Value = Vec<Hop>> {
         let ids = most as u64;
         let row = (0..ids, 0..ids, 0i64..40, 0u64..9).prop_map(|(id, p, s, e)| hop(id, p, s, e));

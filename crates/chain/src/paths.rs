@@ -10,22 +10,22 @@ pub struct PathIndex(pub u32);
 impl PathIndex {
     /// The path of nothing.
     pub const EMPTY: Self = Self(0);
-    /// Where the chain above is not known.
+    /// A path whose upper part is not known.
     pub const GAP: Self = Self(1);
 }
 
-/// All paths met so far, as a tree of classes. Only grows: its size is the number of distinct
-/// paths, not of transactions.
+/// All distinct paths so far, as a tree of classes. It only grows, with the number of distinct
+/// paths and not of transactions.
 #[derive(Clone, Debug)]
 pub struct Paths {
     nodes: Vec<(PathIndex, ClassId)>,
     children: HashMap<(PathIndex, ClassId), PathIndex>,
-    /// Answers of late, by a few bits of what was asked: rows of chains take the same few paths
-    /// over and over.
+    /// Cache of recent results, indexed by a few bits of the arguments: rows of chains take the
+    /// same few paths over and over.
     recent: Box<[(PathIndex, ClassId, PathIndex); RECENT]>,
 }
 
-/// How many answers of late are kept; a power of two.
+/// Number of recent results in the cache; a power of two.
 const RECENT: usize = 256;
 
 impl Default for Paths {
@@ -87,8 +87,8 @@ impl Paths {
         classes
     }
 
-    /// How many paths there are, [`PathIndex::EMPTY`] and [`PathIndex::GAP`] among them; every
-    /// index is below.
+    /// Number of paths, including [`PathIndex::EMPTY`] and [`PathIndex::GAP`]; every index is below
+    /// it.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }

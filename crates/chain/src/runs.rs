@@ -23,9 +23,9 @@ pub struct Run {
     hops: Vec<Hop>,
     paths: Vec<PathIndex>,
     roots: Vec<(u16, i64)>,
-    /// Empty where nobody asked for them.
+    /// Hosts by row; empty where they are not requested.
     hosts: Vec<Hosts>,
-    /// Empty where nobody asked for them.
+    /// Outcomes by row; empty where they are not requested.
     outcomes: Vec<Outcome>,
 }
 
@@ -38,16 +38,16 @@ impl HostIndex {
     pub const UNKNOWN: Self = Self(0);
 }
 
-/// By whose clocks a row was stamped.
+/// Hosts whose clocks stamped a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hosts {
     /// The host of the row itself.
     pub own: HostIndex,
-    /// The host of the root, as the row was told.
+    /// Host of the root, as the row's correlator names it.
     pub root: HostIndex,
 }
 
-/// In `Run::paths`: the row's correlator told nothing.
+/// Value in `Run::paths` of a row whose correlator carried no ancestors.
 const FOREIGN: PathIndex = PathIndex(u32::MAX);
 
 impl Run {
@@ -55,7 +55,7 @@ impl Run {
     pub fn push(&mut self, chain: ChainId, hop: Hop, told: Option<Told>) {
         self.chains.push(chain);
         self.hops.push(hop);
-        // A run that is all foreign spends nothing on what its rows were not told.
+        // A run of foreign rows only needs no storage for ancestors.
         if told.is_some() || !self.paths.is_empty() {
             self.paths.resize(self.hops.len() - 1, FOREIGN);
             self.roots.resize(self.hops.len() - 1, (0, 0));
@@ -66,14 +66,13 @@ impl Run {
         }
     }
 
-    /// Says by whose clocks the row was stamped that was pushed last. To be said of all rows of a
-    /// run or of none.
+    /// Sets the hosts of the row that was pushed last. Call it for all rows of a run or for none.
     pub fn stamped_by(&mut self, hosts: Hosts) {
         self.hosts.resize(self.hops.len().saturating_sub(1), Hosts::default());
         self.hosts.push(hosts);
     }
 
-    /// Says how the row ended that was pushed last. To be said of all rows of a run or of none.
+    /// Sets the outcome of the row that was pushed last. Call it for all rows of a run or for none.
     pub fn ended_as(&mut self, outcome: Outcome) {
         self.outcomes.resize(self.hops.len().saturating_sub(1), Outcome::default());
         self.outcomes.push(outcome);
@@ -118,7 +117,7 @@ impl Run {
         self.hops.reserve(rows);
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.hops.len()
     }
@@ -174,39 +173,39 @@ impl Run {
     }
 }
 
-/// One chain's rows, wherever they were.
+/// The rows of one chain, gathered from all runs.
 #[derive(Clone, Debug, Default)]
 pub struct ChainRows {
     /// The rows.
     pub hops: Vec<Hop>,
     /// Empty where all rows are foreign.
     told: Vec<Option<Told>>,
-    /// Empty where nobody asked for them.
+    /// Hosts by row; empty where they are not requested.
     hosts: Vec<Hosts>,
-    /// Empty where nobody asked for them.
+    /// Outcomes by row; empty where they are not requested.
     outcomes: Vec<Outcome>,
 }
 
 impl ChainRows {
-    /// What a row was told of its ancestors; `None` for a foreign one.
+    /// What a row's correlator carried about its ancestors; `None` for a foreign row.
     #[inline]
     pub fn told(&self, row: usize) -> Option<Told> {
         self.told.get(row).copied().flatten()
     }
 
-    /// By whose clocks a row was stamped, where that was asked for.
+    /// Hosts whose clocks stamped a row, where they are requested.
     #[inline]
     pub fn hosts(&self, row: usize) -> Hosts {
         self.hosts.get(row).copied().unwrap_or_default()
     }
 
-    /// How a row ended, where that was asked for.
+    /// Outcome of a row, where it is requested.
     #[inline]
     pub fn outcome(&self, row: usize) -> Outcome {
         self.outcomes.get(row).copied().unwrap_or_default()
     }
 
-    /// Forgets all rows.
+    /// Removes all rows.
     pub fn clear(&mut self) {
         self.hops.clear();
         self.told.clear();
@@ -214,7 +213,7 @@ impl ChainRows {
         self.outcomes.clear();
     }
 
-    /// Adds a foreign row, by whose clock it was stamped, and how it ended.
+    /// Adds a foreign row with its host and outcome.
     pub fn push_foreign(&mut self, hop: Hop, host: Option<HostIndex>, outcome: Option<Outcome>) {
         self.hops.push(hop);
         self.hosts.extend(host.map(|own| Hosts { own, ..Hosts::default() }));
@@ -248,8 +247,8 @@ pub fn merge(runs: &[Run], each: impl FnMut(ChainId, &ChainRows)) {
     merge_between(runs, ChainId::NONE, None, each);
 }
 
-/// Hands out the chains from `from` on and before `until`, ascending by id: several threads may
-/// share the chains of the same runs. [`cuts`] says where.
+/// Passes the chains from `from` (inclusive) to `until` (exclusive) on, ascending by id. Several
+/// threads may share the chains of the same runs; [`cuts`] gives the bounds.
 ///
 /// # Panics
 /// When a run is not sorted (checked in debug builds).
@@ -300,21 +299,21 @@ pub fn cuts(runs: &[Run], count: usize) -> Vec<ChainId> {
     (1..count).filter_map(|cut| sample.get(sample.len() * cut / count).copied()).collect()
 }
 
-/// One of several disjoint sets of chains that together are all.
+/// One of several disjoint sets of chains that together contain every chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partition {
-    /// Which one, in `[0, count)`.
+    /// Index of the partition, in `[0, count)`.
     pub index: u32,
-    /// How many there are; at least 1.
+    /// Number of partitions; at least 1.
     pub count: u32,
 }
 
 impl Partition {
-    /// All chains in one.
+    /// The partition that contains every chain.
     pub const ALL: Self = Self { index: 0, count: 1 };
 
-    /// As few partitions as keep each within `memory_bytes` for `rows` rows, if chains are of
-    /// one size.
+    /// The smallest number of partitions of which each needs at most `memory_bytes` for `rows`
+    /// rows, when chains are of one size.
     pub fn within(rows: u64, memory_bytes: u64) -> impl Iterator<Item = Self> {
         let bytes = rows.saturating_mul(ROW_BYTES as u64);
         let count = u32::try_from(bytes.div_ceil(memory_bytes.max(1))).unwrap_or(u32::MAX).max(1);
@@ -388,7 +387,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every row comes out once, with its chain, in as many partitions as one likes.
+        /// Every row comes out once, with its chain, for any number of partitions.
         #[test]
         fn nothing_is_lost_or_doubled(
             chains in prop::collection::vec(prop::collection::vec(0u128..40, 0..60), 0..6),

@@ -1,8 +1,8 @@
-//! Which root a question selects above a leaf: by class, and by level or any.
+//! Selection of the root above a leaf: by class, and by level or at any level.
 //!
 //! The level is the number of steps from the selected root: a direct child is at level 1. With
-//! [`Level::Any`] the root is the *outermost* proper ancestor of the root class, so that a class
-//! that occurs twice on a path measures the longer stretch, once per leaf.
+//! [`Level::Any`] the root is the *outermost* proper ancestor of the root class: a class that
+//! occurs twice on a path measures the longer stretch, once per leaf.
 
 use chronoscope_model::{ClassId, ClassName};
 use std::fmt;
@@ -34,22 +34,22 @@ impl fmt::Display for ClassSelector {
     }
 }
 
-/// How far below the selected root a leaf has to be.
+/// Required level of a leaf below the selected root.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Level {
-    /// Anywhere below it.
+    /// Any level below it.
     #[default]
     Any,
-    /// So many steps below; at 0 root and leaf are the same transaction.
+    /// Exactly this many steps below; at 0 root and leaf are the same transaction.
     Exactly(u16),
 }
 
-/// How many steps above a leaf the selected root is, or `None` when the path has no such root.
+/// Number of steps from a leaf up to the selected root, or `None` when the path has no such root.
 ///
-/// `path` are the classes from the chain's root to the leaf; [`ClassId::NONE`] in it stands for
-/// any number of unknown ancestors (dropped on the way, or not in the store). `level` is the leaf's
-/// level in the whole chain, which tells how many those are; `None` when not known. A root that
-/// hides among the unknown ones is not found.
+/// `path` are the classes from the chain's root to the leaf; [`ClassId::NONE`] in it stands for any
+/// number of unknown ancestors (dropped on the way, or not in the store). `level` is the leaf's
+/// level in the whole chain, which determines their number; `None` when not known. A root among the
+/// unknown ancestors is not found.
 pub fn steps_to_root(
     path: &[ClassId],
     level: Option<u16>,

@@ -1,11 +1,11 @@
-//! Where the time of a chain goes: each hop's inside and the waiting behind it.
+//! Split of a chain's duration: each hop's inside, and the waiting after it.
 //!
-//! Along the way from a root to a leaf, with `next` the hop after hop i:
-//! inside(i) = min(end(i), start(next)) − start(i), waiting(i) = max(0, start(next) − end(i)); the
-//! last hop's inside is its elapsed time. A hop that goes on while the next already runs counts
-//! only until the next starts, so that the parts add up to the ACPD exactly, nanosecond by
-//! nanosecond. Where a hop starts before its parent (clocks disagree) its parent's inside is
-//! negative; that is kept, because clamping would move the error elsewhere.
+//! On the path from a root to a leaf, with `next` the hop after hop i: inside(i) = min(end(i),
+//! start(next)) − start(i), waiting(i) = max(0, start(next) − end(i)); the last hop's inside is its
+//! elapsed time. A hop that continues while the next already runs counts only until the next
+//! starts, so that the parts add up to the ACPD exactly, to the nanosecond. Where a hop starts
+//! before its parent (clocks disagree) the parent's inside is negative; it is not clamped, because
+//! clamping would move the error elsewhere.
 
 use crate::Hop;
 use chronoscope_statistics::{Histogram, Quantile};
@@ -47,7 +47,7 @@ impl PartStatistics {
         self.histogram.add(u64::try_from(ns).unwrap_or(0));
     }
 
-    /// How many chains.
+    /// Number of chains.
     pub const fn count(&self) -> u64 {
         self.histogram.count()
     }
@@ -62,13 +62,13 @@ impl PartStatistics {
         (self.count() > 0).then(|| self.sum_ns as f64 / self.count() as f64)
     }
 
-    /// A quantile in nanoseconds, at most 3.125 % too large: it is read from the histogram, so
-    /// that the split of any number of chains takes bounded memory. Negative parts count as 0.
+    /// A quantile in nanoseconds, at most 3.125 % too large: it is read from a histogram, which
+    /// bounds the memory for any number of chains. Negative parts count as 0.
     pub fn quantile_ns(&self, quantile: Quantile) -> Option<u64> {
         self.histogram.quantile(quantile)
     }
 
-    /// How many were negative.
+    /// Number of negative parts.
     pub const fn negative(&self) -> u64 {
         self.negative
     }

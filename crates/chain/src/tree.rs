@@ -3,9 +3,9 @@
 use chronoscope_model::{Transaction, TransactionId};
 use std::collections::{HashMap, HashSet};
 
-/// Rows by index with their depth: every parent before its children, children by start. Rows whose
-/// parent is missing come as further roots; a circle of parents, which only damage makes, is broken
-/// where it is met.
+/// Indices of the rows with their depth: every parent before its children, children by start. Rows
+/// whose parent is missing follow as further roots. A circle of parents, which only damaged rows
+/// form, is cut where the walk meets it.
 pub fn in_tree_order(rows: &[Transaction]) -> Vec<(usize, usize)> {
     let mut sorted: Vec<usize> = (0..rows.len()).collect();
     sorted.sort_by_key(|row| (rows[*row].start_ns, rows[*row].id));

@@ -1,4 +1,4 @@
-//! Which roots arrived, in words.
+//! Arrivals of roots, in words.
 
 use crate::text::{self, duration};
 use crate::times::Zone;
@@ -11,7 +11,7 @@ use chronoscope_store::ask::{Answer, Arrivals, Judged, Question};
 /// Sources that are named; the others are counted.
 const SOURCES_NAMED: usize = 3;
 
-/// How many roots are in which state; a line only where there is something.
+/// Number of roots in each state; a line only for states that occur.
 pub(crate) fn lines(arrivals: &Arrivals, zone: &Zone) -> String {
     let totals = &arrivals.totals;
     let mut text = String::from("\narrivals\n");
@@ -89,7 +89,7 @@ fn quantiles(arrivals: &Arrivals) -> String {
     format!("  of all roots: {}\n", all.join(", "))
 }
 
-/// What would decide a verdict that is undetermined.
+/// What is missing for a verdict that is undetermined.
 pub(crate) fn what_decides(
     question: &Question,
     answer: &Answer,
@@ -115,7 +115,7 @@ pub(crate) fn what_decides(
     text
 }
 
-/// Which sources a verdict waits for.
+/// Sources that a verdict waits for.
 fn silent(arrivals: &Arrivals, zone: &Zone) -> String {
     if arrivals.horizon_ns.is_none() && arrivals.silent.is_empty() {
         return "  no source of the leaf's class says how far it has delivered\n".to_owned();

@@ -1,5 +1,5 @@
-//! What was said about a transaction, ARM properties and metrics or OpenTelemetry attributes, as
-//! lines of a terminal.
+//! Properties and metrics of a transaction (ARM), or OpenTelemetry attributes, as lines of a
+//! terminal.
 
 use chronoscope_model::Transaction;
 
@@ -8,16 +8,17 @@ const LINES_MAX: usize = 3;
 /// Letters of a folded attribute's value.
 const VALUE_LETTERS_MAX: usize = 60;
 
-/// Keys that say what a span did and how it ended (OpenTelemetry semantic conventions).
+/// Prefixes of keys that describe a span's work and outcome (OpenTelemetry semantic conventions).
 const IMPORTANT: [&str; 4] = ["messaging.", "http.", "db.", "rpc."];
 const OUTCOME: [&str; 3] = ["status", "error", "exception"];
 
-/// How much of it is shown.
+/// Extent of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
-    /// All of it, an attribute a line.
+    /// All attributes, one a line.
     All,
-    /// What fits into a few lines of a terminal, the important ones first; the others are counted.
+    /// As many as fit into a few lines of a terminal, the important ones first; the others are
+    /// counted.
     Folded {
         /// Width of the terminal.
         columns: usize,

@@ -1,15 +1,15 @@
-//! The likely causes of what rows say that cannot be: what stands beside a remark, so that a reader
-//! knows where to look.
+//! Likely causes of contradictory rows. They are printed beside a remark, so that a reader knows
+//! where to look.
 
 use chronoscope_model::{ClassName, Transaction};
 use std::collections::BTreeMap;
 
-/// Fewest rows of a source that tell the resolution of its clock: by chance 20 stamps of a finer
-/// one end in whole milliseconds once in 10^60.
+/// Smallest number of rows of a source that shows the resolution of its clock: by chance 20 stamps
+/// of a finer clock end in whole milliseconds once in 10^60.
 const ROWS_MIN: u64 = 20;
 const MILLISECOND_NS: i64 = 1_000_000;
 
-/// What is remarked about rows.
+/// A remark about rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remark {
     /// Rows have the same id.
@@ -41,7 +41,7 @@ pub(crate) fn before_parent(row: &Transaction, parent: &Transaction) -> Remark {
     }
 }
 
-/// Start stamps by source (an application), to tell those whose clock shows whole milliseconds.
+/// Start stamps by source (an application), to find those whose clock has whole milliseconds.
 #[derive(Debug, Default)]
 pub(crate) struct Stamps {
     sources: BTreeMap<String, Resolution>,
@@ -54,7 +54,7 @@ struct Resolution {
 }
 
 impl Stamps {
-    /// Of rows.
+    /// Collects the stamps of rows.
     pub(crate) fn of<'a>(rows: impl IntoIterator<Item = &'a Transaction>) -> Self {
         let mut stamps = Self::default();
         for row in rows {

@@ -6,8 +6,8 @@ use std::env::VarError;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-/// Where transactions are stored when `--data` does not say: `$CHRONOSCOPE_DATA`, else
-/// `chronoscope` in `$XDG_DATA_HOME` or `~/.local/share`.
+/// Folder of stored transactions without `--data`: `$CHRONOSCOPE_DATA`, else `chronoscope` in
+/// `$XDG_DATA_HOME` or `~/.local/share`.
 pub(crate) fn data_dir() -> PathBuf {
     let variable = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     variable("CHRONOSCOPE_DATA").unwrap_or_else(|| {
@@ -17,7 +17,7 @@ pub(crate) fn data_dir() -> PathBuf {
     })
 }
 
-/// Where what can be made again is kept: `$CHRONOSCOPE_CACHE`, else `chronoscope` in
+/// Folder of files that can be rebuilt: `$CHRONOSCOPE_CACHE`, else `chronoscope` in
 /// `$XDG_CACHE_HOME` or `~/.cache`.
 pub(crate) fn cache_dir() -> PathBuf {
     let variable = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
@@ -28,20 +28,21 @@ pub(crate) fn cache_dir() -> PathBuf {
     })
 }
 
-/// Where GitHub's runners want a job's summary, Markdown, appended: `$GITHUB_STEP_SUMMARY`.
+/// File to which GitHub's runners expect a job's summary (Markdown) to be appended:
+/// `$GITHUB_STEP_SUMMARY`.
 pub(crate) fn step_summary() -> Option<PathBuf> {
     std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
-/// Where transactions are stored when neither `--store` nor `--data` says: `$CHRONOSCOPE_STORE`.
+/// URL of the store without `--store` and `--data`: `$CHRONOSCOPE_STORE`.
 pub(crate) fn store_url() -> Option<String> {
     std::env::var("CHRONOSCOPE_STORE").ok().filter(|url| !url.is_empty())
 }
 
-/// The token that is shown or wanted: in `file`, else `$CHRONOSCOPE_TOKEN`, else none.
+/// The token to send or to require: in `file`, else `$CHRONOSCOPE_TOKEN`, else none.
 ///
 /// # Errors
-/// When the file cannot be read, or what is there cannot be a token.
+/// When the file cannot be read, or its content cannot be a token.
 pub(crate) fn token(file: Option<&Path>) -> Result<Option<Token>> {
     let (text, place) = match (file, std::env::var("CHRONOSCOPE_TOKEN")) {
         (Some(file), _) => {
@@ -57,7 +58,7 @@ pub(crate) fn token(file: Option<&Path>) -> Result<Option<Token>> {
     Token::new(&text).with_context(|| place).map(Some)
 }
 
-/// What this host is called.
+/// Name of this host.
 pub(crate) fn host_name() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let name = name.trim();
@@ -74,11 +75,11 @@ pub(crate) fn stdout_is_terminal() -> bool {
 pub(crate) struct ScreenSize {
     /// Cells of a line.
     pub(crate) columns: usize,
-    /// Lines.
+    /// Height in lines.
     pub(crate) rows: usize,
 }
 
-/// The size of the terminal that stdout is; `None` where it is none. A terminal that does not tell
+/// Size of the terminal on stdout; `None` where stdout is no terminal. A terminal of unknown size
 /// has 80 columns and 24 rows.
 pub(crate) fn stdout_size() -> Option<ScreenSize> {
     let stdout = std::io::stdout();

@@ -2,24 +2,24 @@
 
 use std::process::ExitCode;
 
-/// How the program ended.
+/// Exit status of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// It did what was asked; of `track compare` and its kin: nothing moved.
+    /// Success; for `track compare` and similar: nothing changed.
     Done,
     /// `--check` was given and the requirement does not hold; of `store check`: something is damaged.
     CheckFailed,
     /// `track compare` and its kin: something moved.
     Moved,
-    /// `track compare` and its kin: whether something moved cannot be said.
+    /// `track compare` and similar: no verdict was possible.
     NoVerdict,
     /// The arguments contradict each other, or a value is out of range.
     Usage,
-    /// There is nothing to answer from: no such chain, no transaction of that class, no ring.
+    /// There is no data for an answer: no such chain, no transaction of that class, no ring.
     Nothing,
-    /// Something went wrong: the message on stderr says what and where.
+    /// An error: the message on stderr describes it.
     Error,
-    /// `--check` was given, and whether the requirement holds cannot be said yet, or at all.
+    /// With `--check`: the verdict on the requirement is undetermined.
     Undetermined,
 }
 

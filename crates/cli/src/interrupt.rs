@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: long commands end cleanly and keep what they have.
+//! Ctrl-C and SIGTERM: long commands end cleanly and save their results.
 
 use std::io;
 use std::sync::Arc;
@@ -33,8 +33,8 @@ impl Interrupt {
         Ok(Self(flag))
     }
 
-    /// As [`Self::install`], for a command that has to put the terminal back whatever ends it: the
-    /// second signal does not end the program at once, and SIGHUP and SIGQUIT end it like the others.
+    /// As [`Self::install`], for a command that must restore the terminal however it ends: a second
+    /// signal does not end the program at once, and SIGHUP and SIGQUIT end it like the others.
     ///
     /// # Errors
     /// When the signals cannot be handled.
@@ -52,7 +52,7 @@ impl Interrupt {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// The flag itself.
+    /// The flag that signals set.
     pub(crate) fn flag(&self) -> &AtomicBool {
         &self.0
     }

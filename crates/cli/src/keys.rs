@@ -8,8 +8,8 @@ use rustix::termios::{
 use std::io::{IsTerminal, Stdin, stdin};
 use std::time::Duration;
 
-/// The keyboard, while keys come one by one and are not echoed. The terminal is as it was before
-/// once this is dropped, also by a panic.
+/// Keyboard input one key at a time without echo. Dropping it restores the terminal, also during a
+/// panic.
 pub(crate) struct Keys {
     stdin: Stdin,
     before: Termios,
@@ -23,7 +23,7 @@ impl Keys {
         if !stdin.is_terminal() {
             return None;
         }
-        // Of a terminal that does not control this process there are no jobs.
+        // A terminal that does not control this process has no foreground job.
         let owner = tcgetpgrp(&stdin);
         if owner.is_ok_and(|owner| owner != rustix::process::getpgrp()) {
             return None;
@@ -38,7 +38,8 @@ impl Keys {
         Some(Self { stdin, before })
     }
 
-    /// Whether `q` is pressed within `time`, or the terminal is gone. Other keys are passed over.
+    /// Whether `q` is pressed within `time`, or the terminal has disappeared. Other keys are
+    /// ignored.
     pub(crate) fn is_quit_pressed(&self, time: Duration) -> bool {
         let timeout = Timespec::try_from(time).ok();
         let mut fds = [PollFd::new(&self.stdin, PollFlags::IN)];
@@ -50,7 +51,7 @@ impl Keys {
         match rustix::io::read(&self.stdin, &mut keys) {
             Ok(count @ 1..) => keys[..count].iter().any(|key| matches!(key, b'q' | b'Q')),
             Err(Errno::INTR | Errno::AGAIN) => false,
-            // The terminal is gone: nobody is there to press anything.
+            // The terminal has disappeared: no key will be pressed.
             Ok(0) | Err(_) => true,
         }
     }
@@ -58,7 +59,7 @@ impl Keys {
 
 impl Drop for Keys {
     fn drop(&mut self) {
-        // A terminal that is gone needs no modes.
+        // A terminal that has disappeared has no modes to restore.
         let _ = tcsetattr(&self.stdin, OptionalActions::Now, &self.before);
     }
 }

@@ -1,6 +1,6 @@
 //! The program `chronoscope`: arguments in, words and pictures out.
 
-// Everything that is said goes by `screen`, which escapes names.
+// All output goes through `screen`, which escapes names.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 #[macro_use]

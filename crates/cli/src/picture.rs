@@ -2,7 +2,7 @@
 //! duration), as SVG or PNG.
 //!
 //! The scattergram is counted into cells of a few pixels: five million chains make a picture of the
-//! same size as five hundred, and the shade of a cell says how many lie in it.
+//! same size as five hundred, and the shade of a cell shows their number.
 
 use crate::text;
 use crate::times::Zone;
@@ -23,15 +23,15 @@ const GRID: RGBColor = RGBColor(0xdd, 0xe2, 0xe8);
 const DATA: RGBColor = RGBColor(0x1f, 0x6f, 0xb4);
 const LIMIT: RGBColor = RGBColor(0xc4, 0x2b, 0x2b);
 
-/// What is drawn.
+/// Contents of a picture.
 pub(crate) struct Picture<'a> {
-    /// One line: the chain.
+    /// Title line: the chain.
     pub(crate) title: &'a str,
     /// Further lines: numbers and verdict.
     pub(crate) notes: &'a [String],
     /// The durations, ascending, in nanoseconds.
     pub(crate) durations_ns: &'a [u64],
-    /// The same with their starts, in any order.
+    /// The durations with their starts, in any order.
     pub(crate) points: &'a [Point],
     /// The limit, in nanoseconds.
     pub(crate) limit_ns: Option<u64>,
@@ -39,7 +39,7 @@ pub(crate) struct Picture<'a> {
     pub(crate) zone: &'a Zone,
 }
 
-/// Why there is no picture.
+/// Reason why there is no picture.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot draw {path}: {reason}")]
 pub(crate) struct PictureError {
@@ -96,8 +96,8 @@ impl Picture<'_> {
         root.present().map_err(say)
     }
 
-    /// Durations up to a little beyond the 99.9 % quantile in equal bins; what lies beyond is
-    /// said, not drawn.
+    /// Draws durations up to a little beyond the 99.9 % quantile in equal bins; a note gives the
+    /// number beyond.
     fn draw_histogram<B: DrawingBackend>(
         &self,
         area: &DrawingArea<B, Shift>,
@@ -128,7 +128,7 @@ impl Picture<'_> {
         Ok(())
     }
 
-    /// Every chain at its start and duration, counted into cells of two by two pixels.
+    /// Draws every chain at its start and duration, counted into cells of two by two pixels.
     fn draw_scattergram<B: DrawingBackend>(
         &self,
         area: &DrawingArea<B, Shift>,

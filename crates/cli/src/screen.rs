@@ -7,11 +7,11 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-/// How often a progress line is written anew.
+/// Interval at which a progress line is rewritten.
 const EVERY: Duration = Duration::from_millis(250);
 
-/// Writes a result for people, or JSON: with what a terminal obeys in it as `\\uXXXX`, whoever gave
-/// the names in it.
+/// Writes a result for people, or JSON. Control characters are written as `\\uXXXX`: names come
+/// from elsewhere and must not control the terminal.
 ///
 /// # Errors
 /// When stdout cannot be written.
@@ -19,8 +19,8 @@ pub(crate) fn show(text: &str) -> io::Result<()> {
     show_as_is(&chronoscope_escape::terminal_lines(text))
 }
 
-/// Writes what is for a program, or has control characters of our own. A closed pipe is an error
-/// here and not a panic, so that `main` can end well.
+/// Writes output for a program, or with control characters of our own. A closed pipe is an error
+/// here and not a panic, so that `main` can end in order.
 ///
 /// # Errors
 /// When stdout cannot be written.
@@ -30,8 +30,8 @@ pub(crate) fn show_as_is(text: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// What repaints a screen with as much of `page` as fits, and `foot` below it. Lines are cut at the
-/// screen's width: one that wrapped would move the others out.
+/// Text that repaints a screen with as much of `page` as fits, and `foot` below it. Lines are cut
+/// at the screen's width: a wrapped line would push others off the screen.
 pub(crate) fn painted(page: &str, foot: &str, size: ScreenSize) -> String {
     let cut = |line: &str| {
         let line = chronoscope_escape::terminal(line);
@@ -45,19 +45,19 @@ pub(crate) fn painted(page: &str, foot: &str, size: ScreenSize) -> String {
         lines.push(cut(&format!("… {left} more lines; APP|PID shows one program, --once all")));
     }
     lines.push(cut(foot));
-    // To the top, every line to its end, and what was below is removed. No line break at the end:
-    // it would scroll.
+    // Cursor to the top, every line cleared to its end, then the rest of the screen. No line break
+    // at the end: it would scroll.
     format!("\x1b[H{}\x1b[K\x1b[J", lines.join("\x1b[K\n"))
 }
 
-/// Says a line on standard error, as `eprintln!` does, but escaped: names in it come from whoever
+/// Prints a line on standard error, as `eprintln!` does, but escaped: names in it come from whoever
 /// sends rows.
 macro_rules! say {
     ($($part:tt)*) => { $crate::screen::talk(&format!($($part)*)) };
 }
 
-/// What [`say!`] says. A standard error that cannot be written, such as a file on a full disk, ends
-/// no command.
+/// Implementation of [`say!`]. A standard error that cannot be written, such as a file on a full
+/// disk, does not end the command.
 pub(crate) fn talk(text: &str) {
     let line = format!("{}\n", chronoscope_escape::terminal_lines(text));
     let _ = io::stderr().lock().write_all(line.as_bytes());
@@ -71,7 +71,7 @@ pub(crate) fn progress(text: &str) {
     }
 }
 
-/// Asks the store a question; where that takes a while the progress line says how far it is.
+/// Asks the store a question; a slow one shows its progress.
 pub(crate) fn asked<T>(ask: impl FnOnce(&Progress) -> T) -> T {
     let of = &Progress::default();
     std::thread::scope(|scope| {
@@ -82,7 +82,7 @@ pub(crate) fn asked<T>(ask: impl FnOnce(&Progress) -> T) -> T {
             while waits.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
                 let [done, total] =
                     [&of.done, &of.total].map(|count| count.load(Ordering::Relaxed));
-                // Where others are asked, how many segments they have is theirs to know.
+                // The number of segments on other servers is not known here.
                 progress(&match total {
                     0 => "asking the store".to_owned(),
                     _ => format!("asking the store: {done} of {total} segments"),

@@ -1,4 +1,4 @@
-//! What long commands say meanwhile: progress, and every new trouble once.
+//! Progress of long commands, and each new fault once.
 
 use crate::environment;
 use crate::screen::progress;
@@ -7,7 +7,7 @@ use chronoscope_collect::Status;
 /// Without a terminal a line of progress is printed this often, in seconds.
 const TALK_EVERY_S: i64 = 10;
 
-/// What was said last.
+/// State of the last message.
 pub(crate) struct Talk {
     quiet: bool,
     last_s: i64,
@@ -15,12 +15,12 @@ pub(crate) struct Talk {
 }
 
 impl Talk {
-    /// `quiet` leaves the progress out, and tells troubles only.
+    /// `quiet` suppresses progress and leaves faults.
     pub(crate) const fn new(quiet: bool) -> Self {
         Self { quiet, last_s: 0, error: None }
     }
 
-    /// Says how it goes; `error` is what is wrong now.
+    /// Prints progress; `error` is the current fault.
     pub(crate) fn say(
         &mut self,
         status: &Status,

@@ -17,7 +17,7 @@ pub(crate) fn duration(ns: f64) -> String {
     }
 }
 
-/// What stands for a value that is not known, as nobody measured it.
+/// Placeholder for a value that was not measured.
 pub(crate) const UNKNOWN: &str = "–";
 
 /// A duration, or that it is not known.
@@ -38,7 +38,8 @@ pub(crate) fn count(n: u64) -> String {
     text
 }
 
-/// A share in percent with as many places as tell it from 0 and from 100 in a large population.
+/// A share in percent, with enough digits to distinguish it from 0 and from 100 in a large
+/// population.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "– %".to_owned();
@@ -64,11 +65,11 @@ pub(crate) fn bar(value: u64, largest: u64, width: usize) -> String {
     text
 }
 
-/// Reads a duration as people write it: `1s`, `250ms`, `40 µs`, `1.5h`, `7d`.
+/// Reads a duration: `1s`, `250ms`, `40 µs`, `1.5h`, `7d`.
 ///
 /// # Errors
-/// A sentence that says what was expected, for a number without a unit, a negative one or one
-/// beyond 500 years.
+/// A sentence with the expected form, for a number without a unit, a negative one or one beyond 500
+/// years.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let split = text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len());
@@ -92,7 +93,7 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
 /// Reads an amount of storage: `500M`, `20G`, `1.5T`, or bytes (decimal prefixes).
 ///
 /// # Errors
-/// A sentence that says what was expected.
+/// A sentence with the expected form.
 pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let body = text.trim_end_matches(['B', 'b']);

@@ -16,7 +16,7 @@ impl Zone {
         Self(if utc { TimeZone::UTC } else { TimeZone::system() })
     }
 
-    /// Its name, so that every print can say which it is.
+    /// Name of the time zone, for output.
     pub(crate) fn name(&self) -> String {
         self.0.iana_name().unwrap_or("local time").to_owned()
     }
@@ -52,7 +52,7 @@ impl Zone {
         self.range_of(["--from", "--until"], [from, until], now_ns)
     }
 
-    /// As [`Self::range`], for arguments that are called otherwise.
+    /// As [`Self::range`], for arguments with other names.
     ///
     /// # Errors
     /// As [`Self::range`].

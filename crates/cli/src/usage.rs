@@ -9,7 +9,7 @@ use std::fmt;
 pub(crate) struct Usage(String);
 
 impl Usage {
-    /// `reason` names the argument, the value and what was expected.
+    /// `reason` names the argument, the value and the expected form.
     pub(crate) fn new(reason: impl fmt::Display) -> Self {
         Self(reason.to_string())
     }

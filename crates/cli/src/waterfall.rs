@@ -1,5 +1,5 @@
-//! One chain as a waterfall: a line a transaction, in the order of the tree, with its place in
-//! time as a bar, and below it what was said about it.
+//! One chain as a waterfall: a line for each transaction, in the order of the tree, with a bar for
+//! its time, and its properties below.
 
 use crate::attributes::Shown;
 use crate::causes::{Remark, Stamps, before_parent, likely};
@@ -14,8 +14,8 @@ use std::collections::{HashMap, HashSet};
 const BAR_CELLS: usize = 48;
 const BAR_CELLS_MIN: usize = 12;
 
-/// The picture of a chain's transactions, which may come in any order and with some missing. Where
-/// clocks were read it says by how much a stamp may be off beside the first transaction's.
+/// The picture of a chain's transactions, which may come in any order and with some missing. With
+/// clock readings it also shows the possible error of a stamp relative to the first transaction's.
 pub(crate) fn waterfall(
     transactions: &[Transaction],
     clocks: &ClockTable,
@@ -30,7 +30,7 @@ pub(crate) fn waterfall(
     let picture = Picture { transactions, clocks, order: &order, begin, end };
     let mut table = picture.table(BAR_CELLS);
     if let Shown::Folded { columns } = shown {
-        // The bar gives way to what is in words.
+        // The bar is shortened before the text is.
         let beyond = table.width().saturating_sub(columns);
         if beyond > 0 {
             table = picture.table(BAR_CELLS.saturating_sub(beyond).max(BAR_CELLS_MIN));
@@ -55,7 +55,7 @@ pub(crate) fn waterfall(
     page + &notes(transactions)
 }
 
-/// What is remarked about the chain as a whole.
+/// Remarks on the chain as a whole.
 fn notes(transactions: &[Transaction]) -> String {
     let mut ids = HashSet::new();
     let repeated = transactions.iter().filter(|t| !ids.insert(t.id)).count();
@@ -113,8 +113,8 @@ impl Picture<'_> {
     }
 }
 
-/// By how much a transaction's place may be off beside that of the first: the difference of their
-/// hosts' clocks and its error. Nothing on the same host.
+/// Possible error of a transaction's position relative to the first: the difference of their hosts'
+/// clock offsets and its error. Nothing on the same host.
 fn band(first: Option<&Transaction>, t: &Transaction, clocks: &ClockTable) -> String {
     let host = |t: &Transaction| t.process.as_ref().map(|process| process.host.clone());
     let other = |first: &&Transaction| host(first).is_none() || host(first) != host(t);
@@ -152,7 +152,7 @@ fn span(t: &Transaction, begin: i64, end: i64, bar_cells: usize) -> String {
     format!("{}{}", " ".repeat(from), "█".repeat(to - from))
 }
 
-/// What a reader should know about a line before believing it.
+/// Remarks on the reliability of a line.
 fn remarks(t: &Transaction, parent: Option<&Transaction>) -> String {
     let mut remarks = Vec::new();
     match parent {

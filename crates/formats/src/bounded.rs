@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-/// What [`Bounded`] gives up with; the most bytes that it hands out in one piece.
+/// Error of [`Bounded`]; its value is the largest piece in bytes.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("a piece of more than {0} bytes")]
 pub(crate) struct TooLong(pub(crate) usize);

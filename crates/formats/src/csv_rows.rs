@@ -21,11 +21,11 @@ use chronoscope_model::{
 };
 use std::io::{self, Read, Write};
 
-/// Most bytes of one line, those read ahead included.
+/// Largest line in bytes, including what was read ahead.
 const LINE_MAX: usize = 1 << 20;
 
-/// The columns that are written: those of the Arrow schema under their names, without the two that
-/// follow from others (`root_class`, `links`), and three that tell processes apart.
+/// The columns in order: those of the Arrow schema under their names, without the two derived ones
+/// (`root_class`, `links`), and three that identify processes.
 pub const COLUMNS: [&str; 26] = [
     "application",
     "class",
@@ -59,7 +59,7 @@ pub const COLUMNS: [&str; 26] = [
 const REQUIRED: [&str; 8] =
     ["application", "class", "start", "elapsed_ns", "id", "parent", "chain_high", "chain_low"];
 
-/// Why a text is not such a table.
+/// Reason why a text is not a valid table.
 #[derive(Debug, thiserror::Error)]
 pub enum CsvError {
     /// The input cannot be read.
@@ -68,33 +68,33 @@ pub enum CsvError {
     /// A line is no comma-separated line of this table.
     #[error("line {line}: {reason}")]
     Line {
-        /// Which line, counted from 1.
+        /// Number of the line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// Description of the error.
         reason: String,
     },
     /// A line has no end in sight.
     #[error("line {line}: more than {LINE_MAX} bytes")]
     TooLong {
-        /// Which line, counted from 1.
+        /// Number of the line, from 1.
         line: u64,
     },
     /// A column is missing in the header.
     #[error("line 1: there is no column {column}; needed are {}", REQUIRED.join(", "))]
     NoColumn {
-        /// Its name.
+        /// Name of the column.
         column: &'static str,
     },
     /// A field does not hold what its column should.
     #[error("line {line}: {column}: {value:?} is not {expected}")]
     Field {
-        /// Which line, counted from 1.
+        /// Number of the line, from 1.
         line: u64,
         /// The column.
         column: &'static str,
         /// The beginning of what stands there.
         value: String,
-        /// What should.
+        /// Description of a valid value.
         expected: &'static str,
     },
 }
@@ -165,7 +165,7 @@ impl<W: Write> Writer<W> {
         self.csv.write_record(&fields).map_err(io::Error::from)
     }
 
-    /// Writes out what is buffered, and returns what was written to.
+    /// Flushes the buffer, and returns the underlying writer.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -179,7 +179,7 @@ impl<W: Write> Writer<W> {
 /// error there is nothing more.
 pub struct Reader<R: Read> {
     csv: csv::Reader<Bounded<R>>,
-    /// Where each of [`COLUMNS`] stands.
+    /// Position of each of [`COLUMNS`] in the file.
     places: [Option<usize>; COLUMNS.len()],
     record: csv::StringRecord,
     done: bool,
@@ -309,7 +309,7 @@ impl Line<'_> {
         self.place(name).is_some()
     }
 
-    /// What stands in a column; empty where there is none.
+    /// Value of a column; empty where the column is absent.
     fn field(&self, name: &str) -> &str {
         self.place(name).and_then(|place| self.record.get(place)).unwrap_or("")
     }
@@ -394,7 +394,7 @@ mod tests {
     }
 
     proptest! {
-        /// Nothing is lost on the way.
+        /// Every field survives writing and reading.
         #[test]
         fn what_is_written_reads_back(rows in prop::collection::vec(transaction(), 0..8)) {
             let mut writer = Writer::new(Vec::new()).unwrap();

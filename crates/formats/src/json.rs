@@ -103,7 +103,7 @@ pub fn verdict(v: &Verdict) -> Value {
     })
 }
 
-/// What was used and what was left out.
+/// Numbers of durations used and left out, by reason.
 pub fn counts(c: &Counts) -> Value {
     json!({
         "used": c.used,

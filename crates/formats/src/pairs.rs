@@ -62,7 +62,7 @@ fn parse<T>(text: &str, value: impl Fn(&str) -> Option<T>) -> Option<Vec<(String
     Some(pairs)
 }
 
-/// The text or the number that stands at the beginning, and what is behind it.
+/// The text or number at the beginning, and the rest.
 fn literal(text: &str) -> Option<(&str, &str)> {
     let Some(inner) = text.strip_prefix('"') else {
         let end = text.find([',', '}', ' ', ':']).unwrap_or(text.len());

@@ -11,8 +11,8 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Adds a record with its context; the record's offset and length are set to fit. A context
-    /// above [`STORED_MAX_BYTES`] is cut there, and the record says so ([`Flags::CONTEXT_CUT`]).
+    /// Adds a record with its context; the record's offset and length are set to match. A context
+    /// above [`STORED_MAX_BYTES`] is cut there, and the record is marked ([`Flags::CONTEXT_CUT`]).
     pub fn push(&mut self, mut record: Record, context: &[u8]) {
         let context = match context.get(..STORED_MAX_BYTES) {
             Some(cut) if cut.len() < context.len() => {
@@ -38,7 +38,7 @@ impl Batch {
         &self.records
     }
 
-    /// The records, to change what they say. Where a record's context is must stay.
+    /// The records, for changes. The offset and length of a record's context must stay.
     pub fn records_mut(&mut self) -> &mut [Record] {
         &mut self.records
     }
@@ -71,7 +71,7 @@ impl Batch {
         self.records.is_empty()
     }
 
-    /// How many records there are.
+    /// Number of records.
     pub fn len(&self) -> usize {
         self.records.len()
     }

@@ -16,11 +16,11 @@
 
 use crate::{ChainId, Field, FurtherParent, ParentRoot, PathId, ProcessId, TransactionId};
 
-/// Most bytes that one transaction's context takes in a ring.
+/// Largest context of a transaction in a ring, in bytes.
 pub const MAX_BYTES: usize = 240;
 
-/// Most bytes of a context that a stored row has: what comes over the network (spans with their
-/// attributes) has more to say than a ring's slot holds.
+/// Largest context of a stored row, in bytes. Rows from the network (spans with their attributes)
+/// have larger contexts than a ring's slot holds.
 pub const STORED_MAX_BYTES: usize = 16_384;
 
 const PROPERTY: u8 = 0;
@@ -29,17 +29,17 @@ const LONG_PROPERTY: u8 = 2;
 const PARENT: u8 = 3;
 const FIELD: u8 = 4;
 
-/// Bytes of a further parent whose root is not known, and of one whose root is.
+/// Encoded size of a further parent, in bytes: without a known root, and with one.
 const PARENT_BYTES: (usize, usize) = (24, 50);
 
-/// One thing said about a transaction.
+/// One entry of a transaction's context.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Entry<'a> {
     /// A word: key and value.
     Property(&'a str, &'a str),
     /// A number: key and value.
     Metric(&'a str, f64),
-    /// A parent besides the record's.
+    /// A parent in addition to the record's.
     Parent(FurtherParent),
     /// A field that few rows have.
     Field(Field, u64),
@@ -116,7 +116,7 @@ fn append_parent(buffer: &mut [u8], len: usize, parent: &FurtherParent) -> Optio
     append_sized(buffer, len, PARENT, &bytes)
 }
 
-/// Appends an entry of a kind that says how long it is.
+/// Appends an entry whose kind is followed by its length.
 fn append_sized(buffer: &mut [u8], len: usize, kind: u8, bytes: &[u8]) -> Option<usize> {
     let size = u8::try_from(bytes.len()).ok()?;
     let end = len + 2 + bytes.len();

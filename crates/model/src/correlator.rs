@@ -26,13 +26,13 @@
 use crate::{ChainId, ClassId, PathId, ProcessId, TransactionId};
 use std::ops::Deref;
 
-/// Most octets of a correlator (ARM 4.0, `ARM_CORR_MAX_LENGTH`).
+/// Largest correlator, in octets (ARM 4.0, `ARM_CORR_MAX_LENGTH`).
 pub const MAX_BYTES: usize = 512;
 /// Octets before the ancestors.
 pub const HEADER_BYTES: usize = 48;
 /// Octets of one ancestor.
 pub const ANCESTOR_BYTES: usize = 16;
-/// Most ancestors, the root and the issuing transaction among them.
+/// Largest number of ancestors, including the root and the issuing transaction.
 pub const MAX_ANCESTORS: usize = (MAX_BYTES - HEADER_BYTES) / ANCESTOR_BYTES;
 /// The format octet of Chronoscope's correlators.
 pub const FORMAT: u8 = 0x43;
@@ -43,20 +43,20 @@ pub const INDEPENDENT: u8 = 0x08;
 
 const VERSION: u8 = 1;
 
-/// A transaction on the way from the root: what it was and when it started.
+/// Class and start of one transaction on the path from the root.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Ancestor {
-    /// Its class.
+    /// The ancestor's class.
     pub class: ClassId,
-    /// When it started: UTC, nanoseconds since 1970, by its own host's clock.
+    /// The ancestor's start time: UTC, nanoseconds since 1970, by its own host's clock.
     pub start_ns: i64,
 }
 
-/// Why bytes are not a correlator.
+/// Reason why bytes are not a correlator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CorrelatorError {
-    /// There are fewer octets than the length word says, or than a header has.
+    /// There are fewer octets than the length field announces, or than a header has.
     #[error("correlator is cut: {have} octets, {need} expected")]
     Cut {
         /// Octets that are there.
@@ -67,28 +67,28 @@ pub enum CorrelatorError {
     /// The length word contradicts the number of ancestors or the bound.
     #[error("octets 0-1: length {length} does not fit {ancestors} ancestors (octet 5)")]
     Length {
-        /// The length word.
+        /// Value of the length field.
         length: usize,
-        /// The ancestors announced.
+        /// Number of ancestors announced.
         ancestors: usize,
     },
-    /// It is somebody else's correlator.
+    /// The format is that of another product.
     #[error("octet 2: format {0:#04x} is not Chronoscope's ({FORMAT:#04x})")]
     Format(u8),
-    /// It is from a later version.
+    /// The version is newer than this program.
     #[error("octet 4: version {0} is not known (1 is): update this program")]
     Version(u8),
-    /// More ancestors than the level allows.
+    /// There are more ancestors than the level allows.
     #[error("octets 5-7: {ancestors} ancestors at level {level}")]
     Level {
-        /// The ancestors announced.
+        /// Number of ancestors announced.
         ancestors: usize,
-        /// The level announced.
+        /// Level announced.
         level: u16,
     },
 }
 
-/// What a transaction hands to those that continue its chain elsewhere. No heap.
+/// The correlator of a transaction, for those that continue its chain elsewhere. Uses no heap.
 #[derive(Clone, Debug)]
 pub struct Correlator {
     chain: ChainId,
@@ -119,8 +119,8 @@ impl Correlator {
         }
     }
 
-    /// The correlator of a transaction of which only chain and parent are known, as they come
-    /// with a W3C trace context: level, path and root stay unknown all along the chain.
+    /// A correlator for a transaction of which only chain and parent are known, as from a W3C trace
+    /// context: level, path and root stay unknown along the whole chain.
     #[inline]
     pub fn foreign(chain: ChainId, parent: TransactionId) -> Self {
         Self {
@@ -152,7 +152,7 @@ impl Correlator {
         self.push(own);
     }
 
-    /// One step down; see [`Self::child`].
+    /// The correlator of a child, one level further down; see [`Self::child`].
     #[inline]
     fn push(&mut self, own: Ancestor) {
         if self.is_foreign() {
@@ -170,14 +170,14 @@ impl Correlator {
         }
     }
 
-    /// With ARM 4.1's two flags as given.
+    /// Sets ARM 4.1's two flags.
     pub const fn with_flags(mut self, asynchronous: bool, independent: bool) -> Self {
         self.flags =
             if asynchronous { ASYNCHRONOUS } else { 0 } | if independent { INDEPENDENT } else { 0 };
         self
     }
 
-    /// The chain.
+    /// The chain that the correlator belongs to.
     pub const fn chain(&self) -> ChainId {
         self.chain
     }
@@ -223,21 +223,21 @@ impl Correlator {
         &self.ancestors[..usize::from(self.ancestor_count)]
     }
 
-    /// When the root started, UTC nanoseconds; `None` for a foreign chain.
+    /// Start time of the root, UTC nanoseconds; `None` for a foreign chain.
     #[inline]
     pub fn root_start_ns(&self) -> Option<i64> {
         self.ancestors().first().map(|root| root.start_ns)
     }
 
-    /// How many ancestors behind the root were dropped so far.
+    /// Number of ancestors below the root that were dropped so far.
     #[inline]
     pub fn dropped(&self) -> u16 {
         // level + 1 - count, where the level may be the last that there is.
         self.ancestor_count.checked_sub(1).map_or(0, |above| self.level - u16::from(above))
     }
 
-    /// Its octets, at most `max_len` of them: ancestors behind the root are dropped until it
-    /// fits, the root last of all. The [`HEADER_BYTES`] are written even when `max_len` is less:
+    /// Encodes the correlator in at most `max_len` octets. Ancestors below the root are dropped
+    /// until it fits, the root last. The [`HEADER_BYTES`] are written even when `max_len` is less:
     /// a carrier must have that much room.
     pub fn to_bytes(&self, max_len: usize) -> CorrelatorBytes {
         let room = max_len.min(MAX_BYTES).saturating_sub(HEADER_BYTES) / ANCESTOR_BYTES;
@@ -250,14 +250,14 @@ impl Correlator {
         bytes
     }
 
-    /// Writes its octets, all that it has, to the beginning of `to` and returns how many: what
-    /// [`Self::to_bytes`] copies is written once. What is behind them is left alone.
+    /// Encodes the whole correlator at the beginning of `to` and returns the number of octets.
+    /// Unlike [`Self::to_bytes`] it copies nothing. The octets behind are left unchanged.
     #[inline]
     pub fn encode_into(&self, to: &mut [u8; MAX_BYTES]) -> usize {
         usize::from(self.encode(self.ancestors().len(), to))
     }
 
-    /// With so many ancestors, at most those that are known.
+    /// Keeps at most `count` ancestors.
     #[inline]
     fn encode(&self, kept: usize, to: &mut [u8; MAX_BYTES]) -> u16 {
         let known = self.ancestors();
@@ -347,7 +347,7 @@ pub struct CorrelatorBytes {
 }
 
 impl CorrelatorBytes {
-    /// How many ancestors did not fit.
+    /// Number of ancestors that did not fit.
     pub const fn dropped(&self) -> u16 {
         self.dropped
     }

@@ -1,4 +1,4 @@
-//! What few rows have: further parents, and numbers that not every source knows.
+//! Fields that few rows have: further parents, and values that not every source measures.
 
 use crate::context::{self, Entry};
 use crate::{ChainId, PathId, ProcessId, TransactionId};
@@ -7,11 +7,11 @@ use crate::{ChainId, PathId, ProcessId, TransactionId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Field {
-    /// When what it works on arrived: UTC, nanoseconds since 1970, as the bits of an `i64`.
+    /// Arrival time of its input: UTC, nanoseconds since 1970, as the bits of an `i64`.
     Arrival = 1,
-    /// How long its thread could have run and had no processor, in nanoseconds.
+    /// Run-queue delay: time that its thread was runnable without a processor, in nanoseconds.
     RunQueue = 2,
-    /// How long its thread waited in the kernel, in nanoseconds.
+    /// Time that its thread was blocked in the kernel, in nanoseconds.
     Blocked = 3,
     /// Its sampling threshold T in [0, 2^56): the row stands for 2^56 / (2^56 − T) rows
     /// (OpenTelemetry, "TraceState: Probability Sampling").
@@ -31,21 +31,21 @@ impl Field {
     }
 }
 
-/// A parent besides the one in the record: a transaction that is merged or batched into this one.
+/// A parent in addition to the record's: a transaction that is merged or batched into this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FurtherParent {
-    /// Its chain.
+    /// The parent's chain.
     pub chain: ChainId,
-    /// Its id.
+    /// The parent's id.
     pub id: TransactionId,
-    /// What its correlator said of its root; `None` for a foreign one, which says nothing.
+    /// The parent's root as its correlator gives it; `None` for a foreign correlator.
     pub root: Option<ParentRoot>,
 }
 
-/// What a correlator says of the root of a further parent.
+/// Root of a further parent, as given by its correlator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParentRoot {
-    /// When the root started: UTC, nanoseconds since 1970, by the root's clock.
+    /// Start time of the root: UTC, nanoseconds since 1970, by the root's clock.
     pub start_ns: i64,
     /// The root's process.
     pub process: ProcessId,
@@ -55,7 +55,7 @@ pub struct ParentRoot {
     pub path: PathId,
 }
 
-/// What few rows have. Where a field is `None` the source did not say: unknown is not 0.
+/// Optional fields of a row. `None` means that the source did not report the value, which is not 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extras {
     /// [`Field::Arrival`].
@@ -66,12 +66,12 @@ pub struct Extras {
     pub blocked_ns: Option<u64>,
     /// [`Field::SamplingThreshold`].
     pub sampling_threshold: Option<u64>,
-    /// Parents besides the one in the record.
+    /// Parents in addition to the record's.
     pub further_parents: Vec<FurtherParent>,
 }
 
 impl Extras {
-    /// What a context says of them.
+    /// Reads the optional fields from a context.
     pub fn of(context: &[u8]) -> Self {
         let mut extras = Self::default();
         context::entries(context).for_each(|entry| extras.take(entry));

@@ -1,4 +1,4 @@
-//! What the numbers in records mean.
+//! Dictionary of the names behind the numbers in records.
 
 use crate::{ClassId, PathId, ProcessId};
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use std::fmt;
 pub struct ClassName {
     /// The application that declares it.
     pub application: String,
-    /// Its own name.
+    /// The class's own name.
     pub class: String,
 }
 
@@ -20,16 +20,16 @@ impl fmt::Display for ClassName {
     }
 }
 
-/// What is known of a process.
+/// Identity of a process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ProcessName {
-    /// The application that it runs.
+    /// The application that the process runs.
     pub application: String,
-    /// The host it runs on.
+    /// The host that the process runs on.
     pub host: String,
-    /// Its number there.
+    /// Process id on that host.
     pub pid: u32,
-    /// When it started: UTC, nanoseconds since 1970.
+    /// Start time of the process: UTC, nanoseconds since 1970.
     pub start_ns: i64,
 }
 
@@ -40,7 +40,7 @@ impl ProcessName {
     }
 }
 
-/// A dictionary of classes, paths and processes. Grows, and never changes what it said.
+/// A dictionary of classes, paths and processes. Entries are added and never change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     classes: HashMap<ClassId, ClassName>,
@@ -49,15 +49,15 @@ pub struct Names {
 }
 
 impl Names {
-    /// Adds a class under its id; whether it was new.
+    /// Adds a class under its id; returns whether it was new.
     pub fn add_class(&mut self, name: ClassName) -> bool {
         let id = ClassId::of(&name.application, &name.class);
         self.classes.insert(id, name).is_none()
     }
 
-    /// Adds a path, root first. [`ClassId::NONE`] stands where middle ancestors were dropped on
-    /// the way, so that the id cannot be computed from the classes; a complete list, once known,
-    /// replaces one with such a gap. Whether anything was learnt.
+    /// Adds a path, root first. [`ClassId::NONE`] marks middle ancestors that were dropped on the
+    /// way; the id then cannot be computed from the classes. A complete list replaces one with such
+    /// a gap. Returns whether the dictionary changed.
     pub fn add_path(&mut self, id: PathId, classes: Vec<ClassId>) -> bool {
         let complete = |classes: &[ClassId]| !classes.contains(&ClassId::NONE);
         match self.paths.get(&id) {
@@ -69,17 +69,18 @@ impl Names {
         }
     }
 
-    /// Adds a process under its id; whether it was new.
+    /// Adds a process under its id; returns whether it was new.
     pub fn add_process(&mut self, name: ProcessName) -> bool {
         self.processes.insert(name.id(), name).is_none()
     }
 
-    /// Forgets the processes that are not `wanted`; those are the names that become ever more.
+    /// Removes the processes that are not `wanted`: they are the only names whose number grows for
+    /// ever.
     pub fn retain_processes(&mut self, wanted: impl Fn(ProcessId) -> bool) {
         self.processes.retain(|id, _| wanted(*id));
     }
 
-    /// Adds all that another knows; whether anything was learnt.
+    /// Adds all entries of another dictionary; returns whether anything was new.
     pub fn merge(&mut self, other: &Self) -> bool {
         let mut learnt = false;
         for name in other.classes.values() {
@@ -124,13 +125,13 @@ impl Names {
         self.processes.iter().map(|(id, name)| (*id, name))
     }
 
-    /// The class in words: `MRTS::decodePlots`, or its number when nobody named it.
+    /// The class's name, as `MRTS::decodePlots`, or its number when the name is not known.
     pub fn class_text(&self, id: ClassId) -> String {
         self.class(id).map_or_else(|| format!("?{id}"), ClassName::to_string)
     }
 
-    /// The path in words, root first: `MRTS::decodePlots/MRTS::Correlate`; `…` stands where
-    /// ancestors are not known. Empty for [`PathId::NONE`].
+    /// The path in names, root first: `MRTS::decodePlots/MRTS::Correlate`; `…` marks ancestors that
+    /// are not known. Empty for [`PathId::NONE`].
     pub fn path_text(&self, id: PathId) -> String {
         if id.is_none() {
             return String::new();

@@ -2,7 +2,7 @@
 
 use crate::{ChainId, ClassId, PathId, ProcessId, Status, TransactionId};
 
-/// Stands in [`Record::process_cpu_ns`] where the class did not ask for it.
+/// Value of [`Record::process_cpu_ns`] when the class does not measure it.
 pub const NO_PROCESS_CPU: u64 = u64::MAX;
 
 /// A transaction with names by number. 120 bytes, no padding, little-endian in files.
@@ -11,34 +11,34 @@ pub const NO_PROCESS_CPU: u64 = u64::MAX;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Record {
-    /// When it started: UTC, nanoseconds since 1970.
+    /// Start time: UTC, nanoseconds since 1970.
     pub start_ns: i64,
-    /// How long it took, in nanoseconds.
+    /// Elapsed time, in nanoseconds.
     pub elapsed_ns: u64,
-    /// CPU time of its thread meanwhile, in nanoseconds; never above `elapsed_ns`.
+    /// CPU time of its thread during the transaction, in nanoseconds; never above `elapsed_ns`.
     pub cpu_ns: u64,
-    /// CPU time of its whole process meanwhile, in nanoseconds, or [`NO_PROCESS_CPU`].
+    /// CPU time of its whole process during the transaction, in nanoseconds, or [`NO_PROCESS_CPU`].
     pub process_cpu_ns: u64,
     /// More significant half of the chain id.
     pub chain_high: u64,
     /// Less significant half of the chain id.
     pub chain_low: u64,
-    /// Its own id.
+    /// The transaction's id.
     pub id: TransactionId,
     /// The parent's id; [`TransactionId::NONE`] for a root.
     pub parent: TransactionId,
-    /// Its class.
+    /// The transaction's class.
     pub class: ClassId,
     /// The classes from the root to here; [`PathId::NONE`] when a foreign correlator hid them.
     pub path: PathId,
-    /// When the chain's root started: UTC, nanoseconds since 1970, by the root's clock. Its own
-    /// start when the flag [`Flags::FOREIGN`] is set.
+    /// Start time of the chain's root: UTC, nanoseconds since 1970, by the root's clock. The
+    /// transaction's own start when the flag [`Flags::FOREIGN`] is set.
     pub root_start_ns: i64,
     /// The process of the root; [`ProcessId::NONE`] when not known.
     pub root_process: ProcessId,
     /// The process that recorded it.
     pub process: ProcessId,
-    /// Where its context starts, in the bytes that travel with the records.
+    /// Offset of its context in the bytes that travel with the records.
     pub context_offset: u32,
     /// Length of its context in bytes, in `[0, context::STORED_MAX_BYTES]`; in a ring at most
     /// `context::MAX_BYTES`.
@@ -55,25 +55,25 @@ pub struct Record {
     pub reserved: u16,
 }
 
-/// What is special about a record; bits may be combined.
+/// Flags of a record; bits may be combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(pub u8);
 
 impl Flags {
-    /// Its parent did not wait for it (ARM 4.1 `ARM_CORR_FLAGNUM_ASYNCH`).
+    /// The parent did not wait for the transaction (ARM 4.1 `ARM_CORR_FLAGNUM_ASYNCH`).
     pub const ASYNCHRONOUS: Self = Self(0x01);
-    /// Its status does not touch its parent's (ARM 4.1 `ARM_CORR_FLAGNUM_INDEPENDENT`).
+    /// The status has no effect on the parent's (ARM 4.1 `ARM_CORR_FLAGNUM_INDEPENDENT`).
     pub const INDEPENDENT: Self = Self(0x02);
-    /// Its correlator came without ancestors: root start, path and level are not known.
+    /// The correlator came without ancestors: root start, path and level are not known.
     pub const FOREIGN: Self = Self(0x04);
-    /// Middle ancestors were dropped on the way; level, path and root are right all the same.
+    /// Middle ancestors were dropped on the way; level, path and root are still exact.
     pub const ANCESTORS_DROPPED: Self = Self(0x08);
-    /// It had more context than fits.
+    /// The context was longer than the room for it, and was cut.
     pub const CONTEXT_CUT: Self = Self(0x10);
-    /// It has further parents, which are not followed: [`crate::Extras::further_parents`].
+    /// There are further parents, which are not followed: [`crate::Extras::further_parents`].
     pub const FURTHER_PARENTS: Self = Self(0x20);
-    /// Its source keeps only a share of such transactions: [`crate::Extras::sampling_threshold`] is
-    /// above 0.
+    /// The source records only a share of such transactions: [`crate::Extras::sampling_threshold`]
+    /// is above 0.
     pub const SAMPLED: Self = Self(0x40);
 
     /// Whether all bits of `other` are set.
@@ -81,43 +81,43 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
-    /// With the bits of `other` set.
+    /// These flags and those of `other`.
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 }
 
 impl Record {
-    /// The chain it belongs to.
+    /// The chain of the transaction.
     pub const fn chain(&self) -> ChainId {
         ChainId::from_halves(self.chain_high, self.chain_low)
     }
 
-    /// How it ended.
+    /// The transaction's status.
     pub const fn status(&self) -> Status {
         Status::from_number(self.status)
     }
 
-    /// What is special about it.
+    /// The transaction's flags.
     pub const fn flags(&self) -> Flags {
         Flags(self.flags)
     }
 
-    /// CPU time of its thread, in nanoseconds; `None` where nobody measured it. The record has no
-    /// bit for that: a record without ancestors ([`Flags::FOREIGN`]) and with 0 came from a source
+    /// CPU time of its thread, in nanoseconds; `None` where it was not measured. The record has no
+    /// bit for this: a record without ancestors ([`Flags::FOREIGN`]) and with 0 came from a source
     /// that does not measure CPU time, such as OpenTelemetry.
     pub const fn known_cpu_ns(&self) -> Option<u64> {
         known_cpu_ns(self.flags(), self.cpu_ns)
     }
 
-    /// When it stopped: UTC, nanoseconds since 1970; saturating.
+    /// End time: UTC, nanoseconds since 1970; saturating.
     pub const fn end_ns(&self) -> i64 {
         self.start_ns.saturating_add_unsigned(self.elapsed_ns)
     }
 
-    /// Time from the root's start to its own end, in nanoseconds: the ACPD of the chain from its
-    /// root to here. Negative when the clocks of two hosts disagree by more than that; `None`
-    /// when the root's start is not known.
+    /// Time from the root's start to the transaction's end, in nanoseconds: the ACPD of the chain
+    /// from its root to here. Negative when the clocks of two hosts disagree by more than that;
+    /// `None` when the root's start is not known.
     pub const fn since_root_ns(&self) -> Option<i64> {
         if self.flags().contains(Flags::FOREIGN) {
             return None;
@@ -125,7 +125,7 @@ impl Record {
         Some(self.end_ns().saturating_sub(self.root_start_ns))
     }
 
-    /// Its bytes in a file.
+    /// The record as bytes of a file.
     pub fn as_bytes(&self) -> &[u8] {
         bytemuck::bytes_of(self)
     }

@@ -9,24 +9,24 @@ use std::sync::Arc;
 /// Version of [`transactions`], written into every file's metadata as `chronoscope.schema`.
 pub const VERSION: u32 = 2;
 
-/// Bits of the column `links`: what sealing found out about a row from the rest of its chain.
+/// Bits of the column `links`: the row's position in its chain, as found when it was sealed.
 pub mod links {
-    /// Nothing in the store names it as parent.
+    /// No row in the store names this one as parent.
     pub const LEAF: u8 = 0x01;
-    /// It is the leaf of its chain that starts last: its end makes the chain's APCD.
+    /// The row is the leaf of its chain that starts last: its end determines the chain's APCD.
     pub const LAST_LEAF: u8 = 0x02;
-    /// Its parent or a further ancestor is not in the store.
+    /// The parent or a further ancestor is not in the store.
     pub const ANCESTOR_MISSING: u8 = 0x04;
-    /// It starts before its parent does: the clocks of their hosts disagree.
+    /// The row starts before its parent does: the clocks of their hosts disagree.
     pub const BEFORE_PARENT: u8 = 0x08;
 }
 
 /// The columns of a stored transaction.
 ///
 /// Times are nanoseconds; `start` and `root_start` are UTC and raw. `root_*` are null when the
-/// chain is foreign, `process_cpu_ns` when the class did not ask for it. A parent of 0 is none. The
-/// columns after `metrics` are of version 2 ([`Extras`](crate::Extras)), and null where the source
-/// did not say.
+/// chain is foreign, `process_cpu_ns` when the class does not measure it. A parent of 0 means none.
+/// The columns after `metrics` are of version 2 ([`Extras`](crate::Extras)), and null where the
+/// source did not report them.
 pub fn transactions() -> SchemaRef {
     let word = || DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
     let instant = || DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into()));
@@ -66,7 +66,7 @@ pub fn transactions() -> SchemaRef {
     ]))
 }
 
-/// Columns that version 1 has not: [`transactions`] begins with those of version 1.
+/// Number of columns that version 1 lacks: [`transactions`] begins with those of version 1.
 pub const ADDED_COLUMNS: usize = 5;
 
 /// An element of the column `further_parents`. `root_start` to `path` are null together, where the

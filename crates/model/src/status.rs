@@ -1,4 +1,4 @@
-//! How a transaction ended.
+//! Status of a transaction at its end.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,14 +7,14 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Status {
-    /// It did what it was for.
+    /// The transaction succeeded.
     #[default]
     Good = 0,
-    /// It was given up before its end.
+    /// The transaction was abandoned before its end.
     Aborted = 1,
-    /// It ended and did not do what it was for.
+    /// The transaction ended and did not succeed.
     Failed = 2,
-    /// It ended and nobody said how.
+    /// The transaction ended without a reported status.
     Unknown = 3,
 }
 
@@ -24,7 +24,7 @@ pub enum Status {
 pub struct UnknownStatus(pub String);
 
 impl Status {
-    /// All of them, in the order of their numbers.
+    /// All statuses, in the order of their numbers.
     pub const ALL: [Self; 4] = [Self::Good, Self::Aborted, Self::Failed, Self::Unknown];
 
     /// The name as ARM spells it.

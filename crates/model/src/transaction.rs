@@ -1,4 +1,4 @@
-//! A transaction in words.
+//! A transaction with names in place of numbers.
 
 use crate::context::{self, Entry};
 use crate::{
@@ -11,52 +11,52 @@ use crate::{ProcessId, TransactionId};
 pub struct Transaction {
     /// Application and class.
     pub class: ClassName,
-    /// Where it ran; `None` when nobody named the process.
+    /// The process that ran it; `None` when its name is not known.
     pub process: Option<ProcessName>,
     /// Kernel thread id.
     pub thread: u32,
-    /// When it started: UTC, nanoseconds since 1970.
+    /// Start time: UTC, nanoseconds since 1970.
     pub start_ns: i64,
-    /// How long it took, in nanoseconds.
+    /// Elapsed time, in nanoseconds.
     pub elapsed_ns: u64,
-    /// CPU time of its thread meanwhile, in nanoseconds.
+    /// CPU time of its thread during the transaction, in nanoseconds.
     pub cpu_ns: u64,
-    /// CPU time of its process meanwhile, in nanoseconds, where the class asks for it.
+    /// CPU time of its process during the transaction, in nanoseconds, where the class measures it.
     pub process_cpu_ns: Option<u64>,
-    /// How it ended.
+    /// Status at the end.
     pub status: Status,
-    /// Its id.
+    /// The transaction's id.
     pub id: TransactionId,
-    /// Its parent's id; [`TransactionId::NONE`] for a root.
+    /// The parent's id; [`TransactionId::NONE`] for a root.
     pub parent: TransactionId,
-    /// Its chain.
+    /// The chain of the transaction.
     pub chain: ChainId,
-    /// What is special about it.
+    /// Flags of the record.
     pub flags: Flags,
-    /// Steps from the root.
+    /// Number of steps from the root.
     pub level: u16,
-    /// The classes from the root to here, in words.
+    /// The names of the classes from the root to here.
     pub path: String,
-    /// When the root started; `None` for a foreign chain.
+    /// Start time of the root; `None` for a foreign chain.
     pub root_start_ns: Option<i64>,
-    /// Where the root ran, as far as it is known.
+    /// The root's process, as far as it is known.
     pub root_process: Option<ProcessName>,
     /// ARM properties: key and value.
     pub properties: Vec<(String, String)>,
     /// ARM metrics: key and value.
     pub metrics: Vec<(String, f64)>,
-    /// What few rows have.
+    /// Optional fields, which few rows have.
     pub extras: Extras,
 }
 
 impl Transaction {
-    /// CPU time of its thread, in nanoseconds; `None` where nobody measured it
+    /// CPU time of its thread, in nanoseconds; `None` where it was not measured
     /// ([`Record::known_cpu_ns`]).
     pub const fn known_cpu_ns(&self) -> Option<u64> {
         crate::record::known_cpu_ns(self.flags, self.cpu_ns)
     }
 
-    /// Puts a record and its context into words. What `names` does not know stays a number.
+    /// Builds a transaction from a record and its context. Ids that `names` lacks stay numbers.
     pub fn from_record(record: &Record, context: &[u8], names: &Names) -> Self {
         let class = names.class(record.class).cloned().unwrap_or_else(|| ClassName {
             application: String::new(),
@@ -98,15 +98,15 @@ impl Transaction {
     }
 }
 
-/// Some of a transaction: its times, how it ended, and what was said about it. What a question about
-/// one class needs, and can be read without the other columns.
+/// Times, status and context of a transaction: enough for a question about one class, and readable
+/// without the other columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Excerpt<'a> {
-    /// When it started: UTC, nanoseconds since 1970.
+    /// Start time: UTC, nanoseconds since 1970.
     pub start_ns: i64,
-    /// How long it took, in nanoseconds.
+    /// Elapsed time, in nanoseconds.
     pub elapsed_ns: u64,
-    /// How it ended.
+    /// Status at the end.
     pub status: Status,
     /// ARM properties: key and value.
     pub properties: Vec<(&'a str, &'a str)>,
@@ -115,7 +115,7 @@ pub struct Excerpt<'a> {
 }
 
 impl<'a> Excerpt<'a> {
-    /// Of a transaction with all its columns.
+    /// The outline of a complete transaction.
     pub fn of(transaction: &'a Transaction) -> Self {
         let properties = transaction.properties.iter();
         let metrics = transaction.metrics.iter();
@@ -128,7 +128,7 @@ impl<'a> Excerpt<'a> {
         }
     }
 
-    /// Of a record and its context.
+    /// The outline of a record and its context.
     pub fn of_record(record: &Record, context: &'a [u8]) -> Self {
         let mut excerpt = Self {
             start_ns: record.start_ns,
@@ -146,12 +146,12 @@ impl<'a> Excerpt<'a> {
         excerpt
     }
 
-    /// The word under a key.
+    /// The value of a property.
     pub fn word(&self, key: &str) -> Option<&'a str> {
         self.properties.iter().find(|(own, _)| *own == key).map(|(_, word)| *word)
     }
 
-    /// The number under a key.
+    /// The value of a metric.
     pub fn number(&self, key: &str) -> Option<f64> {
         self.metrics.iter().find(|(own, _)| *own == key).map(|(_, value)| *value)
     }

@@ -1,4 +1,4 @@
-//! Which roots arrived, as JSON: the same in the API and in `--json`.
+//! Arrivals of roots as JSON: the same in the API and in `--json`.
 
 use chronoscope_chain::arrivals::{RootState, Unknown};
 use chronoscope_chain::{QUANTILES, Verdict};
@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// What can be said of a requirement, by exact counts.
+/// Verdict on a requirement, by exact counts.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct VerdictView {
     limit_ns: u64,
@@ -16,19 +16,19 @@ pub(crate) struct VerdictView {
     share: f64,
     /// `holds`, `does_not_hold` or `undetermined`.
     state: &'static str,
-    /// What is counted: `roots` or `chains`.
+    /// Counted population: `roots` or `chains`.
     population: &'static str,
     count: u64,
-    /// Of these, certain to be within the limit.
+    /// Number certainly within the limit.
     within: u64,
-    /// Of these, certain to be above the limit, or never to arrive.
+    /// Number certainly above the limit, or never to arrive.
     above: u64,
     share_above: f64,
-    /// Of these, neither.
+    /// Number that is undecided.
     undecided: u64,
-    /// How many more there may be; null where nobody knows.
+    /// Largest number of further ones; null where it is not known.
     unseen: Option<u64>,
-    /// Roots that did not arrive, where nobody said whether they have to.
+    /// Number of roots that did not arrive, where no arrival was required.
     not_arrived: u64,
     holds: bool,
     sentence: String,
@@ -54,20 +54,20 @@ impl From<&Verdict> for VerdictView {
     }
 }
 
-/// How many roots are in which state, and why.
+/// Number of roots in each state, with reasons.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct ArrivalsView {
-    /// All roots.
+    /// Number of all roots.
     roots: u64,
-    /// Of these, those that the verdict is on: they started before `judged_until_ns`.
+    /// Number of judged roots: those that started before `judged_until_ns`.
     judged: u64,
     /// Roots that ended before are here: UTC ns since 1970; null where that is not known, and where
     /// all sources have ended. The verdict is on roots that started before.
     judged_until_ns: Option<i64>,
-    /// Of all roots, known from their descendants only.
+    /// Number of roots known from their descendants only.
     from_descendants: u64,
     arrived: u64,
-    /// Of the arrived, those above the limit.
+    /// Number of arrived roots above the limit.
     late: u64,
     failed: u64,
     open: u64,
@@ -80,7 +80,7 @@ pub(crate) struct ArrivalsView {
     /// Certain not to have arrived within the limit.
     not_in_time: u64,
     leaves: u64,
-    /// Of these, within the limit.
+    /// Number of leaves within the limit.
     leaves_in_time: u64,
     /// Leaves that FAILED or were ABORTED.
     failed_leaves: u64,
@@ -92,10 +92,10 @@ pub(crate) struct ArrivalsView {
     unfollowed_links: u64,
     /// Roots that may have been lost: at most so many; null where nobody knows.
     roots_lost_max: Option<u64>,
-    /// Whether any source of the leaf's class says how far it has delivered.
+    /// Whether any source of the leaf's class reports how far it has delivered.
     horizon_known: bool,
-    /// All sources of the leaf's class have delivered what ended before: UTC ns since 1970; null
-    /// where that is not known, and where all have ended.
+    /// All sources of the leaf's class have delivered the rows that ended before this time: UTC ns
+    /// since 1970; null where it is not known, and where all sources have ended.
     horizon_ns: Option<i64>,
     /// Over all roots, by name: p50 and so on.
     quantiles_ns: BTreeMap<String, BoundsView>,
@@ -118,7 +118,7 @@ pub(crate) struct SilentView {
     application: String,
     host: String,
     pid: u32,
-    /// UTC ns since 1970; null where it said nothing.
+    /// UTC ns since 1970; null where the source reported nothing.
     delivered_ns: Option<i64>,
 }
 
@@ -134,7 +134,7 @@ impl From<&SilentSource> for SilentView {
     }
 }
 
-/// A root that did not arrive, or of which that is not known.
+/// A root that did not arrive or whose arrival is unknown.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct NamedRoot {
     /// UTC ns since 1970.
@@ -142,7 +142,7 @@ pub(crate) struct NamedRoot {
     chain: String,
     /// `failed`, `open`, `missing` or `unknown`.
     state: &'static str,
-    /// Why it is unknown.
+    /// Reason why it is unknown.
     why: Option<&'static str>,
 }
 
@@ -199,7 +199,7 @@ impl From<&Arrivals> for ArrivalsView {
     }
 }
 
-/// A number that stands for none where it is the largest.
+/// The number; `None` for the largest, which stands for infinity.
 fn finite(number: u64) -> Option<u64> {
     (number < u64::MAX).then_some(number)
 }

@@ -41,7 +41,7 @@ const DECODING_MAX: usize = 4;
 const UNSETTLED_MAX: usize = 64;
 /// Within which an agent must say who it is.
 const HELLO_WITHIN: Duration = Duration::from_secs(10);
-/// Most bytes of a question about the time.
+/// Largest clock request, in bytes.
 const CLOCK_MAX: usize = 1024;
 
 /// The routes of the service.
@@ -88,7 +88,7 @@ impl UnaryService<ClockRequest> for Time {
     }
 }
 
-/// What all agents' connections share.
+/// State that all agents' connections share.
 #[derive(Clone)]
 struct Service(Arc<Inner>);
 
@@ -101,17 +101,17 @@ struct Inner {
     decoding: Arc<Semaphore>,
 }
 
-/// Who is at the other end of a stream.
+/// The peer of a stream.
 struct Sender {
     peer: Option<SocketAddr>,
-    /// Of its token, where that has one.
+    /// Name of its token, where that has one.
     name: Option<Arc<str>>,
 }
 
 impl Sender {
-    /// The number under which its rows are counted. An agent with a token of its own has to be of the
-    /// host that the token is for, and counts by itself: the number is made of its spool's and of the
-    /// token's name, so that no other can go on with its count, whatever number it gives.
+    /// Stream id under which its rows are counted. An agent with a token of its own must be on the
+    /// host that the token is for, and has a count of its own: the id is a hash of its spool's id
+    /// and the token's name, so no other agent can continue its count, whatever id it sends.
     fn stream(&self, id: StreamId, host: &str) -> Result<StreamId, Status> {
         let Some(name) = &self.name else { return Ok(id) };
         if **name != *host {
@@ -156,7 +156,7 @@ impl Service {
         (sender, permit): (Sender, OwnedSemaphorePermit),
     ) {
         if let Err(status) = self.welcome_and_take(&mut messages, &answers, &sender).await {
-            // An agent that is gone needs no telling.
+            // The agent may have disconnected: then the error reaches nobody.
             let _ = answers.send(Err(status)).await;
         }
         drop(permit);
@@ -182,8 +182,8 @@ impl Service {
         };
         line("agent_connected").say();
         let (mine, newer) = oneshot::channel();
-        // From here on an older connection of this agent takes nothing in: what it still does
-        // counts for rows that we ask about below, or comes twice and is taken once.
+        // From here on an older connection of this agent accepts nothing. What it accepted before
+        // is included in the count that we report below, or arrives twice and is stored once.
         self.connections().insert(id, (connection, mine));
         let taken = tokio::select! {
             taken = self.take(hello.version, id, messages, answers) => taken,
@@ -249,7 +249,7 @@ impl Service {
         .await
     }
 
-    /// Acknowledges what is durable. All that has come meanwhile shares one sync.
+    /// Acknowledges durable rows. All rows that have arrived in the meantime share one sync.
     async fn settle(
         &self,
         mut unsettled: mpsc::Receiver<Receipt>,
@@ -275,7 +275,7 @@ impl Service {
     }
 }
 
-/// Who an agent is: the first thing that it says.
+/// Reads an agent's first message, which identifies it.
 async fn hello(messages: &mut Streaming<AgentMessage>) -> Result<(StreamId, Hello), Status> {
     let first = timeout(HELLO_WITHIN, messages.message()).await;
     let first = first.map_err(|_| Status::deadline_exceeded("no hello came"))??;
@@ -286,7 +286,7 @@ async fn hello(messages: &mut Streaming<AgentMessage>) -> Result<(StreamId, Hell
     Ok((id, hello))
 }
 
-/// Sends an answer; `false` when the agent is gone.
+/// Sends a message; `false` when the agent has disconnected.
 async fn tell(answers: &Answers, kind: FromCollector) -> bool {
     answers.send(Ok(CollectorMessage { kind: Some(kind) })).await.is_ok()
 }
@@ -298,7 +298,7 @@ async fn waiting<T: Send + 'static>(
     spawn_blocking(work).await.map_err(|error| Status::internal(error.to_string()))?
 }
 
-/// Why rows were not taken, for the agent.
+/// Status that tells the agent why its rows were refused.
 #[allow(clippy::needless_pass_by_value)] // as map_err gives it
 fn status(error: IngestError) -> Status {
     let code = if error.is_passing() { Code::Unavailable } else { Code::FailedPrecondition };

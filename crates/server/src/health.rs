@@ -1,7 +1,7 @@
-//! `GET /healthz` and `GET /readyz`, for whoever starts, watches or balances servers.
+//! `GET /healthz` and `GET /readyz`, for supervisors, monitoring and load balancers.
 //!
-//! Both are answered without a token: they name what fails and say nothing of what is stored, and
-//! neither reads the store.
+//! Both are answered without a token: they name failed checks, reveal no stored data, and do not
+//! read the store.
 
 use crate::metrics::Follower;
 use axum::extract::State;
@@ -16,12 +16,12 @@ use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// With less than that the disk is taken for full: some seconds of a busy system.
+/// With less free space than this the disk counts as full: some seconds of a busy system.
 const DISK_FREE_BYTES_MIN: u64 = 64 << 20;
-/// A collector that has said nothing for so long does not collect.
+/// A collector whose last status is older than this is not collecting.
 const SAID_WITHIN_NS: u64 = 10_000_000_000;
 
-/// What readiness is found from.
+/// Inputs of the readiness checks.
 #[derive(Clone)]
 pub(crate) struct Ready {
     pub(crate) data_dir: PathBuf,
@@ -33,7 +33,7 @@ pub(crate) struct Ready {
     pub(crate) metrics: Arc<Follower>,
 }
 
-/// One thing that is not in order.
+/// A failed check.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Failing {
     check: &'static str,
@@ -47,7 +47,7 @@ struct Readiness {
     failing: Vec<Failing>,
 }
 
-/// The routes.
+/// Routes of both checks.
 pub(crate) fn routes(ready: Ready) -> Router {
     Router::new()
         .route("/healthz", get(async || "ok\n"))
@@ -81,13 +81,13 @@ impl Ready {
     }
 }
 
-/// Why rings cannot be read. A folder that is not there yet is made by the first program.
+/// The check of the ring folder. It may be absent: the first program creates it.
 fn rings(error: Option<&io::Error>) -> Option<Failing> {
     let error = error.filter(|error| error.kind() != ErrorKind::NotFound)?;
     Some(fails("rings", format!("the folder of rings cannot be read: {}", error.kind())))
 }
 
-/// What the collector says of itself.
+/// The checks of the collector's own status.
 fn collector(status: &Status, now_ns: i64) -> Vec<Failing> {
     let mut failing = Vec::new();
     if !status.running || now_ns.abs_diff(status.at_ns) > SAID_WITHIN_NS {

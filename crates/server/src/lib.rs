@@ -1,17 +1,17 @@
-//! The network side of `serve`: what the collector is doing, questions answered in JSON, and the
-//! door through which rows of other hosts come in. All of it on one TCP port, HTTP/1.1 and HTTP/2.
+//! The network side of `serve`: the collector's status, questions answered in JSON, and the intake of
+//! rows from other hosts. Everything is on one TCP port, HTTP/1.1 and HTTP/2.
 //!
 //! | request | answer |
 //! |---|---|
-//! | `GET /` | the page, as it was when the program was built |
-//! | `GET /healthz`, `GET /readyz` | whether the process serves; whether all that it needs is in order |
-//! | `GET /api/v1/…` | what the page asks: `docs/page.md`, `GET /api/v1/openapi.json` |
+//! | `GET /` | the page that was built into the program |
+//! | `GET /healthz`, `GET /readyz` | liveness; readiness, with the failed checks |
+//! | `GET /api/v1/…` | the page's API: `docs/page.md`, `GET /api/v1/openapi.json` |
 //! | `GET /status` | the collector's status |
 //! | `GET /metrics` | the same numbers for Prometheus (text format 0.0.4) |
 //! | `GET /classes` | every class, as `chronoscope classes --json` prints it, at most 10,000 at a time (`limit`, `offset`; `total` says how many there are) |
 //! | `GET /chains?root=A&leaf=B` | durations, as `chronoscope chains --json` prints them; also `level`, `apcd=true`, `sync=CLASS`, `limit_ns`, `from_ns`, `until_ns`, `split=true` |
-//! | gRPC `chronoscope.Collector` | rows of agents are taken in (`docs/formats/agent.md`) |
-//! | `POST /v1/traces`, gRPC `TraceService/Export` | spans of OpenTelemetry, answered when durable (`docs/otlp.md`) |
+//! | gRPC `chronoscope.Collector` | accepts rows of agents (`docs/formats/agent.md`) |
+//! | `POST /v1/traces`, gRPC `TraceService/Export` | accepts spans of OpenTelemetry, answered when durable (`docs/otlp.md`) |
 //!
 //! ```no_run
 //! use chronoscope_server::{Server, ServerOptions};
@@ -21,17 +21,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Beyond loopback addresses it listens only with TLS and a token, unless it is told that it may
-//! not care. Whoever does not show the token gets the page's files and the description of its API,
-//! which say nothing of what is stored, and whether the server is in order; else no further than
-//! the refusal.
+//! On addresses other than loopback it listens only with TLS and a token, unless an option allows it
+//! without. A client without the token gets the page's files, the description of its API and the
+//! health checks, none of which contain stored data; every other request is refused.
 //!
-//! Limits: two questions of the page and one other at a time, the others wait. 1024 connections, of
-//! which 512 are for clients that showed the token; of the others 128 may come from one address, and
-//! the one that has been idle for longest is closed when one too many comes. Fewer where the process
-//! may open less than 2048 files: connections take at most half of them. Closed is also a peer that
-//! takes nothing of its answer for 30 s, whose request's head takes as long, or whose TLS handshake
-//! or first request takes 10 s.
+//! Limits: two questions of the page and one other at a time; further ones wait. 1024 connections, of
+//! which 512 are for clients that showed the token. Of the others at most 128 may come from one
+//! address; when there is one too many, the one that has been idle for longest is closed. When the
+//! process may open fewer than 2048 files, connections use at most half of them. A connection is also
+//! closed when its peer reads nothing of an answer for 30 s, when a request's head takes as long, or
+//! when the TLS handshake or the first request takes 10 s.
 //!
 //! Not here: collecting (`collect`), the definitions (`chain`), issuing certificates.
 
@@ -72,7 +71,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 
-/// Why the server cannot start.
+/// Reason why the server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     /// The address is not a loopback address, and the door would be open.
@@ -81,9 +80,9 @@ pub enum ServerError {
          and --tokens or --token-file, or listen on 127.0.0.1, or say --insecure where the network is trusted"
     )]
     Open {
-        /// Where it was to listen.
+        /// Address on which it was to listen.
         address: SocketAddr,
-        /// What is not there.
+        /// The missing option.
         missing: &'static str,
     },
     /// Certificate or key cannot be used.
@@ -92,41 +91,42 @@ pub enum ServerError {
     /// The file of tokens cannot be used.
     #[error(transparent)]
     Tokens(#[from] TokensError),
-    /// The system refuses.
+    /// The address cannot be bound.
     #[error("cannot listen on {address}: {source}")]
     Listen {
-        /// Where.
+        /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// Where a server listens, from what it answers, and whom it lets in.
+/// Options of a server: address, sources of its answers, and access.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
     /// Address and port; port 0 lets the kernel choose.
     pub listen: SocketAddr,
-    /// The files that questions are answered from, and whose collector's status is told.
+    /// Folder of the store from which questions are answered and whose collector status is
+    /// reported.
     pub data_dir: PathBuf,
     /// The store that questions are answered from, where it is not the files in `data_dir`.
     pub source: Option<Source>,
-    /// The folder of this host's rings, of which the page shows what programs are doing.
+    /// Folder of this host's rings; the page shows their programs' activity.
     pub rings: PathBuf,
     /// The folder of the runs that `chronoscope track` keeps; it need not be there.
     pub runs: PathBuf,
-    /// What the page's view of now is held against.
+    /// Limits that the page's view "now" judges.
     pub limits: Vec<Limit>,
     /// Other stores by name, which the page may compare this one with: folders of files. No others
     /// are read, whatever is asked.
     pub compare: BTreeMap<String, PathBuf>,
-    /// Where rows that come in go; `None` takes none.
+    /// Destination of incoming rows; `None` refuses all.
     pub ingest: Option<Ingest>,
     /// Certificate and key; `None` speaks plain TCP.
     pub tls: Option<TlsFiles>,
-    /// What every request has to show; `None` lets everybody in.
+    /// Token that every request must show; `None` admits every request.
     pub token: Option<Token>,
-    /// A file of further tokens, each with a name and what it may do.
+    /// File of further tokens, each with a name and its rights.
     pub tokens: Option<PathBuf>,
     /// Names under which browsers ask it, beside `localhost` and every IP address.
     pub allow_hosts: Vec<String>,
@@ -180,8 +180,8 @@ pub struct Server {
     thread: Option<JoinHandle<()>>,
 }
 
-/// A server whose port is taken and whose options are checked. It answers nothing yet: who comes
-/// meanwhile waits.
+/// A server with a bound port and checked options. It does not answer yet: clients that connect
+/// wait.
 pub struct BoundServer {
     options: ServerOptions,
     tls: Option<Arc<tls::Tls>>,
@@ -232,7 +232,7 @@ impl BoundServer {
 }
 
 impl Server {
-    /// Takes the port, so that what is refused is refused before anything else is begun.
+    /// Binds the port, so that a refused option fails before anything else starts.
     ///
     /// # Errors
     /// [`ServerError`] when it may not or cannot listen there.
@@ -257,23 +257,23 @@ impl Server {
         Self::bind(options)?.start(ingest)
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// How it is spoken to: `http` or `https`.
+    /// The scheme of its URL: `http` or `https`.
     pub const fn scheme(&self) -> &'static str {
         self.scheme
     }
 
-    /// What has come over the network so far.
+    /// Rows received over the network so far.
     pub fn received(&self) -> Received {
         self.senders.received()
     }
 
-    /// Reads certificate, key and the file of tokens anew: for connections and requests from now on.
-    /// What cannot be read stays as it was.
+    /// Reads certificate, key and token file again, for connections and requests from now on. A
+    /// file that cannot be read changes nothing.
     ///
     /// # Errors
     /// [`ServerError::Tls`] or [`ServerError::Tokens`]: the first that cannot be read.

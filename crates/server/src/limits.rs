@@ -26,13 +26,13 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct Limit {
-    /// What may not take longer.
+    /// What the limit applies to.
     pub of: Limited,
     /// The longest good duration, in nanoseconds.
     pub limit_ns: u64,
 }
 
-/// What a limit is on.
+/// What a limit applies to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Limited {
     /// The elapsed time of a class.
@@ -45,20 +45,20 @@ pub enum Limited {
         leaf: ClassSelector,
         /// Steps from the one to the other; `None` for any.
         level: Option<u16>,
-        /// Which arrivals are required besides; `None` for none.
+        /// Additional requirement on arrivals; `None` for none.
         arrivals: Option<Arrivals>,
     },
 }
 
-/// Which chains have to arrive at their leaf.
+/// Chains that must arrive at their leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrivals {
-    /// Each root has to have a leaf that ends within the limit.
+    /// Each root must have a leaf that ends within the limit.
     EachRoot,
 }
 
-/// Why limits cannot be read.
+/// Reason why limits cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LimitsError {
     /// The file cannot be read.
@@ -66,20 +66,20 @@ pub enum LimitsError {
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// It says something else than limits.
+    /// The content of the file is not valid.
     #[error("{}: {source}", path.display())]
     Words {
         /// The file.
         path: PathBuf,
-        /// What, and where.
+        /// Error of the parser, with its position.
         source: toml::de::Error,
     },
 }
 
-/// A limit as it is written.
+/// A limit as written in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -114,7 +114,7 @@ impl Limit {
     /// Reads a file of limits.
     ///
     /// # Errors
-    /// [`LimitsError`] when it cannot be read or says something else.
+    /// [`LimitsError`] when the file cannot be read or is not valid.
     pub fn read(path: &Path) -> Result<Vec<Self>, LimitsError> {
         let io = |source| LimitsError::Io { path: path.to_owned(), source };
         let text = std::fs::read_to_string(path).map_err(io)?;
@@ -164,7 +164,7 @@ impl Limit {
         matches!(&self.of, Limited::Chain { leaf, .. } if leaf.selects(class))
     }
 
-    /// What it is on, in words.
+    /// The class, or the root and leaf, that the limit applies to.
     pub(crate) fn what(&self) -> String {
         match &self.of {
             Limited::Class(class) => class.0.clone(),

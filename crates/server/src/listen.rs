@@ -20,27 +20,28 @@ use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
-/// From the connection to the end of the TLS handshake, and from there to the first request.
+/// Time from the connection to the end of the TLS handshake, and from there to the first request.
 const FIRST_WITHIN: Duration = Duration::from_secs(10);
 /// Within which a request's head must have come (HTTP/1.1).
 const HEAD_WITHIN: Duration = Duration::from_secs(30);
-/// How often a silent HTTP/2 peer is asked whether it lives, and how long it has for the answer.
+/// HTTP/2 keep-alive: interval of pings to a silent peer, and timeout of the reply.
 const PING: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(20));
-/// HTTP/2 flow control: what a peer may send before it is read. A stream, a connection.
+/// HTTP/2 flow control: octets that a peer may send before they are read, per stream and per
+/// connection.
 const WINDOW_BYTES: (u32, u32) = (2 << 20, 4 << 20);
 /// Requests at a time on one HTTP/2 connection.
 const STREAMS_MAX: u32 = 64;
 /// Within which a peer has to take something of what waits to be sent to it.
 const READ_WITHIN: Duration = Duration::from_secs(30);
-/// How long requests may take to end once the server is to stop.
+/// Time that running requests have to finish after the server is told to stop.
 const STOP_WITHIN: Duration = Duration::from_secs(1);
-/// After a failed accept (no file descriptor left).
+/// Delay after a failed accept (no file descriptor left).
 const RETRY_AFTER: Duration = Duration::from_millis(100);
 
-/// What all connections share.
+/// State that all connections share.
 pub(crate) struct Shared {
     pub(crate) routes: Router,
-    /// Counts peers that did not read what they had asked for.
+    /// Number of peers that were disconnected because they did not read their answers.
     pub(crate) cut: Arc<AtomicU64>,
     /// Hears of connections for which there is no place.
     pub(crate) senders: Arc<Senders>,
@@ -105,7 +106,7 @@ pub(crate) async fn serve(
     let _ = timeout(STOP_WITHIN, ending.shutdown()).await; // what has not ended by then is cut
 }
 
-/// One peer.
+/// One connected peer.
 struct Connection {
     routes: Router,
     cut: Arc<AtomicU64>,
@@ -120,7 +121,7 @@ impl Connection {
         let stream = Patient::new(stream, READ_WITHIN, self.cut.clone());
         match tls {
             None => self.serve(stream, ending).await,
-            // A handshake that fails was told to the peer, by an alert.
+            // A failed handshake: TLS has already sent the peer an alert.
             Some(tls) => {
                 if let Ok(Ok(stream)) = timeout(FIRST_WITHIN, tls.accept(stream)).await {
                     self.serve(stream, ending).await;
@@ -149,7 +150,7 @@ impl Connection {
         let service = TowerToHyperService::new(service);
         let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
         tokio::select! {
-            // How it ended is the peer's affair: bytes that are no HTTP were answered with 400.
+            // The result is ignored: bytes that are no HTTP were already answered with 400.
             _ = ending.watch(connection) => {}
             () = first.missed(FIRST_WITHIN) => {}
         }

@@ -19,12 +19,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Whether lines of [`Line::info`] are left out.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Leaves out what is as it should be, in the whole process: `serve --quiet`.
+/// Suppresses informational lines in the whole process: `serve --quiet`.
 pub fn quiet() {
     QUIET.store(true, Ordering::Relaxed);
 }
 
-/// How much an event matters.
+/// Severity of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
     Info,
@@ -78,7 +78,7 @@ impl Line {
         }
     }
 
-    /// The line as it is written at an instant: UTC, nanoseconds since 1970.
+    /// The line with its time: UTC, nanoseconds since 1970.
     pub fn at(&self, now_ns: i64) -> String {
         let level = match self.level {
             Level::Info => "info",
@@ -88,7 +88,7 @@ impl Line {
         format!("{} {level} {}", instant(now_ns), self.text)
     }
 
-    /// Writes it on stderr. Where that fails there is nobody to tell.
+    /// Writes the line to stderr. A failure is ignored: there is nowhere to report it.
     pub fn say(&self) {
         if self.level == Level::Info && QUIET.load(Ordering::Relaxed) {
             return;
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn a_line_has_its_time_its_level_and_its_event() {
         let line = Line::warn("limit_broken").with("limit", "A::in").with_some("since", None::<u8>);
-        // `date -ud 2026-11-24T08:15 +%s` says 1795508100.
+        // `date -ud 2026-11-24T08:15 +%s` prints 1795508100.
         let at = line.with("above", 7).at(1_795_508_100_123_456_789);
         assert_eq!(at, "2026-11-24T08:15:00.123Z warn limit_broken limit=A::in above=7");
     }

@@ -1,14 +1,14 @@
-//! OTLP comes in: `POST /v1/traces` (OTLP/HTTP, Protocol Buffers) and the gRPC method
+//! The OTLP receiver: `POST /v1/traces` (OTLP/HTTP, Protocol Buffers) and the gRPC method
 //! `opentelemetry.proto.collector.trace.v1.TraceService/Export`.
 //!
-//! Both answer when the rows are durable. What may pass (disk full, sealing behind) is answered so
-//! that an SDK comes again; a request that comes again because its answer was lost has the same
-//! content, and the store takes it once. What a sender may cost is bounded: bytes of a
-//! request before and after decompression, bytes of all requests at a time, requests being read
-//! at a time, time for a body to arrive.
+//! Both answer when the rows are durable. Temporary failures (disk full, sealing behind) get a
+//! status after which an SDK retries; a repeated request whose answer was lost has the same
+//! content, and the store takes it once. The cost of a sender is bounded: bytes of a request before
+//! and after decompression, bytes of all requests at a time, requests being read at a time, time
+//! for a body to arrive.
 //!
 //! Source: OpenTelemetry protocol specification 1.10. Not here: OTLP in JSON (refused by name),
-//! metrics and logs, what becomes of a span (`chronoscope_formats::otlp`).
+//! metrics and logs, the conversion of spans to rows (`chronoscope_formats::otlp`).
 
 mod answer;
 mod door;
@@ -28,7 +28,7 @@ use door::Door;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Most bytes of a request, as it comes and decompressed.
+/// Largest request in bytes, both compressed and decompressed.
 const REQUEST_BYTES_MAX: usize = 16 << 20;
 /// Within which a request's body must have come.
 const BODY_WITHIN: Duration = Duration::from_secs(10);

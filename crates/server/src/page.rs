@@ -1,6 +1,6 @@
-//! The page's files, as they were built into the program.
+//! The page's files, embedded in the program at build time.
 //!
-//! They may be fetched without a token: they say nothing of what is stored.
+//! They are served without a token: they contain no stored data.
 
 use crate::routes::refuse;
 use axum::extract::Request;
@@ -9,7 +9,7 @@ use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chronoscope_embed::{COMMON, File};
 
-/// All files, by path; none where the page was not there when the program was built.
+/// All files, by path; empty when the page was not built before the program.
 static FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
 /// The page's views, each of which is a path (`VIEWS` in `page/src/selection/place.ts`).

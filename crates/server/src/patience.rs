@@ -9,9 +9,9 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// A connection whose writing fails when the peer has taken nothing for a while: an answer that
-/// nobody reads would be held, with its connection's place, for as long as the peer likes. Each
-/// octet that is taken buys the whole time again.
+/// A connection with a write timeout: writing fails when the peer has read nothing for a while.
+/// Otherwise an unread answer would occupy memory and the connection's place for ever. Every
+/// accepted octet restarts the timeout.
 #[derive(Debug)]
 pub(crate) struct Patient<S> {
     stream: S,
@@ -27,7 +27,7 @@ impl<S> Patient<S> {
         Self { stream, within, cut, overdue: None }
     }
 
-    /// What came of a write, or that it has waited for too long.
+    /// The result of a write, or an error when the write timeout has passed.
     fn judge<T>(
         &mut self,
         context: &mut Context<'_>,
@@ -117,7 +117,7 @@ mod tests {
         runtime().block_on(async {
             let (ours, mut theirs) = tokio::io::duplex(1);
             let cut = Arc::new(AtomicU64::new(0));
-            // No octet takes an hour, and all of them may take as long as they like.
+            // No single write waits an hour; the whole answer may take any time.
             let mut patient = Patient::new(ours, Duration::from_hours(1), cut.clone());
             let writes = tokio::spawn(async move { patient.write_all(&[7; 100]).await });
             let mut all = Vec::new();

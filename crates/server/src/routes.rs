@@ -1,4 +1,4 @@
-//! What is answered where.
+//! Routes of the server.
 
 use crate::senders::Senders;
 use crate::{ServerOptions, api, grpc, health, metrics, otlp, page, token, views};
@@ -29,14 +29,14 @@ struct Store {
     source: Source,
     one_at_a_time: Arc<Semaphore>,
     metrics: Arc<metrics::Follower>,
-    /// How the limits stand.
+    /// Last state of the limits.
     watch: Arc<api::Watch>,
     /// Peers that were cut because they did not read.
     cut: Arc<AtomicU64>,
 }
 
-/// All routes: behind the token, but for the page's own files and the two about health. `cut`: peers
-/// that did not read.
+/// All routes. All except the page's own files and the two health checks need a token. `cut` counts
+/// peers that did not read.
 pub(crate) fn routes(
     options: ServerOptions,
     api: api::Api,
@@ -119,9 +119,9 @@ struct Parameters {
     apcd: bool,
     sync: Option<String>,
     limit_ns: Option<u64>,
-    /// What the roots need: `each-root`, `arrived`, `N..` or `N`.
+    /// Leaves that the roots need: `each-root`, `arrived`, `N..` or `N`.
     judge: Option<String>,
-    /// Of one receiver only the first leaf counts: `process` or `host`.
+    /// Only the first leaf of each receiver counts: `process` or `host`.
     distinct: Option<String>,
     timeout_ns: Option<u64>,
     from_ns: Option<i64>,
@@ -161,7 +161,7 @@ impl Parameters {
     }
 }
 
-/// What a verdict judges, by its parameters.
+/// The population that a verdict judges, by its parameters.
 pub(crate) fn judged(
     judge: Option<&str>,
     distinct: Option<&str>,
@@ -211,7 +211,7 @@ struct ClassParameters {
     limit: Option<usize>,
 }
 
-/// Most classes of one answer.
+/// Largest number of classes in one answer.
 const CLASSES_MAX: usize = 10_000;
 
 async fn classes(

@@ -1,8 +1,7 @@
-//! Who sends over the network, and what of it was refused: for the log and for the summary of
-//! `serve`.
+//! Senders over the network and their refusals: for the log and for the summary of `serve`.
 //!
-//! A source may send as much that is wrong as it likes; it gets one line a second for each reason,
-//! which carries how many there were.
+//! However much a source sends that is refused, it gets one log line a second for each reason, with
+//! the number of refusals.
 
 use crate::log::Line;
 use chronoscope_clock as clock;
@@ -13,9 +12,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tonic::codegen::http::Extensions;
 
-/// Sources whose refusals are told apart; those of further ones are told together.
+/// Largest number of sources whose refusals are counted separately; further ones share one count.
 const REFUSED_MAX: usize = 1024;
-/// Sources of OpenTelemetry that are known; further ones are neither told nor counted.
+/// Largest number of known OpenTelemetry sources; further ones are neither logged nor counted.
 const SOURCES_MAX: usize = 4096;
 /// A source and reason has one line in so long.
 const TOLD_EVERY_NS: i64 = 1_000_000_000;
@@ -27,13 +26,13 @@ const WHY_MAX: usize = 200;
 pub(crate) struct Peer(pub(crate) SocketAddr);
 
 impl Peer {
-    /// Of a request.
+    /// The peer of a request.
     pub(crate) fn of(extensions: &Extensions) -> Option<SocketAddr> {
         extensions.get::<Self>().map(|peer| peer.0)
     }
 }
 
-/// What has come over the network since the server started, agents' rows not among it.
+/// Rows received over the network since the server started, without those of agents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Received {
     /// Services of OpenTelemetry by host, at most 4096.
@@ -42,7 +41,7 @@ pub struct Received {
     pub otlp_rows: u64,
 }
 
-/// Who sends here.
+/// All senders of one server.
 #[derive(Debug, Default)]
 pub(crate) struct Senders {
     refusals: Mutex<Refusals>,
@@ -70,7 +69,7 @@ impl Senders {
         said.into_iter().for_each(|line| line.say());
     }
 
-    /// Notes rows of OpenTelemetry that are durable, and tells of sources that are new.
+    /// Counts durable rows of OpenTelemetry, and logs new sources.
     pub(crate) fn took_spans(&self, peer: Option<SocketAddr>, batch: &Batch, names: &Names) {
         let mut rows: BTreeMap<ProcessId, u64> = BTreeMap::new();
         for record in batch.records() {
@@ -94,13 +93,13 @@ impl Senders {
         }
     }
 
-    /// What has come so far.
+    /// Counts so far.
     pub(crate) fn received(&self) -> Received {
         let otlp = lock(&self.otlp);
         Received { otlp_sources: otlp.sources.len() as u64, otlp_rows: otlp.rows }
     }
 
-    /// Tells what was held back, as long as the server runs.
+    /// Logs refusals that were held back, as long as the server runs.
     pub(crate) async fn tell(self: Arc<Self>) {
         loop {
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -113,11 +112,11 @@ impl Senders {
 /// A source and a reason.
 type Key = (Option<IpAddr>, &'static str);
 
-/// Refusals by source and reason, so that each is told once a second.
+/// Refusals by source and reason, for at most one line a second each.
 #[derive(Debug, Default)]
 struct Refusals(BTreeMap<Key, Held>);
 
-/// What has not been told yet.
+/// Refusals not logged yet.
 #[derive(Debug, Default)]
 struct Held {
     told_ns: i64,
@@ -137,7 +136,7 @@ impl Refusals {
         held.is_due(now_ns).then(|| held.line(key, now_ns))
     }
 
-    /// The lines of what was held back long enough. What had none since is forgotten.
+    /// The lines that are due. Entries without a refusal since their last line are removed.
     fn due(&mut self, now_ns: i64) -> Vec<Line> {
         self.0.retain(|_, held| held.count > 0 || !held.is_due(now_ns));
         let due = self.0.iter_mut().filter(|(_, held)| held.count > 0 && held.is_due(now_ns));

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use tokio_rustls::TlsAcceptor;
 
-/// Where certificate and key are.
+/// Files of the certificate and key.
 #[derive(Clone, Debug)]
 pub struct TlsFiles {
     /// PEM: the certificate, then the intermediate ones up to the authority.
@@ -16,15 +16,15 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
-/// Why certificate and key cannot be used.
+/// Reason why certificate and key cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// A file cannot be read, or does not hold what it should.
+    /// A file cannot be read, or its content is not valid.
     #[error("{}: {source}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Error of the parser.
         source: rustls::pki_types::pem::Error,
     },
     /// The two do not fit together, or are of a kind that is not known.
@@ -32,7 +32,7 @@ pub enum TlsError {
     Pair {
         /// The certificate.
         path: PathBuf,
-        /// Why.
+        /// Error of the TLS library.
         source: rustls::Error,
     },
 }
@@ -55,7 +55,7 @@ impl Tls {
         Ok(Self { files, acceptor })
     }
 
-    /// For the next connection.
+    /// The acceptor for the next connection.
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
         self.acceptor.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

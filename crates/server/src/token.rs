@@ -1,4 +1,4 @@
-//! The token that every request has to show, what it may do, and the layer that asks for it.
+//! The token that every request must show, its rights, and the layer that checks it.
 
 use crate::routes::refuse;
 use crate::senders::{Peer, Senders};
@@ -15,23 +15,23 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-/// After which a wrong token is answered.
+/// Delay before a wrong token is answered.
 const WRONG_AFTER: Duration = Duration::from_secs(1);
 
 /// A secret that both sides know; sent as `authorization: Bearer TOKEN`. Never printed.
 #[derive(Clone)]
 pub struct Token(Arc<str>);
 
-/// Why a text cannot be a token.
+/// Reason why a text cannot be a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
-    /// There is nothing in it.
+    /// The text is empty.
     #[error("the token is empty: a secret of some 32 letters is wanted")]
     Empty,
-    /// It could not be sent in a header.
+    /// A character that cannot be sent in a header.
     #[error("byte {position} of the token is not a visible ASCII character")]
     NotVisible {
-        /// Where, from 0.
+        /// Position of the character, from 0.
         position: usize,
     },
 }
@@ -60,7 +60,7 @@ impl Token {
         &self.0
     }
 
-    /// Whether this is what was shown. Takes the same time wherever the two differ.
+    /// Whether this is the shown token. Takes the same time wherever the two differ.
     fn is(&self, shown: &[u8]) -> bool {
         is_same(self.0.as_bytes(), shown)
     }
@@ -78,7 +78,7 @@ pub(crate) fn is_same(mine: &[u8], shown: &[u8]) -> bool {
     std::hint::black_box(differences) == 0 && mine.len() == shown.len()
 }
 
-/// What a request may do, by the token that it shows; it travels in the request's extensions.
+/// Rights of a request, by the token that it shows; it travels in the request's extensions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bearer {
     /// The token's name; `None` of the one that has no name.
@@ -86,7 +86,7 @@ pub(crate) struct Bearer {
     rights: Rights,
 }
 
-/// What a route wants.
+/// Right that a route needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
     Read,
@@ -96,7 +96,7 @@ pub(crate) enum Need {
 /// The tokens that are known.
 #[derive(Debug, Default)]
 pub(crate) struct Access {
-    /// One that may do everything.
+    /// The token with all rights.
     pub(crate) token: Option<Token>,
     /// The file of the others.
     pub(crate) file: Option<PathBuf>,
@@ -113,7 +113,7 @@ impl Access {
         Ok(Self { token, file, tokens: RwLock::new(tokens) })
     }
 
-    /// Reads the file anew; when it cannot be read all stays as it is.
+    /// Reads the file again. When it cannot be read the known tokens are unchanged.
     ///
     /// # Errors
     /// [`TokensError`].
@@ -125,7 +125,7 @@ impl Access {
         Ok(())
     }
 
-    /// Whether a token is asked for.
+    /// Whether requests must show a token.
     pub(crate) const fn is_asked(&self) -> bool {
         self.token.is_some() || self.file.is_some()
     }
@@ -140,7 +140,7 @@ impl Access {
     }
 }
 
-/// What the layer asks for, and whom it tells of those that do not have it.
+/// Access check of the layer, and the log of its refusals.
 #[derive(Clone)]
 pub(crate) struct Guard {
     pub(crate) access: Arc<Access>,
@@ -150,20 +150,20 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// The same for routes that want something else.
+    /// The same guard, for routes that need another right.
     pub(crate) fn with(&self, need: Need) -> Self {
         Self { need, ..self.clone() }
     }
 
-    /// Whether a request shows a token; never where none is asked for.
+    /// Whether a request shows a valid token; never where none is configured.
     fn is_shown(&self, request: &Request) -> bool {
         let shown = request.headers().get(AUTHORIZATION).and_then(bearer);
         shown.is_some_and(|shown| self.access.who(shown).is_some())
     }
 }
 
-/// The outermost layer: refuses what a page of another origin makes a browser send. Who shows the
-/// token may ask under any name: such a page does not have it.
+/// The outermost layer: refuses requests that a page of another origin makes a browser send. A
+/// request that shows the token may use any host name: such a page does not have it.
 pub(crate) async fn only_own_pages(
     State(guard): State<Guard>,
     request: Request,
@@ -186,8 +186,8 @@ pub(crate) async fn only_own_pages(
     }
 }
 
-/// The layer of gRPC's methods: no other content type may reach them, so that what a browser can
-/// send without asking (`text/plain`) is not taken for a message.
+/// The layer of gRPC's methods: no other content type may reach them. A content type that a browser
+/// sends without a preflight (`text/plain`) is thus never decoded as a message.
 pub(crate) async fn only_grpc(request: Request, next: Next) -> Response {
     match is_grpc(&request) {
         true => next.run(request).await,
@@ -195,15 +195,15 @@ pub(crate) async fn only_grpc(request: Request, next: Next) -> Response {
     }
 }
 
-/// Whether a request says that it is one of gRPC: `application/grpc`, `application/grpc+proto`.
+/// Whether the content type is one of gRPC: `application/grpc`, `application/grpc+proto`.
 fn is_grpc(request: &Request) -> bool {
     let kind = request.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
     let rest = kind.and_then(|kind| kind.strip_prefix(b"application/grpc"));
     rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'+' | b';' | b' ')))
 }
 
-/// The layer: lets a request through that shows a token with the right that is needed (or any, when
-/// none is asked for). A wrong token is answered late, so that guessing is slow.
+/// The layer: passes a request that shows a token with the needed right (or any request, when no
+/// token is configured). A wrong token is answered late, which slows guessing.
 pub(crate) async fn check(
     State(guard): State<Guard>,
     mut request: Request,
@@ -251,7 +251,7 @@ fn unauthenticated(request: &Request, what: &'static str) -> Response {
     (header, refuse(StatusCode::UNAUTHORIZED, what)).into_response()
 }
 
-/// What stands after `Bearer `; the scheme's case does not matter (RFC 9110 §11.1).
+/// The token after `Bearer `; the scheme's case does not matter (RFC 9110 §11.1).
 fn bearer(value: &HeaderValue) -> Option<&[u8]> {
     let (scheme, token) = value.as_bytes().split_first_chunk::<7>()?;
     scheme.eq_ignore_ascii_case(b"bearer ").then(|| token.trim_ascii())

@@ -29,12 +29,12 @@ const NAME_MAX: usize = 253;
 /// Longest file that is read, in octets.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
-/// What a token may do.
+/// Rights of a token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rights {
-    /// Ask.
+    /// The right to ask questions.
     pub read: bool,
-    /// Deliver rows.
+    /// The right to deliver rows.
     pub write: bool,
 }
 
@@ -58,15 +58,15 @@ struct Entry {
     sha256: String,
 }
 
-/// Why tokens cannot be read or changed.
+/// Reason why tokens cannot be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum TokensError {
-    /// The system refuses.
+    /// The file cannot be read or written.
     #[error("{}: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
     /// Others may read or write the file.
@@ -77,12 +77,12 @@ pub enum TokensError {
         /// Its permissions.
         mode: u32,
     },
-    /// It is something else than tokens.
+    /// The content of the file is not valid.
     #[error("{}: {source}", path.display())]
     Words {
         /// The file.
         path: PathBuf,
-        /// What, and where.
+        /// Error of the parser, with its position.
         source: toml::de::Error,
     },
     /// A token cannot be one.
@@ -90,9 +90,9 @@ pub enum TokensError {
     Entry {
         /// The file.
         path: PathBuf,
-        /// Its name.
+        /// Name of the token.
         name: String,
-        /// What is wrong with it.
+        /// The error in words.
         what: &'static str,
     },
     /// Another program changes the file, or was killed while it did.
@@ -104,10 +104,10 @@ pub enum TokensError {
     /// A name that is no host's.
     #[error("{0:?} is no name: letters, digits, '-', '.' and '_', at most {NAME_MAX}")]
     Name(String),
-    /// There is a token of this name.
+    /// A token of this name exists.
     #[error("there is a token {0:?} already: revoke it first, or choose another name")]
     Exists(String),
-    /// There is none.
+    /// No token of this name exists.
     #[error("there is no token {0:?}")]
     Unknown(String),
     /// The system has no random numbers.
@@ -181,7 +181,8 @@ impl Tokens {
         let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
         let replaced = written.and_then(|()| fs::rename(&new, path));
         replaced.map_err(|source| {
-            // What is left of it would stand in the way; that it stays is told by the next one.
+            // A left-over file would block the next change. If it cannot be removed, the next
+            // change reports it.
             let _ = fs::remove_file(&new);
             io(source)
         })
@@ -228,7 +229,7 @@ impl Tokens {
             .map(|entry| (entry.name.as_str(), Rights { read: entry.read, write: entry.write }))
     }
 
-    /// Whose token was shown. Takes the same time whichever it is.
+    /// The name and rights of the shown token. Takes the same time whichever token it is.
     pub(crate) fn who(&self, shown: &[u8]) -> Option<(&str, Rights)> {
         let shown = hash(shown);
         let is = |entry: &Entry| crate::token::is_same(entry.sha256.as_bytes(), shown.as_bytes());

@@ -39,7 +39,7 @@ pub fn answer(answer: &Answer) -> Value {
     })
 }
 
-/// What the hosts' clocks say about durations.
+/// Clock errors of durations that cross hosts.
 fn clocks(quality: &ClockQuality) -> Value {
     let ClockQuality { corrected, durations, crossings } = quality;
     let shortest = crossings.shortest.map(|shortest| {

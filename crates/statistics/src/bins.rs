@@ -3,17 +3,18 @@
 use crate::edges::linear;
 use std::ops::Range;
 
-/// Equal bins over a range, with what lies outside counted too: nothing disappears from a picture.
+/// Equal bins over a range. Values outside the range are counted too, so that every value is in a
+/// count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bins {
     /// From the first bin's lower edge (in it) to the last bin's upper edge (not in it), in
     /// nanoseconds.
     pub range_ns: Range<u64>,
-    /// How many fall into each bin.
+    /// Number of values in each bin.
     pub counts: Vec<u64>,
-    /// How many are below the range.
+    /// Number of values below the range.
     pub below: u64,
-    /// How many are above it.
+    /// Number of values above the range.
     pub above: u64,
 }
 
@@ -41,7 +42,7 @@ impl Bins {
     }
 }
 
-/// The cell of a value in the range, in `[0, count)`.
+/// Cell of a value that lies in the range, in `[0, count)`.
 #[allow(clippy::cast_possible_truncation)] // below `count`
 fn cell(range: &Range<u64>, count: usize, value: u64) -> usize {
     let width = u128::from(range.end - range.start);
@@ -71,7 +72,7 @@ impl Grid {
         Self { counts: vec![0; columns * rows], start_ns, duration_ns, columns, rows, outside: 0 }
     }
 
-    /// Counts a point; whether it is inside.
+    /// Counts a point; returns whether it lies inside the grid.
     pub fn add(&mut self, start_ns: i64, duration_ns: u64) -> bool {
         if !self.start_ns.contains(&start_ns) || !self.duration_ns.contains(&duration_ns) {
             self.outside += 1;
@@ -98,12 +99,12 @@ impl Grid {
         &self.counts
     }
 
-    /// Columns and rows.
+    /// Number of columns and of rows.
     pub const fn size(&self) -> (usize, usize) {
         (self.columns, self.rows)
     }
 
-    /// How many points lay outside.
+    /// Number of points outside the grid.
     pub const fn outside(&self) -> u64 {
         self.outside
     }

@@ -1,9 +1,10 @@
-//! How far a statistic of a sample may be off, by samples drawn from it (B. Efron, 1979).
+//! Standard error of a statistic, estimated from samples drawn from the sample itself (the
+//! bootstrap; B. Efron, 1979).
 
 use crate::{Quantile, Random, nearest_rank};
 
-/// Draws as many values as there are from `ascending`, with repetition; how far the quantile of
-/// these is from that of all. 0 where there are none.
+/// Draws as many values as there are from `ascending`, with replacement, and returns the deviation
+/// of the drawn values' quantile from the quantile of all. 0 when `ascending` is empty.
 pub fn quantile_deviation(random: &mut Random, ascending: &[f64], quantile: Quantile) -> f64 {
     let Some(value) = nearest_rank(ascending, quantile) else { return 0.0 };
     let count = ascending.len() as u64;
@@ -17,11 +18,11 @@ pub fn quantile_deviation(random: &mut Random, ascending: &[f64], quantile: Quan
 mod tests {
     use super::*;
 
-    /// Of n normal values the median's standard error is 1.2533 / √n.
+    /// The standard error of the median of n normal values is 1.2533 / √n.
     #[test]
     fn the_spread_of_a_median_is_what_theory_says() {
         let mut random = Random(3);
-        // Sums of twelve even shares: normal enough (Irwin and Hall).
+        // The sum of twelve uniform values is close enough to normal (Irwin and Hall).
         let mut values: Vec<f64> =
             (0..900).map(|_| (0..12).map(|_| random.share()).sum::<f64>() - 6.0).collect();
         values.sort_by(f64::total_cmp);

@@ -12,12 +12,12 @@
 
 use crate::{ascending, median};
 
-/// What is too small to say.
+/// The smallest step and the shortest segment that count.
 #[derive(Clone, Copy, Debug)]
 pub struct Floor {
-    /// Steps up to this part of the value before are none.
+    /// Smallest step, as a part of the value before it: smaller ones are no change points.
     pub part: f64,
-    /// Segments are at least so long: shorter ones are outliers. At least 1.
+    /// Shortest segment, in values; shorter ones are outliers. At least 1.
     pub length: usize,
 }
 
@@ -37,28 +37,28 @@ pub struct ChangePoint {
     pub before: f64,
     /// Median of the segment after.
     pub after: f64,
-    /// The step by the usual distance of a value from its segment's median; infinite when there is
-    /// none.
+    /// The step divided by the usual distance of a value from its segment's median; infinite when
+    /// that distance is 0.
     pub strength: f64,
 }
 
 impl ChangePoint {
-    /// The step as a part of the value before.
+    /// The step, as a part of the value before.
     pub fn change(&self) -> f64 {
         self.after / self.before - 1.0
     }
 }
 
-/// Where a history moved, and how noisy it is otherwise.
+/// The change points of a history, and its noise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct History {
     /// The points, in order.
     pub points: Vec<ChangePoint>,
-    /// The mean distance of a value from its segment's median, as a part of it.
+    /// Mean distance of a value from its segment's median, as a part of the median.
     pub noise: f64,
 }
 
-/// The most values that are looked at, the last ones: the work grows with their square.
+/// Largest number of values that are searched (the last ones): the work grows with their square.
 const VALUES_MAX: usize = 2000;
 
 /// The price of a cut, in mean distances and logarithms of the length. Chosen so that a history of
@@ -86,13 +86,13 @@ pub fn find(values: &[f64], floor: Floor) -> Option<History> {
     Some(History { points: points.collect(), noise: distance })
 }
 
-/// The usual distance of a value from what it is scattered around, from the differences of
-/// neighbours, which steps hardly touch. At least a part of the floor: a history that repeats
-/// exactly has cuts for nothing otherwise.
+/// The usual distance of a value from the level it scatters around. It is estimated from
+/// differences of neighbours, which steps hardly affect. At least a part of the floor: otherwise a
+/// cut in a history without noise would cost nothing.
 fn noise(logs: &[f64], floor: f64) -> f64 {
     let differences = logs.windows(2).map(|pair| (pair[1] - pair[0]).abs());
-    // The median distance of two normal values is 0.954 of their deviation, whose mean distance
-    // from the middle is 0.798 of it.
+    // The median difference of two normal values is 0.954 of their standard deviation, and the mean
+    // distance from the middle is 0.798 of it.
     let usual = median(differences).unwrap_or(0.0) * 0.798 / 0.954;
     usual.max(floor / 20.0)
 }
@@ -134,8 +134,8 @@ fn partition(logs: &[f64], length: usize, unit: f64) -> Vec<usize> {
     cuts
 }
 
-/// The sum of distances to the median of values that come one by one: two heaps, each with the sum
-/// of what it has.
+/// The running sum of distances to the median of values that are added one by one: two heaps, each
+/// with the sum of its values.
 #[derive(Default)]
 struct RunningMedian {
     low: std::collections::BinaryHeap<Ordered>,
@@ -193,9 +193,9 @@ impl RunningMedian {
     }
 }
 
-/// Takes out cuts whose step is within the floor, the smallest first; and those beside which fewer
-/// than `length` values are nearer to their own segment's median than to the other's: two outliers
-/// that took a third value into a segment.
+/// Removes cuts whose step is within the floor, the smallest first. Also removes cuts beside which
+/// fewer than `length` values are nearer to their own segment's median than to the other's: two
+/// outliers that drew a third value into a segment.
 fn merge(logs: &[f64], cuts: &mut Vec<usize>, length: usize, floor: f64) {
     let least = floor.ln_1p();
     loop {
@@ -217,7 +217,7 @@ fn merge(logs: &[f64], cuts: &mut Vec<usize>, length: usize, floor: f64) {
     }
 }
 
-/// Begin of the segment before a cut, and end of that after it.
+/// Start of the segment before a cut, and end of the segment after it.
 fn bounds(logs: &[f64], cuts: &[usize], index: usize) -> (usize, usize) {
     let begin = if index == 0 { 0 } else { cuts[index - 1] };
     (begin, cuts.get(index + 1).copied().unwrap_or(logs.len()))

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-/// How values are laid out on an axis.
+/// Linear or logarithmic scale of an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Scale {
     /// Equal cells.
@@ -19,9 +19,11 @@ pub enum Scale {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edges {
     scale: Scale,
-    /// Ascending, one more than cells. Equal ones where there are more cells than values.
+    /// Ascending edges, one more than cells. Neighbours are equal where there are more cells than
+    /// values.
     at: Vec<u64>,
-    /// By bucket from `first_bucket` on: the cell of its smallest value (logarithmic axes only).
+    /// For each bucket from `first_bucket` on: the cell of its smallest value (logarithmic axes
+    /// only).
     first: Vec<u32>,
     first_bucket: usize,
     /// Cells per unit (linear axes only).
@@ -50,12 +52,12 @@ impl Edges {
         edges
     }
 
-    /// Its scale.
+    /// The scale of the axis.
     pub const fn scale(&self) -> Scale {
         self.scale
     }
 
-    /// How many cells there are.
+    /// Number of cells.
     pub fn count(&self) -> usize {
         self.at.len() - 1
     }
@@ -73,12 +75,12 @@ impl Edges {
         self.at[cell]..self.at[cell + 1]
     }
 
-    /// The cell of a value; of one beyond the ends the first or the last.
+    /// The cell of a value. A value beyond an end is in the first or last cell.
     #[inline]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // bounded just below
     pub fn cell(&self, value: u64) -> usize {
         let last = self.at.len() - 2;
-        // A guess that is nearly right, and then the edges decide.
+        // The guess may be one cell off by rounding; the edges decide.
         let guess = match self.scale {
             Scale::Log => {
                 let known = bucket(value).saturating_sub(self.first_bucket);
@@ -101,7 +103,7 @@ impl Edges {
         at_or_below.saturating_sub(1).min(self.at.len() - 2)
     }
 
-    /// How many of ascending values lie in each cell; those beyond the ends in the first or last.
+    /// Number of ascending values in each cell. Values beyond the ends count in the first or last.
     pub fn counts(&self, ascending: &[u64]) -> Vec<u64> {
         let below = |edge: u64| ascending.partition_point(|value| *value < edge);
         let mut cuts: Vec<usize> = self.at.iter().map(|edge| below(*edge)).collect();
@@ -112,9 +114,9 @@ impl Edges {
     }
 }
 
-/// Bits of a bucket's number below its power of two: buckets are 0.1 % wide, narrower than the
-/// cells that are drawn, so that a guess by bucket is mostly right. Those of an ordinary range stay in
-/// the first-level cache.
+/// Bits of a bucket's number below its power of two. Buckets are 0.1 % wide, narrower than the
+/// cells that are drawn, so a guess by bucket is mostly right. The buckets of an ordinary range
+/// stay in the first-level cache.
 const BUCKET_BITS: u32 = 10;
 
 /// Numbers buckets of values in ascending order.

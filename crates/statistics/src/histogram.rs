@@ -35,7 +35,7 @@ pub const fn bucket_max(index: usize) -> u64 {
     if index + 1 >= BUCKET_COUNT { u64::MAX } else { bucket_min(index + 1) - 1 }
 }
 
-/// Counts of values, with the exact count, sum, smallest and largest beside them.
+/// Counts of values, with their exact count, sum, smallest and largest value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     counts: Vec<u64>, // BUCKET_COUNT of them
@@ -61,8 +61,8 @@ impl Histogram {
         self.max = self.max.max(value);
     }
 
-    /// Counts `count` values that are only known to lie in bucket `index`; smallest and largest
-    /// become the bucket's bounds, and the sum grows by the middle of the bucket.
+    /// Counts `count` values of which only the bucket `index` is known. Smallest and largest become
+    /// the bucket's bounds, and the sum grows by the middle of the bucket.
     ///
     /// # Panics
     /// When `index` is not below [`BUCKET_COUNT`].
@@ -78,12 +78,12 @@ impl Histogram {
         self.max = self.max.max(high);
     }
 
-    /// Replaces sum, smallest and largest by values that are known exactly from elsewhere.
+    /// Replaces sum, smallest and largest by exact values from another source.
     pub fn set_exact(&mut self, sum: u128, min: u64, max: u64) {
         (self.sum, self.min, self.max) = (sum, min, max);
     }
 
-    /// Adds all that another has counted.
+    /// Adds all counts of another histogram.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
             *mine += theirs;
@@ -94,33 +94,33 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// How many values were counted.
+    /// Number of counted values.
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their sum.
+    /// Sum of the counted values.
     pub const fn sum(&self) -> u128 {
         self.sum
     }
 
-    /// The smallest; `None` when nothing was counted.
+    /// Smallest value; `None` when nothing was counted.
     pub const fn min(&self) -> Option<u64> {
         if self.count == 0 { None } else { Some(self.min) }
     }
 
-    /// The largest; `None` when nothing was counted.
+    /// Largest value; `None` when nothing was counted.
     pub const fn max(&self) -> Option<u64> {
         if self.count == 0 { None } else { Some(self.max) }
     }
 
-    /// Their mean; `None` when nothing was counted.
+    /// Mean of the counted values; `None` when nothing was counted.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// The quantile by nearest rank, to the upper bound of its bucket (at most 3.125 % too large)
-    /// and never beyond the largest value; `None` when nothing was counted.
+    /// The quantile by nearest rank, rounded up to the upper bound of its bucket (at most 3.125 %
+    /// too large) and never beyond the largest value; `None` when nothing was counted.
     pub fn quantile(&self, quantile: Quantile) -> Option<u64> {
         let rank = quantile.rank(self.count);
         let mut seen = 0;

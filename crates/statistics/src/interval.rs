@@ -1,26 +1,27 @@
-//! Where the quantile of a population is, said by a sample of it.
+//! Confidence interval of a population's quantile, from a sample.
 
 use crate::{Quantile, nearest_rank};
 use statrs::function::factorial::ln_binomial;
 
-/// A quantile of a sample, and where that of the population is with 95 % confidence.
+/// A quantile of a sample, with the 95 % confidence interval of the population's quantile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuantileInterval {
-    /// Of the sample: the nearest rank.
+    /// The sample's quantile, by nearest rank.
     pub value: u64,
-    /// The population's is not below this; 0 where the sample is too small to say.
+    /// Lower bound of the population's quantile; 0 where the sample is too small for one.
     pub low: u64,
-    /// Nor above this; `None` where the sample is too small to say.
+    /// Upper bound of the population's quantile; `None` where the sample is too small for one.
     pub high: Option<u64>,
 }
 
-/// By order statistics (H. A. David, *Order Statistics*, 1981, 2.5): whatever the distribution, the
-/// number of values below the population's quantile is binomial, so that two ranks enclose it with
-/// at least 95 %, at most 2.5 % on either side. `None` without any value.
+/// Estimates the population's quantile by order statistics (H. A. David, *Order Statistics*, 1981,
+/// 2.5): whatever the distribution, the number of values below the population's quantile is
+/// binomial, so two ranks enclose it with at least 95 %, and miss it with at most 2.5 % on either
+/// side. `None` without any value.
 #[must_use]
 pub fn quantile_interval(ascending: &[u64], quantile: Quantile) -> Option<QuantileInterval> {
     let value = nearest_rank(ascending, quantile)?;
-    // The least and the greatest of a population have no interval; next to them there is one.
+    // Quantiles 0 and 1 have no interval: the nearest ones that have one are used.
     let share = (f64::from(quantile.millionths()) / 1e6).clamp(1e-6, 1.0 - 1e-6);
     let (low, high) = quantile_ranks(ascending.len(), share, 0.025);
     let low = low.and_then(|rank| ascending.get(rank - 1)).copied().unwrap_or(0);
@@ -47,7 +48,7 @@ pub fn quantile_ranks(count: usize, share: f64, tail: f64) -> (Option<usize>, us
     ((low > 0).then_some(low), high)
 }
 
-/// P(B = hits) of `count` trials, by logarithms, so that no count is too large.
+/// P(B = hits) in `count` trials. Logarithms keep large counts from overflowing.
 fn binomial(count: usize, hits: usize, share: f64) -> f64 {
     let ln_ways = ln_binomial(count as u64, hits as u64);
     (ln_ways + hits as f64 * share.ln() + (count - hits) as f64 * (1.0 - share).ln()).exp()
@@ -74,7 +75,7 @@ mod tests {
         assert_eq!(quantile_interval(&[], Quantile::P50), None);
     }
 
-    /// Of 1000 samples of 150, the true 90th percentile is enclosed as often as said.
+    /// In 1000 samples of 150, the interval encloses the true 90th percentile as often as promised.
     #[test]
     fn encloses_what_it_says() {
         let mut random = Random(11);

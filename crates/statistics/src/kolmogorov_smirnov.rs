@@ -1,16 +1,17 @@
-//! Kolmogorov and Smirnov's test: whether two sets are of one distribution.
+//! The Kolmogorov-Smirnov test: whether two sets come from one distribution.
 //!
-//! It takes the values of a set as independent of each other. Chains that follow each other closely
-//! are not quite: they share queues and load. So a p-value is too small rather than too large, and a
-//! difference that it does not show is not there to be shown.
+//! The test takes the values of a set as independent. Chains that follow each other closely are not
+//! quite: they share queues and load. The p-value is therefore rather too small, and a difference
+//! that the test does not find significant is not significant.
 
-/// How far apart two distributions are.
+/// Difference of two distributions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KolmogorovSmirnov {
-    /// The largest difference of the two cumulative shares, in `[0, 1]`.
+    /// Largest difference of the two cumulative distributions, in `[0, 1]`.
     pub statistic: f64,
-    /// The chance of one at least as large where both are the same, in `[0, 1]`: asymptotic, with
-    /// Stephens' correction for small sets (Press et al., Numerical Recipes, 3rd ed., 14.3.3).
+    /// Probability of a difference at least as large when both distributions are the same, in `[0,
+    /// 1]`: asymptotic, with Stephens' correction for small sets (Press et al., Numerical Recipes,
+    /// 3rd ed., 14.3.3).
     pub p_value: f64,
 }
 
@@ -38,7 +39,7 @@ impl KolmogorovSmirnov {
     }
 }
 
-/// The chance that Kolmogorov's distribution exceeds `x`: 2 Σ (−1)^(j−1) exp(−2 j² x²).
+/// Probability that Kolmogorov's distribution exceeds `x`: 2 Σ (−1)^(j−1) exp(−2 j² x²).
 fn kolmogorov(x: f64) -> f64 {
     if x < 0.2 {
         return 1.0; // to within 1e-12, where the sum would have to go on for long
@@ -83,7 +84,7 @@ mod tests {
     }
 
     proptest! {
-        /// The definition read aloud: the largest gap between the two step functions.
+        /// The definition: the largest gap between the two step functions.
         #[test]
         fn the_statistic_is_the_largest_gap(
             mut a in prop::collection::vec(0i64..60, 1..80),

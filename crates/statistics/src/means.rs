@@ -5,9 +5,9 @@ use crate::student;
 /// Count, mean and spread of a set of values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Moments {
-    /// How many.
+    /// Number of values.
     pub count: u64,
-    /// Their mean.
+    /// Mean of the values.
     pub mean: f64,
     /// Their standard deviation as a population (divided by n).
     pub sd: f64,

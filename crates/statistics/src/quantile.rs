@@ -19,7 +19,7 @@ pub struct QuantileError(pub String);
 impl Quantile {
     /// The first quartile.
     pub const P25: Self = Self(250_000);
-    /// The middle one.
+    /// The median.
     pub const P50: Self = Self(500_000);
     /// The third quartile.
     pub const P75: Self = Self(750_000);
@@ -38,7 +38,7 @@ impl Quantile {
         if millionths <= 1_000_000 { Some(Self(millionths)) } else { None }
     }
 
-    /// In millionths, `[0, 1_000_000]`.
+    /// The quantile in millionths, in `[0, 1_000_000]`.
     pub const fn millionths(self) -> u32 {
         self.0
     }

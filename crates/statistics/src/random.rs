@@ -5,7 +5,7 @@
 pub struct Random(pub u64);
 
 impl Random {
-    /// Any 64 bits.
+    /// 64 uniformly distributed bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -14,7 +14,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// In `[0, 1)`, with 53 bits.
+    /// A uniformly distributed value in `[0, 1)`, with 53 bits.
     pub fn share(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
@@ -35,7 +35,7 @@ impl Random {
         self.below(length as u64) as usize
     }
 
-    /// So many octets.
+    /// `count` uniformly distributed octets.
     pub fn octets(&mut self, count: usize) -> Vec<u8> {
         let words = std::iter::repeat_with(|| self.bits().to_le_bytes());
         let mut octets: Vec<u8> = words.take(count.div_ceil(8)).flatten().collect();

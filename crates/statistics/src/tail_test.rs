@@ -5,7 +5,7 @@
 
 use statrs::function::factorial::ln_binomial;
 
-/// How the slowest hundredth of two sets together is divided between them.
+/// How the slowest hundredth of two sets taken together is divided between them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TailTest {
     /// Values of the first that are above the 99th percentile of both together.
@@ -55,7 +55,7 @@ fn fisher(above: [u64; 2], sizes: [u64; 2]) -> f64 {
     let all = above[0] + above[1];
     let ln_chance = |in_b: u64| ln_binomial(sizes[1], in_b) + ln_binomial(sizes[0], all - in_b);
     let ln_whole = ln_binomial(sizes[0] + sizes[1], all);
-    // What is as likely differs by what floating point is off by.
+    // Chances that are equal differ by rounding: a margin of 1e-7 counts them as equal.
     let observed = ln_chance(above[1]) + 1e-7;
     let possible = all.saturating_sub(sizes[0])..=all.min(sizes[1]);
     let rare = possible.map(ln_chance).filter(|ln| *ln <= observed);
@@ -67,8 +67,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The lady tasting tea, who told three of four cups of each kind: 34 of 70 divisions are at
-    /// most as likely.
+    /// Fisher's lady tasting tea, who recognised three of the four cups of each kind: 34 of 70
+    /// divisions are at most as likely.
     #[test]
     fn the_lady_tasting_tea() {
         assert!((fisher([3, 1], [4, 4]) - 34.0 / 70.0).abs() < 1e-9);
@@ -76,7 +76,7 @@ mod tests {
         assert!((fisher([0, 0], [4, 4]) - 1.0).abs() < 1e-9);
     }
 
-    /// Kolmogorov and Smirnov do not see what one in fifty values does; this test does.
+    /// A change in one value of fifty escapes the Kolmogorov-Smirnov test; this test finds it.
     #[test]
     fn sees_a_tail_that_the_other_test_does_not() {
         let usual: Vec<i64> = (0..2000).collect();
@@ -92,7 +92,8 @@ mod tests {
     }
 
     proptest! {
-        /// At most a hundredth of both is above, whatever is equal; and sides may be exchanged.
+        /// At most a hundredth of both sets is above, even with equal values; and the sides may be
+        /// exchanged.
         #[test]
         fn a_hundredth_is_above(
             mut a in prop::collection::vec(0i64..500, 1..400),

@@ -1,4 +1,4 @@
-//! Two commits built and measured in turns: what a CI job asks before a change is merged.
+//! The gate: builds and measures two commits in turns, for a CI job before a merge.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -15,7 +15,7 @@ use crate::run::{
 };
 use crate::suite::{Suite, SuiteError};
 
-/// What is measured.
+/// Measured programs.
 #[derive(Clone, Debug)]
 pub enum What {
     /// A suite, by its path from the top of the repository; the head's is taken for both.
@@ -29,34 +29,34 @@ pub enum What {
 pub struct Gate {
     /// The repository.
     pub repository: Repository,
-    /// What the head is held against; the commit where both parted is taken.
+    /// Commit to compare with; its merge base with the head is used.
     pub base: String,
     /// The commit that is judged.
     pub head: String,
     /// Builds a commit, in its folder; nothing when it is empty.
     pub build: Vec<String>,
-    /// Where in a commit's folder its programs are after that.
+    /// Folder of the programs after the build, relative to the commit's folder.
     pub bin: PathBuf,
-    /// What is measured.
+    /// Programs to measure.
     pub what: What,
-    /// How exactly counts repeat; found out when it does not say.
+    /// Repeatability of the counts; determined by measurement when `None`.
     pub exactness: Option<Exactness>,
-    /// Where the folders of both are made.
+    /// Folder in which the folders of both commits are created.
     pub cache: PathBuf,
-    /// How it is measured; its suite is replaced.
+    /// Method of measurement; its suite is replaced.
     pub request: Request,
 }
 
-/// How far it is.
+/// Progress of the gate.
 #[derive(Debug)]
 pub enum Step<'a> {
     /// A commit is built.
     Build(&'a Commit),
-    /// Something is measured.
+    /// A measurement is in progress.
     Measuring(Progress<'a>),
 }
 
-/// Both measured.
+/// Measurements of both commits.
 #[derive(Debug)]
 pub struct Measured {
     /// Base and head, held against each other.
@@ -64,20 +64,20 @@ pub struct Measured {
     /// Their runs, kept in the request's folder.
     pub records: [Record; 2],
     worktrees: [Worktree; 2],
-    /// Until nobody wants the folders of both any more.
+    /// Held until both folders are no longer needed.
     _lock: Lock,
 }
 
-/// Why there is no verdict.
+/// Reason why there is no verdict.
 #[derive(Debug, thiserror::Error)]
 pub enum GateError {
     /// Git did not do it.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// There is no suite.
+    /// The suite cannot be read.
     #[error(transparent)]
     Suite(#[from] SuiteError),
-    /// Nothing can be measured or kept.
+    /// A program cannot be measured, or a run not stored.
     #[error(transparent)]
     Execute(#[from] ExecuteError),
     /// A run cannot be kept.
@@ -86,29 +86,29 @@ pub enum GateError {
     /// A commit does not build.
     #[error("{commit} does not build: {because}")]
     Build {
-        /// Which.
+        /// The commit.
         commit: String,
-        /// What was said.
+        /// End of the output.
         because: String,
     },
     /// A folder cannot be made.
     #[error("{path}: {source}")]
     Folder {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// Another gate builds or measures in the same folders.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// There is nothing to compare.
+    /// Base and head are the same commit.
     #[error("base and head are the same commit, {commit}")]
     Same {
-        /// That commit.
+        /// The commit.
         commit: String,
     },
-    /// Somebody wanted no more.
+    /// The gate was cancelled.
     #[error("it was stopped")]
     Stopped,
 }
@@ -173,7 +173,7 @@ impl Gate {
         Ok(path)
     }
 
-    /// What is measured, and where below a commit's folder its suite is.
+    /// The suite, and its folder below a commit's folder.
     fn suite(&self, head: &Path) -> Result<(Suite, PathBuf), GateError> {
         match &self.what {
             What::Suite(file) => {
@@ -183,7 +183,7 @@ impl Gate {
             What::Command(command) => {
                 let exactness = self.exactness.unwrap_or(Exactness::Threaded);
                 let mut suite = Suite::of_command(head, command.clone(), exactness);
-                // Not by its folder, which is called as every head is.
+                // Not the name of its folder, which is the same for every head.
                 let top = self.repository.top().file_name().unwrap_or_default();
                 suite.name = top.to_string_lossy().into_owned();
                 Ok((suite, PathBuf::new()))
@@ -215,10 +215,10 @@ fn find_exactness(records: &mut [Record]) -> Result<(), RecordError> {
 }
 
 impl Measured {
-    /// Removes the folders of both commits, with what was built there.
+    /// Removes the folders of both commits, including their builds.
     ///
     /// # Errors
-    /// When git cannot.
+    /// When git fails.
     pub fn remove(self) -> Result<(), GitError> {
         self.worktrees.into_iter().try_for_each(Worktree::remove)
     }

@@ -1,4 +1,4 @@
-//! What is asked of git: which commit this is, which there are between two, and a folder with one.
+//! Calls of git: the current commit, the commits between two, and worktrees.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -12,26 +12,26 @@ pub struct Repository {
     top: PathBuf,
 }
 
-/// Why git did not do it.
+/// Reason why a call of git failed.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
-    /// It cannot be started.
+    /// git cannot be started.
     #[error("git cannot be run: {0}")]
     Start(#[source] std::io::Error),
-    /// It ended with an error.
+    /// git ended with an error.
     #[error("git {what}: {said}")]
     Failed {
-        /// What was asked.
+        /// The subcommand.
         what: String,
-        /// What it said.
+        /// The end of its output.
         said: String,
     },
-    /// It said what was not expected.
+    /// The output was not as expected.
     #[error("git {what} said {said:?}")]
     Odd {
-        /// What was asked.
+        /// The subcommand.
         what: String,
-        /// What it said.
+        /// The output.
         said: String,
     },
 }
@@ -53,7 +53,7 @@ impl Repository {
         Ok(Repository { top: PathBuf::from(top) })
     }
 
-    /// Its folder.
+    /// Top folder of the repository.
     pub fn top(&self) -> &Path {
         &self.top
     }
@@ -86,11 +86,11 @@ impl Repository {
         Ok(Commit { modified: !status.is_empty(), ..commit })
     }
 
-    /// The commits after `good` until `bad`, the oldest first: along first parents when `good` is
-    /// among them, so that what was merged counts as one step; all of them otherwise.
+    /// The commits after `good` up to `bad`, the oldest first: along first parents when `good` is
+    /// among them, so that a merge counts as one step; all of them otherwise.
     ///
     /// # Errors
-    /// When one of them is none.
+    /// When one of them is no commit.
     pub fn between(&self, good: &str, bad: &str) -> Result<Vec<String>, GitError> {
         let range = format!("{good}..{bad}");
         let list = |more: &[&str]| {
@@ -127,7 +127,7 @@ impl Repository {
     /// When git cannot make it, as when `path` is there and is no worktree of this repository.
     pub fn worktree(&self, path: &Path, commit: &str) -> Result<Worktree, GitError> {
         let worktree = Worktree { repository: self.clone(), path: path.to_owned() };
-        // What is remembered of worktrees whose folders are gone is in the way of new ones.
+        // Stale entries of worktrees whose folders were removed would prevent new ones.
         git(&self.top, ["worktree", "prune"])?;
         if path.join(".git").is_file() {
             worktree.put(commit)?;
@@ -142,16 +142,16 @@ impl Repository {
 }
 
 impl Worktree {
-    /// Its folder.
+    /// Folder of the worktree.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Puts another commit there. What no commit has and no `.gitignore` names is removed; what is
-    /// ignored, as results of builds are, stays.
+    /// Checks out another commit. Files that are in no commit are removed unless `.gitignore` names
+    /// them: build results stay.
     ///
     /// # Errors
-    /// When git cannot.
+    /// When git fails.
     pub fn put(&self, commit: &str) -> Result<(), GitError> {
         git(&self.path, ["checkout", "--quiet", "--force", "--detach", commit])?;
         git(&self.path, ["clean", "-ffdq"])?;
@@ -168,14 +168,14 @@ impl Worktree {
     /// Removes the folder, with all that was built there.
     ///
     /// # Errors
-    /// When git cannot.
+    /// When git fails.
     pub fn remove(self) -> Result<(), GitError> {
         let words = ["worktree", "remove", "--force", "--force"].map(OsStr::new);
         git(&self.repository.top, [&words[..], &[self.path.as_os_str()]].concat()).map(drop)
     }
 }
 
-/// What git prints, without the last line's end.
+/// Output of git without the last line end.
 fn git<S: AsRef<OsStr>>(
     folder: &Path,
     words: impl IntoIterator<Item = S>,

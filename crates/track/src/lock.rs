@@ -1,4 +1,5 @@
-//! One at a time in a folder: a lock that the system takes away from who ends, however it does.
+//! A lock on a folder: one process at a time. The system releases it when its holder ends, in
+//! whatever way.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -10,7 +11,7 @@ pub(crate) struct Lock {
     _file: File,
 }
 
-/// Why a folder cannot be held.
+/// Reason why a folder cannot be locked.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// Somebody else is at work there.
@@ -21,7 +22,7 @@ pub enum LockError {
     Held {
         /// The folder.
         folder: PathBuf,
-        /// The number of the process that holds it; `?` when it has not said.
+        /// Process id of the holder; `?` when it has not been written yet.
         holder: String,
     },
     /// The lock's file cannot be used.
@@ -29,7 +30,7 @@ pub enum LockError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }

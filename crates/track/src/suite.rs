@@ -1,7 +1,7 @@
-//! A project's performance suite: what is run to know what a version costs.
+//! A project's performance suite: the programs that are run to measure a version's cost.
 //!
-//! A TOML file, `performance.toml` by custom; `docs/track.md` shows one. Units are programs, replays
-//! are scenarios of `docs/replay.md`.
+//! A TOML file, by convention `performance.toml`; `docs/track.md` shows one. Units are programs,
+//! replays are scenarios of `docs/replay.md`.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,31 +13,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::compare::Exactness;
 
-/// What is run, in order.
+/// Items of a suite, in order.
 #[derive(Clone, Debug)]
 pub struct Suite {
-    /// What it is called: by itself, else as its folder is.
+    /// Name of the suite; by default that of its folder.
     pub name: String,
     /// The folder that its file is in, absolute.
     pub folder: PathBuf,
-    /// What is run.
+    /// Items to run.
     pub items: Vec<Item>,
 }
 
 /// One unit or replay.
 #[derive(Clone, Debug)]
 pub struct Item {
-    /// Its name: letters, digits, `-`, `_`, `.`.
+    /// Name of the item: letters, digits, `-`, `_`, `.`.
     pub name: String,
-    /// How exactly its counts repeat.
+    /// Repeatability of its counts.
     pub exactness: Exactness,
-    /// It is killed when it runs longer, a replay as a whole; under Callgrind fifty times as long.
+    /// Time limit, for a replay as a whole; fifty times as long under Callgrind.
     pub limit: Duration,
-    /// What it does.
+    /// Work of the item.
     pub work: Work,
 }
 
-/// What an item does.
+/// Work of an item.
 #[derive(Clone, Debug)]
 pub enum Work {
     /// Runs one program to its end.
@@ -53,12 +53,12 @@ pub enum Work {
     Replay {
         /// The scenario's file, from the suite's folder.
         scenario: PathBuf,
-        /// How.
+        /// Mode of the replay.
         mode: Mode,
     },
 }
 
-/// How inputs of one instant are replayed.
+/// Order in which a replay processes inputs of one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
@@ -69,7 +69,7 @@ pub enum Mode {
     Parallel,
 }
 
-/// Why there is no suite.
+/// Reason why there is no suite.
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
     /// The file cannot be read.
@@ -77,29 +77,29 @@ pub enum SuiteError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// It is larger than a suite can be.
+    /// The file is larger than any suite.
     #[error("{path} has more than {SIZE_BYTES_MAX} octets: no suite")]
     TooLarge {
         /// The file.
         path: PathBuf,
     },
-    /// It is no TOML, or has not the fields of a suite.
+    /// The file is not TOML, or lacks the fields of a suite.
     #[error("{path}: {source}")]
     Toml {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// The parser's error, with its position.
         source: Box<toml::de::Error>,
     },
-    /// It is of another version.
+    /// The file has another version.
     #[error("{path}: version {found} of the suite's format; this reads version 1")]
     Version {
         /// The file.
         path: PathBuf,
-        /// Its version.
+        /// Version of the file.
         found: u32,
     },
     /// An item cannot be run.
@@ -109,10 +109,10 @@ pub enum SuiteError {
         path: PathBuf,
         /// The item's name.
         name: String,
-        /// What is wrong with it.
+        /// The error in words.
         what: &'static str,
     },
-    /// There is nothing to run.
+    /// The suite has no items.
     #[error("{path} has neither a [[unit]] nor a [[replay]]")]
     Empty {
         /// The file.
@@ -122,9 +122,9 @@ pub enum SuiteError {
 
 /// The largest file that is read, octets.
 const SIZE_BYTES_MAX: u64 = 1 << 20;
-/// How long a unit may take that does not say, seconds.
+/// Default time limit of a unit, seconds.
 const LIMIT_S: u64 = 600;
-/// How long a replay may: one of a whole day takes minutes.
+/// Default time limit of a replay, seconds: one of a whole day takes minutes.
 const REPLAY_LIMIT_S: u64 = 3600;
 
 #[derive(Deserialize)]
@@ -273,7 +273,7 @@ fn name_of(folder: &Path) -> String {
     tame(&name)
 }
 
-/// What a name of a file can be made of.
+/// The name with characters that are safe in a file name.
 fn tame(name: &str) -> String {
     let tame = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     let name: String = name.chars().map(tame).collect();

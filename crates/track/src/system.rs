@@ -1,4 +1,4 @@
-//! What a run was measured on: counts of one machine say little of another.
+//! The system of a measurement: counts of one machine are hardly comparable with those of another.
 
 use std::fs;
 use std::process::Command;
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 /// A machine, and what on it moves counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct System {
-    /// What it is called.
+    /// Name of the machine.
     pub machine: String,
     /// Model of its processor; libraries choose code by it.
     pub cpu: String,
     /// Processors that this may use.
     pub cpus: usize,
-    /// Memory, bytes.
+    /// Size of memory, bytes.
     pub memory_bytes: u64,
     /// Release of its kernel.
     pub kernel: String,
@@ -26,19 +26,19 @@ pub struct System {
     pub chronoscope: String,
 }
 
-/// How many threads wanted to run, averaged over a while.
+/// Load average: mean number of runnable threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Load {
-    /// Over one minute.
+    /// Mean over one minute.
     pub one: f64,
-    /// Over five.
+    /// Mean over five minutes.
     pub five: f64,
-    /// Over fifteen.
+    /// Mean over fifteen minutes.
     pub fifteen: f64,
 }
 
 impl System {
-    /// This machine. What it does not say is empty.
+    /// The system of this machine. Unknown properties are empty.
     pub fn here() -> System {
         System {
             machine: line("/proc/sys/kernel/hostname"),
@@ -52,7 +52,7 @@ impl System {
         }
     }
 
-    /// What is not as on `other`, of what moves counts, in words. `callgrind`: the counts are
+    /// Differences from `other` that affect counts, in words. `callgrind`: the counts are
     /// Valgrind's.
     pub fn differences(&self, other: &System, callgrind: bool) -> Vec<String> {
         let some = |value: &Option<String>| value.clone().unwrap_or_default();
@@ -96,7 +96,7 @@ fn kibibytes(text: &str) -> u64 {
     text.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// What a tool says of itself; `None` where there is no such tool.
+/// Version text of a tool; `None` where it is not installed.
 fn says(tool: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(tool).args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;

@@ -10,7 +10,7 @@ const KEY = 'chronoscope-token';
 
 /** `asking` until the first answer. */
 export const connection = signal<'asking' | 'well' | 'lost'>('asking');
-/** What `Authorization: Bearer` shows; '' for none. Forgotten when the tab is closed. */
+/** Token for `Authorization: Bearer`; '' for none. It is lost when the tab is closed. */
 export const token = signal(sessionStorage.getItem(KEY) ?? '');
 /** Whether the server refused for want of the token. */
 export const tokenWanted = signal(false);

@@ -12,8 +12,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Which of the selected roots arrived. Needs kind=acpd, a leaf and a limit; of a part of the
-         *     leaves (path, hosts, lengths) it is not asked.
+         * Arrivals of the selected roots. Needs kind=acpd, a leaf and a limit; a selection of leaves by
+         *     path, host or length is refused.
          */
         get: operations["arrivals"];
         put?: never;
@@ -187,7 +187,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What is going on per application and class, and what is wrong. */
+        /** Current load per application and class, and alarms. */
         get: operations["now"];
         put?: never;
         post?: never;
@@ -221,11 +221,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How far a question is that was asked with `question=ID`, or how it ended. */
+        /** Progress of a question that was asked with `question=ID`, or its end. */
         get: operations["progress"];
         put?: never;
         post?: never;
-        /** Cancels a question: whoever asked it is answered 409. One that has ended stays as it is. */
+        /** Cancels a question: its client receives 409. A question that has ended is unchanged. */
         delete: operations["cancel"];
         options?: never;
         head?: never;
@@ -256,7 +256,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What is in the ring of one process. */
+        /** Contents of the ring of one process. */
         get: operations["ring"];
         put?: never;
         post?: never;
@@ -290,7 +290,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What moved between two runs: by counter, and by function where profiles were kept. */
+        /** Changes between two runs: by counter, and by function where profiles were kept. */
         get: operations["difference"];
         put?: never;
         post?: never;
@@ -307,7 +307,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What each process cost in run after run, and where that moved. */
+        /** Cost of each process in run after run, with the change points. */
         get: operations["history"];
         put?: never;
         post?: never;
@@ -341,7 +341,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What there is to look at. */
+        /** Sources and contents of the server. */
         get: operations["status"];
         put?: never;
         post?: never;
@@ -424,7 +424,7 @@ export interface components {
             open: number;
             /**
              * Format: int64
-             * @description That live, as the collector sees them.
+             * @description Number of live processes, as reported by the collector.
              */
             processes: number;
         };
@@ -441,7 +441,7 @@ export interface components {
             open_roots: number;
             verdict: components["schemas"]["VerdictView"];
         };
-        /** @description How many roots are in which state, and why. */
+        /** @description Number of roots in each state, with reasons. */
         ArrivalsView: {
             /** Format: int64 */
             arrived: number;
@@ -454,15 +454,15 @@ export interface components {
             failed_leaves: number;
             /**
              * Format: int64
-             * @description Of all roots, known from their descendants only.
+             * @description Number of roots known from their descendants only.
              */
             from_descendants: number;
-            /** @description Whether any source of the leaf's class says how far it has delivered. */
+            /** @description Whether any source of the leaf's class reports how far it has delivered. */
             horizon_known: boolean;
             /**
              * Format: int64
-             * @description All sources of the leaf's class have delivered what ended before: UTC ns since 1970; null
-             *     where that is not known, and where all have ended.
+             * @description All sources of the leaf's class have delivered the rows that ended before this time: UTC ns
+             *     since 1970; null where it is not known, and where all sources have ended.
              */
             horizon_ns: number | null;
             /**
@@ -472,7 +472,7 @@ export interface components {
             in_time: number;
             /**
              * Format: int64
-             * @description Of these, those that the verdict is on: they started before `judged_until_ns`.
+             * @description Number of judged roots: those that started before `judged_until_ns`.
              */
             judged: number;
             /**
@@ -483,7 +483,7 @@ export interface components {
             judged_until_ns: number | null;
             /**
              * Format: int64
-             * @description Of the arrived, those above the limit.
+             * @description Number of arrived roots above the limit.
              */
             late: number;
             /** Format: int64 */
@@ -495,7 +495,7 @@ export interface components {
             leaves_elsewhere: number;
             /**
              * Format: int64
-             * @description Of these, within the limit.
+             * @description Number of leaves within the limit.
              */
             leaves_in_time: number;
             /** Format: int64 */
@@ -515,7 +515,7 @@ export interface components {
             };
             /**
              * Format: int64
-             * @description All roots.
+             * @description Number of all roots.
              */
             roots: number;
             /**
@@ -543,7 +543,7 @@ export interface components {
             unlinked_leaves: number;
         };
         /**
-         * @description How durations are laid out.
+         * @description Scale of the durations.
          * @enum {string}
          */
         AxisScale: "linear" | "log";
@@ -567,7 +567,7 @@ export interface components {
         CallerRow: {
             /**
              * Format: int64
-             * @description Of the cost below its calls.
+             * @description Change of the cost below its calls.
              */
             difference: number;
             function: string;
@@ -619,7 +619,7 @@ export interface components {
             rows: components["schemas"]["ChainRow"][];
         };
         /**
-         * @description Which chains come first.
+         * @description Order of the listed chains.
          * @enum {string}
          */
         ChainOrder: "longest" | "shortest" | "first";
@@ -683,19 +683,19 @@ export interface components {
         };
         /** @description One duration and its chain. */
         ChainSummary: {
-            /** @description Its id; empty where its rows are gone meanwhile. */
+            /** @description The chain's id; empty where its rows have been removed since. */
             chain: string;
             /** Format: int64 */
             duration_ns: number;
-            /** @description Where the leaf ran; empty where that is not known. */
+            /** @description Host of the leaf; empty where it is not known. */
             leaf_host: string;
             /** @description Steps from root to leaf. */
             level: number;
-            /** @description From the selected root to the leaf. */
+            /** @description Path from the selected root to the leaf. */
             path: string;
             /**
              * Format: int64
-             * @description When its root started: UTC ns since 1970.
+             * @description Start of the root: UTC ns since 1970.
              */
             start_ns: number;
         };
@@ -704,7 +704,7 @@ export interface components {
             chains: components["schemas"]["ChainSummary"][];
             /**
              * Format: int64
-             * @description How many durations are selected, exactly. A chain has one for each leaf.
+             * @description Exact number of selected durations. A chain has one for each leaf.
              */
             total: number;
         };
@@ -748,7 +748,7 @@ export interface components {
             class: string;
             /**
              * Format: int64
-             * @description Transactions.
+             * @description Number of transactions.
              */
             count: number;
             /**
@@ -773,31 +773,31 @@ export interface components {
         /** @description Classes, by name: a piece of all. */
         Classes: {
             classes: components["schemas"]["ClassRow"][];
-            /** @description Sketches that could not be read, in words: what they hold is not counted. */
+            /** @description Unreadable sketches, in words: their contents are not counted. */
             damage: string[];
             /**
              * Format: int64
-             * @description How many there are.
+             * @description Number of all classes.
              */
             total: number;
         };
         /**
-         * @description By whose clocks durations across hosts are taken.
+         * @description Clocks that durations across hosts refer to.
          * @enum {string}
          */
         ClockChoice: "raw" | "corrected";
-        /** @description What the hosts' clocks say about durations that cross hosts. */
+        /** @description Clock errors of durations that cross hosts. */
         ClockNote: {
             /** @description Whether the durations were corrected. */
             corrected: boolean;
             /**
              * Format: int64
-             * @description Those that cross hosts.
+             * @description Number of durations that cross hosts.
              */
             crossing: number;
             /**
              * Format: int64
-             * @description All durations, negative ones included.
+             * @description Number of durations, including negative ones.
              */
             durations: number;
             /**
@@ -819,7 +819,7 @@ export interface components {
             share_mean: number | null;
             /**
              * Format: int64
-             * @description Of these, from or to a clock that was never read.
+             * @description Number of crossing durations that start or end on a clock without any reading.
              */
             unknown: number;
         };
@@ -837,7 +837,7 @@ export interface components {
             edges_ns: number[];
             /** @description The common edges of the hops' histograms; none without hops. */
             hop_edges_ns: number[];
-            /** @description Those that moved the mean and the tail most first. */
+            /** @description Hops, those that moved the mean and the tail most first. */
             hops: components["schemas"]["CompareHop"][];
             paths: components["schemas"]["ComparePath"][];
         };
@@ -848,24 +848,24 @@ export interface components {
             hop: string;
             /**
              * Format: double
-             * @description Its part of the difference of the mean durations; a chain without the hop has none of it.
+             * @description Contribution to the difference of the mean durations; a chain without the hop contributes 0.
              */
             mean_change_ns: number;
             /**
              * Format: double
-             * @description By Kolmogorov and Smirnov's test; 1 where one side has no such hop.
+             * @description p-value of the Kolmogorov-Smirnov test; 1 where one side has no such hop.
              */
             p_value: number;
             part: components["schemas"]["HopPart"];
             /**
              * Format: double
-             * @description Its share of that: all shares add up to 1. Negative where it went the other way; 0 where
-             *     there is no difference.
+             * @description Share of the difference of the mean durations: all shares add up to 1. Negative where it
+             *     moved in the other direction; 0 where there is no difference.
              */
             share_of_mean: number;
             /**
              * Format: double
-             * @description Its share of that, as `share_of_mean`.
+             * @description Share of the difference of the tails' mean durations, as `share_of_mean`.
              */
             share_of_tail: number;
             /**
@@ -875,14 +875,15 @@ export interface components {
             shift_ns: number;
             /**
              * Format: double
-             * @description Its part of the difference of the tails' mean durations: a tail is the slowest hundredth of
-             *     a side's sampled chains, at least one.
+             * @description Contribution to the difference of the tails' mean durations: a tail is the slowest hundredth
+             *     of a side's sampled chains, at least one.
              */
             tail_change_ns: number;
             /**
              * Format: double
-             * @description By Fisher's exact test of what is above the 99th percentile of both sides together: whether
-             *     one is more often slow. 1 where one side has no such hop, or both have fewer than a hundred.
+             * @description p-value of Fisher's exact test on the values above the 99th percentile of both sides
+             *     together: is one side slow more often? 1 where one side has no such hop, or both have fewer
+             *     than a hundred.
              */
             tail_p_value: number;
         };
@@ -895,7 +896,7 @@ export interface components {
             path: string;
             state: components["schemas"]["PathState"];
         };
-        /** @description One of the two. */
+        /** @description One side of the comparison. */
         CompareSide: {
             /** @description Durations between the edges. */
             counts: number[];
@@ -907,10 +908,10 @@ export interface components {
             from_ns: number;
             /**
              * Format: int64
-             * @description Of how many the hops were read.
+             * @description Number of chains whose hops were read.
              */
             sampled: number;
-            /** @description Its store by name; null where it is the server's own. */
+            /** @description Name of the side's store; null for the server's own. */
             store: string | null;
             /**
              * Format: int64
@@ -918,11 +919,11 @@ export interface components {
              */
             until_ns: number;
         };
-        /** @description How many durations were used, and why others were not. */
+        /** @description Number of durations used, and of those left out, by reason. */
         CountsView: {
             /**
              * Format: int64
-             * @description Of these, with rows missing on their way.
+             * @description Used, with rows missing on their path.
              */
             incomplete: number;
             /**
@@ -946,7 +947,7 @@ export interface components {
              */
             until_ns: number;
         };
-        /** @description B less A. */
+        /** @description Difference, B minus A. */
         DifferenceView: {
             /** Format: double */
             high_ns: number;
@@ -971,7 +972,7 @@ export interface components {
         DistributionView: {
             /**
              * Format: int64
-             * @description Durations above it.
+             * @description Number of durations above the median plus three standard deviations.
              */
             above_3_sigma: number;
             /** Format: int64 */
@@ -1009,7 +1010,7 @@ export interface components {
             three_sigma_ns: number;
         };
         /**
-         * @description Which duration is asked for.
+         * @description Kind of duration.
          * @enum {string}
          */
         DurationKind: "acpd" | "apcd" | "sync";
@@ -1041,20 +1042,17 @@ export interface components {
         };
         /** @description Body of every answer with an error status. */
         ErrorBody: {
-            /** @description What happened. */
+            /** @description The error in words. */
             error: string;
             /** @description The next step, where there is one. */
             hint?: string;
         };
         /** @description The longest and the shortest of every column that has any: parallel arrays. */
         Extremes: {
-            /**
-             * @description The longest one's chain; null where it is not among the 24 longest of all: `/chains` says
-             *     it.
-             */
+            /** @description Chain of the longest; null where it is not among the 24 longest of all: `/chains` gives it. */
             max_chain: (string | null)[];
             max_ns: number[];
-            /** @description When the longest started, since `from_ns`. */
+            /** @description Start of the longest, in ns since `from_ns`. */
             max_start_ns: number[];
             min_ns: number[];
             x: number[];
@@ -1063,25 +1061,25 @@ export interface components {
         FunctionRow: {
             /**
              * Format: int64
-             * @description Its own cost before.
+             * @description Own instructions before.
              */
             a: number;
             /**
              * Format: int64
-             * @description Its own cost after.
+             * @description Own instructions after.
              */
             b: number;
-            /** @description Whose calls of it moved. */
+            /** @description Callers whose calls of it changed. */
             callers: components["schemas"]["CallerRow"][];
             /**
              * Format: int64
-             * @description Of its own cost.
+             * @description Change of its own instructions.
              */
             difference: number;
             function: string;
             /**
              * Format: int64
-             * @description Of its own cost and that of what it called.
+             * @description Change of its own instructions and of those of the functions it called.
              */
             inclusive_difference: number;
             process: string;
@@ -1096,7 +1094,7 @@ export interface components {
             lost_rows: number;
             /** Format: int64 */
             until_ns: number;
-            /** @description Whose, and why. */
+            /** @description The process that lost rows, and the cause. */
             what: string;
         };
         /** @description The call graph of classes. */
@@ -1104,10 +1102,10 @@ export interface components {
             /** @description Unreadable files, as text. */
             damage: string[];
             edges: components["schemas"]["Edge"][];
-            /** @description By name. */
+            /** @description Classes, by name. */
             nodes: components["schemas"]["Node"][];
         };
-        /** @description What may be asked for. */
+        /** @description Available kinds of questions. */
         Has: {
             /** @description Readings of hosts' clocks. */
             clocks: boolean;
@@ -1132,7 +1130,7 @@ export interface components {
             verdict: components["schemas"]["VerdictView"] | null;
         };
         /**
-         * @description Which part of a hop.
+         * @description Part of a hop.
          * @enum {string}
          */
         HopPart: "wait" | "work";
@@ -1160,8 +1158,8 @@ export interface components {
             selected: components["schemas"]["HopSide"];
             /**
              * Format: double
-             * @description Of the difference of the mean durations; all of them make 1. Within [0, 1] where all parts
-             *     move the same way.
+             * @description Share of the difference of the mean durations; all shares add up to 1. Within [0, 1] where
+             *     all parts move in the same direction.
              */
             share_of_difference: number;
             /**
@@ -1170,7 +1168,7 @@ export interface components {
              */
             shift_ns: number;
         };
-        /** @description What a part of a hop took in one set of chains. */
+        /** @description Time of one part of a hop in one set of chains. */
         HopSide: {
             /**
              * Format: int64
@@ -1193,9 +1191,9 @@ export interface components {
         Hops: {
             /** @description The common edges of all histograms. */
             edges_ns: number[];
-            /** @description In the order of time, each hop's wait before its work. */
+            /** @description Hops in the order of time, each hop's wait before its work. */
             hops: components["schemas"]["HopRow"][];
-            /** @description Where hops ran, by the sample; at most 100. */
+            /** @description Hosts of the hops in the sample; at most 100. */
             hosts: components["schemas"]["HostRow"][];
             /** Format: int64 */
             rest: number;
@@ -1203,7 +1201,8 @@ export interface components {
             sampled_rest: number;
             /**
              * Format: int64
-             * @description Of how many the hops were read: all of few, else a sample by whole minutes that repeats.
+             * @description Number of chains whose hops were read: all where there are few, else a repeatable sample of
+             *     whole minutes.
              */
             sampled_selected: number;
             /**
@@ -1211,10 +1210,10 @@ export interface components {
              * @description Durations that are selected, and those that are not: exact.
              */
             selected: number;
-            /** @description What makes the difference. */
+            /** @description The largest cause of the difference, as a sentence. */
             sentence: string;
         };
-        /** @description On how many of the sampled chains a hop ran on a host. */
+        /** @description Number of sampled chains in which a hop ran on a host. */
         HostRow: {
             hop: string;
             host: string;
@@ -1235,7 +1234,7 @@ export interface components {
              */
             paths: components["schemas"]["PathRow"][];
             round_trips: components["schemas"]["RoundTrips"][];
-            /** @description As `chronoscope net table` prints them. */
+            /** @description The tables of `chronoscope net table`. */
             tables: components["schemas"]["Table"][];
         };
         /** @description An interval, relative to the root's start. */
@@ -1333,11 +1332,11 @@ export interface components {
             times_ns: number[];
             tx_bits_per_s: number[];
         };
-        /** @description What is known to be missing from the store. */
+        /** @description Known losses of the store. */
         LossesView: {
             /**
              * Format: int64
-             * @description Of the log or of segments, not readable.
+             * @description Number of unreadable rows in the log or in segments.
              */
             damaged_rows: number;
             /**
@@ -1352,13 +1351,13 @@ export interface components {
             lost_rows: number;
             /**
              * Format: int64
-             * @description How often rows were lost that nobody counted: with a ring that was damaged or removed.
+             * @description Number of losses whose rows nobody counted: a ring was damaged or removed.
              */
             uncounted_losses: number;
         };
         /** @description A metric: a number, or text where JSON has no number for it (infinite, not a number). */
         Metric: number | string;
-        /** @description A root that did not arrive, or of which that is not known. */
+        /** @description A root that did not arrive or whose arrival is unknown. */
         NamedRoot: {
             chain: string;
             /**
@@ -1368,7 +1367,7 @@ export interface components {
             start_ns: number;
             /** @description `failed`, `open`, `missing` or `unknown`. */
             state: string;
-            /** @description Why it is unknown. */
+            /** @description Reason why it is unknown. */
             why: string | null;
         };
         /** @description One class. Quantiles are a sketch's: at most 3.125 % too large. */
@@ -1391,14 +1390,14 @@ export interface components {
              */
             rate_per_s: number;
         };
-        /** @description What is going on. */
+        /** @description Current load and alarms. */
         Now: {
             alarms: components["schemas"]["Alarm"][];
-            /** @description By name. */
+            /** @description Applications, by name. */
             applications: components["schemas"]["Application"][];
             /**
              * Format: int64
-             * @description When the store was looked at, at most a second ago: UTC ns since 1970.
+             * @description Time at which the store was read, at most a second ago: UTC ns since 1970.
              */
             as_of_ns: number;
             /**
@@ -1407,9 +1406,9 @@ export interface components {
              *     that has rows; 0 where nothing is stored.
              */
             at_ns: number;
-            /** @description What could not be read, in words. */
+            /** @description Unreadable parts of the store, in words. */
             damage: string[];
-            /** @description Every limit of `--limits`, and how it stands. */
+            /** @description Every limit of `--limits`, with its state. */
             limits: components["schemas"]["LimitReport"][];
             /** @description Whether somebody collects into this store. */
             live: boolean;
@@ -1420,14 +1419,14 @@ export interface components {
         Open: {
             /**
              * Format: int64
-             * @description For how long it has been open.
+             * @description Time for which it has been open.
              */
             age_ns: number;
             chain: string;
             class: string;
             /**
              * Format: int64
-             * @description When it started: UTC ns since 1970.
+             * @description Start time: UTC ns since 1970.
              */
             since_ns: number;
         };
@@ -1462,7 +1461,7 @@ export interface components {
             verdict: string;
         };
         /**
-         * @description Where a path is.
+         * @description Sides on which a path occurs.
          * @enum {string}
          */
         PathState: "both" | "new" | "vanished";
@@ -1490,22 +1489,22 @@ export interface components {
             p50_ns: number;
             /** Format: int64 */
             p99_ns: number;
-            /** @description In words from root to leaf. */
+            /** @description The path in words, from root to leaf. */
             path: string;
             root: string;
         };
         /** @description Paths, most chains first: a piece of all. */
         Paths: {
-            /** @description Sketches that could not be read, in words: what they hold is not counted. */
+            /** @description Unreadable sketches, in words: their contents are not counted. */
             damage: string[];
             paths: components["schemas"]["PathSummary"][];
             /**
              * Format: int64
-             * @description How many there are.
+             * @description Number of all paths.
              */
             total: number;
         };
-        /** @description How far a question is. */
+        /** @description Progress of a question. */
         QuestionProgress: {
             /**
              * Format: int64
@@ -1514,27 +1513,30 @@ export interface components {
             done: number;
             /**
              * Format: int64
-             * @description Since it was asked, in milliseconds; until it ended, where it has.
+             * @description Time since the question came, in milliseconds; for an ended question, until its end.
              */
             elapsed_ms: number;
-            /** @description Its name, as whoever asked gave it. */
+            /** @description The question's name, as given by the caller. */
             id: string;
-            /** @description Where it stands. */
+            /** @description State of the question. */
             state: components["schemas"]["QuestionState"];
             /**
              * Format: int64
              * @description Units in all; 0 while that is not known.
              */
             total: number;
-            /** @description What is counted: `segments` (files of at most a minute). Empty where it is not known. */
+            /**
+             * @description Unit of `done` and `total`: `segments` (files of at most a minute). Empty where it is not
+             *     known.
+             */
             unit: string;
         };
         /**
-         * @description Where a question stands.
+         * @description State of a question.
          * @enum {string}
          */
         QuestionState: "waiting" | "running" | "answered" | "cancelled" | "failed" | "unknown";
-        /** @description One class since the process began. Quantiles are at most 3.125 % too large. */
+        /** @description One class since the process started. Quantiles are at most 3.125 % too large. */
         RingClass: {
             /** @description `APPLICATION::CLASS`. */
             class: string;
@@ -1552,23 +1554,23 @@ export interface components {
             /** Format: int64 */
             p99_ns: number;
         };
-        /** @description The ring of one process, and what is in it. */
+        /** @description The ring of one process, and its contents. */
         RingContent: {
             classes: components["schemas"]["RingClass"][];
             /** @description The last ones by their ends, newest first. */
             last: components["schemas"]["Last"][];
-            /** @description Those that have not ended, oldest first. */
+            /** @description Open transactions, oldest first. */
             open: components["schemas"]["Open"][];
             ring: components["schemas"]["RingRow"];
         };
         /** @description The ring of one process. */
         RingRow: {
-            /** @description Whether it runs. */
+            /** @description Whether the process is running. */
             alive: boolean;
             application: string;
             /** @description The process's id, in hexadecimal digits. */
             id: string;
-            /** @description Its host. */
+            /** @description Host of the process. */
             instance: string;
             /**
              * Format: int64
@@ -1582,7 +1584,7 @@ export interface components {
             open: number;
             /**
              * Format: int32
-             * @description Its number there.
+             * @description Process id on that host.
              */
             process: number;
             /**
@@ -1616,16 +1618,16 @@ export interface components {
             /** @description Time of the first round trip of each point: UTC ns since 1970. */
             times_ns: number[];
         };
-        /** @description Where a history moved. */
+        /** @description A change point of a history. */
         RunChange: {
             /**
              * Format: double
-             * @description The level after.
+             * @description Level after the change.
              */
             after: number;
             /**
              * Format: double
-             * @description The level before.
+             * @description Level before the change.
              */
             before: number;
             /**
@@ -1637,21 +1639,21 @@ export interface components {
             run: string;
             sentence: string;
         };
-        /** @description What moved between two runs. */
+        /** @description Changes between two runs. */
         RunDiff: {
             a: string;
             b: string;
             /**
-             * @description Functions whose own or inclusive instructions moved, of processes that moved and whose
-             *     profiles both runs kept; those that moved most first.
+             * @description Functions whose own or inclusive instructions changed, in processes that changed and whose
+             *     profiles both runs kept; largest change first.
              */
             functions: components["schemas"]["FunctionRow"][];
-            /** @description What makes the runs hard to compare, or functions missing. */
+            /** @description Differences that make the runs hard to compare, or the reason for missing functions. */
             note: string | null;
-            /** @description One for each counter that is judged of each process. */
+            /** @description One verdict for each judged counter of each process. */
             verdicts: components["schemas"]["RunVerdict"][];
         };
-        /** @description What each process cost in run after run. */
+        /** @description Cost of each process in run after run. */
         RunHistory: {
             /** @description Runs of another machine or method than the suite's last: not held against it. */
             left_out: number;
@@ -1674,25 +1676,25 @@ export interface components {
         RunRow: {
             /**
              * Format: int64
-             * @description When it was measured: UTC ns since 1970.
+             * @description Time of the measurement: UTC ns since 1970.
              */
             at_ns: number;
             /** @description Beginning of the commit's hash, with `+` where files were modified; empty when not known. */
             commit: string;
             /** @description Whether it was not interrupted. */
             complete: boolean;
-            /** @description Its name. */
+            /** @description Name of the run. */
             id: string;
             /**
              * Format: double
              * @description Load of the machine before it, processes that want to run, mean of a minute.
              */
             load: number;
-            /** @description On what. */
+            /** @description Machine on which it ran. */
             machine: string;
             /** @description First line of the commit's message; empty when not known. */
             subject: string;
-            /** @description The suite's name. */
+            /** @description Name of the suite. */
             suite: string;
         };
         /** @description One counter of one process. */
@@ -1703,7 +1705,7 @@ export interface components {
             points: components["schemas"]["RunPoint"][];
             /** @description `item` or `item/process`. */
             process: string;
-            /** @description Of the values: `ns`, `bytes`, or empty for a count. */
+            /** @description Unit of the values: `ns`, `bytes`, or empty for a count. */
             unit: string;
         };
         /** @description A verdict on one counter of one process. */
@@ -1723,7 +1725,7 @@ export interface components {
             sentence: string;
             /**
              * Format: double
-             * @description As a part of a: changes beyond it are called so.
+             * @description Threshold as a part of a: larger changes are reported.
              */
             threshold: number;
         };
@@ -1731,7 +1733,7 @@ export interface components {
         Runs: {
             /** @description Runs that cannot be read, and why. */
             damage: string[];
-            /** @description The oldest first. */
+            /** @description Runs, the oldest first. */
             runs: components["schemas"]["RunRow"][];
         };
         /** @description A scattergram: exact counts, nothing sampled away. */
@@ -1748,7 +1750,7 @@ export interface components {
              * @description The starts that the columns cover: UTC ns since 1970, the end not included.
              */
             from_ns: number;
-            /** @description When rows are known to be missing. */
+            /** @description Times of known losses. */
             gaps: components["schemas"]["Gap"][];
             height: number;
             incomplete: components["schemas"]["Columns"];
@@ -1766,7 +1768,7 @@ export interface components {
             scale: components["schemas"]["AxisScale"];
             /**
              * Format: int64
-             * @description Durations in it.
+             * @description Number of durations in the picture.
              */
             total: number;
             /** Format: int64 */
@@ -1779,7 +1781,7 @@ export interface components {
             count: number;
             /** @description Steps from root to leaf. */
             level: number;
-            /** @description In words; empty for all that are not told apart. */
+            /** @description The path in words; empty for the remaining paths together. */
             path: string;
         };
         /** @description A source that is behind others. */
@@ -1787,19 +1789,19 @@ export interface components {
             application: string;
             /**
              * Format: int64
-             * @description UTC ns since 1970; null where it said nothing.
+             * @description UTC ns since 1970; null where the source reported nothing.
              */
             delivered_ns: number | null;
             host: string;
             /** Format: int32 */
             pid: number;
         };
-        /** @description What the server answers from. */
+        /** @description Sources of the server's answers. */
         Status: {
             /**
              * Format: int64
-             * @description When the store was looked at, at most a second ago: UTC ns since 1970. Null where there is
-             *     none yet.
+             * @description Time at which the store was read, at most a second ago: UTC ns since 1970. Null where there
+             *     is no store yet.
              */
             as_of_ns: number | null;
             /**
@@ -1807,12 +1809,12 @@ export interface components {
              * @description Bytes of sealed segments; null for a cluster.
              */
             bytes: number | null;
-            /** @description What the collector last said (`GET /status`), or null where nobody collects. */
+            /** @description The collector's last status (`GET /status`), or null without a collector. */
             collector: Record<string, never> | null;
             /** @description Other stores that `/compare` may be asked about (`serve --compare`), by name. */
             compare: string[];
             covered: components["schemas"]["Covered"] | null;
-            /** @description What the store and the server hold besides transactions. */
+            /** @description Contents of the store and the server in addition to transactions. */
             has: components["schemas"]["Has"];
             /**
              * Format: int64
@@ -1826,7 +1828,7 @@ export interface components {
             segments: number | null;
             /** @description The store, in words. */
             store: string;
-            /** @description The program's version. */
+            /** @description Version of the program. */
             version: string;
         };
         /** @description A table. */
@@ -1836,11 +1838,11 @@ export interface components {
             rows: components["schemas"]["Cell"][][];
             title: string;
         };
-        /** @description What can be said of a requirement, by exact counts. */
+        /** @description Verdict on a requirement, by exact counts. */
         VerdictView: {
             /**
              * Format: int64
-             * @description Of these, certain to be above the limit, or never to arrive.
+             * @description Number certainly above the limit, or never to arrive.
              */
             above: number;
             /** Format: int64 */
@@ -1850,10 +1852,10 @@ export interface components {
             limit_ns: number;
             /**
              * Format: int64
-             * @description Roots that did not arrive, where nobody said whether they have to.
+             * @description Number of roots that did not arrive, where no arrival was required.
              */
             not_arrived: number;
-            /** @description What is counted: `roots` or `chains`. */
+            /** @description Counted population: `roots` or `chains`. */
             population: string;
             sentence: string;
             /**
@@ -1867,23 +1869,23 @@ export interface components {
             state: string;
             /**
              * Format: int64
-             * @description Of these, neither.
+             * @description Number that is undecided.
              */
             undecided: number;
             /**
              * Format: int64
-             * @description How many more there may be; null where nobody knows.
+             * @description Largest number of further ones; null where it is not known.
              */
             unseen: number | null;
             /**
              * Format: int64
-             * @description Of these, certain to be within the limit.
+             * @description Number certainly within the limit.
              */
             within: number;
         };
         /** @description The longest transactions. */
         Worst: {
-            /** @description By name. */
+            /** @description Classes, by name. */
             classes: components["schemas"]["WorstClass"][];
             /** @description Segments that could not be read, in words. */
             damage: string[];
@@ -1899,7 +1901,7 @@ export interface components {
             chain: string;
             /**
              * Format: int64
-             * @description Of its thread; null where it was not measured, as of spans of OpenTelemetry.
+             * @description CPU time of its thread; null where it was not measured, as for spans of OpenTelemetry.
              */
             cpu_ns: number | null;
             /** Format: int64 */
@@ -1926,13 +1928,13 @@ export interface operations {
     arrivals: {
         parameters: {
             query?: {
-                /** @description Only chains whose root started then or later: UTC ns since 1970. */
+                /** @description Only chains whose root started at this time or later: UTC ns since 1970. */
                 from_ns?: number;
-                /** @description Only chains whose root started before then: UTC ns since 1970. */
+                /** @description Only chains whose root started before this time: UTC ns since 1970. */
                 until_ns?: number;
                 /** @description Only chains whose leaf ran on one of these hosts, separated by commas. */
                 hosts?: string;
-                /** @description Which duration; `acpd` where nothing is said. */
+                /** @description Kind of duration; the default is `acpd`. */
                 kind?: components["schemas"]["DurationKind"];
                 /** @description The class that is measured from, as `APPLICATION::CLASS` or `CLASS`; for `sync` the class. */
                 root?: string;
@@ -1946,19 +1948,19 @@ export interface operations {
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
                 max_ns?: number;
-                /** @description The longest good duration, in ns: a verdict is asked for. */
+                /** @description The longest good duration, in ns; requests a verdict. */
                 limit_ns?: number;
-                /** @description By whose clocks; `raw` where nothing is said. */
+                /** @description Clocks that durations refer to; the default is `raw`. */
                 clocks?: components["schemas"]["ClockChoice"];
                 /**
-                 * @description What each root needs: `each-root` (one leaf or more), `N..` (N or more), `N` (exactly N);
-                 *     `arrived`: nothing, leaves that arrived are judged. Where nothing is said the verdict
-                 *     describes what arrived, and does not say that it holds while a root is missing.
+                 * @description Leaves that each root needs: `each-root` (one or more), `N..` (N or more), `N` (exactly N);
+                 *     `arrived`: none, leaves that arrived are judged. Without it the verdict covers the chains
+                 *     that arrived, and never reports that the requirement holds while a root is missing.
                  */
                 judge?: string;
-                /** @description Of one receiver only the first leaf below a root counts: `process` or `host`. */
+                /** @description Only the first leaf of each receiver below a root counts: `process` or `host`. */
                 distinct?: string;
-                /** @description How long a root without its leaves is open: ns; the limit where it is longer. */
+                /** @description Time until which a root without its leaves is open: ns; at least the limit. */
                 timeout_ns?: number;
                 /**
                  * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
@@ -2052,13 +2054,13 @@ export interface operations {
     chains: {
         parameters: {
             query?: {
-                /** @description Only chains whose root started then or later: UTC ns since 1970. */
+                /** @description Only chains whose root started at this time or later: UTC ns since 1970. */
                 from_ns?: number;
-                /** @description Only chains whose root started before then: UTC ns since 1970. */
+                /** @description Only chains whose root started before this time: UTC ns since 1970. */
                 until_ns?: number;
                 /** @description Only chains whose leaf ran on one of these hosts, separated by commas. */
                 hosts?: string;
-                /** @description Which duration; `acpd` where nothing is said. */
+                /** @description Kind of duration; the default is `acpd`. */
                 kind?: components["schemas"]["DurationKind"];
                 /** @description The class that is measured from, as `APPLICATION::CLASS` or `CLASS`; for `sync` the class. */
                 root?: string;
@@ -2072,13 +2074,13 @@ export interface operations {
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
                 max_ns?: number;
-                /** @description The longest good duration, in ns: a verdict is asked for. */
+                /** @description The longest good duration, in ns; requests a verdict. */
                 limit_ns?: number;
-                /** @description By whose clocks; `raw` where nothing is said. */
+                /** @description Clocks that durations refer to; the default is `raw`. */
                 clocks?: components["schemas"]["ClockChoice"];
-                /** @description Which come first; `longest` where nothing is said. */
+                /** @description Order of the list; the default is `longest`. */
                 order?: components["schemas"]["ChainOrder"];
-                /** @description How many are listed; 100 where nothing is said. */
+                /** @description Number of chains listed; the default is 100. */
                 limit?: number;
                 /**
                  * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
@@ -2376,13 +2378,13 @@ export interface operations {
     classes: {
         parameters: {
             query?: {
-                /** @description Only minutes that begin then or later, by their roots' starts: UTC ns since 1970. */
+                /** @description Only minutes that begin at this time or later, by their roots' starts: UTC ns since 1970. */
                 from_ns?: number;
-                /** @description Only minutes that begin before then: UTC ns since 1970. */
+                /** @description Only minutes that begin before this time: UTC ns since 1970. */
                 until_ns?: number;
-                /** @description Entries that are passed over; none where it is not said. */
+                /** @description Number of entries to skip; the default is 0. */
                 offset?: number;
-                /** @description Most entries of the answer: up to 10,000, and so many where it is not said. */
+                /** @description Largest number of entries in the answer; the default and maximum is 10,000. */
                 limit?: number;
                 /**
                  * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
@@ -2468,13 +2470,13 @@ export interface operations {
     compare: {
         parameters: {
             query?: {
-                /** @description Only chains whose root started then or later: UTC ns since 1970. */
+                /** @description Only chains whose root started at this time or later: UTC ns since 1970. */
                 from_ns?: number;
-                /** @description Only chains whose root started before then: UTC ns since 1970. */
+                /** @description Only chains whose root started before this time: UTC ns since 1970. */
                 until_ns?: number;
                 /** @description Only chains whose leaf ran on one of these hosts, separated by commas. */
                 hosts?: string;
-                /** @description Which duration; `acpd` where nothing is said. */
+                /** @description Kind of duration; the default is `acpd`. */
                 kind?: components["schemas"]["DurationKind"];
                 /** @description The class that is measured from, as `APPLICATION::CLASS` or `CLASS`; for `sync` the class. */
                 root?: string;
@@ -2488,23 +2490,20 @@ export interface operations {
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
                 max_ns?: number;
-                /** @description The longest good duration, in ns: a verdict is asked for. */
+                /** @description The longest good duration, in ns; requests a verdict. */
                 limit_ns?: number;
-                /** @description By whose clocks; `raw` where nothing is said. */
+                /** @description Clocks that durations refer to; the default is `raw`. */
                 clocks?: components["schemas"]["ClockChoice"];
-                /**
-                 * @description B is of this store, one of those that `/status` names in `compare`; of the same as A where
-                 *     nothing is said.
-                 */
+                /** @description Store of B, one of those that `/status` lists in `compare`; the default is the store of A. */
                 b_store?: string;
                 /**
-                 * @description B is of chains whose root started then or later: UTC ns since 1970. Needed where `b_store`
-                 *     is not given; there it is the beginning of the store where nothing is said.
+                 * @description B contains chains whose root started at this time or later: UTC ns since 1970. Required
+                 *     without `b_store`; with it the default is the beginning of the store.
                  */
                 b_from_ns?: number;
-                /** @description B is of chains whose root started before then: UTC ns since 1970. As `b_from_ns`. */
+                /** @description B contains chains whose root started before this time: UTC ns since 1970. As `b_from_ns`. */
                 b_until_ns?: number;
-                /** @description The most chains of each whose hops are read; 2000 where nothing is said. */
+                /** @description Largest number of chains of each side whose hops are read; the default is 2000. */
                 sample?: number;
                 /**
                  * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
@@ -2598,13 +2597,13 @@ export interface operations {
     graph: {
         parameters: {
             query?: {
-                /** @description Only chains whose root started then or later: UTC ns since 1970. */
+                /** @description Only chains whose root started at this time or later: UTC ns since 1970. */
                 from_ns?: number;
-                /** @description Only chains whose root started before then: UTC ns since 1970. */
+                /** @description Only chains whose root started before this time: UTC ns since 1970. */
                 until_ns?: number;
                 /** @description Only chains whose leaf ran on one of these hosts, separated by commas. */
                 hosts?: string;
-                /** @description Which duration; `acpd` where nothing is said. */
+                /** @description Kind of duration; the default is `acpd`. */
                 kind?: components["schemas"]["DurationKind"];
                 /** @description The class that is measured from, as `APPLICATION::CLASS` or `CLASS`; for `sync` the class. */
                 root?: string;
@@ -2618,9 +2617,9 @@ export interface operations {
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
                 max_ns?: number;
-                /** @description The longest good duration, in ns: a verdict is asked for. */
+                /** @description The longest good duration, in ns; requests a verdict. */
                 limit_ns?: number;
-                /** @description By whose clocks; `raw` where nothing is said. */
+                /** @description Clocks that durations refer to; the default is `raw`. */
                 clocks?: components["schemas"]["ClockChoice"];
                 /**
                  * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
@@ -2714,13 +2713,13 @@ export interface operations {
     histogram: {
         parameters: {
             query?: {
-                /** @description Only chains whose root started then or later: UTC ns since 1970. */
+                /** @description Only chains whose root started at this time or later: UTC ns since 1970. */
                 from_ns?: number;
-                /** @description Only chains whose root started before then: UTC ns since 1970. */
+                /** @description Only chains whose root started before this time: UTC ns since 1970. */
                 until_ns?: number;
                 /** @description Only chains whose leaf ran on one of these hosts, separated by commas. */
                 hosts?: string;
-                /** @description Which duration; `acpd` where nothing is said. */
+                /** @description Kind of duration; the default is `acpd`. */
                 kind?: components["schemas"]["DurationKind"];
                 /** @description The class that is measured from, as `APPLICATION::CLASS` or `CLASS`; for `sync` the class. */
                 root?: string;
@@ -2734,13 +2733,13 @@ export interface operations {
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
                 max_ns?: number;
-                /** @description The longest good duration, in ns: a verdict is asked for. */
+                /** @description The longest good duration, in ns; requests a verdict. */
                 limit_ns?: number;
-                /** @description By whose clocks; `raw` where nothing is said. */
+                /** @description Clocks that durations refer to; the default is `raw`. */
                 clocks?: components["schemas"]["ClockChoice"];
-                /** @description Bins; 100 where nothing is said. */
+                /** @description Number of bins; the default is 100. */
                 bins?: number;
-                /** @description How durations are laid out; `log` where nothing is said. */
+                /** @description Scale of the durations; the default is `log`. */
                 scale?: components["schemas"]["AxisScale"];
                 /**
                  * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
@@ -2834,13 +2833,13 @@ export interface operations {
     hops: {
         parameters: {
             query?: {
-                /** @description Only chains whose root started then or later: UTC ns since 1970. */
+                /** @description Only chains whose root started at this time or later: UTC ns since 1970. */
                 from_ns?: number;
-                /** @description Only chains whose root started before then: UTC ns since 1970. */
+                /** @description Only chains whose root started before this time: UTC ns since 1970. */
                 until_ns?: number;
                 /** @description Only chains whose leaf ran on one of these hosts, separated by commas. */
                 hosts?: string;
-                /** @description Which duration; `acpd` where nothing is said. */
+                /** @description Kind of duration; the default is `acpd`. */
                 kind?: components["schemas"]["DurationKind"];
                 /** @description The class that is measured from, as `APPLICATION::CLASS` or `CLASS`; for `sync` the class. */
                 root?: string;
@@ -2854,15 +2853,15 @@ export interface operations {
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
                 max_ns?: number;
-                /** @description The longest good duration, in ns: a verdict is asked for. */
+                /** @description The longest good duration, in ns; requests a verdict. */
                 limit_ns?: number;
-                /** @description By whose clocks; `raw` where nothing is said. */
+                /** @description Clocks that durations refer to; the default is `raw`. */
                 clocks?: components["schemas"]["ClockChoice"];
                 /** @description The rest are those that started then or later: UTC ns since 1970. */
                 context_from_ns?: number;
                 /** @description The rest are those that started before then: UTC ns since 1970. */
                 context_until_ns?: number;
-                /** @description The most chains of each whose hops are read; 2000 where nothing is said. */
+                /** @description Largest number of chains of each side whose hops are read; the default is 2000. */
                 sample?: number;
                 /**
                  * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
@@ -2956,9 +2955,9 @@ export interface operations {
     hosts: {
         parameters: {
             query?: {
-                /** @description Only minutes that begin then or later, by their roots' starts: UTC ns since 1970. */
+                /** @description Only minutes that begin at this time or later, by their roots' starts: UTC ns since 1970. */
                 from_ns?: number;
-                /** @description Only minutes that begin before then: UTC ns since 1970. */
+                /** @description Only minutes that begin before this time: UTC ns since 1970. */
                 until_ns?: number;
                 /**
                  * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
@@ -3044,7 +3043,7 @@ export interface operations {
     now: {
         parameters: {
             query?: {
-                /** @description Seconds; 60 where nothing is said. */
+                /** @description Seconds; the default is 60. */
                 window_s?: number;
                 /**
                  * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
@@ -3138,13 +3137,13 @@ export interface operations {
     paths: {
         parameters: {
             query?: {
-                /** @description Only minutes that begin then or later, by their roots' starts: UTC ns since 1970. */
+                /** @description Only minutes that begin at this time or later, by their roots' starts: UTC ns since 1970. */
                 from_ns?: number;
-                /** @description Only minutes that begin before then: UTC ns since 1970. */
+                /** @description Only minutes that begin before this time: UTC ns since 1970. */
                 until_ns?: number;
-                /** @description Entries that are passed over; none where it is not said. */
+                /** @description Number of entries to skip; the default is 0. */
                 offset?: number;
-                /** @description Most entries of the answer: up to 10,000, and so many where it is not said. */
+                /** @description Largest number of entries in the answer; the default and maximum is 10,000. */
                 limit?: number;
                 /**
                  * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
@@ -3421,7 +3420,7 @@ export interface operations {
     ring: {
         parameters: {
             query?: {
-                /** @description The last so many transactions; 100 where nothing is said. */
+                /** @description Number of last transactions; the default is 100. */
                 last?: number;
             };
             header?: never;
@@ -3636,7 +3635,7 @@ export interface operations {
             query?: {
                 /** @description Only this process, as `item` or `item/process`. */
                 process?: string;
-                /** @description Only this counter, as `instructions`; all where nothing is said. */
+                /** @description Only this counter, as `instructions`; all by default. */
                 counter?: string;
             };
             header?: never;
@@ -3701,13 +3700,13 @@ export interface operations {
     scatter: {
         parameters: {
             query?: {
-                /** @description Only chains whose root started then or later: UTC ns since 1970. */
+                /** @description Only chains whose root started at this time or later: UTC ns since 1970. */
                 from_ns?: number;
-                /** @description Only chains whose root started before then: UTC ns since 1970. */
+                /** @description Only chains whose root started before this time: UTC ns since 1970. */
                 until_ns?: number;
                 /** @description Only chains whose leaf ran on one of these hosts, separated by commas. */
                 hosts?: string;
-                /** @description Which duration; `acpd` where nothing is said. */
+                /** @description Kind of duration; the default is `acpd`. */
                 kind?: components["schemas"]["DurationKind"];
                 /** @description The class that is measured from, as `APPLICATION::CLASS` or `CLASS`; for `sync` the class. */
                 root?: string;
@@ -3721,15 +3720,15 @@ export interface operations {
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
                 max_ns?: number;
-                /** @description The longest good duration, in ns: a verdict is asked for. */
+                /** @description The longest good duration, in ns; requests a verdict. */
                 limit_ns?: number;
-                /** @description By whose clocks; `raw` where nothing is said. */
+                /** @description Clocks that durations refer to; the default is `raw`. */
                 clocks?: components["schemas"]["ClockChoice"];
-                /** @description Columns over the starts; 600 where nothing is said. At most 2097152 cells in all. */
+                /** @description Columns over the starts; the default is 600. At most 2097152 cells in all. */
                 width?: number;
-                /** @description Rows over the durations; 300 where nothing is said. */
+                /** @description Rows over the durations; the default is 300. */
                 height?: number;
-                /** @description How durations are laid out; `log` where nothing is said. */
+                /** @description Scale of the durations; the default is `log`. */
                 scale?: components["schemas"]["AxisScale"];
                 /**
                  * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
@@ -3893,13 +3892,13 @@ export interface operations {
     worst: {
         parameters: {
             query?: {
-                /** @description Only chains whose root started then or later: UTC ns since 1970. */
+                /** @description Only chains whose root started at this time or later: UTC ns since 1970. */
                 from_ns?: number;
-                /** @description Only chains whose root started before then: UTC ns since 1970. */
+                /** @description Only chains whose root started before this time: UTC ns since 1970. */
                 until_ns?: number;
                 /** @description Only chains whose leaf ran on one of these hosts, separated by commas. */
                 hosts?: string;
-                /** @description Which duration; `acpd` where nothing is said. */
+                /** @description Kind of duration; the default is `acpd`. */
                 kind?: components["schemas"]["DurationKind"];
                 /** @description The class that is measured from, as `APPLICATION::CLASS` or `CLASS`; for `sync` the class. */
                 root?: string;
@@ -3913,13 +3912,13 @@ export interface operations {
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
                 max_ns?: number;
-                /** @description The longest good duration, in ns: a verdict is asked for. */
+                /** @description The longest good duration, in ns; requests a verdict. */
                 limit_ns?: number;
-                /** @description By whose clocks; `raw` where nothing is said. */
+                /** @description Clocks that durations refer to; the default is `raw`. */
                 clocks?: components["schemas"]["ClockChoice"];
                 /** @description Only this class, as `APPLICATION::CLASS` or `CLASS`. */
                 class?: string;
-                /** @description How many of each class; 20 where nothing is said. */
+                /** @description Number of transactions of each class; the default is 20. */
                 n?: number;
                 /**
                  * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,

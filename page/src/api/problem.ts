@@ -1,6 +1,6 @@
-// Why a question was not answered, in words that say what to do.
+// Reasons why a question was not answered, with hints for the reader.
 
-/** What kind of problem: the page behaves differently for the first three. */
+/** Kind of the problem: the page behaves differently for the first three. */
 export type ProblemKind = 'lost' | 'token' | 'cancelled' | 'refused';
 
 /** A question that was not answered. */
@@ -8,7 +8,7 @@ export class Problem extends Error {
   constructor(
     readonly kind: ProblemKind,
     message: string,
-    /** What the reader can do about it; '' where there is nothing. */
+    /** Hint for the reader; '' for none. */
     readonly hint: string,
   ) {
     super(message);
@@ -18,7 +18,7 @@ export class Problem extends Error {
 
 /** The server did not answer at all. */
 export function lost(): Problem {
-  return new Problem('lost', 'The server does not answer', 'asked again as soon as it is back');
+  return new Problem('lost', 'The server does not answer', 'the page retries until it is back');
 }
 
 /** The reader, or the next question, ended this one. */
@@ -31,7 +31,7 @@ export function problemOf(status: number, body: unknown): Problem {
   const said = text(body, 'error');
   const hint = text(body, 'hint') ?? HINTS[status] ?? '';
   if (status === 401 || status === 403) {
-    return new Problem('token', said ?? 'The server wants its token', hint);
+    return new Problem('token', said ?? 'The server requires a token', hint);
   }
   if (status === 409) return cancelled();
   return new Problem('refused', said ?? `The server answered with status ${status}`, hint);
@@ -39,8 +39,8 @@ export function problemOf(status: number, body: unknown): Problem {
 
 const HINTS: Readonly<Record<number, string>> = {
   404: 'it may have expired from the store, or this server is older than its page',
-  500: 'the server’s log says more',
-  502: 'a proxy stands before a server that is not there',
+  500: 'see the server’s log',
+  502: 'a proxy cannot reach the server',
   503: 'the server is busy or ends; ask again in a moment',
   504: 'a proxy lost its patience; a shorter time range is answered sooner',
 };

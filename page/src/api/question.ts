@@ -16,7 +16,7 @@ export const beat = signal(0);
 /** How many questions are under way that do not ask again by themselves. */
 export const underWay = signal(0);
 
-/** Where a question stands. */
+/** State of a question. */
 export interface Question<T> {
   /** The last answer, to whatever was asked last; stays while the next is awaited. */
   readonly answer: T | undefined;

@@ -28,7 +28,7 @@ export interface Mark {
 }
 
 interface SeriesPlotProps {
-  /** What is drawn, for who cannot see it. */
+  /** Description of the plot for screen readers. */
   readonly label: string;
   /** Of all lines: UTC in ns, or the index of what `names` names. */
   readonly at: readonly number[];
@@ -40,7 +40,7 @@ interface SeriesPlotProps {
   readonly say: (value: number, step?: number) => string;
   /** Where the axis of values begins: with 0, or the smallest; or in powers of ten, where 0 is nothing. */
   readonly axis?: 'zero' | 'smallest' | 'log';
-  /** In CSS pixels. */
+  /** Height in CSS pixels. */
   readonly height: number;
   /** Called with the nearest place when the plot is clicked. */
   readonly onPick?: (index: number) => void;

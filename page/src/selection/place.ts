@@ -15,14 +15,14 @@ export const VIEWS = [
 ] as const;
 export type View = (typeof VIEWS)[number];
 
-/** What is shown where no view is named. */
+/** The view of an address without one. */
 export const FIRST_VIEW: View = 'scatter';
 
 /** A time counted back from now, which the API does not know: it is asked with the starts that this is at the moment. */
 export interface Relative {
   /** So long before now, in ns; never together with `from_ns` or `until_ns` in an address. */
   readonly last_ns?: number;
-  /** What is now taken to be, where it stands still: UTC ns since 1970. */
+  /** The instant used as now while paused: UTC ns since 1970. */
   readonly paused_ns?: number;
 }
 

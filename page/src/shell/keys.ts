@@ -17,7 +17,7 @@ export interface KeyGroup {
   readonly keys: readonly Key[];
 }
 
-/** What is in force now, the page's own group first. */
+/** The active groups of keys, the page's own first. */
 export const groups = signal<readonly KeyGroup[]>([]);
 
 /**

@@ -208,7 +208,7 @@ function Pause() {
   return (
     <>
       <button type="button" onClick={pauseOrGoOn} aria-pressed={!goesOn} title="key P">Pause</button>
-      <span class="quiet" role="status">{!goesOn ? 'stands still' : held() ? 'stands still while chains are marked' : 'asked again each 5 s'}</span>
+      <span class="quiet" role="status">{!goesOn ? 'stands still' : held() ? 'stands still while chains are marked' : 'refreshed every 5 s'}</span>
     </>
   );
 }

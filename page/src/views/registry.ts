@@ -31,7 +31,7 @@ export interface Entry {
   readonly body: FunctionComponent;
 }
 
-/** Every view that there is. */
+/** All views. */
 export const REGISTRY: readonly Entry[] = [
   {
     view: 'now', title: 'Now', key: '1', fields: 'none', needsRoot: false, body: NowView,

@@ -5,12 +5,12 @@ use crate::links::bits;
 use crate::{Chain, Meaning, PathIndex, Paths, Selection};
 use chronoscope_model::{ClassId, Status};
 
-/// What a row says besides its [`Hop`](crate::Hop).
+/// Fields of a row that its [`Hop`](crate::Hop) lacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// How it ended.
+    /// Status at the end.
     pub status: Status,
-    /// Where it ran: a process or a host by a number of the caller's.
+    /// Receiver: the caller's number of a process or host.
     pub receiver: u32,
 }
 
@@ -18,11 +18,11 @@ pub struct Outcome {
 #[derive(Debug)]
 pub struct ArrivalFinder {
     selection: Selection,
-    /// By path: what it means to a leaf; and what it tells of those above a root.
+    /// By path: its meaning for a leaf, and what it shows about ancestors of a root.
     meanings: Vec<Option<Meaning>>,
     outermost: Vec<Option<RootStanding>>,
     roots: Vec<Root>,
-    /// Leaves whose root is not known, because rows above them are missing.
+    /// Number of leaves whose root is unknown, because rows above them are missing.
     pub unlinked_leaves: u64,
     /// Transactions of the leaf's class that stand below no such root, though all above is known.
     pub leaves_elsewhere: u64,
@@ -30,12 +30,12 @@ pub struct ArrivalFinder {
     pub nested: bool,
 }
 
-/// What stands above a transaction of the root's class.
+/// Ancestors of the root's class above a transaction of the same class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RootStanding {
-    /// None of its class.
+    /// No ancestor is of its class.
     Outermost,
-    /// None of its class, as far as is known.
+    /// No known ancestor is of its class, but some ancestors are unknown.
     Hidden,
     /// Another of its class.
     Inner,
@@ -55,9 +55,9 @@ impl ArrivalFinder {
         }
     }
 
-    /// Gives every root of a chain that started in the selection's time to `each`. `doubts` are
-    /// those of the whole chain. `outcome` and `raw_start_ns` tell of a row by its number: the
-    /// chain's own stamps may be corrected.
+    /// Passes every root of a chain that started in the selected time to `each`. `doubts` are those
+    /// of the whole chain. `outcome` and `raw_start_ns` are by row number: the chain's own stamps
+    /// may be corrected.
     pub fn find(
         &mut self,
         chain: &Chain<'_>,
@@ -119,7 +119,7 @@ impl ArrivalFinder {
         }
     }
 
-    /// What the path of a root tells of those above it.
+    /// Whether the path of a root shows ancestors of the same class.
     fn standing(&mut self, paths: &Paths, path: PathIndex) -> RootStanding {
         let known = remembered(&mut self.outermost, path, paths.len());
         *known.get_or_insert_with(|| {
@@ -170,7 +170,7 @@ impl ArrivalFinder {
         }
     }
 
-    /// The root of the whole chain that started then: its row, or what its descendants tell.
+    /// The root of the whole chain, with this start: its own row, or what its descendants carry.
     fn top(&mut self, chain: &Chain<'_>, start_ns: i64) -> usize {
         let is_top = |root: &Root| {
             root.start_ns == start_ns && root.row.is_none_or(|row| chain.places[row].is_root())
@@ -183,7 +183,7 @@ impl ArrivalFinder {
         self.roots.len() - 1
     }
 
-    /// As in the evaluation of durations: a path with a gap is asked again at every level.
+    /// As in the evaluation of durations: a path with a gap is evaluated again at every level.
     fn meaning(&mut self, paths: &Paths, path: PathIndex, level: Option<u16>) -> Meaning {
         if let Some(known) = *remembered(&mut self.meanings, path, paths.len()) {
             return known;
@@ -197,19 +197,19 @@ impl ArrivalFinder {
     }
 }
 
-/// What stands above a leaf.
+/// Root above a leaf.
 enum Above {
     /// The root with this number.
     Root(usize),
     /// A transaction of the root's class that is not the outermost.
     Inner,
-    /// No such root.
+    /// There is no such root.
     Nothing,
     /// Rows above it are missing, and a root may be among them.
     Missing,
 }
 
-/// What is remembered of a path.
+/// Cache entry of a path.
 fn remembered<T: Clone>(all: &mut Vec<Option<T>>, path: PathIndex, paths: usize) -> &mut Option<T> {
     let index = path.0 as usize;
     if all.len() <= index {

@@ -1,5 +1,5 @@
-//! Arrivals held against the truth: whole graphs are made, rows are lost and sources held back,
-//! and what is judged from the rest must agree with what really happened.
+//! Arrivals checked against the truth: whole graphs are generated, rows are lost and sources held
+//! back, and the states judged from the remaining rows must agree with what happened.
 
 use super::*;
 use crate::{Assembler, Hop, Paths, Requirement, Selection, Told, VerdictState};
@@ -21,7 +21,7 @@ struct Happened {
     failed: bool,
 }
 
-/// Which rows are here.
+/// The rows that a store has.
 #[derive(Clone, Debug)]
 struct Seen {
     /// By process: its rows that ended before are here.
@@ -43,13 +43,13 @@ impl Seen {
         end_ns < self.delivered_ns[process] && !self.lost_ns[process].contains(&end_ns)
     }
 
-    /// What a store knows of it.
+    /// What a store knows about the sources.
     fn evidence(&self, rows: &[Happened]) -> Evidence {
         let is_lost = |row: &&Happened| {
             let end_ns = row.hop.end_ns();
             self.lost_ns[row.process as usize].contains(&end_ns)
         };
-        // A store is told of a loss when there is one.
+        // A store is told of a loss only when there is one.
         let lossy =
             |process: usize| rows.iter().filter(is_lost).any(|r| r.process as usize == process);
         let losses = (0..PROCESSES).filter(|p| lossy(*p)).map(|p| self.lost_ns[p].clone());
@@ -105,7 +105,7 @@ fn judge(
         },
     );
     totals.unlinked_leaves = finder.unlinked_leaves;
-    // In the whole of a store such a chain is seen elsewhere.
+    // A whole store would contain such a chain elsewhere.
     totals.nested = rows.iter().any(|row| {
         row.hop.class == R && ancestors(rows, row)[1..].iter().any(|above| above.hop.class == R)
     });
@@ -221,7 +221,7 @@ fn seen() -> impl Strategy<Value = Seen> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 10_000, ..ProptestConfig::default() })]
 
-    /// Whatever is lost and however little is here: what is said for certain is true.
+    /// Whatever is lost and however few rows are present, every certain statement is true.
     #[test]
     fn what_is_certain_is_true(
         rows in graph(), seen in seen(), native in any::<bool>(), rule in rule(),
@@ -232,7 +232,7 @@ proptest! {
         for (id, judged) in judged {
             // A root without a row is the chain's first.
             let id = id.unwrap_or(TransactionId(1));
-            // Where those above are missing it may be no root: the verdict allows for that.
+            // Where ancestors are missing the row may be no root: the verdict allows for that.
             let Some(leaves) = truth.get(&id) else { continue };
             let meets = meets(rule, leaves);
             if let Some(in_time) = judged.in_time {
@@ -244,7 +244,7 @@ proptest! {
         }
         let met = truth.values().filter(|leaves| meets(rule, leaves)).count() as u64;
         let all = truth.len() as u64;
-        // Roots of which no row is here may be as many as rows were lost or held back.
+        // Roots without any row are at most as many as rows were lost or held back.
         let unseen = rows.iter().filter(|row| !seen.has(row)).count() as u64;
         let requirement = Requirement { limit_ns: LIMIT_NS, share_millionths };
         let holds = all == met || (all - met) * 1_000_000 < all * u64::from(1_000_000 - share_millionths);
@@ -255,7 +255,7 @@ proptest! {
         }
     }
 
-    /// Where nothing is lost and all is delivered, everything is said, and it is the truth.
+    /// Where nothing is lost and all is delivered, every root is certain and correct.
     #[test]
     fn with_all_rows_everything_is_certain(
         rows in graph(), native in any::<bool>(), rule in rule(),

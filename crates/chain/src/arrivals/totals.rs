@@ -4,16 +4,16 @@ use super::{Judged, Root, RootState, Unknown};
 use crate::{Population, Requirement, Verdict, sort};
 use chronoscope_statistics::{Quantile, nearest_rank};
 
-/// How many roots are in which state, and their durations as bounds.
+/// Number of roots in each state, and their durations as bounds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArrivalTotals {
-    /// All roots.
+    /// Number of all roots.
     pub roots: u64,
-    /// Of these, known from their descendants only: their own row is missing.
+    /// Number of roots known from their descendants only: their own row is missing.
     pub from_descendants: u64,
     /// See [`RootState::Arrived`].
     pub arrived: u64,
-    /// Of the arrived, those above the limit.
+    /// Number of arrived roots above the limit.
     pub late: u64,
     /// See [`RootState::Failed`].
     pub failed: u64,
@@ -21,20 +21,20 @@ pub struct ArrivalTotals {
     pub open: u64,
     /// See [`RootState::Missing`].
     pub missing: u64,
-    /// By reason, in the order of [`Unknown::ALL`].
+    /// Unknown roots by reason, in the order of [`Unknown::ALL`].
     pub unknown: [u64; Unknown::ALL.len()],
     /// Roots that are certain to have arrived within the limit.
     pub in_time: u64,
     /// Roots that are certain not to have arrived within the limit.
     pub not_in_time: u64,
-    /// Of all roots, those above which another of their class may stand; and of these, those that
-    /// are certain.
+    /// Roots above which another of their class may stand, in three counts: all of them, those
+    /// certainly in time, those certainly not in time.
     pub hidden: [u64; 3],
     /// See [`super::ArrivalFinder::nested`].
     pub nested: bool,
     /// Leaves that arrived, below all roots: pairs of a root and a leaf.
     pub leaves: u64,
-    /// Of these, those within the limit.
+    /// Number of leaves within the limit.
     pub leaves_in_time: u64,
     /// Leaves that ended before their roots started.
     pub negative_leaves: u64,
@@ -46,12 +46,12 @@ pub struct ArrivalTotals {
     pub leaves_elsewhere: u64,
     /// Durations that are known exactly, in nanoseconds, in no order.
     pub exact_ns: Vec<u64>,
-    /// Of the others: not below, and not above (`u64::MAX`: never, or nobody knows).
+    /// For every other root: lower and upper bound (`u64::MAX`: never, or unknown).
     pub bounds_ns: Vec<(u64, u64)>,
 }
 
 impl ArrivalTotals {
-    /// Counts a root.
+    /// Adds a judged root.
     pub fn add(&mut self, root: &Root, judged: Judged, limit_ns: u64) {
         self.roots += 1;
         self.from_descendants += u64::from(root.row.is_none());
@@ -118,14 +118,14 @@ impl ArrivalTotals {
         self.bounds_ns.extend(other.bounds_ns);
     }
 
-    /// All that are unknown, whatever the reason.
+    /// Number of unknown roots, for any reason.
     pub fn unknown_roots(&self) -> u64 {
         self.unknown.iter().sum()
     }
 
-    /// Judges all roots by exact counts. `unseen` roots more may exist of which no row is here. A
-    /// root that is certain not to have arrived is none when a leaf without a root may be its own.
-    /// Where roots stand below roots, one whose ancestors are missing may be none.
+    /// The verdict on all roots, by exact counts. `unseen` further roots may exist without any row.
+    /// A root that certainly did not arrive is not certain when a leaf without a known root may be
+    /// its own. Where roots stand below roots, one whose ancestors are missing may not be a root.
     pub fn verdict(&self, requirement: Requirement, unseen: u64) -> Verdict {
         let [hidden, hidden_in_time, hidden_not] = if self.nested { self.hidden } else { [0; 3] };
         let (count, within) = (self.roots - hidden, self.in_time - hidden_in_time);
@@ -169,9 +169,9 @@ pub struct RootDurations {
 /// A value between two bounds, in nanoseconds; `u64::MAX`: never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Not below.
+    /// Lower bound.
     pub at_least_ns: u64,
-    /// Not above.
+    /// Upper bound.
     pub at_most_ns: u64,
 }
 

@@ -43,34 +43,35 @@ pub(crate) enum Command {
     /// Make, list and revoke the tokens that `serve --tokens` knows
     #[command(subcommand)]
     Token(token::Token),
-    /// How long chains take from their root to a class of transactions, and whether that is in time
+    /// Durations of chains from their root to a class of transactions, with a verdict on a
+    /// requirement
     Chains(Chains),
     /// One chain as a waterfall
     Chain(Chain),
     /// Statistics of every class in the store
     Classes(Classes),
-    /// What the programs on this host are doing, straight from their rings
+    /// Current activity of the programs on this host, read directly from their rings
     Live(Live),
     /// Write stored transactions as XML, CSV, Parquet, or as a trace for a viewer
     Export(Export),
     /// Read transactions from XML, CSV or Parquet files into a store that nobody writes meanwhile
     Import(Import),
-    /// Whether a store is what was written, and what can be made of one that is not
+    /// Check or repair a store
     #[command(subcommand)]
     Store(store::Store),
     /// Load and response time of a network: who loads it, and how long any path takes
     #[command(subcommand)]
     Net(net::Net),
-    /// Record what a system receives from outside, for a later replay
+    /// Record the input of a system for a later replay
     Record(record::Record),
-    /// What a version of a program costs, and what moved between two
+    /// Cost of a program's version, and changes between two versions
     #[command(subcommand)]
     Track(track::Track),
     /// Replay a recorded day through the real programs, under a virtual clock
     Replay(replay::Replay),
 }
 
-/// Where stored transactions are.
+/// Location of the stored transactions.
 #[derive(Debug, Args)]
 pub(crate) struct Data {
     /// Folder of the stored transactions [default: $CHRONOSCOPE_DATA, else
@@ -78,16 +79,16 @@ pub(crate) struct Data {
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
     /// The store by URL: file:DIR, or clickhouse://HOST,HOST…/DATABASE (docs/clickhouse.md)
-    /// [default: what --data says, else $CHRONOSCOPE_STORE]
+    /// [default: the folder of --data, else $CHRONOSCOPE_STORE]
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<String>,
 }
 
 impl Data {
-    /// The store that is asked: `--store`, `--data`, what the environment says.
+    /// The store to read: from `--store`, `--data` or the environment.
     ///
     /// # Errors
-    /// When the URL names no store that is known here.
+    /// When the URL names no kind of store that is known here.
     pub(crate) fn source(&self) -> Result<Source, Usage> {
         let url = self.store.clone();
         let url = url.or_else(|| environment::store_url().filter(|_| self.data.is_none()));
@@ -103,14 +104,14 @@ impl Data {
     }
 }
 
-/// Which span of time, and in which zone times are read and printed.
+/// Time range of a question, and the time zone of times read and printed.
 #[derive(Debug, Args)]
 pub(crate) struct Span {
-    /// Only chains whose root started then or later: 14:01:17 (today), "2026-11-21 14:01",
-    /// RFC 3339, or a time ago as in -10min
+    /// Only chains whose root started at this time or later: 14:01:17 (today), "2026-11-21 14:01",
+    /// RFC 3339, or relative to now as in -10min
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) from: Option<String>,
-    /// Only chains whose root started before then
+    /// Only chains whose root started before this time
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) until: Option<String>,
     /// Read and print times in UTC instead of the local time zone
@@ -137,7 +138,7 @@ fn host_name(text: &str) -> Result<String, String> {
     }
 }
 
-/// Most letters of a store's name.
+/// Longest name of a store, in letters.
 const STORE_NAME_MAX: usize = 64;
 
 fn named_folder(text: &str) -> Result<(String, PathBuf), String> {
@@ -160,9 +161,10 @@ pub(crate) struct Serve {
     /// Folder of the rings [default: $CHRONOSCOPE_DIR, else /dev/shm/chronoscope-UID]
     #[arg(long, value_name = "DIR")]
     pub(crate) rings: Option<PathBuf>,
-    /// Show the page there, answer its API and GET /status, /metrics (Prometheus), /classes and
-    /// /chains over HTTP, and take in what agents and OpenTelemetry SDKs (OTLP) send; port 0 lets
-    /// the kernel choose, and the choice is said on stderr. Beyond loopback it wants TLS and a token
+    /// Serve the page, its API and GET /status, /metrics (Prometheus), /classes and /chains over
+    /// HTTP at this address, and accept rows from agents and OpenTelemetry SDKs (OTLP); port 0 lets
+    /// the kernel choose, and the choice is printed on stderr. Addresses other than loopback
+    /// require TLS and a token
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
     /// Speak TLS with this certificate chain (PEM)
@@ -171,11 +173,11 @@ pub(crate) struct Serve {
     /// The certificate's private key (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
-    /// Every request has to show the token in this file [default: $CHRONOSCOPE_TOKEN, if any]
+    /// Every request must show the token in this file [default: $CHRONOSCOPE_TOKEN, if any]
     #[arg(long, value_name = "FILE", requires = "listen")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Know the tokens in this file, too, each with a name and what it may do (`chronoscope token`);
-    /// SIGHUP reads it, certificate and key anew
+    /// Also accept the tokens in this file, each with a name and rights (`chronoscope token`);
+    /// SIGHUP reads it, certificate and key again
     #[arg(long, value_name = "FILE", requires = "listen")]
     pub(crate) tokens: Option<PathBuf>,
     /// Answer browsers that ask for this host, too; may be given several times. Without the token
@@ -201,25 +203,25 @@ pub(crate) struct Serve {
     /// Record what this host's interfaces count, so often, for `chronoscope net table`
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) interfaces: Option<Duration>,
-    /// How long a minute stays open for late records before it is sealed
+    /// Time that a minute stays open for late records before it is sealed
     #[arg(long, value_name = "TIME", default_value = "2min", value_parser = parse_duration)]
     pub(crate) wait_late: Duration,
-    /// Remove what is older than this
+    /// Delete rows that are older than this
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) keep_age: Option<Duration>,
     /// Remove the oldest when more than this is stored: 500M, 20G, 1T
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) keep_size: Option<u64>,
-    /// Let the group of this process read what is stored; without it nobody but its user may
+    /// Let the group of this process read the store; by default only its user may
     #[arg(long)]
     pub(crate) group: bool,
     /// Stop after this time
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) duration: Option<Duration>,
-    /// Print no progress, and in the log only what is wrong
+    /// Print no progress, and log only warnings and errors
     #[arg(long, short)]
     pub(crate) quiet: bool,
-    /// At the end print the final status as JSON on stdout
+    /// Print the final status as JSON on stdout at the end
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -252,7 +254,8 @@ pub(crate) struct Agent {
     /// Drop the oldest of them when they take more than this: 500M, 20G
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size)]
     pub(crate) spool_size: u64,
-    /// Also reply to probes there, as `chronoscope net answer` does, and with the same token
+    /// Also reply to probes at this address, as `chronoscope net answer` does, and with the same
+    /// token
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) answer: Option<SocketAddr>,
     /// Stop after this time
@@ -261,7 +264,7 @@ pub(crate) struct Agent {
     /// Print no progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
-    /// At the end print the final status as JSON on stdout
+    /// Print the final status as JSON on stdout at the end
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -315,22 +318,22 @@ pub(crate) struct Chains {
     pub(crate) png: Option<PathBuf>,
 }
 
-/// What has to arrive. Without any of these the answer describes what arrived, and does not say
-/// that the requirement holds while a root is missing.
+/// Required arrivals. Without any of these the verdict covers the chains that arrived, and never
+/// reports that the requirement holds while a root is missing.
 #[derive(Debug, Default, Args)]
 #[group(id = "arrivals")]
 pub(crate) struct Arrivals {
     /// Judge roots: each needs one leaf or more
     #[arg(long, conflicts_with_all = ["leaves", "arrived", "apcd", "sync"])]
     pub(crate) each_root: bool,
-    /// Judge roots: each needs so many leaves, `N..` for N or more (its duration is that of the
+    /// Judge roots: each needs this many leaves, `N..` for N or more (its duration is that of the
     /// Nth), `N` for exactly N
     #[arg(long, value_name = "N|N..", conflicts_with_all = ["arrived", "apcd", "sync"])]
     pub(crate) leaves: Option<Required>,
-    /// Of one process or host only the first leaf below a root counts
+    /// Count only the first leaf of each process or host below a root
     #[arg(long, value_name = "BY", conflicts_with_all = ["arrived", "apcd", "sync"])]
     pub(crate) distinct: Option<Distinct>,
-    /// How long a root without its leaves is open, if that is longer than the limit
+    /// Time until which a root without its leaves is open, if longer than the limit
     #[arg(long, value_name = "TIME", value_parser = parse_duration,
           conflicts_with_all = ["arrived", "apcd", "sync"])]
     pub(crate) timeout: Option<Duration>,
@@ -339,12 +342,12 @@ pub(crate) struct Arrivals {
     pub(crate) arrived: bool,
 }
 
-/// What counts as one receiver.
+/// Unit that counts as one receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Distinct {
-    /// Its application, host and process number
+    /// Application, host and process number
     Process,
-    /// Its host
+    /// Host
     Host,
 }
 
@@ -380,13 +383,13 @@ pub(crate) struct Classes {
 
 #[derive(Debug, Args)]
 pub(crate) struct Live {
-    /// Only this application, or the process with this number
+    /// Only this application, or the process with this process id
     #[arg(value_name = "APP|PID")]
     pub(crate) who: Option<String>,
     /// Folder of the rings [default: $CHRONOSCOPE_DIR, else /dev/shm/chronoscope-UID]
     #[arg(long, value_name = "DIR")]
     pub(crate) rings: Option<PathBuf>,
-    /// Read this ring, whose process may be dead
+    /// Read this ring; its process may have ended
     #[arg(long, value_name = "FILE", conflicts_with = "core")]
     pub(crate) ring: Option<PathBuf>,
     /// Read the rings inside this core dump
@@ -433,16 +436,16 @@ pub(crate) struct Import {
     /// made where there is none
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
-    /// What the files are [default: by their names, else by how they begin]
+    /// Format of the files [default: by their names, else by their contents]
     #[arg(long, value_enum)]
     pub(crate) format: Option<ImportFormat>,
-    /// Files to read. All are checked first, so that one that is refused changes nothing; the same
-    /// content is taken once, however often it comes
+    /// Files to read. All are checked before any is stored: a refused file changes nothing. The
+    /// same content is stored once, however often it is imported
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// What transactions are read from.
+/// Formats of transactions to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ImportFormat {
     /// XML in ARM's words (docs/formats/arm-xml.md)
@@ -457,14 +460,14 @@ pub(crate) enum ImportFormat {
 pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) data: Data,
-    /// What to write. xml, csv and parquet are lossless: `chronoscope import` reads them
+    /// Format to write. xml, csv and parquet are lossless: `chronoscope import` reads them
     #[arg(long, value_enum, required_unless_present = "otlp")]
     pub(crate) format: Option<ExportFormat>,
     /// Send them as OTLP spans to URL/v1/traces instead: to an OpenTelemetry Collector, to another
     /// chronoscope
     #[arg(long, value_name = "URL", conflicts_with_all = ["format", "output"])]
     pub(crate) otlp: Option<String>,
-    /// With --otlp: show the token in this file to the receiver
+    /// With --otlp: send the token in this file to the receiver
     #[arg(long, value_name = "FILE", requires = "otlp")]
     pub(crate) token_file: Option<PathBuf>,
     /// Write into this file instead of stdout; it appears when it is complete
@@ -480,7 +483,7 @@ pub(crate) struct Export {
     pub(crate) root: Option<String>,
 }
 
-/// What transactions are written as.
+/// Formats of transactions to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ExportFormat {
     /// XML in ARM's words (docs/formats/arm-xml.md)
@@ -489,6 +492,6 @@ pub(crate) enum ExportFormat {
     Csv,
     /// Chrome trace JSON for ui.perfetto.dev: a picture, nothing reads it back
     Trace,
-    /// One Parquet file with the columns of the store's own; needs --output
+    /// One Parquet file with the store's columns; needs --output
     Parquet,
 }

@@ -16,7 +16,7 @@ use std::time::Duration;
 pub(crate) enum Net {
     /// Reply to probes, over UDP and TCP on one port, until stopped
     Answer(Answer),
-    /// Who loads the network: all hosts, the most active, and activity over time, from scans
+    /// Load of the network by host: all hosts, the most active, and activity over time, from scans
     Table(Table),
     /// Speed of bulk transfer to another host and back, and what limits the path to it
     Bulk(Bulk),
@@ -36,18 +36,18 @@ pub(crate) enum Net {
 pub(crate) struct Scan {
     #[command(flatten)]
     pub(crate) data: Data,
-    /// Who is asked: a file with one host a line (docs/net-scan.md), - for stdin, or a network as
-    /// 10.1.0.0/24, all of whose hosts are asked by SNMP
+    /// Hosts to scan: a file with one host a line (docs/net-scan.md), - for stdin, or a network as
+    /// 10.1.0.0/24, all of whose hosts are queried by SNMP
     #[arg(long, value_name = "FILE|CIDR")]
     pub(crate) hosts: String,
-    /// From the beginning of one scan to that of the next
+    /// Interval from the start of one scan to the start of the next
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     pub(crate) every: Duration,
     /// Stop after this many scans; one before them is the reading that the first is compared with
     /// [default: until stopped]
     #[arg(long, value_name = "N")]
     pub(crate) count: Option<u64>,
-    /// How long each host has; who says nothing by then is listed as silent
+    /// Timeout of each host; a host without a reply by then is listed as silent
     #[arg(long, value_name = "TIME", default_value = "400ms", value_parser = parse_duration)]
     pub(crate) timeout: Duration,
     /// SNMP community of hosts for which the list has none
@@ -63,20 +63,20 @@ pub(crate) struct Scan {
 
 #[derive(Debug, Args)]
 pub(crate) struct Answer {
-    /// Where; port 0 lets the kernel choose one that is free over UDP and TCP, and the choice is
-    /// said on stderr (with --json on stdout)
+    /// Address to reply at; port 0 lets the kernel choose one that is free over UDP and TCP, and
+    /// the choice is printed on stderr (with --json on stdout)
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
-    /// Who shows the token in this file may ask for bulk data and probes of other hosts [default:
-    /// $CHRONOSCOPE_TOKEN, if any]; without a token, only programs on this host may. Echo is for
-    /// everybody
+    /// Clients that show the token in this file may request bulk data and probes of other hosts
+    /// [default: $CHRONOSCOPE_TOKEN, if any]; without a token, only programs on this host may. Echo
+    /// is open to all
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Keep the port, and start the answering process when the first request comes; it ends when
-    /// none came for --idle. Thus the first request has the activation in it
+    /// Hold the port, and start the answering process when the first request arrives; it ends after
+    /// --idle without a request. The first request then includes the activation
     #[arg(long)]
     pub(crate) on_demand: bool,
-    /// With --on-demand: how long the started process stays without a request
+    /// With --on-demand: time that the started process stays without a request
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
     pub(crate) idle: Duration,
     /// The process that --on-demand started: it has the port already
@@ -98,10 +98,11 @@ pub(crate) struct Answer {
 pub(crate) struct Table {
     #[command(flatten)]
     pub(crate) data: Data,
-    /// Only scans from then on: 14:01:17 (today), "2026-11-21 14:01", RFC 3339, or a time ago
+    /// Only scans at this time or later: 14:01:17 (today), "2026-11-21 14:01", RFC 3339, or
+    /// relative to now
     #[arg(long, value_name = "TIME", default_value = "-1h", allow_hyphen_values = true)]
     pub(crate) from: String,
-    /// Only scans before then [default: now]
+    /// Only scans before this time [default: now]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) until: Option<String>,
     /// Read and print times in UTC instead of the local time zone
@@ -116,18 +117,18 @@ pub(crate) struct Table {
     /// Print the table of activity over time
     #[arg(long)]
     pub(crate) over_time: bool,
-    /// What activity is a share of: in the table of the most active hosts packets and bytes show
-    /// both directions, over time their sum
+    /// Quantity whose shares are shown: in the table of the most active hosts packets and bytes
+    /// show both directions, over time their sum
     #[arg(long, value_enum, default_value_t = Direction::Bytes)]
     pub(crate) measure: Direction,
-    /// From this share of the total on a host is among the most active, in percent
+    /// Share of the total from which a host is among the most active, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 1.5)]
     pub(crate) threshold: f64,
     /// Length of the intervals of activity over time [default: the scans' own, and where more than
     /// ten would stand side by side, as many scans together as needed]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) interval: Option<Duration>,
-    /// What bars are made of
+    /// Characters of the bars
     #[arg(long, value_enum, default_value_t = Bars::Blocks)]
     pub(crate) bars: Bars,
     /// Print JSON (version 1): all three tables, every interval
@@ -139,24 +140,24 @@ pub(crate) struct Table {
     pub(crate) csv: bool,
 }
 
-/// What hosts count, in one direction or both.
+/// Traffic counters of hosts, in one direction or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Direction {
-    /// In and out
+    /// Bytes in and out
     Bytes,
-    /// In and out
+    /// Packets in and out
     Packets,
-    /// That came in
+    /// Bytes in
     InBytes,
-    /// That went out
+    /// Bytes out
     OutBytes,
-    /// That came in
+    /// Packets in
     InPackets,
-    /// That went out
+    /// Packets out
     OutPackets,
 }
 
-/// What bars are made of.
+/// Characters of bars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Bars {
     /// Eighths of cells
@@ -165,23 +166,23 @@ pub(crate) enum Bars {
     X,
 }
 
-/// Which ways bulk data goes.
+/// Direction of bulk data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Ways {
     /// To the other host
     To,
-    /// From it
+    /// From the other host
     From,
-    /// One after the other
+    /// Both, one after the other
     Both,
 }
 
-/// Measures bulk transfer and says what limits the path: link, gateway or host.
+/// Measures bulk transfer and names what limits the path: link, gateway or host.
 ///
 /// Round trips of two sizes are measured between the hosts, and on each host with itself; then bulk
-/// data is sent each way, with what it costs the processors at both ends. With a topology the parts
-/// of its gateways are known, too; without one, links and gateways are not told apart.
-/// Takes some five seconds. Transfers are recorded.
+/// data is sent each way, with its cost to the processors at both ends. With a topology the parts
+/// of its gateways are known, too; without one, links and gateways are not distinguished. Takes
+/// some five seconds. Transfers are recorded.
 #[derive(Debug, Args)]
 pub(crate) struct Bulk {
     #[command(flatten)]
@@ -189,13 +190,13 @@ pub(crate) struct Bulk {
     /// The other host, where `chronoscope net answer` listens
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) to: Peer,
-    /// Most octets each way
+    /// Largest number of octets each way
     #[arg(long, value_name = "SIZE", default_value = "25M", value_parser = parse_size)]
     pub(crate) octets: u64,
-    /// Most seconds each way, up to 30
+    /// Longest time each way in seconds, up to 30
     #[arg(long, value_name = "SECONDS", default_value_t = 2.0)]
     pub(crate) seconds: f64,
-    /// Which ways
+    /// Direction of the transfer
     #[arg(long, value_enum, default_value = "both")]
     pub(crate) direction: Ways,
     /// Sizes of the round trips, in octets: a small and a large one
@@ -211,10 +212,10 @@ pub(crate) struct Bulk {
     /// Types that were measured, instead of those in the topology
     #[arg(long, value_name = "FILE", requires = "topology")]
     pub(crate) measured: Option<PathBuf>,
-    /// What this host is called, in the topology and in what is recorded [default: its host name]
+    /// Name of this host, in the topology and in the record [default: its host name]
     #[arg(long, value_name = "NAME")]
     pub(crate) from_name: Option<String>,
-    /// What the other host is called there [default: as in --to, without the port]
+    /// Name of the other host there [default: as in --to, without the port]
     #[arg(long, value_name = "NAME")]
     pub(crate) to_name: Option<String>,
     /// Show the token in this file [default: $CHRONOSCOPE_TOKEN, if any]
@@ -225,14 +226,14 @@ pub(crate) struct Bulk {
     pub(crate) json: bool,
 }
 
-/// What a matrix shows of each pair.
+/// Round trip that a matrix shows for each pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Shown {
     /// Median of the steady round trips
     Median,
-    /// The shortest
+    /// The shortest round trip
     Best,
-    /// The first
+    /// The first round trip
     First,
     /// All three, one matrix each
     All,
@@ -240,9 +241,9 @@ pub(crate) enum Shown {
 
 /// Lets every host probe every other one, and prints the round trips as a matrix.
 ///
-/// Each host runs `chronoscope net answer` (or `chronoscope agent --answer`), and is told which
-/// others to probe. A host is in one pair at a time. On the diagonal is each host with itself: the
-/// reference of that type of machine. Round trips are recorded.
+/// Each host runs `chronoscope net answer` (or `chronoscope agent --answer`), and receives the list
+/// of others to probe. A host is in one pair at a time. The diagonal shows each host with itself:
+/// the reference for that type of machine. Round trips are recorded.
 #[derive(Debug, Args)]
 pub(crate) struct Matrix {
     #[command(flatten)]
@@ -261,7 +262,7 @@ pub(crate) struct Matrix {
     #[arg(long, value_name = "N", default_value_t = 20,
         value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) count: u32,
-    /// From one to the next of a pair, at least 1ms
+    /// Interval between requests of a pair, at least 1ms
     #[arg(long, value_name = "TIME", default_value = "2ms", value_parser = parse_duration)]
     pub(crate) every: Duration,
     /// A later reply is lost; at most 2s
@@ -271,7 +272,7 @@ pub(crate) struct Matrix {
     #[arg(long, value_name = "N", default_value_t = 8,
         value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) at_once: u32,
-    /// What is shown of each pair
+    /// Round trip to show for each pair
     #[arg(long, value_enum, default_value = "median")]
     pub(crate) show: Shown,
     /// Show the token in this file to all hosts [default: $CHRONOSCOPE_TOKEN, if any]
@@ -282,36 +283,36 @@ pub(crate) struct Matrix {
     pub(crate) json: bool,
 }
 
-/// Asks servers, one request after the other, and says how long each reply took.
+/// Measures the round-trip time of servers with one request after the other.
 ///
-/// The first request is kept apart from the steady ones: names, routes, connections and whatever
-/// the server has to start for it are in it. The best of many is what hardware and software take
-/// when nothing else happens. Targets are asked in turn, so that whatever else happens meets all.
-/// Each round trip is recorded and kept in the store.
+/// The first request is kept apart from the steady ones: it includes name resolution, routes,
+/// connections and whatever the server has to start for it. The best of many shows hardware and
+/// software without any disturbance. Targets take turns, so that a disturbance affects all of them.
+/// Each round trip is recorded and stored.
 ///
-/// A reply later than --timeout is lost, and no request is sent twice. The next request waits for
-/// the reply to the one before: turns that passed meanwhile are counted as missed.
+/// A reply later than --timeout is lost, and no request is repeated. The next request waits for the
+/// reply to the one before: turns that passed meanwhile are counted as missed.
 #[derive(Debug, Args)]
 pub(crate) struct Rtt {
     #[command(flatten)]
     pub(crate) data: Data,
-    /// What is asked: udp:HOST:PORT and tcp:HOST:PORT (our own echo, `chronoscope net answer`),
-    /// connect:HOST:PORT (making a TCP connection), http://HOST/PATH, dns:SERVER/NAME,
-    /// snmp:HOST?community=WORD, icmp:HOST, exec:PROGRAM (docs/net-rtt.md says how it is spoken to)
+    /// Target: udp:HOST:PORT and tcp:HOST:PORT (our own echo, `chronoscope net answer`),
+    /// connect:HOST:PORT (opening a TCP connection), http://HOST/PATH, dns:SERVER/NAME,
+    /// snmp:HOST?community=WORD, icmp:HOST, exec:PROGRAM (its protocol: docs/net-rtt.md)
     #[arg(value_name = "TARGET", required_unless_present = "from_store")]
     pub(crate) targets: Vec<Target>,
-    /// Measure nothing: show what the store has from then on, of all hosts (-1h)
+    /// Measure nothing: show the stored round trips of all hosts since this time (-1h)
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "targets")]
     pub(crate) from_store: Option<String>,
     /// Steady requests to each target, after the first
     #[arg(long, value_name = "N", default_value_t = 100,
         value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) count: u32,
-    /// From one request to the next of the same target, at least; less than 1ms wants --flood
+    /// Shortest interval between requests to the same target; less than 1ms requires --flood
     #[arg(long, value_name = "TIME", default_value = "5ms", value_parser = parse_duration)]
     pub(crate) every: Duration,
-    /// No request later than this after the beginning [default: what --count and --every take,
-    /// and 1.5s]
+    /// No request later than this after the start [default: the time for --count and --every, plus
+    /// 1.5s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) at_most: Option<Duration>,
     /// A later reply is lost
@@ -324,7 +325,7 @@ pub(crate) struct Rtt {
     /// Ask a target more than 1,000 times or with more than 10 MB a second: only one's own
     #[arg(long)]
     pub(crate) flood: bool,
-    /// What this host is called in what is recorded [default: its host name]
+    /// Name of this host in the record [default: its host name]
     #[arg(long, value_name = "NAME")]
     pub(crate) from_name: Option<String>,
     /// Draw how the steady round trips of each target are distributed
@@ -335,19 +336,19 @@ pub(crate) struct Rtt {
     pub(crate) json: bool,
 }
 
-/// Everything that J. Navratil measured in the SPS/LEP control system in 1989, of this network:
-/// distribution of load, activity over time, response times, types of machines, gateways, the
-/// first request. The published figures stand beside ours; what is not in the store is named, with
-/// the command that measures it.
+/// Repeats J. Navratil's measurements of the SPS/LEP control system (1989) on this network:
+/// distribution of load, activity over time, response times, types of machines, gateways, the first
+/// request. The published figures stand beside ours; missing measurements are listed, with the
+/// command that makes them.
 #[derive(Debug, Args)]
 pub(crate) struct Report {
     #[command(flatten)]
     pub(crate) data: Data,
-    /// Only what was measured from then on: 14:01:17 (today), "2026-11-21 14:01", RFC 3339, or a
-    /// time ago
+    /// Only measurements at this time or later: 14:01:17 (today), "2026-11-21 14:01", RFC 3339, or
+    /// relative to now
     #[arg(long, value_name = "TIME", default_value = "-1h", allow_hyphen_values = true)]
     pub(crate) from: String,
-    /// Only what was measured before then [default: now]
+    /// Only measurements before this time [default: now]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) until: Option<String>,
     /// Read and print times in UTC instead of the local time zone

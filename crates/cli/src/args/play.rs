@@ -8,26 +8,26 @@ use std::net::{SocketAddr, ToSocketAddrs};
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("where").multiple(true))]
 pub(crate) struct Play {
-    /// Play a recording, as fast as it was, to --to or --map: no scenario, no virtual clock
+    /// Play a recording at its original speed to --to or --map: no scenario, no virtual clock
     #[arg(long, conflicts_with_all = ["factor", "verify"], requires = "where")]
     pub(crate) real_time: bool,
-    /// The same, so many times as fast
+    /// Play a recording this many times as fast
     #[arg(long, value_name = "N", value_parser = factor, requires = "where",
           conflicts_with = "verify")]
     pub(crate) factor: Option<f64>,
-    /// With these: all that was recorded of udp or tcp goes to ADDRESS:PORT
+    /// With these: send all recorded udp or tcp input to ADDRESS:PORT
     #[arg(long, value_name = "udp|tcp:ADDR", value_parser = to, group = "where")]
     pub(crate) to: Vec<Target>,
-    /// With these: what was recorded for one destination goes to another: "udp 8600=HOST:PORT",
+    /// With these: send the input recorded for one destination to another: "udp 8600=HOST:PORT",
     /// "tcp 10.0.0.9:80=HOST:PORT", "udp channel NAME=HOST:PORT" of a journal
     #[arg(long, value_name = "SELECT=ADDR", value_parser = map, group = "where")]
     pub(crate) map: Vec<Target>,
 }
 
-/// What goes where.
+/// Destination of recorded input.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
-    /// As it was written, the name of what is delivered.
+    /// The argument as given; it names the delivered input.
     pub(crate) name: String,
     pub(crate) select: Select,
     pub(crate) transport: Transport,
@@ -35,7 +35,7 @@ pub(crate) struct Target {
 }
 
 impl Play {
-    /// How much faster than it was; `None` for a replay under a virtual clock.
+    /// Speed relative to the recording; `None` for a replay under a virtual clock.
     pub(crate) fn factor(&self) -> Option<f64> {
         self.factor.or(self.real_time.then_some(1.0))
     }

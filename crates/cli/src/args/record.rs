@@ -6,23 +6,23 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Records what a system receives from outside, as it arrives, for a later replay.
+/// Records the input of a system as it arrives, for a later replay.
 ///
 /// Network input goes into captures (pcapng, which Wireshark opens), other input into a journal
-/// beside them. A relay takes the system's place and passes everything on; a capture only looks.
-/// A full or slow disk stops the recording, never the relay, and what is missing is counted.
+/// beside them. A relay takes the system's place and passes everything on; a capture only listens.
+/// A full or slow disk stops the recording, never the relay, and missing input is counted.
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
 pub(crate) struct Record {
-    /// Folder of the recording; it is made if need be, and what is there already is kept
+    /// Folder of the recording; it is created if necessary, and existing files are kept
     #[arg(long, short, value_name = "DIR")]
     pub(crate) into: PathBuf,
     /// Take datagrams at LISTEN (ADDRESS:PORT; a multicast group is joined), pass them on to DEST,
     /// and its answers back
     #[arg(long, value_name = "LISTEN=DEST", value_parser = relay, group = "what")]
     pub(crate) udp: Vec<(SocketAddr, SocketAddr)>,
-    /// Take connections at LISTEN and pass them on to DEST, both ways; port 0 lets the kernel
-    /// choose, and the choice is said on stderr
+    /// Accept connections at LISTEN and pass them on to DEST, both ways; port 0 lets the kernel
+    /// choose, and the choice is printed on stderr
     #[arg(long, value_name = "LISTEN=DEST", value_parser = relay, group = "what")]
     pub(crate) tcp: Vec<(SocketAddr, SocketAddr)>,
     /// Capture what arrives at this interface; needs CAP_NET_RAW
@@ -38,10 +38,10 @@ pub(crate) struct Record {
     /// Record standard input and pass it on to standard output
     #[arg(long, group = "what", conflicts_with = "json")]
     pub(crate) stdin: bool,
-    /// Record what named pipe FROM says and pass it on to named pipe TO
+    /// Record the output of named pipe FROM and pass it on to named pipe TO
     #[arg(long, value_name = "FROM=TO", value_parser = pipe, group = "what")]
     pub(crate) pipe: Vec<(PathBuf, PathBuf)>,
-    /// Record what is appended to this file from now on, also when it is rotated
+    /// Record lines appended to this file from now on, also across rotation
     #[arg(long, value_name = "FILE", group = "what")]
     pub(crate) follow: Vec<PathBuf>,
     /// Begin another file when one has this size
@@ -56,7 +56,7 @@ pub(crate) struct Record {
     /// Remove the oldest files when all together are larger: 500M, 20G, 1T
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) keep_size: Option<u64>,
-    /// Make what was written durable this often
+    /// Interval at which written input is made durable
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     pub(crate) sync_every: Duration,
     /// Inputs that may wait for a slow disk, in memory
@@ -71,7 +71,7 @@ pub(crate) struct Record {
     /// Print no progress, only troubles
     #[arg(long, short)]
     pub(crate) quiet: bool,
-    /// At the end print a summary as JSON (version 1) on stdout
+    /// Print a summary as JSON (version 1) on stdout at the end
     #[arg(long)]
     pub(crate) json: bool,
 }

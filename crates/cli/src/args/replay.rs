@@ -8,25 +8,23 @@ use std::time::Duration;
 
 /// Replay a recorded day through the real programs, under a virtual clock
 ///
-/// A scenario (a TOML file, docs/formats/scenario.md) says which programs take part, from which
-/// state they begin and what they are fed: captures of tcpdump or Wireshark, or what `chronoscope
-/// record` wrote. The clock stands while a program works and jumps over idle time, so that a day
-/// takes as long as its work. Everything that programs wrote, what came back from them and what
-/// was measured (report.json) is in the output folder afterwards; what was measured is kept too
-/// when a program fails, spins or is interrupted (Ctrl-C).
+/// A scenario (a TOML file, docs/formats/scenario.md) lists the programs, their initial state and
+/// their input: captures of tcpdump or Wireshark, or recordings of `chronoscope record`. The clock
+/// stands while a program works and jumps over idle time, so that a day takes as long as its work.
+/// The programs' output, their replies and the measurements (report.json) are in the output folder
+/// afterwards; measurements are kept even when a program fails, spins or is interrupted (Ctrl-C).
 ///
-/// --data turns recording on and puts what programs record into a store, to be set beside
-/// operations.
+/// --data turns recording on and stores what programs record, for comparison with operations.
 ///
 /// --serial (the default) runs one process at a time: two replays of the same programs give the
-/// same output, octet for octet, and instruction counts within 10 ppm; --verify proves that.
+/// same output, octet for octet, and instruction counts within 10 ppm; --verify checks that.
 /// --parallel lets all processes of a step work at once.
 #[derive(Debug, Args)]
 pub(crate) struct Replay {
     /// The scenario's file; with --real-time or --factor a capture, a journal, or a folder of them
     #[arg(value_name = "SCENARIO")]
     pub(crate) scenario: PathBuf,
-    /// Folder of the programs to replay with: what {bin} stands for in the scenario
+    /// Folder of the programs to replay, the value of {bin} in the scenario
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) bin: PathBuf,
     /// Output folder, which must not be there or be empty; with --real-time or --factor it is not
@@ -37,19 +35,19 @@ pub(crate) struct Replay {
     pub(crate) play: super::play::Play,
     /// Store what the programs record in this folder, which must not hold transactions yet
     ///
-    /// Recording is on then, whatever the scenario says of it, and times are those of the virtual
-    /// clock: `chronoscope track profile --store file:DIR --against URL` sets the replayed day
-    /// beside operations, and all other questions can be asked of it too. Not with --verify, nor
-    /// with --count callgrind.
+    /// Recording is then on, whatever the scenario sets, and times are those of the virtual clock:
+    /// `chronoscope track profile --store file:DIR --against URL` compares the replayed day with
+    /// operations, and all other questions can be asked of it too. Not with --verify, nor with
+    /// --count callgrind.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["verify", "real_time", "factor"])]
     pub(crate) data: Option<PathBuf>,
-    /// One process at a time, the same every time (the default)
+    /// Run one process at a time, for the same result every time (the default)
     #[arg(long, conflicts_with = "parallel")]
     pub(crate) serial: bool,
-    /// All inputs of a step at once, processes beside each other
+    /// Deliver all inputs of a step at once, to processes in parallel
     #[arg(long)]
     pub(crate) parallel: bool,
-    /// Only inputs of this kind: thins the load
+    /// Deliver only inputs of this kind, to reduce the load
     #[arg(long, value_name = "KIND", value_enum)]
     pub(crate) only: Option<OnlyKind>,
     /// Queries of this first part only: 1h
@@ -58,7 +56,7 @@ pub(crate) struct Replay {
     /// Replay this first part only: 1h
     #[arg(long, value_name = "SPAN", value_parser = parse_duration)]
     pub(crate) duration: Option<Duration>,
-    /// How instructions of each process are counted
+    /// Method of counting each process's instructions
     #[arg(long, value_name = "HOW", value_enum, default_value = "counters")]
     pub(crate) count: CountHow,
     /// Replay twice; every octet written and every count must be the same
@@ -76,9 +74,9 @@ pub(crate) struct Replay {
 /// [`Kind`] on the command line.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum OnlyKind {
-    /// What changes the system's state
+    /// Input that changes the system's state
     State,
-    /// What asks
+    /// Queries
     Query,
 }
 
@@ -94,11 +92,11 @@ impl From<OnlyKind> for Kind {
 /// [`Count`] on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CountHow {
-    /// Not at all
+    /// No counting
     None,
-    /// By the processor, where the machine has counters
+    /// The processor's counters, where the machine has them
     Counters,
-    /// By Callgrind: everywhere, exact, some fifty times slower
+    /// Callgrind: available everywhere, exact, some fifty times slower
     Callgrind,
 }
 

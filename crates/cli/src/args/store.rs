@@ -10,18 +10,17 @@ pub(crate) enum Store {
     ///
     /// A server may write the store meanwhile.
     Check(Check),
-    /// Make a store usable again that is damaged or has lost its manifest
+    /// Repair a store that is damaged or has lost its manifest
     ///
-    /// The manifest is made anew from the segments and the log where it is missing or damaged;
-    /// segments that are not what was written are taken out of the store. Nothing is deleted: files
-    /// that are left out go to lost+found. What cannot be told any more is said. Nobody may write the
-    /// store meanwhile.
+    /// A missing or damaged manifest is rebuilt from the segments and the log; damaged segments are
+    /// taken out of the store. Nothing is deleted: files that are left out go to lost+found. What
+    /// cannot be recovered is reported. No other program may write to the store meanwhile.
     Repair(Repair),
-    /// Let a server delete once what it holds back because it is so much
+    /// Confirm a large deletion that a server holds back
     ///
-    /// A server that keeps rows for a time (serve --keep-age) does not delete more than a tenth of that time
-    /// and of all rows at once, because a wrong clock is the more likely reason: the rows stay, and it
-    /// says so.
+    /// A server that deletes old rows (serve --keep-age) does not delete more than a tenth of that
+    /// time and of all rows at once, because a wrong clock is the more likely cause: the rows stay,
+    /// and it reports this.
     ConfirmDeletion(ConfirmDeletion),
 }
 
@@ -60,7 +59,7 @@ pub(crate) struct ConfirmDeletion {
 pub(crate) struct Repair {
     #[command(flatten)]
     pub(crate) folder: Folder,
-    /// Only say what would be done
+    /// Only print the planned changes
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print the result as JSON

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 pub(crate) enum Token {
     /// Make a token and print it: it is nowhere else, the file has its hash
     Add(Add),
-    /// Names of the tokens and what they may do
+    /// List the tokens by name, with their rights
     List(List),
     /// Forget a token: a running server does on SIGHUP
     Revoke(Revoke),
@@ -23,14 +23,14 @@ pub(crate) struct TokenFile {
 #[derive(Debug, Args)]
 #[group(id = "rights", required = true, multiple = true, args = ["write", "read"])]
 pub(crate) struct Add {
-    /// Whose token it is. An agent that shows it has to be of the host of this name
+    /// Name of the token's owner. An agent that shows the token must run on the host of this name
     pub(crate) name: String,
     #[command(flatten)]
     pub(crate) file: TokenFile,
-    /// It may deliver rows: agents, and spans of OpenTelemetry
+    /// Allow delivery of rows: agents, and spans of OpenTelemetry
     #[arg(long)]
     pub(crate) write: bool,
-    /// It may ask: the page, its API, /status, /metrics, /classes, /chains
+    /// Allow questions: the page, its API, /status, /metrics, /classes, /chains
     #[arg(long)]
     pub(crate) read: bool,
 }
@@ -46,7 +46,7 @@ pub(crate) struct List {
 
 #[derive(Debug, Args)]
 pub(crate) struct Revoke {
-    /// Its name
+    /// Name of the token
     pub(crate) name: String,
     #[command(flatten)]
     pub(crate) file: TokenFile,

@@ -78,7 +78,7 @@ pub(crate) fn agent(args: &args::Agent) -> Result<Exit> {
     Ok(if last.error.is_some() { Exit::Error } else { Exit::Done })
 }
 
-/// What is wrong with the first ring that something is wrong with.
+/// Error of the first ring that has one.
 fn ring_trouble(status: &Status) -> Option<String> {
     let failed = status.failed_rings.first();
     let failed = failed.map(|ring| format!("{}: {}", ring.path.display(), ring.reason));

@@ -31,7 +31,7 @@ use std::ops::Range;
 const TERMINAL_BINS: usize = 20;
 const BAR_CELLS: usize = 50;
 const SLOWEST: usize = 3;
-/// Most classes that a message names: a store may have a hundred thousand.
+/// Largest number of classes that a message names: a store may have a hundred thousand.
 const NAMED_MAX: usize = 30;
 
 /// Runs the command.
@@ -42,7 +42,7 @@ pub(crate) fn chains(args: &Chains) -> Result<Exit> {
         let limits = Limits::default();
         let answer = asked(|progress| view.ask_watched(&question, &limits, progress))?;
         let slowest = slowest(view, &answer)?;
-        // Asked for only where it will be said.
+        // Read only where they are printed.
         let known = if answer.distribution.is_none() { view.names()? } else { Vec::new() };
         Ok((answer, slowest, known))
     })?;
@@ -59,7 +59,7 @@ pub(crate) fn chains(args: &Chains) -> Result<Exit> {
     let roots = answer.arrivals.as_ref().map_or(0, |arrivals| arrivals.totals.roots);
     match &answer.distribution {
         Some(distribution) => draw(args, &question, &answer, distribution, &zone)?,
-        // Roots of which none arrived are an answer, where there is such a leaf at all.
+        // Roots of which none arrived are a valid answer when the leaf class exists.
         None if roots > 0 && is_known(question.leaf.as_ref(), &known) => {}
         None => {
             say_nothing_found(&question, &answer, &known);
@@ -69,7 +69,7 @@ pub(crate) fn chains(args: &Chains) -> Result<Exit> {
     Ok(checked(args, &answer))
 }
 
-/// How the command ends.
+/// Exit code of the command.
 fn checked(args: &Chains, answer: &Answer) -> Exit {
     let state = answer.verdict.map(|verdict| verdict.state());
     match state.filter(|_| args.check) {
@@ -120,7 +120,7 @@ fn question(args: &Chains, zone: &Zone) -> Result<Question> {
     })
 }
 
-/// What the verdict is to judge.
+/// The population that the verdict judges.
 fn judged(args: &Chains) -> Result<Judged> {
     let Arrivals { each_root, leaves, distinct, timeout, arrived } = &args.arrivals;
     let required = match (arrived, each_root, leaves) {
@@ -144,7 +144,7 @@ fn judged(args: &Chains) -> Result<Judged> {
     Ok(Judged::Roots { required, receivers, timeout_ns })
 }
 
-/// One of the slowest, and its chain, which `chronoscope chain` shows.
+/// One of the slowest durations, with its chain for `chronoscope chain`.
 type Slow = (Point, Option<ChainId>);
 
 fn slowest(view: &View, answer: &Answer) -> Result<Vec<Slow>, StoreError> {
@@ -234,7 +234,7 @@ fn numbers(d: &Distribution, answer: &Answer) -> String {
         text += &format!("  {name:<10}{value:>14}\n");
     }
     if let Some(verdict) = answer.verdict {
-        // Of the durations here; what did not arrive is told below.
+        // Verdict on the durations; roots that did not arrive follow below.
         let requirement = verdict.requirement;
         let above = requirement.judge(&answer.durations_ns).above();
         let (limit, share) = (duration(requirement.limit_ns as f64), text::percent(above, d.count));
@@ -309,7 +309,7 @@ fn by_path(path: &PathAnswer) -> String {
     text
 }
 
-/// How far the durations can be trusted that go from one host to another.
+/// Error bounds of durations that go from one host to another.
 fn clocks(quality: &ClockQuality) -> String {
     let ClockQuality { corrected, durations, crossings } = quality;
     let (count, all) = (text::count(crossings.count), text::count(*durations));
@@ -342,7 +342,7 @@ fn clocks(quality: &ClockQuality) -> String {
     line
 }
 
-/// What was left out, and what was used with reserve; a line only where there is something.
+/// Durations that were left out or are used with reservations; a line only for cases that occur.
 fn remarks(question: &Question, answer: &Answer) -> String {
     let (counts, losses) = (&answer.counts, &answer.losses);
     let one_host = answer.clocks.as_ref().is_some_and(|clocks| clocks.crossings.count == 0);

@@ -19,7 +19,7 @@ pub(crate) fn classes(args: &Classes) -> Result<Exit> {
         stored(&source, |view| Ok((view.classes(&range)?, Lost::of(view))))?;
     if args.json {
         let mut part = chronoscope_server::classes(&classes, &damage);
-        // Null for a cluster, which does not keep that.
+        // Null for a cluster, which does not count lost rows.
         part["lost_rows"] = lost.map(|lost| lost.rows).into();
         part["uncounted_losses"] = lost.map(|lost| lost.uncounted).into();
         show(&format!("{:#}\n", json::document("classes", part)))?;
@@ -52,7 +52,7 @@ pub(crate) fn classes(args: &Classes) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What a store of files knows to have lost, at any time.
+/// All known losses of a store of files.
 #[derive(Clone, Copy)]
 struct Lost {
     rows: u64,

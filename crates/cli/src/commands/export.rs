@@ -22,11 +22,11 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// How often progress is printed and Ctrl-C is looked at, in transactions.
+/// Interval of progress and of the check for Ctrl-C, in transactions.
 const LOOK_EVERY: u64 = 8192;
-/// Most rows of a minute that go into one piece of a Parquet file, as in a store.
+/// Largest number of rows of a minute in one piece of a Parquet file, as in a store.
 const PIECE_ROWS_MAX: usize = 4_000_000;
-/// Most foreign chains that `--root` can select: their ids are held in memory.
+/// Largest number of foreign chains that `--root` can select: their ids are held in memory.
 const FOREIGN_CHAINS_MAX: usize = 4_000_000;
 
 /// Runs the command.
@@ -141,7 +141,7 @@ fn into_file(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()>
         std::fs::rename(&part, path).with_context(|| format!("rename {}", part.display()))
     });
     if written.is_err() {
-        // What is wrong is said already; a part that cannot be removed changes nothing about it.
+        // The error is already reported; a failure to remove the part changes nothing.
         let _ = std::fs::remove_file(&part);
     }
     written.with_context(|| format!("{} was not written", path.display()))
@@ -154,17 +154,17 @@ pub(super) struct Selected {
     rows: Rows,
     root: Option<Root>,
     interrupt: Interrupt,
-    /// How many there were.
+    /// Number of transactions.
     pub(super) count: u64,
     /// Places of the store that could not be read.
     pub(super) damaged: u64,
 }
 
 impl Selected {
-    /// Looks them up.
+    /// Opens the store and the selection.
     ///
     /// # Errors
-    /// When there is no store, or the command line asks for what it cannot give.
+    /// When there is no store, or the arguments select something that it does not have.
     pub(super) fn new(args: &Export) -> Result<Self> {
         let interrupt = Interrupt::install()?;
         let range = range(&args.span, &Zone::new(args.span.utc))?;
@@ -200,16 +200,15 @@ impl Selected {
         Ok(Self { rows, root, interrupt, count: 0, damaged })
     }
 
-    /// What the user interrupts it with.
+    /// The flag that Ctrl-C sets.
     pub(super) fn interrupt(&self) -> Interrupt {
         self.interrupt.clone()
     }
 
-    /// Gives every transaction to `take`.
+    /// Passes every transaction to `take`.
     ///
     /// # Errors
-    /// Of `take`, or that the user has interrupted it. Files that cannot be read are said and
-    /// counted.
+    /// Those of `take`, or the user's interrupt. Unreadable files are reported and counted.
     pub(super) fn each(&mut self, mut take: impl FnMut(&Transaction) -> Result<()>) -> Result<()> {
         for t in self.rows.by_ref() {
             if self.interrupt.is_set() {
@@ -236,7 +235,7 @@ impl Selected {
     }
 }
 
-/// The store whose rows are all wanted.
+/// The store, when all rows are wanted.
 fn opened(source: &Source) -> Result<Snapshot> {
     match source {
         Source::Files(dir) => Snapshot::open(dir).with_context(|| {
@@ -259,7 +258,7 @@ struct Root {
 
 impl Root {
     fn find_foreign(&mut self, rows: Rows, interrupt: &Interrupt) -> Result<()> {
-        // What cannot be read is said when it is read for being written.
+        // Unreadable files are reported later, when they are read for writing.
         for t in rows.flatten() {
             if interrupt.is_set() {
                 bail!("interrupted while looking for the roots");
@@ -285,8 +284,8 @@ impl Root {
         if t.path.is_empty() {
             return self.class.selects(&t.class);
         }
-        // A path begins with its root. Its text is compared as far as the class asked for goes, so
-        // that separators inside of names do no harm.
+        // A path begins with its root. Its text is compared only up to the end of the requested
+        // class, so that separators inside names do no harm.
         let rest = match t.path.strip_prefix(self.class.0.as_str()) {
             Some(rest) => Some(rest),
             None => t

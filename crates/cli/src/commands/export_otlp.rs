@@ -17,11 +17,11 @@ const BYTES_MAX: usize = 3 << 20;
 /// Minutes that a request's spans start in: a chronoscope that takes them takes 240.
 const MINUTES_MAX: usize = 120;
 const MINUTE_NS: i64 = 60_000_000_000;
-/// How long an answer may take.
+/// Timeout of an answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
-/// How often a request is sent when nobody answers, and when the receiver says that it may come
-/// again: one that takes rows of a limited number of old minutes at a time has to seal some first,
-/// after some minutes.
+/// Number of attempts for a request without an answer, or with an answer that asks for a retry: a
+/// receiver that takes rows of a limited number of old minutes at a time has to seal some first,
+/// which takes some minutes.
 const TRIES: u32 = 8;
 const TRIES_ANSWERED: u32 = 24;
 /// The pause before the second time; it doubles up to the longest.
@@ -54,7 +54,7 @@ pub(super) fn send(url: &str, token_file: Option<&Path>, rows: &mut Selected) ->
     receiver.end()
 }
 
-/// Who takes the spans.
+/// The receiver of the spans.
 struct Receiver {
     agent: ureq::Agent,
     url: String,
@@ -64,7 +64,7 @@ struct Receiver {
     reason: String,
 }
 
-/// What came of sending a request once.
+/// Result of one attempt to send a request.
 enum Sent {
     Taken(Vec<u8>),
     /// Coming again helps, so many times.
@@ -140,7 +140,7 @@ impl Receiver {
                 Ok(Sent::Later(anyhow!("{} answers {status}", self.url), TRIES_ANSWERED))
             }
             _ => {
-                // What is printable of the answer: a text, or a message with a text in it.
+                // The printable part of the answer: a text, or a message that contains one.
                 let said = String::from_utf8_lossy(&said.unwrap_or_default()).into_owned();
                 let said: String = said.chars().filter(|c| !c.is_control()).take(300).collect();
                 bail!("{} answers {status}: {said}", self.url)

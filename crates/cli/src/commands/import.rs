@@ -21,16 +21,16 @@ use std::time::Duration;
 const PIECE_ROWS: usize = 131_072;
 /// Bytes of contexts at which an append is closed before that.
 const PIECE_CONTEXT_BYTES: usize = 64 << 20;
-/// How often progress is printed and Ctrl-C is looked at, in transactions.
+/// Interval of progress and of the check for Ctrl-C, in transactions.
 const LOOK_EVERY: u64 = 8192;
-/// How often maintenance is tried where the store takes nothing more.
+/// Number of maintenance attempts when the store accepts no more rows.
 const TRIES: u32 = 100;
 
 /// Runs the command.
 pub(crate) fn import(args: &Import) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
     let mut files = Vec::new();
-    // All files are read before anything of any is stored: a file that is refused changes nothing.
+    // All files are checked before any is stored: a refused file changes nothing.
     for path in &args.files {
         let file = Checked::new(path, args.format, &interrupt);
         files.push(file.with_context(|| format!("nothing was imported: {}", path.display()))?);
@@ -72,7 +72,7 @@ pub(crate) fn import(args: &Import) -> Result<Exit> {
 struct Checked<'a> {
     path: &'a Path,
     format: ImportFormat,
-    /// What tells its content from every other: the same content is taken once.
+    /// Identity of the content: the same content is stored once.
     id: StreamId,
     rows: u64,
 }
@@ -174,7 +174,7 @@ fn read(path: &Path, format: ImportFormat) -> Result<Rows> {
     })
 }
 
-/// What a file is, by its name or by how it begins.
+/// Format of a file, by its name or by its contents.
 fn guess(path: &Path) -> Result<ImportFormat> {
     let extension = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
     match extension.as_deref() {

@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How often interfaces may be read.
+/// Shortest interval between readings of the interfaces.
 const EVERY_MIN: Duration = Duration::from_millis(10);
-/// How soon the thread sees that it is to end.
+/// Time within which the thread notices that it must end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// What the reading needs, found out before it begins.
+/// State that the readings need, prepared before the first.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     every: Duration,
@@ -95,7 +95,7 @@ fn watch(host: &mut OwnHost, every: Duration, stop: &AtomicBool) {
             continue;
         }
         host.look().record();
-        // What was missed, on a host that was held up, is not made up for.
+        // Readings missed while the host was held up are skipped.
         due_ns = due_ns.saturating_add(every_ns).max(now_ns);
     }
 }

@@ -23,10 +23,10 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-/// How soon a key or a signal is seen.
+/// Time within which a key or a signal is noticed.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Transactions ended by class of a process, at an instant: what a rate is computed from.
+/// Ended transactions by class of a process at an instant: the basis of a rate.
 #[derive(Default)]
 struct Sample {
     at_ns: u64,
@@ -96,7 +96,7 @@ fn follow(args: &Live) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The rings that the command is about, and on stderr what is to be said about others.
+/// The rings to show; remarks about others go to stderr.
 fn rings_and_notes(args: &Live) -> Result<Vec<Ring>> {
     let (rings, notes) = rings(args)?;
     notes.iter().for_each(|note| say!("{note}"));
@@ -118,8 +118,8 @@ fn rings(args: &Live) -> Result<(Vec<Ring>, Vec<String>)> {
     let folder = args.rings.clone().unwrap_or_else(read::default_folder);
     let (mut rings, mut notes, mut memory_bytes) = (Vec::new(), Vec::new(), 0);
     for path in read::rings_of(&folder)? {
-        // A ring that has lost a part is left out as a whole: of the rest nobody knows how much it
-        // lacks. It is named, and what is whole of it can still be read from a copy (--ring).
+        // A ring with a damaged part is left out as a whole: nobody knows how much the rest lacks.
+        // It is named, and its intact part can still be read from a copy (--ring).
         let whole = Ring::open(&path).and_then(|mut ring| ring.check().map(|()| ring));
         match whole {
             Ok(ring) if is_asked_for(args, &ring) => {
@@ -164,7 +164,7 @@ fn nothing_found(args: &Live, folder: &Path) -> String {
     )
 }
 
-/// Whether a class is meant by what the user wrote: `class` or `application::class`.
+/// Whether the user's text names a class: `class` or `application::class`.
 fn is_meant(class: &ClassName, text: &str) -> bool {
     class.class == text || class.to_string() == text
 }
@@ -198,7 +198,7 @@ fn classes(rings: &mut [Ring]) -> Result<Vec<ClassName>> {
     Ok(known)
 }
 
-/// What is to be said where a histogram is asked of a class that has none.
+/// The error when a histogram is requested of a class that has none.
 fn unknown_histogram(args: &Live, rings: &mut [Ring]) -> Result<Option<String>> {
     let Some(class) = &args.histogram else { return Ok(None) };
     for ring in &mut *rings {
@@ -214,7 +214,7 @@ fn unknown_histogram(args: &Live, rings: &mut [Ring]) -> Result<Option<String>> 
     )))
 }
 
-/// What is shown, in words.
+/// The page in words.
 fn page(args: &Live, rings: &mut [Ring], sample: &mut Sample) -> Result<String> {
     let zone = Zone::new(args.utc);
     if let Some(count) = args.last {
@@ -440,7 +440,7 @@ fn histograms(rings: &mut [Ring], class: &str) -> Result<String> {
     Ok(format!("{class}: elapsed\n{}\nthread CPU\n{}", rows(&elapsed), rows(&cpu)))
 }
 
-/// A histogram as rows, at most four to a doubling, so that decades fit on a screen.
+/// A histogram as rows, at most four for each doubling, so that decades fit on a screen.
 fn rows(histogram: &Histogram) -> String {
     let mut merged: Vec<(usize, u64)> = Vec::new(); // upper bucket and count
     for (index, count) in histogram.buckets() {

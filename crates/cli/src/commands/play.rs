@@ -13,9 +13,9 @@ use chronoscope_replay::player::{Answers, Feed, Kind, Played, Player};
 use serde_json::json;
 use std::time::Duration;
 
-/// How long answers are waited for after the last input.
+/// Time to wait for answers after the last input.
 const SETTLE: Duration = Duration::from_secs(1);
-/// How often a line of progress is printed, ns.
+/// Interval of progress lines, ns.
 const TALK_EVERY_NS: u64 = 1_000_000_000;
 
 /// Runs the command.
@@ -53,7 +53,7 @@ pub(crate) fn play(args: &Replay, factor: f64) -> Result<Exit> {
         !interrupt.is_set()
     });
     progress("");
-    // What was delivered before a failure is told as well.
+    // Delivered input is reported even after a failure.
     let settled = player.settle(SETTLE, || !interrupt.is_set()).and_then(|()| player.finish());
     let told = *played.as_ref().unwrap_or(&Played::default());
     tell(args, &player, told, factor)?;

@@ -40,7 +40,7 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
     options.store.keep = args.keep_age;
     options.store.keep_bytes = args.keep_size;
     options.store.group_readable = args.group;
-    // All that can be refused is refused before a folder is made and anything is announced.
+    // Everything that can be refused is refused before a folder is created or an address announced.
     let bound = match args.listen {
         Some(address) => Some(bind(listening(args, address, data_dir.clone())?)?),
         None => None,
@@ -93,8 +93,8 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
     Ok(if last.error.is_some() { Exit::Error } else { Exit::Done })
 }
 
-/// Stands before a cluster: what agents and others send goes to its shards, and questions are
-/// answered from them. Nothing is kept here, so that any number of these may stand side by side.
+/// Serves a cluster: rows from agents and others go to its shards, and questions are answered from
+/// them. This process stores nothing, so that any number of them may run side by side.
 fn serve_cluster(
     args: &Serve,
     cluster: Cluster,
@@ -162,7 +162,7 @@ fn bind(options: ServerOptions) -> Result<BoundServer> {
     })
 }
 
-/// What the server is to do.
+/// Options of the server.
 fn listening(args: &Serve, address: SocketAddr, data_dir: PathBuf) -> Result<ServerOptions> {
     let limits = args.limits.as_deref().map(Limit::read).transpose();
     let runs = args.runs.clone().unwrap_or_else(|| environment::data_dir().join("runs"));
@@ -182,7 +182,7 @@ fn listening(args: &Serve, address: SocketAddr, data_dir: PathBuf) -> Result<Ser
     })
 }
 
-/// The stores to compare with, each of which is there and has a name of its own.
+/// The stores to compare with: each exists and has a unique name.
 fn compare(args: &Serve) -> Result<BTreeMap<String, PathBuf>> {
     let mut stores = BTreeMap::new();
     for (name, dir) in &args.compare {
@@ -196,7 +196,7 @@ fn compare(args: &Serve) -> Result<BTreeMap<String, PathBuf>> {
 
 /// The folders that have to be made for a path.
 struct NewFolder {
-    /// From the path upwards to the outermost one that is not there yet.
+    /// Folders from the path upwards that do not exist yet.
     missing: Vec<PathBuf>,
 }
 
@@ -217,32 +217,33 @@ impl NewFolder {
     }
 }
 
-/// The line that tells of the beginning.
+/// The log line of the start.
 fn started(store: &str, server: Option<&Server>) -> Line {
     let line = Line::info("start").with("version", env!("CARGO_PKG_VERSION")).with("store", store);
     let address = server.map(|server| format!("{}://{}", server.scheme(), server.address()));
     line.with_some("listen", address)
 }
 
-/// Every so often the log has a summary.
+/// Interval of summaries in the log.
 const SUMMARY_EVERY_NS: i64 = 10_000_000_000;
 
-/// What the log says while it goes on: a summary now and then, and every new trouble once.
+/// State of the running log: a periodic summary, and each new fault once.
 #[derive(Default)]
 struct Summary {
-    /// When the last summary was, and how many rows had come by then.
+    /// Time of the last summary, and the number of rows by then.
     told: Option<(i64, u64)>,
     error: Option<String>,
-    /// Rings that cannot be read, as far as they were told.
+    /// Unreadable rings that have been reported.
     failed: BTreeSet<(PathBuf, String)>,
 }
 
 impl Summary {
-    /// Tells of every ring that cannot be read, and of damage in one, once.
+    /// Reports every unreadable or damaged ring once.
     fn say_of_rings(&mut self, status: &Status) {
         let failed = status.failed_rings.iter();
         let failed = failed.map(|ring| (ring.path.clone(), ring.reason.clone()));
-        // Damage is told with its process: what is in `failed_rings` of it as well says more.
+        // Damage is reported with its process; an entry of the same ring in `failed_rings` has
+        // further details.
         let damaged = status.processes.iter().filter_map(|process| {
             let name = format!("{} process {}", process.application, process.pid);
             Some((PathBuf::from(name), format!("damaged: {}", process.damage.as_ref()?)))
@@ -254,7 +255,7 @@ impl Summary {
         self.failed = now;
     }
 
-    /// Says how it goes. `without_progress`: on a terminal, too, nothing is overwritten.
+    /// Prints progress. With `without_progress` nothing is overwritten on a terminal either.
     fn say(&mut self, status: &Status, received: Received, without_progress: bool) {
         self.say_of_rings(status);
         if self.error != status.error {
@@ -301,7 +302,7 @@ fn rows(status: &Status, received: Received) -> u64 {
     status.rows + of_agents + received.otlp_rows
 }
 
-/// Who sends rows, and how many of them there are.
+/// Senders of rows, with their number.
 fn senders(status: &Status, received: Received) -> [(&'static str, u64); 3] {
     let programs = status.processes.iter().filter(|process| process.alive).count();
     let agents = status.agents.iter().filter(|agent| agent.connected).count();
@@ -312,7 +313,7 @@ fn senders(status: &Status, received: Received) -> [(&'static str, u64); 3] {
     ]
 }
 
-/// What should not be, where it is: how many, its name in the log, and in words.
+/// Faults: their number, their name in the log, and a description.
 fn troubles(status: &Status) -> impl Iterator<Item = (u64, &'static str, &'static str)> {
     let troubles = [
         (status.lost_rows, "lost", "LOST"),
@@ -325,7 +326,7 @@ fn troubles(status: &Status) -> impl Iterator<Item = (u64, &'static str, &'stati
     troubles.into_iter().filter(|(count, ..)| *count > 0)
 }
 
-/// How it goes, as the terminal has it.
+/// Progress as a sentence for the terminal.
 fn sentence(status: &Status, received: Received) -> String {
     let [(_, programs), (_, agents), (_, sources)] = senders(status, received);
     let mut line = format!(

@@ -1,4 +1,4 @@
-//! `chronoscope store`: whether a store is what was written, and what can be made of one that is not.
+//! `chronoscope store`: checks and repairs a store.
 
 use crate::args::store::{Check, Repair, Store};
 use crate::exit::Exit;
@@ -33,7 +33,7 @@ fn check(args: &Check) -> Result<Exit> {
     });
     progress("");
     let checked = match checked {
-        // Nothing is changed by reading, so that there is nothing to keep.
+        // Reading changes nothing: there is nothing to save.
         Err(StoreError::Cancelled) => anyhow::bail!("interrupted before everything was read"),
         checked => checked?,
     };

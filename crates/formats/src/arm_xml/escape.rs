@@ -23,7 +23,7 @@ pub(super) fn append(out: &mut String, text: &str) {
     }
 }
 
-/// What an attribute's text stands for, entities resolved already.
+/// Decodes an attribute's text, in which entities are already resolved.
 pub(super) fn decode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -51,8 +51,8 @@ fn code(text: &str) -> Option<u32> {
     all.then(|| u32::from_str_radix(digits, 16).ok()).flatten()
 }
 
-/// Whether `text`, as it is written, would begin with `_xHHHH_`: the last underscore may be that of a
-/// character that is written so.
+/// Whether `text`, when written out, would begin with `_xHHHH_`: the last underscore may belong to
+/// the next character's own escape.
 fn begins_code(text: &str) -> bool {
     let Some((digits, rest)) = text.strip_prefix("_x").and_then(|rest| rest.split_at_checked(4))
     else {

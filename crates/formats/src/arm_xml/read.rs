@@ -1,4 +1,4 @@
-//! Reading transactions.
+//! Reader of transactions.
 
 use super::NAMESPACE;
 use super::tags::{Piece, Tag, Tags, XmlError};

@@ -6,99 +6,99 @@ use quick_xml::XmlVersion;
 use quick_xml::events::{BytesDecl, BytesStart, Event};
 use std::io::{self, BufRead};
 
-/// Most bytes of a tag, a comment, or a text.
+/// Largest tag, comment or text, in bytes.
 const PIECE_MAX: usize = 1 << 20;
-/// Most attributes of a tag.
+/// Largest number of attributes of a tag.
 const ATTRIBUTES_MAX: usize = 64;
 /// Deepest nesting of elements, unknown ones included.
 const DEPTH_MAX: usize = 16;
 
-/// Why a text is no such document. Positions are in bytes from its start.
+/// Reason why a text is not a valid document. Positions are in bytes from its start.
 #[derive(Debug, thiserror::Error)]
 pub enum XmlError {
     /// The input cannot be read.
     #[error("{0}")]
     Io(io::Error),
-    /// It is not XML.
+    /// The text is not well-formed XML.
     #[error("byte {position}: {reason}")]
     Syntax {
-        /// Where.
+        /// Position of the error.
         position: u64,
-        /// What is wrong there.
+        /// Description of the error.
         reason: String,
     },
-    /// It has a document type: entities and external files are not for measurements.
+    /// The document has a document type declaration: entities and external files are refused.
     #[error("byte {position}: a document type (<!DOCTYPE) is refused")]
     DocumentType {
-        /// Where.
+        /// Position of the declaration.
         position: u64,
     },
-    /// It refers to an entity other than `&lt;`, `&gt;`, `&amp;`, `&quot;` and `&apos;`.
+    /// An entity other than `&lt;`, `&gt;`, `&amp;`, `&quot;` and `&apos;` is referenced.
     #[error("byte {position}: {reason}")]
     Entity {
-        /// Where the tag or text begins.
+        /// Position of the tag or text.
         position: u64,
-        /// Which.
+        /// Description of the reference.
         reason: String,
     },
-    /// It is in another encoding or of another XML version.
+    /// The encoding or the XML version is another one.
     #[error("byte {position}: XML 1.0 in UTF-8 is needed, this is {found}")]
     Encoding {
-        /// Where.
+        /// Position of the declaration.
         position: u64,
-        /// What it says it is.
+        /// The encoding or version found.
         found: String,
     },
     /// A tag, comment or text has no end in sight.
     #[error("byte {position}: more than {PIECE_MAX} bytes in one piece")]
     TooLong {
-        /// Where it begins.
+        /// Position of its start.
         position: u64,
     },
     /// Elements are nested too deep.
     #[error("byte {position}: elements are nested deeper than {DEPTH_MAX}")]
     TooDeep {
-        /// Where.
+        /// Position of the error.
         position: u64,
     },
     /// A tag has too many attributes, or one twice.
     #[error("byte {position}: <{element}>: {reason}")]
     Attributes {
-        /// Where the tag begins.
+        /// Position of the tag.
         position: u64,
-        /// Its name.
+        /// Name of the element.
         element: String,
-        /// What is wrong.
+        /// Description of the error.
         reason: String,
     },
-    /// An attribute is missing, or is not what it should be.
+    /// An attribute is missing, or its value is not valid.
     #[error("byte {position}: <{element}>: {attribute}: {found:?} is not {expected}")]
     Attribute {
-        /// Where the tag begins.
+        /// Position of the tag.
         position: u64,
-        /// Its name.
+        /// Name of the element.
         element: String,
-        /// Which attribute.
+        /// Name of the attribute.
         attribute: &'static str,
         /// The beginning of what stands there; empty when there is none.
         found: String,
-        /// What should.
+        /// Description of a valid value.
         expected: &'static str,
     },
-    /// It is XML, of something else.
+    /// The document is XML of another kind.
     #[error("byte {position}: {found} where {expected} belongs")]
     Unexpected {
-        /// Where.
+        /// Position of the element.
         position: u64,
-        /// What stands there.
+        /// The element found.
         found: String,
-        /// What should.
+        /// The expected element.
         expected: &'static str,
     },
-    /// It ends in the middle.
+    /// The document ends too early.
     #[error("byte {position}: the document ends before it is complete")]
     Truncated {
-        /// How long it is.
+        /// Length of the document.
         position: u64,
     },
 }
@@ -120,7 +120,7 @@ pub(super) enum Piece {
     Over,
 }
 
-/// Reads tags.
+/// Reader of tags.
 pub(super) struct Tags<R> {
     xml: quick_xml::Reader<Bounded<R>>,
     buffer: Vec<u8>,
@@ -136,7 +136,7 @@ impl<R: BufRead> Tags<R> {
         Self { xml, buffer: Vec::new(), depth: 0, begun: false }
     }
 
-    /// Where the last piece ended.
+    /// Position after the last piece.
     pub(super) fn position(&self) -> u64 {
         self.xml.buffer_position()
     }
@@ -192,7 +192,7 @@ impl<R: BufRead> Tags<R> {
         }
     }
 
-    /// Passes over an element that is not known, whose start tag has just been read.
+    /// Skips an unknown element whose start tag has just been read.
     pub(super) fn skip(&mut self) -> Result<(), XmlError> {
         let depth = self.depth;
         while self.depth >= depth {

@@ -86,7 +86,7 @@ fn hostile_documents_are_refused_by_name() {
 }
 
 proptest! {
-    /// Nothing is lost on the way.
+    /// Every field survives writing and reading.
     #[test]
     fn what_is_written_reads_back(rows in prop::collection::vec(transaction(), 0..8)) {
         let text = written(&rows);

@@ -1,4 +1,4 @@
-//! Writing transactions.
+//! Writer of transactions.
 
 use super::{NAMESPACE, escape};
 use chronoscope_model::{Flags, ProcessName, Transaction};
@@ -14,7 +14,7 @@ pub(super) const FLAGS: [(&str, Flags); 5] = [
     ("contextCut", Flags::CONTEXT_CUT),
 ];
 
-/// Writes a document.
+/// Writer of a document.
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     out: W,
@@ -44,10 +44,10 @@ impl<W: Write> Writer<W> {
         self.out.write_all(self.line.as_bytes())
     }
 
-    /// Ends the document, and returns what was written to.
+    /// Ends the document, and returns the underlying writer.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the document cannot be written.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.write_all(b"</armData>\n")?;
         self.out.flush()?;
@@ -119,7 +119,7 @@ fn element(out: &mut String, t: &Transaction) {
         out.push_str("  <metric");
         text(out, "name", key);
         match *value {
-            // As XML Schema spells them.
+            // The spelling of XML Schema.
             f64::INFINITY => plain(out, "value", "INF"),
             f64::NEG_INFINITY => plain(out, "value", "-INF"),
             value => plain(out, "value", format_args!("{value:?}")),

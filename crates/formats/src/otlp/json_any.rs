@@ -8,7 +8,7 @@ use opentelemetry_proto::tonic::trace::v1::span::{Event, Link};
 use serde_json::{Map, Value as Json};
 use std::collections::HashSet;
 
-/// Which attributes of a transaction are not what they look like.
+/// Attributes of a transaction whose original type differs from the stored one.
 #[derive(Debug, Default)]
 pub(super) struct Types {
     json: HashSet<String>,
@@ -32,7 +32,7 @@ impl Types {
         types
     }
 
-    /// A property as it was sent.
+    /// A property in the type in which it was sent.
     pub(super) fn property(&self, key: &str, value: &str) -> AnyValue {
         let parsed = self.json.contains(key).then(|| serde_json::from_str(value).ok()).flatten();
         parsed.map_or_else(|| text(value), any)
@@ -56,7 +56,7 @@ pub(super) fn text_pair(key: &str, value: &str) -> KeyValue {
     pair(key, text(value))
 }
 
-/// An event; `None` when the JSON is none of ours.
+/// An event; `None` when the JSON was not written by this mapping.
 pub(super) fn event(json: &str) -> Option<Event> {
     let mut json: Json = serde_json::from_str(json).ok()?;
     Some(Event {
@@ -67,7 +67,7 @@ pub(super) fn event(json: &str) -> Option<Event> {
     })
 }
 
-/// A link; `None` when the JSON is none of ours.
+/// A link; `None` when the JSON was not written by this mapping.
 pub(super) fn link(json: &str) -> Option<Link> {
     let mut json: Json = serde_json::from_str(json).ok()?;
     Some(Link {

@@ -1,22 +1,22 @@
-//! How what OTLP says beyond a transaction's own fields is spelled as properties and metrics.
+//! Keys of properties and metrics for the fields of OTLP that a transaction lacks.
 //!
-//! An attribute keeps its key; those of the resource and of the scope get a prefix. `otel.` is
-//! reserved by OpenTelemetry for exactly such names, and where it has one for the purpose
-//! (`otel.scope.name`, `otel.status_description`, …: specification, "mapping to non-OTLP
-//! formats") that is used. A span's own attribute that begins with `otel.` is put under
-//! [`ATTRIBUTE`], so that no sender can forge one of these.
+//! An attribute keeps its key; those of the resource and of the scope get a prefix. OpenTelemetry
+//! reserves `otel.` for exactly such names; where it defines one for the purpose
+//! (`otel.scope.name`, `otel.status_description`, …: specification, "mapping to non-OTLP formats")
+//! that one is used. A span's own attribute that begins with `otel.` gets the prefix [`ATTRIBUTE`],
+//! so that no sender can forge one of these.
 
-/// Before a key of the resource.
+/// Prefix of a key of the resource.
 pub(super) const RESOURCE: &str = "otel.resource.";
-/// Before a key of the scope.
+/// Prefix of a key of the scope.
 pub(super) const SCOPE: &str = "otel.scope.attribute.";
-/// Before a key of the span that begins with [`RESERVED`].
+/// Prefix of a key of the span that begins with [`RESERVED`].
 pub(super) const ATTRIBUTE: &str = "otel.attribute.";
-/// What only this mapping writes.
+/// Prefix that only this mapping writes.
 pub(super) const RESERVED: &str = "otel.";
-/// Before the number of an event; the value is JSON.
+/// Prefix of an event's number; the value is JSON.
 pub(super) const EVENT: &str = "otel.event.";
-/// Before the number of a link; the value is JSON.
+/// Prefix of a link's number; the value is JSON.
 pub(super) const LINK: &str = "otel.link.";
 
 pub(super) const SCOPE_NAME: &str = "otel.scope.name";
@@ -43,7 +43,8 @@ pub(super) const PARENT: &str = "otel.parent_span_id";
 pub(super) const SPAN_NAME: &str = "otel.span.name";
 pub(super) const SERVICE_NAME: &str = "otel.service.name";
 pub(super) const HOST_NAME: &str = "otel.host.name";
-/// Which properties are JSON, and which metrics were doubles although they are whole numbers.
+/// Keys that list the properties with JSON values, and the metrics that were doubles with integral
+/// values.
 pub(super) const TYPES: [&str; 3] = ["otel.types", "otel.types.resource", "otel.types.scope"];
 
 /// Attributes of a span that are fields of a transaction, and come back as such.
@@ -56,7 +57,7 @@ pub(super) mod ours {
     pub(in crate::otlp) const ASYNCHRONOUS: &str = "chronoscope.asynchronous";
     pub(in crate::otlp) const INDEPENDENT: &str = "chronoscope.independent";
     pub(in crate::otlp) const CONTEXT_CUT: &str = "chronoscope.context_cut";
-    /// Key of the property or metric that stands for the kernel's thread.
+    /// Key of the property or metric for the kernel's thread id.
     pub(in crate::otlp) const THREAD: &str = "thread.id";
 }
 

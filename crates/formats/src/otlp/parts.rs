@@ -4,7 +4,7 @@ use super::value::{self, Refusal, Text};
 use super::wire::Message;
 use std::fmt::Write;
 
-/// Most bytes of the JSON of one of them.
+/// Largest JSON text of one of them, in bytes.
 const ROOM: usize = chronoscope_model::context::STORED_MAX_BYTES;
 
 /// An event: `{"name":…,"time_unix_nano":…,"attributes":{…}}`, the attributes where it has any.

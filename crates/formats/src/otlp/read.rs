@@ -14,17 +14,18 @@ use chronoscope_model::{
 };
 use std::collections::HashSet;
 
-/// What one request may cost.
+/// Limits on the cost of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Most spans, and most groups of them (resources and scopes); further ones are not looked at,
-    /// because an empty one costs as much as many of its octets.
+    /// Largest number of spans, and of their groups (resources and scopes). Further ones are not
+    /// read, because an empty one costs as much as many octets.
     pub spans_max: usize,
-    /// Most bytes of rows, their contexts included.
+    /// Largest size of the rows in bytes, including their contexts.
     pub rows_bytes_max: usize,
     /// Longest name of a span, a service or a host, in bytes.
     pub name_bytes_max: usize,
-    /// Most different minutes that spans start in: the store keeps every minute by itself.
+    /// Largest number of different minutes in which spans start: the store holds every minute
+    /// separately.
     pub minutes_max: usize,
     /// Spans that start at this instant or later are refused: UTC, nanoseconds since 1970.
     pub until_ns: i64,
@@ -45,31 +46,31 @@ impl Default for Limits {
 /// A chain that is the continuation of another, because its root has a link there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Joined {
-    /// The chain.
+    /// The span's chain.
     pub chain: ChainId,
     /// The one it continues.
     pub continues: ChainId,
 }
 
-/// What became of a request.
+/// Result of reading a request.
 #[derive(Debug, Default)]
 pub struct Received {
     /// The rows, one for each span that was taken, in the order of the request.
     pub batch: Batch,
-    /// What the numbers in the rows mean.
+    /// Names of the ids in the rows.
     pub names: Names,
     /// Chains that are one with another.
     pub joined: Vec<Joined>,
-    /// How many spans were refused.
+    /// Number of refused spans.
     pub refused: u64,
-    /// Why, for the first few of them: the span's number in the request, from 0.
+    /// The first few errors, each with the span's number in the request, from 0.
     pub errors: Vec<(u64, SpanError)>,
-    /// How many of the rows are of the class [`OTHER`], because there were too many names.
+    /// Number of rows of the class [`OTHER`], because there were too many names.
     pub others: u64,
 }
 
 impl Received {
-    /// Why spans were refused, for people; empty when none was.
+    /// Summary of the refused spans for the sender; empty when none was refused.
     pub fn message(&self) -> String {
         if self.refused == 0 {
             return String::new();
@@ -87,11 +88,11 @@ const ERRORS_MAX: usize = 3;
 const REPEATED_MAX: usize = 1_024;
 const MINUTE_NS: i64 = 60_000_000_000;
 
-/// Makes rows of the spans in a request, which is not compressed any more.
+/// Converts the spans of an uncompressed request to rows.
 ///
 /// # Errors
-/// [`WireError`] when the bytes are no such message; nothing is taken then. Spans that are wrong
-/// in themselves are counted in [`Received::refused`].
+/// [`WireError`] when the bytes are no such message; nothing is taken then. Spans with an error of
+/// their own are counted in [`Received::refused`].
 pub fn read(
     request: &[u8],
     limits: &Limits,
@@ -123,9 +124,9 @@ struct Reader<'a> {
     vocabulary: &'a Vocabulary,
     received: Received,
     words: Words,
-    /// Of the rows so far.
+    /// Size of the rows so far.
     bytes: usize,
-    /// Of the next span in the request.
+    /// Number of the next span in the request.
     number: u64,
     /// Resources and scopes so far.
     groups: usize,
@@ -178,7 +179,7 @@ impl Reader<'_> {
             let span = field.bytes("ScopeSpans")?;
             let max = self.limits.spans_max;
             let outcome = match (source, &inherited) {
-                // Those that were refused count too: reading them was the work.
+                // Refused spans count too: reading them has its cost.
                 _ if self.number >= max as u64 => Err(SpanError::TooMany { at: span.at, max }),
                 (Ok(source), Ok(inherited)) => separate(self.span(span, source, inherited))?,
                 (Err(error), _) | (_, Err(error)) => Err(*error),
@@ -279,20 +280,20 @@ fn separate<T>(outcome: Result<T, Stop>) -> Result<Result<T, SpanError>, WireErr
     }
 }
 
-/// Where a span hangs.
+/// Parent and further parents of a span.
 struct Place {
     parent: TransactionId,
     /// The parent did not wait for it.
     asynchronous: bool,
     /// The chain that its own is the continuation of.
     joins: Option<ChainId>,
-    /// Its first link is what it hangs in: all others are further parents.
+    /// The first link is the parent; all other links are further parents.
     follows_first: bool,
 }
 
-/// A span without a parent that has a link hangs in the first one: that is how a consumer names
-/// the message it got. So does a consumer with a link within its own trace. A consumer's parent
-/// does not wait for it, nor does what is linked.
+/// Determines the parent. A span without a parent but with a link has the first link as its parent:
+/// a consumer refers to its message in this way. The same holds for a consumer with a link within
+/// its own trace. A consumer's parent does not wait for it, nor does a linked parent.
 fn place(span: &Span<'_>) -> Result<Place, WireError> {
     let consumer = span.kind == keys::CONSUMER as u64;
     let named = Place {
@@ -326,7 +327,7 @@ fn linked(link: Message<'_>) -> Result<Option<(ChainId, TransactionId)>, WireErr
     Ok(chain.zip(id))
 }
 
-/// Writes what a span says into its record and its context.
+/// Writes the fields of a span into its record and its context.
 fn describe(
     span: &Span<'_>,
     place: &Place,
@@ -368,9 +369,9 @@ fn describe(
     Ok(())
 }
 
-/// Adds the sampling threshold that the trace state says (OpenTelemetry, "TraceState: Probability
-/// Sampling"): the list member `ot`, in it `th`, at most 14 hexadecimal digits of 56 bits without
-/// the zeroes at their end. What is none is left to the property that has the whole trace state.
+/// Adds the sampling threshold of the trace state (OpenTelemetry, "TraceState: Probability
+/// Sampling"): in the list member `ot` the value `th`, at most 14 hexadecimal digits of 56 bits
+/// without trailing zeroes. An invalid value stays only in the property with the whole trace state.
 fn sampled(trace_state: &str, record: &mut Record, words: &mut Words) {
     let member = trace_state.split(',').find_map(|member| member.trim().strip_prefix("ot="));
     let digits = member.and_then(|ot| ot.split(';').find_map(|pair| pair.strip_prefix("th:")));
@@ -385,8 +386,8 @@ fn sampled(trace_state: &str, record: &mut Record, words: &mut Words) {
     words.entry(Entry::Field(Field::SamplingThreshold, threshold));
 }
 
-/// Adds the links that are not followed as further parents: before the attributes, so that it is not they
-/// for which there is no room.
+/// Adds the remaining links as further parents: before the attributes, so that links have priority
+/// when there is too little room.
 fn unfollowed(
     span: &Span<'_>,
     place: &Place,
@@ -407,7 +408,8 @@ fn unfollowed(
             all_fit &= words.entry(Entry::Parent(FurtherParent { chain, id, root: None }));
         }
     }
-    // All or none: with the flag and no parent in its context a row says that any chain may be meant.
+    // All or none: with the flag but without a parent in its context, a row means that any chain
+    // may be its parent.
     if !all_fit {
         words.truncate(before);
     }

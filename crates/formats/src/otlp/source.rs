@@ -1,4 +1,4 @@
-//! Who sent spans: the resource, which is a process of an application, and the scope.
+//! Sources of spans: the resource, which is a process of an application, and the scope.
 
 use super::Limits;
 use super::keys;
@@ -19,12 +19,12 @@ pub(super) const UNKNOWN_HOST: &str = "unknown_host";
 pub(super) struct Source {
     /// The process; its application and host are never empty.
     pub(super) process: ProcessName,
-    /// Its id; [`ProcessId::NONE`] when there were too many processes to name one more.
+    /// Id of the process; [`ProcessId::NONE`] when there are too many processes to name another.
     pub(super) process_id: ProcessId,
     attributes: Inherited,
 }
 
-/// What the attributes of a resource say of the process.
+/// Attributes of a resource that describe the process.
 #[derive(Default)]
 struct Told<'a> {
     service: &'a str,
@@ -93,7 +93,8 @@ impl<'a> Told<'a> {
         Ok(())
     }
 
-    /// Whether an attribute is one of the process's own fields, so that it is not kept besides.
+    /// Whether an attribute is one of the process's own fields, and therefore is not stored as a
+    /// property.
     fn takes(&mut self, key: &str, any: Any<'a>, limits: &Limits) -> Result<bool, Stop> {
         Ok(match (key, any) {
             ("service.name", Any::Text(text)) => {
@@ -114,7 +115,8 @@ impl<'a> Told<'a> {
                 self.start_ns = ns.filter(|ns| *ns >= TOLD_FROM_NS);
                 self.start_ns.is_some()
             }
-            // These two name it only where nothing better does, and are kept.
+            // These two name the process only where nothing better does, and are stored as
+            // properties too.
             ("service.instance.id", Any::Text(text)) => {
                 self.instance = text.text()?;
                 false
@@ -140,18 +142,18 @@ impl<'a> Told<'a> {
     }
 }
 
-/// Starts from here on were told; what is before is one of [`nominal_start_ns`].
+/// Starts from here on were reported; earlier ones are from [`nominal_start_ns`].
 pub(super) const TOLD_FROM_NS: i64 = 1_000_000_000;
 
-/// The start of a process that nobody told: an instant in the first second of 1970, made of who
-/// it is. So two services of one host that say nothing else of themselves are two processes, and
+/// Start of a process that did not report one: an instant in the first second of 1970, hashed from
+/// its identity. Two services of one host without further attributes are thus two processes, and
 /// always the same two.
 fn nominal_start_ns(application: &str, instance: &str) -> i64 {
     let hash = ClassId::of(application, instance).0;
     (hash % TOLD_FROM_NS.unsigned_abs()).cast_signed()
 }
 
-/// What the rows of a `ScopeSpans` have in common: the scope's name, version and attributes, and
+/// Properties that all rows of a `ScopeSpans` share: the scope's name, version and attributes, and
 /// those of the resource.
 pub(super) fn scope(
     message: Message<'_>,

@@ -1,75 +1,75 @@
-//! One span as it stands on the wire, checked, and what is wrong with one that is refused.
+//! One span as encoded, after checks; and the errors for which a span is refused.
 
 use super::Limits;
 use super::value::{Refusal, Text};
 use super::wire::{Message, WireError};
 use chronoscope_model::{ChainId, TransactionId};
 
-/// Why a span is refused. Positions are octets of the request, after decompression.
+/// Reason why a span is refused. Positions are octets of the request, after decompression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpanError {
     /// A trace id that is not 16 octets, or all zero.
     #[error("octet {at}: trace_id has {len} octets or is zero, 16 and not zero are expected")]
     TraceId {
-        /// Where it stands; where the span stands when it has none.
+        /// Position of the field; of the span when the field is absent.
         at: usize,
-        /// How long it is.
+        /// Length of the field.
         len: usize,
     },
     /// A span id that is not 8 octets, or all zero.
     #[error("octet {at}: span_id has {len} octets or is zero, 8 and not zero are expected")]
     SpanId {
-        /// Where it stands; where the span stands when it has none.
+        /// Position of the field; of the span when the field is absent.
         at: usize,
-        /// How long it is.
+        /// Length of the field.
         len: usize,
     },
     /// A parent's id that is neither empty nor 8 octets.
     #[error("octet {at}: parent_span_id has {len} octets, 0 or 8 are expected")]
     ParentId {
-        /// Where it stands.
+        /// Position of the field.
         at: usize,
-        /// How long it is.
+        /// Length of the field.
         len: usize,
     },
-    /// It names itself as its parent.
+    /// The span is its own parent.
     #[error("octet {at}: the span is its own parent")]
     OwnParent {
-        /// Where the parent's id stands.
+        /// Position of the parent's id.
         at: usize,
     },
-    /// It ends before it starts.
+    /// The span ends before it starts.
     #[error("octet {at}: end_time_unix_nano {end_ns} is before start_time_unix_nano {start_ns}")]
     EndBeforeStart {
-        /// Where the span stands.
+        /// Position of the span.
         at: usize,
-        /// Its start.
+        /// Start of the span.
         start_ns: u64,
-        /// Its end.
+        /// End of the span.
         end_ns: u64,
     },
     /// A start that cannot be: not set, or too far in the future.
     #[error("octet {at}: start_time_unix_nano {start_ns} is 0 or too far in the future")]
     Start {
-        /// Where the span stands.
+        /// Position of the span.
         at: usize,
-        /// Its start.
+        /// Start of the span.
         start_ns: u64,
     },
-    /// No name.
+    /// The span has no name.
     #[error("octet {at}: the span has no name")]
     NoName {
-        /// Where the span stands.
+        /// Position of the span.
         at: usize,
     },
     /// A name of a span, a service or a host that is too long.
     #[error("octet {at}: a name of {len} octets, at most {max} are taken")]
     NameLength {
-        /// Where it stands.
+        /// Position of the field.
         at: usize,
-        /// How long it is.
+        /// Length of the field.
         len: usize,
-        /// How long it may be.
+        /// Largest length.
         max: usize,
     },
     /// A text that is not UTF-8.
@@ -81,36 +81,36 @@ pub enum SpanError {
     /// Lists in lists in lists.
     #[error("octet {at}: values nested deeper than {max}", max = super::value::DEPTH_MAX)]
     Deep {
-        /// Where the first level too many stands.
+        /// Position of the first level that is too deep.
         at: usize,
     },
-    /// There were so many spans before it that one request may not have more.
+    /// The request has too many spans.
     #[error("octet {at}: a request may have {max} spans")]
     TooMany {
-        /// Where the span stands.
+        /// Position of the span.
         at: usize,
-        /// How many there may be.
+        /// Largest number of spans.
         max: usize,
     },
-    /// What the spans before it said is as much as one request may say.
+    /// The rows of the spans before reach the limit of one request.
     #[error("octet {at}: the rows of the request exceed {max} octets")]
     TooMuch {
-        /// Where the span stands.
+        /// Position of the span.
         at: usize,
-        /// How much there may be.
+        /// Largest size of the rows.
         max: usize,
     },
     /// The spans of the request start in too many different minutes.
     #[error("octet {at}: the spans of the request start in more than {max} different minutes")]
     TooManyMinutes {
-        /// Where the span stands.
+        /// Position of the span.
         at: usize,
-        /// How many there may be.
+        /// Largest number.
         max: usize,
     },
 }
 
-/// What ends the reading of a span: a request that is none, or a span that is refused.
+/// Errors that end the reading of a span: an invalid request, or a refused span.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stop {
     Wire(WireError),

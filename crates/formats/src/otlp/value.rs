@@ -19,7 +19,7 @@ pub(super) const DEPTH_MAX: usize = 16;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Text<'a>(pub(super) Message<'a>);
 
-/// Why a value is refused.
+/// Reason why a value is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refusal {
     #[error(transparent)]
@@ -89,11 +89,11 @@ pub(super) fn any(message: Message<'_>) -> Result<Any<'_>, WireError> {
     Ok(any)
 }
 
-/// Appends a value as JSON. `false` when `json` would become longer than about `room` bytes; then
-/// it ends somewhere.
+/// Appends a value as JSON. `false` when `json` would become longer than about `room` bytes; the
+/// text is then incomplete.
 ///
 /// # Errors
-/// What is wrong with the value.
+/// The error of an invalid value.
 pub(super) fn json(any: Any<'_>, room: usize, json: &mut String) -> Result<bool, Refusal> {
     write(any, room, 0, json)
 }

@@ -1,14 +1,14 @@
-//! How many names the senders of OTLP may bring in, all together.
+//! Limit on the number of names from all senders of OTLP together.
 //!
-//! A class is kept for ever by everything above the rows: memory of the collector, dictionaries
-//! of the files. Senders who put an id into every span's name would fill both. So there is a
-//! bound; beyond it a span keeps its name as a property, and its class is [`OTHER`].
+//! Every layer above the rows keeps a class for ever: in the collector's memory and in the files'
+//! dictionaries. Senders that put an id into every span's name would fill both. Beyond the limit a
+//! span keeps its name as a property, and its class is [`OTHER`].
 
 use chronoscope_model::{ClassId, ProcessId};
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
-/// Application and class of a span whose name was one too many.
+/// Application and class of a span whose name exceeds the limit.
 pub const OTHER: &str = "(other)";
 
 /// The names that were admitted so far; shared by all requests.
@@ -35,12 +35,13 @@ impl Default for Vocabulary {
 }
 
 impl Vocabulary {
-    /// One that admits so many classes, also of one application, and as many processes.
+    /// A vocabulary of at most `max` classes, for each application and in all, and of as many
+    /// processes.
     pub fn new(max: usize) -> Self {
         Self { max, of_application_max: max, known: Mutex::default() }
     }
 
-    /// The same with so many classes of one application: one sender leaves names to others.
+    /// The same with a limit on the classes of one application: one sender leaves names to others.
     #[must_use]
     pub fn of_application(self, of_application_max: usize) -> Self {
         Self { of_application_max, ..self }
@@ -48,7 +49,8 @@ impl Vocabulary {
 
     /// Whether this class of an application may be used.
     pub fn admits_class(&self, application: &str, class: ClassId) -> bool {
-        // Nothing panics under the lock, and a set is whole at any time.
+        // Lock poisoning is ignored: nothing panics under the lock, and every update of a set is a
+        // single step.
         let mut known = self.known.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if known.classes.contains(&class) {
             return true;

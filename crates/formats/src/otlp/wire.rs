@@ -1,31 +1,30 @@
-//! Protocol Buffers on the wire: fields of a message, borrowed from its bytes.
+//! Protocol Buffers wire format: fields of a message, borrowed from its bytes.
 //!
 //! Source: the Protocol Buffers encoding guide. A message is a sequence of fields, each a tag
-//! (field number and wire type) and a value. Nothing is copied or allocated here, so that what a
-//! request costs is decided by what is made of it. Positions are octets from the beginning of the
-//! outermost message.
+//! (field number and wire type) and a value. Nothing is copied or allocated here: the caller
+//! decides the cost of a request. Positions are octets from the beginning of the outermost message.
 //!
-//! Not here: what the fields mean (`span`, `value`).
+//! Not here: the meaning of the fields (`span`, `value`).
 
-/// Why bytes are not a message.
+/// Reason why bytes are not a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
     /// A value needs more octets than its message has.
     #[error("octet {at}: the message ends within a field")]
     Cut {
-        /// Where the field begins.
+        /// Position of the field.
         at: usize,
     },
     /// A number with more than ten octets, or more than 64 bits.
     #[error("octet {at}: a varint of more than 64 bits")]
     Varint {
-        /// Where it begins.
+        /// Position of the field.
         at: usize,
     },
     /// A wire type that is not in use, or field number 0.
     #[error("octet {at}: {tag} is not the tag of a field")]
     Tag {
-        /// Where it stands.
+        /// Position of the tag.
         at: usize,
         /// The tag.
         tag: u64,
@@ -33,21 +32,21 @@ pub enum WireError {
     /// A known field with another wire type than its own.
     #[error("octet {at}: field {field} of {message} has wire type {found}")]
     Type {
-        /// Where its value begins.
+        /// Position of the value.
         at: usize,
         /// The message.
         message: &'static str,
         /// The field's number.
         field: u32,
-        /// What was found.
+        /// The wire type found.
         found: &'static str,
     },
-    /// More resources and scopes than a request may have.
+    /// The request has too many resources and scopes.
     #[error("octet {at}: a request may have {max} resources and scopes")]
     Groups {
-        /// Where the first one too many stands.
+        /// Position of the first one beyond the limit.
         at: usize,
-        /// How many there may be.
+        /// Largest number.
         max: usize,
     },
 }
@@ -73,7 +72,7 @@ pub(super) struct Message<'a> {
 pub(super) struct Field<'a> {
     pub(super) number: u32,
     pub(super) value: Value<'a>,
-    /// Where its value begins.
+    /// Position of the value.
     pub(super) at: usize,
 }
 
@@ -83,13 +82,13 @@ impl<'a> Message<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// Its fields in order, ending with the first error.
+    /// The fields in order, ending with the first error.
     pub(super) fn fields(self) -> Fields<'a> {
         Fields { rest: self.bytes, end: self.at + self.bytes.len() }
     }
 }
 
-/// See [`Message::fields`].
+/// Iterator of [`Message::fields`].
 #[derive(Clone, Debug)]
 pub(super) struct Fields<'a> {
     rest: &'a [u8],
@@ -181,7 +180,7 @@ impl<'a> Field<'a> {
         WireError::Type { at: self.at, message, field: self.number, found }
     }
 
-    /// Its value, which has to be length-delimited; `of` is the message's name.
+    /// The value, which must be length-delimited; `of` is the message's name.
     pub(super) fn bytes(&self, of: &'static str) -> Result<Message<'a>, WireError> {
         match self.value {
             Value::Bytes(message) => Ok(message),
@@ -189,7 +188,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Its value, which has to be a varint.
+    /// The value, which must be a varint.
     pub(super) fn varint(&self, of: &'static str) -> Result<u64, WireError> {
         match self.value {
             Value::Varint(value) => Ok(value),
@@ -197,7 +196,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Its value, which has to be 64 bits wide.
+    /// The value, which must be 64 bits wide.
     pub(super) fn fixed64(&self, of: &'static str) -> Result<u64, WireError> {
         match self.value {
             Value::Fixed64(value) => Ok(value),
@@ -205,7 +204,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Its value, which has to be 32 bits wide.
+    /// The value, which must be 32 bits wide.
     pub(super) fn fixed32(&self, of: &'static str) -> Result<u32, WireError> {
         match self.value {
             Value::Fixed32(value) => Ok(value),

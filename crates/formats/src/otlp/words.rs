@@ -7,7 +7,7 @@ use chronoscope_model::context::{self, Entry};
 /// Integers up to here are exact as doubles.
 const EXACT: u64 = 1 << 53;
 
-/// The context of a row as it is written. What does not fit is left out and remembered.
+/// Builder of a row's context. Entries that do not fit are left out and recorded as cut.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     bytes: Vec<u8>,
@@ -86,11 +86,11 @@ impl Words {
         end.is_some()
     }
 
-    /// Adds an attribute under `prefix` and its key: numbers as metrics, texts as properties, the
-    /// rest as JSON.
+    /// Adds an attribute under `prefix` and its key: numbers as metrics, texts as properties, other
+    /// types as JSON.
     ///
     /// # Errors
-    /// What is wrong with the value.
+    /// The error of an invalid value.
     pub(super) fn attribute(
         &mut self,
         prefix: &str,
@@ -139,8 +139,8 @@ impl Words {
         Ok(())
     }
 
-    /// Adds a property whose value is JSON that `write` writes; left out when `write` says that
-    /// it became too long. Such keys need no mark: their name says what they are.
+    /// Adds a property whose value is JSON from `write`; left out when `write` reports that it
+    /// became too long. Such keys need no type mark: their names imply the type.
     ///
     /// # Errors
     /// Those of `write`.
@@ -173,12 +173,12 @@ impl Words {
         self.double_keys.clear();
     }
 
-    /// What was written, for many rows to take over.
+    /// The entries so far, for other rows to inherit.
     pub(super) fn inherited(&self) -> Inherited {
         Inherited { bytes: self.bytes.clone(), cut: self.cut }
     }
 
-    /// Adds what is inherited, as much of it as fits.
+    /// Adds inherited entries, as many as fit.
     pub(super) fn inherit(&mut self, from: &Inherited) {
         self.cut |= from.cut;
         if self.bytes.len() + from.bytes.len() <= context::STORED_MAX_BYTES {

@@ -35,9 +35,9 @@ const EXACT: f64 = (1u64 << 53) as f64;
 #[derive(Debug, Default)]
 pub struct Request {
     message: ExportTraceServiceRequest,
-    /// Which of the resources one is, by its bytes and its schema.
+    /// Index of each resource, by its bytes and its schema.
     resources: HashMap<(Vec<u8>, String), usize>,
-    /// Which of a resource's scopes one is, by its bytes.
+    /// Index of each scope of a resource, by its bytes.
     scopes: HashMap<(usize, Vec<u8>), usize>,
     count: usize,
     size_bytes: usize,
@@ -55,7 +55,7 @@ impl Request {
         self.count += 1;
     }
 
-    /// How many spans there are.
+    /// Number of spans.
     pub const fn len(&self) -> usize {
         self.count
     }
@@ -99,8 +99,8 @@ impl Request {
     }
 }
 
-/// How many spans a receiver refused, and why, by its answer to a request that it took
-/// (`ExportTraceServiceResponse`); `None` when it took all. An answer that is none says nothing.
+/// Number of refused spans and the reason, from the receiver's answer to an accepted request
+/// (`ExportTraceServiceResponse`); `None` when all were accepted or the answer is not valid.
 pub fn refusal(answer: &[u8]) -> Option<(u64, String)> {
     let partial = ExportTraceServiceResponse::decode(answer).ok()?.partial_success?;
     let count = u64::try_from(partial.rejected_spans).unwrap_or(0);
@@ -198,7 +198,7 @@ impl Parts {
         true
     }
 
-    /// Puts an attribute where its prefix says.
+    /// Stores an attribute in the resource, scope or span that its prefix names.
     fn attribute(&mut self, key: &str, value: AnyValue) {
         let (attributes, key) = if let Some(key) = key.strip_prefix(keys::RESOURCE) {
             (&mut self.resource.attributes, key)
@@ -234,7 +234,7 @@ fn resource(t: &Transaction) -> Resource {
     Resource { attributes, ..Resource::default() }
 }
 
-/// A span with what a transaction's own fields say.
+/// A span with the transaction's own fields.
 fn span(t: &Transaction) -> Span {
     let parent = if t.parent.is_none() { Vec::new() } else { t.parent.0.to_be_bytes().to_vec() };
     let start_ns = u64::try_from(t.start_ns).unwrap_or(0);

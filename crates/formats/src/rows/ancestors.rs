@@ -3,11 +3,11 @@
 use chronoscope_model::{ChainId, Flags, Names, PathId, ProcessId, Record, TransactionId};
 use std::collections::{HashMap, HashSet};
 
-/// Deepest level that is computed. Each level's path is stored, so that a deep chain costs the
-/// square of its depth.
+/// Deepest level that is computed. Each level's path is stored, so that the size grows with the
+/// square of a chain's depth.
 const LEVELS_MAX: u16 = 256;
 
-/// Completes the rows numbered `incomplete`; those whose ancestors are not all there become foreign.
+/// Completes the rows numbered `incomplete`; rows without all their ancestors become foreign.
 pub(super) fn complete(records: &mut [Record], incomplete: &[usize], names: &mut Names) {
     if incomplete.is_empty() {
         return;

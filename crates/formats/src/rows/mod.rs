@@ -31,14 +31,14 @@ const CONTEXTS_MAX: usize = u32::MAX as usize;
 /// assert_eq!(Transaction::from_record(row, batch.context(row), &names), transaction);
 /// ```
 ///
-/// What a transaction does not say is found out where that is possible:
+/// Path and root of a transaction that lacks them are completed where possible:
 ///
-/// * With [`Flags::FOREIGN`] it stays as it is: its chain is put together by its ids when somebody
-///   asks. That is right for whatever may come in several parts (OTLP), because a chain should be
-///   either native or foreign as a whole.
-/// * Without that flag and without a path or a root's start, both are taken from its ancestors if
-///   all of them are in this builder; otherwise the row becomes foreign. So is one below more than
-///   256 ancestors.
+/// * With [`Flags::FOREIGN`] the transaction is unchanged: a question assembles its chain by ids. That
+///   is right for input that may arrive in several parts (OTLP), because a chain should be either
+///   native or foreign as a whole.
+/// * Without that flag and without a path or a root's start, both are taken from its ancestors if all
+///   of them are in this builder; otherwise the row becomes foreign. So does a row below more than 256
+///   ancestors.
 ///
 /// Limits: a context has at most [`context::STORED_MAX_BYTES`] bytes and a text 255; what is cut is
 /// flagged with [`Flags::CONTEXT_CUT`]. Two processes that differ in their application only are
@@ -52,7 +52,7 @@ pub struct Builder {
     texts: paths::Texts,
     /// The text of each record's path; the same number for the same text and class.
     text_of: Vec<Option<u32>>,
-    /// Records whose path or root is to be found out.
+    /// Records whose path or root is still to be computed.
     incomplete: Vec<usize>,
     /// Class names that were met, to spare hashing and cloning them again.
     last_class: Option<(ClassName, ClassId)>,
@@ -98,12 +98,12 @@ impl Builder {
         });
     }
 
-    /// How many transactions there are.
+    /// Number of transactions.
     pub fn len(&self) -> usize {
         self.records.len()
     }
 
-    /// Bytes of what programs said about them.
+    /// Size of all contexts, in bytes.
     pub fn context_bytes(&self) -> usize {
         self.contexts.len()
     }
@@ -175,7 +175,7 @@ impl Builder {
             None => cut = true,
         };
         let mut long = false;
-        // First, so that it is not they for which there is no room.
+        // Extras come first: they have priority when there is too little room.
         t.extras.entries().for_each(&mut add);
         for (key, value) in &t.properties {
             let (key, value) = (shortened(key, &mut long), shortened(value, &mut long));
@@ -199,13 +199,13 @@ impl Builder {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} has {len} bytes, at most {max} are taken: {beginning:?}…")]
 pub struct TextTooLong {
-    /// Whose: `application`, `class`, `host` or `path`.
+    /// The kind of name: `application`, `class`, `host` or `path`.
     pub what: &'static str,
-    /// Its length, in bytes.
+    /// Length of the name, in bytes.
     pub len: usize,
-    /// Most bytes that it may have.
+    /// Largest length, in bytes.
     pub max: usize,
-    /// How it begins.
+    /// Beginning of the name.
     pub beginning: String,
 }
 
@@ -234,7 +234,7 @@ pub fn check(t: &Transaction) -> Result<(), TextTooLong> {
     Ok(())
 }
 
-/// Most bytes of one context.
+/// Largest context, in bytes.
 const CONTEXT_MAX: usize = context::STORED_MAX_BYTES;
 
 /// The first [`TEXT_MAX`] bytes of a text, at the border of a character.

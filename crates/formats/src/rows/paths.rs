@@ -8,13 +8,14 @@
 use chronoscope_model::{ClassId, ClassName, Names, PathId};
 use std::collections::HashMap;
 
-/// Most pieces between `/` that are read in the best way; a longer text is cut at every `/`.
+/// Largest number of pieces between `/` that are read in the best way; a longer text is cut at
+/// every `/`.
 const PIECES_MAX: usize = 1024;
 
-/// Most pieces that may be one class.
+/// Largest number of pieces in one class.
 const PIECES_OF_CLASS_MAX: usize = 16;
 
-/// What an unknown class costs, what a further `::` in it, and what one without any.
+/// Costs: of an unknown class, of a further `::` in it, and of a class without any.
 const UNKNOWN: u64 = 1;
 const FURTHER: u64 = 2;
 const STRANGE: u64 = 10;
@@ -39,7 +40,7 @@ impl Texts {
         number
     }
 
-    /// The paths by their numbers; what they consist of goes into `names`.
+    /// Ids of the paths; their classes are added to `names`.
     pub(super) fn resolve(&self, names: &mut Names) -> Vec<PathId> {
         let classes = names.classes().map(|(id, name)| (name.to_string(), id)).collect();
         let mut known = Known(classes);
@@ -63,7 +64,7 @@ fn resolve(text: &str, own: ClassId, known: &mut Known, names: &mut Names) -> Pa
         return PathId(id); // nobody named this path
     }
     let own_text = names.class_text(own);
-    // Where a path ends in its own class there is nothing to guess about its end.
+    // A path that ends in its own class is unambiguous at its end.
     let above = text.strip_suffix(own_text.as_str());
     let mut classes = match above {
         Some("") => Vec::new(),
@@ -78,7 +79,8 @@ fn resolve(text: &str, own: ClassId, known: &mut Known, names: &mut Names) -> Pa
 }
 
 fn add(classes: Vec<ClassId>, names: &mut Names) -> PathId {
-    // Where ancestors were dropped the recorder's number cannot be computed; this one is as good.
+    // Where ancestors were dropped the recorder's id cannot be computed; this one serves the same
+    // purpose.
     let path = PathId::of(&classes);
     names.add_path(path, classes);
     path
@@ -140,12 +142,12 @@ impl Known {
     }
 }
 
-/// The id of a class that nobody named: its number stands for its name.
+/// The id of a class without a name, whose text is its id.
 pub(super) fn unnamed(application: &str, class: &str) -> Option<ClassId> {
     application.is_empty().then(|| number(class)).flatten().map(ClassId)
 }
 
-/// What stands in words where there is no name: `?` and sixteen hexadecimal digits.
+/// Reads the text of an id without a name: `?` and sixteen hexadecimal digits.
 fn number(word: &str) -> Option<u64> {
     let digits = word.strip_prefix('?')?;
     let id = u64::from_str_radix(digits, 16).ok()?;

@@ -4,14 +4,14 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Lanes that are searched for a place in which a slice nests; in further ones slices only follow
-/// each other, so that finding a place costs little however many overlap.
+/// Number of lanes in which a slice may nest. In further lanes slices only follow each other, which
+/// bounds the search however many overlap.
 const NESTING: usize = 16;
 
 /// The lanes of a thread.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
-    /// In each lane the ends of the slices that are open, outermost first.
+    /// For each lane, the ends of its open slices, outermost first.
     nesting: Vec<Vec<i64>>,
     /// Further lanes by when they are free.
     free: BinaryHeap<Reverse<(i64, usize)>>,
@@ -56,7 +56,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// In every lane two slices are disjoint, or one is inside of the other.
+        /// In every lane two slices are disjoint, or one lies inside the other.
         #[test]
         fn slices_of_a_lane_nest(
             mut slices in prop::collection::vec((0i64..60, 0i64..30), 0..120)

@@ -22,7 +22,7 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-/// Most transactions of one trace that make sense.
+/// Largest useful number of transactions in one trace.
 pub const TRANSACTIONS_MAX: usize = 1_000_000;
 
 const DAY_NS: i64 = 86_400_000_000_000;
@@ -58,7 +58,7 @@ pub fn write(transactions: &mut [Transaction], out: &mut impl Write) -> io::Resu
     let mut flows = Flows::default();
     for (row, t) in transactions.iter().enumerate() {
         let parent = (!t.parent.is_none()).then(|| by_id.get(&(t.chain, t.parent))).flatten();
-        // Only where the work went on elsewhere: calls inside of a thread show by nesting.
+        // Only where the work continued in another thread: calls inside a thread show by nesting.
         let hop = parent.filter(|parent| **parent != row && places[**parent].1 != places[row].1);
         if let Some(parent) = hop {
             flows.add(*parent, row);
@@ -190,7 +190,7 @@ impl<W: Write> Events<'_, W> {
             say(&format!("property {key}"), value.clone().into());
         }
         for (key, value) in &t.metrics {
-            // What JSON has no number for is a text.
+            // A number that JSON cannot represent is written as text.
             let number = serde_json::Number::from_f64(*value);
             say(
                 &format!("metric {key}"),

@@ -30,7 +30,7 @@ pub(crate) struct Plain<P> {
     pub(crate) own: P,
 }
 
-/// No parameters.
+/// Parameters of a request that takes none.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Nothing {}

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use utoipa::{IntoParams, ToSchema};
 
-/// Half of the hour around a row from whose sketches its percentile is computed.
+/// Half of the time around a row whose sketches give the row's percentile.
 const AROUND_NS: i64 = 30 * MINUTE_NS;
 /// Rows of a chain that are sent; a page cannot draw more.
 const ROWS_MAX: usize = 100_000;
@@ -103,9 +103,9 @@ pub(super) struct ChainRow {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(super) enum Metric {
-    /// Finite.
+    /// A finite number.
     Number(f64),
-    /// `inf`, `-inf`, `NaN`.
+    /// `inf`, `-inf` or `NaN`.
     Words(String),
 }
 

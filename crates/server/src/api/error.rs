@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 /// Body of every answer with an error status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct ErrorBody {
-    /// What happened.
+    /// The error in words.
     pub error: String,
     /// The next step, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -25,7 +25,7 @@ const SAMPLE_ROWS: usize = 50_000;
 /// The call graph of classes.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct Graph {
-    /// By name.
+    /// Classes, by name.
     nodes: Vec<Node>,
     edges: Vec<Edge>,
     /// Unreadable files, as text.
@@ -144,7 +144,7 @@ impl Stored {
             let parent = by_id.get(&(row.chain, row.parent)).filter(|_| !row.parent.is_none());
             let Some(parent) = parent.filter(|parent| parent.id != row.id) else { continue };
             let pair = (parent.class.clone(), row.class.clone());
-            // With a root only paths decide; without one every sampled call is drawn.
+            // With a root, only paths decide; without one, every sampled call is drawn.
             let call = match calls.get_mut(&pair) {
                 Some(call) => call,
                 None if root.is_none() => calls.entry(pair).or_default(),

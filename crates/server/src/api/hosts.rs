@@ -30,7 +30,7 @@ const SERIES_MAX: usize = 500;
 /// Load and response times of hosts.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct Hosts {
-    /// As `chronoscope net table` prints them.
+    /// The tables of `chronoscope net table`.
     tables: Vec<Table>,
     /// Total load of each host's interfaces over time.
     loads: Vec<Load>,
@@ -55,11 +55,11 @@ pub(super) struct Table {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(super) enum Cell {
-    /// Text.
+    /// A text.
     Words(String),
     /// A number.
     Number(f64),
-    /// Unknown.
+    /// Not known.
     Nothing,
 }
 

@@ -220,8 +220,8 @@ fn describe_refusals(item: &mut PathItem) {
     }
 }
 
-/// Marks nullable fields as required, which the macros do not: serde omits a field only where it is
-/// told to, and an omitted field is never null.
+/// Marks nullable fields as required, which the macros do not: serde omits a field only on request,
+/// and an omitted field is never null.
 fn require_nullable(schema: &mut RefOr<Schema>) {
     let RefOr::T(Schema::Object(object)) = schema else { return };
     let nullable = object.properties.iter().filter(|(_, property)| may_be_null(property));
@@ -244,7 +244,7 @@ fn may_be_null(schema: &RefOr<Schema>) -> bool {
     }
 }
 
-/// All routes of the API. All but its description need a token.
+/// All routes of the API. All except its description need a token.
 pub(crate) fn routes(api: Api, guard: Guard) -> Router {
     let (answered, _) = documented().split_for_parts();
     let answered = answered

@@ -1,5 +1,5 @@
-//! `GET /rings`, `GET /rings/{process}`: what the programs on this host are doing, straight from
-//! their rings.
+//! `GET /rings`, `GET /rings/{process}`: current activity of the programs on this host, read
+//! directly from their rings.
 
 use super::asked::{Nothing, Path, Plain};
 use super::error::{ApiError, ErrorBody};
@@ -32,11 +32,11 @@ pub(super) struct RingRow {
     /// The process's id, in hexadecimal digits.
     id: String,
     application: String,
-    /// Its host.
+    /// Host of the process.
     instance: String,
-    /// Its number there.
+    /// Process id on that host.
     process: u32,
-    /// Whether it runs.
+    /// Whether the process is running.
     alive: bool,
     /// UTC ns since 1970.
     started_ns: i64,
@@ -48,18 +48,18 @@ pub(super) struct RingRow {
     open: u64,
 }
 
-/// The ring of one process, and what is in it.
+/// The ring of one process, and its contents.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct RingContent {
     ring: RingRow,
     classes: Vec<RingClass>,
     /// The last ones by their ends, newest first.
     last: Vec<Last>,
-    /// Those that have not ended, oldest first.
+    /// Open transactions, oldest first.
     open: Vec<Open>,
 }
 
-/// One class since the process began. Quantiles are at most 3.125 % too large.
+/// One class since the process started. Quantiles are at most 3.125 % too large.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct RingClass {
     /// `APPLICATION::CLASS`.
@@ -88,19 +88,19 @@ pub(super) struct Last {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct Open {
     class: String,
-    /// When it started: UTC ns since 1970.
+    /// Start time: UTC ns since 1970.
     since_ns: i64,
-    /// For how long it has been open.
+    /// Time for which it has been open.
     age_ns: u64,
     chain: String,
 }
 
-/// How much of a ring is asked for.
+/// Number of transactions to return.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct HowMany {
-    /// The last so many transactions; 100 where nothing is said.
+    /// Number of last transactions; the default is 100.
     #[param(maximum = 10_000)]
     last: Option<usize>,
 }
@@ -134,7 +134,7 @@ pub(super) async fn rings(
     .await
 }
 
-/// What is in the ring of one process.
+/// Contents of the ring of one process.
 #[utoipa::path(get, path = "/rings/{process}", tag = "rings",
     params(("process" = String, Path, pattern = "^[0-9a-f]{1,16}$", description = "its id"),
         HowMany),
@@ -173,12 +173,12 @@ impl std::str::FromStr for Hexadecimal {
     }
 }
 
-/// The rings of a folder that can be read; those that cannot are told by `/rings`.
+/// The readable rings of a folder; `/rings` reports the unreadable ones.
 pub(super) fn rings_in(folder: &FilePath) -> impl Iterator<Item = Ring> {
     find_rings(folder).into_iter().filter_map(|path| Ring::open(&path).ok())
 }
 
-/// How many transactions of a class have not ended that started in a time: UTC, nanoseconds since
+/// Number of open transactions of a class that started in a time range: UTC, nanoseconds since
 /// 1970.
 pub(super) fn open_of_class(
     folder: &FilePath,
@@ -187,7 +187,7 @@ pub(super) fn open_of_class(
 ) -> u64 {
     let mut count = 0;
     for mut ring in rings_in(folder) {
-        // A ring that is damaged is told by `/rings`.
+        // `/rings` reports a damaged ring.
         let open = ring.open_transactions().unwrap_or_default();
         let is_one = |record: &Record| {
             let name = ring.names().class(record.class);
@@ -202,7 +202,7 @@ pub(super) fn open_of_class(
 pub(super) fn open_of(folder: &FilePath, chain: ChainId) -> Vec<Transaction> {
     let mut found = Vec::new();
     for mut ring in rings_in(folder) {
-        // A ring that is damaged is told by `/rings`.
+        // `/rings` reports a damaged ring.
         for open in ring.open_transactions().unwrap_or_default() {
             if open.record.chain() == chain {
                 found.push(Transaction::from_record(&open.record, &open.context, ring.names()));

@@ -27,15 +27,15 @@ const ENDED_MAX: usize = 256;
 pub(crate) struct Running {
     turns: Arc<Semaphore>,
     asked: Mutex<BTreeMap<u64, Arc<Asked>>>,
-    /// Those with a name that ended last, the latest behind.
+    /// Named questions that ended last, the latest at the back.
     ended: Mutex<VecDeque<QuestionProgress>>,
     numbers: std::sync::atomic::AtomicU64,
 }
 
-/// One question.
+/// One question in progress.
 #[derive(Debug)]
 struct Asked {
-    /// What whoever asked calls it.
+    /// The caller's name for the question.
     id: Option<String>,
     unit: &'static str,
     began_ns: u64,
@@ -43,39 +43,40 @@ struct Asked {
     progress: Progress,
 }
 
-/// How far a question is.
+/// Progress of a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct QuestionProgress {
-    /// Its name, as whoever asked gave it.
+    /// The question's name, as given by the caller.
     pub id: String,
-    /// Where it stands.
+    /// State of the question.
     pub state: QuestionState,
     /// Units that are done.
     pub done: u64,
     /// Units in all; 0 while that is not known.
     pub total: u64,
-    /// What is counted: `segments` (files of at most a minute). Empty where it is not known.
+    /// Unit of `done` and `total`: `segments` (files of at most a minute). Empty where it is not
+    /// known.
     pub unit: String,
-    /// Since it was asked, in milliseconds; until it ended, where it has.
+    /// Time since the question came, in milliseconds; for an ended question, until its end.
     pub elapsed_ms: u64,
 }
 
-/// Where a question stands.
+/// State of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum QuestionState {
     /// Others are answered first.
     Waiting,
-    /// It is being answered.
+    /// The question is being answered.
     Running,
-    /// It has been answered.
+    /// The question has been answered.
     Answered,
-    /// It was cancelled, or nobody waited for it any more.
+    /// The question was cancelled, or its client disconnected.
     Cancelled,
-    /// It was not answered: whoever asked was told why.
+    /// The question failed, and the client got an error.
     Failed,
-    /// No question of this name is waiting, being answered, or among the last 256 that have ended:
-    /// it has not come yet, ended long ago, or was never asked.
+    /// No question of this name is waiting, running, or among the last 256 that have ended: it has
+    /// not arrived yet, ended long ago, or never existed.
     Unknown,
 }
 
@@ -95,9 +96,9 @@ impl Running {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Answers a question beside the server, in its turn. When the future is dropped (the
-    /// connection was closed), when it is cancelled by its name or when the server ends, `work` is
-    /// told by its [`Progress`].
+    /// Answers a question outside the server's threads, in its turn. When the future is dropped
+    /// (the connection was closed), when the question is cancelled by its name or when the server
+    /// ends, `work` learns it from its [`Progress`].
     pub(crate) async fn run<T: Send + 'static>(
         self: Arc<Self>,
         id: Option<String>,
@@ -154,7 +155,7 @@ impl Running {
         });
         all.insert(number, asked.clone());
         drop(all);
-        // Until the work says otherwise nobody waited for its end.
+        // A dropped entry counts as cancelled unless the work sets another end.
         Ok(Entry { running: self.clone(), number, asked, end: QuestionState::Cancelled })
     }
 
@@ -165,7 +166,7 @@ impl Running {
         found.cloned()
     }
 
-    /// How far the question of a name is, or how it ended.
+    /// Progress of the named question, or its end.
     fn progress(&self, id: &str) -> QuestionProgress {
         if let Some(asked) = self.find(id) {
             return asked.progress();
@@ -207,7 +208,7 @@ struct Entry {
     running: Arc<Running>,
     number: u64,
     asked: Arc<Asked>,
-    /// How it ends.
+    /// State to record at the end.
     end: QuestionState,
 }
 
@@ -220,7 +221,7 @@ impl Drop for Entry {
             }
             ended.push_back(QuestionProgress { state: self.end, ..self.asked.progress() });
         }
-        // Where it has been answered nobody looks any more.
+        // Stops the work of a dropped question. After an answer nothing reads the flag.
         self.asked.progress.cancel.store(true, Ordering::Relaxed);
         self.running.asked().remove(&self.number);
     }
@@ -235,7 +236,7 @@ fn check(id: &str) -> Result<(), ApiError> {
     Err(ApiError::question("question: 1 to 64 of the letters a-z, 0-9 and -"))
 }
 
-/// How far a question is that was asked with `question=ID`, or how it ended.
+/// Progress of a question that was asked with `question=ID`, or its end.
 #[utoipa::path(get, path = "/questions/{id}", tag = "questions",
     params(("id" = String, Path, pattern = "^[0-9a-z-]{1,64}$", description = "its name")),
     responses((status = 200, body = QuestionProgress), (status = 400, body = ErrorBody),
@@ -248,7 +249,7 @@ pub(super) async fn progress(
     Ok(Json(api.running.progress(&id)))
 }
 
-/// Cancels a question: whoever asked it is answered 409. One that has ended stays as it is.
+/// Cancels a question: its client receives 409. A question that has ended is unchanged.
 #[utoipa::path(delete, path = "/questions/{id}", tag = "questions",
     params(("id" = String, Path, pattern = "^[0-9a-z-]{1,64}$", description = "its name")),
     responses((status = 204, description = "it will end soon, or has ended"),
@@ -275,7 +276,7 @@ mod tests {
     use super::*;
     use std::sync::mpsc;
 
-    /// Work that says when it begins, and ends when it is told to or is cancelled.
+    /// Work that reports its start, and ends when it is told to or is cancelled.
     fn work(
         begun: mpsc::Sender<()>,
         end: mpsc::Receiver<()>,

@@ -25,7 +25,7 @@ const CALLERS_MAX: usize = 10;
 /// All runs.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
 pub(super) struct Runs {
-    /// The oldest first.
+    /// Runs, the oldest first.
     runs: Vec<RunRow>,
     /// Runs that cannot be read, and why.
     damage: Vec<String>,
@@ -34,17 +34,17 @@ pub(super) struct Runs {
 /// One run of a suite.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct RunRow {
-    /// Its name.
+    /// Name of the run.
     id: String,
-    /// The suite's name.
+    /// Name of the suite.
     suite: String,
     /// Beginning of the commit's hash, with `+` where files were modified; empty when not known.
     commit: String,
     /// First line of the commit's message; empty when not known.
     subject: String,
-    /// When it was measured: UTC ns since 1970.
+    /// Time of the measurement: UTC ns since 1970.
     at_ns: i64,
-    /// On what.
+    /// Machine on which it ran.
     machine: String,
     /// Load of the machine before it, processes that want to run, mean of a minute.
     load: f64,
@@ -52,18 +52,18 @@ pub(super) struct RunRow {
     complete: bool,
 }
 
-/// Which histories.
+/// Selection of histories.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Which {
     /// Only this process, as `item` or `item/process`.
     process: Option<String>,
-    /// Only this counter, as `instructions`; all where nothing is said.
+    /// Only this counter, as `instructions`; all by default.
     counter: Option<String>,
 }
 
-/// What each process cost in run after run.
+/// Cost of each process in run after run.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
 pub(super) struct RunHistory {
     series: Vec<RunSeries>,
@@ -77,7 +77,7 @@ pub(super) struct RunSeries {
     /// `item` or `item/process`.
     process: String,
     counter: String,
-    /// Of the values: `ns`, `bytes`, or empty for a count.
+    /// Unit of the values: `ns`, `bytes`, or empty for a count.
     unit: String,
     /// The oldest first: medians of a run's executions.
     points: Vec<RunPoint>,
@@ -95,21 +95,21 @@ pub(super) struct RunPoint {
     value: f64,
 }
 
-/// Where a history moved.
+/// A change point of a history.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct RunChange {
     /// The first run that has it.
     run: String,
-    /// The level before.
+    /// Level before the change.
     before: f64,
-    /// The level after.
+    /// Level after the change.
     after: f64,
     /// The step as a part of the level before.
     relative: f64,
     sentence: String,
 }
 
-/// Which two runs.
+/// The two runs to compare.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -120,17 +120,17 @@ pub(super) struct Two {
     b: String,
 }
 
-/// What moved between two runs.
+/// Changes between two runs.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct RunDiff {
     a: String,
     b: String,
-    /// One for each counter that is judged of each process.
+    /// One verdict for each judged counter of each process.
     verdicts: Vec<RunVerdict>,
-    /// Functions whose own or inclusive instructions moved, of processes that moved and whose
-    /// profiles both runs kept; those that moved most first.
+    /// Functions whose own or inclusive instructions changed, in processes that changed and whose
+    /// profiles both runs kept; largest change first.
     functions: Vec<FunctionRow>,
-    /// What makes the runs hard to compare, or functions missing.
+    /// Differences that make the runs hard to compare, or the reason for missing functions.
     note: Option<String>,
 }
 
@@ -143,7 +143,7 @@ pub(super) struct RunVerdict {
     b: f64,
     /// b by a, less 1.
     relative: f64,
-    /// As a part of a: changes beyond it are called so.
+    /// Threshold as a part of a: larger changes are reported.
     threshold: f64,
     moved: bool,
     sentence: String,
@@ -156,15 +156,15 @@ pub(super) struct FunctionRow {
     process: String,
     /// Last part of the path of its file.
     source: String,
-    /// Its own cost before.
+    /// Own instructions before.
     a: u64,
-    /// Its own cost after.
+    /// Own instructions after.
     b: u64,
-    /// Of its own cost.
+    /// Change of its own instructions.
     difference: i64,
-    /// Of its own cost and that of what it called.
+    /// Change of its own instructions and of those of the functions it called.
     inclusive_difference: i64,
-    /// Whose calls of it moved.
+    /// Callers whose calls of it changed.
     callers: Vec<CallerRow>,
 }
 
@@ -172,7 +172,7 @@ pub(super) struct FunctionRow {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct CallerRow {
     function: String,
-    /// Of the cost below its calls.
+    /// Change of the cost below its calls.
     difference: i64,
 }
 
@@ -191,7 +191,7 @@ pub(super) async fn runs(
     .await
 }
 
-/// What each process cost in run after run, and where that moved.
+/// Cost of each process in run after run, with the change points.
 #[utoipa::path(get, path = "/runs/history", tag = "runs", params(Which),
     responses((status = 200, body = RunHistory), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 500, body = ErrorBody)))]
@@ -224,7 +224,7 @@ pub(super) async fn history(
     .await
 }
 
-/// What moved between two runs: by counter, and by function where profiles were kept.
+/// Changes between two runs: by counter, and by function where profiles were kept.
 #[utoipa::path(get, path = "/runs/diff", tag = "runs", params(Two),
     responses((status = 200, body = RunDiff), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 404, body = ErrorBody),
@@ -249,12 +249,12 @@ pub(super) async fn difference(
     .await
 }
 
-/// All runs below a folder, the oldest first, and why others cannot be read.
+/// All runs below a folder, the oldest first, and the reasons why others cannot be read.
 fn all(folder: &Path) -> Result<(Vec<Record>, Vec<String>), ApiError> {
     let mut folders = vec![folder.to_owned()];
     match std::fs::read_dir(folder) {
         Ok(entries) => folders.extend(
-            // What cannot be looked at is told by reading it as a folder of runs.
+            // Reading an inaccessible entry as a folder of runs reports the error.
             entries
                 .flatten()
                 .map(|entry| entry.path())
@@ -293,7 +293,7 @@ fn row(record: &Record) -> RunRow {
     }
 }
 
-/// The counters that runs have, or the one that is asked for.
+/// The counters of the runs, or the requested one.
 fn figures(records: &[Record], wanted: Option<&str>) -> BTreeSet<String> {
     let items = records.iter().flat_map(|record| &record.items);
     let figures = items.flat_map(|item| &item.processes).flat_map(|process| &process.runs);
@@ -367,7 +367,7 @@ fn compared(comparison: &Comparison, before: &Record, after: &Record) -> RunDiff
     RunDiff { a: before.id.clone(), b: after.id.clone(), verdicts, functions, note }
 }
 
-/// What moved in a process, function by function, out of the profiles that both runs kept.
+/// Changes in a process, function by function, from the profiles that both runs kept.
 fn moved(row: &Row, before: &Record, after: &Record) -> Result<Vec<FunctionRow>, String> {
     let profile = |record: &Record| {
         let item = record.item(&row.item);
@@ -386,7 +386,8 @@ fn moved(row: &Row, before: &Record, after: &Record) -> Result<Vec<FunctionRow>,
     };
     let (one, other) = (profile(before)?, profile(after)?);
     let floor = row.main().map_or(1e-5, |judged| judged.verdict.threshold.part);
-    // Of a change as small as the threshold, a part in one function is smaller still.
+    // When the whole change is as small as the threshold, the part in one function is smaller
+    // still.
     let options = DiffOptions { floor: floor / 4.0, ..DiffOptions::default() };
     let found = diff(&one, &other, &options).map_err(|error| format!("{}: {error}", row.name()))?;
     let functions = found.functions.iter().take(FUNCTIONS_MAX).map(|function| {

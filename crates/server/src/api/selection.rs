@@ -6,18 +6,18 @@ use serde::Deserialize;
 use std::ops::Range;
 use utoipa::{IntoParams, ToSchema};
 
-/// Which durations are selected. All parameters are optional but where a question needs them.
+/// Selection of durations. All parameters are optional except where a question needs them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Selection {
-    /// Only chains whose root started then or later: UTC ns since 1970.
+    /// Only chains whose root started at this time or later: UTC ns since 1970.
     pub(crate) from_ns: Option<i64>,
-    /// Only chains whose root started before then: UTC ns since 1970.
+    /// Only chains whose root started before this time: UTC ns since 1970.
     pub(crate) until_ns: Option<i64>,
     /// Only chains whose leaf ran on one of these hosts, separated by commas.
     pub(crate) hosts: Option<String>,
-    /// Which duration; `acpd` where nothing is said.
+    /// Kind of duration; the default is `acpd`.
     pub(crate) kind: Option<DurationKind>,
     /// The class that is measured from, as `APPLICATION::CLASS` or `CLASS`; for `sync` the class.
     pub(crate) root: Option<String>,
@@ -32,13 +32,13 @@ pub(crate) struct Selection {
     pub(crate) min_ns: Option<u64>,
     /// The longest duration, in ns.
     pub(crate) max_ns: Option<u64>,
-    /// The longest good duration, in ns: a verdict is asked for.
+    /// The longest good duration, in ns; requests a verdict.
     pub(crate) limit_ns: Option<u64>,
-    /// By whose clocks; `raw` where nothing is said.
+    /// Clocks that durations refer to; the default is `raw`.
     pub(crate) clocks: Option<ClockChoice>,
 }
 
-/// Which duration is asked for.
+/// Kind of duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum DurationKind {
@@ -50,13 +50,13 @@ pub(crate) enum DurationKind {
     Sync,
 }
 
-/// By whose clocks durations across hosts are taken.
+/// Clocks that durations across hosts refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ClockChoice {
-    /// As the hosts stamped them.
+    /// The hosts' own stamps.
     Raw,
-    /// By the root's clock, as far as the clocks' offsets are known.
+    /// The root's clock, as far as the clocks' offsets are known.
     Corrected,
 }
 
@@ -67,7 +67,7 @@ impl Selection {
         "max_ns", "limit_ns", "clocks",
     ];
 
-    /// When the root started.
+    /// Range of the root's start.
     pub(crate) fn start_ns(&self) -> Range<i64> {
         self.from_ns.unwrap_or(i64::MIN)..self.until_ns.unwrap_or(i64::MAX)
     }
@@ -78,7 +78,7 @@ impl Selection {
         words.filter(|host| !host.is_empty()).map(str::to_owned).collect()
     }
 
-    /// By whose clocks.
+    /// The clocks to use.
     pub(crate) fn clocks(&self) -> Clocks {
         match self.clocks {
             Some(ClockChoice::Corrected) => Clocks::Corrected,
@@ -86,10 +86,11 @@ impl Selection {
         }
     }
 
-    /// The question about durations that it is.
+    /// The question about durations that these parameters ask.
     ///
     /// # Errors
-    /// 400 where it lacks what its kind needs or says what its kind does not know.
+    /// 400 where a parameter that its kind needs is missing, or one is given that its kind does not
+    /// have.
     pub(crate) fn question(&self) -> Result<Question, ApiError> {
         let level = match self.level.as_deref() {
             None | Some("any") => Level::Any,

@@ -13,15 +13,15 @@ use chronoscope_store::source::View;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What the server answers from.
+/// Sources of the server's answers.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Status {
-    /// The program's version.
+    /// Version of the program.
     version: String,
     /// The store, in words.
     store: String,
-    /// When the store was looked at, at most a second ago: UTC ns since 1970. Null where there is
-    /// none yet.
+    /// Time at which the store was read, at most a second ago: UTC ns since 1970. Null where there
+    /// is no store yet.
     as_of_ns: Option<i64>,
     /// Stored rows; null where a cluster is asked, which is not counted.
     rows: Option<u64>,
@@ -29,12 +29,12 @@ pub(crate) struct Status {
     segments: Option<u64>,
     /// Bytes of sealed segments; null for a cluster.
     bytes: Option<u64>,
-    /// Of stored roots; null without any, and for a cluster.
+    /// Time range of the stored roots; null without any, and for a cluster.
     covered: Option<Covered>,
-    /// What the collector last said (`GET /status`), or null where nobody collects.
+    /// The collector's last status (`GET /status`), or null without a collector.
     #[schema(value_type = Option<Object>)]
     collector: Option<CollectorStatus>,
-    /// What the store and the server hold besides transactions.
+    /// Contents of the store and the server in addition to transactions.
     has: Has,
     /// Other stores that `/compare` may be asked about (`serve --compare`), by name.
     compare: Vec<String>,
@@ -49,7 +49,7 @@ pub(crate) struct Covered {
     until_ns: i64,
 }
 
-/// What may be asked for.
+/// Available kinds of questions.
 #[derive(Clone, Copy, Debug, Default, Serialize, ToSchema)]
 pub(crate) struct Has {
     /// `/hosts`: load or round trips of hosts.
@@ -62,7 +62,7 @@ pub(crate) struct Has {
     clocks: bool,
 }
 
-/// What there is to look at.
+/// Sources and contents of the server.
 #[utoipa::path(get, path = "/status", tag = "now",
     responses((status = 200, body = Status), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 500, body = ErrorBody),

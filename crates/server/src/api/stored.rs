@@ -1,4 +1,5 @@
-//! `GET /classes` and `GET /paths`: what is stored, from the sketches and thus quick at any size.
+//! `GET /classes` and `GET /paths`: stored classes and paths. They are read from sketches, which is
+//! fast at any size.
 
 use super::asked::{Plain, QuestionName};
 use super::error::{ApiError, ErrorBody};
@@ -18,20 +19,20 @@ use utoipa::{IntoParams, ToSchema};
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Span {
-    /// Only minutes that begin then or later, by their roots' starts: UTC ns since 1970.
+    /// Only minutes that begin at this time or later, by their roots' starts: UTC ns since 1970.
     from_ns: Option<i64>,
-    /// Only minutes that begin before then: UTC ns since 1970.
+    /// Only minutes that begin before this time: UTC ns since 1970.
     until_ns: Option<i64>,
 }
 
 impl Span {
-    /// As a range; all time where nothing is said.
+    /// The time range; all time by default.
     pub(super) fn range(self) -> Range<i64> {
         self.from_ns.unwrap_or(i64::MIN)..self.until_ns.unwrap_or(i64::MAX)
     }
 }
 
-/// Most entries of a list in one answer.
+/// Largest number of list entries in one answer.
 const ENTRIES_MAX: usize = 10_000;
 
 /// A piece of a list, of a time range.
@@ -39,19 +40,19 @@ const ENTRIES_MAX: usize = 10_000;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Piece {
-    /// Only minutes that begin then or later, by their roots' starts: UTC ns since 1970.
+    /// Only minutes that begin at this time or later, by their roots' starts: UTC ns since 1970.
     from_ns: Option<i64>,
-    /// Only minutes that begin before then: UTC ns since 1970.
+    /// Only minutes that begin before this time: UTC ns since 1970.
     until_ns: Option<i64>,
-    /// Entries that are passed over; none where it is not said.
+    /// Number of entries to skip; the default is 0.
     offset: Option<usize>,
-    /// Most entries of the answer: up to 10,000, and so many where it is not said.
+    /// Largest number of entries in the answer; the default and maximum is 10,000.
     #[param(minimum = 1, maximum = 10000)]
     limit: Option<usize>,
 }
 
 impl Piece {
-    /// The time range; all time where nothing is said.
+    /// The time range; all time by default.
     fn range(self) -> Range<i64> {
         Span { from_ns: self.from_ns, until_ns: self.until_ns }.range()
     }
@@ -75,9 +76,9 @@ impl Piece {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct Classes {
     classes: Vec<ClassRow>,
-    /// How many there are.
+    /// Number of all classes.
     total: u64,
-    /// Sketches that could not be read, in words: what they hold is not counted.
+    /// Unreadable sketches, in words: their contents are not counted.
     damage: Vec<String>,
 }
 
@@ -88,7 +89,7 @@ pub(super) struct ClassRow {
     name: String,
     application: String,
     class: String,
-    /// Transactions.
+    /// Number of transactions.
     count: u64,
     p50_ns: u64,
     p99_ns: u64,
@@ -103,16 +104,16 @@ pub(super) struct ClassRow {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct Paths {
     paths: Vec<PathSummary>,
-    /// How many there are.
+    /// Number of all paths.
     total: u64,
-    /// Sketches that could not be read, in words: what they hold is not counted.
+    /// Unreadable sketches, in words: their contents are not counted.
     damage: Vec<String>,
 }
 
 /// One path. Quantiles are a sketch's: at most 3.125 % too large.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct PathSummary {
-    /// In words from root to leaf.
+    /// The path in words, from root to leaf.
     path: String,
     /// Its classes, as `APPLICATION::CLASS`, root first.
     hops: Vec<String>,

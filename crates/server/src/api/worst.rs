@@ -15,15 +15,15 @@ use utoipa::{IntoParams, ToSchema};
 /// Transactions of a class that are sent.
 const COUNT_MAX: usize = 1000;
 
-/// Which are asked for. Of the selection, its time and hosts count: those where the transactions
-/// themselves ran.
+/// Selection of the longest transactions. Only the selection's time and hosts count; hosts are
+/// those where the transactions themselves ran.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Which {
     /// Only this class, as `APPLICATION::CLASS` or `CLASS`.
     class: Option<String>,
-    /// How many of each class; 20 where nothing is said.
+    /// Number of transactions of each class; the default is 20.
     #[param(minimum = 1, maximum = 1000)]
     n: Option<usize>,
 }
@@ -31,7 +31,7 @@ pub(super) struct Which {
 /// The longest transactions.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct Worst {
-    /// By name.
+    /// Classes, by name.
     classes: Vec<WorstClass>,
     /// Segments that could not be read, in words.
     damage: Vec<String>,
@@ -52,7 +52,7 @@ pub(super) struct WorstRow {
     /// UTC ns since 1970.
     start_ns: i64,
     elapsed_ns: u64,
-    /// Of its thread; null where it was not measured, as of spans of OpenTelemetry.
+    /// CPU time of its thread; null where it was not measured, as for spans of OpenTelemetry.
     cpu_ns: Option<u64>,
     host: String,
     process: u32,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-/// How old a count may be.
+/// Largest age of a count.
 const EVERY: Duration = Duration::from_secs(1);
 
 /// Counts while it lives.
@@ -39,7 +39,7 @@ impl Follower {
         follower
     }
 
-    /// One that nobody feeds.
+    /// A follower that receives no rows.
     #[cfg(test)]
     pub(super) fn idle() -> Self {
         Self { seen: Mutex::default() }

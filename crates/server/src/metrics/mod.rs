@@ -1,4 +1,4 @@
-//! What `GET /metrics` answers: the collector's status, and counts of the rows that come in, in
+//! The answer to `GET /metrics`: the collector's status, and counts of incoming rows, in
 //! Prometheus's text format (0.0.4). Described in `docs/export.md`.
 
 mod follow;
@@ -28,7 +28,7 @@ pub(crate) fn page(
     page.sample(cuts, &[], cut);
     of_processes(&mut page, status);
     of_agents(&mut page, status);
-    // Copied, so that counting goes on while it is written.
+    // Copied, so that the lock is not held while the answer is written.
     let (tally, errors, following) = {
         let seen = follower.seen();
         (seen.tally.clone(), seen.errors, seen.following)
@@ -185,7 +185,7 @@ fn of_agents(page: &mut Page, status: &Status) {
     }
 }
 
-/// How well the rest of the page counts.
+/// Metrics about the counting itself.
 fn of_counting(page: &mut Page, tally: &Tally, errors: u64) {
     let counters = [
         (

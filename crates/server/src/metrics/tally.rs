@@ -6,7 +6,7 @@
 use chronoscope_model::{Batch, ClassId, Flags, Names, PathId, ProcessId, Record, Status};
 use std::collections::HashMap;
 
-/// Most series of classes, and most of chains: a scrape has to stay small.
+/// Largest number of series of classes, and of chains: it bounds the size of a scrape.
 const SERIES_MAX: usize = 500;
 
 /// Upper bounds of buckets in nanoseconds: 1, 2.5 and 5 of every power of ten from 1 µs to 50 s.
@@ -38,19 +38,19 @@ impl Buckets {
     }
 }
 
-/// What is counted of a class on a host.
+/// Counts of one class on one host.
 #[derive(Clone, Debug)]
 pub(super) struct ClassSeries {
     pub(super) application: String,
     pub(super) class: String,
     pub(super) host: String,
     pub(super) elapsed: Buckets,
-    /// By [`Status`], as its number.
+    /// Count by [`Status`], indexed by its number.
     pub(super) status: [u64; Status::ALL.len()],
     pub(super) cpu_ns: u128,
 }
 
-/// What is counted of chains from a root to a class.
+/// Counts of chains from a root to a class.
 #[derive(Clone, Debug)]
 pub(super) struct ChainSeries {
     pub(super) root: String,
@@ -139,7 +139,7 @@ impl Tally {
             self.chain_of.insert(key, series);
             series
         });
-        // Its class is counted all the same, and a row is told of once.
+        // Without a series for the chain the row still counts in its class.
         let (Some(series), Some(ns)) = (series, record.since_root_ns()) else { return };
         match u64::try_from(ns) {
             Ok(ns) => self.chains[series].duration.add(ns),

@@ -148,7 +148,7 @@ fn prometheus_reads_the_page() {
     assert!(names.lines().count() > 20, "{names}");
 }
 
-/// Every query of the dashboard asks for what is there.
+/// Every query of the dashboard uses existing metrics.
 #[test]
 fn the_dashboard_asks_for_metrics_that_exist() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -164,7 +164,7 @@ fn the_dashboard_asks_for_metrics_that_exist() {
     assert!(asked.len() > 10, "{asked:?}");
 }
 
-/// A panel without a curve says whether that is a fault or as it has to be.
+/// A panel without a curve states whether that is a fault or normal.
 #[test]
 fn a_panel_that_has_nothing_of_opentelemetry_says_so() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

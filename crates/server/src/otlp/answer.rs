@@ -1,4 +1,4 @@
-//! What a sender of OTLP is told.
+//! Answers to senders of OTLP.
 
 use super::{BODY_WITHIN, REQUEST_BYTES_MAX};
 use axum::body::{Body, Bytes};
@@ -11,15 +11,15 @@ use prost::Message;
 use tonic::{Code, Status};
 
 pub(super) const PROTOBUF: &str = "application/x-protobuf";
-/// After which a sender should come again, in seconds.
+/// Delay that a sender is asked to wait before it retries, in seconds.
 const AGAIN_AFTER_S: i64 = 1;
 
-/// What became of a request that was taken.
+/// Result of an accepted request.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Taken {
     /// Spans that were not.
     pub(super) refused: u64,
-    /// Why; empty when all were taken.
+    /// Reason for refused spans; empty when all were accepted.
     pub(super) message: String,
 }
 
@@ -35,7 +35,7 @@ impl Taken {
     }
 }
 
-/// Why a request as a whole was not taken.
+/// Reason why a whole request was refused.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(super) enum Refusal {
     /// A format that is not understood.
@@ -47,21 +47,21 @@ pub(super) enum Refusal {
     /// Longer than a request may be.
     #[error("the request has more than {0} octets: send smaller batches")]
     TooLarge(usize),
-    /// It becomes much more when it is decompressed.
+    /// The compression ratio is too high.
     #[error(
         "{packed} octets become more than {max} when they are decompressed: send the request \
          uncompressed"
     )]
     TooDense {
-        /// As it came.
+        /// Size as received, in bytes.
         packed: usize,
-        /// What it may become.
+        /// Largest decompressed size, in bytes.
         max: usize,
     },
-    /// It did not arrive in time.
+    /// The body did not arrive in time.
     #[error("the request did not arrive within {} s", BODY_WITHIN.as_secs())]
     Slow,
-    /// Coming again helps.
+    /// A temporary failure: a retry may succeed.
     #[error("{0}")]
     Busy(String),
     /// Coming again does not help, and it is not the sender's fault.
@@ -74,12 +74,12 @@ impl Refusal {
         Self::TooLarge(REQUEST_BYTES_MAX)
     }
 
-    /// Why, in one word for the log.
+    /// The reason in one word, for the log.
     pub(super) fn reason(&self) -> &'static str {
         reason(self.code())
     }
 
-    /// For OTLP/HTTP. Of these codes a sender repeats 503 only, and 408 never.
+    /// The answer for OTLP/HTTP. Of these status codes a sender retries 503 only, and 408 never.
     pub(super) fn http(&self) -> Response {
         let status = match self {
             Self::Unsupported(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -97,8 +97,8 @@ impl Refusal {
         response
     }
 
-    /// For gRPC. Of these codes a sender repeats UNAVAILABLE only: RESOURCE_EXHAUSTED is
-    /// repeated when it says when, and here it does not.
+    /// The answer for gRPC. Of these codes a sender retries UNAVAILABLE only: RESOURCE_EXHAUSTED is
+    /// retried when the answer carries a delay, and here it does not.
     pub(super) fn grpc(&self) -> Status {
         let code = self.code();
         match self {
@@ -133,7 +133,7 @@ impl Refusal {
     }
 }
 
-/// What a code of gRPC says of a request, in one word for the log.
+/// The meaning of a gRPC code in one word, for the log.
 pub(super) const fn reason(code: Code) -> &'static str {
     match code {
         Code::InvalidArgument | Code::Unimplemented => "malformed",
@@ -144,7 +144,7 @@ pub(super) const fn reason(code: Code) -> &'static str {
     }
 }
 
-/// For OTLP/HTTP, when a request was taken.
+/// The OTLP/HTTP answer to an accepted request.
 pub(super) fn http(taken: &Taken) -> Response {
     protobuf(StatusCode::OK, taken.encode())
 }

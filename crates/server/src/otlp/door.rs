@@ -1,4 +1,4 @@
-//! Where requests go through, whichever way they came: decompressed, read, made durable.
+//! Common path of all OTLP requests: decompress, decode, make durable.
 
 use super::answer::{Refusal, Taken};
 use super::{BODY_WITHIN, REQUEST_BYTES_MAX};
@@ -21,10 +21,10 @@ use tokio_stream::StreamExt;
 /// Room for the bodies of all requests at a time, in [`UNIT_BYTES`].
 const ROOM_UNITS: usize = 256 << 10;
 const UNIT_BYTES: usize = 1 << 10;
-/// How long a request waits for room before its sender is told to come again.
+/// Time that a request waits for memory before its sender is asked to retry.
 const ROOM_WITHIN: Duration = Duration::from_secs(5);
-/// A compressed request may become that many times its size, or [`UNPACKED_FREE_BYTES`]: spans
-/// compress to a tenth, and no more than to a fiftieth where all of them carry one long text.
+/// Largest decompression ratio, above [`UNPACKED_FREE_BYTES`]: spans compress to a tenth, and to a
+/// fiftieth at most where all of them carry one long text.
 const UNPACKED_RATIO_MAX: usize = 100;
 const UNPACKED_FREE_BYTES: usize = 1 << 20;
 /// Requests that are read at a time; each takes at most the request and [`ROWS_BYTES_MAX`].
@@ -61,8 +61,8 @@ impl Door {
         }
     }
 
-    /// Reads a request's body. It takes room as it comes, and not by what it says of its length, so
-    /// that a sender that says much and sends nothing keeps nobody else waiting.
+    /// Reads a request's body. Memory is reserved as octets arrive and not by the announced length:
+    /// a sender that announces much and sends nothing makes nobody else wait.
     pub(super) async fn body(&self, headers: &HeaderMap, body: Body) -> Result<Stored, Refusal> {
         let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
         if length
@@ -107,7 +107,7 @@ impl Door {
         }
     }
 
-    /// Tells the log of a request that was not taken.
+    /// Logs a refused request.
     pub(super) fn refused(&self, peer: Option<SocketAddr>, reason: &'static str, why: &str) {
         self.senders.refused(peer, reason, 1, why);
     }
@@ -182,13 +182,13 @@ fn refusal(error: IngestError) -> Refusal {
     }
 }
 
-/// What a compressed request of `packed` octets may become.
+/// Largest decompressed size of a compressed request of `packed` octets.
 pub(super) fn unpacked_max(packed: usize) -> usize {
     let dense = packed.saturating_mul(UNPACKED_RATIO_MAX).max(UNPACKED_FREE_BYTES);
     dense.min(REQUEST_BYTES_MAX)
 }
 
-/// Decompresses a body, up to what a request may have.
+/// Decompresses a body, up to the largest size of a request.
 fn gunzip(body: &[u8]) -> Result<Vec<u8>, Refusal> {
     let max = unpacked_max(body.len());
     let mut bytes = Vec::new();

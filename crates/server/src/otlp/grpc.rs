@@ -1,4 +1,4 @@
-//! OTLP/gRPC: one unary method, whose message is handed on as it came.
+//! OTLP/gRPC: one unary method, whose message is passed on unchanged.
 
 use super::REQUEST_BYTES_MAX;
 use super::answer::{Refusal, reason};
@@ -20,11 +20,11 @@ use tonic::server::{Grpc, UnaryService};
 use tonic::{Code, Status};
 
 pub(super) const EXPORT: &str = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
-/// Before a message: whether it is compressed, and its length.
+/// Octets before a message: the compression flag and the length.
 const PREFIX_BYTES: usize = 5;
 const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 
-/// Takes a call.
+/// Handles a call.
 pub(super) async fn export(State(door): State<Arc<Door>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let peer = Peer::of(&parts.extensions);
@@ -56,7 +56,7 @@ pub(super) async fn export(State(door): State<Arc<Door>>, request: Request) -> R
     response.into_response()
 }
 
-/// The method.
+/// The gRPC method `Export`.
 struct Export {
     door: Arc<Door>,
     peer: Option<SocketAddr>,

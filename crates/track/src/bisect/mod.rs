@@ -1,8 +1,9 @@
-//! Which commit made it move: builds and measures commits between a good and a bad one, each time
-//! the one in the middle of what is left.
+//! Bisection: finds the commit that changed a count. Builds and measures commits between a good and
+//! a bad one, each time the middle of the remaining range.
 //!
-//! All are built in one folder, so that paths are the same; runs are kept in the cache folder, so
-//! that what was interrupted goes on where it was, and so does a second search in the same span.
+//! All commits are built in one folder, so that paths are the same. Runs are kept in the cache
+//! folder: an interrupted search continues where it was, and a second search in the same range
+//! reuses them.
 
 mod search;
 mod state;
@@ -23,29 +24,29 @@ use state::Steps;
 /// Version of a result as JSON.
 pub const VERSION: u32 = 1;
 
-/// What to search, and by what.
+/// Range, build and measurement of a search.
 #[derive(Clone, Debug)]
 pub struct Bisect {
     /// The repository.
     pub repository: Repository,
     /// A commit before it moved.
     pub good: String,
-    /// One after.
+    /// A commit after the change.
     pub bad: String,
     /// Builds a commit, in its folder.
     pub build: Vec<String>,
-    /// Where in a commit's folder its programs are after that.
+    /// Folder of the programs after the build, relative to the commit's folder.
     pub bin: PathBuf,
-    /// The item and process whose count is looked at, as `item` or `item/process`; what moved most
-    /// when it does not say.
+    /// The item and process whose count decides, as `item` or `item/process`; the default is the
+    /// process that changed most.
     pub process: Option<String>,
-    /// Where builds and runs are kept.
+    /// Folder of builds and runs.
     pub cache: PathBuf,
-    /// What is measured, and how; its folder of runs is not used.
+    /// Suite and method of measurement; its folder of runs is not used.
     pub request: Request,
 }
 
-/// How far a search is.
+/// Progress of a search.
 #[derive(Debug)]
 pub enum Step<'a> {
     /// A commit is tried; so many may be left after it.
@@ -55,38 +56,38 @@ pub enum Step<'a> {
         /// Commits that may be it.
         suspects: usize,
     },
-    /// What was known of it is used.
+    /// The stored result of this commit is used.
     Known(&'a Commit),
-    /// It cannot be measured.
+    /// The commit cannot be measured.
     Skipped {
         /// The commit.
         commit: &'a Commit,
-        /// Why.
+        /// The reason.
         because: &'a str,
     },
-    /// It was measured, and held against the good one.
+    /// The commit was measured and compared with the good one.
     Judged {
         /// The commit.
         commit: &'a Commit,
         /// The verdict.
         judged: &'a Judged,
-        /// It moved, the way that the bad one did.
+        /// Whether the count changed in the same direction as in the bad commit.
         bad: bool,
     },
-    /// Something is measured.
+    /// A measurement is in progress.
     Measuring(Progress<'a>),
 }
 
-/// What was found.
+/// Result of a search.
 #[derive(Clone, Debug, Serialize)]
 pub struct Found {
     /// Version of this structure as JSON; grows when something changes its meaning.
     pub version: u32,
-    /// The process whose count was looked at.
+    /// The process whose count decided.
     pub process: String,
     /// The good commit.
     pub good: Commit,
-    /// The bad one.
+    /// The bad commit.
     pub bad: Commit,
     /// The verdict on the two.
     pub whole: Judged,
@@ -103,7 +104,7 @@ pub struct Found {
     pub skipped: Vec<(Commit, String)>,
 }
 
-/// Why nothing was found.
+/// Reason why no commit was found.
 #[derive(Debug, thiserror::Error)]
 pub enum BisectError {
     /// Git did not do it.
@@ -112,52 +113,52 @@ pub enum BisectError {
     /// A commit cannot be measured at all.
     #[error(transparent)]
     Execute(#[from] ExecuteError),
-    /// What is known cannot be kept.
+    /// The search's state cannot be stored.
     #[error(transparent)]
     State(#[from] StateError),
     /// A kept run cannot be read.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// There is nothing between the commits.
+    /// There are no commits between the two.
     #[error("{good} is not an ancestor of {bad}, or the same: there is nothing between them")]
     NothingBetween {
-        /// The good one.
+        /// The good commit.
         good: String,
-        /// The bad one.
+        /// The bad commit.
         bad: String,
     },
     /// One of the two ends cannot be measured.
     #[error("{commit}, one of the two ends, cannot be measured: {because}")]
     End {
-        /// Which.
+        /// The commit.
         commit: String,
-        /// Why.
+        /// The reason.
         because: String,
     },
-    /// Nothing moved between the ends.
+    /// No count changed between the two ends.
     #[error("nothing moved from {good} to {bad}{0}", statement.as_ref().map(|said| format!(": {said}")).unwrap_or_default())]
     NothingMoved {
-        /// The good one.
+        /// The good commit.
         good: String,
-        /// The bad one.
+        /// The bad commit.
         bad: String,
-        /// The verdict on what was asked for.
+        /// The verdict on the requested process.
         statement: Option<String>,
     },
-    /// Nothing is called so.
+    /// No process has this name.
     #[error("there is no process {name:?} in both: there are {there}")]
     NoProcess {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The available names.
         there: String,
     },
-    /// Somebody wanted no more.
+    /// The search was cancelled.
     #[error("it was stopped; what was measured is kept, and the same command goes on from there")]
     Stopped,
 }
 
-/// What is needed again and again.
+/// State of a running search.
 struct Search<'a> {
     bisect: &'a Bisect,
     commits: Vec<Commit>,
@@ -169,10 +170,10 @@ struct Search<'a> {
 type Outcome = Result<Record, String>;
 
 impl Bisect {
-    /// Searches.
+    /// Runs the search.
     ///
     /// # Errors
-    /// [`BisectError`]; what was measured until then is kept.
+    /// [`BisectError`]; measurements made so far are kept.
     pub fn run(&self, say: &mut dyn FnMut(Step<'_>)) -> Result<Found, BisectError> {
         let (good, bad) = (self.repository.commit(&self.good)?, self.repository.commit(&self.bad)?);
         let mut search = Search {
@@ -182,7 +183,7 @@ impl Bisect {
             worktree: None,
         };
         let found = search.run(say);
-        // What the folder is for is over; builds of other tools' caches are not in it.
+        // The worktree has served its purpose. Builds in other tools' caches are not in it.
         match search.worktree.take() {
             Some(worktree) if found.is_ok() => worktree.remove()?,
             _ => {}
@@ -261,7 +262,7 @@ impl Search<'_> {
         })
     }
 
-    /// The process whose count moved, with its verdict.
+    /// The process whose count changed, with its verdict.
     fn row(&self, good: &Record, bad: &Record) -> Result<Row, BisectError> {
         let found = compare(good, bad);
         if let Some(wanted) = &self.bisect.process {
@@ -299,7 +300,7 @@ impl Search<'_> {
         let (Some(first), Some(last)) = (suspects.first(), suspects.last()) else {
             return Ok(None);
         };
-        // Both were measured before: the one is good, the other bad.
+        // Both ends were measured before: one is good, the other bad.
         let before = self.outcome(first - 1, 0, say)?;
         let after = self.outcome(*last, 0, say)?;
         let (Ok(before), Ok(after)) = (before, after) else { return Ok(None) };
@@ -370,7 +371,7 @@ impl Search<'_> {
             Request { folder: self.steps.folder().join("runs"), ..self.bisect.request.clone() };
         let record = execute(&request, &version, &mut |progress| say(Step::Measuring(progress)))?;
         match record.items.iter().find_map(|item| item.failure.clone()) {
-            // Of several items one may be new: what is looked at decides.
+            // Of several items one may be new in this commit: the process under search decides.
             Some(failure) if record.items.len() == 1 => Ok(Err(failure)),
             _ => Ok(Ok(record)),
         }
@@ -393,7 +394,7 @@ fn compare(before: &Record, after: &Record) -> Comparison {
     Comparison::of(before, after, &unchanged, false)
 }
 
-/// Runs the command that builds; the end of what it said when it fails.
+/// Runs the build command; on failure returns the end of its output.
 pub(crate) fn build(command: &[String], folder: &Path) -> Result<(), String> {
     let Some((program, arguments)) = command.split_first() else { return Ok(()) };
     let output = Command::new(program)
@@ -412,7 +413,7 @@ fn status(status: ExitStatus) -> String {
     status.code().map_or_else(|| status.to_string(), |code| format!("exit status {code}"))
 }
 
-/// The last lines of what was said.
+/// The last lines of an output.
 fn tail(octets: &[u8]) -> String {
     let text = String::from_utf8_lossy(octets);
     let lines: Vec<&str> = text.lines().collect();

@@ -1,29 +1,30 @@
-//! Which commit is tried next, as pure code: the search for the first that is like the last.
+//! Choice of the next commit, as a pure function: a binary search for the first bad commit.
 
-/// What is known of a commit.
+/// Known state of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
-    /// Nothing yet.
+    /// Not measured yet.
     Nothing,
-    /// It costs what the first one did.
+    /// The count is that of the first commit.
     Good,
-    /// It moved, the way that the last one did.
+    /// The count changed as in the last commit.
     Bad,
-    /// It cannot be measured.
+    /// The commit cannot be measured.
     Skipped,
 }
 
-/// What to do next.
+/// Next step of the search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// Measure this one, by its index.
     Try(usize),
-    /// It is one of these, by their indices: a single one, or a bad one and skipped ones before it.
+    /// The first bad commit is one of these indices: a single one, or a bad one and skipped ones
+    /// before it.
     Found(Vec<usize>),
 }
 
-/// Halves what is between the last good and the first bad commit. `known[0]` is good and the last
-/// one bad; what was skipped is left aside as long as there is anything else.
+/// Halves the range between the last good and the first bad commit. `known[0]` is good and the last
+/// one bad; skipped commits are tried only when no others remain.
 pub(super) fn next(known: &[Known]) -> Next {
     let bad = known.iter().position(|known| *known == Known::Bad).unwrap_or(known.len() - 1);
     let good = known[..bad].iter().rposition(|known| *known == Known::Good).unwrap_or(0);
@@ -39,8 +40,8 @@ pub(super) fn next(known: &[Known]) -> Next {
 mod tests {
     use super::*;
 
-    /// Searches in `count` commits of which those from `first` on are bad; what was tried, and
-    /// what was found.
+    /// Searches in `count` commits of which those from `first` on are bad; returns the commits
+    /// tried and the result.
     fn search(count: usize, first: usize, skipped: &[usize]) -> (usize, Vec<usize>) {
         let mut known = vec![Known::Nothing; count];
         (known[0], known[count - 1]) = (Known::Good, Known::Bad);

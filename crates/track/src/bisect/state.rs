@@ -1,4 +1,4 @@
-//! What a search has found out so far, in a folder: a line for each commit that was tried.
+//! Stored state of a search in a folder: one line for each commit tried.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -21,25 +21,25 @@ pub(super) struct Steps {
     _lock: Lock,
 }
 
-/// What became of a commit.
+/// Result for one commit.
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
     commit: String,
     /// The run's name.
     run: Option<String>,
-    /// Why there is none.
+    /// The reason why there is no run.
     because: Option<String>,
 }
 
-/// Why what is known cannot be kept or read.
+/// Reason why the state cannot be stored or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
     /// A file or folder cannot be used.
     #[error("{path}: {source}")]
     Io {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A line is none.
@@ -47,15 +47,15 @@ pub enum StateError {
     Line {
         /// The file.
         path: PathBuf,
-        /// Which, from 1.
+        /// Line number, from 1.
         line: usize,
-        /// What is wrong.
+        /// The parser's error.
         source: serde_json::Error,
     },
     /// A run cannot be read.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// The same search is on already.
+    /// The same search is already running.
     #[error(transparent)]
     Lock(#[from] LockError),
 }
@@ -88,7 +88,7 @@ impl Steps {
         &self.folder
     }
 
-    /// What became of a commit that was tried before.
+    /// The stored result of a commit.
     pub(super) fn known(&self, commit: &str) -> Result<Option<Outcome>, StateError> {
         let Some(line) = self.kept.iter().find(|line| line.commit == commit) else {
             return Ok(None);
@@ -124,7 +124,7 @@ fn io_at(path: &Path) -> impl FnOnce(io::Error) -> StateError {
     move |source| StateError::Io { path, source }
 }
 
-/// All lines. A last one without an end was cut, and is as if it were not there.
+/// All lines. A last line without an end was cut by an interruption and is ignored.
 fn read(path: &Path) -> Result<Vec<Line>, StateError> {
     let mut text = String::new();
     match File::open(path) {

@@ -1,11 +1,11 @@
-//! The call graph of one event: functions of one plain name folded, inclusive costs that are right
-//! where there is recursion.
+//! The call graph of one event: functions with the same plain name are folded, and inclusive costs
+//! are correct under recursion.
 //!
-//! Callgrind adds a call's inclusive cost to its caller each time, so within a cycle of calls the
-//! same instructions are counted once per level. Here a cycle (a strongly connected component) is
-//! taken as one thing: its inclusive cost is the own cost of its members and of what they call
-//! outside it, once. A member's inclusive cost is its own and that of its calls that leave the
-//! cycle: exact for a function that only calls itself, a lower bound for one of many members.
+//! Callgrind adds a call's inclusive cost to its caller each time, so that within a cycle of calls
+//! the same instructions are counted once per level. Here a cycle (a strongly connected component)
+//! is one unit: its inclusive cost is the own cost of its members plus that of the functions it
+//! calls outside, once. A member's inclusive cost is its own plus that of its calls that leave the
+//! cycle: exact for a function that only calls itself, a lower bound for a cycle of many members.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -13,21 +13,21 @@ use std::sync::Arc;
 use super::names::plain;
 use super::profile::{Callable, Profile};
 
-/// Why there is no graph.
+/// Reason why there is no graph.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GraphError {
     /// The profile did not count this.
     #[error("the profile has no event {event:?}; it has {}", has.join(", "))]
     NoEvent {
-        /// What was asked for.
+        /// The requested name.
         event: String,
-        /// What there is.
+        /// The available names.
         has: Vec<String>,
     },
     /// A sum does not fit.
     #[error("costs of {function:?} exceed 64 bits")]
     Overflow {
-        /// Where.
+        /// The function.
         function: String,
     },
 }
@@ -50,7 +50,7 @@ pub struct Node {
     pub own: u64,
     /// Spent in itself and below; see the module about recursion.
     pub inclusive: u64,
-    /// How often it was called from elsewhere.
+    /// Number of calls by other functions.
     pub calls: u64,
     /// Own costs by place.
     pub lines: BTreeMap<Place, u64>,
@@ -61,9 +61,9 @@ pub struct Node {
 /// Calls from one function to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Edge {
-    /// How often.
+    /// Number of calls.
     pub calls: u64,
-    /// Spent below.
+    /// Inclusive cost of the calls.
     pub inclusive: u64,
 }
 
@@ -79,13 +79,13 @@ pub struct Cycle {
 /// The call graph of one event.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    /// Functions.
+    /// All functions.
     pub nodes: Vec<Node>,
     /// Calls by caller and callee.
     pub edges: BTreeMap<(usize, usize), Edge>,
     /// Cycles of more than one function.
     pub cycles: Vec<Cycle>,
-    /// All own costs together.
+    /// Sum of all own costs.
     pub total: u64,
 }
 
@@ -302,8 +302,8 @@ mod tests {
         graph.nodes.iter().find(|node| node.name == name).unwrap()
     }
 
-    /// fib(2): main calls it once, it calls itself twice. Callgrind says 8 for the inner level and
-    /// 24 for the outer one; what was spent is 24.
+    /// fib(2): main calls it once, it calls itself twice. Callgrind reports 8 for the inner level
+    /// and 24 for the outer one; the true cost is 24.
     #[test]
     fn recursion_is_counted_once() {
         let graph = graph(

@@ -1,4 +1,4 @@
-//! What of a function's name stays the same from build to build.
+//! The part of a function's name that is the same in every build.
 
 /// The name without what compilers add: hashes and disambiguators of Rust, suffixes of clones
 /// (`.constprop.0`, `[clone .isra.0]`), Callgrind's level of recursion (`'2`). A name that is only
@@ -28,7 +28,7 @@ fn is_hex(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// `f'2` to `f`.
+/// Turns `f'2` into `f`.
 fn without_level(name: &str) -> Option<&str> {
     name.rsplit_once('\'').filter(|(_, level)| is_digits(level)).map(|(rest, _)| rest)
 }
@@ -63,7 +63,7 @@ fn without_hash(name: &str) -> Option<&str> {
     rest.strip_suffix("17").filter(|_| is_hash(hash))
 }
 
-/// `core[1a2b3c4d5e6f7081]::f` to `core::f`.
+/// Turns `core[1a2b3c4d5e6f7081]::f` into `core::f`.
 fn without_disambiguators(name: &str) -> String {
     let mut result = String::with_capacity(name.len());
     let mut rest = name;

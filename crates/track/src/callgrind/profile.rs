@@ -73,10 +73,10 @@ impl Names {
     }
 }
 
-/// What identifies a function: its name, the file it begins in, and the object it was loaded from.
+/// Identity of a function: its name, the file it begins in, and the object it was loaded from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Callable {
-    /// As the profile spells it: demangled, with `'2` for a level of recursion.
+    /// The name as in the profile: demangled, with `'2` for a level of recursion.
     pub name: NameId,
     /// The source file, `???` without debug information.
     pub file: NameId,
@@ -92,41 +92,41 @@ pub struct Site {
     pub function: FunctionId,
     /// The file that the code is written in.
     pub file: NameId,
-    /// Its line, from 1; 0 is unknown.
+    /// Source line, from 1; 0 when unknown.
     pub line: u32,
 }
 
 /// Calls from one site to one function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Call {
-    /// How often.
+    /// Number of calls.
     pub count: u64,
-    /// What was spent below, the callee's own costs included.
+    /// Cost of the calls, including the callee's own.
     pub inclusive: Costs,
 }
 
-/// One dump: where it is from, and what it says of itself.
+/// One dump with its header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// Process id, 0 when not said.
+    /// Process id; 0 when the file has none.
     pub pid: u64,
-    /// Number of the dump, 0 when not said.
+    /// Number of the dump; 0 when the file has none.
     pub part: u64,
     /// Thread, when each was profiled apart.
     pub thread: Option<u64>,
     /// The command that ran.
     pub command: String,
-    /// What the producer calls itself.
+    /// Name of the producer.
     pub creator: String,
     /// `desc:` lines: name and text.
     pub descriptions: Vec<(String, String)>,
-    /// What the producer counted as the sum of all, from `totals:`, else `summary:`.
+    /// Total as stated by the producer in `totals:`, else in `summary:`.
     pub stated: Option<Costs>,
-    /// What was read.
+    /// Total of the lines read.
     pub read: Costs,
 }
 
-/// A part whose lines do not add up to what it states.
+/// A part whose lines do not add up to its stated total.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Discrepancy {
     /// Index into [`Profile::parts`].
@@ -146,7 +146,7 @@ pub struct Profile {
     pub events: Vec<String>,
     /// The dumps that it is the sum of.
     pub parts: Vec<Part>,
-    /// All names.
+    /// Dictionary of all names.
     pub names: Names,
     /// All functions.
     pub functions: Vec<Callable>,
@@ -186,7 +186,7 @@ impl Profile {
         self.lines.values().try_fold(0_u64, |sum, costs| sum.checked_add(costs.get(event)))
     }
 
-    /// Parts whose lines do not add up to what they state: a file that was cut or edited.
+    /// Parts whose lines do not add up to their stated total: the file was cut or edited.
     pub fn discrepancies(&self) -> Vec<Discrepancy> {
         let mut found = Vec::new();
         for (index, part) in self.parts.iter().enumerate() {

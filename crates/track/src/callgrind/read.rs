@@ -6,16 +6,16 @@ use std::io::BufRead;
 use super::position::{number, sub_position};
 use super::profile::{Callable, Costs, NameId, Part, Profile, Site, moved};
 
-/// What a profile may take before it is refused.
+/// Limits on the size of a profile; a larger one is refused.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Longest line in octets.
     pub line_bytes: usize,
-    /// Most octets of names together.
+    /// Largest number of octets of all names together.
     pub name_bytes: usize,
-    /// Most counts: places and calls, times events.
+    /// Largest number of counts: places and calls, times events.
     pub counts: usize,
-    /// Most events.
+    /// Largest number of events.
     pub events: usize,
 }
 
@@ -27,7 +27,7 @@ impl Default for Limits {
     }
 }
 
-/// Why a file is no profile. Lines count from 1.
+/// Reason why a file is not a valid profile. Lines count from 1.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file could not be read.
@@ -35,10 +35,10 @@ pub enum ReadError {
     Io {
         /// The line that was being read.
         line: u64,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// Not UTF-8.
+    /// The line is not UTF-8.
     #[error("line {line} is not UTF-8")]
     NotText {
         /// The line.
@@ -49,7 +49,7 @@ pub enum ReadError {
     Version {
         /// The line.
         line: u64,
-        /// What it says.
+        /// The value found.
         found: String,
     },
     /// A line that is nothing of the format.
@@ -57,7 +57,7 @@ pub enum ReadError {
     UnknownLine {
         /// The line.
         line: u64,
-        /// Its beginning.
+        /// Beginning of the line.
         text: String,
     },
     /// A number that is none, or does not fit.
@@ -65,9 +65,9 @@ pub enum ReadError {
     BadNumber {
         /// The line.
         line: u64,
-        /// What the number stands for.
+        /// Meaning of the number.
         what: &'static str,
-        /// What is there.
+        /// The text found.
         text: String,
     },
     /// A number is missing.
@@ -75,15 +75,15 @@ pub enum ReadError {
     Missing {
         /// The line.
         line: u64,
-        /// What is missing.
+        /// The missing element.
         what: &'static str,
     },
-    /// More counts than events.
+    /// The line has more counts than there are events.
     #[error("line {line} has more counts than the {events} events")]
     TooManyCounts {
         /// The line.
         line: u64,
-        /// How many events there are.
+        /// Number of events.
         events: usize,
     },
     /// A name that was never given.
@@ -99,7 +99,7 @@ pub enum ReadError {
     TooEarly {
         /// The line.
         line: u64,
-        /// What has to come first.
+        /// The line that must come first.
         needs: &'static str,
     },
     /// Sums beyond 64 bits.
@@ -108,12 +108,12 @@ pub enum ReadError {
         /// The line.
         line: u64,
     },
-    /// More than a limit allows.
+    /// The profile exceeds a limit.
     #[error("line {line}: more than {limit} {what}")]
     TooMuch {
         /// The line.
         line: u64,
-        /// Of what.
+        /// The limited quantity.
         what: &'static str,
         /// The limit.
         limit: usize,
@@ -124,7 +124,7 @@ pub enum ReadError {
         /// The last line.
         line: u64,
     },
-    /// No `events:` line in the whole file.
+    /// The file has no `events:` line.
     #[error("there is no \"events:\" line: not a Callgrind profile")]
     NoEvents,
 }
@@ -132,8 +132,8 @@ pub enum ReadError {
 /// Reads one file, which may have several parts; they are summed.
 ///
 /// # Errors
-/// [`ReadError`], with the line. Nothing is repaired; a profile whose lines do not add up to its
-/// own totals is read, and says so in [`Profile::discrepancies`].
+/// [`ReadError`], with the line. Nothing is repaired. A profile whose lines do not add up to its
+/// own totals is accepted and listed in [`Profile::discrepancies`].
 pub fn read(mut from: impl BufRead, limits: Limits) -> Result<Profile, ReadError> {
     let mut reader = Reader::new(limits);
     let mut buffer = Vec::new();
@@ -166,12 +166,12 @@ fn line_into(
     Ok(count > 0)
 }
 
-/// The numbers that stand for names, and what they mean. Files and functions of calls share them
-/// with those of costs.
+/// Dictionary of name numbers (name compression). Files and functions of calls share numbers with
+/// those of costs.
 #[derive(Default)]
 struct Compressed(HashMap<u64, NameId>);
 
-/// What the next line has to be.
+/// Kind of the next line.
 #[derive(Clone, Copy, PartialEq)]
 enum Expect {
     Any,
@@ -356,7 +356,7 @@ impl Reader {
             "cfi" | "cfl" => self.callee_file = Some(self.name(value, |reader| &mut reader.files)?),
             "cfn" => {
                 let name = self.name(value, |reader| &mut reader.functions)?;
-                // What is not said is where the call is.
+                // An absent `cfi=` or `cfl=` defaults to the file of the caller's line.
                 let file = self.callee_file.take().unwrap_or(self.inlined_from);
                 let object = self.callee_object.take().unwrap_or(self.object);
                 self.callee = Some(self.profile.function(Callable { name, file, object }));
@@ -433,8 +433,8 @@ impl Reader {
         Ok(())
     }
 
-    /// The positions at the beginning of `words`: address and source line, 0 for what the file
-    /// does not have.
+    /// Positions at the beginning of `words`: address and source line, 0 for a position that the
+    /// file does not have.
     fn positions<'a>(
         &self,
         words: &mut impl Iterator<Item = &'a str>,
@@ -487,7 +487,7 @@ impl Reader {
             let known = table(self).0.get(&id).copied();
             return known.ok_or(ReadError::UnknownName { line: self.line, id });
         }
-        // 64: what the tables spend on a name.
+        // The tables need about 64 octets for each name.
         self.bounded_name(name.len() + 64)?;
         let name = self.profile.names.intern(if name.is_empty() { "???" } else { name });
         if let Some(id) = id {

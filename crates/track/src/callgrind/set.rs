@@ -9,7 +9,7 @@ use super::{Limits, Profile, ReadError, read};
 /// The files of one run, summed.
 #[derive(Clone, Debug)]
 pub struct Set {
-    /// The sum.
+    /// Sum of all files.
     pub profile: Profile,
     /// The files that were read, sorted.
     pub files: Vec<PathBuf>,
@@ -17,29 +17,29 @@ pub struct Set {
     pub strangers: Vec<PathBuf>,
 }
 
-/// Why a run cannot be read.
+/// Reason why a run cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SetError {
     /// A file or its folder could not be opened.
     #[error("{path}: {source}")]
     Io {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// A file is no profile.
     #[error("{path}: {source}")]
     Read {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The reader's error.
         source: ReadError,
     },
-    /// There is neither the file nor any part of it.
+    /// Neither the file nor any part of it exists.
     #[error("{path}: no such profile, nor a part (.1) or a thread (-01) of it")]
     None {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
     },
     /// The sums of the files exceed 64 bits.
@@ -101,7 +101,7 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, SetError> {
     Ok(files)
 }
 
-/// Nothing, `.N`, `-N`, or `.N-N`.
+/// An empty suffix, `.N`, `-N`, or `.N-N`.
 fn is_suffix(rest: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match rest.as_bytes().first() {

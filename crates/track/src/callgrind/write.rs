@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::profile::{Costs, NameId, Part, Profile, Site};
 
-/// How to write.
+/// Options of the writer.
 #[derive(Clone, Copy, Debug)]
 pub struct WriteOptions {
     /// Give each name a number and write it once.
@@ -20,10 +20,10 @@ impl Default for WriteOptions {
     }
 }
 
-/// Writes the profile as one part, the sum of all that it has.
+/// Writes the profile as one part, the sum of all its parts.
 ///
 /// # Errors
-/// What `out` says.
+/// Any error of `out`.
 pub fn write(profile: &Profile, options: WriteOptions, out: impl Write) -> io::Result<()> {
     let mut writer = Writer { profile, options, out, known: HashMap::new(), last: 0 };
     writer.header()?;
@@ -57,7 +57,7 @@ pub fn write(profile: &Profile, options: WriteOptions, out: impl Write) -> io::R
     writer.totals()
 }
 
-/// Each kind of name has numbers of its own.
+/// Kinds of names; each has its own numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
     Object,

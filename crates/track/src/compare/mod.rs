@@ -1,8 +1,8 @@
-//! Verdicts: did it move, by how much, and how often would this say so when nothing did?
+//! Verdicts: did a value change, by how much, and how often would the verdict be wrong?
 //!
 //! * [`pair`]: one run before, one after. For counts, whose noise is known in parts per million.
 //! * [`pairs`]: many interleaved pairs. For times and cycles, whose noise is in percent.
-//! * [`threshold`]: how large a change is one, from the changes that a history had.
+//! * [`threshold`]: the smallest significant change, from the changes of a history.
 
 mod pair;
 

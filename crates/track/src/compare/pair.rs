@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use chronoscope_statistics::{Quantile, ascending, median, nearest_rank, student};
 
-/// How exactly a count repeats when nothing changed, which decides what one pair of runs can tell.
+/// Repeatability of a count when nothing changed; it decides what one pair of runs can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exactness {
@@ -24,42 +24,42 @@ impl Exactness {
     }
 }
 
-/// By what a change was judged.
+/// Origin of a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "by")]
 pub enum Method {
-    /// The floor of counts that repeat so exactly; nothing measured said more.
+    /// The floor of this exactness; measurements gave no larger one.
     Floor {
-        /// How exactly.
+        /// The exactness.
         exactness: Exactness,
     },
     /// The changes between runs in which nothing changed (A/A pairs), measured here.
     Spread {
-        /// How many such pairs.
+        /// Number of unchanged pairs.
         pairs: usize,
         /// The largest change of any, as a part.
         largest: f64,
     },
     /// The changes that its history had.
     History {
-        /// How many changes.
+        /// Number of changes in the history.
         changes: usize,
     },
 }
 
-/// How large a change must be to be one, and what that is worth.
+/// The smallest change that counts, and its reliability.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Threshold {
-    /// As a part of the value before.
+    /// The threshold as a part of the value before.
     pub part: f64,
-    /// By what.
+    /// Origin of the threshold.
     pub method: Method,
-    /// A bound on the part of unchanged pairs that would be called changed, at 95 % confidence;
-    /// `None` where nothing was measured that says so.
+    /// Upper bound on the part of unchanged pairs that would be reported as changed, at 95 %
+    /// confidence; `None` where no measurement gives one.
     pub false_alarms_max: Option<f64>,
 }
 
-/// What became of a value.
+/// Change of a value, with its verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Verdict {
     /// The value before.
@@ -68,14 +68,14 @@ pub struct Verdict {
     pub after: f64,
     /// The natural logarithm of after by before: symmetric, unlike a percentage.
     pub log_ratio: f64,
-    /// Beyond the threshold.
+    /// Whether the change is beyond the threshold.
     pub moved: bool,
-    /// What it was held against.
+    /// The threshold that was applied.
     pub threshold: Threshold,
 }
 
 impl Verdict {
-    /// After by before, less 1.
+    /// The relative change: after / before − 1.
     pub fn change(&self) -> f64 {
         self.log_ratio.exp_m1()
     }
@@ -106,8 +106,8 @@ impl Verdict {
     }
 }
 
-/// What it means that no unchanged pair was called moved, of which there were so many that the bound
-/// on false alarms is this part.
+/// Explains the bound on false alarms: no unchanged pair was reported as changed, of so many that
+/// the bound is this part.
 fn no_alarm_among(bound: f64) -> String {
     let bound_percent = format!("{:.1} %", bound * 100.0);
     if bound <= USUAL_ALARMS {
@@ -132,7 +132,7 @@ fn percent(part: f64) -> String {
     format!("{:.4} %", part * 100.0)
 }
 
-/// Why there is no verdict.
+/// Reason why there is no verdict.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum VerdictError {
     /// A value that is not positive has no ratio to another.
@@ -141,12 +141,12 @@ pub enum VerdictError {
         /// The value.
         value: f64,
     },
-    /// Too few pairs to know their spread.
+    /// There are too few pairs to estimate their spread.
     #[error("{count} pairs do not tell their own spread: at least {needed} are needed")]
     TooFew {
-        /// How many there are.
+        /// Number of pairs.
         count: usize,
-        /// How many are needed.
+        /// Number of pairs needed.
         needed: usize,
     },
 }
@@ -170,7 +170,7 @@ pub fn pair(before: f64, after: f64, threshold: Threshold) -> Result<Verdict, Ve
     Ok(Verdict { before, after, log_ratio, moved, threshold })
 }
 
-/// By how much more than the largest change of an unchanged pair a change has to be.
+/// Factor between the threshold and the largest change of an unchanged pair.
 pub const MARGIN: f64 = 1.5;
 
 impl Threshold {
@@ -180,11 +180,12 @@ impl Threshold {
         Threshold { part: exactness.floor(), method, false_alarms_max: None }
     }
 
-    /// From values of runs in which nothing changed: every two of them are a pair. The threshold is
-    /// [`MARGIN`] times the largest change of any, and the floor at least. Runs are independent,
-    /// pairs are not: of `n` runs, none beyond the threshold when held against the run before it,
-    /// the rate of false alarms is at most `1 - 0.05^(1/(n/2))` at 95 % confidence (the rule of
-    /// three, on `n/2` pairs that share no run).
+    /// The threshold from values of runs in which nothing changed: every two of them are a pair. It
+    /// is [`MARGIN`] times the largest change of any pair, and at least the floor.
+    ///
+    /// Runs are independent, pairs are not: of `n` runs, none beyond the threshold when compared
+    /// with the run before it, the rate of false alarms is at most `1 - 0.05^(1/(n/2))` at 95 %
+    /// confidence (the rule of three, on `n/2` pairs that share no run).
     ///
     /// # Errors
     /// With fewer than six values, or one that is not positive.
@@ -204,15 +205,15 @@ impl Threshold {
     }
 }
 
-/// With no history, changes up to this are none.
+/// Smallest change that counts without a history.
 const WITHOUT_HISTORY: f64 = 0.002;
 /// Fewer changes do not have quartiles worth the name.
 const HISTORY_MIN: usize = 8;
 
-/// The threshold that adapts to noise: the third quartile of the sizes of the changes that a
-/// history had, and three times the distance between the quartiles more (what is beyond is an
-/// outlier in Tukey's words, a far one). It is at least the floor, and 0.2 % while the history is
-/// short. `history` has values of consecutive versions, most of which changed nothing.
+/// The threshold that adapts to noise: the third quartile of the sizes of a history's changes plus
+/// three times the interquartile range (beyond it lie Tukey's far outliers). It is at least the
+/// floor, and at least 0.2 % while the history is short. `history` has values of consecutive
+/// versions, most of which changed nothing.
 ///
 /// # Errors
 /// When a value is not positive.
@@ -231,10 +232,10 @@ pub fn threshold(history: &[f64], exactness: Exactness) -> Result<Threshold, Ver
     })
 }
 
-/// What many pairs say together.
+/// The verdict on many pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PairsVerdict {
-    /// How many pairs.
+    /// Number of pairs.
     pub pairs: usize,
     /// The change, from the mean of the log ratios, as a part.
     pub change: f64,
@@ -246,7 +247,7 @@ pub struct PairsVerdict {
     pub median: f64,
     /// Improbable, and beyond the floor.
     pub moved: bool,
-    /// The floor.
+    /// Smallest change that counts.
     pub floor: f64,
     /// The part of unchanged comparisons that are called changed, were there no floor.
     pub alpha: f64,
@@ -254,9 +255,9 @@ pub struct PairsVerdict {
     pub detectable: f64,
 }
 
-/// Judges many pairs of (before, after), each measured close in time to each other, so that what
-/// disturbs one disturbs both. Significant at `alpha`, and larger than `floor`: with enough pairs
-/// the smallest drift is significant, and none of it matters.
+/// Judges many pairs of (before, after), each measured close in time, so that a disturbance affects
+/// both. A change must be significant at `alpha` and larger than `floor`: with enough pairs the
+/// smallest drift becomes significant, though it does not matter.
 ///
 /// # Errors
 /// With fewer than three pairs, or a value that is not positive.

@@ -1,5 +1,5 @@
-//! What one run costs beyond instructions: its heap and its system calls, each counted in a run of
-//! its own beside the counted one, since counting them moves everything else.
+//! Costs of a run beyond instructions: its heap and its system calls. Each is counted in a run of
+//! its own, since counting them changes all other counts.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,21 +7,21 @@ use super::heap::{self, Heap};
 use super::program::{Program, RunError};
 use super::syscalls::{self, Syscalls};
 
-/// What was found in an extra run of the program, or why nothing was.
+/// Result of an extra run of the program, or the reason why there is none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Found<T> {
-    /// It was counted.
+    /// The run was counted.
     Counted(T),
-    /// It was not.
+    /// The run was not counted.
     Missing {
-        /// Why not: what the system said, or how the program ended.
+        /// The reason: the system's error, or how the program ended.
         because: String,
     },
 }
 
 impl<T> Found<T> {
-    /// What was counted, if it was.
+    /// The counts, if there are any.
     pub fn counted(&self) -> Option<&T> {
         match self {
             Found::Counted(found) => Some(found),
@@ -37,19 +37,19 @@ impl<T> Found<T> {
     }
 }
 
-/// What a program costs beyond instructions.
+/// Costs of a program beyond instructions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beyond {
-    /// Its heap, process by process.
+    /// Heap, process by process.
     pub heap: Found<Heap>,
-    /// Its system calls, process by process.
+    /// System calls, process by process.
     pub syscalls: Found<Syscalls>,
 }
 
-/// Why something beyond instructions could not be counted.
+/// Reason why a cost beyond instructions could not be counted.
 #[derive(Debug, thiserror::Error)]
 pub enum BeyondError {
-    /// The program did not run to its end as it was watched.
+    /// The program did not run to its end under observation.
     #[error(transparent)]
     Run(#[from] RunError),
     /// The heap's figures cannot be had or read.
@@ -58,7 +58,7 @@ pub enum BeyondError {
 }
 
 /// Runs a program twice more: once with the library that counts its heap, once with a tracer that
-/// counts its system calls. A figure that cannot be had says why; the other is there.
+/// counts its system calls. When one of them fails, its reason is reported and the other is kept.
 pub fn beyond(program: &Program) -> Beyond {
     Beyond {
         heap: Found::from(heap::heap(program)),
@@ -67,7 +67,7 @@ pub fn beyond(program: &Program) -> Beyond {
 }
 
 impl Beyond {
-    /// Both as tables, with what is missing.
+    /// Both as tables, with the reasons for missing ones.
     pub fn text(&self) -> String {
         let heap = match &self.heap {
             Found::Counted(heap) => heap.text(),

@@ -13,16 +13,16 @@ use chronoscope_replay::counters::{Open, Whom};
 
 use super::perf::HARDWARE;
 
-/// What the same loop counted again and again.
+/// Spread of the counters when the same loop is counted repeatedly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Calibration {
-    /// How often it was run.
+    /// Number of rounds.
     pub rounds: usize,
     /// Largest minus smallest count of instructions.
     pub instructions_range: u64,
-    /// Of branches.
+    /// Range of the branch counts.
     pub branches_range: u64,
-    /// Of instructions minus branches.
+    /// Range of instructions minus branches.
     pub corrected_range: u64,
     /// Instructions of a round, the median.
     pub instructions: u64,
@@ -37,14 +37,14 @@ impl Calibration {
     }
 }
 
-/// Rounds: some tens of milliseconds each, so that each is interrupted by the kernel's timer.
+/// Number of rounds of some tens of milliseconds, so that the kernel's timer interrupts each.
 const ROUNDS: usize = 16;
 const ITERATIONS: u64 = 20_000_000;
 
-/// Counts the same loop, on this thread.
+/// Counts the same loop repeatedly on this thread.
 ///
 /// # Errors
-/// What the system said where there are no such counters.
+/// The system's error where there are no such counters.
 pub fn calibrate() -> io::Result<Calibration> {
     let [instructions, branches, _] = HARDWARE;
     let open = |counter| Open::new(counter, Whom::ThisThread);
@@ -67,7 +67,7 @@ fn fixed_work() {
     }
 }
 
-/// What rounds of (instructions, branches) say; `None` without any, or when nothing was counted.
+/// Evaluates rounds of (instructions, branches); `None` without any, or when nothing was counted.
 fn judge(rounds: &[(u64, u64)]) -> Option<Calibration> {
     let range = |of: &dyn Fn(&(u64, u64)) -> u64| {
         let values = rounds.iter().map(of);

@@ -1,27 +1,27 @@
-//! Whether a run's counters can be believed: what they say is held against each other.
+//! Plausibility of a run's counters: they are checked against each other.
 
 use super::{Counts, Run};
 use chronoscope_statistics::median;
 
-/// Why a run is discarded.
+/// Reason why a run is discarded.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", tag = "why")]
 pub enum Corruption {
     /// A counter shared the hardware with others: its count is an estimate.
     #[error("counters ran for {running_ns} ns of {enabled_ns} ns")]
     Shared {
-        /// How long it counted.
+        /// Time for which the counter ran.
         running_ns: u64,
-        /// How long it should have.
+        /// Time for which it was enabled.
         enabled_ns: u64,
     },
-    /// A counter says nothing.
+    /// A counter is 0.
     #[error("a counter says 0")]
     Zero,
-    /// Instructions by branches is far from that of the other runs.
+    /// The ratio of instructions to branches is far from that of the other runs.
     #[error("{ratio:.6} instructions for a branch, {usual:.6} in the other runs")]
     Ratio {
-        /// Of this run.
+        /// Ratio of this run.
         ratio: f64,
         /// The median of all.
         usual: f64,
@@ -29,17 +29,17 @@ pub enum Corruption {
     /// Cycles do not fit the time that the program computed.
     #[error("{cycles_per_ns:.3} cycles a nanosecond of user time")]
     Cycles {
-        /// Cycles by nanoseconds.
+        /// Cycles per nanosecond.
         cycles_per_ns: f64,
     },
 }
 
 /// Cycles in a nanosecond that a core can have: 0.4 to 7 GHz.
 const CYCLES_PER_NS: std::ops::Range<f64> = 0.4..7.0;
-/// User time is counted in ticks of the kernel: of less than this it says nothing about cycles.
+/// The kernel counts user time in ticks: a shorter time is too coarse to check cycles.
 const USER_NS_MIN: u64 = 200_000_000;
 
-/// What is wrong with a run by itself.
+/// Fault of a run that is visible without the others.
 pub(super) fn alone(run: &Run) -> Option<Corruption> {
     let Counts::Hardware { instructions, branches, cycles } = &run.counts else { return None };
     for reading in [instructions, branches, cycles] {
@@ -57,8 +57,8 @@ pub(super) fn alone(run: &Run) -> Option<Corruption> {
     wrong.then_some(Corruption::Cycles { cycles_per_ns })
 }
 
-/// For each run, what is wrong with it beside the others. `tolerance` is how far instructions by
-/// branches may be from the median of all, as a part of it; three runs are needed to tell.
+/// Fault of each run in comparison with the others. `tolerance` is the largest relative distance of
+/// instructions per branch from the median of all; at least three runs are needed.
 pub(super) fn together(runs: &[Run], tolerance: f64) -> Vec<Option<Corruption>> {
     let ratios: Vec<Option<f64>> = runs.iter().map(|run| ratio(&run.counts)).collect();
     let known = ratios.iter().flatten().copied();

@@ -1,13 +1,13 @@
-//! What a program costs: instructions, branches, cycles, and what the kernel counts.
+//! Cost of a program: instructions, branches, cycles, and the kernel's counts.
 //!
-//! Counters of the processor where there are any ([`Method::best`] says), Callgrind's exact count
-//! of instructions where not: in containers, and on virtual machines that hide them. Address space
-//! randomisation is off, the environment fixed, the first run only warms up. Runs whose counters
-//! contradict each other are discarded, repeated and counted.
+//! The processor's counters are used where they exist (see [`Method::best`]), else Callgrind's
+//! exact count of instructions: in containers, and on virtual machines that hide the counters.
+//! Address space randomisation is off, the environment is fixed, the first run is a warm-up. Runs
+//! whose counters contradict each other are discarded, repeated and counted.
 //!
-//! [`beyond`] counts what else a run costs: its heap by a library that stands before its allocator,
-//! its system calls by a tracer. Both would slow what is counted, so that they have runs of their
-//! own, beside the counted one. Callgrind's own figures of them are kept where it was the method.
+//! [`beyond`] counts further costs of a run: its heap by a preload library, its system calls by a
+//! tracer. Both would slow the counted run, so they have runs of their own. Where Callgrind is the
+//! method, its own figures of them are kept.
 
 mod beyond;
 mod calibrate;
@@ -31,18 +31,19 @@ pub use check::Corruption;
 pub use chronoscope_replay::counters::{Counter, Reading};
 pub use program::{Program, RunError, Usage};
 
-/// How much longer a program may take under Callgrind: some fifty times is what it does.
+/// Factor by which a time limit is extended under Callgrind, which slows a program about fifty
+/// times.
 pub(crate) const CALLGRIND_SLOWER: u32 = 50;
 
-/// How instructions are counted.
+/// Method of counting instructions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// By the processor.
+    /// The processor's counters.
     Hardware,
-    /// By Callgrind, because the processor's counters cannot be had.
+    /// Callgrind, because the processor's counters are not available.
     Callgrind {
-        /// Why not: what the system said.
+        /// The reason: the system's error.
         because: String,
     },
 }
@@ -57,26 +58,27 @@ impl Method {
     }
 }
 
-/// What was counted in one run.
+/// Counts of one run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Counts {
-    /// By the processor, in user space, of the program, its threads, and its children that ended.
+    /// The processor's counters, in user space, of the program, its threads, and its children that
+    /// ended.
     Hardware {
-        /// Instructions.
+        /// Executed instructions.
         instructions: Reading,
-        /// Branches.
+        /// Executed branches.
         branches: Reading,
-        /// Cycles.
+        /// Processor cycles.
         cycles: Reading,
     },
-    /// By Callgrind, of the program and its children.
+    /// Callgrind's counts of the program and its children.
     Callgrind {
-        /// Instructions.
+        /// Executed instructions.
         instructions: u64,
         /// Calls of `malloc` and its kin.
         allocations: u64,
-        /// System calls.
+        /// Number of system calls.
         syscalls: u64,
     },
 }
@@ -84,9 +86,9 @@ pub enum Counts {
 /// One run of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
-    /// What the kernel says, of a run that nothing slows down.
+    /// The kernel's resource usage, of a run without instrumentation.
     pub usage: Usage,
-    /// What was counted.
+    /// Counts of the run.
     pub counts: Counts,
     /// Heap and system calls, from runs beside the counted one; `None` when nobody asked.
     #[serde(default)]
@@ -114,15 +116,15 @@ impl Run {
     }
 }
 
-/// How often to run, and what to believe.
+/// Number of runs, and tolerance of their check.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Runs that are wanted.
     pub runs: usize,
     /// Runs before them that only fill caches.
     pub warm_ups: usize,
-    /// How far instructions by branches may be from the usual, as a part of it: 1e-5 for a program
-    /// that does the same each time, more for one with threads.
+    /// Largest relative distance of instructions per branch from the usual: 1e-5 for a program that
+    /// does the same each time, more for one with threads.
     pub tolerance: f64,
     /// Runs that may be discarded before it is given up.
     pub discards_max: usize,
@@ -139,15 +141,15 @@ impl Default for Plan {
 /// Runs of one program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Series {
-    /// How they were counted.
+    /// Method of counting.
     pub method: Method,
-    /// Those that can be believed.
+    /// Runs whose counters are plausible.
     pub runs: Vec<Run>,
-    /// Those that cannot, and why.
+    /// Discarded runs, with the reason.
     pub discarded: Vec<(Run, Corruption)>,
 }
 
-/// Why there is no series.
+/// Reason why there is no series.
 #[derive(Debug, thiserror::Error)]
 pub enum CountError {
     /// The program did not run to its end.
@@ -156,20 +158,20 @@ pub enum CountError {
     /// Too many runs had counters that contradict each other.
     #[error("{discarded} runs were discarded, the last because {last}; {kept} were kept")]
     Corrupted {
-        /// How many.
+        /// Number of discarded runs.
         discarded: usize,
-        /// Why the last one was.
+        /// Reason of the last one.
         last: Corruption,
-        /// How many can be believed.
+        /// Number of plausible runs.
         kept: usize,
     },
-    /// There is no folder for Callgrind's profiles.
+    /// The folder for Callgrind's profiles cannot be created.
     #[error("a folder for profiles: {0}")]
     Folder(#[source] io::Error),
     /// Callgrind's profile is none.
     #[error(transparent)]
     Profile(#[from] SetError),
-    /// Callgrind's profile does not have what was asked for.
+    /// Callgrind's profile lacks the requested event.
     #[error(transparent)]
     Graph(#[from] GraphError),
     /// Callgrind left no profile.
@@ -177,22 +179,22 @@ pub enum CountError {
     NoProfile(PathBuf),
 }
 
-/// Runs a program as often as the plan says.
+/// Runs a program as often as the plan asks.
 ///
 /// # Errors
-/// [`CountError`] when it does not run to its end, or its counts cannot be believed.
+/// [`CountError`] when it does not run to its end, or its counts are not plausible.
 pub fn measure(program: &Program, method: &Method, plan: &Plan) -> Result<Series, CountError> {
     Ok(interleaved(std::slice::from_ref(program), method, plan, &mut |_, _| {})?.remove(0))
 }
 
-/// Runs several programs as often as the plan says, in turns: what disturbs one disturbs its
-/// neighbours too. `keep` gets each profile that Callgrind made, with the program's index.
+/// Runs several programs as often as the plan asks, in turns: a disturbance affects neighbouring
+/// runs too. `keep` receives each profile that Callgrind wrote, with the program's index.
 ///
-/// A series is shorter than planned when somebody stopped it ([`Program::stop`]) after at least one
-/// run of each.
+/// A series is shorter than planned when it was stopped ([`Program::stop`]) after at least one run
+/// of each.
 ///
 /// # Errors
-/// [`CountError`] when one does not run to its end, or its counts cannot be believed.
+/// [`CountError`] when one does not run to its end, or its counts are not plausible.
 pub fn interleaved(
     programs: &[Program],
     method: &Method,
@@ -283,7 +285,7 @@ fn one(
             })
         }
         Method::Callgrind { .. } => {
-            // Once as it is, since under Valgrind times and faults are Valgrind's.
+            // Once without Valgrind, since under it times and page faults are Valgrind's.
             let (usage, _) = program::run(program, &[])?;
             let profile = profile(program)?;
             let counts = Counts::Callgrind {

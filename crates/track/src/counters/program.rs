@@ -23,16 +23,16 @@ use super::{Counter, Reading, perf};
 pub struct Program {
     /// The executable.
     pub path: PathBuf,
-    /// Its arguments.
+    /// Arguments of the program.
     pub arguments: Vec<OsString>,
     /// Variables beside those that every measured program gets: `PATH`, `LC_ALL=C`, `TZ=UTC`.
     /// Nothing is inherited, since the environment's size and content move counts.
     pub environment: Vec<(OsString, OsString)>,
     /// The folder that it runs in; otherwise this process's.
     pub folder: Option<PathBuf>,
-    /// It is killed, with its process group, when it runs longer.
+    /// Time limit: the program is killed then, with its process group.
     pub limit: Duration,
-    /// When somebody sets this, it is killed too.
+    /// Cancellation flag: when it is set, the program is killed.
     pub stop: Option<Arc<AtomicBool>>,
 }
 
@@ -49,14 +49,14 @@ impl Program {
         }
     }
 
-    /// With one argument more.
+    /// The same program with one more argument.
     #[must_use]
     pub fn argument(mut self, argument: impl Into<OsString>) -> Program {
         self.arguments.push(argument.into());
         self
     }
 
-    /// The same work as done by another program that is told of this one, such as Valgrind.
+    /// The same program run by a tool such as Valgrind.
     pub(super) fn under(&self, tool: &str, arguments: Vec<OsString>) -> Program {
         let mut all = arguments;
         all.push(self.path.clone().into());
@@ -65,40 +65,40 @@ impl Program {
     }
 }
 
-/// Why a program could not be measured.
+/// Reason why a program could not be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// It could not be started, or not watched.
+    /// The program could not be started or observed.
     #[error("{path}: {doing}: {source}")]
     Io {
         /// The program.
         path: PathBuf,
-        /// What was tried.
+        /// The failed step.
         doing: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// It ended otherwise than with 0: what it counted is of something else.
+    /// The program's exit status is not 0: its counts do not belong to the intended work.
     #[error("{path} ended with {status}{}", said(stderr))]
     Failed {
         /// The program.
         path: PathBuf,
-        /// How it ended.
+        /// Exit status or signal.
         status: ExitStatus,
-        /// The end of what it said on stderr.
+        /// End of its output on stderr.
         stderr: String,
     },
-    /// It ran too long and was killed.
+    /// The program exceeded its time limit and was killed.
     #[error("{path} ran longer than {} s and was killed{}", limit.as_secs_f64(), said(stderr))]
     TooLong {
         /// The program.
         path: PathBuf,
         /// The limit.
         limit: Duration,
-        /// The end of what it said on stderr.
+        /// End of its output on stderr.
         stderr: String,
     },
-    /// Somebody wanted no more, and it was killed.
+    /// The measurement was cancelled, and the program killed.
     #[error("{path} was stopped")]
     Stopped {
         /// The program.
@@ -110,14 +110,14 @@ fn said(stderr: &str) -> String {
     if stderr.is_empty() { String::new() } else { format!("; it said: {stderr}") }
 }
 
-/// What the kernel says of a process that has ended and of its children that it waited for.
+/// Resource usage of a process that has ended, and of its children that it waited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Usage {
-    /// From before its start to after its end, nanoseconds.
+    /// Time from before its start to after its end, nanoseconds.
     pub elapsed_ns: u64,
-    /// In user space, nanoseconds.
+    /// CPU time in user space, nanoseconds.
     pub user_ns: u64,
-    /// In the kernel, nanoseconds.
+    /// CPU time in the kernel, nanoseconds.
     pub system_ns: u64,
     /// Page faults without I/O.
     pub minor_faults: u64,
@@ -127,11 +127,12 @@ pub struct Usage {
     pub voluntary_switches: u64,
     /// Times that it was taken off the processor.
     pub involuntary_switches: u64,
-    /// Most memory that it had at once, bytes.
+    /// Largest resident memory, bytes.
     pub rss_bytes_max: u64,
 }
 
-/// Runs it to its end: what the kernel says, and what the counters do, in their order.
+/// Runs the program to its end; returns the kernel's resource usage, and the counters in their
+/// order.
 pub(super) fn run(
     program: &Program,
     counters: &[Counter],
@@ -205,14 +206,14 @@ pub(super) fn command(
     command
 }
 
-/// Why a child is no longer waited for.
+/// Reason why the wait for a child ended.
 enum End {
     ByItself,
     TooLong,
     Stopped,
 }
 
-/// How often it is looked whether somebody wants no more, milliseconds.
+/// Interval at which the cancellation flag is read, milliseconds.
 const LOOK_EVERY_MS: u64 = 100;
 
 /// Waits for the end of a child without taking it.
@@ -282,7 +283,7 @@ fn usage_of(usage: &libc::rusage) -> Usage {
     }
 }
 
-/// The last 2000 octets of what was written to a file.
+/// The last 2000 octets of a file.
 pub(super) fn tail(file: &mut File) -> String {
     let mut octets = Vec::new();
     let read = file.seek(SeekFrom::End(0)).and_then(|size| {

@@ -8,7 +8,7 @@ use super::{Change, Histories, Series};
 use crate::report::figure;
 use crate::xml::escaped;
 
-/// Pixels.
+/// Width in pixels.
 pub(super) const WIDTH: f64 = 960.0;
 const LEFT: f64 = 130.0;
 const RIGHT: f64 = 90.0;
@@ -21,7 +21,7 @@ const HEIGHT: f64 = 180.0;
 const BOTTOM: f64 = 32.0;
 /// A panel with its words.
 pub(super) const PANEL: f64 = TOP + HEIGHT + BOTTOM;
-/// What the words above a step need.
+/// Width of the label above a step.
 const WORDS: f64 = 100.0;
 
 /// Colours of the pictures and the page.
@@ -57,8 +57,8 @@ pub(super) const DARK: Colours = Colours {
 };
 
 impl Colours {
-    /// Plain colours by class and no variables, so that programs which know no style sheets in
-    /// pictures but this much show them too.
+    /// Plain colours by class without variables: programs that support only this much CSS in SVG
+    /// show them too.
     fn style(&self) -> String {
         let Colours { paper, ink, soft, grid, data, more, less } = self;
         format!(
@@ -76,7 +76,7 @@ pub(super) fn style() -> String {
     format!("{light}@media (prefers-color-scheme:dark){{{dark}}}")
 }
 
-/// All histories below each other, each with its steps in words.
+/// All histories below each other, each with its labelled steps.
 pub fn svg(histories: &Histories) -> String {
     let heights = histories.series.iter().map(|series| 28.0 + PANEL + words_height(series));
     let height: f64 = 16.0 + heights.sum::<f64>();
@@ -107,7 +107,7 @@ pub fn svg(histories: &Histories) -> String {
     svg + "</svg>\n"
 }
 
-/// What a history is of, in a line.
+/// One line that names a history's item, process and figure.
 pub(super) fn title(series: &Series) -> String {
     format!("{}: {} over {} runs", series.name(), series.figure, series.points.len())
 }
@@ -172,7 +172,7 @@ impl Panel<'_> {
         TOP + 6.0 + (HEIGHT - 12.0) * (1.0 - self.scale.part(value))
     }
 
-    /// Round values at the left, what they are beside the first value at the right, dates below.
+    /// Axes: round values at the left, their ratio to the first value at the right, dates below.
     fn axes(&self, out: &mut String) -> std::fmt::Result {
         let first = self.series.points.first().map_or(0.0, |point| point.value);
         let right = WIDTH - RIGHT;
@@ -199,7 +199,7 @@ impl Panel<'_> {
         let mut free = 0.0;
         for (index, point) in self.series.points.iter().enumerate() {
             let x = self.x(index);
-            // As many as fit, the last one's room kept free.
+            // As many dates as fit; room for the last one is reserved.
             if x >= free && (index + 1 == count || x + WORDS <= self.x(count - 1)) {
                 let day = day(point.started_ns);
                 let anchor = "text-anchor=\"middle\"";

@@ -1,4 +1,4 @@
-//! What a figure was in run after run, and where it moved.
+//! Histories: a figure in run after run, with its change points.
 
 mod chart;
 mod page;
@@ -22,12 +22,12 @@ pub use picture::picture;
 /// Version of histories as JSON.
 pub const VERSION: u32 = 1;
 
-/// What to look at.
+/// Selection of histories.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The figure.
+    /// Name of the figure.
     pub figure: String,
-    /// Only these items; all when there are none.
+    /// Only these items; all when empty.
     pub only: Vec<String>,
     /// Steps up to this part are none; by how exactly an item's counts repeat when it does not say.
     pub floor: Option<f64>,
@@ -36,21 +36,21 @@ pub struct Options {
 /// The history of one process's figure.
 #[derive(Clone, Debug, Serialize)]
 pub struct Series {
-    /// The item.
+    /// Name of the item.
     pub item: String,
-    /// The process.
+    /// Name of the process.
     pub process: String,
-    /// The figure.
+    /// Name of the figure.
     pub figure: String,
-    /// How exactly it repeats.
+    /// Repeatability of the figure.
     pub exactness: Exactness,
     /// Steps up to this part are none.
     pub floor: f64,
-    /// Its values, the oldest first.
+    /// Values, the oldest first.
     pub points: Vec<Point>,
-    /// Where it moved.
+    /// Change points.
     pub changes: Vec<Change>,
-    /// How far a value usually is from the level around it, as a part; `None` when a value is 0.
+    /// Usual relative distance of a value from the level around it; `None` when a value is 0.
     pub noise: Option<f64>,
 }
 
@@ -59,26 +59,26 @@ pub struct Series {
 pub struct Point {
     /// The run.
     pub run: String,
-    /// Its commit, with what that says of itself.
+    /// The commit with its subject.
     pub title: String,
-    /// When it was measured, nanoseconds since 1970 (UTC).
+    /// Time of the measurement, nanoseconds since 1970 (UTC).
     pub started_ns: i64,
     /// The median of its executions.
     pub value: f64,
 }
 
-/// A step.
+/// A change point.
 #[derive(Clone, Debug, Serialize)]
 pub struct Change {
     /// Index of the first value after it.
     pub index: usize,
     /// The run that has it.
     pub run: String,
-    /// That run's commit.
+    /// Commit of that run.
     pub title: String,
-    /// The level before.
+    /// Level before the change.
     pub before: f64,
-    /// The level after.
+    /// Level after the change.
     pub after: f64,
     /// The step as a part of the level before.
     pub change: f64,
@@ -89,7 +89,7 @@ pub struct Change {
 pub struct Histories {
     /// Version of this structure as JSON; grows when something changes its meaning.
     pub version: u32,
-    /// What they are of; `None` without runs.
+    /// Suite, system and method of the runs; `None` without runs.
     pub of: Option<Head>,
     /// A series for each process.
     pub series: Vec<Series>,
@@ -97,14 +97,14 @@ pub struct Histories {
     pub left_out: usize,
 }
 
-/// What all runs of a history have in common: the last one's.
+/// Properties that all runs of a history share: those of the last one.
 #[derive(Clone, Debug, Serialize)]
 pub struct Head {
     /// The suite's name.
     pub suite: String,
-    /// Where it was measured.
+    /// System of the measurement.
     pub system: System,
-    /// How instructions were counted.
+    /// Method of counting instructions.
     pub method: Method,
 }
 
@@ -173,7 +173,7 @@ fn of(
     Series { item, process, figure, exactness, floor: part, points, changes, noise }
 }
 
-/// Fewer values do not tell steps from noise by themselves.
+/// With fewer values, steps cannot be distinguished from noise.
 const FEW: usize = 5;
 
 /// Steps from each value to the next, of counts that repeat exactly: that they do is known.
@@ -184,7 +184,7 @@ fn neighbours(values: &[f64], floor: f64) -> Vec<(usize, f64, f64)> {
 }
 
 impl Series {
-    /// `item`, or `item/process` where that says more.
+    /// `item`, or `item/process` where the item has several processes.
     pub fn name(&self) -> String {
         if self.process == self.item {
             self.item.clone()
@@ -195,7 +195,7 @@ impl Series {
 }
 
 impl Histories {
-    /// As JSON, versioned.
+    /// The histories as versioned JSON.
     ///
     /// # Errors
     /// None that histories made here can cause.

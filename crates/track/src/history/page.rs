@@ -137,7 +137,7 @@ fn steps(page: &mut String, series: &Series) -> std::fmt::Result {
     writeln!(page, "</tbody>\n</table>")
 }
 
-/// All values, for who cannot see the picture or wants the figures.
+/// Table of all values: an accessible alternative to the picture.
 fn values(page: &mut String, series: &Series) -> std::fmt::Result {
     writeln!(
         page,
@@ -193,7 +193,7 @@ mod tests {
         0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
     }
 
-    /// WCAG 2.1 §1.4.3 asks for 4.5 between text and what it is on.
+    /// WCAG 2.1 §1.4.3 requires a contrast of 4.5 between text and its background.
     #[test]
     fn words_can_be_read_in_light_and_dark() {
         for colours in [LIGHT, DARK] {

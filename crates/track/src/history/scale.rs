@@ -1,6 +1,6 @@
-//! Where values are between the bottom and the top of a picture.
+//! Vertical scale of a picture.
 
-/// Which values are at the bottom and at the top.
+/// Values at the bottom and at the top.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
     pub(super) low: f64,
@@ -8,8 +8,8 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// From the least to the largest value; as far apart as what counts as a step at least, so
-    /// that noise is not drawn as if it were one.
+    /// The range from the smallest to the largest value, but at least as wide as the smallest step
+    /// that counts, so that noise is not drawn as a step.
     pub(super) fn of(values: &[f64], floor: f64) -> Scale {
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);
         let high = values.iter().copied().fold(0.0, f64::max);
@@ -21,7 +21,7 @@ impl Scale {
         Scale { low: middle - least / 2.0, high: middle + least / 2.0 }
     }
 
-    /// Where a value is: 0 at the bottom, 1 at the top, which nothing exceeds.
+    /// Position of a value, from 0 at the bottom to 1 at the top; values outside are clamped.
     pub(super) fn part(&self, value: f64) -> f64 {
         ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }

@@ -1,18 +1,18 @@
-//! What so many times more of a class would need.
+//! Predicted demand when a class occurs several times as often.
 //!
-//! More of a class means more of what its transactions cause: every transaction that has the class
-//! on its path is multiplied with it. CPU grows in proportion, which holds while nothing saturates:
-//! queues, caches and locks are not in these figures.
+//! A factor on a class also multiplies what its transactions cause: every transaction that has the
+//! class on its path. CPU grows in proportion, which holds while nothing saturates: queues, caches
+//! and locks are not modelled.
 
 use super::Load;
 use std::collections::BTreeMap;
 
-/// What the transactions of one path cost on one host.
+/// Cost of the transactions of one path on one host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Path {
     /// The classes from the root to the transactions' own, which is the last.
     pub classes: Vec<String>,
-    /// Where they ran.
+    /// Host that ran them.
     pub host: String,
     /// Loads by number of the bin.
     pub bins: BTreeMap<usize, Load>,
@@ -21,13 +21,13 @@ pub struct Path {
 /// Cores that are busy, now and then.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Demand {
-    /// In the mean of the span, now.
+    /// Mean over the span, now.
     pub mean: f64,
-    /// The same with the factors.
+    /// Mean over the span, with the factors.
     pub mean_then: f64,
-    /// In the busiest hour, now. The span where it is shorter.
+    /// The busiest hour, now; the whole span where it is shorter.
     pub busiest: f64,
-    /// In the hour that is busiest with the factors.
+    /// The hour that is busiest with the factors.
     pub busiest_then: f64,
 }
 
@@ -36,13 +36,13 @@ pub struct Demand {
 pub struct HostDemand {
     /// The host.
     pub host: String,
-    /// Its cores.
+    /// Demand in cores.
     pub cores: Demand,
 }
 
-/// Demand now, and with so many times more of classes: of all hosts together, and of each, the
-/// largest first. A transaction with several of the classes on its path is multiplied by the factor
-/// of the innermost. `bin_s` seconds are a bin, of which there are `bin_count`.
+/// Demand now and with factors on classes: first all hosts together, then each host, the largest
+/// first. A transaction with several of the classes on its path is multiplied by the factor of the
+/// innermost. There are `bin_count` bins of `bin_s` seconds.
 #[must_use]
 pub fn capacity(
     paths: &[Path],
@@ -123,7 +123,7 @@ mod tests {
         let paths = [
             // 0.5 core in the first hour.
             path(&["a"], "h1", &[(0, 900), (1, 900)]),
-            // What it causes: 1 core in the hour from 0:30 on, on another host.
+            // Its callee: 1 core in the hour from 0:30 on, on another host.
             path(&["a", "b"], "h2", &[(1, 1800), (2, 1800)]),
             // Something else: 0.25 core all the time.
             path(&["c"], "h1", &[(0, 450), (1, 450), (2, 450), (3, 450), (4, 450), (5, 450)]),

@@ -1,10 +1,10 @@
-//! What differs between two profiles, and whether chance explains it.
+//! Differences between two profiles, with tests of significance.
 //!
-//! The spans are cut into up to 24 blocks of equal length. Where both have the same length, the
-//! n-th block of one is compared with the n-th of the other (a day with a day, hour by hour: what
-//! the time of day does falls out); else the blocks of one with those of the other (Welch). All
-//! tests of a comparison together say that something differs, where nothing does, in at most
-//! `false_alarms` of comparisons (Holm).
+//! The spans are cut into up to 24 blocks of equal length. Where both spans have the same length,
+//! the n-th block of one is compared with the n-th of the other (a day with a day, hour by hour:
+//! the effect of the time of day cancels out); otherwise the blocks of one with those of the other
+//! (Welch's test). All tests of a comparison together report a difference where there is none in at
+//! most `false_alarms` of comparisons (Holm's correction).
 
 use super::{Load, Profile};
 use chronoscope_statistics::student;
@@ -15,29 +15,29 @@ const BLOCKS_MAX: usize = 24;
 /// Fewer say nothing about chance.
 const BLOCKS_MIN: usize = 4;
 
-/// What a class did in a span.
+/// Rates and costs of a class in a span.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figures {
-    /// Transactions.
+    /// Number of transactions.
     pub count: u64,
-    /// Transactions an hour.
+    /// Transactions per hour.
     pub per_hour: f64,
     /// Mean elapsed time, ns; 0 without transactions.
     pub elapsed_ns: f64,
-    /// Mean thread CPU, ns, with that of transactions inside; 0 without transactions.
+    /// Mean thread CPU including nested transactions, ns; 0 without transactions.
     pub cpu_ns: f64,
     /// Share of the CPU of all classes that it used itself, in [0, 1].
     pub share: f64,
 }
 
-/// How a figure moved.
+/// Change of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
-    /// From the base's to the other's, percent of the base's; infinite from nothing.
+    /// Relative change from base to other, percent of the base; infinite when the base is 0.
     pub percent: f64,
-    /// Where the truth is in 95 % of cases, percent; `None` where blocks are too few.
+    /// 95 % confidence interval of the change, percent; `None` where blocks are too few.
     pub interval: Option<(f64, f64)>,
-    /// How often chance alone does that, in [0, 1]; `None` where blocks are too few.
+    /// p-value, in [0, 1]; `None` where blocks are too few.
     pub probability: Option<f64>,
     /// Whether it differs, by the comparison's rate of false alarms.
     pub differs: bool,
@@ -46,9 +46,9 @@ pub struct Difference {
 /// Whether a class is in both profiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// In both.
+    /// In both profiles.
     Both,
-    /// Not in the base.
+    /// Only in the other profile.
     New,
     /// Only in the base.
     Gone,
@@ -61,17 +61,17 @@ pub struct ClassChange {
     pub class: String,
     /// Whether it is in both.
     pub fate: Fate,
-    /// In the base.
+    /// Figures in the base.
     pub base: Figures,
-    /// In the other.
+    /// Figures in the other profile.
     pub other: Figures,
-    /// Of the rate.
+    /// Change of the rate.
     pub rate: Difference,
-    /// Of the elapsed time per transaction.
+    /// Change of the elapsed time per transaction.
     pub elapsed: Difference,
-    /// Of the CPU per transaction.
+    /// Change of the CPU per transaction.
     pub cpu: Difference,
-    /// Of the share of all CPU.
+    /// Change of the share of all CPU.
     pub share: Difference,
 }
 
@@ -82,27 +82,27 @@ impl ClassChange {
         [&self.rate, &self.elapsed, &self.cpu, &self.share]
     }
 
-    /// Whether it is new, gone, or differs in a figure.
+    /// Whether the class is new, gone, or differs in a figure.
     #[must_use]
     pub fn differs(&self) -> bool {
         self.fate != Fate::Both || self.differences().iter().any(|difference| difference.differs)
     }
 }
 
-/// What differs between two profiles.
+/// Differences between two profiles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// By class, the largest user of CPU in either first.
+    /// Changes by class, the largest user of CPU in either profile first.
     pub classes: Vec<ClassChange>,
-    /// Blocks compared.
+    /// Number of compared blocks.
     pub block_count: usize,
     /// Whether they were compared one by one.
     pub paired: bool,
-    /// In how many comparisons without a difference at least one is said, at most.
+    /// Largest part of comparisons without a difference in which at least one is reported.
     pub false_alarms: f64,
 }
 
-/// Compares `other` with `base`. Differences smaller than `floor_percent` are never said to differ.
+/// Compares `other` with `base`. Differences smaller than `floor_percent` are never reported.
 #[must_use]
 pub fn compare(
     base: &Profile,
@@ -252,7 +252,7 @@ fn change(class: &str, blocks: &[Blocks<'_>; 2], paired: bool) -> ClassChange {
 
 #[derive(Clone, Copy)]
 struct Test {
-    /// Mean difference.
+    /// Mean of the differences.
     mean: f64,
     /// Half of the interval of 95 %.
     reach: f64,

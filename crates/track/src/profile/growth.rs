@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 /// A period, usually a day or a week.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Period {
-    /// Its beginning, UTC, ns since 1970.
+    /// Start of the period, UTC, ns since 1970.
     pub start_ns: i64,
-    /// By class.
+    /// Loads by class.
     pub classes: BTreeMap<String, Load>,
 }
 
@@ -20,7 +20,7 @@ pub struct Trend {
     pub mean: f64,
     /// Change a week, percent of the mean.
     pub percent_a_week: f64,
-    /// Where the truth is in 95 % of cases, as far as periods are independent, percent; `None` with
+    /// 95 % confidence interval of the slope when periods are independent, percent; `None` with
     /// fewer than three periods.
     pub interval: Option<(f64, f64)>,
 }
@@ -40,11 +40,11 @@ pub struct Growth {
     pub class: String,
     /// Loads by period; without transactions all zero.
     pub loads: Vec<Load>,
-    /// Of transactions an hour.
+    /// Trend of transactions per hour.
     pub rate: Option<Trend>,
-    /// Of the mean elapsed time, over the periods that have transactions.
+    /// Trend of the mean elapsed time, over the periods that have transactions.
     pub elapsed: Option<Trend>,
-    /// Of the mean CPU, over the same.
+    /// Trend of the mean CPU, over the same periods.
     pub cpu: Option<Trend>,
 }
 
@@ -80,7 +80,7 @@ pub fn growth(periods: &[Period], period_s: u64) -> Vec<Growth> {
     all
 }
 
-/// Of values by week; `None` with fewer than two, or where they are all zero.
+/// Trend of values by week; `None` with fewer than two, or where all are zero.
 fn trend(values: &[(f64, f64)]) -> Option<Trend> {
     let count = values.len() as f64;
     let mean = values.iter().map(|(_, y)| y).sum::<f64>() / count;
@@ -138,7 +138,8 @@ mod tests {
         assert!(growth(&[], 604_800).is_empty());
     }
 
-    /// A class of which one period has none: its rate falls, its cost is of the others.
+    /// A class without transactions in one period: its rate falls, its cost comes from the other
+    /// periods.
     #[test]
     fn a_period_without_transactions_counts_for_the_rate_alone() {
         let all = growth(&periods(&[168, 168, 0]), 604_800);

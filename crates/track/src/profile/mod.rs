@@ -1,13 +1,13 @@
-//! What a system does with its time: profiles by class of transaction, and what differs between two.
+//! Profiles of a system by class of transaction, and differences between two profiles.
 //!
-//! Pure functions on sums: where they come from (a store, a file) is the caller's.
+//! Pure functions on sums; the caller supplies them from a store or a file.
 //!
-//! * [`compare`]: which classes run more often, take longer or use more CPU than before.
+//! * [`compare`]: classes that run more often, take longer or use more CPU than before.
 //! * [`growth`]: each class over weeks or days, with its trend.
-//! * [`capacity`]: what so many times more of a class would need.
+//! * [`capacity`]: the demand when a class occurs several times as often.
 //!
-//! Limits: times of one host under other load differ without a change of program; what is compared
-//! should be alike in that. Blocks of one recording are taken to be independent.
+//! Limits: times on one host differ with its load, without any change of the program; compare
+//! profiles under similar load. Blocks of one recording are taken as independent.
 
 mod capacity;
 mod compare;
@@ -22,18 +22,18 @@ use std::collections::BTreeMap;
 /// Sums over transactions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
-    /// Transactions.
+    /// Number of transactions.
     pub count: u64,
     /// Their elapsed times, ns.
     pub elapsed_ns: u64,
-    /// CPU of their threads while they ran, with that of transactions inside, ns.
+    /// CPU time of their threads while they ran, including nested transactions, ns.
     pub cpu_ns: u64,
-    /// The same without, ns: sums over classes count nothing twice.
+    /// CPU time without nested transactions, ns: sums over classes count nothing twice.
     pub own_cpu_ns: u64,
 }
 
 impl Load {
-    /// Adds another.
+    /// Adds another load.
     pub const fn add(&mut self, other: &Self) {
         self.count += other.count;
         self.elapsed_ns = self.elapsed_ns.saturating_add(other.elapsed_ns);
@@ -42,14 +42,14 @@ impl Load {
     }
 }
 
-/// What a system did in a span of time, by class, in bins of equal length.
+/// Load of a system in a span of time, by class, in bins of equal length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
     /// Length of a bin, s.
     pub bin_s: u64,
     /// Bins of the span; those without transactions count.
     pub bin_count: usize,
-    /// By class, the loads of its bins, by their number in `0..bin_count`.
+    /// By class, the loads of its bins by bin number in `0..bin_count`.
     pub classes: BTreeMap<String, BTreeMap<usize, Load>>,
 }
 

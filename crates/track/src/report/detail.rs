@@ -1,4 +1,4 @@
-//! Where it moved: the profiles of a process in both runs, held against each other.
+//! Detail of a change: the profiles of a process in both runs, compared.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,20 +10,20 @@ use crate::callgrind::diff::{self, Diff};
 use crate::callgrind::{GraphError, Profile};
 use crate::run::{AgainError, Process, Record, profile_again};
 
-/// What moved in a process, function by function.
+/// Changes in a process, function by function.
 #[derive(Clone, Debug)]
 pub struct Detail {
     /// The process's name, with its item's.
     pub name: String,
-    /// What moved.
+    /// The differences.
     pub diff: Diff,
     /// Both profiles.
     pub profiles: [Profile; 2],
-    /// By what they were compared.
+    /// Options of the comparison.
     pub options: diff::Options,
 }
 
-/// Why there is no detail.
+/// Reason why there is no detail.
 #[derive(Debug, thiserror::Error)]
 pub enum DetailError {
     /// The run does not have the process.
@@ -34,15 +34,15 @@ pub enum DetailError {
         /// The process.
         process: String,
     },
-    /// It cannot be profiled.
+    /// The process cannot be profiled.
     #[error(transparent)]
     Again(#[from] AgainError),
-    /// The profiles do not have what was asked for.
+    /// The profiles lack the requested event.
     #[error(transparent)]
     Graph(#[from] GraphError),
 }
 
-/// Which of two runs, and where its executables are now, when that is elsewhere.
+/// One of two runs, and the folder of its executables when it has moved.
 pub type Side<'a> = (&'a Record, Option<&'a Path>);
 
 /// Profiles a process of both runs, where no profile was kept, and compares them.
@@ -64,7 +64,8 @@ pub fn detail(
     };
     let profiles = [profile(before)?, profile(after)?];
     let floor = row.main().map_or(1e-5, |judged| judged.verdict.threshold.part);
-    // Of a change as small as the threshold, a part in one function is smaller still.
+    // When the whole change is as small as the threshold, the part in one function is smaller
+    // still.
     let options = diff::Options { floor: floor / 4.0, ..diff::Options::default() };
     let diff = diff::diff(&profiles[0], &profiles[1], &options)?;
     Ok(Detail { name: row.name(), diff, profiles, options })

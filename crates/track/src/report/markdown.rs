@@ -91,7 +91,7 @@ fn write_detail(page: &mut String, detail: &Detail) -> std::fmt::Result {
     writeln!(page, "\n</details>")
 }
 
-/// What would end a cell or begin a tag is written so that it does not.
+/// Escapes characters that would end a cell or begin a tag.
 fn cell(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('|', "\\|").replace(['\n', '\r'], " ")
 }

@@ -28,24 +28,24 @@ pub struct Comparison {
     pub version: u32,
     /// The first run.
     pub before: Head,
-    /// The second.
+    /// The second run.
     pub after: Head,
-    /// What makes the runs hard to compare.
+    /// Differences that make the runs hard to compare.
     pub warnings: Vec<String>,
     /// A row for each process.
     pub rows: Vec<Row>,
 }
 
-/// Which run.
+/// Identity of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Head {
-    /// Its name.
+    /// Name of the run.
     pub id: String,
-    /// Its commit, with what that says of itself.
+    /// The commit with its subject.
     pub title: String,
     /// Load of the machine before it.
     pub load_before: Load,
-    /// And after it.
+    /// System load after the run.
     pub load_after: Load,
     /// Executions that were discarded because their counters contradicted each other.
     pub discarded: usize,
@@ -58,7 +58,7 @@ pub struct Row {
     pub item: String,
     /// The process's name.
     pub process: String,
-    /// What became of it.
+    /// Result for the process.
     pub state: State,
     /// Verdicts on counts: instructions, and instructions without what interrupts add.
     pub judged: Vec<Judged>,
@@ -68,21 +68,21 @@ pub struct Row {
     pub others: Vec<Other>,
 }
 
-/// What became of a process.
+/// Result for a process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "is")]
 pub enum State {
-    /// No count moved.
+    /// No count changed.
     Unmoved,
-    /// A count moved.
+    /// A count changed.
     Moved,
-    /// It is only in the second run.
+    /// The process is only in the second run.
     New,
-    /// It is only in the first.
+    /// The process is only in the first run.
     Gone,
     /// There is no verdict.
     NoVerdict {
-        /// Why.
+        /// The reason.
         because: String,
     },
 }
@@ -101,10 +101,10 @@ pub struct Judged {
     pub statement: String,
 }
 
-/// What cycles say.
+/// Verdict on cycles.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cycles {
-    /// From pairs of executions.
+    /// Verdict from pairs of executions.
     #[serde(flatten)]
     pub verdict: PairsVerdict,
     /// The executions of a pair were made one after the other; otherwise what changed on the
@@ -115,17 +115,17 @@ pub struct Cycles {
 /// A figure that is not judged.
 #[derive(Clone, Debug, Serialize)]
 pub struct Other {
-    /// Its name.
+    /// Name of the figure.
     pub figure: String,
-    /// Its median before.
+    /// Median before.
     pub before: f64,
-    /// Its median after.
+    /// Median after.
     pub after: f64,
 }
 
 impl Comparison {
-    /// Compares two runs. `unchanged` has what is known of differences that mean nothing;
-    /// `interleaved`, that the executions of both were made in turns.
+    /// Compares two runs. `unchanged` has the known spreads of unchanged programs; `interleaved`
+    /// states that the executions of both were made in turns.
     pub fn of(before: &Record, after: &Record, unchanged: &Unchanged, interleaved: bool) -> Self {
         Comparison {
             version: VERSION,
@@ -146,7 +146,7 @@ impl Comparison {
         self.rows.iter().filter(|row| matches!(row.state, State::NoVerdict { .. }))
     }
 
-    /// As JSON, versioned.
+    /// The comparison as versioned JSON.
     ///
     /// # Errors
     /// None that a comparison made here can cause.
@@ -156,14 +156,14 @@ impl Comparison {
 }
 
 impl Row {
-    /// The verdict that says most: the largest change that moved, else the first.
+    /// The main verdict: the largest significant change, else the first verdict.
     pub fn main(&self) -> Option<&Judged> {
         let moved = self.judged.iter().filter(|judged| judged.verdict.moved);
         let size = |judged: &&Judged| judged.verdict.log_ratio.abs();
         moved.max_by(|a, b| size(a).total_cmp(&size(b))).or(self.judged.first())
     }
 
-    /// `item`, or `item/process` where that says more.
+    /// `item`, or `item/process` where the item has several processes.
     pub fn name(&self) -> String {
         if self.process == self.item || self.process.is_empty() {
             self.item.clone()

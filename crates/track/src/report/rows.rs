@@ -25,7 +25,7 @@ const NOISY: [&str; 9] = [
     "rss_bytes_max",
 ];
 
-/// What makes the runs hard to compare.
+/// Differences that make the runs hard to compare.
 pub(super) fn warnings(before: &Record, after: &Record) -> Vec<String> {
     let callgrind = before.method != Method::Hardware;
     let mut warnings = before.system.differences(&after.system, callgrind);
@@ -142,7 +142,7 @@ fn judge(
         }
     }
     let pairs: Vec<_> = was.values("cycles").into_iter().zip(is.values("cycles")).collect();
-    // With fewer than three pairs there is no interval, and so nothing to say.
+    // With fewer than three pairs there is no interval, and hence no verdict.
     let verdict = compare::pairs(&pairs, CYCLES_ALPHA, CYCLES_FLOOR).ok();
     row.cycles = verdict.map(|verdict| Cycles { verdict, interleaved });
     row.others = others(was, is);

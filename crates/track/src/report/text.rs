@@ -28,7 +28,7 @@ fn write_page(page: &mut String, comparison: &Comparison) -> std::fmt::Result {
     writeln!(page, "\n{}", summary(comparison))
 }
 
-/// Who was compared, in a line.
+/// One line that identifies a run.
 pub(super) fn head_line(head: &Head) -> String {
     let discarded = match head.discarded {
         0 => String::new(),
@@ -38,7 +38,7 @@ pub(super) fn head_line(head: &Head) -> String {
     format!("{}  {}  (load {before:.2}, then {after:.2}{discarded})", head.id, head.title)
 }
 
-/// What came of it, in a sentence.
+/// The result in a sentence.
 pub(super) fn summary(comparison: &Comparison) -> String {
     let (moved, none) = (comparison.moved().count(), comparison.without_verdict().count());
     let of = comparison.rows.len();
@@ -49,7 +49,7 @@ pub(super) fn summary(comparison: &Comparison) -> String {
     if none == 0 { moved } else { format!("{moved}; {none} without a verdict") }
 }
 
-/// What is read first.
+/// Sort key: the most important state first.
 pub(super) fn order(state: &State) -> u8 {
     match state {
         State::Moved => 0,
@@ -121,12 +121,12 @@ pub(super) fn other_line(other: &Other) -> String {
     format!("{name} {before} -> {}", figure(&other.figure, other.after))
 }
 
-/// With sign and as many places as tell a part in ten million.
+/// The value with its sign, and enough digits for one part in ten million.
 pub(super) fn percent(part: f64) -> String {
     format!("{:+.4} %", part * 100.0)
 }
 
-/// A figure in the unit that its name says.
+/// A figure in the unit that its name implies.
 pub fn figure(name: &str, value: f64) -> String {
     if name.ends_with("_ns") {
         return match value {

@@ -1,5 +1,5 @@
-//! What is known of differences that mean nothing: executions of one program, held against each
-//! other (A/A).
+//! Known spreads of unchanged programs: executions of one program, compared with each other (A/A
+//! tests).
 
 use chronoscope_statistics::median;
 use std::collections::BTreeMap;
@@ -15,17 +15,17 @@ type Key = (String, String, String);
 
 /// Spreads of figures that were measured while nothing changed.
 ///
-/// Executions of the same executable, by its digest, are one group, whichever runs they are from;
-/// without a digest those of one run. Values of a group are taken as parts of their median, so that
-/// groups of several versions add up.
+/// Executions of the same executable, by its digest, form one group, whichever runs they are from;
+/// without a digest those of one run. Values of a group are divided by their median, so that groups
+/// of several versions can be combined.
 #[derive(Clone, Debug, Default)]
 pub struct Unchanged {
     values: BTreeMap<Key, Vec<f64>>,
 }
 
 impl Unchanged {
-    /// What these runs say, of those that were measured as `like` was: on the same machine, by the
-    /// same method.
+    /// The spreads in these runs, of those that were measured like `like`: on the same machine, by
+    /// the same method.
     pub fn of<'a>(records: impl IntoIterator<Item = &'a Record>, like: &Record) -> Unchanged {
         let mut groups = BTreeMap::<(Key, String), Vec<f64>>::new();
         for record in records.into_iter().filter(|record| alike(record, like)) {
@@ -41,7 +41,7 @@ impl Unchanged {
         let mut unchanged = Unchanged::default();
         for ((key, _), values) in groups {
             let median = median(values.iter().copied()).filter(|median| *median > 0.0);
-            // One value differs from nothing.
+            // A single value has no difference.
             if let Some(median) = median.filter(|_| values.len() > 1) {
                 let parts = values.iter().map(|value| value / median);
                 unchanged.values.entry(key).or_default().extend(parts);
@@ -50,11 +50,11 @@ impl Unchanged {
         unchanged
     }
 
-    /// The threshold for a figure: by what was measured where that is enough, else the floor.
+    /// The threshold for a figure: from measurements where there are enough, else the floor.
     pub(super) fn threshold(&self, key: [&str; 3], exactness: Exactness) -> Threshold {
         let key = key.map(str::to_owned).into();
         let values = self.values.get(&key).map_or(&[][..], Vec::as_slice);
-        // What has no ratio, or is too little, says nothing of noise.
+        // Values without a ratio, or too few of them, tell nothing about noise.
         Threshold::from_unchanged(values, exactness).unwrap_or_else(|_| Threshold::floor(exactness))
     }
 }
@@ -71,7 +71,7 @@ fn processes(record: &Record) -> impl Iterator<Item = (&Measured, &Process)> {
     record.items.iter().flat_map(|item| item.processes.iter().map(move |process| (item, process)))
 }
 
-/// What two executions have in common whose difference means nothing.
+/// Group of a process: executions of one group differ by noise only.
 fn same(process: &Process) -> Option<String> {
     let digest = process.program_sha256.as_deref()?;
     Some(format!("{digest} {:?} {:?}", process.command, process.environment))

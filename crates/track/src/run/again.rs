@@ -1,5 +1,4 @@
-//! A process of a kept run, profiled when it is wanted: the executable must still be what was
-//! measured.
+//! Profiles a process of a kept run on request: the executable must be the measured one.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,35 +11,35 @@ use super::{Process, Record, RecordError};
 use crate::callgrind::Profile;
 use crate::counters::{self, CountError};
 
-/// Why there is no profile.
+/// Reason why there is no profile.
 #[derive(Debug, thiserror::Error)]
 pub enum AgainError {
     /// A folder that it ran in is no longer there.
     #[error("{path}: {source}")]
     Folder {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// Another executable is there now, or none.
     #[error("{path} is no longer what was measured ({sha256}): build it again, or name the folder")]
     Other {
-        /// Where it was.
+        /// Path of the executable.
         path: PathBuf,
-        /// The digest of what was measured.
+        /// Digest of the measured executable.
         sha256: String,
     },
-    /// It is a replay's: it does not run alone.
+    /// The process is part of a replay and cannot run alone.
     #[error("{run} has no profile of it, which is a replay's: measure with --method callgrind")]
     Replayed {
         /// The run.
         run: String,
     },
-    /// It did not run to its end.
+    /// The process did not run to its end.
     #[error(transparent)]
     Count(#[from] CountError),
-    /// What was kept cannot be read.
+    /// The kept files cannot be read.
     #[error(transparent)]
     Record(#[from] RecordError),
 }

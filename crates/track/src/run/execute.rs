@@ -1,4 +1,4 @@
-//! Measures a suite, and keeps what it has after each item.
+//! Measures a suite and stores the record after each item.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -18,10 +18,10 @@ use crate::counters::{self, Calibration, Corruption, Method, Plan, Program, Run,
 use crate::suite::{Item, Suite, Work};
 use crate::system::{Load, System};
 
-/// What to measure, and how.
+/// Suite, versions and method of a measurement.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// What is run.
+    /// Suite to run.
     pub suite: Suite,
     /// Names of the items that are wanted; all when there are none.
     pub only: Vec<String>,
@@ -29,59 +29,60 @@ pub struct Request {
     pub runs: Option<usize>,
     /// Count heap and system calls too, by two executions more of each unit.
     pub beyond: bool,
-    /// How instructions are counted.
+    /// Method of counting instructions.
     pub method: Method,
-    /// What the counters are worth.
+    /// Calibration of the counters.
     pub calibration: Option<Calibration>,
     /// The folder of runs.
     pub folder: PathBuf,
-    /// When somebody sets this, what is measured is killed and what was measured is kept.
+    /// Cancellation flag: when it is set, the running program is killed and completed measurements
+    /// are kept.
     pub stop: Arc<AtomicBool>,
 }
 
 /// One version to measure.
 #[derive(Clone, Debug)]
 pub struct Version {
-    /// What `{bin}` stands for.
+    /// Value of `{bin}`.
     pub bin: PathBuf,
-    /// What `{suite}` stands for.
+    /// Value of `{suite}`.
     pub suite: PathBuf,
-    /// Which version that is.
+    /// Commit of this version.
     pub commit: Option<Commit>,
 }
 
-/// How far it is.
+/// Progress of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub enum Progress<'a> {
     /// An item begins.
     Begin {
-        /// Its number, from 1.
+        /// Number of the item, from 1.
         number: usize,
-        /// Of so many.
+        /// Number of items.
         of: usize,
-        /// Its name.
+        /// Name of the item.
         name: &'a str,
     },
     /// An execution under Callgrind is over.
     Profiled {
         /// The item's name.
         name: &'a str,
-        /// Which execution, from 1.
+        /// Number of the execution, from 1.
         run: usize,
     },
     /// An item is over.
     End(&'a Measured),
 }
 
-/// Why nothing is measured.
+/// Reason why nothing is measured.
 #[derive(Debug, thiserror::Error)]
 pub enum ExecuteError {
     /// A folder cannot be used.
     #[error("{path}: {source}")]
     Folder {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The run cannot be kept.
@@ -92,9 +93,9 @@ pub enum ExecuteError {
     NoItem {
         /// The suite's name.
         suite: String,
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The available names.
         items: String,
     },
 }
@@ -111,8 +112,8 @@ pub fn execute(
     Ok(execute_together(request, std::slice::from_ref(version), progress)?.remove(0))
 }
 
-/// Measures several versions, executions of each item in turns, so that what disturbs one disturbs
-/// the others; a record for each.
+/// Measures several versions, executions of each item in turns, so that a disturbance affects all
+/// of them; returns a record for each.
 ///
 /// # Errors
 /// As [`execute`].
@@ -265,7 +266,7 @@ fn unit(
     measured.collect()
 }
 
-/// What is kept of a unit.
+/// Stored form of a measured unit.
 fn measured(
     item: &Item,
     mut process: Process,
@@ -276,7 +277,7 @@ fn measured(
     let (runs, discarded) =
         series.map(|series| (series.runs, series.discarded)).unwrap_or_default();
     process.runs = runs.iter().map(figures::of).collect();
-    // They repeat, and are the program's own: Callgrind's have its own among them.
+    // These counts repeat, and are the program's own: Callgrind's include Callgrind itself.
     process.runs.iter_mut().for_each(|run| run.extend(beyond.clone()));
     let why = |(run, why): &(Run, Corruption)| Discarded {
         why: why.to_string(),

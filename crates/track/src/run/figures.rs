@@ -1,4 +1,4 @@
-//! What one execution counted, by name.
+//! Named figures of one execution.
 
 use chronoscope_replay::scenario::ProcessReport;
 use serde_json::Value;
@@ -7,8 +7,8 @@ use super::Figures;
 use crate::counters::heap::ProcessHeap;
 use crate::counters::{Beyond, Counts, Run};
 
-/// All figures of one execution. Instructions, branches, cycles and what the kernel says have fixed
-/// names; whatever else is counted has the name of its field.
+/// All figures of one execution. Instructions, branches, cycles and the kernel's counts have fixed
+/// names; every other count has the name of its field.
 pub(super) fn of(run: &Run) -> Figures {
     let mut figures = Figures::new();
     match &run.counts {
@@ -53,8 +53,8 @@ pub(super) fn beyond(beyond: &Beyond) -> Figures {
     figures
 }
 
-/// What a process of a replay did. Callgrind's instructions are those outside of the library that
-/// makes it take part.
+/// Figures of a replay's process. Callgrind's instructions exclude the preload library through
+/// which it takes part.
 pub(super) fn of_replayed(process: &ProcessReport) -> Figures {
     let mut figures = Figures::new();
     if process.method == "callgrind" {

@@ -12,47 +12,47 @@ pub struct Folder {
     path: PathBuf,
 }
 
-/// All runs that there are.
+/// All runs of a folder.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// Those that can be read, the oldest first.
+    /// Readable runs, the oldest first.
     pub records: Vec<Record>,
-    /// Why the others cannot.
+    /// Errors of the unreadable ones.
     pub unreadable: Vec<RecordError>,
 }
 
-/// Why a run is not found.
+/// Reason why a run is not found.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// The folder cannot be read.
     #[error("{path}: {source}")]
     Io {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The run is there and cannot be read.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// Nothing is called so.
+    /// No run has this name.
     #[error("{path} has no run {reference:?}; {there}")]
     None {
         /// The folder.
         path: PathBuf,
-        /// What was asked for.
+        /// The requested name.
         reference: String,
-        /// What there is.
+        /// The available names.
         there: String,
     },
     /// Several commits begin so.
     #[error("{reference:?} may mean {first} or {second}: give more of it")]
     Ambiguous {
-        /// What was asked for.
+        /// The requested name.
         reference: String,
-        /// One.
+        /// First match.
         first: String,
-        /// Another.
+        /// Second match.
         second: String,
     },
 }
@@ -63,7 +63,7 @@ impl Folder {
         Folder { path: path.to_owned() }
     }
 
-    /// All runs. What is no folder with a `run.json` is no run.
+    /// All runs: the subfolders with a `run.json`.
     ///
     /// # Errors
     /// [`FolderError::Io`]; a folder that does not exist has no runs.
@@ -122,7 +122,7 @@ impl Folder {
     }
 }
 
-/// Which of the runs, the oldest first, is meant.
+/// Index of the run that the reference names; runs are ordered oldest first.
 fn choose(records: &[Record], reference: &str) -> Result<Option<usize>, FolderError> {
     let complete = |index: &usize| records[*index].complete;
     let all = 0..records.len();
@@ -154,7 +154,7 @@ fn choose(records: &[Record], reference: &str) -> Result<Option<usize>, FolderEr
     }
 }
 
-/// How far before the last run `latest` or `latest~N` is.
+/// Distance of `latest` or `latest~N` from the last run.
 fn back(reference: &str) -> Option<usize> {
     match reference.strip_prefix("latest")? {
         "" => Some(0),

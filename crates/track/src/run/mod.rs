@@ -1,7 +1,7 @@
-//! A run: a suite, executed for one version, kept with where and how.
+//! A run: one execution of a suite for one version, stored with its system and method.
 //!
 //! * [`execute`] measures a suite and writes as it goes;
-//! * [`Record`] is what is kept, `run.json` (`docs/formats/track-run.md`);
+//! * [`Record`] is the stored form, `run.json` (`docs/formats/track-run.md`);
 //! * [`Folder`] has the runs of a project.
 
 mod again;

@@ -1,4 +1,4 @@
-//! What is kept of a run: `run.json`.
+//! The stored record of a run: `run.json`.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -16,7 +16,7 @@ use crate::system::{Load, System};
 pub const VERSION: u32 = 1;
 /// Largest `run.json` that is read, octets.
 const SIZE_BYTES_MAX: u64 = 64 << 20;
-/// Its name.
+/// Name of the file.
 const FILE: &str = "run.json";
 
 /// Counts and times of one execution by their names, as `instructions` and `user_ns`.
@@ -27,35 +27,35 @@ pub type Figures = BTreeMap<String, u64>;
 pub struct Record {
     /// Version of the format.
     pub version: u32,
-    /// The run's name, that of its folder.
+    /// Name of the run, that of its folder.
     pub id: String,
     /// The suite's name.
     pub suite: String,
-    /// When it began, nanoseconds since 1970 (UTC).
+    /// Start of the measurement, nanoseconds since 1970 (UTC).
     pub started_ns: i64,
-    /// What was measured.
+    /// The measured commit.
     pub commit: Option<Commit>,
-    /// On what.
+    /// The system on which it ran.
     pub system: System,
-    /// How instructions were counted.
+    /// Method of counting instructions.
     pub method: Method,
-    /// What the counters are worth, where there are any.
+    /// Calibration of the counters, where there are any.
     pub calibration: Option<Calibration>,
-    /// Load before.
+    /// System load before the run.
     pub load_before: Load,
-    /// Load after.
+    /// System load after the run.
     pub load_after: Load,
     /// The whole suite: not interrupted.
     pub complete: bool,
-    /// What was measured, in the suite's order.
+    /// Measured items, in the suite's order.
     pub items: Vec<Measured>,
-    /// What `{bin}` stood for.
+    /// Value of `{bin}`.
     #[serde(default)]
     pub bin: PathBuf,
-    /// What `{suite}` stood for.
+    /// Value of `{suite}`.
     #[serde(default)]
     pub suite_folder: PathBuf,
-    /// Where it was read from or is written to.
+    /// Folder of the record.
     #[serde(skip)]
     pub folder: PathBuf,
 }
@@ -63,9 +63,9 @@ pub struct Record {
 /// A version of the measured project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Commit {
-    /// Its hash, or the name that it was given.
+    /// Hash of the commit, or the name that was given.
     pub id: String,
-    /// When it was made, seconds since 1970 (UTC).
+    /// Commit time, seconds since 1970 (UTC).
     pub time_s: Option<i64>,
     /// The first line of its message.
     pub subject: Option<String>,
@@ -88,7 +88,7 @@ impl Commit {
     }
 }
 
-/// What an item is.
+/// Kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -101,13 +101,13 @@ pub enum Kind {
 /// One unit or replay, measured.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Measured {
-    /// Its name in the suite.
+    /// Name of the item in the suite.
     pub name: String,
-    /// What it is.
+    /// Kind of the item.
     pub kind: Kind,
-    /// How exactly its counts repeat.
+    /// Repeatability of its counts.
     pub exactness: Exactness,
-    /// Its processes: one of a unit.
+    /// Its processes; a unit has one.
     pub processes: Vec<Process>,
     /// Executions that cannot be believed, and why.
     #[serde(default)]
@@ -115,21 +115,21 @@ pub struct Measured {
     /// Digests of what a replay's processes wrote, by path.
     #[serde(default)]
     pub outputs: BTreeMap<String, String>,
-    /// What is to be known of it besides.
+    /// Remarks on the measurement.
     #[serde(default)]
     pub remarks: Vec<String>,
-    /// Why it was not measured, or not to its end.
+    /// Reason why it was not measured, or not to its end.
     pub failure: Option<String>,
 }
 
 /// One process, measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Process {
-    /// Its name: a unit's program, a replay's process.
+    /// Name of the process: a unit's program, a replay's process.
     pub name: String,
-    /// Its command, with names of folders instead of their paths.
+    /// Command line, with names of folders in place of their paths.
     pub command: Vec<String>,
-    /// Environment that was asked for.
+    /// Requested environment.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
     /// The folder that it ran in, with names of folders; an empty one when it does not say.
@@ -137,9 +137,9 @@ pub struct Process {
     pub folder: Option<String>,
     /// SHA-256 of its executable.
     pub program_sha256: Option<String>,
-    /// Where the executable was.
+    /// Path of the executable.
     pub program_path: Option<PathBuf>,
-    /// One for each execution.
+    /// Figures of each execution.
     pub runs: Vec<Figures>,
     /// Callgrind's profile of the first, relative to the run's folder, where that was the method.
     pub profile: Option<PathBuf>,
@@ -148,54 +148,54 @@ pub struct Process {
 /// An execution that cannot be believed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Discarded {
-    /// Why.
+    /// The reason.
     pub why: String,
-    /// What it counted.
+    /// The figures.
     pub figures: Figures,
 }
 
-/// Why a run cannot be read or kept.
+/// Reason why a run cannot be read or stored.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// The file cannot be read or written.
     #[error("{path}: {source}")]
     Io {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// It is larger than a run can be.
+    /// The file is larger than any run.
     #[error("{path} has more than {SIZE_BYTES_MAX} octets: no run")]
     TooLarge {
-        /// Which.
+        /// The path.
         path: PathBuf,
     },
-    /// It is no run.
+    /// The content is not a valid run.
     #[error("{path}: {source}")]
     Json {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// The parser's error, with its position.
         source: serde_json::Error,
     },
-    /// It is of a later version.
+    /// The version is newer than this program.
     #[error("{path}: version {found} of the format; this reads version {VERSION}")]
     Version {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// Its version.
+        /// Version of the file.
         found: u64,
     },
     /// A profile that it names cannot be read.
     #[error(transparent)]
     Profile(#[from] SetError),
-    /// It names a profile outside its folder.
+    /// A profile's path leads outside the run's folder.
     #[error("{path}: the profile {profile} is outside the run's folder")]
     Outside {
         /// The run.
         path: PathBuf,
-        /// What it names.
+        /// Path of the profile.
         profile: PathBuf,
     },
 }
@@ -225,7 +225,7 @@ impl Record {
             version: u64,
         }
         let json = |source| RecordError::Json { path: file.to_owned(), source };
-        // Its version first: a later one may mean other things by the same names.
+        // The version is checked first: in a later version the same names may mean other things.
         let head: Head = serde_json::from_slice(octets).map_err(json)?;
         if head.version != u64::from(VERSION) {
             return Err(RecordError::Version { path: file.to_owned(), found: head.version });
@@ -255,7 +255,7 @@ impl Record {
         self.items.iter().find(|item| item.name == name)
     }
 
-    /// What it was measured of and when, in a line.
+    /// One line with the run's commit and time.
     pub fn title(&self) -> String {
         let commit = self.commit.as_ref();
         let short = commit.map_or("(no commit)".to_owned(), Commit::short);

@@ -57,8 +57,8 @@ fn empty(item: &Item) -> Measured {
     }
 }
 
-/// One replay in a folder that is gone afterwards, its path as long every time. Why it failed, if
-/// it did; what was measured is taken in any case.
+/// Runs one replay in a temporary folder, whose path always has the same length. Returns the reason
+/// of a failure; completed measurements are kept in any case.
 fn once(
     request: &Request,
     (scenario, mode, limit): (&Path, Mode, Duration),
@@ -88,7 +88,7 @@ fn once(
     Ok(report.failure)
 }
 
-/// Adds what one replay measured.
+/// Adds the measurements of one replay.
 fn take(measured: &mut Measured, report: &Report, out: &Path, folder: &Path) -> io::Result<()> {
     let first = measured.processes.is_empty();
     let mut names = Vec::new();
@@ -126,7 +126,7 @@ fn name_of(process: &ProcessReport, out: &Path, before: &[String]) -> String {
     names.find(|name| !before.contains(name)).unwrap_or(name)
 }
 
-/// What a file's name is made of.
+/// The name with characters that are safe in a file name.
 fn tame(name: &str) -> String {
     let tame = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     name.chars().take(80).map(tame).collect()
@@ -143,7 +143,7 @@ fn profile_of(folder: &Path, name: &str) -> io::Result<Option<Profile>> {
         let entry = entry?;
         let file = entry.file_name().to_string_lossy().into_owned();
         let rest = file.strip_prefix(name).and_then(|rest| rest.strip_prefix('.'));
-        // Parts and threads end in numbers too; what Callgrind says, in `.log`.
+        // Parts and threads end in numbers too; Callgrind's messages end in `.log`.
         let number = |rest: &str| rest.bytes().all(|b| b.is_ascii_digit() || b".-".contains(&b));
         if rest.is_some_and(number) {
             files.push(entry.path());

@@ -1,5 +1,5 @@
-//! Where a unit runs: folders whose paths are as long every time, since paths are in a program's
-//! memory, and their length moves counts.
+//! Folders in which a unit runs. Their paths always have the same length: paths are in a program's
+//! memory, and their length changes counts.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -14,8 +14,8 @@ use sha2::{Digest, Sha256};
 use super::Process;
 use crate::counters::Program;
 
-/// A folder that goes when this does: `bin` and `suite` in it lead to those folders, `work` is
-/// empty and what a unit runs in.
+/// A temporary folder, removed on drop: `bin` and `suite` in it are links to those folders, `work`
+/// is empty and the current folder of a unit.
 pub(super) struct Surroundings {
     folder: tempfile::TempDir,
     bin: PathBuf,
@@ -61,8 +61,8 @@ impl Surroundings {
         (program, process)
     }
 
-    /// A path as it is; a bare name in the folder of programs when it is there, else where the
-    /// system has its programs.
+    /// Resolves a program: a path as it is; a bare name in the folder of programs when it is there,
+    /// else by the system's search path.
     fn program(&self, word: &str) -> PathBuf {
         if word.contains('/') {
             // Relative ones are the suite's; joining an absolute path replaces the folder.
@@ -77,7 +77,7 @@ impl Surroundings {
         word.replace("{bin}", &at("bin")).replace("{suite}", &at("suite"))
     }
 
-    /// What was said of these folders, as said of those that they lead to.
+    /// Replaces these folders in a text by the folders that they link to.
     pub(super) fn real(&self, text: &str) -> String {
         let at = |name: &str| self.folder.path().join(name).to_string_lossy().into_owned();
         text.replace(&at("bin"), &self.bin.to_string_lossy())

@@ -14,7 +14,7 @@ export interface Fact {
  */
 const FIRST = ['error', 'exception', 'status', 'otel.status_code', 'otel.status_description', 'messaging', 'http', 'db', 'rpc'] as const;
 
-/** So many are shown of a transaction none of whose names is known. */
+/** Number of entries shown for a transaction without any known name. */
 const UNKNOWN_SHOWN = 8;
 
 /** A longer value is folded to its beginning. */

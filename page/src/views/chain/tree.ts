@@ -7,11 +7,11 @@ export type Row = Chain['rows'][number];
 /** A row in its place. */
 export interface Node {
   readonly row: Row;
-  /** Where its parent is in the order; -1 where it has none that is here. */
+  /** Index of its parent; -1 where the parent is absent. */
   readonly parent: number;
-  /** How far to the right its name stands. */
+  /** Indentation of its name. */
   readonly depth: number;
-  /** How many rows are below it, at any depth. */
+  /** Number of its descendants. */
   readonly below: number;
   /** Its parent is named but is not in the store. */
   readonly orphan: boolean;

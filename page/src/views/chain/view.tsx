@@ -24,7 +24,7 @@ export function ChainView() {
   return <Answer to={question} what="Looking for the chain">{(chain) => <One chain={chain} key={chain.chain} />}</Answer>;
 }
 
-/** No chain is named yet. */
+/** Shown while the address names no chain. */
 function Which() {
   const field = useRef<HTMLInputElement>(null);
   const open = (event: Event) => {

@@ -7,7 +7,7 @@ interface PictureProps {
   readonly edges: readonly number[];
   readonly a: readonly number[];
   readonly b: readonly number[];
-  /** What is drawn, for who cannot see it. */
+  /** Description of the picture for screen readers. */
   readonly label: string;
 }
 

@@ -17,7 +17,7 @@ import { byState, certain, onlyIn, parameters, proposals, relative, shareOf, SIG
 const A = 'var(--rest)';
 const B = 'var(--selected)';
 
-/** The view. */
+/** The view `/compare`. */
 export function CompareView() {
   const { selection, own } = place();
   const { b_store, b_from_ns, b_until_ns } = own;
@@ -212,7 +212,7 @@ function HopRow({ hop, edges, from, to }: { hop: Answered['hops'][number]; edges
   );
 }
 
-const STATES: Readonly<Record<Answered['paths'][number]['state'], string>> = { new: 'new in B', vanished: 'not in B any more', both: '' };
+const STATES: Readonly<Record<Answered['paths'][number]['state'], string>> = { new: 'new in B', vanished: 'only in A', both: '' };
 
 function PathTable({ paths }: { paths: Answered['paths'] }) {
   return (

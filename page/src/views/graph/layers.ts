@@ -1,6 +1,6 @@
 // Layers of a directed graph: which edges close a cycle, and how far from a root each node is.
 
-/** From caller to called. */
+/** A call, from caller to callee. */
 export interface Link {
   readonly from: string;
   readonly to: string;

@@ -11,20 +11,20 @@ import { spread } from './spread';
 
 /** Sizes in pixels. */
 export interface Sizes {
-  /** How much a node has to say; a layer is as wide as its widest. */
+  /** Width of a node's text; a layer is as wide as its widest node. */
   readonly nodeWidth: (id: string) => number;
   readonly nodeHeight: number;
   /** Between two layers, at least: where the labels there need more, they have it. */
   readonly gapX: number;
   /** Between two nodes of a layer. */
   readonly gapY: number;
-  /** What an edge that passes a layer needs there. */
+  /** Height that an edge needs where it passes a layer. */
   readonly labelHeight: number;
   /** The box around a label, by the index of its edge. */
   readonly label: (index: number) => Size;
 }
 
-/** In pixels. */
+/** Size in pixels. */
 export interface Size {
   readonly width: number;
   readonly height: number;
@@ -39,12 +39,12 @@ export interface PlacedNode {
   /** The left upper corner. */
   readonly x: number;
   readonly y: number;
-  /** That of its layer. */
+  /** Width of the node's layer. */
   readonly width: number;
 }
 
 export interface PlacedEdge {
-  /** Of the edges given. */
+  /** Index in the given edges. */
   readonly index: number;
   /** For an SVG path, from caller to called. */
   readonly d: string;
@@ -122,7 +122,7 @@ interface Span {
 
 const NOWHERE: Span = { left: 0, width: 0, labelsLeft: 0, labels: 0 };
 
-/** What stands behind a layer: loops at its nodes, and labels beside these. */
+/** Space to the right of a layer: loops at its nodes, and labels beside these. */
 interface Gap {
   readonly loops: boolean;
   readonly labels: number;

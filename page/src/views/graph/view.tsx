@@ -17,7 +17,7 @@ import { Picture } from './picture';
 type Node = Answered['nodes'][number];
 type Edge = Answered['edges'][number];
 
-/** The view. */
+/** The view `/graph`. */
 export function GraphView() {
   const { from_ns, until_ns } = place().selection;
   const question = useQuestion('graph', [['from_ns', from_ns], ['until_ns', until_ns]]);

@@ -44,7 +44,7 @@ export function HistogramView() {
   const otherCounts = () => go({ own: { counts: counts === 'log' ? undefined : 'log' } });
   useKeys('Histogram', [
     { key: 'l', does: 'durations logarithmic or linear', run: otherScale },
-    { key: 'c', does: 'counts logarithmic or linear: few beside many', run: otherCounts },
+    { key: 'c', does: 'scale of counts: logarithmic or linear', run: otherCounts },
     { key: 'p', does: 'to the bars; arrows go from one to the next, Enter shows its chains', run: () => document.querySelector<HTMLElement>('.histogram-area')?.focus() },
     { key: '+', does: 'closer (wheel); everything is still counted', run: (event) => closer(0.5, STEP, event) },
     { key: '-', does: 'further', run: (event) => closer(0.5, 1 / STEP, event) },

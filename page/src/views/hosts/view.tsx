@@ -13,7 +13,7 @@ import { formatBitRate, longest, numericColumns, ofHosts, sortable, type Grid } 
 
 const PLOT_HEIGHT = 190;
 
-/** The view. */
+/** The view `/hosts`. */
 export function HostsView() {
   const { from_ns, until_ns, hosts } = place().selection;
   const question = useQuestion('hosts', [['from_ns', from_ns], ['until_ns', until_ns]]);

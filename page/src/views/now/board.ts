@@ -34,7 +34,7 @@ export interface Board {
   readonly applications: readonly ApplicationRow[];
 }
 
-/** How many refreshes a trail remembers: two minutes at one each 2 s. */
+/** Number of refreshes in a trail: two minutes at one every 2 s. */
 export const TRAIL = 60;
 
 /**

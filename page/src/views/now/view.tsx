@@ -17,7 +17,7 @@ const EVERY_MS = 2000;
 const WINDOWS_S = ['10', '60', '300', '3600'] as const;
 const WINDOW_NAMES: Readonly<Record<string, string>> = { 10: '10 s', 60: '1 min', 300: '5 min', 3600: '1 h' };
 
-/** The view. */
+/** The view `/now`. */
 export function NowView() {
   const { window_s = '60' } = place().own;
   const question = useQuestion('now', [['window_s', window_s]], EVERY_MS);
@@ -50,7 +50,7 @@ function Head({ now, windowS }: { now: Answered; windowS: string }) {
         </select>
       </label>
       <span class="quiet">
-        {now.live ? `until ${formatTimeOfDay(now.at_ns, 0)} UTC, asked again each 2 s`
+        {now.live ? `until ${formatTimeOfDay(now.at_ns, 0)} UTC, refreshed every 2 s`
           : `nothing is being recorded: the store’s last ${formatDuration(now.window_s * 1e9)}, until ${formatTime(now.at_ns, 0)} UTC`}
       </span>
     </div>

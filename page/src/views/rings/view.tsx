@@ -18,7 +18,7 @@ const LIST_EVERY_MS = 2000;
 const RING_EVERY_MS = 1000;
 const LASTS = ['20', '100', '500'] as const;
 
-/** The view. */
+/** The view `/rings`. */
 export function RingsView() {
   const { item } = place();
   const question = useQuestion('rings', [], LIST_EVERY_MS);

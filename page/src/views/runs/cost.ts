@@ -14,10 +14,10 @@ export interface Piece {
   readonly change: number;
 }
 
-/** How many functions have a piece of their own; the others are one piece. */
+/** Number of functions with a piece of their own; the others share one piece. */
 export const PIECES = 24;
 
-/** What all the other functions are called together. */
+/** Name of the piece for all other functions. */
 export const OTHERS = 'all others';
 
 /** The pieces of both bars: those that cost or moved most by themselves, the costly ones first. */

@@ -47,7 +47,7 @@ function Verdicts({ diff }: { diff: RunDiff }) {
         <thead>
           <tr>
             <th scope="col">Process</th><th scope="col">Counter</th><th scope="col" class="number">A</th><th scope="col" class="number">B</th>
-            <th scope="col" class="number">B beside A</th><th scope="col" class="number" title="What differs less is not called a change">Threshold</th><th scope="col">Verdict</th>
+            <th scope="col" class="number">B beside A</th><th scope="col" class="number" title="Smaller differences are not reported as changes">Threshold</th><th scope="col">Verdict</th>
           </tr>
         </thead>
         <tbody>

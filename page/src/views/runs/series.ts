@@ -19,7 +19,7 @@ export function lastTwo(runs: readonly Runs['runs'][number][]): { a: string; b: 
   return a === undefined || b === undefined ? undefined : { a: a.id, b: b.id };
 }
 
-/** What verdicts are about: it repeats to parts per million, where times and switches do not. */
+/** Counter that verdicts use: it repeats to parts per million; times and context switches do not. */
 const COUNTED = 'instructions';
 
 /** Series in the order of interest: instructions, then those that changed, the largest step first; then by name. */

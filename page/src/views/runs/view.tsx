@@ -15,7 +15,7 @@ import { byChange, changeIndices, formatCounter, formatTick, lastTwo, shortCommi
 type Run = Answered['runs'][number];
 type Series = RunHistory['series'][number];
 
-/** The view. */
+/** The view `/runs`. */
 export function RunsView() {
   const question = useQuestion('runs');
   return (
@@ -28,7 +28,7 @@ export function RunsView() {
 function Nothing() {
   return (
     <Empty title="No runs">
-      <p><code>chronoscope track run --bin FOLDER</code> measures what a version costs and keeps it; a second run, of another version, says what moved. Runs elsewhere: <code>chronoscope serve --runs DIR</code>.</p>
+      <p><code>chronoscope track run --bin FOLDER</code> measures the cost of a version and stores it; a second run, of another version, shows the changes. Runs elsewhere: <code>chronoscope serve --runs DIR</code>.</p>
     </Empty>
   );
 }

@@ -21,7 +21,7 @@ export function Cause({ inside, context }: CauseProps) {
   return (
     <Answer to={question} what="Comparing hop by hop">
       {(hops) => (
-        <section class="cause" aria-label="What sets them apart">
+        <section class="cause" aria-label="Difference from the other chains">
           {hops.sentence !== '' && <p class="sentence">{hops.sentence}</p>}
           <p class="quiet">
             <span class="side"><span class="swatch selected" /> {formatCount(hops.selected)} marked{sampled(hops.sampled_selected, hops.selected)}</span>{' '}

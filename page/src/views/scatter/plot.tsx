@@ -14,7 +14,7 @@ import { raster, rgb } from './raster';
 const ROOM = { left: 62, right: 14, top: 14, bottom: 40 };
 /** How far an arrow moves what is shown, in shares of its axis. */
 const STEP = 0.1;
-/** What moves less than this was a click. */
+/** A pointer that moves less than this has clicked. */
 const CLICK_PX = 4;
 
 interface PlotProps {
@@ -210,7 +210,7 @@ function Patterns({ axes: { time, duration } }: { axes: Axes }) {
   );
 }
 
-/** What is not known: stretches that the recorder lost, durations that are within the clocks' error; and the limit. */
+/** Uncertain parts: stretches that the recorder lost, durations that are within the clocks' error; and the limit. */
 function Unsure({ answer, axes: { time, duration }, limitNs }: { answer: Scatter; axes: Axes; limitNs: number | undefined }) {
   const error = answer.clocks?.error_ns_max ?? 0;
   const height = duration.length;

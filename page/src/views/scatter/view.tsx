@@ -31,7 +31,7 @@ export function ScatterView() {
   const { selection, own } = place();
   const scale = own['scale'] === 'linear' ? 'linear' : 'log';
   const brush = parseBrush(own['brush']);
-  // Whoever looks at what is marked does not want it to move away.
+  // A marked rectangle must not move away while it is being read.
   useHold(brush !== undefined);
   const { ref, width, height } = useSize<HTMLDivElement>();
   const across = useBins(width - 76, MOST_BINS.width, brush !== undefined);

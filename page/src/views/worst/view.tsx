@@ -16,7 +16,7 @@ type Row = Class['rows'][number];
 
 const NUMBERS = ['5', '20', '100'] as const;
 
-/** The view. */
+/** The view `/worst`. */
 export function WorstView() {
   const { selection, own } = place();
   const { class: name, n = name === undefined ? '5' : '20' } = own;

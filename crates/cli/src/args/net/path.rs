@@ -1,4 +1,4 @@
-//! The command line of what is asked of paths: predict, measure, watch, discover.
+//! Command line of path questions: predict, measure, watch, discover.
 
 use crate::args::Data;
 use crate::text::parse_duration;
@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What is asked of paths.
+/// Commands about paths.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Path {
     /// Predict how long a round trip takes between two hosts, now and if something were changed
@@ -19,19 +19,19 @@ pub(crate) enum Path {
     Discover(Discover),
 }
 
-/// What the network consists of.
+/// Description of the network.
 #[derive(Debug, Args)]
 pub(crate) struct Network {
-    /// Segments, gateways, bridges and hosts, and what is known of them (TOML;
+    /// Segments, gateways, bridges and hosts, with their known properties (TOML;
     /// docs/formats/topology.md)
     #[arg(long, value_name = "FILE")]
     pub(crate) topology: PathBuf,
-    /// What `net measure` found out about their types, instead of what the topology says
+    /// Properties of types as measured by `net measure`, in place of the topology's
     #[arg(long, value_name = "FILE")]
     pub(crate) measured: Option<PathBuf>,
 }
 
-/// How long a request and its reply take between two hosts, put together from what is known of the
+/// Predicts the time of a request and its reply between two hosts, from the properties of the
 /// elements between them.
 #[derive(Debug, Args)]
 pub(crate) struct Predict {
@@ -46,23 +46,22 @@ pub(crate) struct Predict {
     /// Octets of the request, and as many of the reply
     #[arg(long, value_name = "OCTETS", default_value_t = 64)]
     pub(crate) size: u32,
-    /// How busy elements are that name scanned hosts: by what these counted from then on (-10min)
-    /// until now
+    /// Take the utilisation of elements that name scanned hosts from scans since this time (-10min)
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) utilisation_from_store: Option<String>,
-    /// Store the prediction (as it is now, without what if): the page holds measured round trips
-    /// against it
+    /// Store the prediction (of the present network, without replacements): the page compares
+    /// measured round trips with it
     #[arg(long)]
     pub(crate) keep: bool,
     #[command(flatten)]
     pub(crate) data: Data,
-    /// What if this element were of that type (may be given several times)
+    /// Replace this element by one of that type (may be given several times)
     #[arg(long, value_name = "ELEMENT=TYPE", value_parser = replacement)]
     pub(crate) replace: Vec<(String, String)>,
-    /// What if one more element of this type were on the way (may be given several times)
+    /// Add one more element of this type to the path (may be given several times)
     #[arg(long, value_name = "TYPE")]
     pub(crate) add: Vec<String>,
-    /// What if everything were so many times as busy
+    /// Multiply the utilisation of everything by this factor
     #[arg(long, value_name = "FACTOR", value_parser = factor)]
     pub(crate) load: Option<f64>,
     /// Print JSON
@@ -82,10 +81,10 @@ fn factor(text: &str) -> Result<f64, String> {
     number.ok_or(format!("{text:?} is no factor from 0 on, such as 2"))
 }
 
-/// Finds out what elements are like, by round trips around them: from this host to those of the
+/// Measures the properties of elements by round trips around them: from this host to those of the
 /// topology that have an address (where `net answer` listens there), with and without each element.
-/// Probes are sparse and come at random times, so that they do not load what they measure; the
-/// network is taken to be idle otherwise.
+/// Probes are sparse and come at random times, so that they do not load the network they measure;
+/// it is assumed to be idle otherwise.
 #[derive(Debug, Args)]
 pub(crate) struct Measure {
     /// Segments, gateways, bridges and hosts (TOML; docs/formats/topology.md)
@@ -95,7 +94,7 @@ pub(crate) struct Measure {
     /// measurement is over
     #[arg(long, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Which host of the topology this is [default: the one whose address is one of this machine]
+    /// Name of this host in the topology [default: the one whose address is one of this machine]
     #[arg(long, value_name = "HOST")]
     pub(crate) from: Option<String>,
     /// Only this element
@@ -121,15 +120,15 @@ pub(crate) struct Measure {
     pub(crate) json: bool,
 }
 
-/// Compares paths from this host with what is predicted of them, for as long as it runs, and names
-/// the element that no longer is as it was measured.
+/// Compares paths from this host with their predictions continuously, and names the element that
+/// deviates from its measured properties.
 #[derive(Debug, Args)]
 pub(crate) struct Watch {
     #[command(flatten)]
     pub(crate) network: Network,
     #[command(flatten)]
     pub(crate) data: Data,
-    /// Which host of the topology this is [default: the one whose address is one of this machine]
+    /// Name of this host in the topology [default: the one whose address is one of this machine]
     #[arg(long, value_name = "HOST")]
     pub(crate) from: Option<String>,
     /// Only paths to these hosts
@@ -144,7 +143,7 @@ pub(crate) struct Watch {
     /// Round trips of each path that are judged together
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(5..=10_000))]
     pub(crate) window: u32,
-    /// Windows in a row that have to deviate before it is said that a path no longer fits
+    /// Consecutive windows that must deviate before a path is reported
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) windows: u32,
     /// Deviations beyond the predicted band that are let pass, as a share of the prediction
@@ -174,7 +173,7 @@ pub(crate) struct Discover {
     /// Write the topology there; a file that exists is not replaced [default: to stdout]
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// What this host is called in it
+    /// Name of this host in the topology
     #[arg(long, value_name = "NAME", default_value = "here")]
     pub(crate) name: String,
     /// Gateways on the way at most
@@ -183,10 +182,10 @@ pub(crate) struct Discover {
     /// Requests to each distance at most
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10))]
     pub(crate) tries: u32,
-    /// How long answers to each are waited for
+    /// Time to wait for the answers to each
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     pub(crate) timeout: Duration,
-    /// Print what was found as JSON
+    /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

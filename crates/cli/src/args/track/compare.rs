@@ -22,20 +22,20 @@ pub(crate) struct Compare {
     pub(crate) after: String,
     #[command(flatten)]
     pub(crate) runs: Runs,
-    /// Where it moved: profile what did, and only that, under Callgrind, and print what moved by
+    /// Profile each process that changed, and only these, under Callgrind, and print the changes by
     /// function; profiles that were kept with the runs are used
     #[arg(long)]
     pub(crate) detail: bool,
-    /// With --detail: the programs of A are there now
+    /// With --detail: folder to which the programs of A have moved
     #[arg(long, value_name = "DIR", requires = "detail")]
     pub(crate) bin_before: Option<PathBuf>,
-    /// With --detail: the programs of B are there now
+    /// With --detail: folder to which the programs of B have moved
     #[arg(long, value_name = "DIR", requires = "detail")]
     pub(crate) bin_after: Option<PathBuf>,
-    /// With --detail: draw a differential flame graph of each process that moved into this folder
+    /// With --detail: draw a differential flame graph of each process that changed into this folder
     #[arg(long, value_name = "DIR", requires = "detail")]
     pub(crate) svg: Option<PathBuf>,
-    /// With --detail: the largest changes of each kind, so many
+    /// With --detail: number of largest changes of each kind to print
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) rows: usize,
     /// Print Markdown instead of words

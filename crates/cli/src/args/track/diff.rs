@@ -3,9 +3,9 @@
 use clap::Args;
 use std::path::PathBuf;
 
-/// What moved between two Callgrind profiles: by function, call and source line. Functions are
-/// found again by name, without what compilers add to it; renamed and inlined ones by likeness and
-/// by their source lines. Several files of one run (parts, threads) are summed.
+/// Differences between two Callgrind profiles: by function, call and source line. Functions are
+/// matched by name without compiler suffixes; renamed and inlined ones by similarity and by their
+/// source lines. Several files of one run (parts, threads) are summed.
 #[derive(Debug, Args)]
 pub(crate) struct Diff {
     /// A profile that Callgrind wrote; its parts (.1) and threads (-01) are read with it
@@ -28,7 +28,7 @@ pub(crate) struct Diff {
     pub(crate) json: bool,
 }
 
-/// What of a profile diff is shown.
+/// Parts of a profile diff to show.
 #[derive(Debug, Args)]
 pub(crate) struct Shown {
     /// The event that is compared, as the profiles name it

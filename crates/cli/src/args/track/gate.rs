@@ -4,21 +4,21 @@ use super::Method;
 use clap::Args;
 use std::path::PathBuf;
 
-/// Judges a change before it is merged: builds the commit that is checked out and the one where it
-/// parted from the base, executes both in turns, and says what moved, in words and as Markdown.
+/// Judges a change before it is merged: builds the checked-out commit and its merge base with the
+/// base branch, executes both in turns, and reports the differences in words and as Markdown.
 ///
-/// Exits with 0 when nothing got dearer, with 1 when something did, with 2 when there is no
-/// verdict.
+/// Exits with 0 when nothing became more expensive, with 1 when something did, with 2 when there is
+/// no verdict.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
     after_help = "Example: chronoscope track gate --base origin/main --build 'make' -- ./benchmark --size 9"
 )]
 pub(crate) struct Gate {
-    /// What the change is held against: a branch, a tag, a commit
+    /// Base of the comparison: a branch, a tag, a commit
     #[arg(long, value_name = "REF")]
     pub(crate) base: String,
-    /// The change
+    /// Commit with the change
     #[arg(long, value_name = "REF", default_value = "HEAD")]
     pub(crate) head: String,
     /// The command that builds a commit, in its folder, by sh
@@ -35,7 +35,7 @@ pub(crate) struct Gate {
     /// With --suite: only this unit or replay (may be given several times)
     #[arg(long, value_name = "NAME", requires = "suite")]
     pub(crate) only: Vec<String>,
-    /// Where in a commit's folder its programs are, {bin} in the suite
+    /// Folder of the programs in a commit's folder, {bin} in the suite
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) bin: PathBuf,
     /// Get dearer by up to this many percent without being refused
@@ -47,7 +47,7 @@ pub(crate) struct Gate {
     /// Execute both so often, in turns [default: 6 by counters, 3 by Callgrind]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) pairs: Option<u16>,
-    /// How instructions are counted
+    /// Method of counting instructions
     #[arg(long, value_enum, default_value_t = Method::Auto)]
     pub(crate) method: Method,
     /// Append the verdict as Markdown to this file [default: $GITHUB_STEP_SUMMARY, if any]
@@ -59,10 +59,10 @@ pub(crate) struct Gate {
     /// The repository
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) repo: PathBuf,
-    /// Where both are built [default: gate in $CHRONOSCOPE_CACHE, else in ~/.cache/chronoscope]
+    /// Folder of both builds [default: gate in $CHRONOSCOPE_CACHE, else in ~/.cache/chronoscope]
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
-    /// Leave both folders there, so that the next build finds what it can use again
+    /// Keep both folders, so that the next build reuses them
     #[arg(long)]
     pub(crate) keep: bool,
     /// Print JSON (version 1) instead of words

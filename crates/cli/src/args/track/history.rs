@@ -4,9 +4,9 @@ use super::Runs;
 use clap::Args;
 use std::path::PathBuf;
 
-/// What each process cost in run after run, and where it moved: the steps that describe the
-/// history best, of which those that are too small to matter are none. Runs of another machine or
-/// method than the last are left out, and counted.
+/// Cost of each process in run after run, with its change points: the steps that describe the
+/// history best, without those that are too small to matter. Runs of another machine or method than
+/// the last are left out, and counted.
 #[derive(Debug, Args)]
 pub(crate) struct History {
     #[command(flatten)]
@@ -18,8 +18,8 @@ pub(crate) struct History {
     /// or any other that runs have
     #[arg(long, value_name = "NAME", default_value = "instructions")]
     pub(crate) figure: String,
-    /// Steps up to this many parts in a million are none [default: 10 for what is serialised, 500
-    /// for what has threads]
+    /// Ignore steps up to this many parts in a million [default: 10 for serialised programs, 500
+    /// for those with threads]
     #[arg(long, value_name = "PPM", value_parser = super::diff::ppm)]
     pub(crate) floor: Option<f64>,
     /// The last values in the picture, so many
@@ -28,7 +28,7 @@ pub(crate) struct History {
     /// Draw them all, not only the last: as SVG, to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
-    /// The same as a page for a browser, with the values: one file of HTML, without scripts
+    /// Write the same as a page for a browser, with the values: one file of HTML, without scripts
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Print JSON (version 1) instead of pictures

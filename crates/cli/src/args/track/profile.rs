@@ -6,8 +6,8 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What a system does with its time, by class of transaction, out of a store: alone, against
-/// another day or store (a replayed day against operations), over weeks, and what more would need.
+/// Profile of a system by class of transaction, from a store: alone, against another day or store
+/// (a replayed day against operations), over weeks, and at a multiple of its load.
 #[derive(Debug, Args)]
 pub(crate) struct Profile {
     #[command(flatten)]
@@ -17,16 +17,16 @@ pub(crate) struct Profile {
     /// Compare with this store: file:DIR. It is the base, what came before
     #[arg(long, value_name = "URL")]
     pub(crate) against: Option<String>,
-    /// Compare with what is from then on, in the same store or in that of --against
+    /// Compare with the rows at this time or later, in the same store or in that of --against
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) against_from: Option<String>,
-    /// Compare with what is before then
+    /// Compare with the rows before this time
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) against_until: Option<String>,
-    /// Differences of less than so many percent are not said to differ
+    /// Smallest difference to report, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 1.0)]
     pub(crate) floor: f64,
-    /// In how many comparisons of equal days at most something is said to differ, percent
+    /// Largest part of comparisons of equal days in which any difference is reported, percent
     #[arg(long, value_name = "PERCENT", default_value_t = 1.0)]
     pub(crate) false_alarms: f64,
     /// Exit with 1 when something differs
@@ -38,7 +38,7 @@ pub(crate) struct Profile {
     /// Periods of --growth; only whole ones count
     #[arg(long, value_name = "PERIOD", value_enum, default_value = "week", requires = "growth")]
     pub(crate) by: By,
-    /// What X times more of this class would need, with what it causes in others
+    /// Predict the demand at X times the rate of this class, including what it causes in others
     #[arg(long, value_name = "CLASS=X", value_parser = factor,
           conflicts_with_all = ["against", "against_from", "against_until"])]
     pub(crate) capacity: Vec<(String, f64)>,

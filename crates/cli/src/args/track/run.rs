@@ -4,10 +4,10 @@ use super::{Method, Runs};
 use clap::Args;
 use std::path::PathBuf;
 
-/// Measures the project's performance suite for one version, and keeps the run: for each process
+/// Measures the project's performance suite for one version, and stores the run: for each process
 /// instructions, branches, cycles, times, page faults, context switches, memory, allocations,
-/// system calls. Each program has the same surroundings every time: address randomisation off, a
-/// fixed environment, paths of one length. What was measured before an interrupt is kept.
+/// system calls. Each program has the same environment every time: address randomisation off, fixed
+/// environment variables, paths of one length. Completed measurements survive an interruption.
 #[derive(Debug, Args)]
 pub(crate) struct Run {
     #[command(flatten)]
@@ -15,7 +15,7 @@ pub(crate) struct Run {
     /// The folder of the programs, {bin} in the suite [default: that of the suite]
     #[arg(long, value_name = "DIR")]
     pub(crate) bin: Option<PathBuf>,
-    /// What version that is [default: the commit that is checked out where the suite is]
+    /// Name of the version [default: the commit that is checked out where the suite is]
     #[arg(long, value_name = "NAME")]
     pub(crate) commit: Option<String>,
     /// Only this unit or replay (may be given several times)
@@ -25,7 +25,7 @@ pub(crate) struct Run {
     /// and verdicts are made by it [default: 6 by counters, 1 by Callgrind]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) repeat: Option<u16>,
-    /// How instructions are counted
+    /// Method of counting instructions
     #[arg(long, value_enum, default_value_t = Method::Auto)]
     pub(crate) method: Method,
     /// Leave heap and system calls out: each unit is executed twice less

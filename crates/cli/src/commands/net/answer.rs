@@ -16,7 +16,7 @@ use std::process::Command;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// How often it is looked whether it is over.
+/// Interval at which the end is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Runs the command.
@@ -50,7 +50,7 @@ pub(crate) fn answer(args: &Answer) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Replies within another command; says where.
+/// Starts replies within another command; prints the address.
 pub(crate) fn start(listen: SocketAddr, token: Option<&str>) -> Result<Server> {
     let token = token.map(Token::new);
     let server = Server::start(Options { token, ..Options::new(listen) })?;
@@ -66,7 +66,7 @@ fn over(args: &Answer) -> impl Fn() -> bool {
     }
 }
 
-/// Keeps the port.
+/// Holds the port for an on-demand process.
 fn on_demand(args: &Answer, sockets: &Sockets, interrupt: &Interrupt) -> Result<Exit> {
     let itself = std::env::current_exe().context("this program cannot be started again")?;
     let mut program = || {
@@ -99,7 +99,7 @@ fn on_demand(args: &Answer, sockets: &Sockets, interrupt: &Interrupt) -> Result<
     Ok(Exit::Done)
 }
 
-/// Answers on the port that another process keeps, for as long as it is needed.
+/// Answers on the port that another process holds, until it has been idle for long enough.
 fn activated(args: &Answer, options: Options, interrupt: &Interrupt) -> Result<Exit> {
     let sockets = demand::given().context("--activated is for --on-demand to use")?;
     let server = Server::on(sockets, options)?;
@@ -110,7 +110,7 @@ fn activated(args: &Answer, options: Options, interrupt: &Interrupt) -> Result<E
     Ok(Exit::Done)
 }
 
-/// A document in one line, so that the next can follow.
+/// Prints a JSON document in one line, so that the next can follow.
 fn line(name: &str, part: Value) -> std::io::Result<()> {
     show(&format!("{}\n", json::document(name, part)))
 }

@@ -119,7 +119,7 @@ fn record(survey: &Survey, hosts: &[String; 2]) {
     }
 }
 
-/// `2.000 Mbit/s`.
+/// For example `2.000 Mbit/s`.
 fn speed(bits_per_s: f64) -> String {
     match bits_per_s {
         b if b < 1e3 => format!("{b:.0} bit/s"),
@@ -186,12 +186,12 @@ fn words(survey: &Survey, hosts: &[String; 2], verdict: &Verdict) -> String {
     words
 }
 
-/// Sender and receiver.
+/// CPU cost of the sender and of the receiver.
 fn ends(moved: &Transferred, way: usize) -> [&Cpu; 2] {
     if way == 0 { [&moved.here, &moved.there] } else { [&moved.there, &moved.here] }
 }
 
-/// Of one processor; more than 1 where several threads compute.
+/// CPU share of the process, in processors; above 1 where several threads compute.
 fn process_share(cpu: &Cpu) -> f64 {
     cpu.process_ns as f64 / cpu.wall_ns.max(1) as f64
 }

@@ -65,7 +65,7 @@ fn address(name: &str) -> Result<Ipv4Addr> {
         .ok_or_else(|| anyhow!("{name} has no IPv4 address; ways over IPv6 are not looked for"))
 }
 
-/// The topology, with what was seen on the way as comments.
+/// The topology, with observations along the path as comments.
 fn file(args: &Discover, traced: &[Traced]) -> Result<String> {
     let mut text =
         String::from("# Gateways that answered on the way, with their fastest answer:\n");

@@ -1,6 +1,6 @@
-//! What a command here measures becomes durable, whoever collects on this host.
+//! Makes the measurements of a command durable, with or without a collector on this host.
 //!
-//! Where `serve` or an agent is at work, its rows are theirs like everybody's. Where none is, the
+//! Where `serve` or an agent runs, it collects these rows like all others. Where none runs, the
 //! command collects them itself, and only rows of commands like it: other programs' rings wait for
 //! a collector.
 
@@ -21,16 +21,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How long the collector of this host may take to have what was recorded.
+/// Time that the collector of this host may take to store the rows.
 const COLLECTED_WITHIN: Duration = Duration::from_secs(5);
-/// How often it is looked whether it has.
+/// Interval at which this is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// How often rows go to a cluster.
+/// Interval of inserts into a cluster.
 const INSERT_EVERY: Duration = Duration::from_millis(500);
 /// Rows in one insert.
 const INSERT_ROWS: usize = 65_536;
 
-/// Keeps what this command records; begun before anything is.
+/// Stores the rows that this command records; start it before the first one.
 ///
 /// ```ignore
 /// let keep = Keep::begin(&args.data)?;
@@ -43,7 +43,7 @@ pub(crate) struct Keep {
     stop: Arc<AtomicBool>,
 }
 
-/// Who collects.
+/// The process that collects.
 #[derive(Debug)]
 enum Way {
     /// Nobody: recording is switched off.
@@ -54,12 +54,12 @@ enum Way {
     Other { dir: PathBuf, holder: String },
     /// This process.
     Own(JoinHandle<Result<()>>),
-    /// It has ended.
+    /// Collection has ended.
     Ended,
 }
 
 impl Keep {
-    /// Sees to it that what is recorded from now on gets into the store that `data` names.
+    /// Makes sure that rows recorded from now on get into the store that `data` names.
     ///
     /// # Errors
     /// When that store cannot be written.
@@ -103,7 +103,7 @@ impl Keep {
 }
 
 impl Drop for Keep {
-    /// Also what a command had that ends with an error is kept.
+    /// A command that ends with an error stores its rows too.
     fn drop(&mut self) {
         if let Err(error) = self.finish() {
             say!("chronoscope: {}", crate::usage::joined(&error));
@@ -138,7 +138,7 @@ fn collect(dir: PathBuf, ring: PathBuf, agent: bool, stop: Arc<AtomicBool>) -> R
                    `chronoscope serve` takes them"
             );
         }
-        // An agent whose folder this is reads it to its end, and removes it.
+        // An agent that owns this folder reads the ring to its end, and removes it.
         if !agent {
             forget(&collector, &ring)?;
         }
@@ -160,7 +160,7 @@ fn say_losses(status: &Status) {
     }
 }
 
-/// Removes the ring of this process, all of which is stored, and what the store knows of it.
+/// Removes the ring of this process, whose rows are all stored, and its entry in the store.
 fn forget(collector: &Collector, path: &Path) -> Result<()> {
     let process = own_process(path)?;
     std::fs::remove_file(path).with_context(|| path.display().to_string())?;
@@ -199,7 +199,7 @@ fn await_other(dir: &Path, holder: &str) -> Result<()> {
 fn is_collected(dir: &Path, path: &Path) -> Result<bool> {
     let mut ring = match Ring::open(path) {
         Ok(ring) => ring,
-        // Only a ring whose rows are stored is removed.
+        // The collector removes a ring only after its rows are stored.
         Err(_) if !path.exists() => return Ok(true),
         Err(error) => return Err(error).with_context(|| path.display().to_string()),
     };
@@ -216,7 +216,7 @@ fn insert(cluster: Cluster, ring: PathBuf, agent: bool, stop: Arc<AtomicBool>) -
     let mut rows = Inserts::new(Sink::new(cluster), &ring)?;
     let work = move || {
         while !stop.load(Ordering::Relaxed) {
-            // What fails in between is tried again, and told at the end.
+            // A failed insert is repeated; the last one reports its error.
             let _ = rows.insert();
             clock::sleep(INSERT_EVERY);
         }
@@ -242,7 +242,7 @@ struct Inserts {
     cursors: Cursors,
     /// Rows that are on their way; under one key until they have arrived.
     batch: Batch,
-    /// How many inserts have arrived.
+    /// Number of inserts that have succeeded.
     arrived: u64,
     lost: u64,
 }
@@ -254,7 +254,7 @@ impl Inserts {
         Ok(Self { sink, ring, cursors, batch, arrived: 0, lost: 0 })
     }
 
-    /// Inserts what waits, or what is new; whether there was anything.
+    /// Inserts waiting rows, else new ones; returns whether there were any.
     fn insert(&mut self) -> Result<bool> {
         if self.batch.is_empty() {
             let drained = self.ring.drain(&mut self.cursors, INSERT_ROWS, &mut self.batch)?;
@@ -271,7 +271,7 @@ impl Inserts {
         Ok(true)
     }
 
-    /// To the end, trying for as long as a collector of this host may take.
+    /// Inserts all rows; repeats for as long as a collector of this host may take.
     fn insert_all(&mut self) -> Result<()> {
         let begin_ns = clock::monotonic_ns();
         loop {

@@ -16,7 +16,7 @@ use chronoscope_net::rows::RoundTrip;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// A row or column whose median is so many times that of all is marked.
+/// A row or column is marked when its median exceeds that of all by this factor.
 const SLOW: f64 = 1.5;
 
 /// Runs the command.
@@ -82,7 +82,7 @@ pub(super) fn record(series: &Series, from: &str, to: &str, octets: u64) {
     }
 }
 
-/// What is known of the pairs.
+/// Measured pairs.
 #[derive(Default)]
 struct Found {
     cells: BTreeMap<(usize, usize), Summary>,
@@ -107,7 +107,7 @@ impl Found {
         }
     }
 
-    /// Median of what is known of some pairs of different hosts.
+    /// Median of the measured pairs of different hosts that `of` selects.
     fn median(&self, of: impl Fn(usize, usize) -> bool) -> Option<u64> {
         let pairs = self.cells.iter().filter(|((from, to), _)| from != to && of(*from, *to));
         let mut all: Vec<u64> = pairs.filter_map(|(_, summary)| summary.p50_ns).collect();

@@ -158,13 +158,13 @@ fn said(found: &Characterised, lost: u64) -> String {
     format!("{table}{lost}{hidden}")
 }
 
-/// What stands in the tables for a part that round trips do not tell.
+/// Table entry of a part that round trips cannot resolve.
 pub(super) const BELOW_RESOLUTION: &str = "below resolution";
 
 const HIDDEN: &str = "below resolution: round trips with the element were not longer than those \
                       without it. It adds less than round trips vary; more --rounds resolve more\n";
 
-/// What an element adds.
+/// Time that an element adds.
 pub(super) fn part(ns: f64) -> String {
     resolved(ns).map_or_else(|| BELOW_RESOLUTION.to_owned(), duration)
 }

@@ -46,7 +46,7 @@ pub(crate) fn predict(args: &Predict) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// How busy elements were that name scanned hosts, from then on until now.
+/// Utilisation of elements that name scanned hosts, from the given time until now.
 fn utilisation(args: &Predict, topology: &mut Topology) -> Result<Vec<Busy>> {
     let Some(since) = &args.utilisation_from_store else { return Ok(Vec::new()) };
     let now_ns = chronoscope_clock::utc_now_ns();
@@ -107,7 +107,7 @@ fn document(
 
 const MODEL: &str = "independent delays, convolved; waiting in M/G/1 queues (Pollaczek-Khinchine)";
 
-/// What it all comes to, in words and bars.
+/// The prediction in words and bars.
 fn said(args: &Predict, now: &Prediction, then: Option<&Prediction>) -> String {
     let mut text = format!(
         "{} to {} and back, {} octets each way; {MODEL}\n\n",
@@ -135,7 +135,7 @@ fn ends(what: &str, found: &Prediction) -> String {
     )
 }
 
-/// A row for each element: what it adds now, and with the changes.
+/// One row for each element: its time now, and with the changes.
 fn elements(now: &Prediction, then: Option<&Prediction>) -> Table {
     const WIDTH: usize = 20;
     let mut heading = vec!["element", "type", "p50", "p90", "mean wait", "busy"];
@@ -173,13 +173,14 @@ fn elements(now: &Prediction, then: Option<&Prediction>) -> Table {
     table
 }
 
-/// How much of the bar it gets: its median and what is waited for it on average.
+/// Length of an element's bar: its median plus its mean waiting time.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // `as` keeps to the range
 fn weight(part: &PartPrediction) -> u64 {
     (part.p50_ns + part.waiting_ns) as u64
 }
 
-/// What an element adds. Less than nothing is chance: it was measured as a difference of round trips.
+/// Time that an element adds. A negative value is noise: it was measured as a difference of round
+/// trips.
 fn added(ns: f64) -> String {
     if ns < 0.0 { BELOW_RESOLUTION.to_owned() } else { duration(ns) }
 }
@@ -196,7 +197,7 @@ fn busy(part: &PartPrediction) -> String {
     }
 }
 
-/// What a reader should know of the answer.
+/// Remarks on the reliability of the prediction.
 fn warnings(topology: &Topology, now: &Prediction) -> Vec<String> {
     let mut warnings = Vec::new();
     for part in &now.parts {

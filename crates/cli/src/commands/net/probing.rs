@@ -6,10 +6,9 @@ use chronoscope_net::probe::{Asking, Prober, Target};
 use std::net::{IpAddr, UdpSocket};
 use std::time::Duration;
 
-/// The host of the topology that this one is: as said, or the one whose address is here.
+/// Name of this host in the topology: as given, or the host whose address is local.
 pub(crate) fn here(topology: &Topology, said: Option<&str>) -> Result<String> {
-    // `net discover` cannot know them: they are asked for before anything else fails for want of
-    // them.
+    // `net discover` cannot know ports: they are requested before a later step fails without them.
     let without_port = without_port(topology);
     if !without_port.is_empty() {
         bail!(
@@ -41,7 +40,7 @@ pub(crate) fn here(topology: &Topology, said: Option<&str>) -> Result<String> {
     }
 }
 
-/// Hosts whose address is without a port, with it.
+/// Hosts with an address but no port.
 fn without_port(topology: &Topology) -> Vec<String> {
     let named =
         topology.hosts.iter().filter_map(|(name, host)| Some((name, host.address.as_ref()?)));
@@ -49,7 +48,7 @@ fn without_port(topology: &Topology) -> Vec<String> {
     lacks.map(|(name, address)| format!("host {name:?} (address {address})")).collect()
 }
 
-/// What hosts of the topology lack to be probed, and what to do; `None` where all have an address.
+/// The addresses that hosts lack for probing, and the remedy; `None` where all have one.
 pub(crate) fn lacking(topology: &Topology) -> Option<String> {
     let lacks = topology.hosts.iter().filter(|(_, host)| host.address.is_none());
     let lacks: Vec<String> = lacks.map(|(name, _)| format!("{name:?}")).collect();
@@ -62,8 +61,8 @@ pub(crate) fn lacking(topology: &Topology) -> Option<String> {
     })
 }
 
-/// What is asked of a host: its address by our own echo over UDP, unless it names TCP
-/// (`tcp:ADDRESS:PORT`). Nothing else: a topology may come from others, and may not run programs.
+/// Target of a host: its address by our own echo over UDP, or over TCP (`tcp:ADDRESS:PORT`). Other
+/// kinds are refused: a topology may come from others, and must not run programs.
 pub(crate) fn target(topology: &Topology, host: &str) -> Result<Target> {
     let address = topology.host(host)?.address.as_deref();
     let address = address.with_context(|| format!("host {host:?} has no address"))?;

@@ -20,7 +20,7 @@ use std::path::Path;
 /// Everything that is shown.
 pub(super) struct Findings {
     pub(super) published: Published,
-    /// Of the load, by packets; `None` where nothing was scanned.
+    /// Load by packets; `None` without a scan.
     pub(super) load: Option<Tables>,
     /// Round trips from one host to another, and within a host.
     pub(super) between: Vec<Measured>,
@@ -33,7 +33,7 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// What has not been measured, and the command that does.
+    /// Missing measurements, each with the command that makes it.
     pub(super) fn missing(&self) -> Vec<(&'static str, &'static str)> {
         let has = |kind| self.references.iter().any(|reference| reference.kind == kind);
         let all = [

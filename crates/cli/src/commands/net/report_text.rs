@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 const MS: f64 = 1e6; // nanoseconds
 
-/// All of it.
+/// The whole report.
 pub(super) fn page(found: &Findings, zone: &Zone) -> String {
     let mut parts = vec![
         distribution(found),
@@ -125,7 +125,7 @@ fn span_of([least, most]: [u64; 2]) -> String {
     span([least as f64, most as f64])
 }
 
-/// From and to, in nanoseconds.
+/// A range in nanoseconds.
 fn span([least, most]: [f64; 2]) -> String {
     let (least, most) = (duration(least), duration(most));
     if least == most { least } else { format!("{least} to {most}") }
@@ -167,7 +167,7 @@ fn types(found: &Findings, kinds: &[Kind]) -> String {
     rows.to_string()
 }
 
-/// What the document's text says.
+/// Findings on the statements in the document's text.
 fn text(found: &Findings) -> String {
     let published = &found.published;
     let mut text = String::from("THE TEXT'S FIGURES\n\n");
@@ -202,7 +202,7 @@ fn text(found: &Findings) -> String {
     text
 }
 
-/// Bridges and gateways.
+/// Section on bridges and gateways.
 fn between(found: &Findings, published: &Published) -> String {
     let ours = types(found, &[Kind::Bridge, Kind::Gateway]);
     let ours = if ours.is_empty() { nothing() } else { ours };

@@ -20,18 +20,18 @@ use std::time::Duration;
 /// Above these a target's owner should be asked.
 const REQUESTS_PER_S_MAX: f64 = 1000.0;
 const OCTETS_PER_S_MAX: f64 = 10e6;
-/// What a run may take beyond its turns.
+/// Time that a run may take beyond its turns.
 const SPARE: Duration = Duration::from_millis(1500);
 
 /// Everything that was measured.
 pub(super) struct Measured {
     /// This host.
     pub(super) from: String,
-    /// The clock.
+    /// Clock of the measurement.
     pub(super) timer: Timer,
-    /// From one request to the next.
+    /// Interval between requests.
     pub(super) every: Duration,
-    /// Each target and what became of it.
+    /// Targets with their results.
     pub(super) targets: Vec<(Prober, Probed, Summary)>,
 }
 
@@ -118,7 +118,7 @@ fn bounded(args: &Rtt) -> Result<()> {
     Ok(())
 }
 
-/// What this host calls itself.
+/// Name of this host.
 fn host_name() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let name = name.trim();

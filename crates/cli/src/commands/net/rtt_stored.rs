@@ -18,10 +18,10 @@ use std::collections::BTreeMap;
 /// Round trips between two hosts by one kind with one size: `from`, `to`, `by`, octets.
 type Between = (String, String, String, u64);
 
-/// Most pairs of hosts; rows of others are counted.
+/// Largest number of pairs of hosts; rows of others are counted.
 const PAIRS_MAX: usize = 10_000;
 
-/// What was stored of them.
+/// Stored round trips of one pair.
 #[derive(Default)]
 struct Stored {
     series: Series,
@@ -38,7 +38,7 @@ impl Stored {
     }
 }
 
-/// Shows what was measured from this time on.
+/// Shows the measurements since `from`.
 pub(super) fn from_store(args: &Rtt, from: &str) -> Result<Exit> {
     let range = range(from, None, &Zone::new(false))?;
     let source = args.data.source()?;

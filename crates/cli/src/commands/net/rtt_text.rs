@@ -33,7 +33,7 @@ pub(super) fn table(measured: &Measured) -> String {
     table.to_string()
 }
 
-/// What has to be known beside the figures.
+/// Remarks on the figures.
 pub(super) fn notes(measured: &Measured) -> String {
     let mut text = String::new();
     for (prober, probed, summary) in &measured.targets {
@@ -96,7 +96,7 @@ fn about(text: &mut String, prober: &Prober, probed: &Probed, summary: &Summary)
     }
 }
 
-/// How the steady round trips are distributed.
+/// Histograms of the steady round trips.
 pub(super) fn histograms(measured: &Measured) -> String {
     let mut text = String::new();
     for (prober, probed, _) in &measured.targets {
@@ -108,7 +108,7 @@ pub(super) fn histograms(measured: &Measured) -> String {
     text
 }
 
-/// Of values in nanoseconds, ascending. Each line has the same ratio of its bounds.
+/// Histogram of ascending values in nanoseconds. The bounds of each line have the same ratio.
 fn histogram(ascending: &[u64]) -> String {
     let (Some(&least), Some(&most)) = (ascending.first(), ascending.last()) else {
         return String::new();

@@ -19,7 +19,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
-/// Most names in one line on stderr.
+/// Largest number of names in one line on stderr.
 const NAMES_MAX: usize = 8;
 /// net-snmp shows the same counters for so long.
 const RENEWED_AFTER: Duration = Duration::from_secs(3);
@@ -45,7 +45,7 @@ pub(crate) fn scan(args: &Scan) -> Result<Exit> {
     let keep = Keep::begin(&args.data)?;
     let mut report = Report::default();
     let scanned = scans(args, &interrupt, &mut scanner, &mut report);
-    // What was scanned before an error is kept, too.
+    // Scans before an error are stored, too.
     keep.end()?;
     scanned?;
     progress("");
@@ -83,7 +83,7 @@ fn scans(
         due_ns = due_ns.saturating_add(every_ns);
         let now_ns = clock::monotonic_ns();
         if due_ns < now_ns {
-            // Beginnings that have passed are left out, so that the others stay where they were.
+            // Missed starts are skipped, so that later scans keep their schedule.
             let missed = (now_ns - due_ns).div_ceil(every_ns);
             due_ns = due_ns.saturating_add(missed.saturating_mul(every_ns));
             report.missed += missed;
@@ -121,16 +121,16 @@ fn is_read_by_others(name: &str) -> bool {
     std::fs::metadata(name).is_ok_and(|file| file.permissions().mode() & 0o044 != 0)
 }
 
-/// What all scans together say.
+/// Sums over all scans.
 #[derive(Default)]
 struct Report {
     hosts: BTreeMap<String, Sum>,
-    /// Who did not tell, the last time, and why.
+    /// Hosts that failed in the last scan, with the reason.
     troubles: BTreeMap<String, String>,
     missed: u64,
 }
 
-/// One host, or one of its interfaces.
+/// Counters of one host, or of one of its interfaces.
 #[derive(Default)]
 struct Sum {
     counters: Counters,
@@ -178,7 +178,7 @@ impl Report {
         self.say_changes(&before);
     }
 
-    /// Hosts that do not tell any more, and such as do again: each once.
+    /// Reports hosts that stopped or resumed answering, each once.
     fn say_changes(&self, before: &BTreeMap<String, String>) {
         let new = self.troubles.iter().filter(|(host, why)| before.get(*host) != Some(why));
         let mut by_why: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

@@ -21,7 +21,7 @@ pub(crate) fn scans(
     rows(source, SCAN_HOST, range, &mut |row| ScanRow::from_excerpt(row).map(&mut *each))
 }
 
-/// As [`scans`], round trips.
+/// Stored round trips; as [`scans`].
 pub(crate) fn round_trips(
     source: &Source,
     range: &Range<i64>,
@@ -30,7 +30,7 @@ pub(crate) fn round_trips(
     rows(source, ROUND_TRIP, range, &mut |row| RoundTrip::from_excerpt(row).map(&mut *each))
 }
 
-/// As [`scans`], bulk transfers.
+/// Stored bulk transfers; as [`scans`].
 pub(crate) fn transfers(
     source: &Source,
     range: &Range<i64>,
@@ -39,7 +39,7 @@ pub(crate) fn transfers(
     rows(source, TRANSFER, range, &mut |row| Transfer::from_excerpt(row).map(&mut *each))
 }
 
-/// Rows of a class; those that `each` makes nothing of are counted and told.
+/// Rows of a class; those that `each` cannot use are counted and reported.
 fn rows(
     source: &Source,
     class: &str,

@@ -20,14 +20,14 @@ use std::time::Duration;
 pub(super) struct Tables {
     pub(super) overview: Overview,
     pub(super) picture: Picture,
-    /// Hosts that did not tell anything, some time or now.
+    /// Hosts that did not answer, in some or in all scans.
     pub(super) silent: Vec<(String, Host)>,
     pub(super) measure: Direction,
     pub(super) threshold_percent: f64,
 }
 
 impl Tables {
-    /// The measured values of which the table of the most active hosts has columns.
+    /// The measures that are columns of the table of the most active hosts.
     pub(super) fn columns(&self) -> &'static [Measure] {
         columns(self.measure)
     }
@@ -74,7 +74,7 @@ pub(crate) fn table(args: &Table) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What scans of a time learned, with activity over time by `measure`.
+/// Activity in the scans of a time range, with shares over time by `measure`.
 pub(super) fn activity(
     source: &Source,
     range: &Range<i64>,
@@ -90,7 +90,7 @@ pub(super) fn activity(
     Ok(activity)
 }
 
-/// The time that is asked for, in UTC nanoseconds; it ends now where nothing else is said.
+/// The requested time range, in UTC nanoseconds; by default it ends now.
 pub(super) fn range(from: &str, until: Option<&str>, zone: &Zone) -> Result<Range<i64>> {
     let now_ns = chronoscope_clock::utc_now_ns();
     let until = until.unwrap_or("-0s"); // now
@@ -115,7 +115,7 @@ const fn columns(measure: Direction) -> &'static [Measure] {
     }
 }
 
-/// The one whose shares are shown over time.
+/// The measure whose shares are shown over time.
 pub(super) const fn over_time(measure: Direction) -> Measure {
     match measure {
         Direction::Packets => Measure::Packets,
@@ -151,7 +151,7 @@ fn json(tables: &Tables) -> Value {
     })
 }
 
-/// The table that is asked for: all hosts, the most active of them, or activity over time.
+/// The requested table: all hosts, the most active of them, or activity over time.
 fn csv(args: &Table, tables: &Tables) -> String {
     if args.over_time {
         return csv_over_time(&tables.picture);

@@ -1,4 +1,4 @@
-//! The published tables as input: their shares come out, and the layout stays as it is.
+//! The published tables as input: the tests compare shares and layout.
 
 use super::table::{Tables, over_time};
 use super::table_text::page;
@@ -152,7 +152,7 @@ fn the_published_activity_over_time() {
     assert_eq!(head.join("\n") + "\n", include_str!("golden/table-2.txt"));
 }
 
-/// All three, with errors, restarts, silent hosts and names that would move a terminal's cursor.
+/// All three tables, with errors, restarts, silent hosts and names with terminal escape sequences.
 #[test]
 fn a_page_of_everything() {
     let mut rows = Vec::new();
@@ -183,7 +183,7 @@ fn a_page_of_everything() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
-/// 300 hosts with what the largest counters make of it: still lines of 80 columns.
+/// 300 hosts with the largest possible counters: lines stay within 80 columns.
 #[test]
 fn many_hosts_and_large_numbers_fit_a_terminal() {
     let mut rows = Vec::new();

@@ -12,12 +12,12 @@ pub(super) const INTERVALS: usize = 10;
 
 /// Cells of the longest bar.
 const BAR_CELLS: usize = 20;
-/// A day: within it, a time of day says when.
+/// One day in nanoseconds: within it the time of day is unambiguous.
 const DAY_NS: i64 = 86_400_000_000_000;
 /// Narrowest and widest column of names.
 const NAMES: (usize, usize) = (8, 60);
 
-/// The tables that were asked for; all, where none was.
+/// The requested tables; all by default.
 pub(super) fn page(args: &Table, tables: &Tables, zone: &Zone) -> String {
     let all = !(args.hosts || args.active || args.over_time);
     let mut parts = Vec::new();
@@ -151,7 +151,7 @@ pub(super) fn active(tables: &Tables, bars: Bars) -> String {
 }
 
 fn drawn(share: f64, largest: f64, cells: usize, bars: Bars) -> String {
-    // In thousandths of a percent, which whole numbers hold.
+    // In thousandths of a percent: an integer represents them exactly.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // in [0, 100,000]
     let [share, largest] = [share, largest].map(|share| (share * 1e3) as u64);
     match bars {
@@ -232,7 +232,7 @@ fn block(
     text
 }
 
-/// Hosts that did not answer, or not so that it was understood.
+/// Hosts that did not answer, or whose answer was not understood.
 fn silent(tables: &Tables, zone: &Zone) -> Option<String> {
     if tables.silent.is_empty() {
         return None;
@@ -295,7 +295,7 @@ fn short(value: f64) -> String {
     format!("{:.0}E", value / 1e3)
 }
 
-/// The same in six.
+/// The value in at most six characters.
 fn short6(value: u64) -> String {
     if value < 1_000_000 { value.to_string() } else { short(value as f64) }
 }

@@ -1,11 +1,11 @@
-//! The files that say what a network consists of.
+//! Reader of the files that describe a network.
 
 use crate::args::net::path::Network;
 use anyhow::{Context, Result};
 use chronoscope_net::path::topology::Topology;
 use std::fs;
 
-/// Reads the topology, and what was measured of its types.
+/// Reads the topology, and the measured properties of its types.
 pub(crate) fn read(network: &Network) -> Result<Topology> {
     let text = |path: &std::path::Path| {
         fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))

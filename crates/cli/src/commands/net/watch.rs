@@ -68,7 +68,7 @@ pub(crate) fn watch(args: &Watch) -> Result<Exit> {
     Ok(if watched.windows > 0 { Exit::Done } else { Exit::Nothing })
 }
 
-/// The hosts to which paths are watched: those said, or all that have an address.
+/// The hosts to which paths are watched: those given, or all that have an address.
 fn hosts(args: &Watch, topology: &Topology, from: &str) -> Result<Vec<String>> {
     if !args.to.is_empty() {
         return Ok(args.to.clone());
@@ -82,7 +82,7 @@ fn hosts(args: &Watch, topology: &Topology, from: &str) -> Result<Vec<String>> {
     Ok(hosts)
 }
 
-/// What cannot be asked here now is as what is not answered: said once, and asked again.
+/// A probe that cannot be sent is treated like a lost one: reported once, and repeated.
 fn asking<'a>(to: String, mut prober: Prober) -> Ask<'a> {
     let mut said = String::new();
     Box::new(move |_| {
@@ -98,7 +98,7 @@ fn asking<'a>(to: String, mut prober: Prober) -> Ask<'a> {
     })
 }
 
-/// Paths, the window that fills, and what was last said.
+/// The watched paths, the current window, and the last report.
 struct Watched<'a> {
     args: &'a Watch,
     from: String,
@@ -116,7 +116,7 @@ impl<'a> Watched<'a> {
         Self { args, from, paths, limits, filling, windows: 0, flagged: None, shown: Ok(()) }
     }
 
-    /// Stores what the paths are predicted to take, beside the round trips of a window.
+    /// Stores the predictions of the paths, beside the round trips of a window.
     fn keep_predictions(&self) {
         let now_ns = chronoscope_clock::utc_now_ns();
         for path in self.paths.iter().filter(|_| !self.args.no_store) {
@@ -137,7 +137,7 @@ impl<'a> Watched<'a> {
         }
     }
 
-    /// A probe; judges the window when it is full. `Err`: nobody reads any more.
+    /// Adds a probe; judges the window when it is full. `Err`: the output is closed.
     fn take(&mut self, probed: &Probed) -> Result<(), ()> {
         if probed.round == 0 {
             return Ok(()); // with what has to be made first

@@ -1,4 +1,4 @@
-//! `chronoscope record`: what a system receives, into files, until stopped.
+//! `chronoscope record`: records the input of a system into files, until stopped.
 
 mod words;
 
@@ -23,10 +23,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How often the parts are looked at.
+/// Interval at which the parts are checked.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// What came of each part, so far.
+/// Counts of each part, so far.
 #[derive(Clone, Debug, Default)]
 struct Parts {
     relay: Option<Passed>,
@@ -35,7 +35,7 @@ struct Parts {
     imports: BTreeMap<String, Imported>,
 }
 
-/// What the threads share.
+/// State that the threads share.
 struct Shared {
     log: Log,
     stop: AtomicBool,
@@ -74,7 +74,7 @@ pub(crate) fn record(args: &Record) -> Result<Exit> {
         queue_bytes_max: usize::try_from(args.queue).unwrap_or(usize::MAX),
         ..Limits::default()
     };
-    // All that can be refused is refused before anything is taken in.
+    // Everything that can be refused is refused before any input is accepted.
     let relay = relay(args)?;
     let sniffers = args.capture.iter().map(|interface| Sniffer::open(interface, &args.port));
     let sniffers = sniffers.collect::<Result<Vec<_>, _>>()?;
@@ -139,7 +139,7 @@ impl Workers {
         let number = self.at_work.keys().last().map_or(0, |last| last + 1);
         let (shared, ended) = (self.shared.clone(), self.ended.clone());
         std::thread::Builder::new().name(name.chars().take(15).collect()).spawn(move || {
-            // Nobody waits for it any more when the program ends.
+            // A failed send means that the program is ending.
             let _ = ended.send((number, work(&shared)));
         })?;
         self.at_work.insert(number, Worker { name: name.to_owned(), heeds });
@@ -226,7 +226,7 @@ where
     Ok(read(input)?)
 }
 
-/// Says how it goes until the work is done, somebody stops it, or a part fails.
+/// Prints progress until the work is done, a signal arrives, or a part fails.
 fn watch(args: &Record, interrupt: &Interrupt, workers: &mut Workers) -> Result<()> {
     let begin_ns = clock::monotonic_ns();
     let every_ns = u64::try_from(args.every.as_nanos()).unwrap_or(u64::MAX);
@@ -259,7 +259,7 @@ fn watch(args: &Record, interrupt: &Interrupt, workers: &mut Workers) -> Result<
     failed
 }
 
-/// Says when the disk begins to refuse, and when it ends to.
+/// Reports when the disk begins to fail, and when it recovers.
 fn say_trouble(recorded: &Recorded, said: &mut Option<i64>) {
     match (recorded.trouble(), *said) {
         (Some(trouble), None) => {

@@ -1,4 +1,4 @@
-//! What was recorded, in words and as JSON.
+//! Summary of a recording, in words and as JSON.
 
 use super::Parts;
 use crate::text::count;
@@ -17,7 +17,7 @@ pub(super) fn is_incomplete(recorded: &Recorded, parts: &Parts) -> bool {
     recorded.lost_count() + kernel_dropped(parts) > 0
 }
 
-/// How it goes, in one line.
+/// Progress in one line.
 pub(super) fn line(recorded: &Recorded, parts: &Parts) -> String {
     let mut line = format!(
         "{} inputs, {} recorded in {} files ({:.1} MB), {} durable",
@@ -46,7 +46,7 @@ pub(super) fn line(recorded: &Recorded, parts: &Parts) -> String {
     line
 }
 
-/// What is missing and why, a line each.
+/// Missing input with its cause, a line each.
 pub(super) fn troubles(recorded: &Recorded, parts: &Parts) -> Vec<String> {
     let mut lines = Vec::new();
     let mut say = |n: u64, what: &str| {

@@ -30,7 +30,7 @@ pub(crate) fn replay(args: &Replay) -> anyhow::Result<Exit> {
         return super::play::play(args, factor);
     }
     let out = args.out.as_deref().ok_or_else(|| Usage::new("--out DIR is needed"))?;
-    // While this program has one thread. Where it is not possible, the report says so.
+    // Done while this program has one thread. A failure is in the report.
     let _ = isolation::enter_process();
     let scenario = Scenario::read(&args.scenario)?;
     let interrupt = Interrupt::install()?;
@@ -68,7 +68,7 @@ fn exit(report: &Report) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Replays twice in the same folder, so that paths are the same; the first replay is then in
+/// Replays twice in the same folder, so that paths are the same; afterwards the first replay is in
 /// OUT/first and the second in OUT/second.
 fn verify(
     args: &Replay,

@@ -1,4 +1,4 @@
-//! What the processes of a replay record, into a store: their rings are read while they run.
+//! Collects the rows of a replay's processes into a store: their rings are read while they run.
 
 use crate::usage::Usage;
 use anyhow::{Context, Result, bail};
@@ -11,12 +11,12 @@ use chronoscope_store::{Store, StoreError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Runs `replay`, which leaves its rings in `out`, and collects them into a fresh store in `data`.
-/// The report says what became of them, also in the file in `out`.
+/// Runs `replay`, which leaves its rings in `out`, and collects them into a new store in `data`.
+/// The result of the collection is in the report, also in the file in `out`.
 ///
 /// # Errors
-/// When `data` cannot be the store, before anything runs; else those of `replay`. What goes wrong
-/// in storing is in the report.
+/// When `data` cannot be the store, before anything runs; else those of `replay`. Errors of storing
+/// are in the report.
 pub(super) fn collected(
     data: &Path,
     out: &Path,
@@ -102,7 +102,7 @@ fn end(collector: &Collector, settled_ns: i64) -> StoredReport {
     }
 }
 
-/// Nothing comes late any more: all minutes become files, each in one part.
+/// Seals all minutes, each into one file: no more rows will arrive.
 fn seal(collector: &Collector, settled_ns: i64) -> Result<(), StoreError> {
     let store = collector.store();
     let now_ns = clock::utc_now_ns();
@@ -112,7 +112,7 @@ fn seal(collector: &Collector, settled_ns: i64) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Why not all of a ring is in the store, if that is so.
+/// Reason why a ring is not fully stored, if there is one.
 fn unread(path: &Path, store: &Store) -> Option<String> {
     let rest = || -> Result<String, RingError> {
         let mut ring = Ring::open(path)?;
@@ -129,7 +129,7 @@ fn unread(path: &Path, store: &Store) -> Option<String> {
     (!why.is_empty()).then(|| format!("{}: {why}", path.display()))
 }
 
-/// What is in the store need not be in rings as well, which take megabytes a thread.
+/// Removes stored rings, which take megabytes for each thread.
 fn remove(rings: &Path, remarks: &mut Vec<String>) {
     for ring in find_rings(rings) {
         if let Err(error) = std::fs::remove_file(&ring) {

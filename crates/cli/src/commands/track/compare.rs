@@ -14,7 +14,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long one program may run for its profile, before Valgrind's slowness is added.
+/// Time limit of one program for its profile, before the extension for Valgrind.
 const LIMIT: Duration = Duration::from_secs(600);
 
 /// Runs the command.
@@ -46,7 +46,7 @@ pub(super) fn compare(args: &Compare) -> Result<Exit> {
     Ok(end(&comparison))
 }
 
-/// Where runs are looked for: nowhere in particular when both are folders themselves.
+/// Folder of the runs; any folder serves when both runs are given as paths.
 fn folder(args: &Compare) -> Result<std::path::PathBuf> {
     let is_run = |name: &String| Path::new(name).join("run.json").is_file();
     if args.runs.runs.is_none() && is_run(&args.before) && is_run(&args.after) {
@@ -107,7 +107,7 @@ pub(super) fn words(comparison: &Comparison, details: &[Detail], rows: usize) ->
     Ok(page)
 }
 
-/// Moved says more than a missing verdict: it is so whatever is missing.
+/// Exit code: a change takes precedence over a missing verdict.
 fn end(comparison: &Comparison) -> Exit {
     if comparison.moved().next().is_some() {
         Exit::Moved

@@ -28,7 +28,7 @@ fn options(shown: &Shown) -> Options {
     Options { event: shown.event.clone(), floor: shown.floor / 1e6 }
 }
 
-/// A profile with its parts and threads; says what of it is odd.
+/// A profile with its parts and threads; reports inconsistencies.
 fn read(path: &Path) -> Result<Profile> {
     let set = read_set(path, Limits::default())?;
     for stranger in &set.strangers {

@@ -27,7 +27,7 @@ pub(super) fn gate(args: &Args) -> Result<Exit> {
     let gate = settings(args, &interrupt)?;
     warn_of_changes(&gate.repository, &args.head);
     let measured = match gate.run(&mut |step| say(&step, args.quiet)) {
-        // As on the base branch itself.
+        // This is the case on the base branch itself.
         Err(error @ GateError::Same { .. }) => {
             say!("{error}: nothing can have moved");
             return Ok(Exit::Done);
@@ -88,7 +88,7 @@ fn settings(args: &Args, interrupt: &Interrupt) -> Result<Gate> {
     })
 }
 
-/// What is not committed is not measured.
+/// Warns that uncommitted changes are not measured.
 fn warn_of_changes(repository: &Repository, head: &str) {
     if head == "HEAD" && repository.checked_out().is_ok_and(|commit| commit.modified) {
         say!("careful: files were modified; what is measured is the commit");
@@ -115,7 +115,7 @@ fn append(file: &Path, text: &str) -> Result<()> {
     written.with_context(|| format!("cannot append to {}", file.display()))
 }
 
-/// Whether the change is refused; refused says more than a missing verdict.
+/// Exit code: a refused change takes precedence over a missing verdict.
 fn end(args: &Args, comparison: &Comparison) -> Exit {
     let allowed = args.allow / 100.0;
     if comparison.rows.iter().any(|row| refuses(row, allowed, args.any)) {

@@ -1,4 +1,4 @@
-//! `chronoscope track`: what a version of a program costs, and what moved between two.
+//! `chronoscope track`: cost of a program's version, and changes between two versions.
 
 mod bisect;
 mod compare;
@@ -27,8 +27,8 @@ pub(crate) fn track(command: &Track) -> Result<Exit> {
     }
 }
 
-/// Whatever keeps a verdict from being made has the exit code that no verdict has, so that who asks
-/// can tell it from "moved".
+/// Every error that prevents a verdict gets the exit code for "no verdict", so that the caller can
+/// distinguish it from "changed".
 fn verdict(done: Result<Exit>) -> Result<Exit> {
     match done {
         Err(error) if !crate::is_closed_pipe(&error) => {

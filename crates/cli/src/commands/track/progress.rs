@@ -1,10 +1,10 @@
-//! What is said while a suite is measured.
+//! Progress of the measurement of a suite.
 
 use crate::screen;
 use chronoscope_track::report::figure;
 use chronoscope_track::run::{Measured, Progress};
 
-/// Says how far it is, on stderr: a line for each item, and on a terminal what runs now.
+/// Prints progress on stderr: a line for each item, and on a terminal the running one.
 pub(super) fn say(quiet: bool) -> impl FnMut(Progress<'_>) {
     move |progress| {
         if quiet {
@@ -17,7 +17,7 @@ pub(super) fn say(quiet: bool) -> impl FnMut(Progress<'_>) {
     }
 }
 
-/// On a terminal, what runs now.
+/// Prints the running item, on a terminal.
 pub(super) fn on_terminal(progress: &Progress<'_>) {
     match progress {
         Progress::Begin { number, of, name } => screen::progress(&format!("{number}/{of} {name}")),

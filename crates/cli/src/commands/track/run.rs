@@ -41,7 +41,7 @@ pub(super) fn run(args: &Run) -> Result<Exit> {
     Ok(end(&record))
 }
 
-/// What version is in a folder: what was said, else the commit that is checked out there.
+/// Version of the programs in a folder: the given name, else the commit that is checked out there.
 fn commit(said: Option<&str>, folder: &Path, quiet: bool) -> Option<Commit> {
     let repository = Repository::at(folder);
     let found = match said {
@@ -88,7 +88,7 @@ fn medians(process: &Process) -> Vec<(String, f64)> {
     names.filter_map(|name| Some((name.clone(), process.median(name)?))).collect()
 }
 
-/// A run that lacks something did not do what was asked.
+/// Exit code: an incomplete run is not a success.
 fn end(record: &Record) -> Exit {
     let failed = record.items.iter().any(|item| item.failure.is_some());
     if record.complete && !failed { Exit::Done } else { Exit::Error }

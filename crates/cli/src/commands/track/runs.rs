@@ -1,4 +1,4 @@
-//! Where runs are, and how instructions are counted.
+//! Folder of the runs, and method of counting instructions.
 
 use crate::args::track::{Method as Choice, Runs};
 use crate::environment;
@@ -10,7 +10,7 @@ use chronoscope_track::suite::Suite;
 use chronoscope_track::system::System;
 use std::path::PathBuf;
 
-/// The folder that is asked for, else the suite's own.
+/// The given folder, else that of the suite.
 pub(super) fn folder(args: &Runs) -> Result<PathBuf> {
     match &args.runs {
         Some(folder) => Ok(folder.clone()),
@@ -28,7 +28,7 @@ pub(super) fn of(suite: &Suite) -> PathBuf {
     environment::data_dir().join("runs").join(&suite.name)
 }
 
-/// All runs that can be read; says which cannot.
+/// All readable runs; reports the unreadable ones.
 pub(super) fn all(folder: &Folder) -> Result<Vec<Record>> {
     let found = folder.all()?;
     for error in &found.unreadable {
@@ -37,7 +37,7 @@ pub(super) fn all(folder: &Folder) -> Result<Vec<Record>> {
     Ok(found.records)
 }
 
-/// What was chosen, tried out.
+/// The chosen method, after a trial.
 pub(super) fn method(choice: Choice) -> Result<(Method, Option<Calibration>)> {
     let because = if choice == Choice::Callgrind {
         "it was asked for".to_owned()

@@ -64,9 +64,9 @@ pub(super) type ByPath = BTreeMap<String, Vec<PathMinute>>;
 /// The last hour.
 #[derive(Debug, Default)]
 pub(super) struct History {
-    /// By minute and path; several where a minute lies in several files.
+    /// By minute and path; several entries where a minute lies in several files.
     pub(super) minutes: BTreeMap<Minute, ByPath>,
-    /// The current minute, as far as it is known.
+    /// The current minute, as far as it has been recorded.
     pub(super) running: ByPath,
     /// Unreadable sketches, as text.
     pub(super) damage: Vec<String>,
@@ -117,7 +117,7 @@ impl Cache {
         }
         let rows = read_sketch(segment)?.into_iter().take(PATHS_MAX).map(|row| {
             let class = ClassName { application: row.application, class: row.class };
-            // Foreign rows have no path: they are told apart by class.
+            // Foreign rows have no path: their class distinguishes them.
             let foreign = row.path.is_empty();
             let path = if foreign { class.to_string() } else { row.path };
             let minute = PathMinute {
@@ -185,8 +185,8 @@ fn unsealed(
     sums.into_iter().map(|(minute, sums)| (minute, named(sums))).collect()
 }
 
-/// The median over several parts of a minute: that of the part with most rows, which is nearly
-/// always the only one.
+/// The median over several parts of a minute: that of the part with the most rows, which is nearly
+/// always the only part.
 pub(super) fn median(parts: &[PathMinute], of: impl Fn(&PathMinute) -> &Buckets) -> Option<f64> {
     parts.iter().max_by_key(|part| part.count).and_then(|part| of(part).median_ns())
 }

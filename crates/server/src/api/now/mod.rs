@@ -1,4 +1,4 @@
-//! `GET /now`: what is going on, and what is wrong.
+//! `GET /now`: current load, and alarms.
 //!
 //! The window's numbers come from the rows that are not sealed yet, and from sketches where it
 //! reaches further back or nothing is live; the alarms from the minutes of the last hour.
@@ -39,36 +39,36 @@ pub(crate) use watch::Watch;
 
 /// Seconds of a window.
 const WINDOW_S: std::ops::RangeInclusive<u64> = 1..=3600;
-/// A collector that has said nothing for so long is not live.
+/// A collector whose last status is older than this is not live.
 const LIVE_WITHIN_NS: i64 = 10_000_000_000;
 
-/// How long is now.
+/// Length of the window.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Window {
-    /// Seconds; 60 where nothing is said.
+    /// Seconds; the default is 60.
     #[param(minimum = 1, maximum = 3600)]
     window_s: Option<u64>,
 }
 
-/// What is going on.
+/// Current load and alarms.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct Now {
     /// The window's end: UTC ns since 1970. Now; where nothing is live, the end of the last minute
     /// that has rows; 0 where nothing is stored.
     at_ns: i64,
-    /// When the store was looked at, at most a second ago: UTC ns since 1970.
+    /// Time at which the store was read, at most a second ago: UTC ns since 1970.
     as_of_ns: i64,
     window_s: u64,
     /// Whether somebody collects into this store.
     live: bool,
-    /// By name.
+    /// Applications, by name.
     applications: Vec<Application>,
     alarms: Vec<Alarm>,
-    /// Every limit of `--limits`, and how it stands.
+    /// Every limit of `--limits`, with its state.
     limits: Vec<LimitReport>,
-    /// What could not be read, in words.
+    /// Unreadable parts of the store, in words.
     damage: Vec<String>,
 }
 
@@ -76,7 +76,7 @@ pub(super) struct Now {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct Application {
     application: String,
-    /// That live, as the collector sees them.
+    /// Number of live processes, as reported by the collector.
     processes: u64,
     hosts: Vec<String>,
     /// Rows that its processes overwrote before they were read, ever.
@@ -130,7 +130,7 @@ struct Sums {
     open: u64,
 }
 
-/// What is going on per application and class, and what is wrong.
+/// Current load per application and class, and alarms.
 #[utoipa::path(get, path = "/now", tag = "now", params(Window, QuestionName),
     responses((status = 200, body = Now), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
@@ -172,7 +172,7 @@ fn instant(snapshot: &Snapshot, collector: Option<&Status>, now_ns: i64) -> (boo
     (live, at_ns)
 }
 
-/// How the limits stand at an instant.
+/// State of the limits at an instant.
 fn reports(
     history: &History,
     limits: &[Limit],
@@ -187,7 +187,7 @@ fn reports(
     Judge { history, paths, at_ns, collected_ns }.reports(limits)
 }
 
-/// What was found.
+/// Rows and open transactions found in the window.
 struct Seen {
     at_ns: i64,
     as_of_ns: i64,
@@ -283,10 +283,10 @@ impl Seen {
         }
     }
 
-    /// What has not ended in the rings of this host.
+    /// Counts the open transactions in the rings of this host.
     fn add_open(&mut self, folder: &Path) {
         for mut ring in rings_in(folder) {
-            // A ring that is damaged is told by `/rings`.
+            // `/rings` reports a damaged ring.
             let open = ring.open_transactions().unwrap_or_default();
             for open in open.iter().filter(|_| ring.is_alive()) {
                 if let Some(class) = ring.names().class(open.record.class) {
@@ -353,7 +353,7 @@ impl Sums {
                 limit_ns: limit.limit_ns,
                 above,
                 share_above: verdict.share_above(),
-                // Nothing measured keeps no requirement, and breaks none.
+                // Without a measurement a limit is not broken.
                 holds: count == 0 || verdict.holds(),
             }
         });

@@ -4,9 +4,9 @@ use chronoscope_statistics::median;
 
 /// Minutes at the end that are not taken for the past: what begins to be slow is in them.
 const RECENT: usize = 5;
-/// Minutes of the past without which nothing is said.
+/// Minutes of history without which no alarm is raised.
 const PAST_MIN: usize = 10;
-/// Rises up to this part of what is usual are none.
+/// Rises up to this part of the usual value raise no alarm.
 const PART_MIN: f64 = 0.2;
 /// Rises up to so many standard deviations of the past minutes are none. Medians of minutes are
 /// nearly normal; with six of them a false alarm is a matter of years.
@@ -23,7 +23,7 @@ const AS_HIGH_MAX: usize = 4;
 pub(super) struct Slower {
     /// Index of the first minute of it.
     pub(super) since: usize,
-    /// The last minute.
+    /// Value of the last minute.
     pub(super) value: f64,
     /// The median of the past.
     pub(super) usual: f64,
@@ -42,7 +42,7 @@ pub(super) fn slower(values: &[f64]) -> Option<Slower> {
     let since = values.iter().rposition(|value| *value <= limit).map_or(0, |last| last + 1);
     let before = &values[..past.min(since)];
     let as_high = before.iter().filter(|value| **value > limit).count();
-    // Of values that jump between two heights the median distance may be 0.
+    // For values that jump between two levels the median deviation may be 0.
     if as_high * AS_HIGH_MAX > before.len() {
         return None;
     }
@@ -76,7 +76,7 @@ mod tests {
     }
 
     proptest! {
-        /// What rises is above the usual, and every minute since then is.
+        /// The value that rises is above the usual one, and so is every minute since.
         #[test]
         fn since_then_every_minute_is_slow(values in prop::collection::vec(-1e9..1e9, 0..80)) {
             if let Some(found) = slower(&values) {

@@ -1,5 +1,5 @@
-//! What is remembered from one look at now to the next: what programs lost, which of them say
-//! nothing, and how the limits stood last.
+//! State between two requests for `/now`: programs' losses, programs without rows, and the last
+//! state of the limits.
 
 use super::super::Api;
 use super::alarms::{Alarm, AlarmKind};
@@ -15,33 +15,33 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Rows that were lost so long ago are no alarm any more.
+/// After this time without another loss, lost rows raise no alarm.
 const LOST_WITHIN_NS: i64 = 600_000_000_000;
-/// A program that runs for so long and of which nothing has come is silent.
+/// A program that has run for this long without any row is silent.
 const SILENT_AFTER_NS: i64 = 120_000_000_000;
-/// How long after a minute its limits are judged: its last rows are being collected until then.
+/// Delay after a minute until its limits are judged: its last rows are still being collected.
 const SETTLED_AFTER_NS: i64 = 6_000_000_000;
 
-/// What `/now` remembers from one time to the next.
+/// State that `/now` carries from one request to the next.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     pub(super) cache: history::Cache,
-    /// Since the server began to look.
+    /// Processes seen since the server started.
     programs: Mutex<BTreeMap<Process, Known>>,
-    /// How the limits stood when they were judged last; empty before that.
+    /// State of the limits when they were last judged; empty before that.
     limits: Mutex<Vec<LimitReport>>,
 }
 
 /// A process: its application, its host, its number there.
 type Process = (String, String, u32);
 
-/// What is known of a process.
+/// Observations of a process.
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// When it was seen first.
+    /// Time at which it was first seen.
     seen_ns: i64,
     lost_rows: u64,
-    /// When that grew last, while this server looked.
+    /// Time of the last growth of `lost_rows` while this server ran.
     lost_ns: Option<i64>,
 }
 
@@ -65,12 +65,12 @@ impl Watch {
                 alarms.push(silent_program(process, known.seen_ns));
             }
         }
-        // Processes that are gone are forgotten with the collector's list.
+        // Ended processes leave this list with the collector's list.
         known.retain(|known, _| status.processes.iter().any(|process| key(process) == *known));
         alarms
     }
 
-    /// How the limits stood when they were judged last.
+    /// State of the limits when they were last judged.
     pub(crate) fn limits(&self) -> Vec<LimitReport> {
         lock(&self.limits).clone()
     }
@@ -129,7 +129,7 @@ impl Api {
         }
     }
 
-    /// Judges the limits, keeps how they stand, and says what has changed.
+    /// Judges the limits, stores their state, and logs what has changed.
     fn judge_limits(&self) -> Result<(), StoreError> {
         let now_ns = clock::utc_now_ns();
         let collector = Status::read(&self.data_dir).unwrap_or_default(); // told by `/status`
@@ -176,7 +176,7 @@ fn told(report: &LimitReport) -> Line {
         .with_some("reason", report.reason.as_ref())
 }
 
-/// From an instant until the rows of its minute, or of the next one, have been collected.
+/// Time from `now_ns` until the rows of its minute, or of the next one, have been collected.
 fn until_settled(now_ns: i64) -> Duration {
     let passed_ns = (now_ns - SETTLED_AFTER_NS).rem_euclid(MINUTE_NS);
     Duration::from_nanos(MINUTE_NS.saturating_sub(passed_ns).unsigned_abs())

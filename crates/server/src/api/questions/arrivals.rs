@@ -14,18 +14,18 @@ use chronoscope_store::ask::{Question, ask_watched};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-/// What has to arrive.
+/// Required arrivals.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(in crate::api) struct Needed {
-    /// What each root needs: `each-root` (one leaf or more), `N..` (N or more), `N` (exactly N);
-    /// `arrived`: nothing, leaves that arrived are judged. Where nothing is said the verdict
-    /// describes what arrived, and does not say that it holds while a root is missing.
+    /// Leaves that each root needs: `each-root` (one or more), `N..` (N or more), `N` (exactly N);
+    /// `arrived`: none, leaves that arrived are judged. Without it the verdict covers the chains
+    /// that arrived, and never reports that the requirement holds while a root is missing.
     judge: Option<String>,
-    /// Of one receiver only the first leaf below a root counts: `process` or `host`.
+    /// Only the first leaf of each receiver below a root counts: `process` or `host`.
     distinct: Option<String>,
-    /// How long a root without its leaves is open: ns; the limit where it is longer.
+    /// Time until which a root without its leaves is open: ns; at least the limit.
     timeout_ns: Option<u64>,
 }
 
@@ -40,8 +40,8 @@ pub(in crate::api) struct ArrivalsAnswer {
     elapsed_ms: u64,
 }
 
-/// Which of the selected roots arrived. Needs kind=acpd, a leaf and a limit; of a part of the
-/// leaves (path, hosts, lengths) it is not asked.
+/// Arrivals of the selected roots. Needs kind=acpd, a leaf and a limit; a selection of leaves by
+/// path, host or length is refused.
 #[utoipa::path(get, path = "/arrivals", tag = "durations", params(Selection, Needed, QuestionName),
     responses((status = 200, body = ArrivalsAnswer), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),

@@ -11,35 +11,35 @@ use chronoscope_store::ask::{ChainPoint, Order, chosen};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-/// Which of them, and how many.
+/// Order and number of the listed chains.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(in crate::api) struct Firsts {
-    /// Which come first; `longest` where nothing is said.
+    /// Order of the list; the default is `longest`.
     order: Option<ChainOrder>,
-    /// How many are listed; 100 where nothing is said.
+    /// Number of chains listed; the default is 100.
     #[param(minimum = 1, maximum = 2000)]
     limit: Option<usize>,
 }
 
-/// Which chains come first.
+/// Order of the listed chains.
 #[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::api) enum ChainOrder {
-    /// Those that took longest.
+    /// Longest first.
     #[default]
     Longest,
-    /// Those that took least.
+    /// Shortest first.
     Shortest,
-    /// Those whose roots started first.
+    /// By start of the root, earliest first.
     First,
 }
 
 /// Selected chains.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(in crate::api) struct Chains {
-    /// How many durations are selected, exactly. A chain has one for each leaf.
+    /// Exact number of selected durations. A chain has one for each leaf.
     total: u64,
     chains: Vec<ChainSummary>,
 }
@@ -47,16 +47,16 @@ pub(in crate::api) struct Chains {
 /// One duration and its chain.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(in crate::api) struct ChainSummary {
-    /// Its id; empty where its rows are gone meanwhile.
+    /// The chain's id; empty where its rows have been removed since.
     chain: String,
-    /// When its root started: UTC ns since 1970.
+    /// Start of the root: UTC ns since 1970.
     start_ns: i64,
     duration_ns: u64,
-    /// From the selected root to the leaf.
+    /// Path from the selected root to the leaf.
     path: String,
     /// Steps from root to leaf.
     level: usize,
-    /// Where the leaf ran; empty where that is not known.
+    /// Host of the leaf; empty where it is not known.
     leaf_host: String,
 }
 

@@ -19,15 +19,14 @@ use utoipa::{IntoParams, ToSchema};
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(in crate::api) struct Second {
-    /// B is of this store, one of those that `/status` names in `compare`; of the same as A where
-    /// nothing is said.
+    /// Store of B, one of those that `/status` lists in `compare`; the default is the store of A.
     b_store: Option<String>,
-    /// B is of chains whose root started then or later: UTC ns since 1970. Needed where `b_store`
-    /// is not given; there it is the beginning of the store where nothing is said.
+    /// B contains chains whose root started at this time or later: UTC ns since 1970. Required
+    /// without `b_store`; with it the default is the beginning of the store.
     b_from_ns: Option<i64>,
-    /// B is of chains whose root started before then: UTC ns since 1970. As `b_from_ns`.
+    /// B contains chains whose root started before this time: UTC ns since 1970. As `b_from_ns`.
     b_until_ns: Option<i64>,
-    /// The most chains of each whose hops are read; 2000 where nothing is said.
+    /// Largest number of chains of each side whose hops are read; the default is 2000.
     #[param(minimum = 1, maximum = 20000)]
     sample: Option<usize>,
 }
@@ -41,17 +40,17 @@ pub(in crate::api) struct Compare {
     edges_ns: Vec<u64>,
     /// Null where one of them has fewer than two durations.
     difference: Option<DifferenceView>,
-    /// Those that moved the mean and the tail most first.
+    /// Hops, those that moved the mean and the tail most first.
     hops: Vec<CompareHop>,
     /// The common edges of the hops' histograms; none without hops.
     hop_edges_ns: Vec<u64>,
     paths: Vec<ComparePath>,
 }
 
-/// One of the two.
+/// One side of the comparison.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(in crate::api) struct CompareSide {
-    /// Its store by name; null where it is the server's own.
+    /// Name of the side's store; null for the server's own.
     store: Option<String>,
     /// UTC ns since 1970.
     from_ns: i64,
@@ -61,11 +60,11 @@ pub(in crate::api) struct CompareSide {
     distribution: Option<DistributionView>,
     /// Durations between the edges.
     counts: Vec<u64>,
-    /// Of how many the hops were read.
+    /// Number of chains whose hops were read.
     sampled: u64,
 }
 
-/// B less A.
+/// Difference, B minus A.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(in crate::api) struct DifferenceView {
     median_ns: i64,
@@ -88,20 +87,21 @@ pub(in crate::api) struct CompareHop {
     b: HopSide,
     /// The difference of the medians.
     shift_ns: i64,
-    /// Its part of the difference of the mean durations; a chain without the hop has none of it.
+    /// Contribution to the difference of the mean durations; a chain without the hop contributes 0.
     mean_change_ns: f64,
-    /// Its share of that: all shares add up to 1. Negative where it went the other way; 0 where
-    /// there is no difference.
+    /// Share of the difference of the mean durations: all shares add up to 1. Negative where it
+    /// moved in the other direction; 0 where there is no difference.
     share_of_mean: f64,
-    /// Its part of the difference of the tails' mean durations: a tail is the slowest hundredth of
-    /// a side's sampled chains, at least one.
+    /// Contribution to the difference of the tails' mean durations: a tail is the slowest hundredth
+    /// of a side's sampled chains, at least one.
     tail_change_ns: f64,
-    /// Its share of that, as `share_of_mean`.
+    /// Share of the difference of the tails' mean durations, as `share_of_mean`.
     share_of_tail: f64,
-    /// By Kolmogorov and Smirnov's test; 1 where one side has no such hop.
+    /// p-value of the Kolmogorov-Smirnov test; 1 where one side has no such hop.
     p_value: f64,
-    /// By Fisher's exact test of what is above the 99th percentile of both sides together: whether
-    /// one is more often slow. 1 where one side has no such hop, or both have fewer than a hundred.
+    /// p-value of Fisher's exact test on the values above the 99th percentile of both sides
+    /// together: is one side slow more often? 1 where one side has no such hop, or both have fewer
+    /// than a hundred.
     tail_p_value: f64,
 }
 
@@ -114,7 +114,7 @@ pub(in crate::api) struct ComparePath {
     state: PathState,
 }
 
-/// Where a path is.
+/// Sides on which a path occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::api) enum PathState {
@@ -153,7 +153,7 @@ pub(in crate::api) async fn compare(
 }
 
 impl Second {
-    /// When B's roots started.
+    /// Range of the starts of B's roots.
     fn start_ns(&self) -> Result<Range<i64>, ApiError> {
         match (self.b_from_ns, self.b_until_ns) {
             (Some(from), Some(until)) => Ok(from..until),

@@ -13,15 +13,15 @@ use chronoscope_store::ask::{Answer, ask_again};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-/// How the histogram is cut into bins.
+/// Bins of the histogram.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(in crate::api) struct Bins {
-    /// Bins; 100 where nothing is said.
+    /// Number of bins; the default is 100.
     #[param(minimum = 1, maximum = 10000)]
     bins: Option<usize>,
-    /// How durations are laid out; `log` where nothing is said.
+    /// Scale of the durations; the default is `log`.
     scale: Option<AxisScale>,
 }
 
@@ -32,8 +32,8 @@ pub(in crate::api) struct HistogramAnswer {
     scale: AxisScale,
     /// Null without durations.
     distribution: Option<DistributionView>,
-    /// Where `limit_ns` was given. Of kind acpd it never holds here: which roots did not arrive is
-    /// asked of `/arrivals`.
+    /// Null without `limit_ns`. For kind acpd it never reports here that the requirement holds:
+    /// `/arrivals` also counts roots that did not arrive.
     verdict: Option<VerdictView>,
     paths: Vec<PathDistribution>,
     counts: CountsView,
@@ -59,24 +59,24 @@ pub(in crate::api) struct PathDistribution {
     distribution: DistributionView,
 }
 
-/// How many durations were used, and why others were not.
+/// Number of durations used, and of those left out, by reason.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub(in crate::api) struct CountsView {
     used: u64,
-    /// Of these, with rows missing on their way.
+    /// Used, with rows missing on their path.
     incomplete: u64,
     /// Below 0 by clocks that disagree: not used.
     negative: u64,
 }
 
-/// What is known to be missing from the store.
+/// Known losses of the store.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub(in crate::api) struct LossesView {
     /// Overwritten in rings before they were read, or dropped.
     lost_rows: u64,
-    /// How often rows were lost that nobody counted: with a ring that was damaged or removed.
+    /// Number of losses whose rows nobody counted: a ring was damaged or removed.
     uncounted_losses: u64,
-    /// Of the log or of segments, not readable.
+    /// Number of unreadable rows in the log or in segments.
     damaged_rows: u64,
     /// Deleted for age or space.
     expired_rows: u64,

@@ -20,7 +20,7 @@ pub(in crate::api) struct Beside {
     context_from_ns: Option<i64>,
     /// The rest are those that started before then: UTC ns since 1970.
     context_until_ns: Option<i64>,
-    /// The most chains of each whose hops are read; 2000 where nothing is said.
+    /// Largest number of chains of each side whose hops are read; the default is 2000.
     #[param(minimum = 1, maximum = 20000)]
     sample: Option<usize>,
 }
@@ -31,16 +31,17 @@ pub(in crate::api) struct Hops {
     /// Durations that are selected, and those that are not: exact.
     selected: u64,
     rest: u64,
-    /// Of how many the hops were read: all of few, else a sample by whole minutes that repeats.
+    /// Number of chains whose hops were read: all where there are few, else a repeatable sample of
+    /// whole minutes.
     sampled_selected: u64,
     sampled_rest: u64,
-    /// In the order of time, each hop's wait before its work.
+    /// Hops in the order of time, each hop's wait before its work.
     hops: Vec<HopRow>,
     /// The common edges of all histograms.
     edges_ns: Vec<u64>,
-    /// Where hops ran, by the sample; at most 100.
+    /// Hosts of the hops in the sample; at most 100.
     hosts: Vec<HostRow>,
-    /// What makes the difference.
+    /// The largest cause of the difference, as a sentence.
     sentence: String,
 }
 
@@ -60,12 +61,12 @@ pub(in crate::api) struct HopRow {
     ks: f64,
     /// The chance of such a difference where there is none; 1 where one side has no such hop.
     p_value: f64,
-    /// Of the difference of the mean durations; all of them make 1. Within [0, 1] where all parts
-    /// move the same way.
+    /// Share of the difference of the mean durations; all shares add up to 1. Within [0, 1] where
+    /// all parts move in the same direction.
     share_of_difference: f64,
 }
 
-/// On how many of the sampled chains a hop ran on a host.
+/// Number of sampled chains in which a hop ran on a host.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(in crate::api) struct HostRow {
     host: String,

@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// Their routes.
+/// Routes of the questions.
 pub(super) fn routes() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .routes(routes!(scatter::scatter))
@@ -30,7 +30,7 @@ pub(super) fn routes() -> OpenApiRouter<Api> {
         .routes(routes!(compare::compare))
 }
 
-/// How durations are laid out.
+/// Scale of the durations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum AxisScale {
@@ -68,7 +68,7 @@ pub(super) struct DistributionView {
     p99_9_ns: u64,
     /// The median plus three standard deviations.
     three_sigma_ns: f64,
-    /// Durations above it.
+    /// Number of durations above the median plus three standard deviations.
     above_3_sigma: u64,
 }
 
@@ -93,16 +93,16 @@ impl From<&Distribution> for DistributionView {
     }
 }
 
-/// What the hosts' clocks say about durations that cross hosts.
+/// Clock errors of durations that cross hosts.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct ClockNote {
     /// Whether the durations were corrected.
     corrected: bool,
-    /// All durations, negative ones included.
+    /// Number of durations, including negative ones.
     durations: u64,
-    /// Those that cross hosts.
+    /// Number of durations that cross hosts.
     crossing: u64,
-    /// Of these, from or to a clock that was never read.
+    /// Number of crossing durations that start or end on a clock without any reading.
     unknown: u64,
     /// The most that one may be off by; null where none is known.
     error_ns_max: Option<u64>,
@@ -130,7 +130,7 @@ impl From<&ClockQuality> for ClockNote {
     }
 }
 
-/// What a part of a hop took in one set of chains.
+/// Time of one part of a hop in one set of chains.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct HopSide {
     /// Chains that have the hop.
@@ -150,11 +150,11 @@ impl From<PartSide> for HopSide {
     }
 }
 
-/// Which part of a hop.
+/// Part of a hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum HopPart {
-    /// From what called it until it started.
+    /// From the caller until it started.
     Wait,
     /// From its start until it ended or the next hop started.
     Work,
@@ -189,7 +189,7 @@ fn elapsed_ms(began_ns: u64) -> u64 {
     chronoscope_clock::monotonic_ns().saturating_sub(began_ns) / 1_000_000
 }
 
-/// A number within bounds, or what is wrong with it.
+/// The given number, or the default; an error when it is out of bounds.
 fn bounded(name: &str, given: Option<usize>, usual: usize, most: usize) -> Result<usize, ApiError> {
     let number = given.unwrap_or(usual);
     if (1..=most).contains(&number) {

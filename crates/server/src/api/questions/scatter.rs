@@ -11,21 +11,21 @@ use chronoscope_store::ask::{self, CELLS_MAX, Raster};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-/// Columns and rows where nothing is said.
+/// Default number of columns and rows.
 const USUAL: (usize, usize) = (600, 300);
 
-/// How the picture is cut into cells.
+/// Cells of the scattergram.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(in crate::api) struct Picture {
-    /// Columns over the starts; 600 where nothing is said. At most 2097152 cells in all.
+    /// Columns over the starts; the default is 600. At most 2097152 cells in all.
     #[param(minimum = 1, maximum = 8192)]
     width: Option<usize>,
-    /// Rows over the durations; 300 where nothing is said.
+    /// Rows over the durations; the default is 300.
     #[param(minimum = 1, maximum = 8192)]
     height: Option<usize>,
-    /// How durations are laid out; `log` where nothing is said.
+    /// Scale of the durations; the default is `log`.
     scale: Option<AxisScale>,
 }
 
@@ -43,14 +43,14 @@ pub(in crate::api) struct Scatter {
     height: usize,
     /// The edges of the rows in ns, one more than rows: row `y` holds [edges[y], edges[y + 1]).
     edges_ns: Vec<u64>,
-    /// Durations in it.
+    /// Number of durations in the picture.
     total: u64,
     /// Most frequent first, at most 8; then all others as one with an empty path.
     paths: Vec<ScatterPath>,
     cells: Cells,
     extremes: Extremes,
     incomplete: Columns,
-    /// When rows are known to be missing.
+    /// Times of known losses.
     gaps: Vec<Gap>,
     clocks: Option<ClockNote>,
     read_rows: u64,
@@ -60,7 +60,7 @@ pub(in crate::api) struct Scatter {
 /// A path.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(in crate::api) struct ScatterPath {
-    /// In words; empty for all that are not told apart.
+    /// The path in words; empty for the remaining paths together.
     path: String,
     /// Steps from root to leaf.
     level: usize,
@@ -83,10 +83,9 @@ pub(in crate::api) struct Extremes {
     x: Vec<u32>,
     min_ns: Vec<u64>,
     max_ns: Vec<u64>,
-    /// When the longest started, since `from_ns`.
+    /// Start of the longest, in ns since `from_ns`.
     max_start_ns: Vec<u64>,
-    /// The longest one's chain; null where it is not among the 24 longest of all: `/chains` says
-    /// it.
+    /// Chain of the longest; null where it is not among the 24 longest of all: `/chains` gives it.
     max_chain: Vec<Option<String>>,
 }
 
@@ -103,7 +102,7 @@ pub(in crate::api) struct Gap {
     from_ns: i64,
     until_ns: i64,
     lost_rows: u64,
-    /// Whose, and why.
+    /// The process that lost rows, and the cause.
     what: String,
 }
 

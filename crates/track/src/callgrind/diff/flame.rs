@@ -1,9 +1,9 @@
-//! Two profiles as one flame graph: width is the cost after, colour what it has more or less.
+//! Two profiles as one flame graph: the width is the cost after, the colour the change.
 //!
-//! A profile knows callers, not stacks. The cost below a function is shared among its callers as
-//! the inclusive costs of their calls are; that is exact for a function that costs the same
-//! whoever calls it. A stack ends where a circle closes, and where less than
-//! [`SHARE_MIN`] of the total is left.
+//! A profile knows callers, not stacks. The cost below a function is divided among its callers in
+//! proportion to the inclusive costs of their calls; that is exact for a function with the same
+//! cost for every caller. A stack ends where a cycle closes, and where less than [`SHARE_MIN`] of
+//! the total remains.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -18,8 +18,8 @@ use crate::xml::escaped;
 const SHARE_MIN: f64 = 2e-4;
 /// Deepest stack.
 const DEPTH_MAX: usize = 200;
-/// Most stacks. Costs that add up give some thousands; those of a file that contradicts itself
-/// could give any number.
+/// Largest number of stacks. Consistent costs give some thousands; a contradictory file could give
+/// any number.
 const STACKS_MAX: usize = 200_000;
 
 /// Cost before and after of each stack, the root first, names joined by `;`.
@@ -77,7 +77,7 @@ fn stacks(before: &Profile, after: &Profile, options: &Options) -> Result<Stacks
     Ok(stacks)
 }
 
-/// The name of each function in the picture: after the change, so that both sides meet.
+/// Name of each function in the picture: its name after the change, so that both sides meet.
 fn names_of(before: &Graph, after: &Graph, matching: &Matching) -> [Vec<String>; 2] {
     let clean = |name: &str| name.replace(';', ":").replace(char::is_whitespace, " ");
     let is: Vec<_> = after.nodes.iter().map(|node| clean(&node.name)).collect();
@@ -147,7 +147,8 @@ impl Frame {
         }
     }
 
-    /// Frames without cost after keep the width they had, so that what is gone is seen.
+    /// Frames without a cost after the change keep their width before, so that removed cost is
+    /// visible.
     fn width(&self) -> f64 {
         let above: f64 = self.above.values().map(Frame::width).sum();
         let own = if self.costs[1] > 0.0 { self.costs[1] } else { self.costs[0] };

@@ -1,8 +1,8 @@
-//! A function that is gone because its callers now have its code in them.
+//! Functions that disappeared because they were inlined into their callers.
 //!
-//! Callgrind books the cost of inlined code on the caller, at the lines of the source it was
-//! written on. So the lines of a function that is gone are looked for in those that called it:
-//! what those spend there more than before is what moved.
+//! Callgrind assigns the cost of inlined code to the caller, at the source lines where the code was
+//! written. The lines of a vanished function are therefore searched in its former callers: their
+//! additional cost on these lines is the cost that moved.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,19 +14,20 @@ use crate::callgrind::graph::{Graph, Place};
 pub(super) struct Move {
     /// The function that is on one side only: its index there.
     pub(super) function: usize,
-    /// Those that have its lines on the other side: index there, and what they spend on them more.
+    /// Functions with its lines on the other side: index there, and their additional cost on these
+    /// lines.
     pub(super) into: Vec<(usize, u64)>,
 }
 
-/// How much of its own cost must be found again. Inlined code is optimised together with what is
-/// around it, so it may be much less than all.
+/// Smallest part of its own cost that must be found again. Inlined code is optimised together with
+/// its surroundings, so that it may be much less than all.
 const FOUND_MIN: f64 = 0.3;
 
 /// Lines that an edit between the versions may have moved a function by.
 const SHIFT_MAX: u32 = 32;
 
-/// Functions of `here` without a pair, whose lines functions of `there` have.
-/// `pair` says for a function of `here` which one it is `there`.
+/// Functions of `here` without a pair whose lines occur in functions of `there`. `pair` maps a
+/// function of `here` to the same one in `there`.
 pub(super) fn moves(
     here: &Graph,
     there: &Graph,
@@ -83,7 +84,7 @@ fn spans(lines: &BTreeMap<Place, u64>) -> BTreeMap<Arc<str>, std::ops::RangeIncl
     spans.into_iter().map(|(file, span)| (file, wide(span))).collect()
 }
 
-/// Those that called it and are on both sides, through callers that are gone with it.
+/// Its callers that exist on both sides, reached through callers that vanished with it.
 fn surviving_callers(
     function: usize,
     callers: &[Vec<usize>],
@@ -105,7 +106,7 @@ fn surviving_callers(
     surviving
 }
 
-/// Both directions: functions that were inlined, and that no longer are.
+/// Both directions: functions that became inlined, and functions that are no longer inlined.
 pub(super) fn both(
     before: &Graph,
     after: &Graph,

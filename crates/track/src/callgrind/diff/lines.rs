@@ -1,4 +1,4 @@
-//! Which line of a function before is which after, when the source around it has moved.
+//! Matching of a function's source lines when the source around them has moved.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ pub(super) struct Pair {
     pub(super) after: Option<(u32, u64)>,
 }
 
-/// Pairs the lines of a function: within each file in their order, so that the costs of pairs are
-/// as near as can be (the alignment with the largest sum of the smaller cost by the larger).
+/// Pairs the lines of a function: within each file in order, with the largest sum of smaller cost
+/// divided by larger cost (an optimal alignment).
 pub(super) fn align(before: &BTreeMap<Place, u64>, after: &BTreeMap<Place, u64>) -> Vec<Pair> {
     let mut files = BTreeMap::<Arc<str>, [Lines; 2]>::new();
     for (side, lines) in [before, after].into_iter().enumerate() {

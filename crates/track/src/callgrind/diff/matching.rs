@@ -1,13 +1,13 @@
-//! Which function of one profile is which of the other.
+//! Matching of the functions of two profiles.
 //!
-//! By name, file and object; then by a name that only one function has, whatever its file or
-//! object; then, for what is left and worth it, by likeness ([`LIKENESS_MIN`]).
+//! First by name, file and object; then by a name that only one function has, whatever its file or
+//! object; then, for remaining functions of sufficient cost, by similarity ([`LIKENESS_MIN`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::callgrind::graph::{Graph, Node};
 
-/// How two functions were found to be the same.
+/// Rule by which two functions were matched.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "snake_case", tag = "by")]
 pub enum Same {
@@ -28,7 +28,8 @@ pub enum Same {
 /// or callees on both sides has no say there, and the rest counts for more.
 pub const LIKENESS_MIN: f64 = 0.65;
 
-/// Most functions on each side that are compared by likeness, the dearest first.
+/// Largest number of functions on each side that are compared by similarity, the most expensive
+/// first.
 const CANDIDATES: usize = 500;
 
 /// The pairs, and what has none.
@@ -88,8 +89,8 @@ impl Matching {
         }
     }
 
-    /// Joins pairs of which each is the other's best; whether there were any. Each round knows more
-    /// callers and callees than the one before.
+    /// Joins pairs of which each is the other's best match; returns whether there were any. Each
+    /// round knows more callers and callees than the one before.
     fn by_likeness(&mut self, before: &Graph, after: &Graph, floor: u64) -> bool {
         let left = |graph: &Graph, free: &dyn Fn(usize) -> bool| {
             let worth = |index: &usize| free(*index) && graph.nodes[*index].inclusive > floor;

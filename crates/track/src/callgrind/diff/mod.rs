@@ -1,9 +1,9 @@
-//! What moved between two profiles: by function, by call, by source line.
+//! Differences between two profiles: by function, by call, by source line.
 //!
-//! Functions are matched ([`matching`](Same)) by name without what compilers add, then by likeness;
-//! a function that was inlined, or no longer is, is found by the lines of its source, and its cost
-//! is booked on it as if it were still one. So a rename, an `inline` attribute or a moved line is
-//! no change of cost, and what is left is.
+//! Functions are matched ([`matching`](Same)) by name without compiler suffixes, then by
+//! similarity. A function that became inlined, or is no longer, is found by its source lines, and
+//! its cost is assigned to it as if it were still a function. A rename, an `inline` attribute or a
+//! moved line is thus no change of cost.
 
 mod flame;
 mod inlined;
@@ -23,13 +23,13 @@ use matching::Matching;
 pub use matching::{LIKENESS_MIN, Same};
 pub use text::text;
 
-/// What to compare, and what is worth saying.
+/// Event to compare, and smallest change to report.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The event.
     pub event: String,
-    /// Changes up to this part of the total before are not said: 1e-5 (10 ppm) for a program that
-    /// is serialised, 5e-4 for one with threads.
+    /// Changes up to this part of the total before are not reported: 1e-5 (10 ppm) for a serialised
+    /// program, 5e-4 for one with threads.
     pub floor: f64,
 }
 
@@ -42,9 +42,9 @@ impl Default for Options {
 /// A count on both sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// In the first profile.
+    /// Cost in the first profile.
     pub before: u64,
-    /// In the second.
+    /// Cost in the second profile.
     pub after: u64,
 }
 
@@ -60,43 +60,44 @@ impl Change {
     }
 }
 
-/// What became of a function.
+/// Presence of a function on the two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
-    /// It is on both sides.
+    /// In both profiles.
     Kept(Same),
-    /// Only in the first profile, its lines nowhere in the second.
+    /// Only in the first profile, and its lines are nowhere in the second.
     Gone,
-    /// Only in the second.
+    /// Only in the second profile.
     New,
-    /// Only in the first; its callers have its lines now.
+    /// Only in the first profile; its callers now contain its lines.
     Inlined,
-    /// Only in the second; its callers had its lines.
+    /// Only in the second profile; its callers contained its lines before.
     OutOfLine,
 }
 
-/// A function whose own or inclusive cost moved.
+/// A function whose own or inclusive cost changed.
 #[derive(Clone, Debug, Serialize)]
 pub struct FunctionChange {
-    /// Its name; after, when there are two.
+    /// The function's name; the one after the change where there are two.
     pub name: String,
-    /// Its name before, when that was another.
+    /// The name before, when it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name_before: Option<String>,
     /// Last part of the path of its file.
     pub file: String,
     /// Last part of the path of its program or library.
     pub object: String,
-    /// What became of it.
+    /// Presence on the two sides.
     pub fate: Fate,
     /// Own cost. Cost that moved by inlining is booked on the function that was inlined.
     pub own: Change,
     /// Own cost as Callgrind booked it.
     pub own_booked: Change,
-    /// Own cost and that of what it called; of one that calls itself through others, a lower bound.
+    /// Own cost plus that of the functions it calls; a lower bound for one that calls itself
+    /// through others.
     pub inclusive: Change,
-    /// How often it was called by others.
+    /// Number of calls by other functions.
     pub calls: Change,
     /// Part of a cycle of several functions, on either side.
     pub in_cycle: bool,
@@ -104,31 +105,31 @@ pub struct FunctionChange {
     pub chain: Vec<String>,
 }
 
-/// A call whose inclusive cost moved.
+/// A call whose inclusive cost changed.
 #[derive(Clone, Debug, Serialize)]
 pub struct CallChange {
-    /// Who calls.
+    /// The calling function.
     pub caller: String,
-    /// Who is called.
+    /// The called function.
     pub callee: String,
-    /// How often.
+    /// Number of calls.
     pub calls: Change,
-    /// Spent below.
+    /// Inclusive cost of the calls.
     pub inclusive: Change,
 }
 
-/// A source line whose own cost moved, of a function that moved.
+/// A source line whose own cost changed, of a function that changed.
 #[derive(Clone, Debug, Serialize)]
 pub struct LineChange {
     /// The function that the code is in.
     pub function: String,
     /// Last part of the path of the file that the code is written in.
     pub file: String,
-    /// Its number before, `None` when it is new.
+    /// Line number before; `None` when the line is new.
     pub line_before: Option<u32>,
-    /// Its number after, `None` when it is gone.
+    /// Line number after; `None` when the line was removed.
     pub line_after: Option<u32>,
-    /// Its own cost.
+    /// Own cost of the line.
     pub own: Change,
 }
 
@@ -139,14 +140,14 @@ pub struct InlineChange {
     pub name: String,
     /// True: it was inlined. False: it was, and is a function now.
     pub inlined: bool,
-    /// Its cost as a function on the side where it is one, beside what its callers spend on its
-    /// lines on the other.
+    /// Its own cost on the side where it is a function, and its callers' cost on its lines on the
+    /// other side.
     pub own: Change,
-    /// The functions that have, or had, its lines, with what they spend there.
+    /// Functions that contain, or contained, its lines, with their cost on these lines.
     pub callers: Vec<(String, u64)>,
 }
 
-/// A cycle of functions whose cost moved, matched by its members.
+/// A cycle of functions whose cost changed, matched by its members.
 #[derive(Clone, Debug, Serialize)]
 pub struct CycleChange {
     /// Names of the members after.
@@ -155,22 +156,22 @@ pub struct CycleChange {
     pub inclusive: Change,
 }
 
-/// What moved between two profiles. Lists begin with what moved most.
+/// Differences between two profiles. Lists begin with the largest change.
 #[derive(Clone, Debug, Serialize)]
 pub struct Diff {
     /// Version of this structure as JSON; grows when something changes its meaning.
     pub version: u32,
     /// The event.
     pub event: String,
-    /// All costs.
+    /// Total cost.
     pub total: Change,
-    /// Changes up to this many events are not said.
+    /// Changes up to this many events are not reported.
     pub floor: u64,
-    /// Functions whose own or inclusive cost moved.
+    /// Functions whose own or inclusive cost changed.
     pub functions: Vec<FunctionChange>,
-    /// Calls.
+    /// Calls whose inclusive cost changed.
     pub calls: Vec<CallChange>,
-    /// Lines.
+    /// Source lines whose own cost changed.
     pub lines: Vec<LineChange>,
     /// Functions that were inlined, or no longer are.
     pub inlined: Vec<InlineChange>,
@@ -186,7 +187,7 @@ impl Diff {
         self.functions.is_empty() && self.total.delta().unsigned_abs() <= u128::from(self.floor)
     }
 
-    /// As JSON, versioned.
+    /// The differences as versioned JSON.
     ///
     /// # Errors
     /// None that a diff made here can cause.
@@ -205,7 +206,7 @@ pub fn diff(before: &Profile, after: &Profile, options: &Options) -> Result<Diff
     Ok(Comparison::new(&before, &after, options).diff(options))
 }
 
-/// Two graphs and what is which.
+/// Two graphs and the matching of their functions.
 struct Comparison<'a> {
     before: &'a Graph,
     after: &'a Graph,
@@ -220,7 +221,8 @@ type Sides = (Option<usize>, Option<usize>);
 
 impl<'a> Comparison<'a> {
     fn new(before: &'a Graph, after: &'a Graph, options: &Options) -> Comparison<'a> {
-        // Both signs of nonsense end at a bound: a float to an integer saturates.
+        // A NaN or an infinite share ends at a bound: the conversion from float to integer
+        // saturates.
         #[expect(clippy::cast_possible_truncation, reason = "a share of a u64 total")]
         let floor = (before.total as f64 * options.floor).floor() as u64;
         let matching = Matching::of(before, after, floor);
@@ -273,7 +275,7 @@ impl<'a> Comparison<'a> {
         pairs.chain(new).collect()
     }
 
-    /// What inlining moved, by function: [`Change`] of own cost to take off (before, after).
+    /// Cost that inlining moved, by function: own cost to subtract (before, after).
     fn moved_costs(&self) -> [BTreeMap<usize, u64>; 2] {
         let mut taken = [BTreeMap::new(), BTreeMap::new()];
         for (side, moves) in [(1, &self.inlined), (0, &self.out_of_line)] {
@@ -358,7 +360,8 @@ impl<'a> Comparison<'a> {
     }
 
     fn calls(&self) -> Vec<CallChange> {
-        // Keyed by what is after where it is on both sides, so that both ends of a call meet.
+        // The key is the function after the change where both sides have it, so that both ends of a
+        // call meet.
         let key = |index: usize| match self.matching.after[index] {
             Some((after, _)) => (1, after),
             None => (0, index),
@@ -439,8 +442,8 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// Largest change first, of equal ones the largest second change, then that of the smaller thing:
-/// the function that is slower, before all those that call it.
+/// Order: largest change first, then the largest second change, then the smaller thing. A function
+/// that became slower thus stands before all those that call it.
 fn by_size<T>(changes: &mut [T], size: impl Fn(&T) -> (Change, Change)) {
     changes.sort_by_key(|change| {
         let (first, second) = size(change);

@@ -132,7 +132,7 @@ fn title(f: &FunctionChange) -> String {
     title
 }
 
-/// Whether a change is from more calls or from dearer ones is what one asks next.
+/// Number of calls before and after: it shows whether there are more calls or more expensive ones.
 fn counts(word: &str, change: &Change) -> String {
     if change.before == change.after {
         format!("{word} {}", grouped(change.after))

@@ -1,14 +1,14 @@
-//! What a program asks of its heap: how often, how much, what it still holds at its end and what
-//! it held at most, and what glibc's allocator says of itself at exit.
+//! Heap use of a program: number and bytes of its allocations, blocks still held at its end, the
+//! largest amount held, and the statistics of glibc's allocator at exit.
 //!
-//! A preload library stands before `malloc` and its kin and counts into a page per process image,
-//! which is a mapped file, so that the figures are there however the program ends. Sizes are those
-//! that were asked for, so they repeat exactly where the program does; what glibc has of the
-//! system, used and unused (`Clib(used)`, `Clib(free)` in older tables), is what it cost to have
-//! them.
+//! A preload library intercepts `malloc` and its relatives and counts into a page for each process
+//! image. The page is a mapped file, so that the figures survive however the program ends. Sizes
+//! are the requested ones, so they repeat exactly where the program does. The memory that glibc
+//! obtained from the system, used and unused (`Clib(used)`, `Clib(free)` in older tables), is the
+//! cost of providing them.
 //!
-//! Limits: what is linked statically, and allocators within a program that ask the system
-//! themselves, are not seen. Most at once depends, in a program with threads, on who came first.
+//! Limits: statically linked programs, and allocators that obtain memory from the system
+//! themselves, are not covered. In a program with threads the largest amount depends on scheduling.
 
 mod page;
 
@@ -28,44 +28,43 @@ const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libchronoscope_
 /// The heaps of a program's process images, in the order in which their processes were made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Heap {
-    /// One for each program that was executed, and for each child that was forked.
+    /// One entry for each executed program, and for each forked child.
     pub processes: Vec<ProcessHeap>,
 }
 
-/// One process image's heap. Bytes are those that were asked for.
+/// Heap of one process image. Bytes are the requested ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessHeap {
     /// The last part of the executable's path.
     pub program: String,
-    /// Made by fork, and nothing was executed since.
+    /// Forked, with no other program executed since.
     pub forked: bool,
-    /// Blocks that were given; a change of size gives one and takes one.
+    /// Number of allocated blocks; a resize counts as one allocation and one free.
     pub allocations: u64,
-    /// Their bytes.
+    /// Bytes of the allocated blocks.
     pub bytes: u64,
-    /// Blocks that were taken back.
+    /// Number of freed blocks.
     pub frees: u64,
-    /// Blocks at the end that were not.
+    /// Number of blocks that were not freed at the end.
     pub held: u64,
-    /// Their bytes.
+    /// Bytes of the blocks that were not freed.
     pub held_bytes: u64,
-    /// Most bytes at once.
+    /// Largest number of bytes held at once.
     pub held_bytes_max: u64,
-    /// Bytes of the parent's that a forked child began with.
+    /// Bytes inherited from the parent by a forked child.
     pub inherited_bytes: u64,
-    /// Frees of blocks that were not given through libc's functions.
+    /// Number of frees of blocks that were not allocated through libc's functions.
     pub foreign: u64,
-    /// Blocks that there was no memory to remember: they are not in what is held.
+    /// Blocks that could not be recorded for lack of memory: they are not in the held figures.
     pub lost: u64,
-    /// What glibc says at exit; `None` when it was killed, or when another allocator gives the
-    /// memory.
+    /// Statistics of glibc at exit; `None` when the process was killed, or uses another allocator.
     pub glibc: Option<Glibc>,
 }
 
 /// glibc's allocator, at exit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Glibc {
-    /// Bytes in use in arenas, with what each block costs beside what was asked for.
+    /// Bytes in use in arenas, including the overhead of each block.
     pub used_bytes: u64,
     /// Bytes in arenas that are free.
     pub free_bytes: u64,
@@ -75,11 +74,11 @@ pub struct Glibc {
     pub mapped_bytes: u64,
     /// Arenas; 0 when it could not say.
     pub arenas: u64,
-    /// Most bytes that arenas had of the system.
+    /// Largest number of bytes that arenas had obtained from the system.
     pub system_bytes_max: u64,
 }
 
-/// Why there are no figures of a heap.
+/// Reason why there are no heap figures.
 #[derive(Debug, thiserror::Error)]
 pub enum HeapError {
     /// The library cannot be put where the program finds it, or its figures cannot be read.
@@ -87,7 +86,7 @@ pub enum HeapError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A page is none.
@@ -95,7 +94,7 @@ pub enum HeapError {
     Page {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Fault of the page.
         source: PageError,
     },
     /// The program was never seen.
@@ -134,7 +133,7 @@ impl Watch {
         [("LD_PRELOAD".into(), self.library().into()), ("CHRONOSCOPE_HEAP".into(), folder)]
     }
 
-    /// What was counted so far.
+    /// The counts so far.
     ///
     /// # Errors
     /// When a page cannot be read, or there is none.
@@ -178,9 +177,9 @@ fn read(folder: &Path) -> Result<Heap, HeapError> {
         }
         pages.push(page);
     }
-    // A child that only executed something else says nothing of its own.
+    // A forked child that only executed another program has no figures of its own.
     pages.retain(|page| page.heap.allocations > 0 || page.ended || !page.heap.forked);
-    // The order in which processes were made, and of each what it executed one after the other.
+    // By process in order of creation, and within a process by order of execution.
     pages.sort_by_key(|page| (page.pid, page.start_ns));
     if pages.is_empty() {
         return Err(HeapError::Nobody);
@@ -194,7 +193,7 @@ impl Heap {
         self.processes.iter().map(|process| process.allocations).sum()
     }
 
-    /// Bytes that were asked for, of all processes.
+    /// Requested bytes of all processes.
     pub fn bytes(&self) -> u64 {
         self.processes.iter().map(|process| process.bytes).sum()
     }

@@ -6,23 +6,23 @@ use std::path::Path;
 
 use super::{Glibc, ProcessHeap};
 
-/// What is wrong with a page.
+/// Fault of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PageError {
-    /// It is not as long as one.
+    /// The length is wrong.
     #[error("{got} octets instead of {needed}")]
     Size {
-        /// How long it is.
+        /// Actual length.
         got: usize,
-        /// How long a page is.
+        /// Length of a page.
         needed: usize,
     },
-    /// It does not begin like one.
+    /// The page does not begin with the magic number of this version.
     #[error("at octet 0: this is no page of a heap, or one of another version")]
     Magic,
 }
 
-/// A process image as it was found.
+/// One process image as found in a page.
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) pid: u32,
@@ -84,11 +84,11 @@ pub(super) fn parse(octets: &[u8]) -> Result<Option<Page>, PageError> {
     }))
 }
 
-/// Most that is read of `malloc_info`: some hundred octets for an arena.
+/// Largest part of `malloc_info` that is read: an arena needs some hundred octets.
 const SAID_BYTES_MAX: u64 = 4 << 20;
 
-/// Adds what only `malloc_info` says: the number of arenas, and what they had at most together.
-/// What it did not say stays 0.
+/// Adds the figures that only `malloc_info` gives: the number of arenas, and the largest amount
+/// they had together. A missing figure stays 0.
 pub(super) fn complete(glibc: &mut Glibc, said: &Path) {
     let mut text = String::new();
     let read =
@@ -100,7 +100,7 @@ pub(super) fn complete(glibc: &mut Glibc, said: &Path) {
 
 fn arenas_and_most(text: &str) -> (u64, u64) {
     let arenas = text.matches("<heap nr=").count() as u64;
-    // Each arena has such a line, and at last there is the sum of all.
+    // Each arena has such a line; the last one is the sum of all.
     let most = text.rsplit("<system type=\"max\" size=\"").next().filter(|_| arenas > 0);
     let digits = most.and_then(|rest| rest.split('"').next());
     (arenas, digits.and_then(|digits| digits.parse().ok()).unwrap_or(0))

@@ -1,9 +1,10 @@
-//! How many system calls a program makes, by kind and process: counted by a tracer (ptrace(2)) in
-//! a run of its own, of every thread and of every child.
+//! System calls of a program, by kind and process: counted by a tracer (ptrace(2)) in a run of its
+//! own, over every thread and child.
 //!
-//! Counted are calls that begin; one that a signal interrupts and the kernel begins again is two.
-//! How often threads wait for each other depends on who came first: [`Syscalls::steady`] leaves
-//! those calls out. What the C library does without entering the kernel (vDSO clocks) is no call.
+//! Calls are counted at entry; a call that a signal interrupts and the kernel restarts counts
+//! twice. The number of waits between threads depends on scheduling: [`Syscalls::steady`] leaves
+//! those calls out. Work that the C library does without entering the kernel (vDSO clocks) is not
+//! counted.
 
 mod names;
 mod trace;
@@ -19,7 +20,7 @@ use crate::numbers::grouped;
 /// The system calls of a program's process images, in the order in which their processes were made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Syscalls {
-    /// One for each program that was executed, and for each child that was forked.
+    /// One entry for each executed program, and for each forked child.
     pub processes: Vec<ProcessSyscalls>,
     /// Processes that were still there when the program had ended, and were killed.
     pub left: u64,
@@ -34,41 +35,41 @@ pub struct ProcessSyscalls {
     pub forked: bool,
     /// Threads that it had in all.
     pub threads: u64,
-    /// How often each kind of call was made.
+    /// Number of calls of each kind.
     pub calls: BTreeMap<String, u64>,
 }
 
-/// Calls whose number depends on who came first.
+/// Calls whose number depends on scheduling.
 pub const UNSTEADY: [&str; 3] = ["futex", "restart_syscall", "sched_yield"];
 
 impl ProcessSyscalls {
-    /// All of them.
+    /// Number of all calls.
     pub fn total(&self) -> u64 {
         self.calls.values().sum()
     }
 
-    /// All but those whose number depends on who came first.
+    /// Number of calls without those that depend on scheduling.
     pub fn steady(&self) -> u64 {
         let steady = self.calls.iter().filter(|(name, _)| !UNSTEADY.contains(&name.as_str()));
         steady.map(|(_, count)| count).sum()
     }
 }
 
-/// Runs a program once under a tracer. What it leaves running when it ends is killed.
+/// Runs a program once under a tracer. Children that still run when it ends are killed.
 ///
 /// # Errors
-/// When it does not run to its end so, or may not be traced.
+/// When it does not run to its end, or may not be traced.
 pub fn syscalls(program: &Program) -> Result<Syscalls, BeyondError> {
     Ok(trace::run(program)?)
 }
 
 impl Syscalls {
-    /// All of all processes.
+    /// Number of all calls of all processes.
     pub fn total(&self) -> u64 {
         self.processes.iter().map(ProcessSyscalls::total).sum()
     }
 
-    /// All but those whose number depends on who came first.
+    /// Number of calls without those that depend on scheduling.
     pub fn steady(&self) -> u64 {
         self.processes.iter().map(ProcessSyscalls::steady).sum()
     }

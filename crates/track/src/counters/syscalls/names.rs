@@ -23,7 +23,7 @@ type Known = &'static [(libc::c_long, &'static str)];
 #[cfg(not(target_arch = "x86_64"))]
 const HERE: Known = &[];
 
-/// Those that newer processors do not have any more.
+/// Calls that newer architectures lack.
 #[cfg(target_arch = "x86_64")]
 #[rustfmt::skip]
 const HERE: Known = &[

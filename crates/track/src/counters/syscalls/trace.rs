@@ -1,7 +1,8 @@
 //! A tracer of a program with all its threads and children.
 //!
-//! A tracer is a thread, and what it traces are its children: so it is one of its own, and other
-//! threads of this process may start and await programs meanwhile. Another watches the clock.
+//! ptrace(2) binds a tracee to the thread that traces it, as its child. The tracer therefore runs
+//! in a thread of its own, and other threads of this process may start and await programs
+//! meanwhile. A second thread enforces the time limit.
 
 #![allow(unsafe_code)]
 
@@ -29,7 +30,7 @@ pub(super) fn run(program: &Program) -> Result<Syscalls, RunError> {
             let _ended = ended; // dropped however this ends
             let child = start(program, said).map_err(io("starting it to be traced"))?;
             let handle = pidfd(child).map_err(io("watching it"))?;
-            // Nobody listens any more only if the watching thread has panicked.
+            // The receiver is gone only if the watching thread has panicked.
             let _ = started.send(handle);
             Tracer::default().follow(child).map_err(io("tracing it"))
         });
@@ -98,7 +99,7 @@ fn pidfd(pid: libc::pid_t) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Kills the process that a descriptor stands for; one that is gone already is.
+/// Kills the process of a descriptor; has no effect on one that has ended.
 fn kill(handle: &OwnedFd) {
     let no_info: *const libc::siginfo_t = std::ptr::null();
     // SAFETY: our descriptor, a signal, and no further information.
@@ -122,14 +123,14 @@ fn request(what: libc::c_uint, tid: libc::pid_t, data: libc::c_long) -> io::Resu
     }
 }
 
-/// What is known of the tracees.
+/// State of the tracees.
 #[derive(Default)]
 struct Tracer {
-    /// By thread: which image it belongs to, and whether it has stopped once.
+    /// By thread: its process image, and whether it has stopped once.
     tasks: HashMap<libc::pid_t, Task>,
-    /// By process: its present image.
+    /// By process: its current image.
     images: HashMap<libc::pid_t, usize>,
-    /// All images, each with the number of its process in the order in which they were made.
+    /// All images, each with the index of its process in order of creation.
     found: Vec<(usize, ProcessSyscalls)>,
     made: usize,
 }
@@ -204,7 +205,7 @@ impl Tracer {
         if signal == libc::SIGSTOP && !begun { Ok(0) } else { Ok(signal) }
     }
 
-    /// Makes a thread known: of which process, and whether that is a new one.
+    /// Registers a thread with its process; creates the process where it is new.
     fn meet(&mut self, tid: libc::pid_t) {
         if self.tasks.contains_key(&tid) {
             return;
@@ -228,7 +229,7 @@ impl Tracer {
         image
     }
 
-    /// A process executes another program: its other threads are gone.
+    /// A process executes another program, which ends its other threads.
     fn executed(&mut self, process: libc::pid_t) {
         self.tasks.retain(|tid, task| task.process != process || *tid == process);
         self.tasks.insert(process, Task { process, begun: true });
@@ -252,12 +253,12 @@ impl Tracer {
     }
 }
 
-/// Lets a tracee go on to its next stop. One that was killed meanwhile needs no more of it.
+/// Resumes a tracee until its next stop. One that was killed meanwhile is ignored.
 fn resume(tid: libc::pid_t, signal: libc::c_int) -> io::Result<()> {
     unless_gone(request(libc::PTRACE_SYSCALL, tid, signal.into())).map(|_| ())
 }
 
-/// `None` when the tracee is gone.
+/// `None` when the tracee has ended.
 fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
@@ -296,7 +297,7 @@ fn process_of(tid: libc::pid_t) -> Option<libc::pid_t> {
     status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
 }
 
-/// The last part of the path of what a process executes; `?` when it is gone.
+/// Last part of the path of a process's program; `?` when it has ended.
 fn program_of(process: libc::pid_t) -> String {
     let path = std::fs::read_link(format!("/proc/{process}/exe")).ok();
     let name = path.as_deref().and_then(std::path::Path::file_name);

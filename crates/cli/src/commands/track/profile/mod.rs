@@ -1,4 +1,4 @@
-//! `chronoscope track profile`: by class, what a system does with its time.
+//! `chronoscope track profile`: profile of a system by class of transaction.
 
 mod picture;
 mod stored;

@@ -42,7 +42,7 @@ enum Drawn {
     Lines(Vec<(String, Vec<f64>)>, Vec<String>),
 }
 
-/// What is drawn.
+/// Contents of a picture.
 pub(super) struct Picture {
     title: String,
     drawn: Drawn,

@@ -18,7 +18,7 @@ const BINS_MAX: i64 = 1_000_000;
 /// Periods of a growth.
 const PERIODS_MAX: i64 = 4000;
 
-/// What a store says about a span of time.
+/// Loads in a store over a span of time.
 pub(super) struct Stored {
     /// The span's beginning, UTC ns since 1970.
     pub(super) start_ns: i64,
@@ -29,7 +29,7 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// Reads the loads of a time range. Where it is open the span is that of what is stored.
+    /// Reads the loads of a time range. Without bounds the span is that of the stored rows.
     pub(super) fn read(source: &Source, range: &Range<i64>, bin: Duration) -> Result<Self> {
         let minutes = i64::try_from(bin.as_secs() / 60)?.max(1);
         let bin_ns = minutes * 60_000_000_000;
@@ -131,8 +131,8 @@ pub(super) fn periods(
         Some(range.clone())
     };
     let Some(extent) = extent else { return Ok((Vec::new(), Vec::new())) };
-    // What is given is taken to be whole; else the first and the last day may have begun or ended
-    // in their middle.
+    // A given bound is taken to be a whole day; otherwise the first and the last day may be
+    // incomplete.
     let first = match range.start {
         i64::MIN => days(extent.start) + DAY_NS,
         start => days(start.saturating_add(DAY_NS - 1)),

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Which time a profile is of.
+/// The time range of a profile.
 fn span(stored: &Stored, zone: &Zone) -> String {
     let transactions: u64 =
         stored.profile.classes.values().flat_map(|bins| bins.values()).map(|load| load.count).sum();
@@ -142,7 +142,7 @@ fn sentence(class: &ClassChange) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// By which rule something differs.
+/// The rule by which a difference is reported.
 fn rule(found: &Comparison, floor: f64) -> String {
     let how = if found.paired { "block by block" } else { "by Welch's test" };
     if found.block_count < 4 {
@@ -208,7 +208,7 @@ fn slope(trend: &Trend) -> String {
     }
 }
 
-/// What more needs.
+/// The predicted demand.
 pub(super) fn capacity(
     factors: &BTreeMap<String, f64>,
     all: Demand,
@@ -341,7 +341,7 @@ pub(super) fn growth_json(found: &[Growth], periods: &[Period], period_s: u64) -
     json!({ "period_s": period_s, "starts_ns": starts, "classes": classes })
 }
 
-/// What more needs.
+/// The predicted demand.
 pub(super) fn capacity_json(
     factors: &BTreeMap<String, f64>,
     all: Demand,
