@@ -11,6 +11,13 @@
 //! [`testbed`] is the radar chain on several hosts, a program of its own (`radar-testbed`).
 //!
 //! Not here: the measurements themselves. They are in the programs, and in their documentation.
+//!
+//! # Where to look
+//!
+//! * the published figures: `published.toml`; the order of the experiments: `plan.rs`;
+//!   `docs/reproduce.md`
+//! * the radar chain with 110 displays on several hosts: `testbed/mod.rs`,
+//!   `docs/radar-testbed.md`
 
 pub mod experiments;
 pub mod machine;

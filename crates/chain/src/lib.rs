@@ -39,6 +39,13 @@
 //! Limits: a chain has fewer than 2³² − 2 rows and fits in memory; times are raw
 //! stamps, unless the caller corrects them ([`ClockTrack`], [`ClockShift`]). Not here: reading rows
 //! (`store`).
+//!
+//! # Where to look
+//!
+//! * verdicts, and roots that are missing or unknown: [`arrivals`], `docs/glossary.md`
+//!   ("Arrivals")
+//! * durations across hosts with different clocks: `clocks.rs`, `crossing.rs`, `docs/clocks.md`
+//! * the cause of slow chains: `contrast.rs`
 
 pub mod arrivals;
 mod assemble;

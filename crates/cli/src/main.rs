@@ -1,4 +1,9 @@
 //! The program `chronoscope`: arguments in, words and pictures out.
+//!
+//! # Where to look
+//!
+//! * a command or a flag: `args/mod.rs`, then `commands/`
+//! * text on a terminal: `text.rs`; exit codes: `exit.rs`
 
 // All output goes through `screen`, which escapes names.
 #![deny(clippy::print_stdout, clippy::print_stderr)]

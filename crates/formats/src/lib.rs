@@ -12,6 +12,12 @@
 //! not survive every reader.
 //!
 //! Not here: files (`store`), and the words on a terminal (`cli`).
+//!
+//! # Where to look
+//!
+//! * rows from other formats: `rows/mod.rs`; formats one by one: `docs/export.md`,
+//!   `docs/formats/`
+//! * spans of OpenTelemetry: `otlp/read.rs`, `docs/otlp.md`
 
 pub mod arm_xml;
 mod bounded;

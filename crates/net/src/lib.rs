@@ -7,6 +7,15 @@
 //! [`survey`].
 //!
 //! Source: J. Navratil, *Time and Load Measuring in the SPS/LEP Control System*, CERN 1990.
+//!
+//! # Where to look
+//!
+//! * the load of a network: `rows.rs`, `activity.rs`, `docs/net.md`
+//! * response times of servers, and kinds of requests: `probe/prober.rs`, `probe/rounds.rs`,
+//!   `docs/net-rtt.md`
+//! * the server that replies: `answer/mod.rs`, `docs/net-answer.md`
+//! * the response time of a path: `path/mod.rs`, `docs/net-path.md`; its limit: `verdict.rs`,
+//!   `survey.rs`
 
 pub mod activity;
 pub mod answer;

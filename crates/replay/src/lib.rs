@@ -31,6 +31,11 @@
 //! Limits: Linux; all system calls of other programs are seen on x86-64 from Linux 5.11, elsewhere
 //! only their calls of libc. Static programs and those that read the processor's time stamp counter
 //! for the time cannot take part. `docs/replay.md` names the rest.
+//!
+//! # Where to look
+//!
+//! * recording the input of a system: `recorder/mod.rs`, `docs/record.md`
+//! * the part of a process in a replay: `preload/part.h`, `docs/formats/virtual-clock.md`
 
 pub mod capture;
 pub mod coordinator;

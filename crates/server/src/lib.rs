@@ -33,6 +33,13 @@
 //! when the TLS handshake or the first request takes 10 s.
 //!
 //! Not here: collecting (`collect`), the definitions (`chain`), issuing certificates.
+//!
+//! # Where to look
+//!
+//! * a question of the page: `api/mod.rs`, `docs/page.md`; questions that take long:
+//!   `api/questions/mod.rs`
+//! * limits and how they are judged: `api/now/judge.rs`; the log: `log.rs`, `senders.rs`
+//! * rows of agents: `grpc.rs`; spans of OpenTelemetry: `otlp.rs`
 
 mod api;
 mod arrivals;

@@ -22,6 +22,11 @@
 //! instruction counts repeat to parts per million, times do not.
 //!
 //! Not here: making a system run (that is a replay).
+//!
+//! # Where to look
+//!
+//! * suites, verdicts, bisection: `docs/track.md`
+//! * where the time of a system goes, and capacity: `profile/mod.rs`, `docs/profile.md`
 
 pub mod bisect;
 pub mod callgrind;

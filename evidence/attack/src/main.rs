@@ -4,6 +4,11 @@
 //!
 //! Everything goes through the programs' command lines, ports and files. Each attack has a folder
 //! and servers of its own, on loopback and ports that the kernel chose.
+//!
+//! # Where to look
+//!
+//! * one attack, or a new one: `attacks/mod.rs`; the table: `docs/reliability.md`; parsers:
+//!   `fuzz/`, `tools/fuzz`
 
 mod attacks;
 mod http;

@@ -4,6 +4,12 @@
 //! clock: it splits lines, has [`packet`] parse them, [`qconstruct`] say how they came and
 //! [`dupes`] whether they are new, and [`filter`] who gets them. [`config`] reads aprsc's files,
 //! [`http`] shows what goes on.
+//!
+//! # Where to look
+//!
+//! * a packet in the engine: `engine/mod.rs`, then `seam.rs`, `receive.rs`, `router.rs`,
+//!   `deliver.rs`, `flush.rs` there
+//! * sockets: `net/mod.rs`; running a server: `docs/aprs.md`
 
 pub mod args;
 pub mod callsign;

@@ -5,6 +5,15 @@
 //! and events come out.
 //!
 //! Sources: CCSDS 911.1 (RAF), 911.2 (RCF), 911.5 (ROCF), 912.1 (FCLTU), 913.1 (ISP1), 921.1 (CSTS).
+//!
+//! # Where to look
+//!
+//! * a CLTU on its way: `client/call.rs`, `association/mod.rs`, `provider/end.rs`,
+//!   `service/fcltu/`, `provider/radiate.rs`
+//! * forward frames by CSTS: `csts/procedure/mod.rs`, `client/frames/`, `provider/frames.rs`,
+//!   `docs/csts.md`
+//! * speed and its limits: the program `sle-series`, `docs/sle-series.md`; a delayed path:
+//!   `delay/mod.rs`
 
 pub mod association;
 pub mod auth;
