@@ -4,7 +4,7 @@
 use crate::buffer::array;
 use crate::codes::{First, SUBBUFFER};
 use crate::details::say_id;
-use crate::said::Said;
+use crate::entries::Entries;
 use crate::types::SystemAddress;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6};
 
@@ -15,7 +15,7 @@ const LENGTH_MAX: usize = 255;
 ///
 /// # Safety
 /// The address has as many octets as its length states.
-pub(crate) unsafe fn say(said: &mut Said, own: &SystemAddress, first: &mut First) {
+pub(crate) unsafe fn say(said: &mut Entries, own: &SystemAddress, first: &mut First) {
     // SAFETY: the caller's promise.
     let octets = unsafe { array(own.address, i32::from(own.length), LENGTH_MAX) };
     match octets.and_then(|octets| text_of(own.address_format, octets)) {

@@ -5,9 +5,9 @@ use crate::applications::Instance;
 use crate::buffer::{Buffers, array};
 use crate::codes::{First, SUBBUFFER, TIME};
 use crate::control;
+use crate::entries::Entries;
 use crate::extra::{Extra, Value};
 use crate::registry::{self, Metric, SLOTS, Transaction};
-use crate::said::Said;
 use crate::text::{self, Charset, LONG_CHARS, NAME_CHARS, STRING32_CHARS, VALUE_CHARS};
 use crate::types::{self, Id, MessageEvent, Property};
 use chronoscope_clock as clock;
@@ -26,7 +26,7 @@ const ARRIVAL_NS_MAX: u64 = 86_400_000_000_000;
 /// # Safety
 /// The array is as the sub-buffer states.
 pub(crate) unsafe fn properties(
-    said: &mut Said,
+    said: &mut Entries,
     count: i32,
     first_property: *const Property,
     charset: Charset,
@@ -91,7 +91,7 @@ pub(crate) fn context(
 /// # Safety
 /// As for [`text::read`].
 pub(crate) unsafe fn say_text(
-    said: &mut Said,
+    said: &mut Entries,
     key: &str,
     from: *const c_char,
     charset: Charset,
@@ -104,7 +104,7 @@ pub(crate) unsafe fn say_text(
 }
 
 /// An id as a property, where it counts.
-pub(crate) fn say_id(said: &mut Said, key: &str, valid: i32, id: Id) {
+pub(crate) fn say_id(said: &mut Entries, key: &str, valid: i32, id: Id) {
     if valid != 0 && !id.is_void() {
         let octets: String = bytes_of(id).iter().map(|octet| format!("{octet:02x}")).collect();
         said.property(key, &octets);
@@ -135,7 +135,7 @@ pub(crate) unsafe fn take(
     unsafe {
         if let Some(own) = buffers.get::<types::TranContext>() {
             let values = texts(own.values, own.value_array, charset, VALUE_CHARS, first);
-            let mut said = Said::default();
+            let mut said = Entries::default();
             context(&transaction.context_names, &values, |key, value| said.property(key, value));
             say_text(&mut said, "uri", own.uri, charset, first);
             put(started, &said);
@@ -302,7 +302,7 @@ pub(crate) unsafe fn arrival(buffers: Buffers<'_>, started: &mut Started, first:
 }
 
 /// Adds collected entries to the record, as far as they fit.
-pub(crate) fn put(started: &mut Started, said: &Said) {
+pub(crate) fn put(started: &mut Started, said: &Entries) {
     started.append_encoded(said.entries());
     if said.is_cut() {
         started.context_was_cut();

@@ -1,7 +1,7 @@
 //! Data of an open transaction beyond its times: metrics, user, diagnosis, blocks, bound threads.
 
+use crate::entries::Entries;
 use crate::registry::SLOTS;
-use crate::said::Said;
 use chronoscope_clock as clock;
 use chronoscope_record as record;
 
@@ -31,9 +31,9 @@ pub(crate) struct Binding {
 pub(crate) struct Extra {
     pub(crate) metrics: [Option<Value>; SLOTS],
     /// Metrics that are not in slots.
-    pub(crate) more_metrics: Said,
-    pub(crate) user: Said,
-    pub(crate) diagnosis: Said,
+    pub(crate) more_metrics: Entries,
+    pub(crate) user: Entries,
+    pub(crate) diagnosis: Entries,
     blocks: Vec<Block>,
     block_count: u32,
     blocked_since: u64,

@@ -3,14 +3,14 @@
 //! It is held during a `fork`: a child must find the guarded data whole and the lock free.
 #![allow(unsafe_code)] // the guarded value, pthread_atfork
 
-use crate::known::Known;
+use crate::registered::Registered;
 use std::cell::UnsafeCell;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 struct Gate {
     locked: AtomicBool,
-    value: UnsafeCell<Option<Known>>,
+    value: UnsafeCell<Option<Registered>>,
 }
 
 // SAFETY: the value is touched by whoever has locked only.
@@ -19,7 +19,7 @@ unsafe impl Sync for Gate {}
 static GATE: Gate = Gate { locked: AtomicBool::new(false), value: UnsafeCell::new(None) };
 
 /// Runs `work` on the registered data under the lock. `work` must not call this function again.
-pub(crate) fn with<R>(work: impl FnOnce(&mut Known) -> R) -> R {
+pub(crate) fn with<R>(work: impl FnOnce(&mut Registered) -> R) -> R {
     static FORKS: Once = Once::new();
     FORKS.call_once(|| {
         // SAFETY: plain functions of this library, which is never unloaded. Without memory for

@@ -6,8 +6,8 @@ use crate::buffer::Buffers;
 use crate::codes::{self, Code, First};
 use crate::control::Controls;
 use crate::details;
+use crate::entries::Entries;
 use crate::registry::{self, Application, Metric, SLOTS, Transaction};
-use crate::said::Said;
 use crate::text::{self, Charset, NAME_CHARS, VALUE_CHARS};
 use crate::types::{self, Buffer4, Id, format};
 use chronoscope_record as record;
@@ -59,7 +59,7 @@ pub(crate) unsafe fn application(
         let Some(name) = text::read(name, charset, NAME_CHARS, &mut first) else {
             return codes::APP_NAME;
         };
-        let (mut said, mut names) = (Said::default(), Vec::new());
+        let (mut said, mut names) = (Entries::default(), Vec::new());
         if let Some(own) = buffers.get::<types::AppIdentity>() {
             details::properties(&mut said, own.properties, own.property_array, charset, &mut first);
             names = details::texts(own.names, own.name_array, charset, NAME_CHARS, &mut first);
@@ -120,7 +120,7 @@ pub(crate) unsafe fn transaction(
         let Some(name) = text::read(name, charset, NAME_CHARS, &mut first) else {
             return codes::TRAN_NAME;
         };
-        let (mut said, mut names) = (Said::default(), Vec::new());
+        let (mut said, mut names) = (Entries::default(), Vec::new());
         if let Some(own) = buffers.get::<types::TranIdentity>() {
             details::properties(&mut said, own.properties, own.property_array, charset, &mut first);
             details::say_text(&mut said, "identity_uri", own.uri, charset, &mut first);
@@ -248,7 +248,7 @@ pub(crate) unsafe fn start(
         let allowed = [format::APP_CONTEXT, format::SYSTEM_ADDRESS, format::APP_CONTROL];
         let buffers = Buffers::of(buffer, &allowed, &mut first);
         let charset = application.charset;
-        let mut said = Said::default();
+        let mut said = Entries::default();
         for (key, text) in [("app_instance", instance), ("app_group", group)] {
             if let Some(text) = text::read(text, charset, VALUE_CHARS, &mut first) {
                 said.property(key, &text);

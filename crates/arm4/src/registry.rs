@@ -9,7 +9,7 @@
 use crate::codes::{self, Code, First};
 use crate::control::Controls;
 use crate::gate;
-use crate::known::Known;
+use crate::registered::Registered;
 use crate::text::Charset;
 use crate::types::Id;
 use chronoscope_model::ClassId;
@@ -149,7 +149,7 @@ pub(crate) fn register<T: Kind>(
     input: Option<Id>,
     key: (&str, &str),
     first: &mut First,
-    make: impl FnOnce(&mut Known, Id) -> T,
+    make: impl FnOnce(&mut Registered, Id) -> T,
 ) -> Result<(&'static T, Id), Code> {
     let table = T::table();
     let hash = ClassId::of(key.0, key.1).0;

@@ -97,7 +97,10 @@ mod os;
 #[cfg(not(feature = "off"))]
 mod pair;
 #[cfg(not(feature = "off"))]
+mod places;
+#[cfg(not(feature = "off"))]
 mod process;
+mod properties;
 pub mod read;
 #[cfg(not(feature = "off"))]
 mod region;
@@ -107,8 +110,6 @@ mod shared;
 #[cfg(not(feature = "off"))]
 mod sigbus;
 #[cfg(not(feature = "off"))]
-mod slots;
-#[cfg(not(feature = "off"))]
 mod slow;
 #[cfg(not(feature = "off"))]
 mod started;
@@ -116,7 +117,6 @@ mod started;
 mod thread;
 #[cfg(not(feature = "off"))]
 mod transaction;
-mod words;
 
 #[cfg(not(feature = "off"))]
 pub use binding::{Bound, count_foreign_correlator, init_unless_named, thread_cpu_ns};
@@ -134,9 +134,9 @@ pub use guard::{Guard, current};
 pub use off::{Class, Guard, Measured, Started, cpu_method, current, init, ring_path};
 #[cfg(not(feature = "off"))]
 pub use process::{cpu_method, init, ring_path};
+pub use properties::{CpuMethod, Storage};
 #[cfg(not(feature = "off"))]
 pub use started::{Parent, Started};
-pub use words::{CpuMethod, Storage};
 
 /// Declares a class: `static DECODE: Class = class!("decodePlots");`. With `process_cpu`
 /// (`class!("decodePlots", process_cpu)`) its transactions record CPU time of the whole process

@@ -5,8 +5,8 @@
 use crate::class::Class;
 use crate::commit::{self, Ended};
 use crate::layout::{SWITCH_ENABLED, SWITCH_PROCESS_CPU, word};
+use crate::places::{Issuer, Place, PlaceState};
 use crate::process::Process;
-use crate::slots::{Issuer, Place, State};
 use crate::thread::{self, Control};
 use crate::{Correlator, Status, slow, transaction};
 use chronoscope_clock as clock;
@@ -101,12 +101,12 @@ impl Started {
         self.place
     }
 
-    pub(crate) fn state(&self) -> Option<&State> {
+    pub(crate) fn state(&self) -> Option<&PlaceState> {
         // SAFETY: the handle holds the place, and is borrowed.
         self.place.and_then(|place| unsafe { place.state() }.as_ref())
     }
 
-    pub(crate) fn state_mut(&mut self) -> Option<&mut State> {
+    pub(crate) fn state_mut(&mut self) -> Option<&mut PlaceState> {
         // SAFETY: the handle holds the place, and is borrowed mutably.
         self.place.and_then(|place| unsafe { place.state() }.as_mut())
     }
@@ -117,7 +117,7 @@ impl Started {
     }
 
     /// Gives its place back, after `last` has been done with it; at most once.
-    pub(crate) fn close(&mut self, last: impl FnOnce(&Control, &Place, &State)) {
+    pub(crate) fn close(&mut self, last: impl FnOnce(&Control, &Place, &PlaceState)) {
         drop(self.instead.take());
         let Some(place) = self.place.take() else { return };
         if !is_of(place.process) {
@@ -199,7 +199,7 @@ fn start(class: &Class, parent: Parent<'_>) -> Option<&'static Place> {
     let start_ns = control.utc_ns_of(now);
     set(word::START, start_ns.cast_unsigned());
     set(word::ROOT_START, lineage.root_start_ns.unwrap_or(start_ns).cast_unsigned());
-    let state = State {
+    let state = PlaceState {
         id,
         class_index: class.index(),
         start_ticks: now,
@@ -219,7 +219,7 @@ fn start(class: &Class, parent: Parent<'_>) -> Option<&'static Place> {
 }
 
 /// The correlator that the transaction in `place` issues.
-fn correlator_of(place: &Place, state: &State) -> Correlator {
+fn correlator_of(place: &Place, state: &PlaceState) -> Correlator {
     let words = &place.frame().words;
     let get = |index: usize| words[index].load(Relaxed);
     let own =
@@ -236,7 +236,7 @@ fn correlator_of(place: &Place, state: &State) -> Correlator {
     }
 }
 
-fn finish(control: &Control, place: &Place, state: &State, status: Status, now: u64) {
+fn finish(control: &Control, place: &Place, state: &PlaceState, status: Status, now: u64) {
     let elapsed_ticks = now.saturating_sub(state.start_ticks);
     let elapsed_ns = if clock::is_virtual() {
         slow::elapsed_in_replay(place.frame().words[word::START].load(Relaxed), now)
@@ -262,7 +262,7 @@ fn finish(control: &Control, place: &Place, state: &State, status: Status, now: 
 }
 
 /// CPU time of the thread since the start, if it is the one that started.
-fn thread_cpu_ns(control: &Control, state: &State, now: u64) -> u64 {
+fn thread_cpu_ns(control: &Control, state: &PlaceState, now: u64) -> u64 {
     if state.starter != (std::ptr::from_ref(control), control.thread.get()) {
         return 0;
     }
@@ -275,7 +275,7 @@ fn thread_cpu_ns(control: &Control, state: &State, now: u64) -> u64 {
 }
 
 /// Writes the record of the transaction in `place`.
-pub(crate) fn record(control: &Control, place: &Place, state: &State, ended: &Ended) {
+pub(crate) fn record(control: &Control, place: &Place, state: &PlaceState, ended: &Ended) {
     let statistics = thread::statistics(control, state.class_index);
     // SAFETY: never freed.
     let Some(statistics) = (unsafe { statistics.as_ref() }) else { return };

@@ -51,13 +51,13 @@ pub mod log;
 mod metrics;
 mod otlp;
 mod page;
-mod patience;
 mod routes;
 mod senders;
 mod tls;
 mod token;
 mod tokens;
 mod views;
+mod write_timeout;
 
 pub use api::openapi;
 pub use limits::{Arrivals, Limit, Limited, LimitsError};

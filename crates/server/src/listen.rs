@@ -1,9 +1,9 @@
 //! Connections: who is let in, how long they may dawdle, and how they end.
 
 use crate::log::Line;
-use crate::patience::Patient;
 use crate::senders::{Peer, Senders};
 use crate::tls::Tls;
+use crate::write_timeout::WriteTimeout;
 use axum::Router;
 use chronoscope_places::http::{First, Noted, take};
 use chronoscope_places::{Capacity, Place, Places};
@@ -118,7 +118,7 @@ impl Connection {
     async fn begin(self, stream: TcpStream, tls: Option<TlsAcceptor>, ending: Watcher) {
         // Acknowledgements are small and awaited.
         let _ = stream.set_nodelay(true); // without it only slower
-        let stream = Patient::new(stream, READ_WITHIN, self.cut.clone());
+        let stream = WriteTimeout::new(stream, READ_WITHIN, self.cut.clone());
         match tls {
             None => self.serve(stream, ending).await,
             // A failed handshake: TLS has already sent the peer an alert.

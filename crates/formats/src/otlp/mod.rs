@@ -23,6 +23,7 @@
 //! Limits: [`Limits`]. Not here: HTTP and gRPC (`server`), joining chains (`store`), metrics and
 //! logs of OTLP, OTLP in JSON.
 
+mod context_builder;
 mod json_any;
 mod keys;
 mod parts;
@@ -32,7 +33,6 @@ mod span;
 mod value;
 mod vocabulary;
 mod wire;
-mod words;
 mod write;
 
 pub use read::{Joined, Limits, Received, read};

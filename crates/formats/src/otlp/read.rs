@@ -1,12 +1,12 @@
 //! An `ExportTraceServiceRequest` becomes rows.
 
+use super::context_builder::ContextBuilder;
 use super::keys::{self, ours};
 use super::source::{self, Source};
 use super::span::{self, Span, SpanError, Stop};
 use super::value::{self, Any, Text};
 use super::vocabulary::{OTHER, Vocabulary};
 use super::wire::{Message, WireError};
-use super::words::Words;
 use chronoscope_model::context::Entry;
 use chronoscope_model::{
     Batch, ChainId, ClassId, ClassName, Field, Flags, FurtherParent, NO_PROCESS_CPU, Names, Record,
@@ -102,7 +102,7 @@ pub fn read(
         limits,
         vocabulary,
         received: Received::default(),
-        words: Words::default(),
+        words: ContextBuilder::default(),
         bytes: 0,
         number: 0,
         groups: 0,
@@ -123,7 +123,7 @@ struct Reader<'a> {
     limits: &'a Limits,
     vocabulary: &'a Vocabulary,
     received: Received,
-    words: Words,
+    words: ContextBuilder,
     /// Size of the rows so far.
     bytes: usize,
     /// Number of the next span in the request.
@@ -199,7 +199,7 @@ impl Reader<'_> {
         &mut self,
         message: Message<'_>,
         source: &Source,
-        inherited: &super::words::Inherited,
+        inherited: &super::context_builder::Inherited,
     ) -> Result<(), Stop> {
         let at = message.at;
         let span = Span::read(message, self.limits)?;
@@ -334,7 +334,7 @@ fn describe(
     source: &Source,
     admitted: bool,
     record: &mut Record,
-    words: &mut Words,
+    words: &mut ContextBuilder,
 ) -> Result<(), Stop> {
     record.parent = place.parent;
     if place.asynchronous {
@@ -372,7 +372,7 @@ fn describe(
 /// Adds the sampling threshold of the trace state (OpenTelemetry, "TraceState: Probability
 /// Sampling"): in the list member `ot` the value `th`, at most 14 hexadecimal digits of 56 bits
 /// without trailing zeroes. An invalid value stays only in the property with the whole trace state.
-fn sampled(trace_state: &str, record: &mut Record, words: &mut Words) {
+fn sampled(trace_state: &str, record: &mut Record, words: &mut ContextBuilder) {
     let member = trace_state.split(',').find_map(|member| member.trim().strip_prefix("ot="));
     let digits = member.and_then(|ot| ot.split(';').find_map(|pair| pair.strip_prefix("th:")));
     let is_hex = |digits: &&str| digits.bytes().all(|digit| digit.is_ascii_hexdigit());
@@ -392,7 +392,7 @@ fn unfollowed(
     span: &Span<'_>,
     place: &Place,
     record: &mut Record,
-    words: &mut Words,
+    words: &mut ContextBuilder,
 ) -> Result<(), Stop> {
     let (mut links, mut all_fit) = (0, true);
     let before = words.bytes().len();
@@ -416,7 +416,11 @@ fn unfollowed(
     Ok(())
 }
 
-fn status(message: Message<'_>, record: &mut Record, words: &mut Words) -> Result<(), Stop> {
+fn status(
+    message: Message<'_>,
+    record: &mut Record,
+    words: &mut ContextBuilder,
+) -> Result<(), Stop> {
     for field in message.fields() {
         let field = field?;
         match field.number {
@@ -438,7 +442,7 @@ fn status(message: Message<'_>, record: &mut Record, words: &mut Words) -> Resul
 }
 
 /// Attributes, links and events, in this order: what comes last is cut first.
-fn repeated(span: &Span<'_>, record: &mut Record, words: &mut Words) -> Result<(), Stop> {
+fn repeated(span: &Span<'_>, record: &mut Record, words: &mut ContextBuilder) -> Result<(), Stop> {
     for wanted in [span::ATTRIBUTES, span::LINKS, span::EVENTS] {
         let mut count = 0;
         for field in span.message.fields() {
@@ -464,7 +468,11 @@ fn repeated(span: &Span<'_>, record: &mut Record, words: &mut Words) -> Result<(
     Ok(())
 }
 
-fn attribute(message: Message<'_>, record: &mut Record, words: &mut Words) -> Result<(), Stop> {
+fn attribute(
+    message: Message<'_>,
+    record: &mut Record,
+    words: &mut ContextBuilder,
+) -> Result<(), Stop> {
     let (key, any) = value::key_value(message)?;
     let key = key.text()?;
     if takes(key, any, record)? {

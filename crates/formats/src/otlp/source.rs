@@ -1,12 +1,12 @@
 //! Sources of spans: the resource, which is a process of an application, and the scope.
 
 use super::Limits;
+use super::context_builder::{ContextBuilder, Inherited};
 use super::keys;
 use super::span::{self, Stop};
 use super::value::{self, Any};
 use super::vocabulary::Vocabulary;
 use super::wire::Message;
-use super::words::{Inherited, Words};
 use chronoscope_model::{ClassId, ProcessId, ProcessName};
 
 /// The application of a resource without a service's name (semantic conventions, `service.name`).
@@ -43,7 +43,7 @@ impl Source {
         message: Message<'_>,
         limits: &Limits,
         vocabulary: &Vocabulary,
-        words: &mut Words,
+        words: &mut ContextBuilder,
     ) -> Result<Self, Stop> {
         words.clear();
         let mut told = Told::default();
@@ -71,7 +71,7 @@ impl<'a> Told<'a> {
         &mut self,
         message: Message<'a>,
         limits: &Limits,
-        words: &mut Words,
+        words: &mut ContextBuilder,
     ) -> Result<(), Stop> {
         for field in message.fields() {
             let field = field?;
@@ -158,7 +158,7 @@ fn nominal_start_ns(application: &str, instance: &str) -> i64 {
 pub(super) fn scope(
     message: Message<'_>,
     source: &Source,
-    words: &mut Words,
+    words: &mut ContextBuilder,
 ) -> Result<Inherited, Stop> {
     words.clear();
     let mut schema_url = Message::default();
@@ -176,7 +176,7 @@ pub(super) fn scope(
     Ok(words.inherited())
 }
 
-fn instrumentation(message: Message<'_>, words: &mut Words) -> Result<(), Stop> {
+fn instrumentation(message: Message<'_>, words: &mut ContextBuilder) -> Result<(), Stop> {
     const OF: &str = "InstrumentationScope";
     for field in message.fields() {
         let field = field?;

@@ -1,6 +1,6 @@
 //! The file of a scenario.
 
-use super::words::{parse_duration, parse_time};
+use super::values::{parse_duration, parse_time};
 use super::{Report, Scenario, ScenarioError, VERSION};
 use crate::player::{Kind, Select, Transport};
 use serde::Deserialize;

@@ -22,12 +22,12 @@ mod outputs;
 mod place;
 mod report;
 mod run;
-mod words;
+mod values;
 
 pub use outputs::{Difference, INSTRUCTIONS_PPM_MAX, differences};
 pub use report::{Count, OutputReport, ProcessReport, Report, StoredReport};
 pub use run::Options;
-pub use words::parse_duration;
+pub use values::parse_duration;
 
 use file::{File, Input, Process};
 use std::collections::BTreeMap;

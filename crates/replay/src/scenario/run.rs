@@ -3,7 +3,7 @@
 use super::numbers::Numbers;
 use super::place::Place;
 use super::report::{Count, ProcessReport, Report};
-use super::words::fill;
+use super::values::fill;
 use super::{Scenario, ScenarioError, callgrind, isolation, outputs};
 use crate::coordinator::{Coordinator, Outcome, ProcessOutcome, Progress, Settings};
 use crate::player::{Answers, Feed, Kind, Player, Transport};

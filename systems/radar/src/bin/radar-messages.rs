@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use chronoscope_radar::link::Sending;
-use chronoscope_radar::messages::PlanBook;
+use chronoscope_radar::messages::PlanCorrelation;
 use chronoscope_radar::messages::server::{self, ServerSettings};
 use chronoscope_radar::traffic::plans;
 use clap::Parser;
@@ -50,14 +50,14 @@ struct Arguments {
 fn main() -> anyhow::Result<()> {
     chronoscope_record::init("MSG");
     let arguments = Arguments::parse();
-    let book = match &arguments.flight_plans {
-        None => PlanBook::default(),
+    let correlation = match &arguments.flight_plans {
+        None => PlanCorrelation::default(),
         Some(path) => {
             let text = std::fs::read_to_string(path)
                 .with_context(|| format!("cannot read {}", path.display()))?;
             let plans = plans::read(&text).with_context(|| path.display().to_string())?;
             eprintln!("radar-messages: {} flight plans", plans.len());
-            PlanBook::new(plans)
+            PlanCorrelation::new(plans)
         }
     };
     let summary = server::run(ServerSettings {
@@ -68,7 +68,7 @@ fn main() -> anyhow::Result<()> {
         sending: arguments.sending,
         queries: arguments.queries,
         queries_port_file: arguments.queries_port_file,
-        book,
+        correlation,
     })?;
     eprintln!(
         "radar-messages: {} updates, {} with a flight plan, {} displays cut",

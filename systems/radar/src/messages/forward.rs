@@ -1,6 +1,6 @@
 //! One track message in, one out: correlator, flight plan, own correlator.
 
-use super::book::{PlanBook, TrackView};
+use super::plan_correlation::{PlanCorrelation, TrackView};
 use super::situation::{Now, Situation};
 use crate::asterix::{AsterixError, Record, cat062, decode_block, encode_block};
 use crate::tracker::SPECIAL_PURPOSE_OCTETS_MAX;
@@ -35,7 +35,7 @@ pub struct ForwarderCounts {
 /// The message server without its sockets.
 #[derive(Debug)]
 pub struct Forwarder {
-    book: PlanBook,
+    correlation: PlanCorrelation,
     /// Air situation, where queries are answered.
     situation: Option<Situation>,
     counts: ForwarderCounts,
@@ -43,9 +43,14 @@ pub struct Forwarder {
 }
 
 impl Forwarder {
-    /// A forwarder that correlates with the plans of `book`.
-    pub fn new(book: PlanBook) -> Self {
-        Self { book, situation: None, counts: ForwarderCounts::default(), message: Vec::new() }
+    /// A forwarder that correlates with the plans of `correlation`.
+    pub fn new(correlation: PlanCorrelation) -> Self {
+        Self {
+            correlation,
+            situation: None,
+            counts: ForwarderCounts::default(),
+            message: Vec::new(),
+        }
     }
 
     /// Remembers where tracks are and were, for questions.
@@ -66,13 +71,13 @@ impl Forwarder {
     }
 
     /// The flight plans and who has them.
-    pub fn book(&self) -> &PlanBook {
-        &self.book
+    pub fn correlation(&self) -> &PlanCorrelation {
+        &self.correlation
     }
 
     /// Removes ended tracks and old positions; call about once a second.
     pub fn tick(&mut self, now: Now) {
-        self.book.expire(now.monotonic_ns);
+        self.correlation.expire(now.monotonic_ns);
         if let Some(situation) = &mut self.situation {
             situation.expire(now.utc_ns);
         }
@@ -96,7 +101,7 @@ impl Forwarder {
             // An end is no update of a measurement: it has no chain.
             self.counts.ends += 1;
             if let Some(number) = track.track_number {
-                self.book.end(number);
+                self.correlation.end(number);
                 self.situation.iter_mut().for_each(|situation| situation.end(number));
             }
             track.special_purpose.clear();
@@ -146,10 +151,10 @@ impl Forwarder {
             callsign: callsign.as_deref(),
             mode_a: track.mode_a.filter(|m| !m.garbled && !m.not_validated).map(|m| m.code),
         };
-        let plan = self.book.correlate(&view, now_ns);
+        let plan = self.correlation.correlate(&view, now_ns);
         let correlated = plan.is_some();
         self.counts.with_plan += u64::from(correlated);
-        track.flight_plan = plan.and_then(|plan| self.book.plan(plan)).map(flight_plan);
+        track.flight_plan = plan.and_then(|plan| self.correlation.plan(plan)).map(flight_plan);
         track.status.get_or_insert_default().flight_plan_correlated = correlated;
         plan
     }
@@ -202,7 +207,7 @@ mod tests {
 
     fn forwarder() -> Forwarder {
         let text = format!("{}\nDLH4AB,3c6444,1234,EDDF,EDDM,A320,\n", plans::HEADER);
-        Forwarder::new(PlanBook::new(plans::read(&text).unwrap()))
+        Forwarder::new(PlanCorrelation::new(plans::read(&text).unwrap()))
     }
 
     fn track(special_purpose: Vec<u8>) -> Vec<u8> {

@@ -2,7 +2,7 @@
 //!
 //! For every track message from the tracker: `TrackStore_updateTrack`, child of the tracker's
 //! `Correlate` by the correlator in the Special Purpose field, correlates a flight plan
-//! ([`PlanBook`]) and forwards the record with I062/390 and its own correlator. A batch is
+//! ([`PlanCorrelation`]) and forwards the record with I062/390 and its own correlator. A batch is
 //! flushed as soon as what has arrived is worked off; nothing waits for a fuller packet.
 //!
 //! A display that does not read is cut by [`Hub`](crate::link::Hub) before it harms others. A
@@ -14,12 +14,12 @@
 //!
 //! Not here: flight plan updates while running, manual correlation, several trackers at once.
 
-mod book;
 mod forward;
+mod plan_correlation;
 pub mod query;
 pub mod server;
 mod situation;
 
-pub use book::{Basis, PlanBook, TrackView};
 pub use forward::{Forwarder, ForwarderCounts};
+pub use plan_correlation::{Basis, PlanCorrelation, TrackView};
 pub use situation::{Entry, Heard, HourLoad, Now, Situation};

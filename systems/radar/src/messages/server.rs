@@ -1,7 +1,7 @@
 //! The message server's process: subscribes to the tracker, serves the displays.
 
 use super::query::{Desk, QueryCounts, QueryService};
-use super::{Forwarder, ForwarderCounts, Now, PlanBook};
+use super::{Forwarder, ForwarderCounts, Now, PlanCorrelation};
 use crate::link::{Hub, HubCounts, Sending, Signals, Upstream, UpstreamCounts, announce};
 use chronoscope_clock as clock;
 use mio::{Events, Poll, Token};
@@ -28,7 +28,7 @@ pub struct ServerSettings {
     /// File that gets the address on which questions are answered.
     pub queries_port_file: Option<PathBuf>,
     /// The flight plans.
-    pub book: PlanBook,
+    pub correlation: PlanCorrelation,
 }
 
 /// Summary of the process for `--json`. It has no CPU time: a replay must print the same every
@@ -115,11 +115,11 @@ impl Server {
         let hub = Hub::bind(settings.listen, registry, HUB, queue_octets_max, sending)?;
         let file = settings.port_file.as_deref();
         announce("radar-messages", "displays by TCP", hub.local_addr()?, file)?;
-        let mut forwarder = Forwarder::new(settings.book);
+        let mut forwarder = Forwarder::new(settings.correlation);
         let mut queries = None;
         if let Some(address) = settings.queries {
             forwarder = forwarder.remembering();
-            let desk = Desk::new(forwarder.book());
+            let desk = Desk::new(forwarder.correlation());
             let service = QueryService::bind(address, registry, QUERIES, queue_octets_max, desk)?;
             let file = settings.queries_port_file.as_deref();
             announce("radar-messages", "queries by TCP", service.local_addr()?, file)?;
@@ -154,7 +154,8 @@ impl Server {
         self.hub.flush(registry, clock::monotonic_ns());
         // Tracks before questions: an answer is as new as what has arrived.
         if let (Some(queries), Some(situation)) = (&mut self.queries, self.forwarder.situation()) {
-            self.asked = queries.turn(registry, self.forwarder.book(), situation, now.utc_ns);
+            self.asked =
+                queries.turn(registry, self.forwarder.correlation(), situation, now.utc_ns);
         }
     }
 
@@ -163,8 +164,8 @@ impl Server {
         Summary {
             version: 2,
             seconds: seconds(clock::monotonic_ns() - begin_ns),
-            flight_plans: self.forwarder.book().plan_count(),
-            correlated: self.forwarder.book().correlated_count(),
+            flight_plans: self.forwarder.correlation().plan_count(),
+            correlated: self.forwarder.correlation().correlated_count(),
             forwarder: self.forwarder.counts(),
             tracker: self.upstream.counts(),
             displays: self.hub.counts(),

@@ -1,6 +1,6 @@
 //! `chronoscope record`: records the input of a system into files, until stopped.
 
-mod words;
+mod output;
 
 use crate::args::record::Record;
 use crate::environment;
@@ -94,15 +94,15 @@ pub(crate) fn record(args: &Record) -> Result<Exit> {
     let parts = workers.shared.parts().clone();
     progress("");
     if !args.quiet {
-        say!("{}", words::line(&recorded, &parts));
+        say!("{}", output::line(&recorded, &parts));
     }
-    words::troubles(&recorded, &parts).iter().for_each(|trouble| say!("{trouble}"));
+    output::troubles(&recorded, &parts).iter().for_each(|trouble| say!("{trouble}"));
     if args.json {
-        let part = words::json(&args.into, &recorded, &parts);
+        let part = output::json(&args.into, &recorded, &parts);
         show(&format!("{:#}\n", json::document("record", part)))?;
     }
     failed?;
-    Ok(if words::is_incomplete(&recorded, &parts) { Exit::Error } else { Exit::Done })
+    Ok(if output::is_incomplete(&recorded, &parts) { Exit::Error } else { Exit::Done })
 }
 
 fn relay(args: &Record) -> Result<Option<Relay>> {
@@ -252,7 +252,7 @@ fn watch(args: &Record, interrupt: &Interrupt, workers: &mut Workers) -> Result<
         let terminal = environment::stderr_is_terminal();
         if !args.quiet && (terminal || now_ns - told_ns >= every_ns) {
             told_ns = now_ns;
-            let line = words::line(&recorded, &workers.shared.parts());
+            let line = output::line(&recorded, &workers.shared.parts());
             if terminal { progress(&line) } else { say!("{line}") }
         }
     }

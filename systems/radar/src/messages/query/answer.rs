@@ -2,7 +2,7 @@
 //!
 //! Each answer is a transaction of its question's class, from the line to its answer's last octet.
 
-use super::super::{Heard, PlanBook, Situation};
+use super::super::{Heard, PlanCorrelation, Situation};
 use super::parse::{Kind, List, Name, Query, QueryError, Span};
 use crate::traffic::plans::FlightPlan;
 use chronoscope_record::{Class, Status, class};
@@ -105,11 +105,11 @@ struct HourView {
 }
 
 impl Desk {
-    /// A desk for the flights of `book`.
+    /// A desk for the flights of `correlation`.
     #[must_use]
-    pub fn new(book: &PlanBook) -> Self {
+    pub fn new(correlation: &PlanCorrelation) -> Self {
         let mut desk = Self::default();
-        for (index, plan) in book.plans().iter().enumerate() {
+        for (index, plan) in correlation.plans().iter().enumerate() {
             let (departure_s, arrival_s) = plan.times_utc_s.unzip();
             desk.departures.entry(plan.departure.clone()).or_default().push((departure_s, index));
             desk.arrivals.entry(plan.destination.clone()).or_default().push((arrival_s, index));
@@ -122,7 +122,7 @@ impl Desk {
     pub fn answer(
         &self,
         line: &[u8],
-        book: &PlanBook,
+        correlation: &PlanCorrelation,
         situation: &Situation,
         utc_ns: i64,
         out: &mut Vec<u8>,
@@ -147,7 +147,7 @@ impl Desk {
             Kind::Load(..) => &LOAD,
         };
         let mut transaction = class.begin();
-        let asked = Asked { desk: self, book, situation, utc_ns, limit: query.limit };
+        let asked = Asked { desk: self, correlation, situation, utc_ns, limit: query.limit };
         let count = asked.find(&query.kind, out);
         transaction.metric("found", count as f64);
         transaction.stop(Status::Good);
@@ -175,7 +175,7 @@ fn write(answer: &impl Serialize, out: &mut Vec<u8>) {
 
 struct Asked<'a> {
     desk: &'a Desk,
-    book: &'a PlanBook,
+    correlation: &'a PlanCorrelation,
     situation: &'a Situation,
     utc_ns: i64,
     limit: usize,
@@ -230,8 +230,8 @@ impl Asked<'_> {
 
     fn flight(&self, name: &Name, out: &mut Vec<u8>) -> usize {
         let plan = match name {
-            Name::Callsign(callsign) => self.book.by_callsign(callsign),
-            Name::Address(address) => self.book.by_address(*address),
+            Name::Callsign(callsign) => self.correlation.by_callsign(callsign),
+            Name::Address(address) => self.correlation.by_address(*address),
         };
         // A flight without a plan may be in the air all the same. A name that no transponder can
         // send is no callsign.
@@ -243,7 +243,7 @@ impl Asked<'_> {
             Name::Callsign(_) => callsign.is_some() && track.callsign == callsign,
             Name::Address(address) => track.address == Some(*address),
         };
-        let track = match plan.and_then(|plan| self.book.holder(plan)) {
+        let track = match plan.and_then(|plan| self.correlation.holder(plan)) {
             Some(number) => self.situation.track(number),
             None if plan.is_some() => None,
             None => self.situation.tracks().find(is_it),
@@ -276,7 +276,7 @@ impl Asked<'_> {
         let mut flights = Vec::new();
         let mut count = 0;
         for (_, plan) in planned {
-            if !self.book.plan(*plan).is_some_and(goes_there) {
+            if !self.correlation.plan(*plan).is_some_and(goes_there) {
                 continue;
             }
             count += 1;
@@ -305,7 +305,7 @@ impl Asked<'_> {
         callsign: Option<String>,
         address: Option<u32>,
     ) -> FlightView<'_> {
-        let plan = plan.and_then(|plan| self.book.plan(plan));
+        let plan = plan.and_then(|plan| self.correlation.plan(plan));
         let times = plan.and_then(|plan| plan.times_utc_s);
         FlightView {
             callsign: plan.map(|plan| plan.callsign.clone()).or(callsign).unwrap_or_default(),
@@ -369,14 +369,14 @@ mod tests {
             plan("DLH2", "3c0002", "EDDH", 39_599),
             plan("DLH3", "3c0003", "EDDM", 39_600),
         ];
-        let mut book = PlanBook::new(plans::read(&text.concat()).unwrap());
+        let mut correlation = PlanCorrelation::new(plans::read(&text.concat()).unwrap());
         let mut situation = Situation::default();
         let view = super::super::super::TrackView {
             number: 7,
             callsign: Some("DLH1"),
             ..Default::default()
         };
-        let plan = book.correlate(&view, 1);
+        let plan = correlation.correlate(&view, 1);
         let track = |number: u16, callsign: &str, lon_deg| cat062::Track {
             track_number: Some(number),
             position: Some(cat062::Position { lat_deg: 49.0, lon_deg }),
@@ -391,7 +391,7 @@ mod tests {
         situation.update(&track(7, "DLH1", 10.0), plan, TEN - 2_000_000_000);
         situation.update(&track(8, "NOPLAN", 12.0), None, TEN - 1_000_000_000);
         let mut out = Vec::new();
-        Desk::new(&book).answer(line.as_bytes(), &book, &situation, TEN, &mut out);
+        Desk::new(&correlation).answer(line.as_bytes(), &correlation, &situation, TEN, &mut out);
         assert_eq!(out.pop(), Some(b'\n'));
         serde_json::from_slice(&out).unwrap()
     }
@@ -455,9 +455,9 @@ mod tests {
         assert_eq!(refusal["version"], 1);
         assert_eq!(refusal["octet"], 6);
         assert!(refusal["error"].as_str().unwrap().contains("callsign"), "{refusal}");
-        let (book, situation) = (PlanBook::default(), Situation::default());
+        let (correlation, situation) = (PlanCorrelation::default(), Situation::default());
         let mut out = Vec::new();
-        assert!(!Desk::default().answer(&[0xff, 0xfe], &book, &situation, TEN, &mut out));
+        assert!(!Desk::default().answer(&[0xff, 0xfe], &correlation, &situation, TEN, &mut out));
         assert!(out.starts_with(br#"{"version":1,"error":"octet 0: not printable"#));
     }
 }

@@ -1,6 +1,6 @@
 //! The clients that ask: any number of lines each, answered in order.
 
-use super::super::{PlanBook, Situation};
+use super::super::{PlanCorrelation, Situation};
 use super::{Desk, LINE_OCTETS_MAX};
 use mio::event::Event;
 use mio::net::{TcpListener, TcpStream};
@@ -61,7 +61,7 @@ struct Client {
 /// Data that queries are answered from.
 struct Room<'a> {
     desk: &'a Desk,
-    book: &'a PlanBook,
+    correlation: &'a PlanCorrelation,
     situation: &'a Situation,
     utc_ns: i64,
     queue_octets_max: usize,
@@ -129,13 +129,13 @@ impl QueryService {
     pub fn turn(
         &mut self,
         registry: &Registry,
-        book: &PlanBook,
+        correlation: &PlanCorrelation,
         situation: &Situation,
         utc_ns: i64,
     ) -> bool {
         let mut more = false;
         let (desk, queue_octets_max) = (&self.desk, self.queue_octets_max);
-        let room = Room { desk, book, situation, utc_ns, queue_octets_max };
+        let room = Room { desk, correlation, situation, utc_ns, queue_octets_max };
         for index in 0..self.clients.len() {
             let Some(client) = &mut self.clients[index] else { continue };
             if !(client.readable || client.unanswered) && client.output.is_empty() {
@@ -266,7 +266,7 @@ impl Client {
                     break;
                 }
             } else {
-                let asked = (room.book, room.situation, room.utc_ns);
+                let asked = (room.correlation, room.situation, room.utc_ns);
                 let known = room.desk.answer(line, asked.0, asked.1, asked.2, &mut self.output);
                 counts.answered += u64::from(known);
                 counts.refused_lines += u64::from(!known);
@@ -344,8 +344,8 @@ mod tests {
                 for event in &events {
                     self.service.ready(self.poll.registry(), event);
                 }
-                let (book, situation) = (PlanBook::default(), Situation::default());
-                self.more = self.service.turn(self.poll.registry(), &book, &situation, 0);
+                let (correlation, situation) = (PlanCorrelation::default(), Situation::default());
+                self.more = self.service.turn(self.poll.registry(), &correlation, &situation, 0);
             }
             panic!("not in 3000 turns: {what}: {:?}", self.service.counts);
         }

@@ -1,8 +1,8 @@
 //! `chronoscope track profile`: profile of a system by class of transaction.
 
+mod output;
 mod picture;
 mod stored;
-mod words;
 
 use crate::args::track::profile::{By, Profile as Args};
 use crate::commands::chains::range as range_of;
@@ -57,10 +57,10 @@ pub(crate) fn profile(args: &Args) -> Result<Exit> {
     }
     let found = compare(&base.profile, &own.profile, args.false_alarms / 100.0, args.floor);
     if args.json {
-        let part = words::comparison_json(&found, &base, &own);
+        let part = output::comparison_json(&found, &base, &own);
         show(&format!("{:#}\n", json::document("comparison", part)))?;
     } else {
-        show(&words::comparison(&found, &base, &own, &zone, args))?;
+        show(&output::comparison(&found, &base, &own, &zone, args))?;
     }
     draw(args, || Picture::of_comparison(&found, args.top))?;
     let differs = found.classes.iter().any(|class| class.differs());
@@ -71,9 +71,9 @@ fn alone(args: &Args, own: &Stored, zone: &Zone) -> Result<Exit> {
     // A profile against itself: its figures stand on both sides.
     let found = compare(&own.profile, &own.profile, args.false_alarms / 100.0, args.floor);
     if args.json {
-        show(&format!("{:#}\n", json::document("profile", words::profile_json(&found, own))))?;
+        show(&format!("{:#}\n", json::document("profile", output::profile_json(&found, own))))?;
     } else {
-        show(&words::profile(&found, own, zone, args.top))?;
+        show(&output::profile(&found, own, zone, args.top))?;
     }
     draw(args, || Picture::of_profile(&found, args.top))?;
     Ok(Exit::Done)
@@ -92,10 +92,10 @@ fn grown(args: &Args, source: &Source, range: &Range<i64>, zone: &Zone) -> Resul
     }
     let found = growth(&periods, period_s);
     if args.json {
-        let part = words::growth_json(&found, &periods, period_s);
+        let part = output::growth_json(&found, &periods, period_s);
         show(&format!("{:#}\n", json::document("growth", part)))?;
     } else {
-        show(&words::growth(&found, &periods, period_s, zone, args.top))?;
+        show(&output::growth(&found, &periods, period_s, zone, args.top))?;
     }
     draw(args, || Picture::of_growth(&found, &periods, period_s, zone))?;
     Ok(Exit::Done)
@@ -115,10 +115,10 @@ fn needed(args: &Args, source: &Source, range: &Range<i64>, zone: &Zone) -> Resu
     let Profile { bin_s, bin_count, .. } = own.profile;
     let (all, hosts) = capacity(&own.paths, &factors, bin_s, bin_count);
     if args.json {
-        let part = words::capacity_json(&factors, all, &hosts, &own);
+        let part = output::capacity_json(&factors, all, &hosts, &own);
         show(&format!("{:#}\n", json::document("capacity", part)))?;
     } else {
-        show(&words::capacity(&factors, all, &hosts, &own, zone))?;
+        show(&output::capacity(&factors, all, &hosts, &own, zone))?;
     }
     draw(args, || Picture::of_capacity(all, &hosts, args.top))?;
     Ok(Exit::Done)

@@ -9,7 +9,7 @@ const EXACT: u64 = 1 << 53;
 
 /// Builder of a row's context. Entries that do not fit are left out and recorded as cut.
 #[derive(Debug, Default)]
-pub(super) struct Words {
+pub(super) struct ContextBuilder {
     bytes: Vec<u8>,
     cut: bool,
     key: String,
@@ -27,7 +27,7 @@ pub(super) struct Inherited {
     cut: bool,
 }
 
-impl Words {
+impl ContextBuilder {
     /// Forgets everything and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.bytes.clear();

@@ -7,14 +7,14 @@ use std::collections::HashMap;
 
 /// All registered objects, by the properties that identify them.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct Registered {
     /// Kind and hash to places in that kind's table.
     pub(crate) alike: HashMap<(u64, u64), Vec<u32>>,
     classes: HashMap<ClassId, &'static Class>,
     pub(crate) instances: Vec<&'static Instance>,
 }
 
-impl Known {
+impl Registered {
     /// The recorder's class of an application.
     pub(crate) fn class(&mut self, application: &str, name: &str) -> &'static Class {
         self.classes

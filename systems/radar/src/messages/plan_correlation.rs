@@ -39,7 +39,7 @@ struct Holding {
 
 /// All flight plans and who has them.
 #[derive(Debug, Default)]
-pub struct PlanBook {
+pub struct PlanCorrelation {
     plans: Vec<FlightPlan>,
     by_address: HashMap<u32, usize>,
     by_callsign: HashMap<String, usize>,
@@ -55,20 +55,24 @@ const SHARED_CODES: [u16; 4] = [0, 0o1000, 0o2000, 0o7000];
 /// A track not heard of for this long has given its plan back, ns.
 const FORGOTTEN_NS: u64 = 120_000_000_000;
 
-impl PlanBook {
-    /// A book of `plans`. Where two have the same address or callsign the first one counts.
+impl PlanCorrelation {
+    /// A correlation of `plans`. Where two have the same address or callsign the first one counts.
     pub fn new(plans: Vec<FlightPlan>) -> Self {
-        let mut book = Self { holder: vec![None; plans.len()], ..Self::default() };
+        let mut correlation = Self { holder: vec![None; plans.len()], ..Self::default() };
         for (index, plan) in plans.iter().enumerate() {
-            book.by_address.entry(plan.address).or_insert(index);
-            book.by_callsign.entry(plan.callsign.clone()).or_insert(index);
-            book.by_code.entry(plan.mode_a).and_modify(|one| *one = None).or_insert(Some(index));
+            correlation.by_address.entry(plan.address).or_insert(index);
+            correlation.by_callsign.entry(plan.callsign.clone()).or_insert(index);
+            correlation
+                .by_code
+                .entry(plan.mode_a)
+                .and_modify(|one| *one = None)
+                .or_insert(Some(index));
         }
-        book.plans = plans;
-        book
+        correlation.plans = plans;
+        correlation
     }
 
-    /// Flight plans in the book.
+    /// Flight plans in the correlation.
     pub fn plan_count(&self) -> usize {
         self.plans.len()
     }
@@ -201,8 +205,8 @@ mod tests {
         }
     }
 
-    fn book() -> PlanBook {
-        PlanBook::new(vec![
+    fn correlation() -> PlanCorrelation {
+        PlanCorrelation::new(vec![
             plan("DLH1AB", 0x3C_0001, 0o1234),
             plan("DLH2CD", 0x3C_0002, 0o1000),
             plan("DLH3EF", 0x3C_0003, 0o4321),
@@ -210,61 +214,65 @@ mod tests {
         ])
     }
 
-    fn callsign(book: &mut PlanBook, track: TrackView<'_>, now_ns: u64) -> Option<String> {
-        let plan = book.correlate(&track, now_ns)?;
-        book.plan(plan).map(|plan| plan.callsign.clone())
+    fn callsign(
+        correlation: &mut PlanCorrelation,
+        track: TrackView<'_>,
+        now_ns: u64,
+    ) -> Option<String> {
+        let plan = correlation.correlate(&track, now_ns)?;
+        correlation.plan(plan).map(|plan| plan.callsign.clone())
     }
 
     #[test]
     fn address_then_callsign_then_a_code_of_its_own() {
-        let mut book = book();
+        let mut correlation = correlation();
         let by =
             |number, address, callsign, mode_a| TrackView { number, address, callsign, mode_a };
         assert_eq!(
-            callsign(&mut book, by(1, Some(0x3C_0001), None, Some(0o7000)), 0).as_deref(),
+            callsign(&mut correlation, by(1, Some(0x3C_0001), None, Some(0o7000)), 0).as_deref(),
             Some("DLH1AB")
         );
         assert_eq!(
-            callsign(&mut book, by(2, None, Some("DLH2CD"), None), 0).as_deref(),
+            callsign(&mut correlation, by(2, None, Some("DLH2CD"), None), 0).as_deref(),
             Some("DLH2CD")
         );
         // 4321 is in two plans, 1000 is everybody's.
-        assert_eq!(callsign(&mut book, by(3, None, None, Some(0o4321)), 0), None);
-        assert_eq!(callsign(&mut book, by(4, None, None, Some(0o1000)), 0), None);
-        assert_eq!(book.correlated_count(), 2);
+        assert_eq!(callsign(&mut correlation, by(3, None, None, Some(0o4321)), 0), None);
+        assert_eq!(callsign(&mut correlation, by(4, None, None, Some(0o1000)), 0), None);
+        assert_eq!(correlation.correlated_count(), 2);
     }
 
     #[test]
     fn a_contradiction_keeps_the_plan_away_and_takes_it_back() {
-        let mut book = book();
+        let mut correlation = correlation();
         let wrong =
             TrackView { number: 1, address: Some(0x3C_0099), callsign: None, mode_a: Some(0o1234) };
-        assert_eq!(callsign(&mut book, wrong, 0), None);
+        assert_eq!(callsign(&mut correlation, wrong, 0), None);
         let right = TrackView { address: None, ..wrong };
-        assert_eq!(callsign(&mut book, right, 0).as_deref(), Some("DLH1AB"));
-        assert_eq!(callsign(&mut book, wrong, 1), None);
-        assert_eq!(book.correlated_count(), 0);
+        assert_eq!(callsign(&mut correlation, right, 0).as_deref(), Some("DLH1AB"));
+        assert_eq!(callsign(&mut correlation, wrong, 1), None);
+        assert_eq!(correlation.correlated_count(), 0);
     }
 
     #[test]
     fn a_better_reason_takes_the_plan_over_and_a_worse_one_does_not() {
-        let mut book = book();
+        let mut correlation = correlation();
         let by_code = TrackView { number: 1, mode_a: Some(0o1234), ..TrackView::default() };
         let by_address = TrackView { number: 2, address: Some(0x3C_0001), ..TrackView::default() };
-        assert!(callsign(&mut book, by_code, 0).is_some());
-        assert!(callsign(&mut book, by_address, 1).is_some());
-        assert_eq!(callsign(&mut book, by_code, 2), None);
-        assert_eq!(book.correlated_count(), 1);
-        book.end(2);
-        assert!(callsign(&mut book, by_code, 3).is_some());
+        assert!(callsign(&mut correlation, by_code, 0).is_some());
+        assert!(callsign(&mut correlation, by_address, 1).is_some());
+        assert_eq!(callsign(&mut correlation, by_code, 2), None);
+        assert_eq!(correlation.correlated_count(), 1);
+        correlation.end(2);
+        assert!(callsign(&mut correlation, by_code, 3).is_some());
     }
 
     #[test]
     fn a_track_that_fell_silent_gives_its_plan_back() {
-        let mut book = book();
+        let mut correlation = correlation();
         let one = TrackView { number: 1, address: Some(0x3C_0001), ..TrackView::default() };
-        assert!(callsign(&mut book, one, 0).is_some());
-        book.expire(FORGOTTEN_NS + 1);
-        assert_eq!(book.correlated_count(), 0);
+        assert!(callsign(&mut correlation, one, 0).is_some());
+        correlation.expire(FORGOTTEN_NS + 1);
+        assert_eq!(correlation.correlated_count(), 0);
     }
 }

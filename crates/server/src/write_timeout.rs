@@ -13,7 +13,7 @@ use tokio::time::{Sleep, sleep};
 /// Otherwise an unread answer would occupy memory and the connection's place for ever. Every
 /// accepted octet restarts the timeout.
 #[derive(Debug)]
-pub(crate) struct Patient<S> {
+pub(crate) struct WriteTimeout<S> {
     stream: S,
     within: Duration,
     cut: Arc<AtomicU64>,
@@ -21,7 +21,7 @@ pub(crate) struct Patient<S> {
     overdue: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Patient<S> {
+impl<S> WriteTimeout<S> {
     /// A connection that is waited for as long as that; where it was in vain, `cut` counts it.
     pub(crate) fn new(stream: S, within: Duration, cut: Arc<AtomicU64>) -> Self {
         Self { stream, within, cut, overdue: None }
@@ -46,7 +46,7 @@ impl<S> Patient<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -56,7 +56,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -104,8 +104,8 @@ mod tests {
         runtime().block_on(async {
             let (ours, theirs) = tokio::io::duplex(1024);
             let cut = Arc::new(AtomicU64::new(0));
-            let mut patient = Patient::new(ours, Duration::from_millis(20), cut.clone());
-            let error = patient.write_all(&[7; 4096]).await.unwrap_err();
+            let mut stream = WriteTimeout::new(ours, Duration::from_millis(20), cut.clone());
+            let error = stream.write_all(&[7; 4096]).await.unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::TimedOut);
             assert_eq!(cut.load(Ordering::Relaxed), 1);
             drop(theirs);
@@ -118,8 +118,8 @@ mod tests {
             let (ours, mut theirs) = tokio::io::duplex(1);
             let cut = Arc::new(AtomicU64::new(0));
             // No single write waits an hour; the whole answer may take any time.
-            let mut patient = Patient::new(ours, Duration::from_hours(1), cut.clone());
-            let writes = tokio::spawn(async move { patient.write_all(&[7; 100]).await });
+            let mut stream = WriteTimeout::new(ours, Duration::from_hours(1), cut.clone());
+            let writes = tokio::spawn(async move { stream.write_all(&[7; 100]).await });
             let mut all = Vec::new();
             theirs.read_to_end(&mut all).await.unwrap();
             writes.await.unwrap().unwrap();

@@ -4,19 +4,19 @@ use chronoscope_model::context::{self, Entry, MAX_BYTES};
 
 /// Context entries, as many as a record holds.
 #[derive(Clone, Debug)]
-pub(crate) struct Said {
+pub(crate) struct Entries {
     bytes: [u8; MAX_BYTES],
     len: usize,
     cut: bool,
 }
 
-impl Default for Said {
+impl Default for Entries {
     fn default() -> Self {
         Self { bytes: [0; MAX_BYTES], len: 0, cut: false }
     }
 }
 
-impl Said {
+impl Entries {
     /// A word. A value that does not fit is cut.
     pub(crate) fn property(&mut self, key: &str, value: &str) {
         let (key, mut value, cut) = fitting(self.len, key, value);
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_long_value_is_cut_and_said() {
-        let mut said = Said::default();
+        let mut said = Entries::default();
         said.property("k", &"ü".repeat(200));
         assert!(said.is_cut() && said.entries().len() > MAX_BYTES - 3);
         let text = "ü".repeat((MAX_BYTES - 4) / 2);

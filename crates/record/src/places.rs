@@ -22,7 +22,7 @@ const KEPT_MAX: u32 = 32;
 
 /// Private state of a started transaction.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct State {
+pub(crate) struct PlaceState {
     pub(crate) id: u64,
     pub(crate) class_index: u32,
     pub(crate) start_ticks: u64,
@@ -58,7 +58,7 @@ pub(crate) struct Place {
     frame: *const Frame,
     number: u32,
     next: AtomicU32,
-    state: UnsafeCell<Option<State>>,
+    state: UnsafeCell<Option<PlaceState>>,
     /// The stored correlator, as [`Issuer`] says.
     issued: UnsafeCell<MaybeUninit<Correlator>>,
 }
@@ -106,7 +106,7 @@ impl Place {
     /// # Safety
     /// Only for the holder of the place, and not while another reference is alive.
     #[allow(clippy::mut_from_ref)] // the holder is the only one
-    pub(crate) unsafe fn state(&self) -> &mut Option<State> {
+    pub(crate) unsafe fn state(&self) -> &mut Option<PlaceState> {
         // SAFETY: the caller's promise.
         unsafe { &mut *self.state.get() }
     }
@@ -114,14 +114,14 @@ impl Place {
 
 /// All places of a process.
 #[derive(Debug)]
-pub(crate) struct Slots {
+pub(crate) struct Places {
     /// Top of the stack of free places: number plus one in the low half, and a count of changes
     /// in the high half, against a place that was popped and pushed meanwhile.
     top: AtomicU64,
     chunks: [AtomicPtr<Place>; CHUNK_MAX],
 }
 
-impl Default for Slots {
+impl Default for Places {
     fn default() -> Self {
         Self {
             top: AtomicU64::new(0),
@@ -130,7 +130,7 @@ impl Default for Slots {
     }
 }
 
-impl Slots {
+impl Places {
     fn place(&self, number: u32) -> &'static Place {
         let (chunk, at) = (number as usize / STARTED_A_CHUNK, number as usize % STARTED_A_CHUNK);
         // SAFETY: numbers on the stack belong to chunks that exist, which are never freed.
