@@ -1,0 +1,234 @@
+//! Sessions of a cross support transfer service.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use chronoscope_sle::association::{Identity, Initiator, Security};
+use chronoscope_sle::csts::association::{Association, Directory, Event, Instance, UserSettings};
+use chronoscope_sle::csts::pdu::*;
+use chronoscope_sle::time::Time;
+
+use super::{line, now};
+
+/// One with all operations, one that is refused, one with an open id again, and two aborted ones.
+pub(crate) fn sessions() -> String {
+    let mut text = "### CSTS\n".to_owned();
+    let mut session = Session::new("PORT1");
+    session.bind();
+    session.operations();
+    session.user.unbind(now()).unwrap();
+    session.settle();
+    text.push_str(&session.text);
+    text.push_str("### CSTS refused\n");
+    let mut session = Session::new("PORT2");
+    session.bind();
+    text.push_str(&session.text);
+    text.push_str("### CSTS aborted by the user, then by the provider\n");
+    for by_user in [true, false] {
+        let mut session = Session::new("PORT1");
+        session.bind();
+        let side = if by_user { &mut session.user } else { &mut session.provider };
+        side.abort(PeerAbortDiagnostic::OperationalRequirement);
+        session.settle();
+        text.push_str(&session.text);
+    }
+    text
+}
+
+struct Session {
+    user: Association,
+    provider: Association,
+    text: String,
+}
+
+fn identity(id: &str) -> Identity {
+    Identity { id: id.into(), password: b"password1".to_vec() }
+}
+
+fn instance() -> ServiceInstanceId {
+    ServiceInstanceId {
+        spacecraft: "1.3.112.4.7.1".parse().unwrap(),
+        facility: "1.3.112.4.6.2".parse().unwrap(),
+        service_type: names::SERVICES.child(&[4]),
+        number: 1,
+    }
+}
+
+fn answer(invoke_id: InvokeId) -> Return {
+    Return { invoke_id, result: Ok(()), extension: None }
+}
+
+fn refusal(invoke_id: InvokeId, diagnostic: Diagnostic) -> Return {
+    Return { invoke_id, result: Err(diagnostic), extension: None }
+}
+
+fn data(invoke_id: InvokeId, procedure: Oid, extension: ProcessDataExtension) -> ProcessData {
+    ProcessData {
+        invoke_id,
+        procedure: ProcedureName::prime(procedure),
+        data_unit: invoke_id,
+        data: Data::Opaque(Bytes::from_static(b"frame")),
+        extension,
+    }
+}
+
+impl Session {
+    fn new(port: &str) -> Self {
+        let security = Security::default();
+        let mut directory = Directory::new(identity("STATION"));
+        directory.add_initiator(Initiator { identity: identity("CENTRE"), security }).unwrap();
+        let provided = Instance {
+            id: instance(),
+            versions: vec![1],
+            initiators: vec!["CENTRE".into()],
+            provision: None,
+            responder_port: Some("PORT1".into()),
+        };
+        directory.add_instance(provided).unwrap();
+        let settings = UserSettings {
+            initiator: identity("CENTRE"),
+            responder: identity("STATION"),
+            responder_port: port.into(),
+            ..UserSettings::new(instance())
+        };
+        Self {
+            user: Association::user(settings, now()),
+            provider: Association::provider(Arc::new(directory), now()),
+            text: String::new(),
+        }
+    }
+
+    fn bind(&mut self) {
+        self.user.bind(now()).unwrap();
+        self.settle();
+    }
+
+    fn invoke(&mut self, pdu: Pdu) {
+        self.user.send(pdu, now()).unwrap();
+        self.settle();
+    }
+
+    fn answer(&mut self, pdu: Pdu) {
+        self.provider.send(pdu, now()).unwrap();
+        self.settle();
+    }
+
+    /// Every operation of Buffered and of Sequence-Controlled Data Processing, and GET and NOTIFY.
+    fn operations(&mut self) {
+        let sequenced = names::SEQUENCE_CONTROLLED_DATA_PROCESSING;
+        let procedure = ProcedureName::prime(sequenced);
+        let get = |invoke_id| {
+            Pdu::Get(Get {
+                invoke_id,
+                procedure: ProcedureName::prime(names::INFORMATION_QUERY),
+                parameters: ListOf::Default,
+                extension: None,
+            })
+        };
+        self.invoke(get(10));
+        self.answer(Pdu::GetReturn(GetReturn {
+            invoke_id: 10,
+            result: Ok(Vec::new()),
+            extension: None,
+        }));
+        let extension = StartExtension::SequenceControlled { first_data_unit: 1, extension: None };
+        let start = |invoke_id, extension| {
+            Pdu::Start(Start {
+                invoke_id,
+                procedure: ProcedureName::prime(names::SEQUENCE_CONTROLLED_DATA_PROCESSING),
+                extension,
+            })
+        };
+        self.invoke(start(11, StartExtension::NotUsed));
+        let diagnostic = Diagnostic::Start(StartDiagnostic::UnableToComply("no".into()));
+        self.answer(Pdu::StartReturn(refusal(11, diagnostic)));
+        self.invoke(start(12, extension));
+        self.answer(Pdu::StartReturn(answer(12)));
+        self.process();
+        self.invoke(Pdu::ExecuteDirective(ExecuteDirective {
+            invoke_id: 17,
+            procedure: procedure.clone(),
+            directive: names::P_SCDP_RESET,
+            qualifier: DirectiveQualifier::Local(QualifierValues::None),
+            extension: None,
+        }));
+        self.answer(Pdu::ExecuteDirectiveAcknowledge(answer(17)));
+        self.answer(Pdu::ExecuteDirectiveReturn(answer(17)));
+        let time = Time::from_utc_ns(now().utc_ns);
+        let event = Name { owner: Owner::Procedure(procedure.clone()), id: names::P_SCDP_RESET };
+        self.answer(Pdu::Notify(Notify {
+            invoke_id: 18,
+            procedure: procedure.clone(),
+            time,
+            event,
+            value: EventValue::Empty,
+            extension: NotifyExtension::NotUsed,
+        }));
+        self.invoke(Pdu::Stop(Invocation { invoke_id: 19, procedure, extension: None }));
+        self.answer(Pdu::StopReturn(answer(19)));
+    }
+
+    fn process(&mut self) {
+        let sequenced = names::SEQUENCE_CONTROLLED_DATA_PROCESSING;
+        let extension = ProcessDataExtension::SequenceControlled {
+            report: true,
+            earliest: None,
+            latest: None,
+            extension: None,
+        };
+        self.invoke(Pdu::ProcessData(data(13, sequenced, extension)));
+        let extension =
+            ProcessDataReturnExtension::SequenceControlled { data_unit: 13, extension: None };
+        self.answer(Pdu::ProcessDataReturn(ProcessDataReturn {
+            invoke_id: 13,
+            result: Ok(()),
+            extension,
+        }));
+        let part = |invoke_id| {
+            let extension = ProcessDataExtension::DataProcessing { report: true, extension: None };
+            data(invoke_id, names::BUFFERED_DATA_PROCESSING, extension)
+        };
+        self.invoke(Pdu::ProcessData(part(14)));
+        self.invoke(Pdu::ForwardBuffer(vec![part(15).into(), part(16).into()]));
+    }
+
+    /// Carries octets until there are none; what both sides tell is in the text, too.
+    fn settle(&mut self) {
+        loop {
+            let Self { user, provider, text } = self;
+            events(text, "user", user);
+            events(text, "provider", provider);
+            let (up, down) = (std::mem::take(user.output()), std::mem::take(provider.output()));
+            if up.is_empty() && down.is_empty() {
+                return;
+            }
+            for (output, from, to) in [(&up, "user", provider), (&down, "provider", user)] {
+                if output.is_empty() {
+                    continue;
+                }
+                line(text, from, output);
+                to.receive(&output.octets, now());
+                if let Some(octet) = output.urgent {
+                    to.urgent(octet, now());
+                }
+                if output.close || output.reset {
+                    to.closed(None, now());
+                }
+            }
+        }
+    }
+}
+
+fn events(text: &mut String, side: &str, association: &mut Association) {
+    while let Some(event) = association.next_event() {
+        let what = match event {
+            Event::Pdu(pdu) => pdu.name(),
+            Event::Bound { .. } => "bound",
+            Event::BindRefused(_) => "refused",
+            Event::Ignored { .. } => "ignored",
+            Event::Unbound { .. } => "unbound",
+            Event::Ended(_) => "ended",
+        };
+        text.push_str(&format!("{side} hears: {what}\n"));
+    }
+}

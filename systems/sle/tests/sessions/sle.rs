@@ -1,0 +1,361 @@
+//! Sessions of FCLTU, RAF, RCF and ROCF.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use chronoscope_sle::association::{
+    Association, Directory, Event, Identity, Initiator, Instance, Security, UserSettings,
+};
+use chronoscope_sle::pdu::*;
+use chronoscope_sle::time::Time;
+
+use super::{line, now};
+
+const SERVICES: [Service; 4] = [Service::Fcltu, Service::Raf, Service::Rcf, Service::Rocf];
+
+/// All services in all versions from 2, and what a refused, an aborted and a duplicate one say.
+pub(crate) fn sessions() -> String {
+    let mut text = String::new();
+    for service in SERVICES {
+        for version in 2..=5 {
+            text.push_str(&format!("### {service:?} version {version}\n"));
+            let mut session = Session::new(service, version, "PORT1");
+            session.bind();
+            session.operations(service);
+            session.user.unbind(UnbindReason::Suspend, now()).unwrap();
+            session.settle();
+            text.push_str(&session.text);
+        }
+    }
+    text.push_str("### refused\n");
+    let mut session = Session::new(Service::Raf, 5, "PORT2");
+    session.bind();
+    text.push_str(&session.text);
+    text.push_str("### aborted by the user, then by the provider\n");
+    for by_user in [true, false] {
+        let mut session = Session::new(Service::Raf, 5, "PORT1");
+        session.bind();
+        let side = if by_user { &mut session.user } else { &mut session.provider };
+        side.abort(PeerAbortDiagnostic::OperationalRequirement);
+        session.settle();
+        text.push_str(&session.text);
+    }
+    text
+}
+
+struct Session {
+    user: Association,
+    provider: Association,
+    text: String,
+}
+
+fn identity(id: &str) -> Identity {
+    Identity { id: id.into(), password: b"password1".to_vec() }
+}
+
+fn instance(service: Service) -> ServiceInstanceId {
+    let attribute = |arc, value: &str| (SiAttribute(arc), value.to_owned());
+    let last = match service {
+        Service::Fcltu => (7, "cltu1"),
+        Service::Raf => (22, "onlt1"),
+        Service::Rcf => (46, "onlc1"),
+        Service::Rocf => (49, "offl1"),
+    };
+    ServiceInstanceId(vec![
+        attribute(52, "1"),
+        attribute(53, "VST-PASS0001"),
+        attribute(if service == Service::Fcltu { 10 } else { 38 }, "1"),
+        attribute(last.0, last.1),
+    ])
+}
+
+impl Session {
+    fn new(service: Service, version: u16, port: &str) -> Self {
+        let security = Security::default();
+        let mut directory = Directory::new(identity("STATION"));
+        directory.add_initiator(Initiator { identity: identity("CENTRE"), security }).unwrap();
+        let provided = Instance {
+            id: instance(service),
+            service,
+            versions: vec![2, 3, 4, 5],
+            initiators: vec!["CENTRE".into()],
+            provision: None,
+            responder_port: Some("PORT1".into()),
+            end_is_final: false,
+        };
+        directory.add_instance(provided).unwrap();
+        let settings = UserSettings {
+            initiator: identity("CENTRE"),
+            responder: identity("STATION"),
+            responder_port: port.into(),
+            version,
+            ..UserSettings::new(service, instance(service))
+        };
+        Self {
+            user: Association::user(settings, now()),
+            provider: Association::provider(Arc::new(directory), now()),
+            text: String::new(),
+        }
+    }
+
+    fn bind(&mut self) {
+        self.user.bind(now()).unwrap();
+        self.settle();
+    }
+
+    fn invoke(&mut self, pdu: Pdu) {
+        self.user.send(pdu, now()).unwrap();
+        self.settle();
+    }
+
+    fn answer(&mut self, pdu: Pdu) {
+        self.provider.send(pdu, now()).unwrap();
+        self.settle();
+    }
+
+    /// Every operation of the service, with a positive and a negative return.
+    fn operations(&mut self, service: Service) {
+        let refused = Err(Diagnostic::Specific(1));
+        let asked = parameters(service);
+        for (invoke_id, parameter) in (100..).zip(asked) {
+            self.invoke(Pdu::GetParameter { invoke_id, name: parameter.name() });
+            self.answer(Pdu::GetParameterReturn { invoke_id, result: Ok(parameter) });
+        }
+        self.invoke(Pdu::GetParameter { invoke_id: 1, name: ParameterName::BUFFER_SIZE });
+        self.answer(Pdu::GetParameterReturn { invoke_id: 1, result: Err(Diagnostic::Specific(0)) });
+        for request in [ReportRequest::Immediately, ReportRequest::Periodically(60)] {
+            self.invoke(Pdu::ScheduleStatusReport { invoke_id: 2, request });
+            self.answer(Pdu::ScheduleStatusReportReturn { invoke_id: 2, result: Ok(()) });
+        }
+        for start in starts(service) {
+            self.invoke(Pdu::Start { invoke_id: 3, start: start.clone() });
+            self.answer(Pdu::StartReturn { invoke_id: 3, result: Err(Diagnostic::Specific(0)) });
+            self.invoke(Pdu::Start { invoke_id: 4, start });
+            self.answer(Pdu::StartReturn { invoke_id: 4, result: Ok(started(service)) });
+            self.invoke(Pdu::Stop { invoke_id: 5 });
+            self.answer(Pdu::StopReturn { invoke_id: 5, result: Ok(()) });
+        }
+        self.invoke(Pdu::Stop { invoke_id: 6 });
+        self.answer(Pdu::StopReturn { invoke_id: 6, result: Err(Diagnostic::OtherReason) });
+        match service {
+            Service::Fcltu => self.cltus(refused),
+            _ => self.frames(service),
+        }
+    }
+
+    fn cltus(&mut self, refused: Result<(), Diagnostic>) {
+        for (invoke_id, result) in [(7, Ok(())), (8, refused)] {
+            self.invoke(Pdu::CltuTransferData(CltuTransferData {
+                invoke_id,
+                cltu: u32::from(invoke_id),
+                earliest: Some(time(1)),
+                latest: None,
+                delay_us: 1000,
+                notify_radiated: true,
+                data: Bytes::from_static(&[0xeb, 0x90, 1, 2, 3]),
+            }));
+            let (next_cltu, buffer_available) = (8, 4096);
+            self.answer(Pdu::CltuTransferDataReturn(CltuTransferDataReturn {
+                invoke_id,
+                next_cltu,
+                buffer_available,
+                result,
+            }));
+        }
+        self.invoke(Pdu::ThrowEvent(ThrowEvent {
+            invoke_id: 9,
+            event_invocation_id: 1,
+            event: 7,
+            qualifier: Bytes::from_static(b"q"),
+        }));
+        self.answer(Pdu::ThrowEventReturn { invoke_id: 9, event_invocation_id: 2, result: Ok(()) });
+        let last_processed = Some(CltuLastProcessed {
+            cltu: 7,
+            start_radiation: Some(time(2)),
+            status: CltuStatus::Radiated,
+        });
+        let last_ok = Some(CltuLastOk { cltu: 7, stop_radiation: time(3) });
+        let (production, uplink) = (CltuProductionStatus::Operational, UplinkStatus::Nominal);
+        let notification = CltuNotification::CltuRadiated;
+        self.answer(Pdu::CltuAsyncNotify(CltuAsyncNotify {
+            notification,
+            last_processed,
+            last_ok,
+            production,
+            uplink,
+        }));
+        self.answer(Pdu::CltuStatusReport(CltuStatusReport {
+            last_processed,
+            last_ok,
+            production,
+            uplink,
+            received: 2,
+            processed: 1,
+            radiated: 1,
+            buffer_available: 4096,
+        }));
+    }
+
+    fn frames(&mut self, service: Service) {
+        let lock = LockStatus::InLock;
+        let notifications = [
+            ReturnNotification::LossFrameSync(LockStatusReport {
+                time: time(4),
+                carrier: lock,
+                subcarrier: LockStatus::NotInUse,
+                symbol_sync: LockStatus::OutOfLock,
+            }),
+            ReturnNotification::ProductionStatusChange(ReturnProductionStatus::Interrupted),
+            ReturnNotification::ExcessiveDataBacklog,
+            ReturnNotification::EndOfData,
+        ];
+        let frame = |antenna, private_annotation| {
+            FrameOrNotification::Frame(TransferData {
+                credentials: None,
+                earth_receive_time: time(5),
+                antenna,
+                data_link_continuity: -1,
+                quality: (service == Service::Raf).then_some(FrameQuality::Good),
+                private_annotation,
+                data: Bytes::from_static(&[1, 2, 3, 4]),
+            })
+        };
+        let mut parts = vec![
+            frame(AntennaId::Local(Bytes::from_static(b"dish")), None),
+            frame(AntennaId::Global(vec![1, 3, 112, 4]), Some(Bytes::from_static(b"note"))),
+        ];
+        parts.extend(notifications.into_iter().map(|notification| {
+            FrameOrNotification::Notification(SyncNotify { credentials: None, notification })
+        }));
+        self.answer(Pdu::TransferBuffer(parts));
+        self.answer(Pdu::ReturnStatusReport(ReturnStatusReport {
+            processed: (service != Service::Rcf).then_some(3),
+            delivered: 2,
+            frame_sync: lock,
+            symbol_sync: lock,
+            subcarrier: LockStatus::Unknown,
+            carrier: lock,
+            production: ReturnProductionStatus::Running,
+        }));
+    }
+
+    /// Carries octets until there are none; what both sides tell is in the text, too.
+    fn settle(&mut self) {
+        loop {
+            let Self { user, provider, text } = self;
+            events(text, "user", user);
+            events(text, "provider", provider);
+            let (up, down) = (std::mem::take(user.output()), std::mem::take(provider.output()));
+            if up.is_empty() && down.is_empty() {
+                return;
+            }
+            for (output, from, to) in [(&up, "user", provider), (&down, "provider", user)] {
+                if output.is_empty() {
+                    continue;
+                }
+                line(text, from, output);
+                to.receive(&output.octets, now());
+                if let Some(octet) = output.urgent {
+                    to.urgent(octet, now());
+                }
+                if output.close || output.reset {
+                    to.closed(None, now());
+                }
+            }
+        }
+    }
+}
+
+fn events(text: &mut String, side: &str, association: &mut Association) {
+    while let Some(event) = association.next_event() {
+        let what = match event {
+            Event::Pdu(pdu) => pdu.name(),
+            Event::Bound { .. } => "bound",
+            Event::BindRefused(_) => "refused",
+            Event::Ignored { .. } => "ignored",
+            Event::Unbound { .. } => "unbound",
+            Event::Ended(_) => "ended",
+        };
+        text.push_str(&format!("{side} hears: {what}\n"));
+    }
+}
+
+fn time(seconds: u64) -> Time {
+    Time::from_utc_ns(now().utc_ns + seconds * 1_000_000_000)
+}
+
+fn started(service: Service) -> Started {
+    match service {
+        Service::Fcltu => {
+            Started::Cltu { start_radiation: time(0), stop_radiation: Some(time(60)) }
+        }
+        _ => Started::Return,
+    }
+}
+
+const CHANNEL: GvcId = GvcId { spacecraft: 21, version: 0, virtual_channel: Some(3) };
+const MASTER: GvcId = GvcId { virtual_channel: None, ..CHANNEL };
+
+fn starts(service: Service) -> Vec<Start> {
+    let (words, update) = (ControlWordType::Clcw(Some(2)), UpdateMode::ChangeBased);
+    let selects = match service {
+        Service::Fcltu => return vec![Start::Cltu { first_cltu: 7 }],
+        Service::Raf => vec![
+            Select::Frames(RequestedFrameQuality::Good),
+            Select::Frames(RequestedFrameQuality::All),
+        ],
+        Service::Rcf => vec![Select::Channel(CHANNEL), Select::Channel(MASTER)],
+        Service::Rocf => vec![
+            Select::Ocf { channel: CHANNEL, control_word: words, update },
+            Select::Ocf {
+                channel: MASTER,
+                control_word: ControlWordType::All,
+                update: UpdateMode::Continuous,
+            },
+        ],
+    };
+    let bounds = [(None, None), (Some(time(10)), Some(time(20)))];
+    let starts = selects.into_iter().zip(bounds);
+    starts
+        .map(|(select, (start, stop))| Start::Return(ReturnStart { start, stop, select }))
+        .collect()
+}
+
+/// Those that all versions from 2 have.
+fn parameters(service: Service) -> Vec<Parameter> {
+    use Parameter as P;
+    let permitted = || {
+        vec![PermittedChannel { spacecraft: 21, version: 0, virtual_channels: Some(vec![1, 3]) }]
+    };
+    let mut all = vec![P::ReturnTimeoutPeriod(60), P::ReportingCycle(Some(30))];
+    if service == Service::Fcltu {
+        all.extend([
+            P::DeliveryMode(DeliveryMode::ForwardOnline),
+            P::ExpectedSlduIdentification(7),
+            P::MaximumSlduLength(1024),
+        ]);
+        return all;
+    }
+    all.extend([
+        P::DeliveryMode(DeliveryMode::CompleteOnline),
+        P::BufferSize(20),
+        P::LatencyLimit(Some(3)),
+        P::ReportingCycle(None),
+    ]);
+    match service {
+        Service::Raf => {
+            all.push(P::RequestedFrameQuality(Some(RequestedFrameQuality::All)));
+        }
+        Service::Rcf => {
+            all.extend([P::RequestedGvcid(Some(CHANNEL)), P::PermittedGvcidSet(permitted())]);
+        }
+        _ => all.extend([
+            P::RequestedGvcid(Some(MASTER)),
+            P::PermittedGvcidSet(permitted()),
+            P::RequestedControlWordType(Some(1)),
+            P::RequestedTcVcid(Some(Some(2))),
+            P::RequestedUpdateMode(Some(UpdateMode::ChangeBased)),
+        ]),
+    }
+    all
+}
