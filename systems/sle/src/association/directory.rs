@@ -1,9 +1,12 @@
 //! Which service instances a provider has, who may bind to them, and who is bound.
 //!
-//! One directory serves all associations of a provider. A binding is held by a [`Binding`], which
+//! One directory serves all associations of a provider. It is the same for SLE and for CSTS, over
+//! their service instances ([`Provided`]). A binding is held by a [`Binding`], which
 //! frees the instance when it is dropped, whatever became of its association.
 
 use std::collections::HashMap;
+use std::fmt::Debug;
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::pdu::{Bind, BindDiagnostic, Service, ServiceInstanceId};
@@ -50,20 +53,136 @@ pub struct Instance {
     pub end_is_final: bool,
 }
 
-/// What there is to bind to.
+/// A service instance as one of the two specifications, SLE or CSTS, describes it.
+pub trait Provided: Debug {
+    /// Its identifier.
+    type Id: Clone + Debug + Eq + Hash;
+    /// The specification's BIND invocation.
+    type Bind;
+    /// The diagnostic of the specification's negative BIND return.
+    type Diagnostic;
+
+    /// The identifier.
+    fn id(&self) -> &Self::Id;
+    /// An identifier in an error message.
+    fn shown(id: &Self::Id) -> String;
+    /// The identifier that BIND names.
+    fn asked(bind: &Self::Bind) -> &Self::Id;
+    /// Who sends BIND, and to which port.
+    fn from_to(bind: &Self::Bind) -> (&str, &str);
+    /// Whether this instance is of the service that BIND names.
+    fn has_service(&self, bind: &Self::Bind) -> bool;
+    /// Whether this instance is provided in the version that BIND proposes.
+    fn has_version(&self, bind: &Self::Bind) -> bool;
+    /// Identifiers of the initiators that may bind to it.
+    fn initiators(&self) -> &[String];
+    /// The port at which it is provided; `None`: at every one.
+    fn port(&self) -> Option<&str>;
+    /// When it is provided; `None`: always.
+    fn provision(&self) -> Option<Provision>;
+    /// Whether UNBIND with reason `end` ends the provision period.
+    fn end_is_final(&self) -> bool;
+    /// The diagnostic that tells a refusal.
+    fn diagnostic(refusal: Refusal, bind: &Self::Bind) -> Self::Diagnostic;
+}
+
+/// Why a BIND is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// No instance is of this service.
+    Service,
+    /// No instance of this service, or not this instance, is provided in this version.
+    Version,
+    /// No instance has this identifier.
+    Instance,
+    /// The instance is not for this initiator.
+    Initiator,
+    /// The instance is of another service.
+    OtherService,
+    /// The instance is not at this port.
+    Port,
+    /// An operator has taken the instance out of service.
+    OutOfService,
+    /// Outside of the instance's provision period.
+    Time,
+    /// Somebody is bound to the instance.
+    Bound,
+}
+
+impl Provided for Instance {
+    type Id = ServiceInstanceId;
+    type Bind = Bind;
+    type Diagnostic = BindDiagnostic;
+
+    fn id(&self) -> &ServiceInstanceId {
+        &self.id
+    }
+
+    fn shown(id: &ServiceInstanceId) -> String {
+        format!("{id:?}")
+    }
+
+    fn asked(bind: &Bind) -> &ServiceInstanceId {
+        &bind.instance
+    }
+
+    fn from_to(bind: &Bind) -> (&str, &str) {
+        (&bind.initiator, &bind.responder_port)
+    }
+
+    fn has_service(&self, bind: &Bind) -> bool {
+        bind.service == Ok(self.service)
+    }
+
+    fn has_version(&self, bind: &Bind) -> bool {
+        self.versions.contains(&bind.version)
+    }
+
+    fn initiators(&self) -> &[String] {
+        &self.initiators
+    }
+
+    fn port(&self) -> Option<&str> {
+        self.responder_port.as_deref()
+    }
+
+    fn provision(&self) -> Option<Provision> {
+        self.provision
+    }
+
+    fn end_is_final(&self) -> bool {
+        self.end_is_final
+    }
+
+    fn diagnostic(refusal: Refusal, _: &Bind) -> BindDiagnostic {
+        match refusal {
+            Refusal::Service => BindDiagnostic::ServiceTypeNotSupported,
+            Refusal::Version => BindDiagnostic::VersionNotSupported,
+            // The books have no diagnostic of its own for a port: the instance is not at this one.
+            Refusal::Instance | Refusal::Port => BindDiagnostic::NoSuchServiceInstance,
+            Refusal::Initiator => BindDiagnostic::SiNotAccessibleToThisInitiator,
+            Refusal::OtherService => BindDiagnostic::InconsistentServiceType,
+            Refusal::OutOfService => BindDiagnostic::OutOfService,
+            Refusal::Time => BindDiagnostic::InvalidTime,
+            Refusal::Bound => BindDiagnostic::AlreadyBound,
+        }
+    }
+}
+
+/// The service instances of a provider, and the initiators that may bind to them.
 #[derive(Debug)]
-pub struct Directory {
+pub struct Directory<I: Provided = Instance> {
     responder: Identity,
     heartbeat: HeartbeatLimits,
     pdu_bytes_max: u32,
     initiators: HashMap<String, (Initiator, Guard)>,
-    instances: Vec<Entry>,
-    by_id: HashMap<ServiceInstanceId, usize>,
+    instances: Vec<Entry<I>>,
+    by_id: HashMap<I::Id, usize>,
 }
 
 #[derive(Debug)]
-struct Entry {
-    instance: Instance,
+struct Entry<I> {
+    instance: I,
     status: Mutex<Status>,
 }
 
@@ -74,31 +193,31 @@ struct Status {
     out_of_service: bool,
 }
 
-/// Why a directory does not take something.
+/// Why a directory does not take an initiator or an instance.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DirectoryError {
     /// The instance is there already.
-    #[error("service instance {0:?} is configured twice")]
-    Twice(ServiceInstanceId),
+    #[error("service instance {0} is configured twice")]
+    Twice(String),
     /// The initiator is there already.
     #[error("initiator {0} is configured twice")]
     InitiatorTwice(String),
     /// An instance names an initiator that is not there.
     #[error(
-        "service instance {instance:?} is for the initiator {initiator}, which is not configured"
+        "service instance {instance} is for the initiator {initiator}, which is not configured"
     )]
     NoSuchInitiator {
         /// The instance.
-        instance: ServiceInstanceId,
-        /// Whom it names.
+        instance: String,
+        /// The initiator that it names.
         initiator: String,
     },
     /// No such service instance.
-    #[error("there is no service instance {0:?}")]
-    NoSuchInstance(ServiceInstanceId),
+    #[error("there is no service instance {0}")]
+    NoSuchInstance(String),
 }
 
-impl Directory {
+impl<I: Provided> Directory<I> {
     /// An empty one. `responder` is who answers, with the password of its credentials.
     #[must_use]
     pub fn new(responder: Identity) -> Self {
@@ -144,17 +263,16 @@ impl Directory {
     ///
     /// # Errors
     /// [`DirectoryError::Twice`], [`DirectoryError::NoSuchInitiator`].
-    pub fn add_instance(&mut self, instance: Instance) -> Result<(), DirectoryError> {
-        if self.by_id.contains_key(&instance.id) {
-            return Err(DirectoryError::Twice(instance.id));
+    pub fn add_instance(&mut self, instance: I) -> Result<(), DirectoryError> {
+        let shown = I::shown(instance.id());
+        if self.by_id.contains_key(instance.id()) {
+            return Err(DirectoryError::Twice(shown));
         }
-        for initiator in &instance.initiators {
-            if !self.initiators.contains_key(initiator) {
-                let initiator = initiator.clone();
-                return Err(DirectoryError::NoSuchInitiator { instance: instance.id, initiator });
-            }
+        let unknown = instance.initiators().iter().find(|id| !self.initiators.contains_key(*id));
+        if let Some(initiator) = unknown.cloned() {
+            return Err(DirectoryError::NoSuchInitiator { instance: shown, initiator });
         }
-        self.by_id.insert(instance.id.clone(), self.instances.len());
+        self.by_id.insert(instance.id().clone(), self.instances.len());
         self.instances.push(Entry { instance, status: Mutex::default() });
         Ok(())
     }
@@ -163,11 +281,7 @@ impl Directory {
     ///
     /// # Errors
     /// [`DirectoryError::NoSuchInstance`].
-    pub fn set_out_of_service(
-        &self,
-        id: &ServiceInstanceId,
-        out: bool,
-    ) -> Result<(), DirectoryError> {
+    pub fn set_out_of_service(&self, id: &I::Id, out: bool) -> Result<(), DirectoryError> {
         self.entry(id)?.status().out_of_service = out;
         Ok(())
     }
@@ -176,7 +290,7 @@ impl Directory {
     ///
     /// # Errors
     /// [`DirectoryError::NoSuchInstance`].
-    pub fn is_bound(&self, id: &ServiceInstanceId) -> Result<bool, DirectoryError> {
+    pub fn is_bound(&self, id: &I::Id) -> Result<bool, DirectoryError> {
         Ok(self.entry(id)?.status().bound)
     }
 
@@ -193,12 +307,12 @@ impl Directory {
     }
 
     /// What is remembered of its credentials.
-    pub(super) fn guard(&self, id: &str) -> Option<Guard> {
+    pub(crate) fn guard(&self, id: &str) -> Option<Guard> {
         self.initiators.get(id).map(|(_, guard)| Guard::clone(guard))
     }
 
     /// What initiators may propose.
-    pub(super) fn limits(&self) -> (HeartbeatLimits, u32) {
+    pub(crate) fn limits(&self) -> (HeartbeatLimits, u32) {
         (self.heartbeat.clone(), self.pdu_bytes_max)
     }
 
@@ -210,81 +324,79 @@ impl Directory {
     ///
     /// # Errors
     /// What BIND's return is to say.
-    pub fn bind(self: &Arc<Self>, bind: &Bind, utc_ns: u64) -> Result<Binding, BindDiagnostic> {
-        let service = bind.service.map_err(|_| BindDiagnostic::ServiceTypeNotSupported)?;
-        let mut versions = self.versions(service).peekable();
-        if versions.peek().is_none() {
-            return Err(BindDiagnostic::ServiceTypeNotSupported);
-        }
-        if !versions.any(|version| version == bind.version) {
-            return Err(BindDiagnostic::VersionNotSupported);
-        }
-        let index = self.by_id.get(&bind.instance);
-        let index = *index.ok_or(BindDiagnostic::NoSuchServiceInstance)?;
-        let entry = &self.instances[index];
-        entry.instance.allow(bind, service)?;
-        entry.take(utc_ns)?;
+    pub fn bind(
+        self: &Arc<Self>,
+        bind: &I::Bind,
+        utc_ns: u64,
+    ) -> Result<Binding<I>, I::Diagnostic> {
+        let allowed = self.allow(bind, utc_ns);
+        let index = allowed.map_err(|refusal| I::diagnostic(refusal, bind))?;
         Ok(Binding { directory: Arc::clone(self), index })
     }
 
-    /// In which versions a service is provided by any instance.
-    fn versions(&self, service: Service) -> impl Iterator<Item = u16> {
-        self.instances
-            .iter()
-            .filter(move |entry| entry.instance.service == service)
-            .flat_map(|entry| entry.instance.versions.iter().copied())
+    /// Binds, if this BIND may; the index of the instance.
+    fn allow(&self, bind: &I::Bind, utc_ns: u64) -> Result<usize, Refusal> {
+        let of_service = self.instances.iter().filter(|it| it.instance.has_service(bind));
+        let mut of_service = of_service.peekable();
+        if of_service.peek().is_none() {
+            return Err(Refusal::Service);
+        }
+        if !of_service.any(|it| it.instance.has_version(bind)) {
+            return Err(Refusal::Version);
+        }
+        let index = *self.by_id.get(I::asked(bind)).ok_or(Refusal::Instance)?;
+        let entry = &self.instances[index];
+        entry.fits(bind)?;
+        entry.take(utc_ns)?;
+        Ok(index)
     }
 
-    fn entry(&self, id: &ServiceInstanceId) -> Result<&Entry, DirectoryError> {
+    fn entry(&self, id: &I::Id) -> Result<&Entry<I>, DirectoryError> {
         match self.by_id.get(id) {
             Some(index) => Ok(&self.instances[*index]),
-            None => Err(DirectoryError::NoSuchInstance(id.clone())),
+            None => Err(DirectoryError::NoSuchInstance(I::shown(id))),
         }
     }
 }
 
-impl Instance {
-    /// Whether BIND fits this instance, whatever its status.
-    fn allow(&self, bind: &Bind, service: Service) -> Result<(), BindDiagnostic> {
-        if !self.initiators.contains(&bind.initiator) {
-            return Err(BindDiagnostic::SiNotAccessibleToThisInitiator);
-        }
-        if self.service != service {
-            return Err(BindDiagnostic::InconsistentServiceType);
-        }
-        if !self.versions.contains(&bind.version) {
-            return Err(BindDiagnostic::VersionNotSupported);
-        }
-        // The books have no diagnostic of its own for a port: the instance is not at this one.
-        match &self.responder_port {
-            Some(port) if *port != bind.responder_port => {
-                Err(BindDiagnostic::NoSuchServiceInstance)
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-impl Entry {
+impl<I: Provided> Entry<I> {
     fn status(&self) -> MutexGuard<'_, Status> {
         // Nothing can panic with the lock held.
         self.status.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether BIND fits this instance, whatever its status.
+    fn fits(&self, bind: &I::Bind) -> Result<(), Refusal> {
+        let (initiator, port) = I::from_to(bind);
+        if !self.instance.initiators().iter().any(|id| id == initiator) {
+            return Err(Refusal::Initiator);
+        }
+        if !self.instance.has_service(bind) {
+            return Err(Refusal::OtherService);
+        }
+        if !self.instance.has_version(bind) {
+            return Err(Refusal::Version);
+        }
+        if self.instance.port().is_some_and(|own| own != port) {
+            return Err(Refusal::Port);
+        }
+        Ok(())
+    }
+
     /// Binds, if the status allows.
-    fn take(&self, utc_ns: u64) -> Result<(), BindDiagnostic> {
+    fn take(&self, utc_ns: u64) -> Result<(), Refusal> {
         let mut status = self.status();
         if status.out_of_service {
-            return Err(BindDiagnostic::OutOfService);
+            return Err(Refusal::OutOfService);
         }
-        let within = self.instance.provision.is_none_or(|provision| {
+        let within = self.instance.provision().is_none_or(|provision| {
             (provision.start_utc_ns..provision.end_utc_ns).contains(&utc_ns)
         });
         if status.ended || !within {
-            return Err(BindDiagnostic::InvalidTime);
+            return Err(Refusal::Time);
         }
         if status.bound {
-            return Err(BindDiagnostic::AlreadyBound);
+            return Err(Refusal::Bound);
         }
         status.bound = true;
         Ok(())
@@ -293,26 +405,26 @@ impl Entry {
 
 /// That somebody is bound to an instance. Dropped, the instance is free.
 #[derive(Debug)]
-pub struct Binding {
-    directory: Arc<Directory>,
+pub struct Binding<I: Provided = Instance> {
+    directory: Arc<Directory<I>>,
     index: usize,
 }
 
-impl Binding {
+impl<I: Provided> Binding<I> {
     /// To which.
     #[must_use]
-    pub fn instance(&self) -> &Instance {
+    pub fn instance(&self) -> &I {
         &self.directory.instances[self.index].instance
     }
 
     /// Ends the provision period, where the instance says that `end` does so.
     pub(super) fn end(&self) {
         let entry = &self.directory.instances[self.index];
-        entry.status().ended |= entry.instance.end_is_final;
+        entry.status().ended |= entry.instance.end_is_final();
     }
 }
 
-impl Drop for Binding {
+impl<I: Provided> Drop for Binding<I> {
     fn drop(&mut self) {
         self.directory.instances[self.index].status().bound = false;
     }

@@ -39,15 +39,15 @@ pub enum Event {
     Ended(Ending),
 }
 
-/// How an association ended.
+/// How an association ended, in SLE and in CSTS: `A` is the specification's PEER-ABORT diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum Ending<A = PeerAbortDiagnostic> {
     /// The peer aborted.
-    PeerAborted(PeerAbortDiagnostic),
+    PeerAborted(A),
     /// This side aborted.
     Aborted {
         /// What the peer is told.
-        diagnostic: PeerAbortDiagnostic,
+        diagnostic: A,
         /// For the log.
         why: String,
     },
@@ -59,9 +59,10 @@ pub enum Ending {
     Lost,
 }
 
-/// Why something was not sent. Nothing has changed then.
+/// Why an operation was not sent, in SLE and in CSTS: `I` is the specification's invoke id. The
+/// association is unchanged then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SendError {
+pub enum SendError<I = InvokeId> {
     /// The state does not allow it.
     #[error("{operation} cannot be sent: the association is {state}")]
     State {
@@ -70,10 +71,10 @@ pub enum SendError {
         /// The state.
         state: State,
     },
-    /// UNBIND before STOP: the provider would abort.
+    /// SLE: UNBIND before STOP, which the provider would abort.
     #[error("UNBIND cannot be sent: the service is started, STOP it first")]
     Started,
-    /// The other side sends this operation.
+    /// The other side sends this operation, or the association does so itself.
     #[error("{operation} is not an operation of the {role}")]
     NotOurs {
         /// The operation.
@@ -83,10 +84,10 @@ pub enum SendError {
     },
     /// An invocation with this id waits for its return.
     #[error("invoke id {0} is that of an invocation whose return has not come")]
-    DuplicateInvokeId(InvokeId),
+    DuplicateInvokeId(I),
     /// No invocation with this id waits for a return, or it is of another operation.
     #[error("no invocation {0} waits for this return")]
-    NoSuchInvocation(InvokeId),
+    NoSuchInvocation(I),
     /// It cannot be encoded in this version.
     #[error(transparent)]
     Encode(#[from] EncodeError),

@@ -80,9 +80,6 @@ pub enum ProviderError {
     /// Two things are called the same.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
-    /// Two things of CSTS are called the same.
-    #[error(transparent)]
-    FrameDirectory(#[from] csts::association::DirectoryError),
     /// A port is not to be had.
     #[error(transparent)]
     Listener(#[from] ListenerError),

@@ -105,7 +105,8 @@ impl Association {
         }
         let Part::Provider { directory, .. } = &mut self.part else { return None };
         let invoke_id = bind.invoke_id;
-        let Some((initiator, guard)) = directory.initiator(&bind.initiator) else {
+        let known = directory.initiator(&bind.initiator).zip(directory.guard(&bind.initiator));
+        let Some((initiator, guard)) = known else {
             let denied = BindDiagnostic::AccessDenied(String::new());
             return self.refuse(invoke_id, Diagnostic::Bind(denied));
         };
@@ -124,7 +125,7 @@ impl Association {
         };
         match directory.bind(&bind, utc_ns) {
             Ok(bound) => {
-                *provision_ns = bound.provision().map(|provision| end_ns(provision, self.now));
+                *provision_ns = bound.instance().provision.map(|provision| end_ns(provision, self.now));
                 *binding = Some(bound);
                 self.accept(bind)
             }
@@ -264,7 +265,7 @@ impl Association {
     /// Looks at the provision period's end, by UTC: that clock may have been set since.
     pub(super) fn provision(&mut self) {
         let Part::Provider { binding, provision_ns, .. } = &mut self.part else { return };
-        let provision = binding.as_ref().and_then(super::Binding::provision);
+        let provision = binding.as_ref().and_then(|bound| bound.instance().provision);
         *provision_ns = provision.map(|provision| end_ns(provision, self.now));
         if provision.is_some_and(|provision| provision.end_utc_ns <= self.now.utc_ns) {
             let why = "the provision period is over".to_owned();

@@ -1,10 +1,9 @@
 //! What an association tells whoever runs it, what a user is told beforehand, and why something was
 //! not sent.
 
-use crate::association::{Identity, Security, State};
-use crate::codec::EncodeError;
+use crate::association::{Identity, Security};
 use crate::csts::pdu::{Diagnostic, InvokeId, Oid, Pdu, PeerAbortDiagnostic, ServiceInstanceId};
-use crate::tml::{Heartbeat, PDU_BYTES_MAX, TmlFault};
+use crate::tml::{Heartbeat, PDU_BYTES_MAX};
 
 /// What a user binds to, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,57 +81,7 @@ pub enum Event {
 }
 
 /// How an association ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// The peer aborted.
-    PeerAborted(PeerAbortDiagnostic),
-    /// This side aborted.
-    Aborted {
-        /// What the peer is told.
-        diagnostic: PeerAbortDiagnostic,
-        /// For the log.
-        why: String,
-    },
-    /// The transport gave up, or the connection broke.
-    Transport(TmlFault),
-    /// After UNBIND, or a BIND that was refused.
-    Closed,
-    /// The peer closed the connection without a word.
-    Lost,
-}
+pub type Ending = crate::association::Ending<PeerAbortDiagnostic>;
 
-/// Why something was not sent. Nothing has changed then.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SendError {
-    /// The state does not allow it.
-    #[error("{operation} cannot be sent: the association is {state}")]
-    State {
-        /// What was to be sent.
-        operation: &'static str,
-        /// The state.
-        state: State,
-    },
-    /// The other side sends this operation, or the association does so itself.
-    #[error("{operation} is not an operation that the {role} is to send")]
-    NotOurs {
-        /// The operation.
-        operation: &'static str,
-        /// This side.
-        role: &'static str,
-    },
-    /// An invocation with this id waits for its return.
-    #[error("invoke id {0} is that of an invocation whose return has not come")]
-    DuplicateInvokeId(InvokeId),
-    /// No invocation with this id waits for a return, or it is of another operation.
-    #[error("no invocation {0} waits for this return")]
-    NoSuchInvocation(InvokeId),
-    /// It cannot be encoded.
-    #[error(transparent)]
-    Encode(#[from] EncodeError),
-    /// The PDU is longer than a message can be.
-    #[error("a PDU of {length} octets is too long for a message")]
-    TooLong {
-        /// In octets.
-        length: usize,
-    },
-}
+/// Why an operation was not sent.
+pub type SendError = crate::association::SendError<InvokeId>;

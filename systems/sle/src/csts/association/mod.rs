@@ -43,7 +43,8 @@ use crate::csts::pdu::{BindReturn, InvokeId, Message, Pdu, PeerAbortDiagnostic, 
 use crate::time::Now;
 use crate::tml::{FrameError, Output, Tml, TmlFault};
 
-pub use directory::{Binding, Directory, DirectoryError, Instance};
+pub use crate::association::DirectoryError;
+pub use directory::{Binding, Directory, Instance};
 pub use event::{Ending, Event, SendError, UserSettings};
 
 use flow::{Flow, flow};
