@@ -2,15 +2,13 @@
 
 use bytes::Bytes;
 
-use crate::codec::{Codec, DecodeError, decode_bind};
+use crate::codec::{DecodeError, decode_bind};
 use crate::pdu::{Bind, BindDiagnostic, BindReturn, Pdu, PeerAbortDiagnostic, UnbindReason};
 use crate::time::Now;
 
+use super::machine::{Part, end_ns};
 use super::security::Seal;
-use super::{Association, Ending, Event, Part, Provision, SendError, State};
-
-/// How long a provider waits for the initiator to close, in nanoseconds.
-pub(crate) const RELEASE_NS: u64 = 10_000_000_000;
+use super::{Association, Codec, Ending, Event, SendError, State};
 
 /// Outcome of a BIND or UNBIND that the state does not allow.
 type Unexpected = Result<Option<Event>, &'static str>;
@@ -24,13 +22,12 @@ impl Association {
     pub fn bind(&mut self, now: Now) -> Result<(), SendError> {
         self.now = now;
         let operation = "BIND";
-        let Part::User(user) = &self.part else {
+        let Part::User(settings) = &self.part else {
             return Err(SendError::NotOurs { operation, role: "provider" });
         };
         if self.state != State::Unbound {
             return Err(SendError::State { operation, state: self.state });
         }
-        let settings = &user.settings;
         let timeout_ns = settings.return_timeout_ns;
         let bind = Bind {
             initiator: settings.initiator.id.clone(),
@@ -58,7 +55,7 @@ impl Association {
         if self.state != State::Bound {
             return Err(SendError::State { operation, state: self.state });
         }
-        if self.started {
+        if self.own.started {
             return Err(SendError::Started);
         }
         self.leave(reason)
@@ -66,9 +63,9 @@ impl Association {
 
     fn leave(&mut self, reason: UnbindReason) -> Result<(), SendError> {
         self.write(Pdu::Unbind(reason))?;
-        if let Part::User(user) = &mut self.part {
-            user.reason = reason;
-            let timeout_ns = user.settings.return_timeout_ns;
+        if let Part::User(settings) = &self.part {
+            self.own.reason = reason;
+            let timeout_ns = settings.return_timeout_ns;
             self.until_ns = Some(self.now.monotonic_ns.saturating_add(timeout_ns));
         }
         self.state = State::UnbindPending;
@@ -85,7 +82,7 @@ impl Association {
             }
             (Pdu::BindReturn(answer), State::BindPending) => Ok(self.bind_return(answer)),
             (Pdu::UnbindReturn, State::UnbindPending) => Ok(self.unbind_return()),
-            (Pdu::Unbind(_), State::Bound) if self.started => Err("the service is started"),
+            (Pdu::Unbind(_), State::Bound) if self.own.started => Err("the service is started"),
             (Pdu::Unbind(reason), State::Bound) => Ok(self.unbind_invocation(reason)),
             _ => Err(""),
         };
@@ -113,7 +110,7 @@ impl Association {
         let Part::Provider(provider) = &mut self.part else { return None };
         // What is answered has the version of what was asked, where that is one.
         let version = if (1..=5).contains(&bind.version) { bind.version } else { 5 };
-        self.codec = Codec { service: bind.service.unwrap_or(self.codec.service), version };
+        self.own.codec = Codec { service: bind.service.unwrap_or(self.own.codec.service), version };
         let directory = &provider.directory;
         let known = directory.initiator(&bind.initiator).zip(directory.guard(&bind.initiator));
         let Some((initiator, guard)) = known else {
@@ -146,11 +143,11 @@ impl Association {
             self.tml.set_pdu_bytes_max(provider.directory.limits().1);
         }
         let result = Ok(bind.version);
-        self.answer(Pdu::BindReturn(BindReturn { responder: self.responder(), result }));
+        self.answer(Pdu::BindReturn(BindReturn { responder: self.responder_id(), result }));
         if self.state != State::Bound {
             return None;
         }
-        let Codec { service, version } = self.codec;
+        let Codec { service, version } = self.own.codec;
         let (instance, initiator) = (bind.instance, bind.initiator);
         Some(Event::Bound { instance, service, version, initiator })
     }
@@ -159,7 +156,7 @@ impl Association {
     fn refuse(&mut self, diagnostic: BindDiagnostic) -> Option<Event> {
         self.release();
         let result = Err(diagnostic);
-        self.answer(Pdu::BindReturn(BindReturn { responder: self.responder(), result }));
+        self.answer(Pdu::BindReturn(BindReturn { responder: self.responder_id(), result }));
         Some(Event::BindRefused(diagnostic))
     }
 
@@ -181,15 +178,9 @@ impl Association {
         Some(Event::Unbound(reason))
     }
 
-    fn release(&mut self) {
-        self.state = State::Released;
-        self.until_ns = Some(self.now.monotonic_ns.saturating_add(RELEASE_NS));
-    }
-
     /// User: the return of BIND, when it is waited for.
     fn bind_return(&mut self, answer: BindReturn) -> Option<Event> {
-        let Part::User(user) = &self.part else { return None };
-        let settings = &user.settings;
+        let Part::User(settings) = &self.part else { return None };
         if answer.responder != settings.responder.id {
             let why = format!("{} answers, not {}", answer.responder, settings.responder.id);
             self.give_up(PeerAbortDiagnostic::UnexpectedResponderId, why);
@@ -206,10 +197,10 @@ impl Association {
             {
                 let instance = settings.instance.clone();
                 let initiator = settings.initiator.id.clone();
-                self.codec.version = version;
+                self.own.codec.version = version;
                 self.state = State::Bound;
                 self.until_ns = None;
-                Some(Event::Bound { instance, service: self.codec.service, version, initiator })
+                Some(Event::Bound { instance, service: self.own.codec.service, version, initiator })
             }
             Ok(version) => {
                 // UNBIND is the same in all versions.
@@ -224,48 +215,16 @@ impl Association {
 
     /// User: the return of UNBIND, when it is waited for.
     fn unbind_return(&mut self) -> Option<Event> {
-        let Part::User(user) = &self.part else { return None };
-        let reason = user.reason;
+        let reason = self.own.reason;
         self.output.close = true;
         self.end(Ending::Closed);
         Some(Event::Unbound(reason))
     }
 
-    /// Something of this file did not come in time.
-    pub(super) fn overdue(&mut self) {
-        let operation = match self.state {
-            State::Released => {
-                self.output.close = true;
-                return self.end(Ending::Closed);
-            }
-            State::BindPending => "BIND",
-            _ => "UNBIND",
-        };
-        let why = format!("the return of {operation} did not come in time");
-        self.give_up(PeerAbortDiagnostic::ReturnTimeout, why);
-    }
-
-    /// Looks at the provision period's end, by UTC: that clock may have been set since.
-    pub(super) fn provision(&mut self) {
-        let Part::Provider(provider) = &mut self.part else { return };
-        let provision = provider.binding.as_ref().and_then(|bound| bound.instance().provision);
-        provider.provision_ns = provision.map(|provision| end_ns(provision, self.now));
-        if provision.is_some_and(|provision| provision.end_utc_ns <= self.now.utc_ns) {
-            let why = "the provision period is over".to_owned();
-            self.give_up(PeerAbortDiagnostic::EndOfServiceProvisionPeriod, why);
-        }
-    }
-
-    fn responder(&self) -> String {
+    fn responder_id(&self) -> String {
         match &self.part {
             Part::Provider(provider) => provider.directory.responder().id.clone(),
-            Part::User(user) => user.settings.responder.id.clone(),
+            Part::User(settings) => settings.responder.id.clone(),
         }
     }
-}
-
-/// When a provision period ends, on the monotonic clock as it stands to UTC now.
-pub(crate) fn end_ns(provision: Provision, now: Now) -> u64 {
-    let left_ns = provision.end_utc_ns.saturating_sub(now.utc_ns);
-    now.monotonic_ns.saturating_add(left_ns)
 }

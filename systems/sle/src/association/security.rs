@@ -31,7 +31,7 @@ pub(crate) fn guard(security: &Security) -> Guard {
 }
 
 /// What credentials are for: an operation of SLE's, or of CSTS's.
-pub(crate) trait Signed {
+pub trait Signed {
     /// BIND, or its return.
     fn is_bind(&self) -> bool;
     /// PEER-ABORT.

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::association::State;
-use crate::association::bind::{RELEASE_NS, end_ns};
+use crate::association::machine::{Part, Provider, end_ns};
 use crate::association::security::Seal;
 use crate::codec::DecodeError;
 use crate::csts::codec::decode_bind;
@@ -13,7 +13,7 @@ use crate::csts::pdu::{
 };
 use crate::time::Now;
 
-use super::{Association, Ending, Event, Part, SendError};
+use super::{Association, Ending, Event, SendError};
 
 impl Association {
     /// User: invokes BIND.
@@ -25,13 +25,13 @@ impl Association {
         self.now = now;
         let operation = "BIND";
         let invoke_id = self.invoke_id();
-        let Part::User { settings, session_id } = &mut self.part else {
+        let Part::User(settings) = &self.part else {
             return Err(SendError::NotOurs { operation, role: "provider" });
         };
         if self.state != State::Unbound {
             return Err(SendError::State { operation, state: self.state });
         }
-        *session_id = invoke_id;
+        self.own.session_id = invoke_id;
         let timeout_ns = settings.return_timeout_ns;
         let bind = Bind {
             invoke_id,
@@ -58,13 +58,13 @@ impl Association {
         self.now = now;
         let operation = "UNBIND";
         let invoke_id = self.invoke_id();
-        let Part::User { settings, session_id } = &mut self.part else {
+        let Part::User(settings) = &self.part else {
             return Err(SendError::NotOurs { operation, role: "provider" });
         };
         if self.state != State::Bound {
             return Err(SendError::State { operation, state: self.state });
         }
-        *session_id = invoke_id;
+        self.own.session_id = invoke_id;
         let timeout_ns = settings.return_timeout_ns;
         let procedure = ProcedureName::association_control();
         self.write(Pdu::Unbind(Invocation { invoke_id, procedure, extension: None }))?;
@@ -103,7 +103,7 @@ impl Association {
         if self.is_of_another_procedure("BIND", &bind.procedure) {
             return None;
         }
-        let Part::Provider { directory, .. } = &mut self.part else { return None };
+        let Part::Provider(Provider { directory, .. }) = &mut self.part else { return None };
         let invoke_id = bind.invoke_id;
         let known = directory.initiator(&bind.initiator).zip(directory.guard(&bind.initiator));
         let Some((initiator, guard)) = known else {
@@ -120,12 +120,14 @@ impl Association {
         self.seal = Some(seal);
         let Pdu::Bind(bind) = pdu else { return None };
         let utc_ns = self.now.utc_ns;
-        let Part::Provider { directory, binding, provision_ns, .. } = &mut self.part else {
+        let Part::Provider(Provider { directory, binding, provision_ns, .. }) = &mut self.part
+        else {
             return None;
         };
         match directory.bind(&bind, utc_ns) {
             Ok(bound) => {
-                *provision_ns = bound.instance().provision.map(|provision| end_ns(provision, self.now));
+                *provision_ns =
+                    bound.instance().provision.map(|provision| end_ns(provision, self.now));
                 *binding = Some(bound);
                 self.accept(bind)
             }
@@ -136,7 +138,7 @@ impl Association {
     /// Provider: the positive return of BIND.
     fn accept(&mut self, bind: Bind) -> Option<Event> {
         self.state = State::Bound;
-        if let Part::Provider { directory, .. } = &self.part {
+        if let Part::Provider(Provider { directory, .. }) = &self.part {
             self.tml.set_pdu_bytes_max(directory.limits().1);
         }
         self.bind_answer(bind.invoke_id, Ok(()));
@@ -155,7 +157,7 @@ impl Association {
     }
 
     fn bind_answer(&mut self, invoke_id: InvokeId, result: Result<(), Diagnostic>) {
-        let Part::Provider { directory, .. } = &self.part else { return };
+        let Part::Provider(Provider { directory, .. }) = &self.part else { return };
         let responder = directory.responder().id.clone();
         let answer = Return { invoke_id, result, extension: None };
         self.answer(Pdu::BindReturn(BindReturn { answer, responder }));
@@ -167,26 +169,21 @@ impl Association {
             return None;
         }
         let invoke_id = unbind.invoke_id;
-        if self.open.operation(invoke_id).is_some() {
+        if self.own.open.operation(invoke_id).is_some() {
             let why = format!("UNBIND has the invoke id {invoke_id}, which is open");
             self.give_up(PeerAbortDiagnostic::DuplicateInvokeId, why);
             return None;
         }
         self.answer(Pdu::UnbindReturn(Return { invoke_id, result: Ok(()), extension: None }));
-        if let Part::Provider { parting, provision_ns, .. } = &mut self.part {
+        if let Part::Provider(Provider { parting, provision_ns, .. }) = &mut self.part {
             *parting = true;
             *provision_ns = None;
         }
         if self.state == State::Bound {
-            self.open.clear();
+            self.own.open.clear();
             self.release();
         }
         Some(Event::Unbound)
-    }
-
-    fn release(&mut self) {
-        self.state = State::Released;
-        self.until_ns = Some(self.now.monotonic_ns.saturating_add(RELEASE_NS));
     }
 
     fn is_of_another_procedure(&mut self, operation: &str, name: &ProcedureName) -> bool {
@@ -201,8 +198,8 @@ impl Association {
 
     /// User: whether a return is that of BIND or UNBIND; it aborts where it is not.
     fn is_unsolicited(&mut self, answer: &Return) -> bool {
-        let Part::User { session_id, .. } = &self.part else { return true };
-        let unsolicited = answer.invoke_id != *session_id;
+        let session_id = self.own.session_id;
+        let unsolicited = answer.invoke_id != session_id;
         if unsolicited {
             let why = format!("invocation {session_id} waits, and {} came", answer.invoke_id);
             self.give_up(PeerAbortDiagnostic::UnsolicitedInvokeId, why);
@@ -213,7 +210,7 @@ impl Association {
     /// User: the return of BIND, when it is waited for.
     fn bind_return(&mut self, answer: BindReturn) -> Option<Event> {
         let BindReturn { answer, responder } = answer;
-        let Part::User { settings, .. } = &self.part else { return None };
+        let Part::User(settings) = &self.part else { return None };
         if responder != settings.responder.id {
             let why = format!("{responder} answers, not {}", settings.responder.id);
             self.give_up(PeerAbortDiagnostic::UnexpectedResponderId, why);
@@ -246,30 +243,5 @@ impl Association {
         self.output.close = true;
         self.end(Ending::Closed);
         Some(Event::Unbound)
-    }
-
-    /// Something of this file did not come in time.
-    pub(super) fn overdue(&mut self) {
-        let operation = match self.state {
-            State::Released => {
-                self.output.close = true;
-                return self.end(Ending::Closed);
-            }
-            State::BindPending => "BIND",
-            _ => "UNBIND",
-        };
-        let why = format!("the return of {operation} did not come in time");
-        self.give_up(PeerAbortDiagnostic::ReturnTimeout, why);
-    }
-
-    /// Looks at the provision period's end, by UTC: that clock may have been set since.
-    pub(super) fn provision(&mut self) {
-        let Part::Provider { binding, provision_ns, .. } = &mut self.part else { return };
-        let provision = binding.as_ref().and_then(|bound| bound.instance().provision);
-        *provision_ns = provision.map(|provision| end_ns(provision, self.now));
-        if provision.is_some_and(|provision| provision.end_utc_ns <= self.now.utc_ns) {
-            let why = "the provision period is over".to_owned();
-            self.give_up(PeerAbortDiagnostic::EndOfServiceProvisionPeriod, why);
-        }
     }
 }

@@ -1,0 +1,465 @@
+//! One side of an association, the same for SLE and for CSTS over what the two differ in.
+
+use std::collections::VecDeque;
+use std::fmt::{Debug, Display};
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::codec::{DecodeError, EncodeError};
+use crate::pdu::Role;
+use crate::time::Now;
+use crate::tml::{FrameError, Output, Tml, TmlFault};
+
+use super::directory::{Binding, Directory, Provided};
+use super::security::{Seal, Signed};
+use super::{BIND_BYTES_MAX, Ending, Provision, SendError, State};
+
+/// How long a provider waits for the initiator to close, in nanoseconds.
+pub(crate) const RELEASE_NS: u64 = 10_000_000_000;
+
+/// PEER-ABORT diagnostics that both specifications have, under other octets.
+pub trait AbortDiagnostic: Copy + Debug + Eq {
+    /// Wrong credentials.
+    const ACCESS_DENIED: Self;
+    /// An operation that the state does not allow.
+    const PROTOCOL_ERROR: Self;
+    /// Octets that are no operation.
+    const ENCODING_ERROR: Self;
+    /// A return that did not come in time.
+    const RETURN_TIMEOUT: Self;
+    /// The provision period is over.
+    const END_OF_PROVISION: Self;
+    /// Another reason.
+    const OTHER_REASON: Self;
+
+    /// The octet that stands for it.
+    fn octet(self) -> u8;
+    /// The diagnostic of an octet.
+    fn from_octet(octet: u8) -> Self;
+}
+
+/// What an association of SLE and one of CSTS differ in: PDUs, diagnostics, and what is known of
+/// open invocations. There are these two alone.
+pub trait Dialect: Debug + Sized {
+    /// An operation.
+    type Pdu: Signed;
+    /// Number of an invocation.
+    type InvokeId: Copy + Debug + Display;
+    /// What the association tells whoever runs it.
+    type Event;
+    /// Diagnostic of PEER-ABORT.
+    type Abort: AbortDiagnostic;
+    /// What a user is told beforehand.
+    type UserSettings: Debug;
+    /// A service instance.
+    type Instance: Provided;
+
+    /// The specification's name of an operation.
+    fn name(pdu: &Self::Pdu) -> &'static str;
+    /// The event of an association's end.
+    fn ended(ending: Ending<Self::Abort>) -> Self::Event;
+    /// The event of an operation that was ignored.
+    fn ignored(why: String) -> Self::Event;
+    /// For how long a user waits for a return, in nanoseconds.
+    fn return_timeout_ns(settings: &Self::UserSettings) -> u64;
+    /// The diagnostic of a negative BIND return; `None` for any other operation.
+    fn bind_refusal(pdu: &Self::Pdu) -> Option<String>;
+    /// Whether it is an UNBIND invocation.
+    fn is_unbind(pdu: &Self::Pdu) -> bool;
+    /// Decodes an operation of `sender`, with its credentials.
+    ///
+    /// # Errors
+    /// [`DecodeError`].
+    fn decode(
+        &self,
+        sender: Role,
+        octets: &Bytes,
+    ) -> Result<(Option<Bytes>, Self::Pdu), DecodeError>;
+    /// Appends an operation to `out`.
+    ///
+    /// # Errors
+    /// [`EncodeError`].
+    fn encode(
+        &self,
+        credentials: Option<Bytes>,
+        pdu: Self::Pdu,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EncodeError>;
+    /// Provider: takes the first PDU.
+    fn bind_invocation(link: &mut Association<Self>, octets: &Bytes) -> Option<Self::Event>;
+    /// Takes an operation with right credentials.
+    fn take(link: &mut Association<Self>, pdu: Self::Pdu) -> Option<Self::Event>;
+    /// The user's invocation whose return is due first, and when.
+    fn due(&self) -> Option<(u64, Self::InvokeId)>;
+    /// How many invocations wait for their return.
+    fn waiting(&self) -> usize;
+    /// Forgets the open invocations.
+    fn clear(&mut self);
+}
+
+/// One side of one association, on one connection.
+#[derive(Debug)]
+pub struct Association<D: Dialect> {
+    pub(crate) part: Part<D>,
+    pub(crate) state: State,
+    pub(crate) tml: Tml,
+    /// `None`: nobody is known yet, and nothing signed.
+    pub(crate) seal: Option<Seal>,
+    /// What the specification needs beside.
+    pub(crate) own: D,
+    events: VecDeque<D::Event>,
+    pub(crate) output: Output,
+    /// There is no connection any more; this is the end when all that came is taken.
+    closed: Option<Ending<D::Abort>>,
+    pub(crate) now: Now,
+    /// When BIND's or UNBIND's return is to have come, or the peer to have closed.
+    pub(crate) until_ns: Option<u64>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Part<D: Dialect> {
+    User(Box<D::UserSettings>),
+    Provider(Provider<D>),
+}
+
+#[derive(Debug)]
+pub(crate) struct Provider<D: Dialect> {
+    pub(crate) directory: Arc<Directory<D::Instance>>,
+    pub(crate) binding: Option<Binding<D::Instance>>,
+    /// Whether the binding is over. It is given back only when whoever runs the association has
+    /// seen why: by then its service instance is unbound, and fit for the next.
+    pub(crate) parting: bool,
+    /// When the provision period's end is to be looked at, on the monotonic clock.
+    pub(crate) provision_ns: Option<u64>,
+}
+
+impl<D: Dialect> Association<D> {
+    /// A provider, for whoever has connected.
+    pub(crate) fn responder(directory: Arc<Directory<D::Instance>>, own: D, now: Now) -> Self {
+        // BIND is taken from anybody, and so bounded more narrowly than what follows.
+        let (heartbeat, pdu_bytes_max) = directory.limits();
+        let tml = Tml::responder(heartbeat, pdu_bytes_max.min(BIND_BYTES_MAX), now);
+        let provider = Provider { directory, binding: None, parting: false, provision_ns: None };
+        Self::new(Part::Provider(provider), tml, None, own, now)
+    }
+
+    pub(crate) fn new(part: Part<D>, tml: Tml, seal: Option<Seal>, own: D, now: Now) -> Self {
+        Self {
+            part,
+            state: State::Unbound,
+            tml,
+            seal,
+            own,
+            events: VecDeque::new(),
+            output: Output::default(),
+            closed: None,
+            now,
+            until_ns: None,
+        }
+    }
+
+    /// Takes octets of the stream. Events are to be taken until there are none before the next.
+    pub fn receive(&mut self, octets: &[u8], now: Now) {
+        self.now = now;
+        if self.state != State::Ended {
+            self.tml.receive(octets, now);
+        }
+    }
+
+    /// Takes the peer's urgent octet: its PEER-ABORT. What it sent before and was not taken is lost.
+    pub fn urgent(&mut self, octet: u8, now: Now) {
+        self.now = now;
+        self.peer_aborted(D::Abort::from_octet(octet));
+    }
+
+    /// The peer has closed the connection (`None`), or it broke. What came before is still taken.
+    pub fn closed(&mut self, fault: Option<TmlFault>, now: Now) {
+        self.now = now;
+        self.closed = Some(fault.map_or(Ending::Lost, Ending::Transport));
+    }
+
+    /// What happened next; `None` until more comes. A service instance that was bound is free for
+    /// others when the call after [`Event::Unbound`] or [`Event::Ended`] returns.
+    pub fn next_event(&mut self) -> Option<D::Event> {
+        self.part();
+        loop {
+            if let Some(event) = self.events.pop_front() {
+                return Some(event);
+            }
+            if self.state == State::Ended {
+                return None;
+            }
+            match self.tml.next() {
+                Some(Ok(octets)) => {
+                    if let Some(event) = self.take(&octets) {
+                        return Some(event);
+                    }
+                }
+                Some(Err(fault)) => self.fault(fault),
+                None => {
+                    let ending = self.closed.take()?;
+                    self.end(if self.state == State::Released { Ending::Closed } else { ending });
+                }
+            }
+        }
+    }
+
+    /// Gives a binding back that is over, and of which nothing is left to be told.
+    pub(crate) fn part(&mut self) {
+        if let Part::Provider(provider) = &mut self.part
+            && provider.parting
+            && self.events.is_empty()
+        {
+            provider.binding = None;
+        }
+    }
+
+    /// Aborts: by an operator's wish, or because a service's state machine wants it.
+    pub fn abort(&mut self, diagnostic: D::Abort) {
+        self.give_up(diagnostic, "by whoever runs the association".to_owned());
+    }
+
+    /// What is to be sent and done; whoever does it takes it out.
+    pub fn output(&mut self) -> &mut Output {
+        &mut self.output
+    }
+
+    /// Nobody has listened until now, because what came had no room: the peer's silence counts from
+    /// here.
+    pub fn not_listening(&mut self, now: Now) {
+        self.tml.not_listening(now);
+    }
+
+    /// The state.
+    #[must_use]
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Sends what the association answers by itself.
+    pub(crate) fn answer(&mut self, pdu: D::Pdu) {
+        if let Err(error) = self.write(pdu) {
+            let why = format!("the answer cannot be sent: {error}");
+            self.give_up(D::Abort::OTHER_REASON, why);
+        }
+    }
+
+    /// An operation that the state does not allow.
+    pub(crate) fn not_now(&mut self, pdu: &D::Pdu) -> Option<D::Event> {
+        let why = format!("{} while {}", D::name(pdu), self.state);
+        self.give_up(D::Abort::PROTOCOL_ERROR, why);
+        None
+    }
+
+    /// The transport cannot go on.
+    pub(crate) fn fault(&mut self, fault: TmlFault) {
+        if self.state == State::Ended {
+            return;
+        }
+        self.output = Output::default();
+        if fault.tells_the_peer() {
+            self.output.urgent = Some(fault.diagnostic());
+            self.output.close = true;
+        } else {
+            self.output.reset = true;
+        }
+        let released = self.state == State::Released;
+        self.end(if released { Ending::Closed } else { Ending::Transport(fault) });
+    }
+
+    pub(crate) fn peer_aborted(&mut self, diagnostic: D::Abort) {
+        if self.state != State::Ended {
+            self.output = Output { close: true, ..Output::default() };
+            self.end(Ending::PeerAborted(diagnostic));
+        }
+    }
+
+    /// PEER-ABORT.
+    pub(crate) fn give_up(&mut self, diagnostic: D::Abort, why: String) {
+        if self.state == State::Ended {
+            return;
+        }
+        // What waits to be sent is not: the abort overtakes it.
+        let urgent = Some(diagnostic.octet());
+        self.output = Output { urgent, close: true, ..Output::default() };
+        self.end(Ending::Aborted { diagnostic, why });
+    }
+
+    pub(crate) fn release(&mut self) {
+        self.state = State::Released;
+        self.until_ns = Some(self.now.monotonic_ns.saturating_add(RELEASE_NS));
+    }
+
+    /// Something of this file did not come in time.
+    pub(crate) fn overdue(&mut self) {
+        let operation = match self.state {
+            State::Released => {
+                self.output.close = true;
+                return self.end(Ending::Closed);
+            }
+            State::BindPending => "BIND",
+            _ => "UNBIND",
+        };
+        let why = format!("the return of {operation} did not come in time");
+        self.give_up(D::Abort::RETURN_TIMEOUT, why);
+    }
+
+    /// When [`tick`](Self::tick) has something to do, on the monotonic clock, in nanoseconds.
+    #[must_use]
+    pub fn due(&self) -> Option<u64> {
+        if self.state == State::Ended {
+            return None;
+        }
+        let part = match &self.part {
+            Part::User(_) if self.state == State::Bound => self.own.due().map(|(ns, _)| ns),
+            Part::User(_) => None,
+            Part::Provider(provider) => provider.provision_ns,
+        };
+        [self.tml.due(), self.until_ns, part].into_iter().flatten().min()
+    }
+
+    /// Does what is due: heartbeats, and what happens when something did not come in time.
+    pub fn tick(&mut self, now: Now) {
+        self.now = now;
+        if self.state == State::Ended {
+            return;
+        }
+        if let Err(fault) = self.tml.tick(now, &mut self.output.octets) {
+            return self.fault(fault);
+        }
+        let is_due = |ns: u64| ns <= now.monotonic_ns;
+        if self.until_ns.is_some_and(is_due) {
+            return self.overdue();
+        }
+        match &self.part {
+            Part::User(settings) if self.state == State::Bound => {
+                if let Some((ns, id)) = self.own.due()
+                    && is_due(ns)
+                {
+                    let ms = D::return_timeout_ns(settings) / 1_000_000;
+                    let why = format!("the return of invocation {id} did not come within {ms} ms");
+                    self.give_up(D::Abort::RETURN_TIMEOUT, why);
+                }
+            }
+            Part::Provider(provider) if provider.provision_ns.is_some_and(is_due) => {
+                self.provision();
+            }
+            _ => {}
+        }
+    }
+
+    /// How many invocations wait for their return.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.own.waiting()
+    }
+
+    /// Takes a PDU of the peer.
+    fn take(&mut self, octets: &Bytes) -> Option<D::Event> {
+        let peer = match (&self.part, self.state) {
+            (Part::Provider(_), State::Unbound) => return D::bind_invocation(self, octets),
+            (Part::Provider(_), _) => Role::User,
+            (Part::User(_), _) => Role::Provider,
+        };
+        let (credentials, mut pdu) = match self.own.decode(peer, octets) {
+            Ok(message) => message,
+            Err(error) => {
+                self.give_up(D::Abort::ENCODING_ERROR, error.to_string());
+                return None;
+            }
+        };
+        let now = self.now;
+        let checked =
+            self.seal.as_mut().map(|seal| seal.check(&mut pdu, credentials.as_ref(), now));
+        if let Some(Err(error)) = checked {
+            return self.unauthenticated(&pdu, &error.to_string());
+        }
+        D::take(self, pdu)
+    }
+
+    /// Puts an operation into the output.
+    pub(crate) fn write(&mut self, mut pdu: D::Pdu) -> Result<(), SendError<D::InvokeId>> {
+        let now = self.now;
+        let credentials = self.seal.as_mut().and_then(|seal| seal.sign(&mut pdu, now));
+        let own = &self.own;
+        let frame = |out: &mut Vec<u8>| own.encode(credentials, pdu, out);
+        self.tml.frame(now, &mut self.output.octets, frame).map_err(
+            |error: FrameError<EncodeError>| match error {
+                FrameError::Pdu(error) => SendError::Encode(error),
+                FrameError::TooLong { length } => SendError::TooLong { length },
+            },
+        )
+    }
+
+    /// An operation with credentials that are not taken.
+    pub(crate) fn unauthenticated(&mut self, pdu: &D::Pdu, why: &str) -> Option<D::Event> {
+        let mut why = format!("{}: {why}", D::name(pdu));
+        // Nobody vouches for it, but it is the likeliest reason: who is not known is refused so.
+        if let Some(diagnostic) = D::bind_refusal(pdu) {
+            why.push_str(&format!("; it says {diagnostic}"));
+        }
+        if pdu.is_bind() || D::is_unbind(pdu) {
+            self.give_up(D::Abort::ACCESS_DENIED, why);
+            return None;
+        }
+        Some(D::ignored(why))
+    }
+
+    pub(crate) fn end(&mut self, ending: Ending<D::Abort>) {
+        self.state = State::Ended;
+        self.until_ns = None;
+        self.own.clear();
+        if let Part::Provider(provider) = &mut self.part {
+            provider.parting = true;
+        }
+        self.events.push_back(D::ended(ending));
+    }
+
+    /// Looks at the provision period's end, by UTC: that clock may have been set since.
+    fn provision(&mut self) {
+        let Part::Provider(provider) = &mut self.part else { return };
+        let provision = provider.binding.as_ref().and_then(|bound| bound.instance().provision());
+        provider.provision_ns = provision.map(|provision| end_ns(provision, self.now));
+        if provision.is_some_and(|provision| provision.end_utc_ns <= self.now.utc_ns) {
+            let why = "the provision period is over".to_owned();
+            self.give_up(D::Abort::END_OF_PROVISION, why);
+        }
+    }
+
+    pub(crate) fn role_name(&self) -> &'static str {
+        match self.part {
+            Part::User(_) => "user",
+            Part::Provider(_) => "provider",
+        }
+    }
+}
+
+/// When a provision period ends, on the monotonic clock as it stands to UTC now.
+pub(crate) fn end_ns(provision: Provision, now: Now) -> u64 {
+    let left_ns = provision.end_utc_ns.saturating_sub(now.utc_ns);
+    now.monotonic_ns.saturating_add(left_ns)
+}
+
+/// The constants of one specification's PEER-ABORT diagnostics.
+macro_rules! abort_diagnostic {
+    ($diagnostic:ty) => {
+        impl crate::association::machine::AbortDiagnostic for $diagnostic {
+            const ACCESS_DENIED: Self = Self::AccessDenied;
+            const PROTOCOL_ERROR: Self = Self::ProtocolError;
+            const ENCODING_ERROR: Self = Self::EncodingError;
+            const RETURN_TIMEOUT: Self = Self::ReturnTimeout;
+            const END_OF_PROVISION: Self = Self::EndOfServiceProvisionPeriod;
+            const OTHER_REASON: Self = Self::OtherReason;
+
+            fn octet(self) -> u8 {
+                <$diagnostic>::octet(self)
+            }
+
+            fn from_octet(octet: u8) -> Self {
+                <$diagnostic>::from_octet(octet)
+            }
+        }
+    };
+}
+pub(crate) use abort_diagnostic;
