@@ -6,7 +6,7 @@ use crate::pdu::{
 };
 use crate::tml::TmlFault;
 
-use super::State;
+use super::state::State;
 
 /// What happened. [`Event::Ended`] is the last of an association, and comes once.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,9 +11,14 @@ use crate::pdu::Role;
 use crate::time::Now;
 use crate::tml::{FrameError, Output, Tml, TmlFault};
 
-use super::directory::{Binding, Directory, Provided};
+use super::directory::{Binding, Directory, Provided, Provision};
+use super::event::{Ending, SendError};
 use super::security::{Seal, Signed};
-use super::{BIND_BYTES_MAX, Ending, Provision, SendError, State};
+use super::state::State;
+
+/// Longest BIND that is taken, in octets. By the books' ranges one has some hundreds; other legal
+/// BER (lengths of many octets, strings in pieces) makes it longer.
+pub const BIND_BYTES_MAX: u32 = 16 << 10;
 
 /// How long a provider waits for the initiator to close, in nanoseconds.
 pub(crate) const RELEASE_NS: u64 = 10_000_000_000;

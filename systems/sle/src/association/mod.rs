@@ -65,6 +65,7 @@ use crate::tml::Tml;
 pub use crate::auth::Hash;
 pub use directory::{Binding, Directory, DirectoryError, Initiator, Instance, Provision};
 pub use event::{Ending, Event, SendError};
+pub use machine::BIND_BYTES_MAX;
 pub use settings::{Identity, Level, Security, UserSettings};
 pub use state::State;
 
@@ -72,10 +73,6 @@ use flow::{Flow, Told, flow};
 use invocations::{Invocations, OpenIds, Operation};
 use machine::{Dialect, Part, abort_diagnostic};
 use security::{Seal, guard};
-
-/// Longest BIND that is taken, in octets. By the books' ranges one has some hundreds; other legal
-/// BER (lengths of many octets, strings in pieces) makes it longer.
-pub const BIND_BYTES_MAX: u32 = 16 << 10;
 
 /// One side of one association of SLE, on one connection.
 pub type Association = machine::Association<Sle>;

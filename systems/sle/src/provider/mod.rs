@@ -20,7 +20,9 @@ mod served;
 mod source;
 mod strangers;
 
-use crate::association::{Association, Directory, DirectoryError, Identity, Initiator, Provision};
+use crate::association::{
+    self, Association, Directory, DirectoryError, Identity, Initiator, Provision,
+};
 use crate::association::{Hash, Instance as Provided, Level, Security};
 use crate::config::{AuthLevel, Config, Finding, HashName, Party};
 use crate::csts;
@@ -433,28 +435,15 @@ fn frame_directory(config: &Config) -> Result<csts::association::Directory, Prov
     let mut directory = csts::association::Directory::new(own)
         .heartbeat(heartbeat_limits(config))
         .pdu_bytes_max(config.transport.pdu_max);
-    let mut known = Vec::new();
     for instance in config.forward_frame.iter().map(toml::Spanned::get_ref) {
         let Some(id) = instance.identifier() else { continue };
         let initiators = config.initiators_or_all(&instance.initiators);
-        for name in &initiators {
-            if let Some(party) = config.party(name).filter(|_| !known.contains(name)) {
-                directory.add_initiator(Initiator {
-                    identity: identity(&party.id, party.password.octets()),
-                    security: security(config, &party),
-                })?;
-                known.push(name.clone());
-            }
-        }
-        let (from, until) = instance.period_utc_ns();
+        add_initiators(&mut directory, config, &initiators)?;
         directory.add_instance(csts::association::Instance {
             id,
             versions: vec![csts::forward_frame::VERSION],
             initiators,
-            provision: (from.is_some() || until.is_some()).then(|| Provision {
-                start_utc_ns: from.unwrap_or(0),
-                end_utc_ns: until.unwrap_or(u64::MAX),
-            }),
+            provision: provision(instance.period_utc_ns()),
             responder_port: Some(instance.port.clone()),
         })?;
     }
@@ -467,37 +456,47 @@ fn directory(config: &Config) -> Result<Directory, ProviderError> {
     let mut directory = Directory::new(identity(&own.id, own.password.octets()))
         .heartbeat(heartbeat_limits(config))
         .pdu_bytes_max(config.transport.pdu_max);
-    let mut known = Vec::new();
     for instance in config.instance.iter().map(toml::Spanned::get_ref) {
         let (Ok(id), Some(service)) = (instance.identifier(), instance.service()) else { continue };
         let initiators = config.initiators_of(instance);
-        for name in &initiators {
-            if known.contains(name) {
-                continue;
-            }
-            if let Some(party) = config.party(name) {
-                directory.add_initiator(Initiator {
-                    identity: identity(&party.id, party.password.octets()),
-                    security: security(config, &party),
-                })?;
-                known.push(name.clone());
-            }
-        }
-        let (from, until) = instance.period_utc_ns();
+        add_initiators(&mut directory, config, &initiators)?;
         directory.add_instance(Provided {
             id,
             service,
             versions: instance.versions.clone(),
             initiators,
-            provision: (from.is_some() || until.is_some()).then(|| Provision {
-                start_utc_ns: from.unwrap_or(0),
-                end_utc_ns: until.unwrap_or(u64::MAX),
-            }),
+            provision: provision(instance.period_utc_ns()),
             responder_port: Some(instance.port.clone()),
             end_is_final: false,
         })?;
     }
     Ok(directory)
+}
+
+/// Adds those of these initiators that the directory does not have yet.
+fn add_initiators<I: association::directory::Provided>(
+    directory: &mut association::directory::Directory<I>,
+    config: &Config,
+    names: &[String],
+) -> Result<(), DirectoryError> {
+    for name in names {
+        let Some(party) = config.party(name) else { continue };
+        if directory.initiator(&party.id).is_none() {
+            directory.add_initiator(Initiator {
+                identity: identity(&party.id, party.password.octets()),
+                security: security(config, &party),
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// The provision period of an instance, from its ends in UTC nanoseconds; `None`: always.
+fn provision((from, until): (Option<u64>, Option<u64>)) -> Option<Provision> {
+    (from.is_some() || until.is_some()).then(|| Provision {
+        start_utc_ns: from.unwrap_or(0),
+        end_utc_ns: until.unwrap_or(u64::MAX),
+    })
 }
 
 #[cfg(test)]
