@@ -226,7 +226,7 @@ fn events(text: &mut String, side: &str, association: &mut Association) {
             Event::Bound { .. } => "bound",
             Event::BindRefused(_) => "refused",
             Event::Ignored { .. } => "ignored",
-            Event::Unbound { .. } => "unbound",
+            Event::Unbound => "unbound",
             Event::Ended(_) => "ended",
         };
         text.push_str(&format!("{side} hears: {what}\n"));
