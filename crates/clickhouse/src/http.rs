@@ -3,7 +3,7 @@
 //! An answer may break off: the server finds out what is wrong when half of it is sent, or dies.
 //! Arrow streams say where they end, and what does not end is an error here, never a short answer.
 
-use super::{ClickHouseError, Url};
+use crate::{ClickHouseError, Url};
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
 use std::io::{self, Read};
@@ -24,9 +24,9 @@ const END_OF_STREAM: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 
 /// One server: a shard of the cluster.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub struct Node {
     /// `HOST:PORT`.
-    pub(super) name: String,
+    pub(crate) name: String,
     url: String,
     agent: Agent,
     user: Option<(String, String)>,
@@ -34,7 +34,7 @@ pub(super) struct Node {
 }
 
 /// Connections to all servers of a URL, in the order of the shards.
-pub(super) fn nodes(url: &Url) -> Result<Vec<Node>, ClickHouseError> {
+pub(crate) fn nodes(url: &Url) -> Result<Vec<Node>, ClickHouseError> {
     let mut config = Agent::config_builder()
         .http_status_as_error(false)
         .max_redirects(0)
@@ -119,7 +119,7 @@ impl Node {
     }
 
     /// Runs a statement that answers nothing, or a line.
-    pub(super) fn execute(
+    pub(crate) fn execute(
         &self,
         settings: &[(&str, &str)],
         sql: &str,
@@ -128,7 +128,7 @@ impl Node {
     }
 
     /// The same, beside another database than the one of the URL.
-    pub(super) fn execute_in(
+    pub(crate) fn execute_in(
         &self,
         database: &str,
         settings: &[(&str, &str)],
@@ -143,7 +143,7 @@ impl Node {
     }
 
     /// Inserts data; when this returns, the server has it.
-    pub(super) fn insert(
+    pub(crate) fn insert(
         &self,
         settings: &[(&str, &str)],
         sql: &str,
@@ -159,7 +159,7 @@ impl Node {
     }
 
     /// Asks for rows in Arrow's stream format, and hands them out as they come.
-    pub(super) fn query(
+    pub fn query(
         &self,
         sql: &str,
         mut each: impl FnMut(&RecordBatch) -> Result<(), ClickHouseError>,
@@ -199,7 +199,7 @@ impl Node {
     }
 
     /// An answer of columns that were not asked for.
-    pub(super) fn strange(&self, column: &str) -> ClickHouseError {
+    pub fn unexpected_column(&self, column: &str) -> ClickHouseError {
         ClickHouseError::Strange { node: self.name.clone(), column: column.to_owned() }
     }
 }

@@ -1,10 +1,7 @@
 //! Rows in: every shard gets its chains, and says so when they are on its disk.
 
-use super::rows::Answered;
-use super::{ClickHouseError, Cluster, Node, shard_of};
-use crate::rows::Rows;
-use crate::segment::Columns;
-use crate::{Minute, Order};
+use crate::rows::ResultRows;
+use crate::{ClickHouseError, Cluster, Node, shard_of};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, TimestampNanosecondType, UInt8Type, UInt32Type};
 use arrow_array::{
@@ -16,6 +13,7 @@ use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use chronoscope_model::{
     Batch, ChainId, ClassId, ClassName, Flags, Names, PathId, ProcessId, ProcessName, schema,
 };
+use chronoscope_store::{Minute, Order, RemoteError, RemoteStore, each_schema_batch};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Puts rows into a cluster. Any number of threads and of sinks, on any number of computers, may
 /// do so at the same time: a sink keeps nothing that another one could not find out.
 #[derive(Debug)]
-pub struct Sink {
+pub struct ClusterWriter {
     cluster: Cluster,
     known: Mutex<Known>,
 }
@@ -68,7 +66,7 @@ enum Stored {
     Process(ProcessId),
 }
 
-impl Sink {
+impl ClusterWriter {
     /// A sink for a cluster whose tables are there ([`Cluster::prepare`]).
     pub fn new(cluster: Cluster) -> Self {
         Self { cluster, known: Mutex::default() }
@@ -225,7 +223,7 @@ impl Sink {
         if text.is_empty() {
             return Ok(None);
         }
-        text.parse().map(Some).map_err(|_| shard.strange("end_row"))
+        text.parse().map(Some).map_err(|_| shard.unexpected_column("end_row"))
     }
 
     /// Adds names to what is known, here and on the shards; the names that the rows need.
@@ -272,7 +270,7 @@ impl Sink {
         if !paths.is_empty() {
             let sql = format!("SELECT id, classes FROM paths WHERE id IN ({})", list(&paths));
             node.query(&sql, |batch| {
-                let answered = Answered { node, batch };
+                let answered = ResultRows { node, batch };
                 let classes = answered.lists("classes")?;
                 for (id, classes) in answered.ids("id")?.iter().zip(classes) {
                     found.add_path(PathId(*id), classes);
@@ -287,7 +285,7 @@ impl Sink {
             let sql =
                 format!("SELECT application, class FROM classes WHERE id IN ({})", list(&classes));
             node.query(&sql, |batch| {
-                let answered = Answered { node, batch };
+                let answered = ResultRows { node, batch };
                 let names = answered.texts("application")?.iter().zip(answered.texts("class")?);
                 for (application, class) in names {
                     let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
@@ -302,7 +300,7 @@ impl Sink {
             let columns = "application, host, pid, start_ns";
             let sql = format!("SELECT {columns} FROM processes WHERE id IN ({})", list(&processes));
             node.query(&sql, |batch| {
-                let answered = Answered { node, batch };
+                let answered = ResultRows { node, batch };
                 let (applications, hosts) =
                     (answered.texts("application")?, answered.texts("host")?);
                 let (pids, starts) =
@@ -320,6 +318,38 @@ impl Sink {
         }
         Ok(found)
     }
+}
+
+impl RemoteStore for ClusterWriter {
+    fn with_names(&self, look: &mut dyn FnMut(&Names)) {
+        Self::with_names(self, look);
+    }
+
+    fn wanted_row(&self, stream: u128) -> Result<Option<u64>, RemoteError> {
+        Self::wanted_row(self, stream).map_err(remote)
+    }
+
+    fn next_row(&self, stream: u128) -> Result<Option<u64>, RemoteError> {
+        Self::next_row(self, stream).map_err(remote)
+    }
+
+    fn insert(&self, batch: &Batch, names: &Names, key: u128) -> Result<(), RemoteError> {
+        Self::insert(self, batch, names, key).map_err(remote)
+    }
+
+    fn insert_stream(
+        &self,
+        stream: u128,
+        first_row: u64,
+        batch: &Batch,
+        names: &Names,
+    ) -> Result<u64, RemoteError> {
+        Self::insert_stream(self, stream, first_row, batch, names).map_err(remote)
+    }
+}
+
+fn remote(error: ClickHouseError) -> RemoteError {
+    RemoteError::new(error.is_passing(), error)
 }
 
 /// Ids that nobody named so far.
@@ -478,12 +508,11 @@ fn escaped(text: &str) -> String {
 
 /// One shard's rows as an Arrow stream.
 fn encode(batch: &Batch, names: &Names) -> Result<Vec<u8>, ArrowError> {
-    let rows = Rows::of(batch);
     let schema = table_schema();
     let mut writer = StreamWriter::try_new(Vec::new(), &schema)?;
-    for columns in Columns::new(&rows, names, Order::Chain).batches() {
-        writer.write(&table_columns(&columns?, &schema)?)?;
-    }
+    each_schema_batch(batch, names, Order::Chain, |columns| {
+        writer.write(&table_columns(&columns, &schema)?)
+    })?;
     writer.finish()?;
     writer.into_inner()
 }
@@ -553,7 +582,7 @@ fn tops(batch: &RecordBatch) -> Option<Result<ArrayRef, ArrowError>> {
     let keys = (0..batch.num_rows()).map(|row| {
         let Some(pair) = applications.key(row).zip(classes.key(row)) else { return 0 };
         *known.entry(pair).or_insert_with(|| {
-            texts.push(top(application_texts.value(pair.0), class_texts.value(pair.1)));
+            texts.push(root_class_text(application_texts.value(pair.0), class_texts.value(pair.1)));
             i32::try_from(texts.len() - 1).unwrap_or(0)
         })
     });
@@ -563,8 +592,8 @@ fn tops(batch: &RecordBatch) -> Option<Result<ArrayRef, ArrowError>> {
     Some(column.map(|column| Arc::new(column) as ArrayRef))
 }
 
-/// A class in the column `top`.
-pub(super) fn top(application: &str, class: &str) -> String {
+/// The words of a root class in the column `top`.
+pub fn root_class_text(application: &str, class: &str) -> String {
     if application.is_empty() { class.to_owned() } else { format!("{application}::{class}") }
 }
 

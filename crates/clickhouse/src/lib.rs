@@ -5,7 +5,7 @@
 //! parallel, and no server needs to know of another. `docs/clickhouse.md` has the tables and what
 //! an operator chooses.
 //!
-//! What it promises: when [`Sink::insert`] returns, every row is on its shard's disk; the same
+//! What it promises: when [`ClusterWriter::insert`] returns, every row is on its shard's disk; the same
 //! batch under the same key is taken once, however often it is sent; an answer is of all shards,
 //! or an error that names the one that is missing. Answers are the same as those of files, to the
 //! last digit: rows are put together by the same code.
@@ -15,18 +15,16 @@
 //!
 //! Not here: starting servers, copies of a shard (`docs/clickhouse.md`).
 
-mod ask;
-mod fetch;
 mod http;
 mod insert;
 mod rows;
 mod schema;
 mod url;
 
-pub use ask::Remote;
-pub use insert::Sink;
+pub use http::Node;
+pub use insert::{ClusterWriter, root_class_text};
+pub use rows::ResultRows;
 
-use http::Node;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -166,8 +164,19 @@ impl Cluster {
         self.nodes.len()
     }
 
+    /// The servers of the shards, in the order of the URL.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
     /// Does something on every shard at the same time; the results by shard, or the first error.
-    fn on_all<T: Send>(
+    ///
+    /// # Errors
+    /// Those of `work`.
+    ///
+    /// # Panics
+    /// When `work` panics.
+    pub fn on_all<T: Send>(
         &self,
         work: impl Fn(usize, &Node) -> Result<T, ClickHouseError> + Sync,
     ) -> Result<Vec<T>, ClickHouseError> {

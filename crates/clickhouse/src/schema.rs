@@ -3,10 +3,10 @@
 //! Rule: a version only adds (columns at the end, tables); a program reads every older version and
 //! refuses newer ones.
 
-use super::{ClickHouseError, Node, TableOptions, Url};
+use crate::{ClickHouseError, Node, TableOptions, Url};
 
 /// The version that this program makes.
-pub(super) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 2;
 
 /// What brings the tables from the version before to the one at this place (the first: 1).
 const MIGRATIONS: [&[&str]; VERSION as usize] = [FIRST, EXTRAS];
@@ -90,7 +90,7 @@ const EXTRAS: &[&str] = &[
 ];
 
 /// Makes one shard's tables, or brings them up to date.
-pub(super) fn prepare(
+pub(crate) fn prepare(
     node: &Node,
     shard: usize,
     shards: usize,

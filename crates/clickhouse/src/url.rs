@@ -13,19 +13,19 @@ const PORTS: (u16, u16) = (8123, 8443);
 /// is made for people's SQL), `ca=FILE` (the PEM certificate that servers' certificates are signed
 /// with; without it the Web's). User and password may be percent-encoded.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Url {
-    pub(super) tls: bool,
-    pub(super) user: Option<(String, String)>,
+pub(crate) struct Url {
+    pub(crate) tls: bool,
+    pub(crate) user: Option<(String, String)>,
     /// `HOST:PORT` by shard.
-    pub(super) nodes: Vec<String>,
-    pub(super) database: String,
-    pub(super) cluster: Option<String>,
-    pub(super) ca: Option<PathBuf>,
+    pub(crate) nodes: Vec<String>,
+    pub(crate) database: String,
+    pub(crate) cluster: Option<String>,
+    pub(crate) ca: Option<PathBuf>,
 }
 
 impl Url {
     /// Reads a URL; the reason where it is none.
-    pub(super) fn parse(url: &str) -> Result<Self, String> {
+    pub(crate) fn parse(url: &str) -> Result<Self, String> {
         let (scheme, rest) = url.split_once("://").ok_or("it has no scheme")?;
         let tls = match scheme {
             "clickhouse" => false,
@@ -77,7 +77,7 @@ impl fmt::Debug for Url {
 }
 
 /// The URL with user and password left out, for error messages, whatever else is wrong with it.
-pub(super) fn without_password(url: &str) -> String {
+pub(crate) fn without_password(url: &str) -> String {
     match (url.split_once("://"), url.rsplit_once('@')) {
         (Some((scheme, _)), Some((_, hosts))) => format!("{scheme}://…@{hosts}"),
         _ => url.to_owned(),

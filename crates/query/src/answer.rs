@@ -1,13 +1,13 @@
 //! What a store answers.
 
-use super::arrivals::Arrivals;
-use super::book::Book;
-use super::question::{Judged, Kind, Question};
-use super::series::{Findings, Point};
-use super::sources::{ENDS_WITHIN_NS, Sources};
-use crate::{Damage, Snapshot};
+use crate::arrivals::Arrivals;
+use crate::book::Book;
+use crate::question::{Judged, Kind, Question};
+use crate::series::{Findings, Point};
+use crate::sources::{ENDS_WITHIN_NS, Sources};
 use chronoscope_chain::{Counts, Crossings, Distribution, Requirement, Split, Verdict, sort};
 use chronoscope_model::ClassId;
+use chronoscope_store::{Damage, Snapshot};
 use std::ops::RangeInclusive;
 
 /// The durations that were asked for, and how far they can be trusted.
@@ -80,7 +80,7 @@ pub struct Losses {
 }
 
 impl Answer {
-    pub(super) fn new(
+    pub(crate) fn new(
         book: &Book,
         mut findings: Findings,
         mut losses: Losses,
@@ -137,7 +137,7 @@ impl Answer {
     }
 
     /// Judges what was found, with what is known of what was not.
-    pub(super) fn judge(
+    pub(crate) fn judge(
         &mut self,
         snapshot: &Snapshot,
         question: &Question,
@@ -155,7 +155,7 @@ impl Answer {
     }
 
     /// Judges durations of a store that does not say what it has lost: nothing is certain.
-    pub(super) fn judge_without_losses(&mut self, question: &Question) {
+    pub(crate) fn judge_without_losses(&mut self, question: &Question) {
         let judge = |limit_ns| Requirement::within(limit_ns).judge(&self.durations_ns);
         self.verdict =
             question.limit_ns.map(judge).map(|verdict| Verdict { unseen: u64::MAX, ..verdict });

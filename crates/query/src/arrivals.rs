@@ -3,16 +3,16 @@
 //! [`Arriving`] is what all threads share: the rule, what is known of the sources of the leaf's
 //! class, and the chains that others name as a further parent. [`Arrivals`] is what comes out.
 
-use super::file::Columns;
-use super::question::{Judged, Kind, Question, Receivers};
-use super::sources::{ENDS_WITHIN_NS, SilentSource, Sources, evidence};
-use crate::{Snapshot, StoreError};
+use crate::question::{Judged, Kind, Question, Receivers};
+use crate::sources::{ENDS_WITHIN_NS, SilentSource, Sources, evidence};
 use chronoscope_chain::arrivals::{
     ArrivalFinder, ArrivalRule, ArrivalTotals, Doubts, Evidence, Outcome, Required, Root,
     RootDurations, RootState,
 };
 use chronoscope_chain::{Chain, ChainRows, Paths, Requirement, Verdict};
 use chronoscope_model::{ChainId, Names, Record, Status};
+use chronoscope_store::segment_file::SegmentColumns;
+use chronoscope_store::{Snapshot, StoreError};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
@@ -27,7 +27,7 @@ pub struct Arrivals {
     /// Their durations, as bounds.
     pub durations: RootDurations,
     /// Every source of the leaf's class has delivered what ended before: UTC, nanoseconds since
-    /// 1970; `None` where no such source is known, [`DELIVERED_ALL`](crate::DELIVERED_ALL) where all of them have ended.
+    /// 1970; `None` where no such source is known, [`DELIVERED_ALL`](chronoscope_store::DELIVERED_ALL) where all of them have ended.
     pub horizon_ns: Option<i64>,
     /// Roots that ended before are here, or known to be lost; as `horizon_ns`. The verdict is on
     /// roots that started before.
@@ -59,15 +59,15 @@ pub struct RootWithoutLeaf {
 
 /// What is found of arrivals on the way.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ArrivalsFound {
-    pub(super) totals: ArrivalTotals,
+pub(crate) struct ArrivalsFound {
+    pub(crate) totals: ArrivalTotals,
     /// Of the roots that the verdict is on; without their durations.
-    pub(super) judged: ArrivalTotals,
+    pub(crate) judged: ArrivalTotals,
     named: Vec<RootWithoutLeaf>,
 }
 
 impl ArrivalsFound {
-    pub(super) fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         self.totals.merge(other.totals);
         self.judged.merge(other.judged);
         self.named.extend(other.named);
@@ -84,24 +84,24 @@ impl ArrivalsFound {
 }
 
 /// What all threads share that ask for arrivals.
-pub(super) struct Arriving {
+pub(crate) struct Arriving {
     rule: ArrivalRule,
     receivers: Option<Receivers>,
-    pub(super) evidence: Evidence,
+    pub(crate) evidence: Evidence,
     /// Roots that start then or later are not judged: others of that time are not here yet.
     roots_until_ns: Option<i64>,
     /// Chains that others name as a further parent.
-    pub(super) linked: HashMap<ChainId, u64>,
+    pub(crate) linked: HashMap<ChainId, u64>,
     /// Chains that another one was found to continue after its rows were stored.
-    pub(super) continued: BTreeSet<ChainId>,
+    pub(crate) continued: BTreeSet<ChainId>,
     /// Chains of which a source records only a sample.
-    pub(super) sampled: HashSet<ChainId>,
+    pub(crate) sampled: HashSet<ChainId>,
     numbers: Mutex<HashMap<(String, String, u32), u32>>,
 }
 
 impl Arriving {
     /// For a question that is about roots; `None` for others.
-    pub(super) fn of(snapshot: &Snapshot, question: &Question) -> Option<Self> {
+    pub(crate) fn of(snapshot: &Snapshot, question: &Question) -> Option<Self> {
         if question.kind != Kind::Acpd {
             return None;
         }
@@ -138,7 +138,7 @@ impl Arriving {
     }
 
     /// The columns that outcomes are read from.
-    pub(super) const fn columns(&self) -> &'static [&'static str] {
+    pub(crate) const fn columns(&self) -> &'static [&'static str] {
         match self.receivers {
             None => &["status"],
             Some(Receivers::Hosts) => &["status", "host"],
@@ -147,9 +147,9 @@ impl Arriving {
     }
 
     /// How the rows of a batch ended, and where: into `outcomes`, which is emptied before.
-    pub(super) fn outcomes_of(
+    pub(crate) fn outcomes_of(
         &self,
-        columns: &Columns<'_>,
+        columns: &SegmentColumns<'_>,
         outcomes: &mut Vec<Outcome>,
     ) -> Result<(), StoreError> {
         outcomes.clear();
@@ -158,7 +158,7 @@ impl Arriving {
             words.iter().map(|word| word.parse().unwrap_or(Status::Unknown)).collect();
         let status = |key: &i32| {
             let known = usize::try_from(*key).ok().and_then(|key| statuses.get(key));
-            known.copied().ok_or_else(|| columns.file.strange("status"))
+            known.copied().ok_or_else(|| columns.file.unexpected_column("status"))
         };
         for key in keys {
             outcomes.push(Outcome { status: status(key)?, receiver: 0 });
@@ -186,7 +186,7 @@ impl Arriving {
     }
 
     /// How a row of the log ended, and where.
-    pub(super) fn outcome_of(&self, record: &Record, names: &Names) -> Outcome {
+    pub(crate) fn outcome_of(&self, record: &Record, names: &Names) -> Outcome {
         let receiver = self.receivers.map_or(0, |receivers| {
             let process = names.process(record.process);
             let host = process.map_or_else(String::new, |process| process.host.clone());
@@ -210,7 +210,7 @@ impl Arriving {
     }
 
     /// Judges the roots of a chain.
-    pub(super) fn ask(
+    pub(crate) fn ask(
         &self,
         finder: &mut ArrivalFinder,
         id: ChainId,
@@ -247,12 +247,12 @@ impl Arriving {
     }
 
     /// The links that were found and not followed.
-    pub(super) fn unfollowed_links(&self) -> u64 {
+    pub(crate) fn unfollowed_links(&self) -> u64 {
         self.linked.values().sum()
     }
 
     /// What is known when all rows were asked.
-    pub(super) fn answer(
+    pub(crate) fn answer(
         &self,
         snapshot: &Snapshot,
         question: &Question,
@@ -287,7 +287,7 @@ impl Arriving {
 
 impl Arrivals {
     /// Judges the roots, or what arrived.
-    pub(super) fn verdict(&self, judged: Judged, requirement: Requirement) -> Verdict {
+    pub(crate) fn verdict(&self, judged: Judged, requirement: Requirement) -> Verdict {
         let totals = &self.judged;
         let leaves = totals.verdict_on_leaves(requirement);
         match judged {

@@ -1,30 +1,30 @@
 //! Classes and paths in words, with what a question makes of them; each text is judged once.
 
-use super::question::{Kind, Question};
+use crate::question::{Kind, Question};
 use chronoscope_chain::{ClassSelector, Meaning, Selection};
 use chronoscope_model::{ClassId, ClassName, Names};
 use std::collections::{HashMap, HashSet};
 
 /// What is known of a path's text.
 #[derive(Clone, Debug)]
-pub(super) struct PathWords {
+pub(crate) struct PathWords {
     /// Root first; [`ClassId::NONE`] stands for ancestors that are not known.
-    pub(super) classes: Vec<ClassId>,
+    pub(crate) classes: Vec<ClassId>,
 }
 
 /// The words of a store.
 #[derive(Debug)]
-pub(super) struct Book {
+pub(crate) struct Book {
     classes: HashMap<ClassId, ClassName>,
     paths: HashMap<String, PathWords>,
     root: ClassSelector,
     leaf: Option<ClassSelector>,
     /// What the question selects, among the classes met so far.
-    pub(super) selection: Selection,
+    pub(crate) selection: Selection,
 }
 
 impl Book {
-    pub(super) fn new(names: &Names, question: &Question) -> Self {
+    pub(crate) fn new(names: &Names, question: &Question) -> Self {
         let leaf = question.leaf.clone().filter(|_| question.kind == Kind::Acpd);
         let mut book = Self {
             classes: HashMap::new(),
@@ -61,7 +61,7 @@ impl Book {
     }
 
     /// The class of these words. Where nobody named it, its number stands in the words.
-    pub(super) fn class(&mut self, application: &str, class: &str) -> ClassId {
+    pub(crate) fn class(&mut self, application: &str, class: &str) -> ClassId {
         let number = || u64::from_str_radix(class.strip_prefix('?')?, 16).ok().map(ClassId);
         let id = Some(class).filter(|_| application.is_empty()).and_then(|_| number());
         let id = id.unwrap_or_else(|| ClassId::of(application, class));
@@ -73,7 +73,7 @@ impl Book {
     }
 
     /// The classes of a path's text, root first.
-    pub(super) fn path(&mut self, text: &str) -> &PathWords {
+    pub(crate) fn path(&mut self, text: &str) -> &PathWords {
         if !self.paths.contains_key(text) {
             let words = text.split('/').filter(|word| !word.is_empty());
             let words: Vec<&str> = words.collect();
@@ -90,7 +90,7 @@ impl Book {
 
     /// What a path means for the ACPD; `None` where that depends on the row's level, because
     /// ancestors were dropped on the way.
-    pub(super) fn meaning(&mut self, text: &str) -> Option<Meaning> {
+    pub(crate) fn meaning(&mut self, text: &str) -> Option<Meaning> {
         let classes = self.path(text).classes.clone();
         let level = classes.len().checked_sub(1).and_then(|level| u16::try_from(level).ok());
         if classes.contains(&ClassId::NONE) {
@@ -101,12 +101,12 @@ impl Book {
     }
 
     /// Whether a class is a root that is asked for.
-    pub(super) fn is_root(&self, class: ClassId) -> bool {
+    pub(crate) fn is_root(&self, class: ClassId) -> bool {
         self.selection.roots.contains(&class)
     }
 
     /// A path in words.
-    pub(super) fn text(&self, classes: &[ClassId]) -> String {
+    pub(crate) fn text(&self, classes: &[ClassId]) -> String {
         let words = classes.iter().map(|class| match self.classes.get(class) {
             _ if class.is_none() => "…".to_owned(),
             Some(name) if name.application.is_empty() => name.class.clone(),

@@ -1,9 +1,9 @@
 //! Durations that were found are kept for the next question, within a bound.
 
-use super::chunk::Chunk;
-use super::question::{Clocks, Kind, Question};
-use crate::{ClockTable, Segment, StoreError};
+use crate::chunk::Chunk;
+use crate::question::{Clocks, Kind, Question};
 use chronoscope_chain::Level;
+use chronoscope_store::{ClockTable, Segment, StoreError};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
@@ -48,14 +48,14 @@ struct Entry {
 
 /// Which durations, and of which segments.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Key {
+pub(crate) struct Key {
     base: Arc<Base>,
     segments: Vec<(PathBuf, u64, u64)>,
 }
 
 /// What of a question decides what is found, before any of it is left out.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct Base {
+pub(crate) struct Base {
     kind: Kind,
     root: String,
     leaf: Option<String>,
@@ -68,7 +68,7 @@ pub(super) struct Base {
 }
 
 impl Base {
-    pub(super) fn of(
+    pub(crate) fn of(
         question: &Question,
         clocks: &ClockTable,
         window_ns: Option<(i64, i64)>,
@@ -96,7 +96,7 @@ impl Base {
 }
 
 impl Key {
-    pub(super) fn of(base: &Arc<Base>, segments: &[&Segment]) -> Self {
+    pub(crate) fn of(base: &Arc<Base>, segments: &[&Segment]) -> Self {
         let segment = |segment: &&Segment| {
             // A store that was made anew in the same place may use the same names again.
             (segment.path.clone(), segment.row_count, segment.size_bytes)
@@ -128,20 +128,20 @@ impl DurationCache {
     }
 
     /// The number of the next question.
-    pub(super) fn begin(&self) -> u64 {
+    pub(crate) fn begin(&self) -> u64 {
         let mut kept = self.kept();
         kept.questions += 1;
         kept.questions
     }
 
     /// What is kept; else who is to read it.
-    pub(super) fn get(&self, key: &Key, question: u64) -> Got<'_> {
+    pub(crate) fn get(&self, key: &Key, question: u64) -> Got<'_> {
         self.kept().get(self, key, question)
     }
 
     /// As [`Self::get`], when nobody else reads it any more. `check` is asked now and then whether
     /// to wait on.
-    pub(super) fn wait(
+    pub(crate) fn wait(
         &self,
         key: &Key,
         question: u64,
@@ -159,7 +159,7 @@ impl DurationCache {
     }
 
     /// Keeps a chunk; whether there was room beside what the same question asked for.
-    pub(super) fn keep(&self, key: Key, chunk: &Arc<Chunk>, question: u64) -> bool {
+    pub(crate) fn keep(&self, key: Key, chunk: &Arc<Chunk>, question: u64) -> bool {
         let bytes = chunk.size_bytes();
         let mut kept = self.kept();
         if bytes > self.bytes_max {
@@ -181,7 +181,7 @@ impl DurationCache {
 }
 
 /// Where durations are.
-pub(super) enum Got<'a> {
+pub(crate) enum Got<'a> {
     Kept(Arc<Chunk>),
     /// Nowhere: whoever asked is to read them, and others wait until this is dropped.
     Missing(Underway<'a>),
@@ -190,7 +190,7 @@ pub(super) enum Got<'a> {
 }
 
 /// The word of a question that it reads something.
-pub(super) struct Underway<'a> {
+pub(crate) struct Underway<'a> {
     cache: &'a DurationCache,
     key: Key,
 }

@@ -1,12 +1,12 @@
 //! The chains inside a rectangle of a scattergram.
 
-use super::chunk::{Chunk, Dot, Wanted};
-use super::gather::{Asking, gather};
-use super::locate::locate_all;
-use super::question::Question;
-use super::series::Point;
-use crate::{Snapshot, StoreError};
+use crate::chunk::{Chunk, Dot, Wanted};
+use crate::gather::{Asking, gather};
+use crate::locate::locate_all;
+use crate::question::Question;
+use crate::series::Point;
 use chronoscope_model::ChainId;
+use chronoscope_store::{Snapshot, StoreError};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::RangeInclusive;
@@ -44,7 +44,7 @@ pub struct ChainPoint {
 /// Memory: the `limit` that are returned, for each thread.
 ///
 /// # Errors
-/// As [`ask_watched`](super::ask_watched).
+/// As [`ask_watched`](crate::ask_watched).
 pub fn chosen(
     snapshot: &Snapshot,
     question: &Question,

@@ -1,12 +1,12 @@
 //! All durations of some segments, column by column, to be asked for again and again: which path,
 //! which hosts, which time and which lengths is asked of them here.
 
-use super::Book;
-use super::question::Question;
-use super::series::{FOREIGN, Findings, Series, UNCROSSED_NS, UNKNOWN_NS, Wholes};
-use crate::Minute;
+use crate::Book;
+use crate::question::Question;
+use crate::series::{FOREIGN, Findings, Series, UNCROSSED_NS, UNKNOWN_NS, Wholes};
 use chronoscope_chain::HostIndex;
 use chronoscope_model::ClassId;
+use chronoscope_store::Minute;
 use std::collections::{HashMap, HashSet};
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
@@ -14,37 +14,37 @@ use std::sync::Arc;
 
 /// The durations of some segments.
 #[derive(Debug)]
-pub(super) struct Chunk {
+pub(crate) struct Chunk {
     /// The hosts' names, by their numbers here; the first is not known.
     hosts: Vec<String>,
-    pub(super) series: Vec<ChunkSeries>,
+    pub(crate) series: Vec<ChunkSeries>,
     /// Rows that were looked at to find them.
-    pub(super) rows: u64,
+    pub(crate) rows: u64,
     /// The segment that they were found in, where it is one.
     segment: Option<Arc<Path>>,
 }
 
 /// Where the leaf of a duration is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct RowPlace {
+pub(crate) struct RowPlace {
     /// The file of its segment.
-    pub(super) segment: Arc<Path>,
+    pub(crate) segment: Arc<Path>,
     /// The row's number in it.
-    pub(super) row: u32,
+    pub(crate) row: u32,
 }
 
 /// The classes of a path, root first, in words and as numbers, and all of it in words.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct PathText {
-    pub(super) path: String,
-    pub(super) hops: Vec<String>,
-    pub(super) classes: Box<[ClassId]>,
+pub(crate) struct PathText {
+    pub(crate) path: String,
+    pub(crate) hops: Vec<String>,
+    pub(crate) classes: Box<[ClassId]>,
 }
 
 /// The durations of one path.
 #[derive(Debug)]
-pub(super) struct ChunkSeries {
-    pub(super) path: Arc<PathText>,
+pub(crate) struct ChunkSeries {
+    pub(crate) path: Arc<PathText>,
     wholes: Wholes,
     /// First and last start.
     starts_ns: RangeInclusive<i64>,
@@ -54,42 +54,42 @@ pub(super) struct ChunkSeries {
 
 /// One duration.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Dot {
-    pub(super) start_ns: i64,
+pub(crate) struct Dot {
+    pub(crate) start_ns: i64,
     /// Also below 0: then it is only to be counted.
-    pub(super) duration_ns: i64,
+    pub(crate) duration_ns: i64,
     /// By its number in the chunk.
-    pub(super) host: HostIndex,
+    pub(crate) host: HostIndex,
     /// Its own number in its series.
     at: usize,
     marks: u8,
     /// What it may be off by, where it crosses hosts.
-    pub(super) error_ns: Option<Option<u64>>,
+    pub(crate) error_ns: Option<Option<u64>>,
 }
 
 impl Dot {
     /// `links` of the leaf.
-    pub(super) const fn links(&self) -> u8 {
+    pub(crate) const fn links(&self) -> u8 {
         self.marks & !FOREIGN
     }
 
     /// Whether it was assembled from rows without ancestors in their correlators.
-    pub(super) const fn is_foreign(&self) -> bool {
+    pub(crate) const fn is_foreign(&self) -> bool {
         self.marks & FOREIGN != 0
     }
 }
 
 /// Which durations are asked for.
 #[derive(Clone, Debug)]
-pub(super) struct Wanted {
-    pub(super) start_ns: Range<i64>,
-    pub(super) duration_ns: RangeInclusive<u64>,
+pub(crate) struct Wanted {
+    pub(crate) start_ns: Range<i64>,
+    pub(crate) duration_ns: RangeInclusive<u64>,
     path: Option<String>,
     hosts: HashSet<String>,
 }
 
 impl Wanted {
-    pub(super) fn by(question: &Question) -> Self {
+    pub(crate) fn by(question: &Question) -> Self {
         Self {
             start_ns: question.start_ns.clone(),
             duration_ns: question.duration_ns.clone(),
@@ -105,7 +105,7 @@ impl Wanted {
 
 impl Chunk {
     /// What was found, with the names that stand for its numbers.
-    pub(super) fn new(
+    pub(crate) fn new(
         findings: Findings,
         segment: Option<&Path>,
         names: &[String],
@@ -122,31 +122,31 @@ impl Chunk {
     }
 
     /// The name of a host.
-    pub(super) fn host(&self, host: HostIndex) -> &str {
+    pub(crate) fn host(&self, host: HostIndex) -> &str {
         self.hosts.get(host.0 as usize).map_or("", String::as_str)
     }
 
     /// Where the leaf of a duration is stored, as far as that is known.
-    pub(super) fn place(&self, series: &ChunkSeries, dot: &Dot) -> Option<RowPlace> {
+    pub(crate) fn place(&self, series: &ChunkSeries, dot: &Dot) -> Option<RowPlace> {
         let row = series.wholes.row_of(dot.at)?;
         Some(RowPlace { segment: self.segment.clone()?, row })
     }
 
     /// Memory, in bytes.
-    pub(super) fn size_bytes(&self) -> u64 {
+    pub(crate) fn size_bytes(&self) -> u64 {
         let hosts: usize = self.hosts.iter().map(|host| host.len() + size_of::<String>()).sum();
         let series: usize = self.series.iter().map(ChunkSeries::size_bytes).sum();
         (size_of::<Self>() + hosts + series) as u64
     }
 
     /// Whether nothing in it started in a time.
-    pub(super) fn is_outside(&self, start_ns: &Range<i64>) -> bool {
+    pub(crate) fn is_outside(&self, start_ns: &Range<i64>) -> bool {
         self.series.iter().all(|series| series.is_outside(start_ns))
     }
 
     /// Gives the durations of a path that are asked for to `each`, in no order.
     #[inline]
-    pub(super) fn each(&self, series: &ChunkSeries, wanted: &Wanted, mut each: impl FnMut(Dot)) {
+    pub(crate) fn each(&self, series: &ChunkSeries, wanted: &Wanted, mut each: impl FnMut(Dot)) {
         let Some(hosts) = self.hosts_of(series, wanted) else { return };
         let wholes = &series.wholes;
         let all = series.is_inside(wanted) && hosts.is_empty();
@@ -184,7 +184,7 @@ impl Chunk {
 
     /// How many durations of a path are asked for, negative ones not among them, where that is
     /// known without looking at each: with the first and last start and the shortest and longest.
-    pub(super) fn known(&self, series: &ChunkSeries, wanted: &Wanted) -> Option<Extent> {
+    pub(crate) fn known(&self, series: &ChunkSeries, wanted: &Wanted) -> Option<Extent> {
         let whole = series.is_inside(wanted) && *series.durations_ns.start() >= 0;
         let whole = whole && wanted.hosts.is_empty() && wanted.path.is_none();
         whole.then(|| Extent {
@@ -199,7 +199,7 @@ impl Chunk {
 }
 
 /// Judges single durations of a path.
-pub(super) enum Picker<'a> {
+pub(crate) enum Picker<'a> {
     /// None of them is wanted.
     Nothing,
     /// All are.
@@ -209,7 +209,7 @@ pub(super) enum Picker<'a> {
 }
 
 impl<'a> Picker<'a> {
-    pub(super) fn new(chunk: &Chunk, series: &ChunkSeries, wanted: &'a Wanted) -> Self {
+    pub(crate) fn new(chunk: &Chunk, series: &ChunkSeries, wanted: &'a Wanted) -> Self {
         match chunk.hosts_of(series, wanted) {
             None => Self::Nothing,
             Some(hosts) if hosts.is_empty() && series.is_inside(wanted) => Self::All,
@@ -219,7 +219,7 @@ impl<'a> Picker<'a> {
     }
 
     #[inline]
-    pub(super) fn has(&self, dot: &Dot) -> bool {
+    pub(crate) fn has(&self, dot: &Dot) -> bool {
         let (wanted, hosts) = match self {
             Self::Nothing => return false,
             Self::All => return true,
@@ -271,7 +271,7 @@ impl ChunkSeries {
     }
 
     /// How many there are, where all of them started in one minute and none is negative: and which.
-    pub(super) fn all_of_minute(&self) -> Option<(Minute, u64)> {
+    pub(crate) fn all_of_minute(&self) -> Option<(Minute, u64)> {
         let minute = Minute::of(*self.starts_ns.start());
         let one = Minute::of(*self.starts_ns.end()) == minute && *self.durations_ns.start() >= 0;
         one.then_some((minute, self.wholes.starts_ns.len() as u64))
@@ -291,7 +291,7 @@ impl ChunkSeries {
     }
 
     /// Those of some ascending starts that lie in its time.
-    pub(super) fn starts_among<'a>(&self, ascending: &'a [i64]) -> &'a [i64] {
+    pub(crate) fn starts_among<'a>(&self, ascending: &'a [i64]) -> &'a [i64] {
         let from = ascending.partition_point(|start| start < self.starts_ns.start());
         let to = ascending.partition_point(|start| start <= self.starts_ns.end());
         &ascending[from..to.max(from)]
@@ -317,24 +317,24 @@ fn range(of: &[i64]) -> Option<RangeInclusive<i64>> {
 
 /// How many there are, from when to when, and how long.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Extent {
-    pub(super) count: u64,
+pub(crate) struct Extent {
+    pub(crate) count: u64,
     /// First and last start.
-    pub(super) starts_ns: Option<(i64, i64)>,
+    pub(crate) starts_ns: Option<(i64, i64)>,
     /// Shortest and longest.
-    pub(super) durations_ns: Option<(u64, u64)>,
+    pub(crate) durations_ns: Option<(u64, u64)>,
 }
 
 impl Extent {
     /// Adds one; negative ones have no length.
-    pub(super) fn add(&mut self, dot: &Dot) {
+    pub(crate) fn add(&mut self, dot: &Dot) {
         if let Ok(ns) = u64::try_from(dot.duration_ns) {
             let (start, one) = (dot.start_ns, Some((ns, ns)));
             self.merge(&Self { count: 1, starts_ns: Some((start, start)), durations_ns: one });
         }
     }
 
-    pub(super) fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.starts_ns = both(self.starts_ns, other.starts_ns);
         self.durations_ns = both(self.durations_ns, other.durations_ns);
@@ -351,19 +351,19 @@ fn both<T: Ord + Copy>(a: Option<(T, T)>, b: Option<(T, T)>) -> Option<(T, T)> {
 
 /// Numbers for paths, as many as there are.
 #[derive(Debug, Default)]
-pub(super) struct PathNumbers {
+pub(crate) struct PathNumbers {
     numbers: HashMap<Arc<PathText>, usize>,
-    pub(super) paths: Vec<Arc<PathText>>,
+    pub(crate) paths: Vec<Arc<PathText>>,
 }
 
 impl PathNumbers {
     /// The number of a path that has one.
-    pub(super) fn find(&self, path: &Arc<PathText>) -> Option<usize> {
+    pub(crate) fn find(&self, path: &Arc<PathText>) -> Option<usize> {
         self.numbers.get(path).copied()
     }
 
     /// The number of a path, a new one where it has none.
-    pub(super) fn of(&mut self, path: &Arc<PathText>) -> usize {
+    pub(crate) fn of(&mut self, path: &Arc<PathText>) -> usize {
         if let Some(number) = self.numbers.get(path) {
             return *number;
         }

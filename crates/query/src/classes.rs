@@ -1,11 +1,13 @@
 //! Statistics of every class in the store. Whole minutes come from the sketches; rows are read only
 //! of the minutes that the time range cuts.
 
-use super::cut::{Share, root_start_column, root_start_ns};
-use super::file::{Columns, SegmentFile};
-use crate::{Damage, Kind, Segment, SketchRow, Slot, Snapshot, StoreError, read_sketch};
+use crate::cut::{Share, root_start_column, root_start_ns};
 use chronoscope_model::{ClassName, Names, Record, Status};
 use chronoscope_statistics::Histogram;
+use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
+use chronoscope_store::{
+    Damage, Kind, Segment, SketchRow, Slot, Snapshot, StoreError, read_sketch,
+};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
@@ -121,7 +123,7 @@ fn of_rows(segment: &Segment, start_ns: &Range<i64>) -> Result<ByClass, StoreErr
     let wanted = ["application", "class", starts, "elapsed_ns", "cpu_ns", "status"];
     for batch in file.read(&wanted, None, None)? {
         let batch = batch.map_err(file.unreadable())?;
-        let columns = Columns { file: &file, batch: &batch };
+        let columns = SegmentColumns { file: &file, batch: &batch };
         let (applications, application_words) = columns.words("application")?;
         let (names, class_words) = columns.words("class")?;
         let (statuses, status_words) = columns.words("status")?;
@@ -148,7 +150,7 @@ fn of_rows(segment: &Segment, start_ns: &Range<i64>) -> Result<ByClass, StoreErr
 }
 
 /// The word of a key; empty where there is none.
-pub(super) fn word<'a>(words: &[&'a str], key: i32) -> &'a str {
+pub(crate) fn word<'a>(words: &[&'a str], key: i32) -> &'a str {
     usize::try_from(key).ok().and_then(|key| words.get(key)).copied().unwrap_or_default()
 }
 

@@ -1,21 +1,21 @@
 //! On which hosts rows are, and what these hosts' clocks say about durations: asked only where a
 //! clock was ever read or hosts are asked for, so that a store of one host pays nothing.
 
-use super::file::{Columns, SegmentFile};
-use super::question::{Clocks, Kind, Question};
-use crate::{ClockTable, StoreError};
+use crate::question::{Clocks, Kind, Question};
 use chronoscope_chain::{
     Chain, ChainRows, ClockEstimate, ClockShift, ClockTrack, Hop, HostIndex, Hosts,
 };
 use chronoscope_model::{Names, ProcessId};
+use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
+use chronoscope_store::{ClockTable, StoreError};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 /// The clocks of a question's hosts.
-pub(super) struct HostClocks<'a> {
+pub(crate) struct HostClocks<'a> {
     /// Whether any clock was ever read: if not, only the hosts' names matter.
-    pub(super) read: bool,
-    pub(super) corrected: bool,
+    pub(crate) read: bool,
+    pub(crate) corrected: bool,
     /// The hosts that are asked for; `None` for all.
     wanted: Option<HashSet<HostIndex>>,
     /// Of the hosts from 1 on; those behind have none.
@@ -27,7 +27,7 @@ pub(super) struct HostClocks<'a> {
 impl<'a> HostClocks<'a> {
     /// The hosts and their clocks, where they matter: where clocks were read, or where it matters
     /// how the hosts are `named`.
-    pub(super) fn of(table: &'a ClockTable, question: &Question, named: bool) -> Option<Self> {
+    pub(crate) fn of(table: &'a ClockTable, question: &Question, named: bool) -> Option<Self> {
         let read = !table.is_empty() && question.kind != Kind::Sync;
         if !read && !named {
             return None;
@@ -51,17 +51,17 @@ impl<'a> HostClocks<'a> {
     }
 
     /// Whether leaves on a host are asked for.
-    pub(super) fn wants(&self, host: HostIndex) -> bool {
+    pub(crate) fn wants(&self, host: HostIndex) -> bool {
         self.wanted.as_ref().is_none_or(|wanted| wanted.contains(&host))
     }
 
     /// Whether leaves on a host of this name are asked for.
-    pub(super) fn wants_name(&self, host: &str) -> bool {
+    pub(crate) fn wants_name(&self, host: &str) -> bool {
         self.wanted.is_none() || self.wants(self.index(host))
     }
 
     /// The number of a host.
-    pub(super) fn index(&self, host: &str) -> HostIndex {
+    pub(crate) fn index(&self, host: &str) -> HostIndex {
         if host.is_empty() {
             return HostIndex::UNKNOWN;
         }
@@ -75,20 +75,20 @@ impl<'a> HostClocks<'a> {
     }
 
     /// Whether leaves on any host are asked for.
-    pub(super) const fn wants_all(&self) -> bool {
+    pub(crate) const fn wants_all(&self) -> bool {
         self.wanted.is_none()
     }
 
     /// The columns that [`Self::hosts_of`] needs: the roots' hosts matter for their clocks only.
-    pub(super) const fn columns(&self) -> &'static [&'static str] {
+    pub(crate) const fn columns(&self) -> &'static [&'static str] {
         if self.read { &["host", "root_host"] } else { &["host"] }
     }
 
     /// On which hosts the rows of a batch and, where clocks were read, their roots are: into
     /// `hosts`, which is emptied before.
-    pub(super) fn hosts_of(
+    pub(crate) fn hosts_of(
         &self,
-        columns: &Columns<'_>,
+        columns: &SegmentColumns<'_>,
         hosts: &mut Vec<Hosts>,
     ) -> Result<(), StoreError> {
         hosts.clear();
@@ -117,7 +117,7 @@ impl<'a> HostClocks<'a> {
     }
 
     /// The names of the hosts, by their numbers.
-    pub(super) fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         let mut names = vec![String::new(); hosts.len() + 1];
         for (name, index) in &*hosts {
@@ -129,7 +129,7 @@ impl<'a> HostClocks<'a> {
     }
 
     /// The hosts of a process and of its root's.
-    pub(super) fn hosts_by_id(&self, names: &Names, own: ProcessId, root: ProcessId) -> Hosts {
+    pub(crate) fn hosts_by_id(&self, names: &Names, own: ProcessId, root: ProcessId) -> Hosts {
         let host = |id| names.process(id).map_or(HostIndex::UNKNOWN, |name| self.index(&name.host));
         Hosts { own: host(own), root: host(root) }
     }
@@ -141,7 +141,7 @@ impl<'a> HostClocks<'a> {
 
     /// What the clocks say about a duration from a root's stamp to a leaf's; `None` where both are
     /// of one clock, and `Some(None)` where that is not known or a clock was never read.
-    pub(super) fn shift(
+    pub(crate) fn shift(
         &self,
         (root, root_ns): (HostIndex, i64),
         (leaf, leaf_ns): (HostIndex, i64),
@@ -154,12 +154,12 @@ impl<'a> HostClocks<'a> {
     }
 
     /// What a duration may be off by, raw or corrected.
-    pub(super) const fn error_ns(&self, shift: ClockShift) -> u64 {
+    pub(crate) const fn error_ns(&self, shift: ClockShift) -> u64 {
         if self.corrected { shift.error_ns } else { shift.raw_error_ns() }
     }
 
     /// What the duration from `start_ns` to a leaf may be off by; as [`Self::shift`].
-    pub(super) fn error_of(
+    pub(crate) fn error_of(
         &self,
         rows: &ChainRows,
         chain: &Chain<'_>,
@@ -173,7 +173,7 @@ impl<'a> HostClocks<'a> {
     }
 
     /// The rows of a chain by the clock of its root. What cannot be corrected stays as it is.
-    pub(super) fn correct(&self, rows: &ChainRows, corrected: &mut Vec<Hop>) {
+    pub(crate) fn correct(&self, rows: &ChainRows, corrected: &mut Vec<Hop>) {
         corrected.clear();
         corrected.extend_from_slice(&rows.hops);
         let told = (0..rows.hops.len()).find_map(|row| {
@@ -212,7 +212,7 @@ fn root_host(
 }
 
 /// The host of all rows of a native segment, and of their roots, where that is one and the same.
-pub(super) fn only_host(file: &SegmentFile) -> Option<String> {
+pub(crate) fn only_host(file: &SegmentFile) -> Option<String> {
     let own = file.only_word("host").filter(|own| !own.is_empty())?;
     (file.only_word("root_host")? == own).then_some(own)
 }

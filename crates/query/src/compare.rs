@@ -1,14 +1,14 @@
 //! Two sets of durations side by side: two times of one store, or two stores.
 
-use super::durations::{Durations, durations};
-use super::gather::{Asking, gather};
-use super::question::Question;
-use super::scatter::starts;
-use super::ways::{Sampled, Sides, sample};
-use crate::{Snapshot, StoreError};
+use crate::durations::{Durations, durations};
+use crate::gather::{Asking, gather};
+use crate::question::Question;
+use crate::scatter::starts;
+use crate::ways::{Sampled, Sides, sample};
 use chronoscope_chain::{Contrast, Distribution, PartKind, PartSide, Way};
 use chronoscope_model::ClassId;
 use chronoscope_statistics::{Edges, MeanDifference, Moments, Scale};
+use chronoscope_store::{Snapshot, StoreError};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
@@ -82,10 +82,10 @@ pub struct ComparedPart {
 }
 
 /// Compares the durations of two questions, of one store or of two: all durations, and the hops of
-/// up to `most` of each, sampled as [`hops`](super::hops()) does.
+/// up to `most` of each, sampled as [`hops`](crate::hops()) does.
 ///
 /// # Errors
-/// As [`ask_watched`](super::ask_watched).
+/// As [`ask_watched`](crate::ask_watched).
 pub fn compare(
     (snapshot_a, question_a): (&Snapshot, &Question),
     (snapshot_b, question_b): (&Snapshot, &Question),

@@ -1,13 +1,13 @@
 //! Time ranges that begin or end within a minute. Sketches answer for whole minutes; of a minute
 //! that a range cuts, rows are read.
 
-use crate::{Kind, Minute, Slot};
 use chronoscope_model::Record;
+use chronoscope_store::{Kind, Minute, Slot};
 use std::ops::Range;
 
 /// How much of a minute's rows a time range may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Share {
+pub(crate) enum Share {
     /// None of them.
     Nothing,
     /// Those that are within the range, which only the rows tell.
@@ -18,7 +18,7 @@ pub(super) enum Share {
 
 impl Share {
     /// Of `minute`, for root starts in `start_ns`: UTC, nanoseconds since 1970.
-    pub(super) fn of(minute: Minute, start_ns: &Range<i64>) -> Self {
+    pub(crate) fn of(minute: Minute, start_ns: &Range<i64>) -> Self {
         let (begin, end) = (minute.start_ns(), minute.end_ns());
         // The last minute of time ends in itself.
         if start_ns.is_empty() || begin >= start_ns.end || (end <= start_ns.start && end < i64::MAX)
@@ -33,7 +33,7 @@ impl Share {
 }
 
 /// The column that places a row in its minute.
-pub(super) const fn root_start_column(kind: Kind) -> &'static str {
+pub(crate) const fn root_start_column(kind: Kind) -> &'static str {
     match kind {
         Kind::Native => "root_start",
         Kind::Foreign => "start",
@@ -41,7 +41,7 @@ pub(super) const fn root_start_column(kind: Kind) -> &'static str {
 }
 
 /// The same of a record: UTC, nanoseconds since 1970.
-pub(super) fn root_start_ns(record: &Record) -> i64 {
+pub(crate) fn root_start_ns(record: &Record) -> i64 {
     match Slot::of(record).kind {
         Kind::Native => record.root_start_ns,
         Kind::Foreign => record.start_ns,
@@ -51,7 +51,7 @@ pub(super) fn root_start_ns(record: &Record) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::MINUTE_NS;
+    use chronoscope_store::MINUTE_NS;
 
     #[test]
     fn shares_by_hand() {

@@ -1,38 +1,38 @@
 //! All durations that a question is about, ascending: for distributions and verdicts.
 
-use super::answer::{Answer, ClockQuality, PathAnswer};
-use super::chunk::{PathNumbers, PathText};
-use super::gather::{Asking, Gathered, gather};
-use super::question::Question;
-use super::spread::spread;
-use crate::{Snapshot, StoreError};
+use crate::answer::{Answer, ClockQuality, PathAnswer};
+use crate::chunk::{PathNumbers, PathText};
+use crate::gather::{Asking, Gathered, gather};
+use crate::question::Question;
+use crate::spread::spread;
 use chronoscope_chain::{Counts, Crossings, Distribution, sort};
 use chronoscope_statistics::{Quantile, nearest_rank};
+use chronoscope_store::{Snapshot, StoreError};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// Durations and what they are like.
-pub(super) struct Durations {
-    pub(super) distribution: Option<Distribution>,
-    pub(super) ascending_ns: Vec<u64>,
+pub(crate) struct Durations {
+    pub(crate) distribution: Option<Distribution>,
+    pub(crate) ascending_ns: Vec<u64>,
     /// Paths in words, and how many durations each has.
-    pub(super) paths: Vec<(String, u64)>,
+    pub(crate) paths: Vec<(String, u64)>,
     by_path: Vec<(Arc<PathText>, Distribution)>,
     counts: Counts,
     clocks: Option<ClockQuality>,
     /// First and last start.
-    pub(super) starts_ns: Option<(i64, i64)>,
+    pub(crate) starts_ns: Option<(i64, i64)>,
     rows: u64,
 }
 
-/// Answers a question as [`ask_watched`](super::ask_watched) does, with what earlier questions
+/// Answers a question as [`ask_watched`](crate::ask_watched) does, with what earlier questions
 /// found: without points, and without splits.
 ///
 /// Counts are of what is asked for, but for roots that are missing and doubled rows: those are
 /// not counted here.
 ///
 /// # Errors
-/// As [`ask_watched`](super::ask_watched).
+/// As [`ask_watched`](crate::ask_watched).
 pub fn ask_again(
     snapshot: &Snapshot,
     question: &Question,
@@ -83,7 +83,7 @@ struct Mine {
 }
 
 /// All durations that were gathered. Takes 16 bytes for each while they are sorted, then 8.
-pub(super) fn durations(gathered: &Gathered<'_>) -> Result<Durations, StoreError> {
+pub(crate) fn durations(gathered: &Gathered<'_>) -> Result<Durations, StoreError> {
     let wanted = gathered.wanted();
     let states = gathered.each(Mine::default, |mine, chunk| {
         mine.rows += chunk.rows;

@@ -1,12 +1,12 @@
 //! The rows of one class, as much of them as a question about it needs.
 
-use super::file::{Columns, SegmentFile};
-use super::run::REACH;
-use crate::{Damage, Kind, Segment, Slot, Snapshot, StoreError};
+use crate::run::REACH;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type};
 use arrow_array::{Array, ArrayRef, DictionaryArray, MapArray, StringArray};
 use chronoscope_model::{ClassId, ClassName, Excerpt, Status};
+use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
+use chronoscope_store::{Damage, Kind, Segment, Slot, Snapshot, StoreError};
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -126,15 +126,15 @@ fn read(
     let Some(selection) = select(file, class, start_ns)? else { return Ok(()) };
     for batch in file.read(&EXCERPT, None, Some(selection))? {
         let batch = batch.map_err(file.unreadable())?;
-        let columns = Columns { file, batch: &batch };
+        let columns = SegmentColumns { file, batch: &batch };
         let (starts, elapsed) = (columns.instants("start")?, columns.nanoseconds("elapsed_ns")?);
         let statuses = Word::of(&columns, "status")?;
         let properties = Pairs::of(&columns, "properties")?;
         let words = properties.values.as_string_opt::<i32>();
-        let words = words.ok_or_else(|| file.strange("properties"))?;
+        let words = words.ok_or_else(|| file.unexpected_column("properties"))?;
         let metrics = Pairs::of(&columns, "metrics")?;
         let numbers = metrics.values.as_primitive_opt::<Float64Type>();
-        let numbers = numbers.ok_or_else(|| file.strange("metrics"))?;
+        let numbers = numbers.ok_or_else(|| file.unexpected_column("metrics"))?;
         let mut excerpt = Excerpt::default();
         for row in 0..batch.num_rows() {
             excerpt.start_ns = starts[row];
@@ -165,7 +165,7 @@ fn select(
     let mut any = false;
     for batch in file.read(&["application", "class", "start"], None, None)? {
         let batch = batch.map_err(file.unreadable())?;
-        let columns = Columns { file, batch: &batch };
+        let columns = SegmentColumns { file, batch: &batch };
         let applications = Word::of(&columns, "application")?.which(&class.application);
         let classes = Word::of(&columns, "class")?.which(&class.class);
         let starts = columns.instants("start")?;
@@ -189,12 +189,12 @@ struct Word<'a> {
 }
 
 impl<'a> Word<'a> {
-    fn of(columns: &Columns<'a>, name: &str) -> Result<Self, StoreError> {
+    fn of(columns: &SegmentColumns<'a>, name: &str) -> Result<Self, StoreError> {
         let column = columns.batch.column_by_name(name);
         let column = column.and_then(|column| column.as_dictionary_opt::<Int32Type>());
         let words = column.and_then(|column| column.values().as_string_opt::<i32>());
         let both = column.zip(words).map(|(column, words)| Self { column, words });
-        both.ok_or_else(|| columns.file.strange(name))
+        both.ok_or_else(|| columns.file.unexpected_column(name))
     }
 
     /// The word of a row; empty where it is null.
@@ -229,13 +229,13 @@ struct Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
-    fn of(columns: &Columns<'a>, name: &str) -> Result<Self, StoreError> {
+    fn of(columns: &SegmentColumns<'a>, name: &str) -> Result<Self, StoreError> {
         let column: Option<&MapArray> =
             columns.batch.column_by_name(name).and_then(|column| column.as_map_opt());
         let keys = column.and_then(|column| column.keys().as_string_opt::<i32>());
         let both = column.zip(keys);
         both.map(|(column, keys)| Self { column, keys, values: column.values() })
-            .ok_or_else(|| columns.file.strange(name))
+            .ok_or_else(|| columns.file.unexpected_column(name))
     }
 
     /// Where a row's entries are.

@@ -5,16 +5,16 @@
 //! columns of the id are decoded, and of the rows found all columns that are returned. A time range
 //! spares the segments of other minutes: some 1 ms per sealed minute otherwise.
 
-use super::file::{Columns, SegmentFile};
-use super::run::REACH;
-use crate::segment::read_extras;
-use crate::{Damage, Minute, Segment, Slot, Snapshot, StoreError};
+use crate::run::REACH;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt32Type};
 use arrow_array::{Array, MapArray, RecordBatch, StringArray};
 use chronoscope_model::{
     ChainId, ClassName, Flags, ProcessName, Status, Transaction, TransactionId, schema,
 };
+use chronoscope_store::segment_file::read_extras;
+use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
+use chronoscope_store::{Damage, Minute, Segment, Slot, Snapshot, StoreError};
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use std::ops::Range;
 
@@ -73,7 +73,7 @@ fn fetch(segment: &Segment, id: ChainId) -> Result<Vec<Transaction>, StoreError>
     let mut any = false;
     for batch in file.read(&["chain_high", "chain_low"], Some(groups.clone()), None)? {
         let batch = batch.map_err(file.unreadable())?;
-        let columns = Columns { file: &file, batch: &batch };
+        let columns = SegmentColumns { file: &file, batch: &batch };
         let halves = columns.ids("chain_high")?.iter().zip(columns.ids("chain_low")?);
         for (high, low) in halves {
             let wanted = ChainId::from_halves(*high, *low) == id;
@@ -89,7 +89,7 @@ fn fetch(segment: &Segment, id: ChainId) -> Result<Vec<Transaction>, StoreError>
 }
 
 /// The transactions of the selected rows.
-pub(super) fn transactions(
+pub(crate) fn transactions(
     file: &SegmentFile,
     groups: Option<Vec<usize>>,
     selection: RowSelection,
@@ -99,7 +99,7 @@ pub(super) fn transactions(
     let all: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
     for batch in file.read(&all, groups, Some(selection))? {
         let batch = batch.map_err(file.unreadable())?;
-        let rows = Rows { columns: Columns { file, batch: &batch }, batch: &batch };
+        let rows = Rows { columns: SegmentColumns { file, batch: &batch }, batch: &batch };
         for row in 0..batch.num_rows() {
             found.push(rows.transaction(row)?);
         }
@@ -109,7 +109,7 @@ pub(super) fn transactions(
 
 /// Rows that were read back with all their columns.
 struct Rows<'a> {
-    columns: Columns<'a>,
+    columns: SegmentColumns<'a>,
     batch: &'a RecordBatch,
 }
 
@@ -165,7 +165,7 @@ impl Rows<'_> {
                 values.as_primitive_opt::<Float64Type>().map(|numbers| numbers.value(index))
             })?,
             extras: read_extras(self.batch, row)
-                .ok_or_else(|| c.file.strange("arrival to further_parents"))?,
+                .ok_or_else(|| c.file.unexpected_column("arrival to further_parents"))?,
         })
     }
 
@@ -173,7 +173,7 @@ impl Rows<'_> {
     fn word(&self, name: &str, row: usize) -> Result<String, StoreError> {
         let column = self.batch.column_by_name(name);
         let column = column.and_then(|column| column.as_dictionary_opt::<Int32Type>());
-        let column = column.ok_or_else(|| self.columns.file.strange(name))?;
+        let column = column.ok_or_else(|| self.columns.file.unexpected_column(name))?;
         let words: Option<&StringArray> = column.values().as_string_opt::<i32>();
         let word = column.key(row).and_then(|key| Some(words?.value(key).to_owned()));
         Ok(word.unwrap_or_default())
@@ -183,7 +183,7 @@ impl Rows<'_> {
     fn pid(&self, name: &str, row: usize) -> Result<u32, StoreError> {
         let column = self.batch.column_by_name(name);
         let column = column.and_then(|column| column.as_primitive_opt::<UInt32Type>());
-        let column = column.ok_or_else(|| self.columns.file.strange(name))?;
+        let column = column.ok_or_else(|| self.columns.file.unexpected_column(name))?;
         Ok(if column.is_valid(row) { column.value(row) } else { 0 })
     }
 
@@ -196,13 +196,13 @@ impl Rows<'_> {
     ) -> Result<Vec<(String, T)>, StoreError> {
         let column = self.batch.column_by_name(name);
         let column: Option<&MapArray> = column.and_then(|column| column.as_map_opt());
-        let column = column.ok_or_else(|| self.columns.file.strange(name))?;
+        let column = column.ok_or_else(|| self.columns.file.unexpected_column(name))?;
         if column.is_null(row) {
             return Ok(Vec::new());
         }
         let entries = column.value(row);
         let keys = entries.column(0).as_string_opt::<i32>();
-        let keys = keys.ok_or_else(|| self.columns.file.strange(name))?;
+        let keys = keys.ok_or_else(|| self.columns.file.unexpected_column(name))?;
         let pair =
             |index: usize| Some((keys.value(index).to_owned(), value(entries.column(1), index)?));
         Ok((0..keys.len()).filter_map(pair).collect())

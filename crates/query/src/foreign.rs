@@ -6,19 +6,19 @@
 //! the foreign ones here, and the chain is asked as a whole. A store without foreign rows pays
 //! nothing for it, one with both kinds two more columns of its native segments.
 
-use super::file::{Columns, SegmentFile};
-use super::group::{Asked, Grouping, read_chains, read_foreign, read_native, read_unsealed};
-use super::run::{Minutes, Task};
-use super::series::Findings;
-use crate::{Minute, Segment, StoreError};
+use crate::group::{Asked, Grouping, read_chains, read_foreign, read_native, read_unsealed};
+use crate::run::{Minutes, Task};
+use crate::series::Findings;
 use chronoscope_chain::{Partition, Paths, Run, cuts};
 use chronoscope_model::ChainId;
+use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
+use chronoscope_store::{Minute, Segment, StoreError};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 /// The chains that have foreign rows.
 #[derive(Debug, Default)]
-pub(super) struct ForeignChains {
+pub(crate) struct ForeignChains {
     /// With the number of rows that stand together: ascending, and several times where they stand
     /// in several places.
     chains: Vec<(ChainId, u64)>,
@@ -44,7 +44,7 @@ impl ForeignChains {
 
     /// Whether a chain has foreign rows.
     #[inline]
-    pub(super) fn contains(&self, chain: ChainId) -> bool {
+    pub(crate) fn contains(&self, chain: ChainId) -> bool {
         if self.bits.is_empty() {
             return false;
         }
@@ -55,7 +55,7 @@ impl ForeignChains {
 
     /// The native rows of a segment whose chains have foreign rows too, by number, ascending; and
     /// these chains.
-    pub(super) fn rows_in(
+    pub(crate) fn rows_in(
         &self,
         file: &SegmentFile,
     ) -> Result<(Vec<usize>, Vec<ChainId>), StoreError> {
@@ -66,7 +66,7 @@ impl ForeignChains {
         let mut first = 0;
         for batch in file.read(&["chain_high", "chain_low"], None, None)? {
             let batch = batch.map_err(file.unreadable())?;
-            let columns = Columns { file, batch: &batch };
+            let columns = SegmentColumns { file, batch: &batch };
             let halves = columns.ids("chain_high")?.iter().zip(columns.ids("chain_low")?);
             for (row, (high, low)) in halves.enumerate() {
                 let chain = ChainId::from_halves(*high, *low);
@@ -104,13 +104,13 @@ fn place(chain: ChainId, words: usize) -> (usize, u64) {
 
 /// Native rows whose chains have foreign rows too: they were passed over.
 #[derive(Debug, Default)]
-pub(super) struct Meeting {
+pub(crate) struct Meeting {
     /// The chains.
-    pub(super) chains: HashSet<ChainId>,
+    pub(crate) chains: HashSet<ChainId>,
     /// How many native rows they have.
-    pub(super) rows: u64,
+    pub(crate) rows: u64,
     /// The minute was not looked at, because no root in it started in the time that is asked for.
-    pub(super) passed_over: bool,
+    pub(crate) passed_over: bool,
     /// The minutes of these rows.
     minutes: BTreeSet<Minute>,
     /// The minutes that were not looked at.
@@ -119,14 +119,14 @@ pub(super) struct Meeting {
 
 impl Meeting {
     /// Counts a native row of a chain that has foreign rows too: true.
-    pub(super) fn meet(&mut self, chain: ChainId) -> bool {
+    pub(crate) fn meet(&mut self, chain: ChainId) -> bool {
         self.chains.insert(chain);
         self.rows += 1;
         true
     }
 
     /// Adds what was found in a minute.
-    pub(super) fn add(&mut self, minute: Minute, found: Self) {
+    pub(crate) fn add(&mut self, minute: Minute, found: Self) {
         if found.passed_over {
             self.outside.insert(minute);
         }
@@ -137,7 +137,7 @@ impl Meeting {
     }
 
     /// Adds what was found elsewhere.
-    pub(super) fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         self.chains.extend(other.chains);
         self.rows += other.rows;
         self.minutes.extend(other.minutes);
@@ -147,7 +147,7 @@ impl Meeting {
 
 impl Task<'_> {
     /// Asks all chains, native, foreign and mixed.
-    pub(super) fn ask_chains(&self, minutes: &Minutes<'_>) -> Result<Findings, StoreError> {
+    pub(crate) fn ask_chains(&self, minutes: &Minutes<'_>) -> Result<Findings, StoreError> {
         let foreign = self.foreign_chains(minutes)?;
         let (mut findings, meeting) = self.ask_native(minutes, &foreign)?;
         findings.merge(self.ask_foreign(minutes, &foreign, &meeting)?);

@@ -1,19 +1,20 @@
 //! Finding the durations that several questions are about, once: minute by minute, from the cache
 //! where they are there, and handed out chunk by chunk.
 
-use super::answer::{ClockQuality, Losses};
-use super::book::Book;
-use super::cache::{Base, DurationCache, Got, Key};
-use super::chunk::{Chunk, ChunkSeries, Dot, RowPlace, Wanted};
-use super::clock::HostClocks;
-use super::foreign::{ForeignChains, Meeting};
-use super::question::{Kind, Limits, Question};
-use super::run::{Minutes, NativeMinute, Task};
-use super::scan::scan;
-use super::series::{Findings, Keep, Point};
-use super::{Progress, Shared, file::SegmentFile};
-use crate::{Damage, Segment, Snapshot, StoreError};
+use crate::answer::{ClockQuality, Losses};
+use crate::book::Book;
+use crate::cache::{Base, DurationCache, Got, Key};
+use crate::chunk::{Chunk, ChunkSeries, Dot, RowPlace, Wanted};
+use crate::clock::HostClocks;
+use crate::foreign::{ForeignChains, Meeting};
+use crate::question::{Kind, Limits, Question};
+use crate::run::{Minutes, NativeMinute, Task};
+use crate::scan::scan;
+use crate::series::{Findings, Keep, Point};
+use crate::{Progress, Shared};
 use chronoscope_chain::Crossings;
+use chronoscope_store::segment_file::SegmentFile;
+use chronoscope_store::{Damage, Segment, Snapshot, StoreError};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -42,7 +43,7 @@ enum Unit<'a> {
 }
 
 /// All that may be asked for, in parts.
-pub(super) struct Gathered<'a> {
+pub(crate) struct Gathered<'a> {
     task: &'a Task<'a>,
     minutes: &'a Minutes<'a>,
     wanted: Wanted,
@@ -53,7 +54,7 @@ pub(super) struct Gathered<'a> {
 }
 
 /// Finds the durations that a question is about, for `work` to look at; with what may be missing.
-pub(super) fn gather<T>(
+pub(crate) fn gather<T>(
     snapshot: &Snapshot,
     question: &Question,
     asking: &Asking<'_>,
@@ -125,17 +126,17 @@ pub(super) fn gather<T>(
 
 impl Gathered<'_> {
     /// How many threads may work on it.
-    pub(super) const fn threads(&self) -> usize {
+    pub(crate) const fn threads(&self) -> usize {
         self.task.limits.threads
     }
 
     /// Which durations are asked for.
-    pub(super) const fn wanted(&self) -> &Wanted {
+    pub(crate) const fn wanted(&self) -> &Wanted {
         &self.wanted
     }
 
     /// What the clocks say about durations that crossed hosts; `None` where none was ever read.
-    pub(super) fn quality(&self, durations: u64, crossings: Crossings) -> Option<ClockQuality> {
+    pub(crate) fn quality(&self, durations: u64, crossings: Crossings) -> Option<ClockQuality> {
         let clocks = self.task.shared.clocks.as_ref().filter(|clocks| clocks.read)?;
         Some(ClockQuality { corrected: clocks.corrected, durations, crossings })
     }
@@ -167,13 +168,13 @@ impl Gathered<'_> {
     }
 
     /// Where the leaves of durations are stored, as far as that is known.
-    pub(super) fn places(&self, points: &[Point]) -> Result<Vec<Option<RowPlace>>, StoreError> {
+    pub(crate) fn places(&self, points: &[Point]) -> Result<Vec<Option<RowPlace>>, StoreError> {
         self.look_up(points, Chunk::place)
     }
 
     /// What `of` says of each of some durations. Of several that fit a point it is the least, every
     /// time, whatever the threads did.
-    pub(super) fn look_up<T: Ord + Clone + Send>(
+    pub(crate) fn look_up<T: Ord + Clone + Send>(
         &self,
         points: &[Point],
         of: impl Fn(&Chunk, &ChunkSeries, &Dot) -> Option<T> + Sync,
@@ -214,7 +215,7 @@ impl Gathered<'_> {
     }
 
     /// Lets all threads look at all chunks that have anything of the time that is asked for.
-    pub(super) fn each<S: Send>(
+    pub(crate) fn each<S: Send>(
         &self,
         state: impl Fn() -> S + Sync,
         look: impl Fn(&mut S, &Chunk) + Sync,
@@ -223,7 +224,7 @@ impl Gathered<'_> {
     }
 
     /// As [`Self::each`], of another time within the one that was gathered.
-    pub(super) fn each_of<S: Send>(
+    pub(crate) fn each_of<S: Send>(
         &self,
         start_ns: std::ops::Range<i64>,
         state: impl Fn() -> S + Sync,

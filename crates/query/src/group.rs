@@ -3,14 +3,12 @@
 //! It serves inner roots, splits, foreign and mixed chains, and minutes whose rows lie in several
 //! parts.
 
-use super::Shared;
-use super::arrivals::Arriving;
-use super::clock::HostClocks;
-use super::file::{Columns, SegmentFile};
-use super::question::Kind;
-use super::series::{Findings, Point, Whole};
-use super::ways::Ways;
-use crate::StoreError;
+use crate::Shared;
+use crate::arrivals::Arriving;
+use crate::clock::HostClocks;
+use crate::question::Kind;
+use crate::series::{Findings, Point, Whole};
+use crate::ways::Ways;
 use chronoscope_chain::arrivals::ArrivalFinder;
 use chronoscope_chain::links::bits;
 use chronoscope_chain::{
@@ -18,13 +16,15 @@ use chronoscope_chain::{
     PathIndex, Paths, Run, Told, Way, WayHop, merge_between, split,
 };
 use chronoscope_model::{ChainId, ClassId, Flags, PathId, Record, TransactionId};
+use chronoscope_store::StoreError;
+use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use std::collections::HashMap;
 
 /// Reads the native rows of a segment, of the chains that are `wanted` (which is asked of every
 /// row). Where ways of some chains are looked for these are few: which rows they have is found
 /// first, and the other columns are read of these alone.
-pub(super) fn read_native(
+pub(crate) fn read_native(
     file: &SegmentFile,
     shared: &Shared,
     mut wanted: impl FnMut(ChainId) -> bool,
@@ -56,7 +56,7 @@ pub(super) fn read_native(
     let (mut hosts, mut outcomes) = (Vec::new(), Vec::new());
     for batch in file.read(&names, None, selection)? {
         let batch = batch.map_err(file.unreadable())?;
-        let columns = Columns { file, batch: &batch };
+        let columns = SegmentColumns { file, batch: &batch };
         if let Some(clocks) = &shared.clocks {
             clocks.hosts_of(&columns, &mut hosts)?;
         }
@@ -80,7 +80,7 @@ pub(super) fn read_native(
                 continue;
             }
             let known = usize::try_from(*key).ok().and_then(|key| known.get(key));
-            let (path, class) = *known.ok_or_else(|| file.strange("path"))?;
+            let (path, class) = *known.ok_or_else(|| file.unexpected_column("path"))?;
             let told = Told { path, level: levels[row], root_start_ns: roots[row] };
             run.push(chain, common.hop(row, class), Some(told));
             hosts.get(row).into_iter().for_each(|hosts| run.stamped_by(*hosts));
@@ -99,7 +99,7 @@ fn select(
     let (mut selectors, mut row, mut after) = (Vec::new(), 0, 0);
     for batch in file.read(&["chain_high", "chain_low"], None, None)? {
         let batch = batch.map_err(file.unreadable())?;
-        let columns = Columns { file, batch: &batch };
+        let columns = SegmentColumns { file, batch: &batch };
         for (high, low) in columns.ids("chain_high")?.iter().zip(columns.ids("chain_low")?) {
             if wanted(ChainId::from_halves(*high, *low)) {
                 selectors.extend([RowSelector::skip(row - after), RowSelector::select(1)]);
@@ -113,11 +113,11 @@ fn select(
 
 /// The chains of a segment's rows in the order of the rows, each with the number of its rows that
 /// stand together.
-pub(super) fn read_chains(file: &SegmentFile) -> Result<Vec<(ChainId, u64)>, StoreError> {
+pub(crate) fn read_chains(file: &SegmentFile) -> Result<Vec<(ChainId, u64)>, StoreError> {
     let mut chains: Vec<(ChainId, u64)> = Vec::new();
     for batch in file.read(&["chain_high", "chain_low"], None, None)? {
         let batch = batch.map_err(file.unreadable())?;
-        let columns = Columns { file, batch: &batch };
+        let columns = SegmentColumns { file, batch: &batch };
         for (high, low) in columns.ids("chain_high")?.iter().zip(columns.ids("chain_low")?) {
             let chain = ChainId::from_halves(*high, *low);
             match chains.last_mut() {
@@ -130,7 +130,7 @@ pub(super) fn read_chains(file: &SegmentFile) -> Result<Vec<(ChainId, u64)>, Sto
 }
 
 /// Reads the foreign rows of a segment, and hands out the rows of one chain that stand together.
-pub(super) fn read_foreign(
+pub(crate) fn read_foreign(
     file: &SegmentFile,
     shared: &Shared,
     mut each: impl FnMut(ChainId, &ChainRows),
@@ -145,7 +145,7 @@ pub(super) fn read_foreign(
     let mut last = ChainId::NONE;
     for batch in file.read(&names, None, None)? {
         let batch = batch.map_err(file.unreadable())?;
-        let columns = Columns { file, batch: &batch };
+        let columns = SegmentColumns { file, batch: &batch };
         let common = Common::of(&columns)?;
         if let Some(clocks) = &shared.clocks {
             clocks.hosts_of(&columns, &mut hosts)?;
@@ -164,7 +164,7 @@ pub(super) fn read_foreign(
             }
             last = chain;
             let class = known.class(*pair.0, *pair.1, shared);
-            let class = class.ok_or_else(|| file.strange("class"))?;
+            let class = class.ok_or_else(|| file.unexpected_column("class"))?;
             let host = hosts.get(row).map(|hosts| hosts.own);
             rows.push_foreign(common.hop(row, class), host, outcomes.get(row).copied());
         }
@@ -210,7 +210,7 @@ struct Common<'a> {
 }
 
 impl<'a> Common<'a> {
-    fn of(columns: &Columns<'a>) -> Result<Self, StoreError> {
+    fn of(columns: &SegmentColumns<'a>) -> Result<Self, StoreError> {
         Ok(Self {
             chain_high: columns.ids("chain_high")?,
             chain_low: columns.ids("chain_low")?,
@@ -239,7 +239,7 @@ impl<'a> Common<'a> {
 }
 
 /// Rows of the log, of the chains that are `wanted` (which is asked of every row).
-pub(super) fn read_unsealed(
+pub(crate) fn read_unsealed(
     records: &[&Record],
     shared: &Shared,
     mut wanted: impl FnMut(ChainId) -> bool,
@@ -278,7 +278,7 @@ type SeriesKey = (PathIndex, Option<u16>, bool);
 type SeriesNumber = Option<usize>;
 
 /// Asks chain after chain.
-pub(super) struct Grouping<'a> {
+pub(crate) struct Grouping<'a> {
     shared: &'a Shared<'a>,
     assembler: Assembler,
     evaluator: Evaluator,
@@ -297,7 +297,7 @@ pub(super) struct Grouping<'a> {
 
 /// Which chains are asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(crate) enum Asked {
     All,
     /// Those of foreign rows only that have rows missing are put aside, because native rows may be
     /// what is missing.
@@ -305,7 +305,7 @@ pub(super) enum Asked {
 }
 
 impl<'a> Grouping<'a> {
-    pub(super) fn new(shared: &'a Shared<'a>) -> Self {
+    pub(crate) fn new(shared: &'a Shared<'a>) -> Self {
         let mut evaluator = Evaluator::new(shared.book().selection.clone());
         let asked = shared.clocks.is_some() || shared.question.path.is_some();
         evaluator.negatives = asked.then(Vec::new);
@@ -328,7 +328,7 @@ impl<'a> Grouping<'a> {
 
     /// Asks the chains of all runs from `from` on and before `until`. Returns the rows of chains
     /// that were put aside.
-    pub(super) fn ask(
+    pub(crate) fn ask(
         &mut self,
         runs: &[Run],
         (from, until): (ChainId, Option<ChainId>),
@@ -345,7 +345,7 @@ impl<'a> Grouping<'a> {
     }
 
     /// What was found.
-    pub(super) fn into_findings(mut self) -> Findings {
+    pub(crate) fn into_findings(mut self) -> Findings {
         self.findings.counts.add(&self.evaluator.counts);
         self.findings.counts.take_back(&self.refused);
         if let Some(finder) = self.finder {
@@ -358,7 +358,7 @@ impl<'a> Grouping<'a> {
     }
 
     /// Asks one chain; whether it was asked, and not to be put aside.
-    pub(super) fn ask_chain(
+    pub(crate) fn ask_chain(
         &mut self,
         id: ChainId,
         rows: &ChainRows,

@@ -1,12 +1,12 @@
 //! The durations of a rectangle beside the rest: which hop makes them what they are.
 
-use super::chunk::Wanted;
-use super::gather::{Asking, gather};
-use super::question::Question;
-use super::ways::{Sampled, Selected, Sides, sample};
-use crate::{Snapshot, StoreError};
+use crate::chunk::Wanted;
+use crate::gather::{Asking, gather};
+use crate::question::Question;
+use crate::ways::{Sampled, Selected, Sides, sample};
 use chronoscope_chain::{Contrast, HostContrast, PartContrast, PartKind, PartName, PartSide};
 use chronoscope_statistics::KolmogorovSmirnov;
+use chronoscope_store::{Snapshot, StoreError};
 use std::ops::Range;
 
 /// Hosts that are told, the most frequent ones of what was selected.
@@ -71,16 +71,16 @@ pub struct HopHost {
 
 /// Compares the durations that a question is about with all others of the same root, leaf, level
 /// and path that started in `context_ns`, hop by hop, by up to `most` of each. A transaction asked
-/// for by itself ([`Kind::Sync`](super::Kind::Sync)) is one hop: what it says is where it ran.
+/// for by itself ([`Kind::Sync`](crate::Kind::Sync)) is one hop: what it says is where it ran.
 ///
 /// Where they are more than `most`, or lie in more than 24 minutes, a sample is taken: minutes are
 /// drawn at random, each as probable as it has durations, and in them durations at random. The same
 /// question draws the same. Durations of one minute are more alike than those of two, so that a
 /// sample of few minutes says less than its number. Cost: what
-/// [`scatter`](super::scatter()) costs over `context_ns`, and the rows of the minutes drawn.
+/// [`scatter`](crate::scatter()) costs over `context_ns`, and the rows of the minutes drawn.
 ///
 /// # Errors
-/// As [`ask_watched`](super::ask_watched).
+/// As [`ask_watched`](crate::ask_watched).
 pub fn hops(
     snapshot: &Snapshot,
     question: &Question,
@@ -144,7 +144,7 @@ impl Hops {
 
 impl Sampled {
     /// A hop's class in words.
-    pub(super) fn class(&self, name: PartName) -> String {
+    pub(crate) fn class(&self, name: PartName) -> String {
         self.book.text(&[name.class])
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```no_run
 //! use chronoscope_store::Snapshot;
-//! use chronoscope_store::ask::{Limits, Question, ask};
+//! use chronoscope_query::{Limits, Question, ask};
 //!
 //! let snapshot = Snapshot::open("/var/lib/chronoscope".as_ref())?;
 //! let question = Question {
@@ -21,7 +21,7 @@
 //! foreign rows are within reach, native ones are asked for their chain's id, two columns more, to
 //! find out which chains are mixed.
 //!
-//! Where hosts' clocks were read ([`crate::ClockReading`]) the answer says which durations cross
+//! Where hosts' clocks were read ([`chronoscope_store::ClockReading`]) the answer says which durations cross
 //! hosts and what they may be off by, and [`Clocks::Corrected`] corrects them. Then every row of a
 //! chain is taken by its root's clock; the root's own stamps stay, and so do time ranges. (An inner
 //! root on another host is found at its corrected start, which [`locate`] does not know.)
@@ -45,12 +45,13 @@ mod chosen;
 mod chunk;
 mod classes;
 mod clock;
+mod cluster;
 mod compare;
 mod cut;
 mod durations;
+mod error;
 mod excerpts;
 mod fetch;
-mod file;
 mod foreign;
 mod gather;
 mod group;
@@ -58,6 +59,7 @@ mod hops;
 mod linked;
 mod loads;
 mod locate;
+mod location;
 mod paths;
 mod pieces;
 mod progress;
@@ -79,16 +81,18 @@ pub use chosen::{ChainPoint, Order, chosen};
 pub use chronoscope_chain::arrivals::Required;
 pub use chronoscope_chain::{ClassSelector, Level};
 pub use classes::{ClassStatistics, classes};
+pub use cluster::ClusterView;
 pub use compare::{ComparedPart, ComparedSide, Comparison, compare};
 pub use durations::ask_again;
+pub use error::QueryError;
 pub use excerpts::excerpts;
 pub use fetch::chain;
 pub use gather::Asking;
 pub use hops::{HopHost, HopPart, Hops, hops};
 pub use loads::{Load, PathLoads, loads};
 pub use locate::locate;
+pub use location::{Recent, StoreLocation, View};
 pub use paths::{PathStatistics, paths};
-pub(crate) use pieces::{Piece, Pieces};
 pub use progress::Progress;
 pub use question::{Clocks, Judged, Kind, Limits, Question, Receivers};
 pub use run::{REACH, ask, ask_watched};
@@ -97,7 +101,7 @@ pub use scatter::{
     CELLS_MAX, Cell, Extreme, Gap, PATHS_MAX, Raster, Scatter, ScatterPath, scatter,
 };
 pub use series::Point;
-pub use sources::{SPANS_WITHIN_NS, SilentSource};
+pub use sources::SilentSource;
 pub use worst::{ByClass, Worst, worst};
 
 use arrivals::Arriving;

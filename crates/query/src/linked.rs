@@ -1,19 +1,19 @@
 //! What rows of a foreign chain say about whole chains: that others are its further parents, that it
 //! continues another by an alias that came late, and that its source records only a sample.
 
-use super::arrivals::Arriving;
-use super::file::{Columns, SegmentFile};
-use super::run::{Minutes, Task};
-use crate::segment::further_parents;
-use crate::{Segment, Snapshot, StoreError};
+use crate::arrivals::Arriving;
+use crate::run::{Minutes, Task};
 use chronoscope_model::{ChainId, Extras, Flags, FurtherParent};
+use chronoscope_store::segment_file::further_parents;
+use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
+use chronoscope_store::{Segment, Snapshot, StoreError};
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 impl Task<'_> {
     /// Finds the chains that rows name as a further parent, or continue without saying so in
     /// their chain's id: into what all threads share.
-    pub(super) fn find_linked(
+    pub(crate) fn find_linked(
         &self,
         snapshot: &Snapshot,
         minutes: &Minutes<'_>,
@@ -93,7 +93,7 @@ impl Linked {
         let mut last = ChainId::NONE;
         for batch in file.read(&["flags", "chain_high", "chain_low"], None, None)? {
             let batch = batch.map_err(file.unreadable())?;
-            let columns = Columns { file, batch: &batch };
+            let columns = SegmentColumns { file, batch: &batch };
             let chains = columns.ids("chain_high")?.iter().zip(columns.ids("chain_low")?);
             for (flags, (high, low)) in columns.bits("flags")?.iter().zip(chains) {
                 let chain = ChainId::from_halves(*high, *low);
@@ -121,10 +121,10 @@ impl Linked {
         for batch in file.read(&["further_parents"], None, selection)? {
             let batch = batch.map_err(file.unreadable())?;
             let parents = batch.column_by_name("further_parents");
-            let parents = parents.ok_or_else(|| file.strange("further_parents"))?;
+            let parents = parents.ok_or_else(|| file.unexpected_column("further_parents"))?;
             for row in 0..batch.num_rows() {
                 let of_row = further_parents(parents, row);
-                self.take(&of_row.ok_or_else(|| file.strange("further_parents"))?);
+                self.take(&of_row.ok_or_else(|| file.unexpected_column("further_parents"))?);
             }
         }
         Ok(())

@@ -1,8 +1,8 @@
 //! What transactions cost, by path and host and time: what a profile is made of.
 
-use super::file::{Columns, SegmentFile};
-use crate::{Damage, Minute, Segment, Slot, Snapshot, StoreError};
 use chronoscope_model::{ClassName, Names};
+use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
+use chronoscope_store::{Damage, Minute, Segment, Slot, Snapshot, StoreError};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -48,7 +48,7 @@ pub struct PathLoads {
 /// be read.
 ///
 /// `start_ns` (UTC, nanoseconds since 1970) is cut at whole minutes of root starts, as in
-/// [`classes`](super::classes()). Rows that are not sealed yet are counted too. Memory: the rows of
+/// [`classes`](crate::classes()). Rows that are not sealed yet are counted too. Memory: the rows of
 /// a minute, 48 octets each, and a [`Load`] for each path, host and bin.
 ///
 /// # Errors
@@ -99,7 +99,7 @@ pub fn loads(
 }
 
 /// The classes of a path that nobody named, as far as its words tell them.
-pub(super) fn taken_apart(path: &str, class: ClassName) -> Vec<ClassName> {
+pub(crate) fn taken_apart(path: &str, class: ClassName) -> Vec<ClassName> {
     let ancestors = path.strip_suffix(&class.to_string()).unwrap_or("");
     let named = ancestors.split('/').filter_map(|word| word.split_once("::"));
     let name = |(application, class): (&str, &str)| ClassName {
@@ -241,7 +241,7 @@ fn read_rows(file: &SegmentFile, book: &mut Book, rows: &mut Vec<Row>) -> Result
     let mut found = Vec::new();
     for batch in file.read(&COLUMNS, None, None)? {
         let batch = batch.map_err(file.unreadable())?;
-        let columns = Columns { file, batch: &batch };
+        let columns = SegmentColumns { file, batch: &batch };
         let word = |name: &str| columns.words(name);
         let (applications, application_words) = word("application")?;
         let (classes, class_words) = word("class")?;
@@ -255,14 +255,14 @@ fn read_rows(file: &SegmentFile, book: &mut Book, rows: &mut Vec<Row>) -> Result
         for row in 0..batch.num_rows() {
             let key = (applications[row], classes[row], paths[row], hosts[row]);
             let at = |index: i32| usize::try_from(index).unwrap_or(usize::MAX);
-            let host = hosts_known.get(at(key.3)).ok_or_else(|| file.strange("host"))?;
+            let host = hosts_known.get(at(key.3)).ok_or_else(|| file.unexpected_column("host"))?;
             let kind = match kinds.get(&key) {
                 Some(kind) => *kind,
                 None => {
                     let application = application_words.get(at(key.0));
                     let class = class_words.get(at(key.1));
                     let (application, class) =
-                        application.zip(class).ok_or_else(|| file.strange("class"))?;
+                        application.zip(class).ok_or_else(|| file.unexpected_column("class"))?;
                     let class = ClassName {
                         application: (*application).to_owned(),
                         class: (*class).to_owned(),

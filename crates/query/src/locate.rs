@@ -3,14 +3,14 @@
 //! Durations are kept without their chain's id, which would double what a scan has to decode. For
 //! the few that somebody wants to look at the id is looked up by the root's start.
 
-use super::file::{Columns, SegmentFile};
-use super::gather::{Asking, Gathered};
-use super::question::{Clocks, Kind, Question};
-use super::run::REACH;
-use super::series::Point;
-use super::spread::spread;
-use crate::{MINUTE_NS, Segment, Snapshot, StoreError};
+use crate::gather::{Asking, Gathered};
+use crate::question::{Clocks, Kind, Question};
+use crate::run::REACH;
+use crate::series::Point;
+use crate::spread::spread;
 use chronoscope_model::ChainId;
+use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
+use chronoscope_store::{MINUTE_NS, Segment, Snapshot, StoreError};
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -38,7 +38,7 @@ pub fn locate(snapshot: &Snapshot, point: &Point) -> Result<Option<ChainId>, Sto
 ///
 /// # Errors
 /// As [`locate`].
-pub(super) fn locate_all(
+pub(crate) fn locate_all(
     snapshot: &Snapshot,
     question: &Question,
     (points, gathered): (&[Point], &Gathered<'_>),
@@ -202,7 +202,7 @@ impl<'a> Search<'a> {
         let mut first = 0;
         for batch in file.read(&["start", "elapsed_ns", "root_start"], None, None)? {
             let batch = batch.map_err(file.unreadable())?;
-            let columns = Columns { file: &file, batch: &batch };
+            let columns = SegmentColumns { file: &file, batch: &batch };
             let (starts, roots) = (columns.instants("start")?, columns.instants("root_start")?);
             let elapsed = columns.nanoseconds("elapsed_ns")?;
             for (row, (start, root)) in starts.iter().zip(roots).enumerate() {
@@ -248,7 +248,7 @@ fn read_ids(
         file.read(&["chain_high", "chain_low"], None, Some(RowSelection::from(selectors)))?
     {
         let batch = batch.map_err(file.unreadable())?;
-        let columns = Columns { file, batch: &batch };
+        let columns = SegmentColumns { file, batch: &batch };
         let halves = columns.ids("chain_high")?.iter().zip(columns.ids("chain_low")?);
         ids.extend(halves.map(|(high, low)| ChainId::from_halves(*high, *low)));
     }
@@ -257,7 +257,7 @@ fn read_ids(
     for (row, number) in rows {
         let chain = match last {
             Some((known, chain)) if known == *row => chain,
-            _ => ids.next().ok_or_else(|| file.strange("chain_low"))?,
+            _ => ids.next().ok_or_else(|| file.unexpected_column("chain_low"))?,
         };
         last = Some((*row, chain));
         found.push((*number, chain));

@@ -1,16 +1,15 @@
 //! Every path in the store and how long chains take along it. Whole minutes come from the sketches;
 //! rows are read only of the minutes that the time range cuts.
 
-use super::classes::word;
-use super::cut::{Share, root_start_ns};
-use super::file::{Columns, SegmentFile};
-use super::loads::taken_apart;
-use super::spread::spread;
-use super::{Limits, Progress};
-use crate::segment::read_since_root;
-use crate::{Damage, Kind, Segment, SketchRow, Snapshot, StoreError};
+use crate::classes::word;
+use crate::cut::{Share, root_start_ns};
+use crate::loads::taken_apart;
+use crate::spread::spread;
+use crate::{Limits, Progress};
 use chronoscope_model::{ClassName, Flags};
 use chronoscope_statistics::Histogram;
+use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
+use chronoscope_store::{Damage, Kind, Segment, SketchRow, Snapshot, StoreError, read_since_root};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
@@ -138,7 +137,7 @@ fn of_rows(segment: &Segment, start_ns: &Range<i64>) -> Result<ByPath, StoreErro
     let wanted = ["application", "class", "path", "root_start", "start", "elapsed_ns"];
     for batch in file.read(&wanted, None, None)? {
         let batch = batch.map_err(file.unreadable())?;
-        let columns = Columns { file: &file, batch: &batch };
+        let columns = SegmentColumns { file: &file, batch: &batch };
         let (applications, application_words) = columns.words("application")?;
         let (classes, class_words) = columns.words("class")?;
         let (keys, path_words) = columns.words("path")?;

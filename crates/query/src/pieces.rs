@@ -3,15 +3,15 @@
 //! A piece is a batch of rows in which every chain is whole. It is asked as rows of the log are
 //! that no segment holds yet, by the same code: there is one definition of every duration.
 
-use super::answer::{Answer, Losses};
-use super::book::Book;
-use super::question::{Kind, Limits, Question};
-use super::run::{Minutes, Task};
-use super::series::{Findings, Keep};
-use super::{Progress, Shared, run::around};
-use crate::{Minute, Snapshot, StoreError};
+use crate::answer::{Answer, Losses};
+use crate::book::Book;
+use crate::question::{Kind, Limits, Question};
+use crate::run::{Minutes, Task};
+use crate::series::{Findings, Keep};
+use crate::{Progress, Shared, run::around};
 use chronoscope_chain::Meaning;
 use chronoscope_model::{Batch, ClassId, Names};
+use chronoscope_store::{Minute, Snapshot, StoreError};
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::sync::{Mutex, PoisonError};
@@ -64,7 +64,7 @@ impl<'a> Pieces<'a> {
             let range = around(&self.shared.question.start_ns, reach);
             Minute::of(range.start).0..=Minute::of(range.end.saturating_sub(1)).0
         };
-        (of(super::REACH), of(self.limits.foreign_reach))
+        (of(crate::REACH), of(self.limits.foreign_reach))
     }
 
     /// The classes of the roots whose chains may matter: no other native row is needed.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Set by who no longer wants the answer; the question then ends with
-    /// [`StoreError::Cancelled`](crate::StoreError::Cancelled) as soon as it looks.
+    /// [`StoreError::Cancelled`](chronoscope_store::StoreError::Cancelled) as soon as it looks.
     pub cancel: AtomicBool,
     /// How many of [`Self::total`] are done.
     pub done: AtomicU64,
@@ -24,8 +24,8 @@ impl Progress {
     /// One more is done; an error when the answer is no longer wanted.
     ///
     /// # Errors
-    /// [`StoreError::Cancelled`](crate::StoreError::Cancelled).
-    pub fn tick(&self) -> Result<(), crate::StoreError> {
+    /// [`StoreError::Cancelled`](chronoscope_store::StoreError::Cancelled).
+    pub fn tick(&self) -> Result<(), chronoscope_store::StoreError> {
         self.done.fetch_add(1, Ordering::Relaxed);
         self.check()
     }
@@ -33,10 +33,10 @@ impl Progress {
     /// An error when the answer is no longer wanted.
     ///
     /// # Errors
-    /// [`StoreError::Cancelled`](crate::StoreError::Cancelled).
-    pub fn check(&self) -> Result<(), crate::StoreError> {
+    /// [`StoreError::Cancelled`](chronoscope_store::StoreError::Cancelled).
+    pub fn check(&self) -> Result<(), chronoscope_store::StoreError> {
         if self.cancel.load(Ordering::Relaxed) {
-            return Err(crate::StoreError::Cancelled);
+            return Err(chronoscope_store::StoreError::Cancelled);
         }
         Ok(())
     }

@@ -75,7 +75,7 @@ pub struct Question {
     /// 1970, raw.
     pub start_ns: Range<i64>,
     /// One whole path in words, from the selected root to the leaf, as
-    /// [`PathAnswer::path`](super::PathAnswer::path) has it; `None` for all.
+    /// [`PathAnswer::path`](crate::PathAnswer::path) has it; `None` for all.
     pub path: Option<String>,
     /// The hosts on which the leaf ran (for [`Kind::Sync`] the transaction); none for any. Not
     /// asked of a cluster.

@@ -1,20 +1,20 @@
 //! Which rows a question needs, and in which way they are asked, on several threads.
 
-use super::answer::{Answer, Losses};
-use super::arrivals::Arriving;
-use super::book::Book;
-use super::clock::HostClocks;
-use super::file::SegmentFile;
-use super::foreign::{ForeignChains, Meeting};
-use super::group::{Asked, Grouping, read_native, read_unsealed};
-use super::question::{Judged, Kind, Limits, Question};
-use super::scan::scan;
-use super::series::{Findings, Keep, Whole};
-use super::spread::spread;
-use super::{Progress, Shared};
-use crate::{Damage, Kind as RowKind, Minute, Segment, Slot, Snapshot, StoreError};
+use crate::answer::{Answer, Losses};
+use crate::arrivals::Arriving;
+use crate::book::Book;
+use crate::clock::HostClocks;
+use crate::foreign::{ForeignChains, Meeting};
+use crate::group::{Asked, Grouping, read_native, read_unsealed};
+use crate::question::{Judged, Kind, Limits, Question};
+use crate::scan::scan;
+use crate::series::{Findings, Keep, Whole};
+use crate::spread::spread;
+use crate::{Progress, Shared};
 use chronoscope_chain::{HostIndex, Partition, Paths};
 use chronoscope_model::{ChainId, Flags, ProcessId, Record};
+use chronoscope_store::segment_file::SegmentFile;
+use chronoscope_store::{Damage, Kind as RowKind, Minute, Segment, Slot, Snapshot, StoreError};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -112,21 +112,21 @@ fn ask_rows(
 
 /// The rows of one native minute.
 #[derive(Default)]
-pub(super) struct NativeMinute<'a> {
-    pub(super) parts: Vec<&'a Segment>,
-    pub(super) unsealed: Vec<&'a Record>,
+pub(crate) struct NativeMinute<'a> {
+    pub(crate) parts: Vec<&'a Segment>,
+    pub(crate) unsealed: Vec<&'a Record>,
 }
 
 /// All rows that may matter.
 #[derive(Default)]
-pub(super) struct Minutes<'a> {
-    pub(super) native: BTreeMap<Minute, NativeMinute<'a>>,
-    pub(super) foreign: Vec<&'a Segment>,
-    pub(super) foreign_unsealed: Vec<&'a Record>,
+pub(crate) struct Minutes<'a> {
+    pub(crate) native: BTreeMap<Minute, NativeMinute<'a>>,
+    pub(crate) foreign: Vec<&'a Segment>,
+    pub(crate) foreign_unsealed: Vec<&'a Record>,
 }
 
 impl<'a> Minutes<'a> {
-    pub(super) fn of(snapshot: &'a Snapshot, question: &Question, limits: &Limits) -> Self {
+    pub(crate) fn of(snapshot: &'a Snapshot, question: &Question, limits: &Limits) -> Self {
         let mut minutes = Self::default();
         let wanted = |slot: Slot| {
             let reach = match slot.kind {
@@ -162,29 +162,29 @@ impl<'a> Minutes<'a> {
     }
 
     /// How many segments there are.
-    pub(super) fn segments(&self) -> u64 {
+    pub(crate) fn segments(&self) -> u64 {
         let native: usize = self.native.values().map(|minute| minute.parts.len()).sum();
         (native + self.foreign.len()) as u64
     }
 }
 
 /// A time range, wider by `reach` on both sides.
-pub(super) fn around(range: &Range<i64>, reach: Duration) -> Range<i64> {
+pub(crate) fn around(range: &Range<i64>, reach: Duration) -> Range<i64> {
     let reach = i64::try_from(reach.as_nanos()).unwrap_or(i64::MAX);
     range.start.saturating_sub(reach)..range.end.saturating_add(reach)
 }
 
 /// One question being answered.
-pub(super) struct Task<'a> {
-    pub(super) shared: &'a Shared<'a>,
-    pub(super) limits: &'a Limits,
-    pub(super) damage: Mutex<Vec<Damage>>,
+pub(crate) struct Task<'a> {
+    pub(crate) shared: &'a Shared<'a>,
+    pub(crate) limits: &'a Limits,
+    pub(crate) damage: Mutex<Vec<Damage>>,
 }
 
 impl Task<'_> {
     /// Lets all threads work through `jobs`; every thread has its own state, and all states are
     /// returned. The first error ends the work.
-    pub(super) fn spread<J: Sync, S: Send>(
+    pub(crate) fn spread<J: Sync, S: Send>(
         &self,
         jobs: &[J],
         state: impl Fn() -> S + Sync,
@@ -197,7 +197,7 @@ impl Task<'_> {
 
     /// Passes over a segment that cannot be read, and remembers it. A segment that is gone is no
     /// damage: the snapshot is too old.
-    pub(super) fn or_damage<T>(
+    pub(crate) fn or_damage<T>(
         &self,
         segment: &Segment,
         result: Result<T, StoreError>,
@@ -223,7 +223,7 @@ impl Task<'_> {
 
     /// Asks native chains minute by minute, those without foreign rows; and says where the others
     /// are.
-    pub(super) fn ask_native(
+    pub(crate) fn ask_native(
         &self,
         minutes: &Minutes<'_>,
         foreign: &ForeignChains,
@@ -245,7 +245,7 @@ impl Task<'_> {
         Ok((findings, meeting))
     }
 
-    pub(super) fn ask_minute(
+    pub(crate) fn ask_minute(
         &self,
         minute: &NativeMinute<'_>,
         foreign: &ForeignChains,
@@ -281,7 +281,7 @@ impl Task<'_> {
     }
 
     /// Whether no root in a segment started in the time that is asked for.
-    pub(super) fn is_outside(&self, file: &SegmentFile) -> bool {
+    pub(crate) fn is_outside(&self, file: &SegmentFile) -> bool {
         let wanted = &self.shared.window_ns;
         let beyond = |column| {
             let range = file.range(column);
@@ -324,7 +324,7 @@ impl Task<'_> {
     }
 
     /// Synchronous durations: every row for itself.
-    pub(super) fn ask_each(&self, minutes: &Minutes<'_>) -> Result<Findings, StoreError> {
+    pub(crate) fn ask_each(&self, minutes: &Minutes<'_>) -> Result<Findings, StoreError> {
         let native = minutes.native.values().flat_map(|minute| minute.parts.iter());
         let segments: Vec<&&Segment> = native.chain(&minutes.foreign).collect();
         let new = || Findings::new(self.shared.keep);
@@ -348,7 +348,7 @@ impl Task<'_> {
         Ok(findings)
     }
 
-    pub(super) fn ask_record(&self, record: &Record, findings: &mut Findings) {
+    pub(crate) fn ask_record(&self, record: &Record, findings: &mut Findings) {
         findings.rows += 1;
         let is_root = self.shared.book().is_root(record.class);
         let hosts = self.shared.clocks.as_ref();

@@ -1,10 +1,10 @@
 //! Some whole chains of a time, for what may be told from a sample.
 
-use super::Progress;
-use super::fetch::transactions;
-use super::file::{Columns, SegmentFile};
-use crate::{Damage, Segment, Slot, Snapshot, StoreError};
+use crate::Progress;
+use crate::fetch::transactions;
 use chronoscope_model::{ChainId, Transaction};
+use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
+use chronoscope_store::{Damage, Segment, Slot, Snapshot, StoreError};
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use std::ops::Range;
 
@@ -69,7 +69,7 @@ fn read(segment: &Segment, one_in: u64) -> Result<Vec<Transaction>, StoreError> 
     let mut selectors = Vec::new();
     for batch in file.read(&["chain_high", "chain_low"], None, None)? {
         let batch = batch.map_err(file.unreadable())?;
-        let columns = Columns { file: &file, batch: &batch };
+        let columns = SegmentColumns { file: &file, batch: &batch };
         for (high, low) in columns.ids("chain_high")?.iter().zip(columns.ids("chain_low")?) {
             selectors.push(if comes_up(ChainId::from_halves(*high, *low), one_in) {
                 RowSelector::select(1)

@@ -5,15 +5,15 @@
 //! to a few long stretches, every distinct path is judged once, and only the wanted stretches of
 //! the other columns are decoded.
 
-use super::Shared;
-use super::clock::only_host;
-use super::file::{Columns, SegmentFile};
-use super::question::Kind;
-use super::series::{Findings, Whole, WholeRows};
-use crate::{Kind as RowKind, StoreError};
+use crate::Shared;
+use crate::clock::only_host;
+use crate::question::Kind;
+use crate::series::{Findings, Whole, WholeRows};
 use chronoscope_chain::links::bits;
 use chronoscope_chain::{Counts, Hosts, Meaning};
 use chronoscope_model::ClassId;
+use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
+use chronoscope_store::{Kind as RowKind, StoreError};
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use std::collections::HashMap;
 
@@ -81,7 +81,7 @@ impl Plan {
 
 /// Scans a segment of a kind, passing over the rows whose numbers are in `without`, ascending (for
 /// native rows only); `None` where the question cannot be answered without grouping its rows.
-pub(super) fn scan(
+pub(crate) fn scan(
     file: &SegmentFile,
     shared: &Shared,
     kind: RowKind,
@@ -134,7 +134,7 @@ pub(super) fn scan(
     for batch in file.read(&columns, None, selection)? {
         shared.progress.check()?;
         let batch = batch.map_err(file.unreadable())?;
-        let columns = Columns { file, batch: &batch };
+        let columns = SegmentColumns { file, batch: &batch };
         if let Some(clocks) = clocks {
             clocks.hosts_of(&columns, &mut hosts)?;
         }
@@ -144,7 +144,8 @@ pub(super) fn scan(
         let mut from = 0;
         while from < batch.num_rows() {
             while stretch.rows == 0 {
-                (number, stretch) = stretches.next().ok_or_else(|| file.strange("path"))?;
+                (number, stretch) =
+                    stretches.next().ok_or_else(|| file.unexpected_column("path"))?;
             }
             let count = stretch.rows.min(batch.num_rows() - from);
             let taken = rows.slice((from, number), count);
@@ -185,7 +186,7 @@ fn plan_paths(
     let mut first = 0;
     for batch in file.read(&["path"], None, None)? {
         let batch = batch.map_err(file.unreadable())?;
-        let (keys, words) = Columns { file, batch: &batch }.words("path")?;
+        let (keys, words) = SegmentColumns { file, batch: &batch }.words("path")?;
         let mut todos = Vec::with_capacity(words.len());
         for word in words {
             let Some(todo) = judge_path(word, shared, findings, &mut plan) else {
@@ -196,7 +197,7 @@ fn plan_paths(
         let mut rest = keys;
         while let Some(key) = rest.first() {
             let todo = usize::try_from(*key).ok().and_then(|key| todos.get(key));
-            let todo = *todo.ok_or_else(|| file.strange("path"))?;
+            let todo = *todo.ok_or_else(|| file.unexpected_column("path"))?;
             let count = alike(rest);
             rest = &rest[count..];
             let end = first + count;
@@ -279,7 +280,7 @@ fn plan_classes(
     let mut plan = Plan::default();
     for batch in file.read(&["application", "class"], None, None)? {
         let batch = batch.map_err(file.unreadable())?;
-        let columns = Columns { file, batch: &batch };
+        let columns = SegmentColumns { file, batch: &batch };
         let (applications, application_words) = columns.words("application")?;
         let (classes, class_words) = columns.words("class")?;
         let mut last = None;
@@ -287,7 +288,7 @@ fn plan_classes(
             if last.is_none_or(|(known, _)| known != pair) {
                 let word = |key: &i32, words: &[&str]| {
                     let word = usize::try_from(*key).ok().and_then(|key| words.get(key).copied());
-                    word.map(str::to_owned).ok_or_else(|| file.strange("class"))
+                    word.map(str::to_owned).ok_or_else(|| file.unexpected_column("class"))
                 };
                 let application = word(pair.0, &application_words)?;
                 let class = word(pair.1, &class_words)?;
@@ -364,7 +365,7 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn of(columns: &Columns<'a>, kind: Kind, rows: RowKind) -> Result<Self, StoreError> {
+    fn of(columns: &SegmentColumns<'a>, kind: Kind, rows: RowKind) -> Result<Self, StoreError> {
         let start = columns.instants("start")?;
         let sync = kind == Kind::Sync;
         Ok(Self {

@@ -1,17 +1,17 @@
 //! A scattergram of any number of durations: how many lie in each cell, and the longest and the
 //! shortest of every column. Counts are exact; no duration is sampled away.
 
-use super::answer::{ClockQuality, Losses};
-use super::chunk::{Chunk, Dot, Extent, PathNumbers, Wanted};
-use super::gather::{Asking, Gathered, gather};
-use super::locate::locate_all;
-use super::question::Question;
-use super::series::Point;
-use crate::{Damage, Snapshot, StoreError};
+use crate::answer::{ClockQuality, Losses};
+use crate::chunk::{Chunk, Dot, Extent, PathNumbers, Wanted};
+use crate::gather::{Asking, Gathered, gather};
+use crate::locate::locate_all;
+use crate::question::Question;
+use crate::series::Point;
 use chronoscope_chain::links::bits;
 use chronoscope_chain::{Counts, Crossings};
 use chronoscope_model::ChainId;
 use chronoscope_statistics::{Edges, Scale};
+use chronoscope_store::{Damage, Snapshot, StoreError};
 use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -119,7 +119,7 @@ pub struct Gap {
 /// Its axes are the question's ranges of time and length where these have ends, else what there is.
 ///
 /// # Errors
-/// As [`ask_watched`](super::ask_watched).
+/// As [`ask_watched`](crate::ask_watched).
 ///
 /// # Panics
 /// When there are no cells, or more than [`CELLS_MAX`].
@@ -144,7 +144,7 @@ pub fn scatter(
 }
 
 /// Which paths there are, and how many of each, from when to when and how long.
-pub(super) fn survey(
+pub(crate) fn survey(
     gathered: &Gathered<'_>,
 ) -> Result<(PathNumbers, Vec<Extent>, u64), StoreError> {
     let wanted = gathered.wanted();
@@ -395,7 +395,7 @@ fn wider(a: Option<(u64, u64, i64)>, b: (u64, u64, i64)) -> (u64, u64, i64) {
 
 /// The starts that are asked for; where the question leaves an end open, those that there are, of
 /// which the first and the last are given.
-pub(super) fn starts(question: &Question, there_are: Option<(i64, i64)>) -> Range<i64> {
+pub(crate) fn starts(question: &Question, there_are: Option<(i64, i64)>) -> Range<i64> {
     let asked = &question.start_ns;
     let (first, last) = there_are.unwrap_or((asked.start.max(0), asked.start.max(0)));
     let from = if asked.start == i64::MIN { first } else { asked.start };
@@ -404,7 +404,7 @@ pub(super) fn starts(question: &Question, there_are: Option<(i64, i64)>) -> Rang
 }
 
 /// The durations that are drawn.
-pub(super) fn lengths(question: &Question, all: &Extent) -> Range<u64> {
+pub(crate) fn lengths(question: &Question, all: &Extent) -> Range<u64> {
     let asked = &question.duration_ns;
     let (shortest, longest) = all.durations_ns.unwrap_or((*asked.start(), *asked.start()));
     let from = if *asked.start() == 0 { shortest } else { *asked.start() };

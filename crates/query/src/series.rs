@@ -1,7 +1,7 @@
 //! Durations as they are found: by path, with what could not be used.
 
-use super::arrivals::ArrivalsFound;
-use super::question::Question;
+use crate::arrivals::ArrivalsFound;
+use crate::question::Question;
 use chronoscope_chain::{Counts, Crossings, HostIndex, Hosts, Split, Way};
 use chronoscope_model::ClassId;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ pub struct Point {
 
 /// What is kept of the durations that are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Keep {
+pub(crate) enum Keep {
     /// How long they are.
     Durations,
     /// Their starts as well, 16 bytes each.
@@ -28,56 +28,56 @@ pub(super) enum Keep {
 
 impl Keep {
     /// What a question needs.
-    pub(super) const fn of(question: &Question) -> Self {
+    pub(crate) const fn of(question: &Question) -> Self {
         if question.points { Self::Points } else { Self::Durations }
     }
 }
 
 /// What else is known of a duration.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Whole {
+pub(crate) struct Whole {
     /// Of its leaf.
-    pub(super) links: u8,
+    pub(crate) links: u8,
     /// Assembled from rows without ancestors in their correlators.
-    pub(super) foreign: bool,
+    pub(crate) foreign: bool,
     /// Where its leaf ran.
-    pub(super) host: HostIndex,
+    pub(crate) host: HostIndex,
     /// What it may be off by, where it crosses hosts: unknown where a clock was never read.
-    pub(super) error_ns: Option<Option<u64>>,
+    pub(crate) error_ns: Option<Option<u64>>,
     /// The number of its leaf's row in the segment that it was found in, where one was scanned.
-    pub(super) row: Option<u32>,
+    pub(crate) row: Option<u32>,
 }
 
 /// Rows that follow each other in a segment and are all kept, column by column. No clock was read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct WholeRows<'a> {
-    pub(super) start: &'a [i64],
-    pub(super) elapsed: &'a [i64],
-    pub(super) root_start: &'a [i64],
+pub(crate) struct WholeRows<'a> {
+    pub(crate) start: &'a [i64],
+    pub(crate) elapsed: &'a [i64],
+    pub(crate) root_start: &'a [i64],
     /// Empty where they have none.
-    pub(super) links: &'a [u8],
+    pub(crate) links: &'a [u8],
     /// Empty where all of them are on the same.
-    pub(super) hosts: &'a [Hosts],
+    pub(crate) hosts: &'a [Hosts],
     /// Where all of them are then.
-    pub(super) only: Hosts,
-    pub(super) foreign: bool,
+    pub(crate) only: Hosts,
+    pub(crate) foreign: bool,
     /// The number of the first one's row.
-    pub(super) first: Option<u32>,
+    pub(crate) first: Option<u32>,
 }
 
 /// Durations column by column, an entry each: 21 bytes, and 8 more where clocks were read.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Wholes {
+pub(crate) struct Wholes {
     /// When the root started: UTC, nanoseconds since 1970.
-    pub(super) starts_ns: Vec<i64>,
+    pub(crate) starts_ns: Vec<i64>,
     /// Nanoseconds, also below 0.
-    pub(super) durations_ns: Vec<i64>,
+    pub(crate) durations_ns: Vec<i64>,
     /// Where the leaf ran.
-    pub(super) hosts: Vec<HostIndex>,
+    pub(crate) hosts: Vec<HostIndex>,
     /// `links` of the leaf, and [`FOREIGN`].
-    pub(super) marks: Vec<u8>,
+    pub(crate) marks: Vec<u8>,
     /// What it may be off by, [`UNKNOWN_NS`], or [`UNCROSSED_NS`]. Empty where none crosses hosts.
-    pub(super) errors_ns: Vec<u64>,
+    pub(crate) errors_ns: Vec<u64>,
     /// Where their leaves are in the segment; empty where that is not known of all.
     rows: Vec<RowRun>,
 }
@@ -92,11 +92,11 @@ struct RowRun {
 }
 
 /// In [`Wholes::marks`]: assembled from rows without ancestors in their correlators.
-pub(super) const FOREIGN: u8 = 0x80;
+pub(crate) const FOREIGN: u8 = 0x80;
 /// In [`Wholes::errors_ns`]: a clock was never read.
-pub(super) const UNKNOWN_NS: u64 = u64::MAX;
+pub(crate) const UNKNOWN_NS: u64 = u64::MAX;
 /// In [`Wholes::errors_ns`]: both ends are of one clock.
-pub(super) const UNCROSSED_NS: u64 = u64::MAX - 1;
+pub(crate) const UNCROSSED_NS: u64 = u64::MAX - 1;
 
 impl Wholes {
     fn push(&mut self, start_ns: i64, duration_ns: i64, whole: Whole) {
@@ -151,7 +151,7 @@ impl Wholes {
     }
 
     /// The row of a duration's leaf in the segment, where that is known.
-    pub(super) fn row_of(&self, at: usize) -> Option<u32> {
+    pub(crate) fn row_of(&self, at: usize) -> Option<u32> {
         let at = u32::try_from(at).ok()?;
         let behind = self.rows.partition_point(|run| run.at <= at);
         let run = self.rows.get(behind.checked_sub(1)?)?;
@@ -175,7 +175,7 @@ impl Wholes {
     }
 
     /// Gives back room that is not used.
-    pub(super) fn shrink(&mut self) {
+    pub(crate) fn shrink(&mut self) {
         self.starts_ns.shrink_to_fit();
         self.durations_ns.shrink_to_fit();
         self.hosts.shrink_to_fit();
@@ -188,7 +188,7 @@ impl Wholes {
     }
 
     /// Memory, in bytes.
-    pub(super) const fn size_bytes(&self) -> usize {
+    pub(crate) const fn size_bytes(&self) -> usize {
         self.starts_ns.capacity() * size_of::<i64>()
             + self.durations_ns.capacity() * size_of::<i64>()
             + self.hosts.capacity() * size_of::<HostIndex>()
@@ -217,37 +217,37 @@ impl Wholes {
 
 /// The durations of one path.
 #[derive(Debug, Default)]
-pub(super) struct Series {
+pub(crate) struct Series {
     /// In pieces, so that no duration is copied before the sorting: the last one grows.
-    pub(super) durations_ns: Vec<Vec<u64>>,
-    pub(super) split: Split,
+    pub(crate) durations_ns: Vec<Vec<u64>>,
+    pub(crate) split: Split,
     /// Where everything is kept.
-    pub(super) wholes: Wholes,
+    pub(crate) wholes: Wholes,
 }
 
 /// What one thread has found, or all of them together.
 #[derive(Debug)]
-pub(super) struct Findings {
+pub(crate) struct Findings {
     keep: Keep,
     by_path: HashMap<Box<[ClassId]>, usize>,
-    pub(super) series: Vec<Series>,
-    pub(super) points: Vec<Point>,
-    pub(super) counts: Counts,
-    pub(super) crossings: Crossings,
+    pub(crate) series: Vec<Series>,
+    pub(crate) points: Vec<Point>,
+    pub(crate) counts: Counts,
+    pub(crate) crossings: Crossings,
     /// First and last start.
-    pub(super) starts_ns: Option<(i64, i64)>,
+    pub(crate) starts_ns: Option<(i64, i64)>,
     /// Durations that could not be split, because a row between root and leaf is missing.
-    pub(super) unsplit: u64,
+    pub(crate) unsplit: u64,
     /// Rows that were looked at.
-    pub(super) rows: u64,
+    pub(crate) rows: u64,
     /// The ways that were looked for.
-    pub(super) ways: Vec<(Point, Way)>,
+    pub(crate) ways: Vec<(Point, Way)>,
     /// Which roots arrived, where that is asked for.
-    pub(super) arrivals: ArrivalsFound,
+    pub(crate) arrivals: ArrivalsFound,
 }
 
 impl Findings {
-    pub(super) fn new(keep: Keep) -> Self {
+    pub(crate) fn new(keep: Keep) -> Self {
         Self {
             keep,
             by_path: HashMap::new(),
@@ -264,7 +264,7 @@ impl Findings {
     }
 
     /// The number of a path's series: the classes from the selected root to the leaf.
-    pub(super) fn series_of(&mut self, path: &[ClassId]) -> usize {
+    pub(crate) fn series_of(&mut self, path: &[ClassId]) -> usize {
         if let Some(series) = self.by_path.get(path) {
             return *series;
         }
@@ -274,7 +274,7 @@ impl Findings {
     }
 
     /// Makes room for more durations.
-    pub(super) fn reserve(&mut self, series: usize, count: usize) {
+    pub(crate) fn reserve(&mut self, series: usize, count: usize) {
         if self.keep == Keep::Whole {
             self.series[series].wholes.reserve(count);
             return;
@@ -287,26 +287,26 @@ impl Findings {
     }
 
     /// Makes room for so many durations and no more, where all is kept of them.
-    pub(super) fn reserve_exact(&mut self, series: usize, count: usize) {
+    pub(crate) fn reserve_exact(&mut self, series: usize, count: usize) {
         if self.keep == Keep::Whole {
             self.series[series].wholes.reserve_exact(count);
         }
     }
 
     /// Whether everything is kept.
-    pub(super) fn keeps_whole(&self) -> bool {
+    pub(crate) fn keeps_whole(&self) -> bool {
         self.keep == Keep::Whole
     }
 
     /// Keeps durations, where everything is kept. They are not counted: whoever keeps everything
     /// counts what he looks at.
-    pub(super) fn keep_wholes(&mut self, series: usize, rows: &WholeRows<'_>) {
+    pub(crate) fn keep_wholes(&mut self, series: usize, rows: &WholeRows<'_>) {
         self.series[series].wholes.extend(rows);
     }
 
     /// Keeps a duration; it is counted by whoever found it.
     #[inline]
-    pub(super) fn push(&mut self, series: usize, start_ns: i64, duration_ns: u64) {
+    pub(crate) fn push(&mut self, series: usize, start_ns: i64, duration_ns: u64) {
         if self.keep == Keep::Whole {
             return;
         }
@@ -326,7 +326,7 @@ impl Findings {
     /// Keeps a duration, also a negative one, with all that is known of it, where that is asked
     /// for.
     #[inline]
-    pub(super) fn keep_whole(
+    pub(crate) fn keep_whole(
         &mut self,
         series: usize,
         start_ns: i64,
@@ -339,7 +339,7 @@ impl Findings {
     }
 
     /// Adds what others have found.
-    pub(super) fn merge(&mut self, mut other: Self) {
+    pub(crate) fn merge(&mut self, mut other: Self) {
         for (path, index) in std::mem::take(&mut other.by_path) {
             let theirs = std::mem::take(&mut other.series[index]);
             let mine = self.series_of(&path);
@@ -362,7 +362,7 @@ impl Findings {
     }
 
     /// The paths with their series.
-    pub(super) fn into_series(self) -> Vec<(Box<[ClassId]>, Series)> {
+    pub(crate) fn into_series(self) -> Vec<(Box<[ClassId]>, Series)> {
         let mut series: Vec<Option<Series>> = self.series.into_iter().map(Some).collect();
         let taken = self.by_path.into_iter();
         taken.filter_map(|(path, index)| Some((path, series[index].take()?))).collect()

@@ -1,22 +1,17 @@
 //! What is known of the sources of a class: how far they have delivered, and what was lost.
 
-use crate::{DELIVERED_ALL, Ledger, Loss, Snapshot};
 use chronoscope_chain::ClassSelector;
 use chronoscope_chain::arrivals::Evidence;
 use chronoscope_model::{ProcessId, ProcessName};
+use chronoscope_store::{DELIVERED_ALL, Ledger, Loss, SPANS_WITHIN_NS, Snapshot};
 use std::collections::BTreeSet;
 
 /// A source that has delivered less than others by this is silent: they note how far they are
 /// about once a second.
 const SILENT_AFTER_NS: i64 = 5_000_000_000;
 
-/// By the collector's clock, spans are here so long after they ended, or were dropped by their
-/// exporter: an SDK's batch waits for 5 s, and is tried again for 10 s (OpenTelemetry's defaults
-/// `OTEL_BSP_SCHEDULE_DELAY` and `OTEL_EXPORTER_OTLP_TIMEOUT`).
-pub const SPANS_WITHIN_NS: i64 = 15_000_000_000;
-
 /// How long after a time range what started in it is taken to have ended.
-pub(super) const ENDS_WITHIN_NS: i64 = 3_600_000_000_000;
+pub(crate) const ENDS_WITHIN_NS: i64 = 3_600_000_000_000;
 
 /// The application of the process under which an agent's collector counts what a spool dropped
 /// begins so: any program of the agent's host may have lost it.
@@ -32,7 +27,7 @@ pub struct SilentSource {
 }
 
 /// The processes that may record a class.
-pub(super) struct Sources<'a> {
+pub(crate) struct Sources<'a> {
     ledger: &'a Ledger,
     processes: Vec<(ProcessId, &'a ProcessName)>,
     /// Spools of agents, whose losses may be anybody's.
@@ -40,7 +35,7 @@ pub(super) struct Sources<'a> {
 }
 
 impl<'a> Sources<'a> {
-    pub(super) fn of(snapshot: &'a Snapshot, class: &ClassSelector) -> Self {
+    pub(crate) fn of(snapshot: &'a Snapshot, class: &ClassSelector) -> Self {
         let ledger = snapshot.ledger();
         let classes = ledger.names.classes().filter(|(_, name)| class.selects(name));
         let applications: BTreeSet<&str> =
@@ -72,7 +67,7 @@ impl<'a> Sources<'a> {
     }
 
     /// All of them have delivered what ended before.
-    pub(super) fn horizon_ns(&self) -> Option<i64> {
+    pub(crate) fn horizon_ns(&self) -> Option<i64> {
         let delivered = |(id, _): &(ProcessId, _)| self.ledger.deliveries.of(*id);
         let all: Option<Vec<i64>> = self.processes.iter().map(delivered).collect();
         Some(all?.into_iter().min()?.min(self.as_of_ns()))
@@ -80,7 +75,7 @@ impl<'a> Sources<'a> {
 
     /// Roots that ended before are here. A source of spans that is silent is taken to have nothing
     /// to say: what its exporter drops while the collector is there, nobody can know.
-    pub(super) fn roots_until_ns(&self) -> Option<i64> {
+    pub(crate) fn roots_until_ns(&self) -> Option<i64> {
         let deliveries = &self.ledger.deliveries;
         let rings = self.processes.iter().filter(|(id, _)| !deliveries.exports(*id));
         let all: Option<Vec<i64>> = rings.map(|(id, _)| deliveries.of(*id)).collect();
@@ -89,7 +84,7 @@ impl<'a> Sources<'a> {
     }
 
     /// Those that are behind.
-    pub(super) fn silent(&self) -> Vec<SilentSource> {
+    pub(crate) fn silent(&self) -> Vec<SilentSource> {
         let behind_ns = self.as_of_ns().saturating_sub(SILENT_AFTER_NS);
         let delivered = self.processes.iter().map(|(id, name)| SilentSource {
             process: (*name).clone(),
@@ -117,7 +112,7 @@ impl<'a> Sources<'a> {
 
     /// How many of their rows may have been lost that ended in a time; `u64::MAX` where nobody
     /// counted them.
-    pub(super) fn lost_rows(&self, from_ns: i64, until_ns: i64) -> u64 {
+    pub(crate) fn lost_rows(&self, from_ns: i64, until_ns: i64) -> u64 {
         let ids: BTreeSet<ProcessId> = self.ids().collect();
         let losses = self.ledger.losses.iter().filter(|loss| {
             ids.contains(&loss.process) && loss.until_ns >= from_ns && loss.from_ns <= until_ns
@@ -130,7 +125,7 @@ impl<'a> Sources<'a> {
 }
 
 /// What is known of the sources of a leaf's class.
-pub(super) fn evidence(snapshot: &Snapshot, leaf: &ClassSelector) -> Evidence {
+pub(crate) fn evidence(snapshot: &Snapshot, leaf: &ClassSelector) -> Evidence {
     let (ledger, sources) = (snapshot.ledger(), Sources::of(snapshot, leaf));
     let ids: BTreeSet<ProcessId> = sources.ids().collect();
     let losses = ledger.losses.iter().filter(|loss| ids.contains(&loss.process));

@@ -1,11 +1,11 @@
 //! Work that several threads share.
 
-use crate::StoreError;
+use chronoscope_store::StoreError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Lets threads work through `jobs`, each taking the next one; every thread has its own state, and
 /// all states are returned. The first error ends the work.
-pub(super) fn spread<J: Sync, S: Send>(
+pub(crate) fn spread<J: Sync, S: Send>(
     jobs: &[J],
     threads: usize,
     state: impl Fn() -> S + Sync,

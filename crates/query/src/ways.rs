@@ -7,19 +7,19 @@
 //! it is answered alike again. Durations of one minute are more alike than those of two: a sample
 //! of few minutes says less than its number.
 
-use super::Shared;
-use super::book::Book;
-use super::chunk::{Chunk, ChunkSeries, Dot, Picker, Wanted};
-use super::clock::HostClocks;
-use super::foreign::{ForeignChains, Meeting};
-use super::gather::{Asking, Gathered};
-use super::locate::locate_all;
-use super::question::{Kind, Question};
-use super::run::{Minutes, REACH, Task};
-use super::series::{Findings, Keep, Point};
-use crate::{MINUTE_NS, Minute, Snapshot, StoreError};
+use crate::Shared;
+use crate::book::Book;
+use crate::chunk::{Chunk, ChunkSeries, Dot, Picker, Wanted};
+use crate::clock::HostClocks;
+use crate::foreign::{ForeignChains, Meeting};
+use crate::gather::{Asking, Gathered};
+use crate::locate::locate_all;
+use crate::question::{Kind, Question};
+use crate::run::{Minutes, REACH, Task};
+use crate::series::{Findings, Keep, Point};
 use chronoscope_chain::{HostIndex, Part, Way, WayHop};
 use chronoscope_model::ChainId;
+use chronoscope_store::{MINUTE_NS, Minute, Snapshot, StoreError};
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Mutex;
@@ -29,16 +29,16 @@ const MINUTES_MAX: usize = 24;
 
 /// Which ways are looked for, and nothing else.
 #[derive(Debug, Default)]
-pub(super) struct Ways {
+pub(crate) struct Ways {
     /// The chains that they belong to; `None` where that is not known.
-    pub(super) chains: Option<ChainSet>,
+    pub(crate) chains: Option<ChainSet>,
     /// The durations.
-    pub(super) points: HashSet<Point>,
+    pub(crate) points: HashSet<Point>,
 }
 
 /// Some thousand chains, of which millions of rows are asked: most are answered by a few bits.
 #[derive(Debug, Default)]
-pub(super) struct ChainSet {
+pub(crate) struct ChainSet {
     /// A bit for each value of [`ChainSet::bit`].
     bits: Vec<u64>,
     chains: HashSet<ChainId>,
@@ -58,7 +58,7 @@ impl ChainSet {
     }
 
     #[inline]
-    pub(super) fn contains(&self, chain: ChainId) -> bool {
+    pub(crate) fn contains(&self, chain: ChainId) -> bool {
         let (word, bit) = Self::bit(chain);
         self.bits.get(word).is_some_and(|bits| bits & bit != 0) && self.chains.contains(&chain)
     }
@@ -73,19 +73,19 @@ impl ChainSet {
 }
 
 /// Two sets of ways, and what their numbers mean.
-pub(super) struct Sampled {
+pub(crate) struct Sampled {
     /// The sets: at 0 the usual ones, at 1 the others.
-    pub(super) ways: [Vec<Way>; 2],
+    pub(crate) ways: [Vec<Way>; 2],
     /// How many durations each was drawn from.
-    pub(super) totals: [u64; 2],
+    pub(crate) totals: [u64; 2],
     /// The names of hosts, by number.
-    pub(super) hosts: Vec<String>,
+    pub(crate) hosts: Vec<String>,
     /// The words of classes.
-    pub(super) book: Book,
+    pub(crate) book: Book,
 }
 
 /// Draws from the durations that `side` puts into one of two sets (0 or 1), and reads their ways.
-pub(super) fn sample(
+pub(crate) fn sample(
     snapshot: &Snapshot,
     question: &Question,
     gathered: &Gathered<'_>,
@@ -157,7 +157,7 @@ fn alone(
 }
 
 /// Into which of two sets durations go.
-pub(super) enum Sides {
+pub(crate) enum Sides {
     /// All into the first.
     One,
     /// What is selected into the second, what else there is in the context into the first.
@@ -165,9 +165,9 @@ pub(super) enum Sides {
 }
 
 /// What is selected, and what else there is.
-pub(super) struct Selected {
-    pub(super) selected: Wanted,
-    pub(super) context: Wanted,
+pub(crate) struct Selected {
+    pub(crate) selected: Wanted,
+    pub(crate) context: Wanted,
 }
 
 /// The same, for one path of one chunk.

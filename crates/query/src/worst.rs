@@ -3,12 +3,12 @@
 //! The sketches say how long a transaction has to be to come into question at all; segments whose
 //! longest are shorter are not opened. So it costs about the sketches and a few segments.
 
-use super::fetch::transactions;
-use super::file::{Columns, SegmentFile};
-use super::{ClassSelector, Progress};
-use crate::{Damage, Kind, Segment, Slot, Snapshot, StoreError, read_sketch};
+use crate::fetch::transactions;
+use crate::{ClassSelector, Progress};
 use chronoscope_model::{ClassName, Record, Transaction};
 use chronoscope_statistics::{Histogram, bucket_min};
+use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
+use chronoscope_store::{Damage, Kind, Segment, Slot, Snapshot, StoreError, read_sketch};
 use parquet::arrow::arrow_reader::RowSelector;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -155,7 +155,7 @@ impl Search<'_> {
         let mut row = 0;
         for batch in file.read(&names, None, None)? {
             let batch = batch.map_err(file.unreadable())?;
-            let columns = Columns { file: &file, batch: &batch };
+            let columns = SegmentColumns { file: &file, batch: &batch };
             let (application_keys, applications) = columns.words("application")?;
             let (class_keys, classes) = columns.words("class")?;
             let hosts = if names.len() > 4 { Some(columns.words("host")?) } else { None };

@@ -1,10 +1,11 @@
 //! Rows of a chain that goes on in another one's name.
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // a test may panic
 
+#[path = "../../store/tests/support/mod.rs"]
 mod support;
 
 use chronoscope_model::{Batch, ChainId};
-use chronoscope_store::ask::chain;
+use chronoscope_query::chain;
 use chronoscope_store::{Append, ChainAlias, MINUTE_NS, Options, Snapshot, Store};
 use std::path::Path;
 use support::{Chains, append, foreign, open};

@@ -1,6 +1,7 @@
 //! Verdicts on stores in which roots lack leaves, for every reason that there is.
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // a test may panic
 
+#[path = "../../store/tests/support/mod.rs"]
 mod support;
 
 use chronoscope_chain::VerdictState;
@@ -9,7 +10,7 @@ use chronoscope_model::context::{self, Entry};
 use chronoscope_model::{
     Batch, ChainId, Flags, FurtherParent, ProcessId, ProcessName, Record, TransactionId,
 };
-use chronoscope_store::ask::{Answer, Judged, Limits, Question, Receivers, Required, ask};
+use chronoscope_query::{Answer, Judged, Limits, Question, Receivers, Required, ask};
 use chronoscope_store::{Append, DELIVERED_ALL, Loss, MINUTE_NS, Options, Snapshot, Store};
 use std::path::Path;
 use support::{Chains, foreign, open, push};

@@ -4,7 +4,7 @@
 
 mod world;
 
-use chronoscope_store::ask::{Answer, Kind, Level, Limits, Progress, Question, ask, ask_watched};
+use chronoscope_query::{Answer, Kind, Level, Limits, Progress, Question, ask, ask_watched};
 use chronoscope_store::{MINUTE_NS, Snapshot};
 use std::path::Path;
 use std::sync::atomic::Ordering;

@@ -3,7 +3,7 @@
 mod world;
 
 use chronoscope_model::{ChainId, ClassName, Flags, Transaction};
-use chronoscope_store::ask::{Progress, chain, classes, paths};
+use chronoscope_query::{Progress, chain, classes, paths};
 use chronoscope_store::{MINUTE_NS, Snapshot};
 use std::collections::BTreeMap;
 use world::World;
@@ -58,7 +58,7 @@ fn classes_count_every_row_sealed_or_not() {
             assert_eq!(class.elapsed.max(), elapsed.iter().max().copied());
         }
         let (one, _) = classes(&snapshot, &(101 * MINUTE_NS..102 * MINUTE_NS)).unwrap();
-        let count = |of: &BTreeMap<ClassName, chronoscope_store::ask::ClassStatistics>| {
+        let count = |of: &BTreeMap<ClassName, chronoscope_query::ClassStatistics>| {
             of.values().map(|class| class.elapsed.count()).sum::<u64>()
         };
         assert!(count(&one) > 100 && count(&one) < count(&found) / 2);

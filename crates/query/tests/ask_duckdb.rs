@@ -2,8 +2,8 @@
 
 mod world;
 
+use chronoscope_query::{Level, Limits, Question, ask};
 use chronoscope_store::Snapshot;
-use chronoscope_store::ask::{Level, Limits, Question, ask};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use world::World;

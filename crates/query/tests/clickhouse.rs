@@ -4,34 +4,35 @@
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // helpers of tests
 
 mod cluster;
+#[path = "../../store/tests/support/mod.rs"]
 mod support;
 mod world;
 
 use chronoscope_chain::PartStatistics;
+use chronoscope_clickhouse::{Cluster, ClusterWriter, TableOptions};
 use chronoscope_model::{Batch, ChainId, ClassName, Names, TransactionId};
+use chronoscope_query::{Answer, ClassStatistics, Level, Limits, Point, Question};
+use chronoscope_query::{QueryError, StoreLocation};
 use chronoscope_statistics::{Histogram, Quantile};
-use chronoscope_store::ask::{Answer, ClassStatistics, Level, Limits, Point, Question};
-use chronoscope_store::clickhouse::{Cluster, Sink, TableOptions};
-use chronoscope_store::source::Source;
-use chronoscope_store::{MINUTE_NS, StoreError};
+use chronoscope_store::MINUTE_NS;
 use cluster::Servers;
 use std::collections::BTreeSet;
 use world::World;
 
 /// Puts a world into a database, in batches; what it is asked through.
-fn store(servers: &Servers, database: &str, world: &World, batches: usize) -> Source {
+fn store(servers: &Servers, database: &str, world: &World, batches: usize) -> StoreLocation {
     let sink = sink(servers, database);
     for (index, records) in world.records.chunks(world.records.len().div_ceil(batches)).enumerate()
     {
         sink.insert(&batch(records), &world.names, index as u128 + 1).unwrap();
     }
-    Source::open(&servers.url(database)).unwrap()
+    StoreLocation::open(&servers.url(database)).unwrap()
 }
 
-fn sink(servers: &Servers, database: &str) -> Sink {
+fn sink(servers: &Servers, database: &str) -> ClusterWriter {
     let cluster = Cluster::new(&servers.url(database)).unwrap();
     cluster.prepare(&TableOptions::default()).unwrap();
-    Sink::new(cluster)
+    ClusterWriter::new(cluster)
 }
 
 fn batch(records: &[chronoscope_model::Record]) -> Batch {
@@ -110,7 +111,7 @@ fn answers_are_those_of_files(servers: &Servers) {
         assert!(each.iter().all(|rows| *rows > 500), "both shards have their part: {each:?}");
         let dir = tempfile::tempdir().unwrap();
         world.store(dir.path(), &[1.0], true);
-        let local = Source::Files(dir.path().to_owned());
+        let local = StoreLocation::Files(dir.path().to_owned());
         let small = Limits { memory_bytes: 10_000, ..Limits::default() };
         let mut used = 0;
         for (name, question) in questions() {
@@ -140,15 +141,15 @@ fn excerpts_are_those_of_files(servers: &Servers) {
     let class = ClassName { application: "CWP".into(), class: "TargetView_redraw".into() };
     let at = 100 * MINUTE_NS;
     for (range, count) in [(i64::MIN..i64::MAX, 200), (at + 10_000_000..at + 20_000_000, 10)] {
-        let rows = |source: &Source| {
+        let rows = |source: &StoreLocation| {
             let mut rows = Vec::new();
             source.excerpts(&class, &range, &mut |row| rows.push(format!("{row:?}"))).unwrap();
             rows.sort();
             rows
         };
-        let expected = rows(&Source::Files(dir.path().to_owned()));
+        let expected = rows(&StoreLocation::Files(dir.path().to_owned()));
         assert_eq!(expected.len(), count);
-        assert_eq!(rows(&Source::open(&servers.url("excerpts")).unwrap()), expected);
+        assert_eq!(rows(&StoreLocation::open(&servers.url("excerpts")).unwrap()), expected);
     }
 }
 
@@ -157,7 +158,7 @@ fn chains_and_classes_are_those_of_files(servers: &Servers) {
     let remote = store(servers, "chains", &world, 2);
     let dir = tempfile::tempdir().unwrap();
     world.store(dir.path(), &[1.0], true);
-    let local = Source::Files(dir.path().to_owned());
+    let local = StoreLocation::Files(dir.path().to_owned());
     let chains: BTreeSet<ChainId> = world.records.iter().map(|record| record.chain()).collect();
     for chain in &chains {
         let expected = local.chain(*chain, None).unwrap();
@@ -200,7 +201,7 @@ fn a_batch_is_taken_once(servers: &Servers) {
         assert_eq!(rows(servers, "once").iter().sum::<u64>(), all);
     }
     // From another collector, which knows nothing of the first.
-    let other = Sink::new(sink.cluster().clone());
+    let other = ClusterWriter::new(sink.cluster().clone());
     other.insert(&batch(&world.records), &world.names, 77).unwrap();
     assert_eq!(rows(servers, "once").iter().sum::<u64>(), all);
     // Streams: the same piece again, and how far they are in.
@@ -226,7 +227,7 @@ fn names_are_found_again(servers: &Servers) {
     let before = sink(servers, "names");
     before.insert(&batch(first), &world.names, 1).unwrap();
     before.insert(&Batch::default(), &world.names, 2).unwrap();
-    let after = Sink::new(before.cluster().clone());
+    let after = ClusterWriter::new(before.cluster().clone());
     // Only paths of rows that came before are known to the cluster.
     let known: BTreeSet<_> = first.iter().map(|record| record.path).collect();
     let second: Vec<_> = second.iter().filter(|r| known.contains(&r.path)).copied().collect();
@@ -242,7 +243,7 @@ fn names_are_found_again(servers: &Servers) {
         ..second[0]
     };
     after.insert(&batch(&[stray]), &Names::default(), 4).unwrap();
-    let source = Source::open(&servers.url("names")).unwrap();
+    let source = StoreLocation::open(&servers.url("names")).unwrap();
     let (chain, _) = source.chain(stray.chain(), None).unwrap();
     let stray = chain.iter().find(|t| t.id == TransactionId(9)).unwrap();
     assert_eq!((&*stray.class.class, &*stray.path), ("?0000000000000abc", "?0000000000000def"));
@@ -258,8 +259,8 @@ fn tables_belong_to_their_shard(servers: &Servers) {
     let cluster = Cluster::new(&servers.url("shards")).unwrap();
     let error = cluster.prepare(&TableOptions::default()).unwrap_err().to_string();
     assert!(error.contains("version 99") && error.contains(&servers.name(0)), "{error}");
-    let error = Source::open(&servers.url("nowhere")).unwrap().names().unwrap_err();
-    assert!(matches!(error, StoreError::ClickHouse(_)), "{error}");
+    let error = StoreLocation::open(&servers.url("nowhere")).unwrap().names().unwrap_err();
+    assert!(matches!(error, QueryError::ClickHouse(_)), "{error}");
     assert!(error.to_string().contains("UNKNOWN_DATABASE"), "{error}");
 }
 
@@ -276,7 +277,7 @@ fn a_shard_that_is_killed_keeps_what_was_acknowledged(servers: &mut Servers) {
     let piece = |count| batch(&world.records[200 * half..][..count]);
     let error = sink.insert_stream(8, next, &piece(200), &world.names).unwrap_err();
     assert!(error.is_passing() && error.to_string().contains(&servers.name(1)), "{error}");
-    let source = Source::open(&servers.url("killed")).unwrap();
+    let source = StoreLocation::open(&servers.url("killed")).unwrap();
     let question = Question::acpd("X::a", "c");
     let error = source.ask(&question, &Limits::default()).unwrap_err().to_string();
     assert!(error.contains(&servers.name(1)), "no half answers: {error}");
@@ -291,6 +292,7 @@ fn a_shard_that_is_killed_keeps_what_was_acknowledged(servers: &mut Servers) {
     assert_eq!(rows(servers, "killed").iter().sum::<u64>(), world.records.len() as u64);
     let dir = tempfile::tempdir().unwrap();
     world.store(dir.path(), &[1.0], true);
-    let expected = Source::Files(dir.path().to_owned()).ask(&question, &Limits::default()).unwrap();
+    let expected =
+        StoreLocation::Files(dir.path().to_owned()).ask(&question, &Limits::default()).unwrap();
     assert_eq!(told(&source.ask(&question, &Limits::default()).unwrap()), told(&expected));
 }

@@ -1,12 +1,13 @@
 //! What is known of hosts' clocks, and what it says about durations from one host to another.
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // a test may panic
 
+#[path = "../../store/tests/support/mod.rs"]
 mod support;
 
 use chronoscope_model::{
     Batch, ClassId, ClassName, Flags, Names, PathId, ProcessName, Record, TransactionId,
 };
-use chronoscope_store::ask::{Answer, ClockQuality, Clocks, Kind, Limits, Question, ask};
+use chronoscope_query::{Answer, ClockQuality, Clocks, Kind, Limits, Question, ask};
 use chronoscope_store::{Append, ClockReading, MINUTE_NS, Options, Snapshot, Store};
 use std::path::Path;
 
@@ -191,7 +192,7 @@ fn corrected_durations_are_within_what_is_said_of_the_truth() {
             }
             // Split, the parts add up to what is corrected.
             let split = answer(dir.path(), &redraw(Clocks::Corrected, true));
-            let sum = |path: &chronoscope_store::ask::PathAnswer| {
+            let sum = |path: &chronoscope_query::PathAnswer| {
                 let parts = path.split.as_ref().unwrap().hops.iter();
                 parts.map(|(inside, waiting)| inside.sum_ns() + waiting.sum_ns()).sum::<i128>()
             };

@@ -2,10 +2,11 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
+#[path = "../../store/tests/support/mod.rs"]
 mod support;
 
 use chronoscope_model::{Batch, ClassId, ClassName, Excerpt};
-use chronoscope_store::source::Source;
+use chronoscope_query::StoreLocation;
 use chronoscope_store::{MINUTE_NS, Options, Snapshot};
 use std::ops::Range;
 use std::path::Path;
@@ -23,7 +24,7 @@ fn said(row: &Excerpt<'_>) -> String {
 }
 
 fn asked(dir: &Path, class: &ClassName, range: &Range<i64>) -> Vec<String> {
-    let source = Source::Files(dir.to_owned());
+    let source = StoreLocation::Files(dir.to_owned());
     let mut rows = Vec::new();
     let damage = source.excerpts(class, range, &mut |row| rows.push(said(row))).unwrap();
     assert_eq!(damage, [], "{range:?}");
@@ -114,7 +115,7 @@ fn a_damaged_segment_is_told_and_the_rest_is_read() {
         .set_len(length / 2)
         .unwrap();
     let class = class("MRTS", "decodePlots");
-    let source = Source::Files(dir.path().to_owned());
+    let source = StoreLocation::Files(dir.path().to_owned());
     let mut rows = Vec::new();
     let damage = source.excerpts(&class, &ALL, &mut |row| rows.push(said(row))).unwrap();
     assert_eq!((damage.len(), &damage[0].path), (1, &segment.path));

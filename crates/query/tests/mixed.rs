@@ -8,7 +8,7 @@ use chronoscope_chain::{Assembler, Chain, Counts, Evaluator, Hop, Level, Paths, 
 use chronoscope_model::{
     ClassId, ClassName, Flags, NO_PROCESS_CPU, Names, PathId, Record, TransactionId,
 };
-use chronoscope_store::ask::{Answer, Kind, Limits, Question, ask};
+use chronoscope_query::{Answer, Kind, Limits, Question, ask};
 use chronoscope_store::{MINUTE_NS, Snapshot};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet};
@@ -182,7 +182,7 @@ fn expected(world: &World, question: &Question) -> (Vec<u64>, Counts) {
     for record in &world.records {
         chains.entry(record.chain_low).or_default().push(record);
     }
-    let selected = |selector: &chronoscope_store::ask::ClassSelector| -> HashSet<ClassId> {
+    let selected = |selector: &chronoscope_query::ClassSelector| -> HashSet<ClassId> {
         let classes = world.names.classes().filter(|(_, name)| selector.selects(name));
         classes.map(|(id, _)| id).collect()
     };

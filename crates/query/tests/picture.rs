@@ -5,11 +5,11 @@
 mod world;
 
 use chronoscope_chain::Distribution;
-use chronoscope_statistics::{KolmogorovSmirnov, MeanDifference, Moments, Scale};
-use chronoscope_store::ask::{
+use chronoscope_query::{
     Answer, Asking, ComparedPart, DurationCache, Kind, Limits, Order, Point, Progress, Question,
     Raster, Scatter, ask, ask_again, chain, chosen, compare, hops, scatter,
 };
+use chronoscope_statistics::{KolmogorovSmirnov, MeanDifference, Moments, Scale};
 use chronoscope_store::{MINUTE_NS, Snapshot};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -185,7 +185,7 @@ proptest! {
         let counts: Vec<_> = found.paths.iter().map(|p| (p.path.as_str(), p.count)).collect();
         let paths: Vec<_> =
             expected.paths.iter().map(|p| (p.path.as_str(), p.distribution.count)).collect();
-        let told_apart = paths.len().min(chronoscope_store::ask::PATHS_MAX);
+        let told_apart = paths.len().min(chronoscope_query::PATHS_MAX);
         prop_assert_eq!(&counts[..told_apart], &paths[..told_apart]);
         prop_assert_eq!(counts.iter().map(|(_, n)| n).sum::<u64>(), found.total);
         let incomplete: u64 = found.incomplete.iter().map(|(_, count)| count).sum();

@@ -62,7 +62,7 @@ pub use tokens::{Rights, Tokens, TokensError};
 pub use views::{answer, classes};
 
 use chronoscope_collect::Ingest;
-use chronoscope_store::source::Source;
+use chronoscope_query::StoreLocation;
 use senders::Senders;
 use std::collections::BTreeMap;
 use std::io;
@@ -110,7 +110,7 @@ pub struct ServerOptions {
     /// The files that questions are answered from, and whose collector's status is told.
     pub data_dir: PathBuf,
     /// The store that questions are answered from, where it is not the files in `data_dir`.
-    pub source: Option<Source>,
+    pub source: Option<StoreLocation>,
     /// The folder of this host's rings, of which the page shows what programs are doing.
     pub rings: PathBuf,
     /// The folder of the runs that `chronoscope track` keeps; it need not be there.

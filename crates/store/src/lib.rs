@@ -33,10 +33,8 @@
 //! time is an argument).
 
 mod aliases;
-pub mod ask;
 mod check;
 mod checked;
-pub mod clickhouse;
 mod clocks;
 mod deliveries;
 mod disk;
@@ -50,13 +48,13 @@ mod manifest;
 mod minute;
 mod notes;
 mod options;
+mod remote;
 mod repair;
 mod replay;
 mod rows;
 mod rows_out;
 mod segment;
 mod snapshot;
-pub mod source;
 mod spool;
 mod store;
 mod wal;
@@ -71,7 +69,7 @@ pub use aliases::{ALIAS_AGE_NS, ALIASES_MAX, Aliases, ChainAlias};
 pub use check::{Checked, check};
 pub use checked::EndChecksum;
 pub use clocks::{CLOCK_HOSTS_MAX, ClockReading, ClockTable};
-pub use deliveries::{DELIVERED_ALL, Deliveries, Delivery, SOURCES_MAX};
+pub use deliveries::{DELIVERED_ALL, Deliveries, Delivery, SOURCES_MAX, SPANS_WITHIN_NS};
 pub use error::{Damage, StoreError};
 pub use keep::{Maintained, confirm_deletion};
 pub use keys::{KEYS_MAX, Keys};
@@ -80,9 +78,12 @@ pub use losses::{INTERVALS_MAX, Loss, LossTable};
 pub use minute::{Kind, MINUTE_NS, Minute, Slot};
 pub use notes::{Ledger, Positions, StreamEnd, StreamId};
 pub use options::Options;
+pub use remote::{RemoteError, RemoteStore};
 pub use repair::{Repaired, repair};
 pub use rows_out::{Followed, ParquetRows, ParquetWriter, Tail, Transactions};
-pub use segment::{Order, SketchRow, read_sketch, write_segment};
+pub use segment::{
+    Order, SketchRow, each_schema_batch, read_since_root, read_sketch, segment_file, write_segment,
+};
 pub use snapshot::{Segment, Snapshot};
 pub use spool::{Spool, SpoolBacklog, SpoolBlock, SpoolOptions};
 pub use store::{Append, Backlog, Recovery, Store};

@@ -95,7 +95,7 @@ impl Snapshot {
     }
 
     /// Rows that come from elsewhere, as if the log had them.
-    pub(crate) fn of_rows(unsealed: Batch) -> Self {
+    pub fn of_rows(unsealed: Batch) -> Self {
         let (segments, damage, ledger) = (Vec::new(), Vec::new(), Ledger::default());
         Self { segments, unsealed, ledger, damage, expired_rows: 0 }
     }

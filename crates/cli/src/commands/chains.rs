@@ -16,14 +16,12 @@ use chronoscope_chain::{
 };
 use chronoscope_formats::json::document;
 use chronoscope_model::{ChainId, ClassName};
+use chronoscope_query::{
+    Answer, ClockQuality, Clocks, Judged, Kind, Limits, PathAnswer, Point, QueryError, Question,
+    Receivers, Required, StoreLocation, View,
+};
 use chronoscope_statistics::Bins;
 use chronoscope_statistics::{Quantile, nearest_rank};
-use chronoscope_store::StoreError;
-use chronoscope_store::ask::{
-    Answer, ClockQuality, Clocks, Judged, Kind, Limits, PathAnswer, Point, Question, Receivers,
-    Required,
-};
-use chronoscope_store::source::{Source, View};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::ops::Range;
@@ -81,8 +79,8 @@ fn checked(args: &Chains, answer: &Answer) -> Exit {
 
 /// Asks the stored transactions, with what to do when there are none.
 pub(crate) fn stored<T>(
-    source: &Source,
-    ask: impl FnMut(&View) -> Result<T, StoreError>,
+    source: &StoreLocation,
+    ask: impl FnMut(&View) -> Result<T, QueryError>,
 ) -> Result<T> {
     source.with(ask).with_context(|| {
         format!(
@@ -147,7 +145,7 @@ fn judged(args: &Chains) -> Result<Judged> {
 /// One of the slowest, and its chain, which `chronoscope chain` shows.
 type Slow = (Point, Option<ChainId>);
 
-fn slowest(view: &View, answer: &Answer) -> Result<Vec<Slow>, StoreError> {
+fn slowest(view: &View, answer: &Answer) -> Result<Vec<Slow>, QueryError> {
     let mut slowest: Vec<Point> = Vec::new();
     for point in &answer.points {
         if slowest.len() == SLOWEST && slowest[SLOWEST - 1].duration_ns >= point.duration_ns {

@@ -14,8 +14,8 @@ use anyhow::{Context, Result, bail};
 use chronoscope_formats::rows::Builder;
 use chronoscope_formats::{arm_xml, csv_rows, trace};
 use chronoscope_model::{ChainId, Flags, Transaction};
-use chronoscope_store::ask::ClassSelector;
-use chronoscope_store::source::Source;
+use chronoscope_query::ClassSelector;
+use chronoscope_query::StoreLocation;
 use chronoscope_store::{Kind, Minute, ParquetWriter, Slot, Snapshot, StoreError};
 use std::collections::HashSet;
 use std::fs::File;
@@ -237,9 +237,9 @@ impl Selected {
 }
 
 /// The store whose rows are all wanted.
-fn opened(source: &Source) -> Result<Snapshot> {
+fn opened(source: &StoreLocation) -> Result<Snapshot> {
     match source {
-        Source::Files(dir) => Snapshot::open(dir).with_context(|| {
+        StoreLocation::Files(dir) => Snapshot::open(dir).with_context(|| {
             format!("cannot export {source} (--data DIR or --store URL name another store)")
         }),
         #[allow(unreachable_patterns)] // files are not the only source for long

@@ -1,19 +1,20 @@
 //! Questions to a cluster: which rows are needed is decided there, what they say here.
 
 use super::fetch::{each_excerpt, excerpts_of, fetch_chain};
-use super::insert::top;
-use super::rows::Answered;
-use super::{ClickHouseError, Cluster, Node, shard_of};
-use crate::ask::{
-    Answer, ClassStatistics, Kind, Limits, Losses, Piece, Pieces, Point, Progress, Question, REACH,
+use crate::pieces::{Piece, Pieces};
+use crate::{
+    Answer, ClassStatistics, Kind, Limits, Losses, Point, Progress, QueryError, Question, REACH,
 };
-use crate::{Minute, StoreError};
 use arrow_array::types::{UInt8Type, UInt16Type};
 use chronoscope_chain::ROW_BYTES;
+use chronoscope_clickhouse::{
+    ClickHouseError, Cluster, Node, ResultRows, root_class_text, shard_of,
+};
 use chronoscope_model::{
     Batch, ChainId, ClassId, ClassName, Excerpt, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId,
     Record, Transaction, TransactionId,
 };
+use chronoscope_store::Minute;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::{Range, RangeInclusive};
 
@@ -26,7 +27,7 @@ const TRIES: usize = 5;
 
 /// A cluster that is asked.
 #[derive(Clone, Debug)]
-pub struct Remote {
+pub struct ClusterView {
     cluster: Cluster,
 }
 
@@ -41,7 +42,7 @@ struct Words {
 enum Ended {
     /// A row's path or class was named after the words were read.
     NewWord,
-    Failed(StoreError),
+    Failed(QueryError),
 }
 
 impl From<ClickHouseError> for Ended {
@@ -50,29 +51,31 @@ impl From<ClickHouseError> for Ended {
     }
 }
 
-impl Remote {
+impl ClusterView {
     /// Asks this cluster.
     pub const fn new(cluster: Cluster) -> Self {
         Self { cluster }
     }
 
-    /// Answers a question, as [`crate::ask::ask`] does.
+    /// Answers a question, as [`crate::ask`] does.
     ///
     /// # Errors
-    /// [`StoreError::ClickHouse`], also when one of the shards does not answer.
+    /// [`QueryError::ClickHouse`], also when one of the shards does not answer.
     pub fn ask(
         &self,
         question: &Question,
         limits: &Limits,
         progress: &Progress,
-    ) -> Result<Answer, StoreError> {
+    ) -> Result<Answer, QueryError> {
         let mut tries = 1;
         loop {
             match self.try_ask(question, limits, progress) {
                 Err(Ended::NewWord) if tries < TRIES => tries += 1,
                 Err(Ended::NewWord) => {
-                    let node = &self.cluster.nodes[0];
-                    return Err(node.strange("path (it is not in the table paths)").into());
+                    let node = &self.cluster.nodes()[0];
+                    return Err(node
+                        .unexpected_column("path (it is not in the table paths)")
+                        .into());
                 }
                 Err(Ended::Failed(error)) => return Err(error),
                 Ok(answer) => return Ok(answer),
@@ -87,7 +90,7 @@ impl Remote {
         progress: &Progress,
     ) -> Result<Answer, Ended> {
         if !question.hosts.is_empty() {
-            return Err(Ended::Failed(StoreError::OfFilesOnly { what: "durations of some hosts" }));
+            return Err(Ended::Failed(QueryError::OfFilesOnly { what: "durations of some hosts" }));
         }
         let words = self.words()?;
         let shards = self.cluster.shard_count();
@@ -138,7 +141,7 @@ impl Remote {
         Ok(words)
     }
 
-    /// The transactions of a chain, by start, as [`crate::ask::chain`] finds them.
+    /// The transactions of a chain, by start, as [`crate::chain`] finds them.
     ///
     /// # Errors
     /// [`ClickHouseError`].
@@ -147,7 +150,7 @@ impl Remote {
         id: ChainId,
         near_ns: Option<Range<i64>>,
     ) -> Result<Vec<Transaction>, ClickHouseError> {
-        let node = &self.cluster.nodes[shard_of(id, self.cluster.shard_count())];
+        let node = &self.cluster.nodes()[shard_of(id, self.cluster.shard_count())];
         let reach = i64::try_from(REACH.as_nanos()).unwrap_or(i64::MAX);
         let minutes = near_ns.map(|near| {
             let range = near.start.saturating_sub(reach)..near.end.saturating_add(reach);
@@ -156,7 +159,7 @@ impl Remote {
         fetch_chain(node, id, minutes)
     }
 
-    /// Statistics by class, as [`crate::ask::classes`] has them.
+    /// Statistics by class, as [`crate::classes`] has them.
     ///
     /// # Errors
     /// [`ClickHouseError`].
@@ -167,7 +170,7 @@ impl Remote {
         super::fetch::classes(&self.cluster, start_ns)
     }
 
-    /// Gives the rows of a class that started in a range to `each`, as [`crate::ask::excerpts`]
+    /// Gives the rows of a class that started in a range to `each`, as [`crate::excerpts`]
     /// does; those of several shards between each other.
     ///
     /// # Errors
@@ -194,13 +197,13 @@ impl Remote {
         let all = self.cluster.on_all(|_, node| {
             node.query(&sql, |batch| {
                 let mut each = each.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                each_excerpt(&Answered { node, batch }, &mut **each)
+                each_excerpt(&ResultRows { node, batch }, &mut **each)
             })
         });
         all.map(drop)
     }
 
-    /// The chain of a duration, as [`crate::ask::locate`] finds it.
+    /// The chain of a duration, as [`crate::locate`] finds it.
     ///
     /// # Errors
     /// [`ClickHouseError`].
@@ -220,7 +223,7 @@ impl Remote {
         let found = self.cluster.on_all(|_, node| {
             let mut found = None;
             node.query(&sql, |batch| {
-                let rows = Answered { node, batch };
+                let rows = ResultRows { node, batch };
                 let minutes = rows.times("minute")?;
                 let (high, low) = (rows.ids("chain_high")?, rows.ids("chain_low")?);
                 let row = |row: usize| (minutes[row], ChainId::from_halves(high[row], low[row]));
@@ -250,7 +253,7 @@ impl Words {
         let hashed = "xxHash64(application) AS application_hash, xxHash64(class) AS class_hash";
         let sql = format!("SELECT id, application, class, {hashed} FROM classes");
         node.query(&sql, |batch| {
-            let rows = Answered { node, batch };
+            let rows = ResultRows { node, batch };
             let (ids, hashes) = (rows.ids("id")?, rows.ids("application_hash")?);
             let class_hashes = rows.ids("class_hash")?;
             let (applications, classes) = (rows.texts("application")?, rows.texts("class")?);
@@ -267,7 +270,7 @@ impl Words {
             Ok(())
         })?;
         node.query("SELECT DISTINCT xxHash64(path) AS hash, classes FROM paths", |batch| {
-            let rows = Answered { node, batch };
+            let rows = ResultRows { node, batch };
             for (hash, classes) in rows.ids("hash")?.iter().zip(rows.lists("classes")?) {
                 // By the hash of its text: rows have no other number for it.
                 self.names.add_path(PathId(*hash), classes);
@@ -279,7 +282,7 @@ impl Words {
     /// A root class as the column `top` has it.
     fn top(&self, id: ClassId) -> String {
         match self.names.class(id) {
-            Some(name) => top(&name.application, &name.class),
+            Some(name) => root_class_text(&name.application, &name.class),
             None if id.is_none() => String::new(),
             None => format!("?{id}"),
         }
@@ -390,19 +393,19 @@ impl Shard<'_> {
         let mut last = ChainId::NONE;
         let mut ended = None;
         let read = self.node.query(sql, |batch| {
-            let rows = Rows::of(Answered { node: self.node, batch })?;
+            let rows = Rows::of(ResultRows { node: self.node, batch })?;
             for row in 0..batch.num_rows() {
                 let Some(record) = rows.record(row, self.words) else {
                     ended = Some(Ended::NewWord);
-                    return Err(self.node.strange("path"));
+                    return Err(self.node.unexpected_column("path"));
                 };
                 let chain = record.chain();
                 let is_full = waiting.len() as u64 >= rows_max;
                 if is_full && (chain != last || piece == Piece::Each) {
                     let full = std::mem::take(&mut waiting);
                     if let Err(error) = self.pieces.add(piece, full) {
-                        ended = Some(Ended::Failed(error));
-                        return Err(self.node.strange("none"));
+                        ended = Some(Ended::Failed(error.into()));
+                        return Err(self.node.unexpected_column("none"));
                     }
                 }
                 last = chain;
@@ -414,7 +417,7 @@ impl Shard<'_> {
             Some(ended) => return Err(ended),
             None => read?,
         }
-        self.pieces.add(piece, waiting).map_err(Ended::Failed)
+        self.pieces.add(piece, waiting).map_err(|error| Ended::Failed(error.into()))
     }
 }
 
@@ -433,7 +436,7 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn of(rows: Answered<'a>) -> Result<Self, ClickHouseError> {
+    fn of(rows: ResultRows<'a>) -> Result<Self, ClickHouseError> {
         let class = match rows.batch.column_by_name("flags") {
             None => None,
             Some(_) => Some((

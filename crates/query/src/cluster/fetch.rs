@@ -1,18 +1,17 @@
 //! Whole transactions of one chain, and statistics by class.
 
 use super::ask::between;
-use super::rows::Answered;
-use super::{ClickHouseError, Cluster, Node};
-use crate::Minute;
-use crate::ask::ClassStatistics;
-use crate::segment::further_parents;
+use crate::ClassStatistics;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt8Type, UInt16Type, UInt32Type};
+use chronoscope_clickhouse::{ClickHouseError, Cluster, Node, ResultRows};
 use chronoscope_model::{
     ChainId, ClassName, Excerpt, Extras, Flags, ProcessName, Status, Transaction, TransactionId,
 };
 use chronoscope_statistics::{Histogram, SUB_BUCKETS};
+use chronoscope_store::Minute;
+use chronoscope_store::segment_file::further_parents;
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
@@ -45,7 +44,7 @@ pub(super) fn fetch_chain(
     );
     let mut found = Vec::new();
     node.query(&sql, |batch| {
-        let rows = Answered { node, batch };
+        let rows = ResultRows { node, batch };
         for row in 0..batch.num_rows() {
             found.push(transaction(&rows, row, id)?);
         }
@@ -58,7 +57,7 @@ pub(super) fn fetch_chain(
 }
 
 fn transaction(
-    rows: &Answered<'_>,
+    rows: &ResultRows<'_>,
     row: usize,
     chain: ChainId,
 ) -> Result<Transaction, ClickHouseError> {
@@ -80,7 +79,7 @@ fn transaction(
     let own = process(class.application.clone(), text("host")?, small("process")?);
     let root_application = text("root_application_text")?;
     let root = process(root_application, text("root_host_text")?, small("root_process")?);
-    let strange = |name: &str| rows.node.strange(name);
+    let strange = |name: &str| rows.node.unexpected_column(name);
     let process_cpu = rows.batch.column_by_name("process_cpu_ns");
     let process_cpu = process_cpu.and_then(|column| column.as_primitive_opt::<Int64Type>());
     let process_cpu = process_cpu.ok_or_else(|| strange("process_cpu_ns"))?;
@@ -107,7 +106,7 @@ fn transaction(
     })
 }
 
-fn extras(rows: &Answered<'_>, row: usize) -> Result<Extras, ClickHouseError> {
+fn extras(rows: &ResultRows<'_>, row: usize) -> Result<Extras, ClickHouseError> {
     let number = |name: &str| -> Result<Option<i64>, ClickHouseError> {
         let values = rows.times(name)?;
         let column = rows.batch.column_by_name(name);
@@ -124,7 +123,7 @@ fn extras(rows: &Answered<'_>, row: usize) -> Result<Extras, ClickHouseError> {
         sampling_threshold: threshold
             .filter(|column| column.is_valid(row))
             .map(|_| thresholds[row]),
-        further_parents: parents.ok_or_else(|| rows.node.strange("further_parents"))?,
+        further_parents: parents.ok_or_else(|| rows.node.unexpected_column("further_parents"))?,
     })
 }
 
@@ -140,7 +139,7 @@ pub(super) fn excerpts_of(class: &str, minutes: &str, start_ns: &Range<i64>) -> 
 
 /// Gives out the rows of an answer.
 pub(super) fn each_excerpt(
-    rows: &Answered<'_>,
+    rows: &ResultRows<'_>,
     each: &mut dyn FnMut(&Excerpt<'_>),
 ) -> Result<(), ClickHouseError> {
     let (starts, elapsed) = (rows.times("start_ns")?, rows.times("elapsed_ns")?);
@@ -160,13 +159,13 @@ pub(super) fn each_excerpt(
     Ok(())
 }
 
-fn properties(rows: &Answered<'_>, row: usize) -> Result<Vec<(String, String)>, ClickHouseError> {
+fn properties(rows: &ResultRows<'_>, row: usize) -> Result<Vec<(String, String)>, ClickHouseError> {
     pairs(rows, row, ["property_keys", "property_values"], |values, index| {
         Some(values.as_string_opt::<i32>()?.value(index).to_owned())
     })
 }
 
-fn metrics(rows: &Answered<'_>, row: usize) -> Result<Vec<(String, f64)>, ClickHouseError> {
+fn metrics(rows: &ResultRows<'_>, row: usize) -> Result<Vec<(String, f64)>, ClickHouseError> {
     pairs(rows, row, ["metric_keys", "metric_values"], |values, index| {
         Some(values.as_primitive_opt::<Float64Type>()?.value(index))
     })
@@ -174,7 +173,7 @@ fn metrics(rows: &Answered<'_>, row: usize) -> Result<Vec<(String, f64)>, ClickH
 
 /// The entries of a map, which came as two lists.
 fn pairs<T>(
-    rows: &Answered<'_>,
+    rows: &ResultRows<'_>,
     row: usize,
     [keys, values]: [&str; 2],
     value: impl Fn(&dyn Array, usize) -> Option<T>,
@@ -182,15 +181,17 @@ fn pairs<T>(
     let list = |name: &str| {
         let column = rows.batch.column_by_name(name);
         let column = column.and_then(|column| column.as_list_opt::<i32>());
-        column.map(|column| column.value(row)).ok_or_else(|| rows.node.strange(name))
+        column.map(|column| column.value(row)).ok_or_else(|| rows.node.unexpected_column(name))
     };
     let (keys_of, values_of) = (list(keys)?, list(values)?);
-    let keys_of = keys_of.as_string_opt::<i32>().ok_or_else(|| rows.node.strange(keys))?;
+    let keys_of =
+        keys_of.as_string_opt::<i32>().ok_or_else(|| rows.node.unexpected_column(keys))?;
     let pair = |index: usize| {
         let value = (index < values_of.len()).then(|| value(&*values_of, index)).flatten();
         Some((keys_of.value(index).to_owned(), value?))
     };
-    let pairs = (0..keys_of.len()).map(|i| pair(i).ok_or_else(|| rows.node.strange(values)));
+    let pairs =
+        (0..keys_of.len()).map(|i| pair(i).ok_or_else(|| rows.node.unexpected_column(values)));
     pairs.collect()
 }
 
@@ -218,7 +219,7 @@ pub(super) fn classes(
     );
     let by_shard = cluster.on_all(|_, node| {
         let mut classes = BTreeMap::new();
-        node.query(&sql, |batch| add_classes(&Answered { node, batch }, &mut classes))?;
+        node.query(&sql, |batch| add_classes(&ResultRows { node, batch }, &mut classes))?;
         Ok(classes)
     })?;
     let mut all: BTreeMap<ClassName, ClassStatistics> = BTreeMap::new();
@@ -251,7 +252,7 @@ impl Buckets {
 }
 
 fn add_classes(
-    rows: &Answered<'_>,
+    rows: &ResultRows<'_>,
     classes: &mut BTreeMap<ClassName, Buckets>,
 ) -> Result<(), ClickHouseError> {
     let (applications, names) = (rows.texts("application")?, rows.texts("class")?);
@@ -270,10 +271,12 @@ fn add_classes(
         let index = shift.map(|shift| shift * SUB_BUCKETS as u64 + sub_buckets[row]);
         let index = index.and_then(|index| usize::try_from(index).ok());
         let index = index.filter(|index| *index < chronoscope_statistics::BUCKET_COUNT);
-        buckets
-            .elapsed
-            .add_bucket(index.ok_or_else(|| rows.node.strange("sub_bucket"))?, counts[row]);
-        let whole = |text: &str, name| text.parse::<u128>().map_err(|_| rows.node.strange(name));
+        buckets.elapsed.add_bucket(
+            index.ok_or_else(|| rows.node.unexpected_column("sub_bucket"))?,
+            counts[row],
+        );
+        let whole =
+            |text: &str, name| text.parse::<u128>().map_err(|_| rows.node.unexpected_column(name));
         buckets.sum_ns += whole(sums.value(row), "sum_ns")?;
         buckets.cpu_ns += whole(cpus.value(row), "sum_cpu_ns")?;
         buckets.cpu_known += cpu_known[row];

@@ -1,7 +1,7 @@
 //! The selection that drives every view: which chains, and which duration of them.
 
 use super::error::ApiError;
-use chronoscope_store::ask::{ClassSelector, Clocks, Judged, Kind, Level, Question};
+use chronoscope_query::{ClassSelector, Clocks, Judged, Kind, Level, Question};
 use serde::Deserialize;
 use std::ops::Range;
 use utoipa::{IntoParams, ToSchema};

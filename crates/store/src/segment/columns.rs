@@ -13,7 +13,7 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::ArrowError;
 use chronoscope_model::context::{self, Entry};
-use chronoscope_model::{Extras, Flags, NO_PROCESS_CPU, Names, Record, Status, schema};
+use chronoscope_model::{Batch, Extras, Flags, NO_PROCESS_CPU, Names, Record, Status, schema};
 use std::sync::Arc;
 
 /// Rows that are turned into columns at a time: their records fit into a core's cache, through
@@ -52,6 +52,21 @@ struct RowWords {
 const NO_CLASS: ClassWords = ClassWords { application: 0, class: 0 };
 const NO_PROCESS: ProcessWords = ProcessWords { host: 0, root_host: 0, pid: 0 };
 const NO_PATH: PathWords = PathWords { path: 0, root: None, rank: 0 };
+
+/// Gives rows to `each` as record batches of [`schema::transactions`], some thousand at a time, in
+/// the order of a segment. Each row's `links` say what the rows of `batch` say about its chain.
+///
+/// # Errors
+/// [`ArrowError`] when the columns do not fit the schema, and what `each` returns.
+pub fn each_schema_batch(
+    batch: &Batch,
+    names: &Names,
+    order: Order,
+    mut each: impl FnMut(RecordBatch) -> Result<(), ArrowError>,
+) -> Result<(), ArrowError> {
+    let rows = Rows::of(batch);
+    Columns::new(&rows, names, order).batches().try_for_each(|columns| each(columns?))
+}
 
 impl<'a> Columns<'a> {
     /// Sorts and links `rows`.

@@ -107,7 +107,7 @@ fn append<B: ArrayBuilder>(all: &mut StructBuilder, field: usize, value: impl Fn
 
 /// What a row says in the columns of version 2, as far as the batch has them; `None` where one is of
 /// another type than the schema's.
-pub(crate) fn read_extras(batch: &RecordBatch, row: usize) -> Option<Extras> {
+pub fn read_extras(batch: &RecordBatch, row: usize) -> Option<Extras> {
     let duration = |name| -> Option<Option<u64>> {
         Some(number::<Int64Type>(batch, name, row)?.map(i64::cast_unsigned))
     };
@@ -137,7 +137,7 @@ fn number<T: ArrowPrimitiveType>(
 }
 
 /// The further parents of a row; `None` where the column is of another type.
-pub(crate) fn further_parents(column: &ArrayRef, row: usize) -> Option<Vec<FurtherParent>> {
+pub fn further_parents(column: &ArrayRef, row: usize) -> Option<Vec<FurtherParent>> {
     let list = column.as_list_opt::<i32>()?;
     if list.is_null(row) {
         return Some(Vec::new());

@@ -1,5 +1,6 @@
 //! A segment's Parquet file, read column by column.
 
+pub use super::extras::{further_parents, read_extras};
 use crate::checked::{CheckedFile, open_checked};
 use crate::{Segment, StoreError};
 use arrow_array::cast::AsArray;
@@ -23,27 +24,32 @@ use std::path::{Path, PathBuf};
 const BATCH_ROWS: usize = 16 * 1024;
 
 /// An open segment.
-pub(super) struct SegmentFile {
+pub struct SegmentFile {
     path: PathBuf,
     file: CheckedFile,
     metadata: ArrowReaderMetadata,
 }
 
 impl SegmentFile {
-    pub(super) fn open(segment: &Segment) -> Result<Self, StoreError> {
+    /// Opens a segment; nothing is read but its footer.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the file cannot be read or its footer is not what was written.
+    pub fn open(segment: &Segment) -> Result<Self, StoreError> {
         // The offset index lets a selection of rows pass over pages without reading them.
         let options = ArrowReaderOptions::new().with_offset_index_policy(PageIndexPolicy::Optional);
         let (file, metadata) = open_checked(&segment.path, segment.tail, options)?;
         Ok(Self { path: segment.path.clone(), file, metadata })
     }
 
-    pub(super) fn rows(&self) -> u64 {
+    /// The number of its rows.
+    pub fn rows(&self) -> u64 {
         u64::try_from(self.metadata.metadata().file_metadata().num_rows()).unwrap_or(0)
     }
 
     /// Smallest and largest value of a column of 64-bit numbers, as the file's statistics have it;
     /// `None` where a row group has none.
-    pub(super) fn range(&self, column: &str) -> Option<RangeInclusive<i64>> {
+    pub fn range(&self, column: &str) -> Option<RangeInclusive<i64>> {
         let mut range: Option<RangeInclusive<i64>> = None;
         for group in self.metadata.metadata().row_groups() {
             let chunk = group.columns().iter().find(|c| c.column_path().string() == column)?;
@@ -58,7 +64,7 @@ impl SegmentFile {
     }
 
     /// The word that stands in every row of a column, as far as the file's statistics can say.
-    pub(super) fn only_word(&self, column: &str) -> Option<String> {
+    pub fn only_word(&self, column: &str) -> Option<String> {
         let mut only: Option<&[u8]> = None;
         for group in self.metadata.metadata().row_groups() {
             let chunk = group.columns().iter().find(|c| c.column_path().string() == column)?;
@@ -78,7 +84,7 @@ impl SegmentFile {
 
     /// The row groups whose column may hold a number: by statistics, which are of unsigned
     /// numbers as the schema says.
-    pub(super) fn groups_with(&self, column: &str, number: u64) -> Vec<usize> {
+    pub fn groups_with(&self, column: &str, number: u64) -> Vec<usize> {
         let groups = self.metadata.metadata().row_groups().iter().enumerate();
         let may = groups.filter(|(_, group)| {
             let mut chunks = group.columns().iter();
@@ -94,7 +100,10 @@ impl SegmentFile {
     }
 
     /// Reads some columns of all rows, of the selected ones, or of some row groups.
-    pub(super) fn read(
+    ///
+    /// # Errors
+    /// [`StoreError::Parquet`] when the columns cannot be read.
+    pub fn read(
         &self,
         columns: &[&str],
         groups: Option<Vec<usize>>,
@@ -114,12 +123,12 @@ impl SegmentFile {
     }
 
     /// Names the file in what the Parquet library has to say.
-    pub(super) fn unreadable<E: Into<ParquetError>>(&self) -> impl Fn(E) -> StoreError {
+    pub fn unreadable<E: Into<ParquetError>>(&self) -> impl Fn(E) -> StoreError {
         unreadable(&self.path)
     }
 
     /// What is wrong with the file where a column is not as the schema has it.
-    pub(super) fn strange(&self, column: &str) -> StoreError {
+    pub fn unexpected_column(&self, column: &str) -> StoreError {
         let what = format!("the column {column} is missing or of another type");
         unreadable(&self.path)(ParquetError::General(what))
     }
@@ -130,49 +139,72 @@ fn unreadable<E: Into<ParquetError>>(path: &Path) -> impl Fn(E) -> StoreError {
 }
 
 /// The columns of a batch, by name and type.
-pub(super) struct Columns<'a> {
-    pub(super) file: &'a SegmentFile,
-    pub(super) batch: &'a RecordBatch,
+pub struct SegmentColumns<'a> {
+    /// The segment that the batch was read from, for errors.
+    pub file: &'a SegmentFile,
+    /// The rows.
+    pub batch: &'a RecordBatch,
 }
 
-impl<'a> Columns<'a> {
+impl<'a> SegmentColumns<'a> {
     fn numbers<T: ArrowPrimitiveType>(&self, name: &str) -> Result<&'a [T::Native], StoreError> {
         let column = self.batch.column_by_name(name).and_then(|c| c.as_primitive_opt::<T>());
-        column.map(|c| &c.values()[..]).ok_or_else(|| self.file.strange(name))
+        column.map(|c| &c.values()[..]).ok_or_else(|| self.file.unexpected_column(name))
     }
 
     /// A column of nanoseconds that are no instants.
-    pub(super) fn nanoseconds(&self, name: &str) -> Result<&'a [i64], StoreError> {
+    ///
+    /// # Errors
+    /// [`StoreError::Parquet`] when the column is missing or of another type.
+    pub fn nanoseconds(&self, name: &str) -> Result<&'a [i64], StoreError> {
         self.numbers::<Int64Type>(name)
     }
 
     /// A column of instants: UTC, nanoseconds since 1970. Where it is null the value is 0.
-    pub(super) fn instants(&self, name: &str) -> Result<&'a [i64], StoreError> {
+    ///
+    /// # Errors
+    /// [`StoreError::Parquet`] when the column is missing or of another type.
+    pub fn instants(&self, name: &str) -> Result<&'a [i64], StoreError> {
         self.numbers::<TimestampNanosecondType>(name)
     }
 
     /// A column of ids.
-    pub(super) fn ids(&self, name: &str) -> Result<&'a [u64], StoreError> {
+    ///
+    /// # Errors
+    /// [`StoreError::Parquet`] when the column is missing or of another type.
+    pub fn ids(&self, name: &str) -> Result<&'a [u64], StoreError> {
         self.numbers::<UInt64Type>(name)
     }
 
     /// A column of numbers of processes or threads.
-    pub(super) fn numbers32(&self, name: &str) -> Result<&'a [u32], StoreError> {
+    ///
+    /// # Errors
+    /// [`StoreError::Parquet`] when the column is missing or of another type.
+    pub fn numbers32(&self, name: &str) -> Result<&'a [u32], StoreError> {
         self.numbers::<UInt32Type>(name)
     }
 
     /// A column of levels.
-    pub(super) fn levels(&self, name: &str) -> Result<&'a [u16], StoreError> {
+    ///
+    /// # Errors
+    /// [`StoreError::Parquet`] when the column is missing or of another type.
+    pub fn levels(&self, name: &str) -> Result<&'a [u16], StoreError> {
         self.numbers::<UInt16Type>(name)
     }
 
     /// A column of bits.
-    pub(super) fn bits(&self, name: &str) -> Result<&'a [u8], StoreError> {
+    ///
+    /// # Errors
+    /// [`StoreError::Parquet`] when the column is missing or of another type.
+    pub fn bits(&self, name: &str) -> Result<&'a [u8], StoreError> {
         self.numbers::<UInt8Type>(name)
     }
 
     /// A column of words: the keys of the rows, and the words.
-    pub(super) fn words(&self, name: &str) -> Result<(&'a [i32], Vec<&'a str>), StoreError> {
+    ///
+    /// # Errors
+    /// [`StoreError::Parquet`] when the column is missing or of another type.
+    pub fn words(&self, name: &str) -> Result<(&'a [i32], Vec<&'a str>), StoreError> {
         let words = |column: &'a DictionaryArray<Int32Type>| {
             let texts: &StringArray = column.values().as_string_opt::<i32>()?;
             Some((
@@ -182,6 +214,6 @@ impl<'a> Columns<'a> {
         };
         let column = self.batch.column_by_name(name);
         let column = column.and_then(|c| c.as_dictionary_opt::<Int32Type>());
-        column.and_then(words).ok_or_else(|| self.file.strange(name))
+        column.and_then(words).ok_or_else(|| self.file.unexpected_column(name))
     }
 }

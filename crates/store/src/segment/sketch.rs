@@ -284,7 +284,7 @@ pub fn read_sketch(segment: &Segment) -> Result<Vec<SketchRow>, StoreError> {
 ///
 /// # Errors
 /// As [`read_sketch`].
-pub(crate) fn read_since_root(segment: &Segment) -> Result<Vec<SketchRow>, StoreError> {
+pub fn read_since_root(segment: &Segment) -> Result<Vec<SketchRow>, StoreError> {
     read(segment, Wanted::SinceRoot)
 }
 

@@ -7,7 +7,7 @@ use crate::api::error::{ApiError, ErrorBody};
 use crate::api::selection::Selection;
 use axum::Json;
 use axum::extract::State;
-use chronoscope_store::ask::{ChainPoint, Order, chosen};
+use chronoscope_query::{ChainPoint, Order, chosen};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 

@@ -4,9 +4,9 @@ use crate::commands::chains::stored;
 use crate::suggest::did_you_mean;
 use anyhow::{Result, bail};
 use chronoscope_model::ClassName;
+use chronoscope_query::PathLoads;
+use chronoscope_query::StoreLocation;
 use chronoscope_store::Damage;
-use chronoscope_store::ask::PathLoads;
-use chronoscope_store::source::Source;
 use chronoscope_track::profile::{Load, Path, Period, Profile};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -30,7 +30,7 @@ pub(super) struct Stored {
 
 impl Stored {
     /// Reads the loads of a time range. Where it is open the span is that of what is stored.
-    pub(super) fn read(source: &Source, range: &Range<i64>, bin: Duration) -> Result<Self> {
+    pub(super) fn read(source: &StoreLocation, range: &Range<i64>, bin: Duration) -> Result<Self> {
         let minutes = i64::try_from(bin.as_secs() / 60)?.max(1);
         let bin_ns = minutes * 60_000_000_000;
         let (loads, damage) = stored(source, |view| view.loads(range, bin))?;
@@ -104,7 +104,7 @@ impl Stored {
 }
 
 fn path(loads: &PathLoads, number: impl Fn(i64) -> usize) -> Path {
-    let of = |load: &chronoscope_store::ask::Load| Load {
+    let of = |load: &chronoscope_query::Load| Load {
         count: load.count,
         elapsed_ns: load.elapsed_ns,
         cpu_ns: load.cpu_ns,
@@ -119,7 +119,7 @@ fn path(loads: &PathLoads, number: impl Fn(i64) -> usize) -> Path {
 
 /// Whole periods of a time range, from midnight UTC on, out of the sketches: no row is read.
 pub(super) fn periods(
-    source: &Source,
+    source: &StoreLocation,
     range: &Range<i64>,
     period_s: u64,
 ) -> Result<(Vec<Period>, Vec<Damage>)> {
@@ -145,7 +145,7 @@ pub(super) fn periods(
         let (classes, broken) =
             stored(source, |view| view.classes(&(start_ns..start_ns + period_ns)))?;
         damage.extend(broken);
-        let load = |class: &chronoscope_store::ask::ClassStatistics| Load {
+        let load = |class: &chronoscope_query::ClassStatistics| Load {
             count: class.elapsed.count(),
             elapsed_ns: u64::try_from(class.elapsed.sum()).unwrap_or(u64::MAX),
             cpu_ns: class.cpu_ns,

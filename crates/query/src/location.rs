@@ -2,28 +2,30 @@
 //!
 //! | URL | what answers |
 //! |---|---|
-//! | `file:DIR`, or a path alone | the files of a [`Store`](crate::Store) in that directory |
-//! | `clickhouse://[user[:password]@]host[:port][,host…]/database` | a [`clickhouse`](crate::clickhouse) cluster; `clickhouses://` over TLS |
+//! | `file:DIR`, or a path alone | the files of a [`Store`](chronoscope_store::Store) in that directory |
+//! | `clickhouse://[user[:password]@]host[:port][,host…]/database` | a [`clickhouse`](chronoscope_clickhouse) cluster; `clickhouses://` over TLS |
 //!
 //! ```no_run
-//! use chronoscope_store::ask::{Limits, Question};
-//! use chronoscope_store::source::Source;
+//! use chronoscope_query::{Limits, Question, StoreLocation};
 //!
-//! let source = Source::open("file:/var/lib/chronoscope")?;
+//! let source = StoreLocation::open("file:/var/lib/chronoscope")?;
 //! let question = Question::apcd("MRTS::decodePlots");
 //! println!("{} chains", source.ask(&question, &Limits::default())?.counts.used);
-//! # Ok::<(), chronoscope_store::StoreError>(())
+//! # Ok::<(), chronoscope_query::QueryError>(())
 //! ```
 //!
-//! Several questions that have to see the same rows are asked of one [`View`] ([`Source::with`]).
+//! Several questions that have to see the same rows are asked of one [`View`] ([`StoreLocation::with`]).
 //!
 //! Not here: writing (`Store`), and what the questions mean (`ask`).
 
-use crate::ask::{self, Answer, ClassStatistics, Limits, PathLoads, Point, Progress, Question};
-use crate::clickhouse::{Cluster, Remote};
-use crate::{Damage, Snapshot, StoreError};
+use crate::{
+    self as query, Answer, ClassStatistics, ClusterView, Limits, PathLoads, Point, Progress,
+    QueryError, Question,
+};
+use chronoscope_clickhouse::Cluster;
 use chronoscope_clock::{monotonic_ns, utc_now_ns};
 use chronoscope_model::{ChainId, ClassName, Excerpt, Transaction};
+use chronoscope_store::{ClockTable, Damage, Snapshot};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
@@ -36,11 +38,11 @@ const TRIES: usize = 5;
 
 /// Where stored transactions are.
 #[derive(Clone, Debug)]
-pub enum Source {
+pub enum StoreLocation {
     /// The directory of a store, on this computer.
     Files(PathBuf),
     /// A ClickHouse cluster.
-    ClickHouse(Cluster),
+    Cluster(Cluster),
 }
 
 /// Stored transactions at one moment.
@@ -50,17 +52,17 @@ pub enum View {
     /// Of files.
     Files(Snapshot),
     /// Of a cluster, which goes on meanwhile: a later question may see newer rows.
-    ClickHouse(Remote),
+    Cluster(ClusterView),
 }
 
-impl Source {
+impl StoreLocation {
     /// The source that a URL names; nothing is read yet.
     ///
     /// # Errors
-    /// [`StoreError::Url`] when it names none that is known here.
-    pub fn open(url: &str) -> Result<Self, StoreError> {
+    /// [`QueryError::Url`] when it names none that is known here.
+    pub fn open(url: &str) -> Result<Self, QueryError> {
         let refuse =
-            |reason: &str| StoreError::Url { url: url.to_owned(), reason: reason.to_owned() };
+            |reason: &str| QueryError::Url { url: url.to_owned(), reason: reason.to_owned() };
         if url.is_empty() {
             return Err(refuse("it is empty"));
         }
@@ -76,7 +78,7 @@ impl Source {
             };
         }
         match url.split_once("://") {
-            Some(("clickhouse" | "clickhouses", _)) => Ok(Self::ClickHouse(Cluster::new(url)?)),
+            Some(("clickhouse" | "clickhouses", _)) => Ok(Self::Cluster(Cluster::new(url)?)),
             Some((scheme, _)) => Err(refuse(&format!("{scheme}: is not known here"))),
             None => Ok(Self::Files(PathBuf::from(url))),
         }
@@ -89,8 +91,8 @@ impl Source {
     /// What `ask` or the store says, also when the store keeps removing segments.
     pub fn with<T>(
         &self,
-        mut ask: impl FnMut(&View) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+        mut ask: impl FnMut(&View) -> Result<T, QueryError>,
+    ) -> Result<T, QueryError> {
         let mut tries = 1;
         loop {
             match ask(&self.view()?) {
@@ -101,10 +103,10 @@ impl Source {
     }
 
     /// What it holds at this moment.
-    fn view(&self) -> Result<View, StoreError> {
+    fn view(&self) -> Result<View, QueryError> {
         Ok(match self {
             Self::Files(dir) => View::Files(Snapshot::open(dir)?),
-            Self::ClickHouse(cluster) => View::ClickHouse(Remote::new(cluster.clone())),
+            Self::Cluster(cluster) => View::Cluster(ClusterView::new(cluster.clone())),
         })
     }
 
@@ -112,7 +114,7 @@ impl Source {
     ///
     /// # Errors
     /// As [`View::ask`].
-    pub fn ask(&self, question: &Question, limits: &Limits) -> Result<Answer, StoreError> {
+    pub fn ask(&self, question: &Question, limits: &Limits) -> Result<Answer, QueryError> {
         self.with(|view| view.ask(question, limits))
     }
 
@@ -124,7 +126,7 @@ impl Source {
         &self,
         id: ChainId,
         near_ns: Option<Range<i64>>,
-    ) -> Result<(Vec<Transaction>, Vec<Damage>), StoreError> {
+    ) -> Result<(Vec<Transaction>, Vec<Damage>), QueryError> {
         self.with(|view| view.chain(id, near_ns.clone()))
     }
 
@@ -135,7 +137,7 @@ impl Source {
     pub fn classes(
         &self,
         start_ns: &Range<i64>,
-    ) -> Result<(BTreeMap<ClassName, ClassStatistics>, Vec<Damage>), StoreError> {
+    ) -> Result<(BTreeMap<ClassName, ClassStatistics>, Vec<Damage>), QueryError> {
         self.with(|view| view.classes(start_ns))
     }
 
@@ -143,25 +145,25 @@ impl Source {
     ///
     /// # Errors
     /// As [`View::locate`].
-    pub fn locate(&self, point: &Point) -> Result<Option<ChainId>, StoreError> {
+    pub fn locate(&self, point: &Point) -> Result<Option<ChainId>, QueryError> {
         self.with(|view| view.locate(point))
     }
 
     /// Gives the rows of a class that started in `start_ns` (UTC, nanoseconds since 1970) to
-    /// `each`, in no order that holds everywhere ([`ask::excerpts`]); and what could not be read.
+    /// `each`, in no order that holds everywhere ([`crate::excerpts`]); and what could not be read.
     ///
     /// # Errors
-    /// [`StoreError`] when the rows cannot be read, perhaps after some were given out.
+    /// [`QueryError`] when the rows cannot be read, perhaps after some were given out.
     pub fn excerpts(
         &self,
         class: &ClassName,
         start_ns: &Range<i64>,
         each: &mut (dyn FnMut(&Excerpt<'_>) + Send),
-    ) -> Result<Vec<Damage>, StoreError> {
+    ) -> Result<Vec<Damage>, QueryError> {
         match self {
-            Self::Files(dir) => ask::excerpts(dir, class, start_ns, each),
-            Self::ClickHouse(cluster) => {
-                Remote::new(cluster.clone()).excerpts(class, start_ns, each)?;
+            Self::Files(dir) => Ok(query::excerpts(dir, class, start_ns, each)?),
+            Self::Cluster(cluster) => {
+                ClusterView::new(cluster.clone()).excerpts(class, start_ns, each)?;
                 Ok(Vec::new())
             }
         }
@@ -171,7 +173,7 @@ impl Source {
     ///
     /// # Errors
     /// As [`View::names`].
-    pub fn names(&self) -> Result<Vec<ClassName>, StoreError> {
+    pub fn names(&self) -> Result<Vec<ClassName>, QueryError> {
         self.with(View::names)
     }
 }
@@ -195,17 +197,17 @@ struct Taken {
 }
 
 impl Recent {
-    /// Asks as [`Source::with`] does, of a view that was taken no longer ago than `age_max`. `ask`
+    /// Asks as [`StoreLocation::with`] does, of a view that was taken no longer ago than `age_max`. `ask`
     /// is told when: UTC, nanoseconds since 1970. Those who ask at the same time share one.
     ///
     /// # Errors
-    /// As [`Source::with`].
+    /// As [`StoreLocation::with`].
     pub fn with<T>(
         &self,
-        source: &Source,
+        source: &StoreLocation,
         age_max: Duration,
-        mut ask: impl FnMut(&View, i64) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+        mut ask: impl FnMut(&View, i64) -> Result<T, QueryError>,
+    ) -> Result<T, QueryError> {
         let mut tries = 1;
         loop {
             let taken = self.take(source, age_max)?;
@@ -231,7 +233,7 @@ impl Recent {
         }
     }
 
-    fn take(&self, source: &Source, age_max: Duration) -> Result<Taken, StoreError> {
+    fn take(&self, source: &StoreLocation, age_max: Duration) -> Result<Taken, QueryError> {
         // Held while it is opened: those who come meanwhile want the same.
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(taken) = last.as_ref().filter(|taken| taken.age() <= age_max) {
@@ -252,15 +254,15 @@ impl Taken {
 }
 
 impl View {
-    /// Answers a question about durations ([`ask::ask`]).
+    /// Answers a question about durations ([`crate::ask`]).
     ///
     /// # Errors
-    /// [`StoreError`] when the rows cannot be read.
-    pub fn ask(&self, question: &Question, limits: &Limits) -> Result<Answer, StoreError> {
+    /// [`QueryError`] when the rows cannot be read.
+    pub fn ask(&self, question: &Question, limits: &Limits) -> Result<Answer, QueryError> {
         self.ask_watched(question, limits, &Progress::default())
     }
 
-    /// Answers a question that others watch, and may end ([`ask::ask_watched`]).
+    /// Answers a question that others watch, and may end ([`crate::ask_watched`]).
     ///
     /// # Errors
     /// As [`Self::ask`], and [`StoreError::Cancelled`].
@@ -269,41 +271,41 @@ impl View {
         question: &Question,
         limits: &Limits,
         progress: &Progress,
-    ) -> Result<Answer, StoreError> {
+    ) -> Result<Answer, QueryError> {
         match self {
-            Self::Files(snapshot) => ask::ask_watched(snapshot, question, limits, progress),
-            Self::ClickHouse(remote) => remote.ask(question, limits, progress),
+            Self::Files(snapshot) => Ok(query::ask_watched(snapshot, question, limits, progress)?),
+            Self::Cluster(remote) => remote.ask(question, limits, progress),
         }
     }
 
-    /// The transactions of a chain, by start, looked for near a time ([`ask::chain`]); and what
+    /// The transactions of a chain, by start, looked for near a time ([`crate::chain`]); and what
     /// could not be read.
     ///
     /// # Errors
-    /// [`StoreError`] when the rows cannot be read.
+    /// [`QueryError`] when the rows cannot be read.
     pub fn chain(
         &self,
         id: ChainId,
         near_ns: Option<Range<i64>>,
-    ) -> Result<(Vec<Transaction>, Vec<Damage>), StoreError> {
+    ) -> Result<(Vec<Transaction>, Vec<Damage>), QueryError> {
         match self {
-            Self::Files(snapshot) => ask::chain(snapshot, id, near_ns),
-            Self::ClickHouse(remote) => Ok((remote.chain(id, near_ns)?, Vec::new())),
+            Self::Files(snapshot) => Ok(query::chain(snapshot, id, near_ns)?),
+            Self::Cluster(remote) => Ok((remote.chain(id, near_ns)?, Vec::new())),
         }
     }
 
-    /// Statistics by class of the rows whose root started in a range ([`ask::classes`]); and what
+    /// Statistics by class of the rows whose root started in a range ([`crate::classes`]); and what
     /// could not be read.
     ///
     /// # Errors
-    /// [`StoreError`] when the rows cannot be read.
+    /// [`QueryError`] when the rows cannot be read.
     pub fn classes(
         &self,
         start_ns: &Range<i64>,
-    ) -> Result<(BTreeMap<ClassName, ClassStatistics>, Vec<Damage>), StoreError> {
+    ) -> Result<(BTreeMap<ClassName, ClassStatistics>, Vec<Damage>), QueryError> {
         match self {
-            Self::Files(snapshot) => ask::classes(snapshot, start_ns),
-            Self::ClickHouse(remote) => Ok((remote.classes(start_ns)?, Vec::new())),
+            Self::Files(snapshot) => Ok(query::classes(snapshot, start_ns)?),
+            Self::Cluster(remote) => Ok((remote.classes(start_ns)?, Vec::new())),
         }
     }
 
@@ -312,10 +314,10 @@ impl View {
     ///
     /// # Errors
     /// A cluster does not answer this.
-    pub fn extent(&self) -> Result<Option<Range<i64>>, StoreError> {
+    pub fn extent(&self) -> Result<Option<Range<i64>>, QueryError> {
         match self {
             Self::Files(snapshot) => Ok(snapshot.extent()),
-            Self::ClickHouse(_) => Err(StoreError::Url {
+            Self::Cluster(_) => Err(QueryError::Url {
                 url: "clickhouse:".to_owned(),
                 reason: "when its transactions are is not asked of a cluster: name the time \
                          (--from and --until)"
@@ -324,18 +326,18 @@ impl View {
         }
     }
 
-    /// What transactions cost, by path, host and bin ([`ask::loads`]); and what could not be read.
+    /// What transactions cost, by path, host and bin ([`crate::loads`]); and what could not be read.
     ///
     /// # Errors
-    /// [`StoreError`] when the rows cannot be read. A cluster does not answer this.
+    /// [`QueryError`] when the rows cannot be read. A cluster does not answer this.
     pub fn loads(
         &self,
         start_ns: &Range<i64>,
         bin: std::time::Duration,
-    ) -> Result<(Vec<PathLoads>, Vec<Damage>), StoreError> {
+    ) -> Result<(Vec<PathLoads>, Vec<Damage>), QueryError> {
         match self {
-            Self::Files(snapshot) => ask::loads(snapshot, start_ns, bin),
-            Self::ClickHouse(_) => Err(StoreError::Url {
+            Self::Files(snapshot) => Ok(query::loads(snapshot, start_ns, bin)?),
+            Self::Cluster(_) => Err(QueryError::Url {
                 url: "clickhouse:".to_owned(),
                 reason: "what transactions cost by path and host is answered from files only: let \
                          agents deliver to chronoscope serve --data DIR for a while; a cluster \
@@ -345,22 +347,31 @@ impl View {
         }
     }
 
-    /// The chain of a duration ([`ask::locate`]); `None` when it is no longer there.
+    /// The chain of a duration ([`crate::locate`]); `None` when it is no longer there.
     ///
     /// # Errors
-    /// [`StoreError`] when the rows cannot be read.
-    pub fn locate(&self, point: &Point) -> Result<Option<ChainId>, StoreError> {
+    /// [`QueryError`] when the rows cannot be read.
+    pub fn locate(&self, point: &Point) -> Result<Option<ChainId>, QueryError> {
         match self {
-            Self::Files(snapshot) => ask::locate(snapshot, point),
-            Self::ClickHouse(remote) => Ok(remote.locate(point)?),
+            Self::Files(snapshot) => Ok(query::locate(snapshot, point)?),
+            Self::Cluster(remote) => Ok(remote.locate(point)?),
+        }
+    }
+
+    /// What is known of the hosts' clocks at that moment: nothing on a cluster, which keeps no
+    /// readings.
+    pub fn clocks(&self) -> ClockTable {
+        match self {
+            Self::Files(snapshot) => snapshot.clocks().clone(),
+            Self::Cluster(_) => ClockTable::default(),
         }
     }
 
     /// The classes that are known, ascending.
     ///
     /// # Errors
-    /// [`StoreError`] when they cannot be read.
-    pub fn names(&self) -> Result<Vec<ClassName>, StoreError> {
+    /// [`QueryError`] when they cannot be read.
+    pub fn names(&self) -> Result<Vec<ClassName>, QueryError> {
         match self {
             Self::Files(snapshot) => {
                 let mut names: Vec<_> =
@@ -368,17 +379,17 @@ impl View {
                 names.sort();
                 Ok(names)
             }
-            Self::ClickHouse(remote) => Ok(remote.class_names()?),
+            Self::Cluster(remote) => Ok(remote.class_names()?),
         }
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for StoreLocation {
     /// Where it is, in words for people: never with a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Files(dir) => write!(f, "{}", dir.display()),
-            Self::ClickHouse(cluster) => fmt::Display::fmt(cluster, f),
+            Self::Cluster(cluster) => fmt::Display::fmt(cluster, f),
         }
     }
 }
@@ -388,7 +399,7 @@ mod tests {
     use super::*;
 
     fn dir(url: &str) -> String {
-        let Source::Files(dir) = Source::open(url).unwrap() else { panic!("{url}") };
+        let StoreLocation::Files(dir) = StoreLocation::open(url).unwrap() else { panic!("{url}") };
         dir.display().to_string()
     }
 
@@ -413,14 +424,14 @@ mod tests {
             ("file:", "it names no directory"),
             ("oracle://host/db", "oracle: is not known here"),
         ] {
-            let error = Source::open(url).unwrap_err().to_string();
+            let error = StoreLocation::open(url).unwrap_err().to_string();
             assert!(error.contains(reason), "{url}: {error}");
         }
     }
 
     #[test]
     fn a_directory_that_is_not_there_is_said() {
-        let error = Source::open("file:/nowhere/at/all").unwrap().names().unwrap_err();
+        let error = StoreLocation::open("file:/nowhere/at/all").unwrap().names().unwrap_err();
         assert!(error.is_missing(), "{error}");
     }
 }
