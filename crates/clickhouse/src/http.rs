@@ -3,7 +3,8 @@
 //! An answer may break off: the server finds out what is wrong when half of it is sent, or dies.
 //! Arrow streams say where they end, and what does not end is an error here, never a short answer.
 
-use crate::{ClickHouseError, Url};
+use crate::error::ClickHouseError;
+use crate::url::Url;
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
 use std::io::{self, Read};

@@ -1,7 +1,9 @@
 //! Rows in: every shard gets its chains, and says so when they are on its disk.
 
+use crate::cluster::{Cluster, shard_of};
+use crate::error::ClickHouseError;
+use crate::http::Node;
 use crate::rows::ResultRows;
-use crate::{ClickHouseError, Cluster, Node, shard_of};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, TimestampNanosecondType, UInt8Type, UInt32Type};
 use arrow_array::{
@@ -207,7 +209,7 @@ impl ClusterWriter {
     }
 
     fn shard_of_stream(&self, stream: u128) -> &Node {
-        &self.cluster.nodes[shard_of(ChainId(stream), self.cluster.shard_count())]
+        &self.cluster.nodes()[shard_of(ChainId(stream), self.cluster.shard_count())]
     }
 
     /// The number of the row of a sender's stream that is wanted next; `None` when nothing is
@@ -263,7 +265,7 @@ impl ClusterWriter {
 
     /// Looks names up; every shard has them all.
     fn recall(&self, missing: &Missing) -> Result<Names, ClickHouseError> {
-        let node = &self.cluster.nodes[0];
+        let node = &self.cluster.nodes()[0];
         let mut found = Names::default();
         let list = |ids: &[u64]| ids.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
         let paths: Vec<u64> = missing.paths.iter().map(|id| id.0).collect();

@@ -1,6 +1,7 @@
 //! Answers of a server: columns by name and type, and rows made of them.
 
-use crate::{ClickHouseError, Node};
+use crate::error::ClickHouseError;
+use crate::http::Node;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_array::{Array, ArrowPrimitiveType, RecordBatch, StringArray};

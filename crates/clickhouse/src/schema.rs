@@ -3,7 +3,18 @@
 //! Rule: a version only adds (columns at the end, tables); a program reads every older version and
 //! refuses newer ones.
 
-use crate::{ClickHouseError, Node, TableOptions, Url};
+use crate::error::ClickHouseError;
+use crate::http::Node;
+use crate::url::Url;
+use std::time::Duration;
+
+/// What an operator may choose about the tables.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TableOptions {
+    /// Days whose rows are all older than this are deleted by the servers; `None` keeps what the
+    /// tables say.
+    pub keep: Option<Duration>,
+}
 
 /// The version that this program makes.
 pub(crate) const VERSION: u32 = 2;

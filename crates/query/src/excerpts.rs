@@ -1,6 +1,6 @@
 //! The rows of one class, as much of them as a question about it needs.
 
-use crate::run::REACH;
+use crate::minutes::REACH;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type};
 use arrow_array::{Array, ArrayRef, DictionaryArray, MapArray, StringArray};

@@ -5,7 +5,7 @@
 //! columns of the id are decoded, and of the rows found all columns that are returned. A time range
 //! spares the segments of other minutes: some 1 ms per sealed minute otherwise.
 
-use crate::run::REACH;
+use crate::minutes::REACH;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt32Type};
 use arrow_array::{Array, MapArray, RecordBatch, StringArray};

@@ -6,12 +6,14 @@ use crate::book::Book;
 use crate::cache::{Base, DurationCache, Got, Key};
 use crate::chunk::{Chunk, ChunkSeries, Dot, RowPlace, Wanted};
 use crate::clock::HostClocks;
-use crate::foreign::{ForeignChains, Meeting};
+use crate::context::QuestionContext;
+use crate::foreign_chains::{ForeignChains, Meeting};
+use crate::minutes::{Minutes, NativeMinute};
+use crate::progress::Progress;
 use crate::question::{Kind, Limits, Question};
-use crate::run::{Minutes, NativeMinute, Task};
 use crate::scan::scan;
 use crate::series::{Findings, Keep, Point};
-use crate::{Progress, Shared};
+use crate::task::Task;
 use chronoscope_chain::Crossings;
 use chronoscope_store::segment_file::SegmentFile;
 use chronoscope_store::{Damage, Segment, Snapshot, StoreError};
@@ -75,7 +77,7 @@ pub(crate) fn gather<T>(
         start_ns: if all_at_once { question.start_ns.clone() } else { i64::MIN..i64::MAX },
         ..question.clone()
     };
-    let shared = Shared {
+    let shared = QuestionContext {
         question: &whole,
         names: snapshot.names(),
         book: Mutex::new(Book::new(snapshot.names(), &whole)),

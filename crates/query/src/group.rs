@@ -3,12 +3,12 @@
 //! It serves inner roots, splits, foreign and mixed chains, and minutes whose rows lie in several
 //! parts.
 
-use crate::Shared;
 use crate::arrivals::Arriving;
 use crate::clock::HostClocks;
+use crate::context::QuestionContext;
 use crate::question::Kind;
 use crate::series::{Findings, Point, Whole};
-use crate::ways::Ways;
+use crate::wanted_breakdowns::WantedBreakdowns;
 use chronoscope_chain::arrivals::ArrivalFinder;
 use chronoscope_chain::links::bits;
 use chronoscope_chain::{
@@ -26,7 +26,7 @@ use std::collections::HashMap;
 /// first, and the other columns are read of these alone.
 pub(crate) fn read_native(
     file: &SegmentFile,
-    shared: &Shared,
+    shared: &QuestionContext,
     mut wanted: impl FnMut(ChainId) -> bool,
     mut path_of: impl FnMut(&[ClassId]) -> PathIndex,
 ) -> Result<Run, StoreError> {
@@ -132,7 +132,7 @@ pub(crate) fn read_chains(file: &SegmentFile) -> Result<Vec<(ChainId, u64)>, Sto
 /// Reads the foreign rows of a segment, and hands out the rows of one chain that stand together.
 pub(crate) fn read_foreign(
     file: &SegmentFile,
-    shared: &Shared,
+    shared: &QuestionContext,
     mut each: impl FnMut(ChainId, &ChainRows),
 ) -> Result<(), StoreError> {
     let names =
@@ -187,7 +187,7 @@ impl<'a> ClassTable<'a> {
         Self { applications, classes, known: vec![None; applications.len() * classes.len()] }
     }
 
-    fn class(&mut self, application: i32, class: i32, shared: &Shared) -> Option<ClassId> {
+    fn class(&mut self, application: i32, class: i32, shared: &QuestionContext) -> Option<ClassId> {
         let (application, class) =
             (usize::try_from(application).ok()?, usize::try_from(class).ok()?);
         let known = self.known.get_mut(application * self.classes.len() + class)?;
@@ -241,7 +241,7 @@ impl<'a> Common<'a> {
 /// Rows of the log, of the chains that are `wanted` (which is asked of every row).
 pub(crate) fn read_unsealed(
     records: &[&Record],
-    shared: &Shared,
+    shared: &QuestionContext,
     mut wanted: impl FnMut(ChainId) -> bool,
     paths: &mut Paths,
 ) -> Run {
@@ -279,7 +279,7 @@ type SeriesNumber = Option<usize>;
 
 /// Asks chain after chain.
 pub(crate) struct Grouping<'a> {
-    shared: &'a Shared<'a>,
+    shared: &'a QuestionContext<'a>,
     assembler: Assembler,
     evaluator: Evaluator,
     /// Where arrivals are asked for.
@@ -305,7 +305,7 @@ pub(crate) enum Asked {
 }
 
 impl<'a> Grouping<'a> {
-    pub(crate) fn new(shared: &'a Shared<'a>) -> Self {
+    pub(crate) fn new(shared: &'a QuestionContext<'a>) -> Self {
         let mut evaluator = Evaluator::new(shared.book().selection.clone());
         let asked = shared.clocks.is_some() || shared.question.path.is_some();
         evaluator.negatives = asked.then(Vec::new);
@@ -407,7 +407,7 @@ impl<'a> Grouping<'a> {
 
 /// Where found durations go.
 struct Sink<'a> {
-    shared: &'a Shared<'a>,
+    shared: &'a QuestionContext<'a>,
     series: &'a mut HashMap<SeriesKey, SeriesNumber>,
     /// The leaves of a chain often share their path.
     last_series: &'a mut Option<(SeriesKey, SeriesNumber)>,
@@ -461,7 +461,7 @@ impl Sink<'_> {
     /// are there.
     fn keep_way(&mut self, rows: &ChainRows, chain: &Chain<'_>, found: &Found) {
         let point = Point { start_ns: found.start_ns, duration_ns: found.duration_ns };
-        let is_wanted = |ways: &Ways| ways.points.contains(&point);
+        let is_wanted = |ways: &WantedBreakdowns| ways.points.contains(&point);
         if !self.shared.ways.as_ref().is_some_and(is_wanted) || !self.find_way(chain, *found) {
             return;
         }

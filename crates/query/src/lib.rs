@@ -47,12 +47,14 @@ mod classes;
 mod clock;
 mod cluster;
 mod compare;
+mod context;
 mod cut;
 mod durations;
 mod error;
 mod excerpts;
 mod fetch;
 mod foreign;
+mod foreign_chains;
 mod gather;
 mod group;
 mod hops;
@@ -60,6 +62,8 @@ mod linked;
 mod loads;
 mod locate;
 mod location;
+mod minutes;
+mod native;
 mod paths;
 mod pieces;
 mod progress;
@@ -69,8 +73,11 @@ mod sample;
 mod scan;
 mod scatter;
 mod series;
+mod single_rows;
 mod sources;
 mod spread;
+mod task;
+mod wanted_breakdowns;
 mod ways;
 mod worst;
 
@@ -92,10 +99,11 @@ pub use hops::{HopHost, HopPart, Hops, hops};
 pub use loads::{Load, PathLoads, loads};
 pub use locate::locate;
 pub use location::{Recent, StoreLocation, View};
+pub use minutes::REACH;
 pub use paths::{PathStatistics, paths};
 pub use progress::Progress;
 pub use question::{Clocks, Judged, Kind, Limits, Question, Receivers};
-pub use run::{REACH, ask, ask_watched};
+pub use run::{ask, ask_watched};
 pub use sample::sample;
 pub use scatter::{
     CELLS_MAX, Cell, Extreme, Gap, PATHS_MAX, Raster, Scatter, ScatterPath, scatter,
@@ -103,55 +111,3 @@ pub use scatter::{
 pub use series::Point;
 pub use sources::SilentSource;
 pub use worst::{ByClass, Worst, worst};
-
-use arrivals::Arriving;
-use book::Book;
-use chronoscope_chain::HostIndex;
-use chronoscope_model::{ClassId, Names};
-use clock::HostClocks;
-use series::Keep;
-use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use ways::Ways;
-
-/// What all threads that answer one question share.
-struct Shared<'a> {
-    question: &'a Question,
-    names: &'a Names,
-    book: Mutex<Book>,
-    /// `None` where hosts play no part.
-    clocks: Option<HostClocks<'a>>,
-    progress: &'a Progress,
-    /// What is kept of the durations that are found.
-    keep: Keep,
-    /// Segments in which no root started then are passed over: UTC, nanoseconds since 1970.
-    window_ns: Range<i64>,
-    /// The ways that are to be found, and nothing else.
-    ways: Option<Ways>,
-    /// Where arrivals are asked for.
-    arriving: Option<Arriving>,
-}
-
-impl Shared<'_> {
-    /// Whether the way from a selected root to a leaf is asked for.
-    fn wants_path(&self, classes: &[ClassId]) -> bool {
-        let wanted = self.question.path.as_ref();
-        wanted.is_none_or(|wanted| self.book().text(classes) == *wanted)
-    }
-
-    /// Whether a duration of a leaf on a host is asked for.
-    fn wants(&self, host: HostIndex, duration_ns: i64) -> bool {
-        let of_host = self.clocks.as_ref().is_none_or(|clocks| clocks.wants(host));
-        of_host && self.wants_duration(duration_ns)
-    }
-
-    /// Whether a duration is asked for; negative ones are, to be counted.
-    fn wants_duration(&self, duration_ns: i64) -> bool {
-        u64::try_from(duration_ns).map_or(true, |ns| self.question.duration_ns.contains(&ns))
-    }
-
-    /// The words, for a moment: nothing is read or decoded meanwhile.
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}

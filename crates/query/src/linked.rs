@@ -2,7 +2,8 @@
 //! continues another by an alias that came late, and that its source records only a sample.
 
 use crate::arrivals::Arriving;
-use crate::run::{Minutes, Task};
+use crate::minutes::Minutes;
+use crate::task::Task;
 use chronoscope_model::{ChainId, Extras, Flags, FurtherParent};
 use chronoscope_store::segment_file::further_parents;
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};

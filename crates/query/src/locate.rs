@@ -4,8 +4,8 @@
 //! the few that somebody wants to look at the id is looked up by the root's start.
 
 use crate::gather::{Asking, Gathered};
+use crate::minutes::REACH;
 use crate::question::{Clocks, Kind, Question};
-use crate::run::REACH;
 use crate::series::Point;
 use crate::spread::spread;
 use chronoscope_model::ChainId;

@@ -6,22 +6,30 @@
 //! | `clickhouse://[user[:password]@]host[:port][,host…]/database` | a [`clickhouse`](chronoscope_clickhouse) cluster; `clickhouses://` over TLS |
 //!
 //! ```no_run
-//! use chronoscope_query::{Limits, Question, StoreLocation};
+//! use chronoscope_{Limits, Question, StoreLocation};
 //!
 //! let source = StoreLocation::open("file:/var/lib/chronoscope")?;
 //! let question = Question::apcd("MRTS::decodePlots");
 //! println!("{} chains", source.ask(&question, &Limits::default())?.counts.used);
-//! # Ok::<(), chronoscope_query::QueryError>(())
+//! # Ok::<(), chronoscope_QueryError>(())
 //! ```
 //!
 //! Several questions that have to see the same rows are asked of one [`View`] ([`StoreLocation::with`]).
 //!
 //! Not here: writing (`Store`), and what the questions mean (`ask`).
 
-use crate::{
-    self as query, Answer, ClassStatistics, ClusterView, Limits, PathLoads, Point, Progress,
-    QueryError, Question,
-};
+use crate::answer::Answer;
+use crate::classes::{ClassStatistics, classes};
+use crate::cluster::ClusterView;
+use crate::error::QueryError;
+use crate::excerpts::excerpts;
+use crate::fetch::chain;
+use crate::loads::{PathLoads, loads};
+use crate::locate::locate;
+use crate::progress::Progress;
+use crate::question::{Limits, Question};
+use crate::run::ask_watched;
+use crate::series::Point;
 use chronoscope_clickhouse::Cluster;
 use chronoscope_clock::{monotonic_ns, utc_now_ns};
 use chronoscope_model::{ChainId, ClassName, Excerpt, Transaction};
@@ -161,7 +169,7 @@ impl StoreLocation {
         each: &mut (dyn FnMut(&Excerpt<'_>) + Send),
     ) -> Result<Vec<Damage>, QueryError> {
         match self {
-            Self::Files(dir) => Ok(query::excerpts(dir, class, start_ns, each)?),
+            Self::Files(dir) => Ok(excerpts(dir, class, start_ns, each)?),
             Self::Cluster(cluster) => {
                 ClusterView::new(cluster.clone()).excerpts(class, start_ns, each)?;
                 Ok(Vec::new())
@@ -273,7 +281,7 @@ impl View {
         progress: &Progress,
     ) -> Result<Answer, QueryError> {
         match self {
-            Self::Files(snapshot) => Ok(query::ask_watched(snapshot, question, limits, progress)?),
+            Self::Files(snapshot) => Ok(ask_watched(snapshot, question, limits, progress)?),
             Self::Cluster(remote) => remote.ask(question, limits, progress),
         }
     }
@@ -289,7 +297,7 @@ impl View {
         near_ns: Option<Range<i64>>,
     ) -> Result<(Vec<Transaction>, Vec<Damage>), QueryError> {
         match self {
-            Self::Files(snapshot) => Ok(query::chain(snapshot, id, near_ns)?),
+            Self::Files(snapshot) => Ok(chain(snapshot, id, near_ns)?),
             Self::Cluster(remote) => Ok((remote.chain(id, near_ns)?, Vec::new())),
         }
     }
@@ -304,7 +312,7 @@ impl View {
         start_ns: &Range<i64>,
     ) -> Result<(BTreeMap<ClassName, ClassStatistics>, Vec<Damage>), QueryError> {
         match self {
-            Self::Files(snapshot) => Ok(query::classes(snapshot, start_ns)?),
+            Self::Files(snapshot) => Ok(classes(snapshot, start_ns)?),
             Self::Cluster(remote) => Ok((remote.classes(start_ns)?, Vec::new())),
         }
     }
@@ -336,7 +344,7 @@ impl View {
         bin: std::time::Duration,
     ) -> Result<(Vec<PathLoads>, Vec<Damage>), QueryError> {
         match self {
-            Self::Files(snapshot) => Ok(query::loads(snapshot, start_ns, bin)?),
+            Self::Files(snapshot) => Ok(loads(snapshot, start_ns, bin)?),
             Self::Cluster(_) => Err(QueryError::Url {
                 url: "clickhouse:".to_owned(),
                 reason: "what transactions cost by path and host is answered from files only: let \
@@ -353,7 +361,7 @@ impl View {
     /// [`QueryError`] when the rows cannot be read.
     pub fn locate(&self, point: &Point) -> Result<Option<ChainId>, QueryError> {
         match self {
-            Self::Files(snapshot) => Ok(query::locate(snapshot, point)?),
+            Self::Files(snapshot) => Ok(locate(snapshot, point)?),
             Self::Cluster(remote) => Ok(remote.locate(point)?),
         }
     }

@@ -4,8 +4,9 @@
 use crate::classes::word;
 use crate::cut::{Share, root_start_ns};
 use crate::loads::taken_apart;
+use crate::progress::Progress;
+use crate::question::Limits;
 use crate::spread::spread;
-use crate::{Limits, Progress};
 use chronoscope_model::{ClassName, Flags};
 use chronoscope_statistics::Histogram;
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};

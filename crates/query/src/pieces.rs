@@ -5,10 +5,12 @@
 
 use crate::answer::{Answer, Losses};
 use crate::book::Book;
+use crate::context::QuestionContext;
+use crate::minutes::{Minutes, REACH, around};
+use crate::progress::Progress;
 use crate::question::{Kind, Limits, Question};
-use crate::run::{Minutes, Task};
 use crate::series::{Findings, Keep};
-use crate::{Progress, Shared, run::around};
+use crate::task::Task;
 use chronoscope_chain::Meaning;
 use chronoscope_model::{Batch, ClassId, Names};
 use chronoscope_store::{Minute, Snapshot, StoreError};
@@ -27,7 +29,7 @@ pub(crate) enum Piece {
 
 /// A question that is being answered.
 pub(crate) struct Pieces<'a> {
-    shared: Shared<'a>,
+    shared: QuestionContext<'a>,
     limits: Limits,
     findings: Mutex<Findings>,
 }
@@ -44,7 +46,7 @@ impl<'a> Pieces<'a> {
         // Readings of clocks are kept with files only.
         let keep = Keep::of(question);
         let window_ns = question.start_ns.clone();
-        let shared = Shared {
+        let shared = QuestionContext {
             question,
             names,
             book,
@@ -64,7 +66,7 @@ impl<'a> Pieces<'a> {
             let range = around(&self.shared.question.start_ns, reach);
             Minute::of(range.start).0..=Minute::of(range.end.saturating_sub(1)).0
         };
-        (of(crate::REACH), of(self.limits.foreign_reach))
+        (of(REACH), of(self.limits.foreign_reach))
     }
 
     /// The classes of the roots whose chains may matter: no other native row is needed.

@@ -1,7 +1,7 @@
 //! Some whole chains of a time, for what may be told from a sample.
 
-use crate::Progress;
 use crate::fetch::transactions;
+use crate::progress::Progress;
 use chronoscope_model::{ChainId, Transaction};
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
 use chronoscope_store::{Damage, Segment, Slot, Snapshot, StoreError};

@@ -5,8 +5,8 @@
 //! to a few long stretches, every distinct path is judged once, and only the wanted stretches of
 //! the other columns are decoded.
 
-use crate::Shared;
 use crate::clock::only_host;
+use crate::context::QuestionContext;
 use crate::question::Kind;
 use crate::series::{Findings, Whole, WholeRows};
 use chronoscope_chain::links::bits;
@@ -83,7 +83,7 @@ impl Plan {
 /// native rows only); `None` where the question cannot be answered without grouping its rows.
 pub(crate) fn scan(
     file: &SegmentFile,
-    shared: &Shared,
+    shared: &QuestionContext,
     kind: RowKind,
     without: &[usize],
 ) -> Result<Option<Findings>, StoreError> {
@@ -177,7 +177,7 @@ pub(crate) fn scan(
 /// that is asked for stands below a chain's root: its start is in another row.
 fn plan_paths(
     file: &SegmentFile,
-    shared: &Shared,
+    shared: &QuestionContext,
     findings: &mut Findings,
     without: &[usize],
 ) -> Result<Option<Plan>, StoreError> {
@@ -229,7 +229,7 @@ fn alike(keys: &[i32]) -> usize {
 
 fn judge_path(
     text: &str,
-    shared: &Shared,
+    shared: &QuestionContext,
     findings: &mut Findings,
     plan: &mut Plan,
 ) -> Option<Todo> {
@@ -263,7 +263,12 @@ fn judge_path(
 }
 
 /// What is to be done with the rows of a path.
-fn take(shared: &Shared, classes: &[ClassId], selected: bool, findings: &mut Findings) -> Todo {
+fn take(
+    shared: &QuestionContext,
+    classes: &[ClassId],
+    selected: bool,
+    findings: &mut Findings,
+) -> Todo {
     if selected && shared.wants_path(classes) {
         Todo::Take(findings.series_of(classes))
     } else {
@@ -274,7 +279,7 @@ fn take(shared: &Shared, classes: &[ClassId], selected: bool, findings: &mut Fin
 /// Finds the stretches of rows of the class asked for.
 fn plan_classes(
     file: &SegmentFile,
-    shared: &Shared,
+    shared: &QuestionContext,
     findings: &mut Findings,
 ) -> Result<Plan, StoreError> {
     let mut plan = Plan::default();
@@ -308,7 +313,7 @@ fn plan_classes(
 
 /// What rows with dropped ancestors mean, by path and level.
 struct LevelMeanings<'a> {
-    shared: &'a Shared<'a>,
+    shared: &'a QuestionContext<'a>,
     asked: &'a [String],
     known: HashMap<(usize, u16), ByLevel>,
 }
@@ -415,7 +420,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Adds the durations of rows that all belong to one series.
-    fn collect(&self, shared: &Shared, series: usize, findings: &mut Findings) {
+    fn collect(&self, shared: &QuestionContext, series: usize, findings: &mut Findings) {
         let wanted = &shared.question.start_ns;
         let mut counts = Counts::default();
         let last_leaves_only = shared.question.kind == Kind::Apcd;

@@ -7,18 +7,19 @@
 //! it is answered alike again. Durations of one minute are more alike than those of two: a sample
 //! of few minutes says less than its number.
 
-use crate::Shared;
 use crate::book::Book;
 use crate::chunk::{Chunk, ChunkSeries, Dot, Picker, Wanted};
 use crate::clock::HostClocks;
-use crate::foreign::{ForeignChains, Meeting};
+use crate::context::QuestionContext;
+use crate::foreign_chains::{ForeignChains, Meeting};
 use crate::gather::{Asking, Gathered};
 use crate::locate::locate_all;
+use crate::minutes::{Minutes, REACH};
 use crate::question::{Kind, Question};
-use crate::run::{Minutes, REACH, Task};
 use crate::series::{Findings, Keep, Point};
+use crate::task::Task;
+use crate::wanted_breakdowns::{ChainSet, WantedBreakdowns};
 use chronoscope_chain::{HostIndex, Part, Way, WayHop};
-use chronoscope_model::ChainId;
 use chronoscope_store::{MINUTE_NS, Minute, Snapshot, StoreError};
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -26,51 +27,6 @@ use std::sync::Mutex;
 
 /// Minutes whose rows are read, for each of two sets.
 const MINUTES_MAX: usize = 24;
-
-/// Which ways are looked for, and nothing else.
-#[derive(Debug, Default)]
-pub(crate) struct Ways {
-    /// The chains that they belong to; `None` where that is not known.
-    pub(crate) chains: Option<ChainSet>,
-    /// The durations.
-    pub(crate) points: HashSet<Point>,
-}
-
-/// Some thousand chains, of which millions of rows are asked: most are answered by a few bits.
-#[derive(Debug, Default)]
-pub(crate) struct ChainSet {
-    /// A bit for each value of [`ChainSet::bit`].
-    bits: Vec<u64>,
-    chains: HashSet<ChainId>,
-}
-
-impl ChainSet {
-    /// Bits, as a power of two: 8 KiB, which stay in the first-level cache.
-    const LOG2_BITS: u32 = 16;
-
-    fn of(chains: impl Iterator<Item = ChainId>) -> Self {
-        let mut set = Self { bits: vec![0; 1 << (Self::LOG2_BITS - 6)], chains: chains.collect() };
-        for chain in &set.chains {
-            let (word, bit) = Self::bit(*chain);
-            set.bits[word] |= bit;
-        }
-        set
-    }
-
-    #[inline]
-    pub(crate) fn contains(&self, chain: ChainId) -> bool {
-        let (word, bit) = Self::bit(chain);
-        self.bits.get(word).is_some_and(|bits| bits & bit != 0) && self.chains.contains(&chain)
-    }
-
-    #[inline]
-    fn bit(chain: ChainId) -> (usize, u64) {
-        let mixed =
-            (chain.low() ^ chain.high().rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let number = mixed >> (u64::BITS - Self::LOG2_BITS);
-        (usize::try_from(number / 64).unwrap_or(0), 1 << (number % 64))
-    }
-}
 
 /// Two sets of ways, and what their numbers mean.
 pub(crate) struct Sampled {
@@ -109,7 +65,7 @@ pub(crate) fn sample(
     };
     let all: Vec<Point> = points.iter().flatten().copied().collect();
     let chains = locate_all(snapshot, &plain, (&all, gathered), asking)?;
-    let wanted = Ways {
+    let wanted = WantedBreakdowns {
         chains: Some(ChainSet::of(chains.iter().flatten().copied())),
         points: all.iter().copied().collect(),
     };
@@ -352,7 +308,7 @@ type Found = (Vec<(Point, Way)>, Vec<String>, Book);
 fn read(
     snapshot: &Snapshot,
     question: &Question,
-    wanted: Ways,
+    wanted: WantedBreakdowns,
     asking: &Asking<'_>,
 ) -> Result<Found, StoreError> {
     let points = wanted.points.clone();
@@ -360,7 +316,7 @@ fn read(
     let last = points.iter().map(|point| point.start_ns).max().unwrap_or(0);
     let range = Question { start_ns: first..last.saturating_add(1), ..question.clone() };
     let minutes = Minutes::of(snapshot, &range, asking.limits);
-    let shared = Shared {
+    let shared = QuestionContext {
         question,
         names: snapshot.names(),
         book: Mutex::new(Book::new(snapshot.names(), question)),

@@ -4,7 +4,8 @@
 //! longest are shorter are not opened. So it costs about the sketches and a few segments.
 
 use crate::fetch::transactions;
-use crate::{ClassSelector, Progress};
+use crate::progress::Progress;
+use chronoscope_chain::ClassSelector;
 use chronoscope_model::{ClassName, Record, Transaction};
 use chronoscope_statistics::{Histogram, bucket_min};
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};

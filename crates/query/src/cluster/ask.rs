@@ -1,10 +1,14 @@
 //! Questions to a cluster: which rows are needed is decided there, what they say here.
 
-use super::fetch::{each_excerpt, excerpts_of, fetch_chain};
+use super::fetch::{between, classes, each_excerpt, excerpts_of, fetch_chain};
+use crate::answer::{Answer, Losses};
+use crate::classes::ClassStatistics;
+use crate::error::QueryError;
+use crate::minutes::REACH;
 use crate::pieces::{Piece, Pieces};
-use crate::{
-    Answer, ClassStatistics, Kind, Limits, Losses, Point, Progress, QueryError, Question, REACH,
-};
+use crate::progress::Progress;
+use crate::question::{Kind, Limits, Question};
+use crate::series::Point;
 use arrow_array::types::{UInt8Type, UInt16Type};
 use chronoscope_chain::ROW_BYTES;
 use chronoscope_clickhouse::{
@@ -16,7 +20,7 @@ use chronoscope_model::{
 };
 use chronoscope_store::Minute;
 use std::collections::{BTreeMap, HashMap};
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 
 /// Rows of a piece, unless memory is short: large enough that a piece costs nothing beside them.
 const PIECE_ROWS: u64 = 256 * 1024;
@@ -167,7 +171,7 @@ impl ClusterView {
         &self,
         start_ns: &Range<i64>,
     ) -> Result<BTreeMap<ClassName, ClassStatistics>, ClickHouseError> {
-        super::fetch::classes(&self.cluster, start_ns)
+        classes(&self.cluster, start_ns)
     }
 
     /// Gives the rows of a class that started in a range to `each`, as [`crate::excerpts`]
@@ -493,11 +497,6 @@ impl<'a> Rows<'a> {
             reserved: 0,
         })
     }
-}
-
-/// A condition that a column of numbers lies in a range.
-pub(super) fn between(column: &str, range: &RangeInclusive<i64>) -> String {
-    format!("{column} BETWEEN {} AND {}", range.start(), range.end())
 }
 
 /// A text in SQL.
