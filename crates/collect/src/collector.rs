@@ -2,8 +2,8 @@
 
 use crate::ingest::Ingest;
 use crate::intake::{self, Rings};
+use crate::ring_destination::Sink;
 use crate::scrub::Scrub;
-use crate::sink::Sink;
 use crate::status::Status;
 use chronoscope_clock as clock;
 use chronoscope_store::{Store, StoreError};

@@ -1,9 +1,9 @@
 //! The loop that reads rings, whatever they go into.
 
-use crate::keeping::Keeping;
+use crate::maintenance::Keeping;
 use crate::nanos;
-use crate::sink::Sink;
-use crate::sources::{Pass, PassNotes, Sources};
+use crate::ring_destination::Sink;
+use crate::ring_sources::{Pass, PassNotes, Sources};
 use crate::status::Status;
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, ProcessId, ProcessName};

@@ -31,13 +31,13 @@ mod disk;
 mod gaps;
 mod ingest;
 mod intake;
-mod keeping;
+mod maintenance;
 pub mod protocol;
+mod ring_destination;
+mod ring_source;
+mod ring_sources;
 mod scrub;
 mod share;
-mod sink;
-mod source;
-mod sources;
 mod status;
 mod vocabulary;
 

@@ -1,7 +1,7 @@
 //! What a store answers.
 
 use crate::arrivals::Arrivals;
-use crate::book::Book;
+use crate::path_catalog::Book;
 use crate::question::{Judged, Kind, Question};
 use crate::series::{Findings, Point};
 use crate::sources::{ENDS_WITHIN_NS, Sources};

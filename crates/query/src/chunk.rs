@@ -1,7 +1,7 @@
 //! All durations of some segments, column by column, to be asked for again and again: which path,
 //! which hosts, which time and which lengths is asked of them here.
 
-use crate::book::Book;
+use crate::path_catalog::Book;
 use crate::question::Question;
 use crate::series::{FOREIGN, Findings, Series, UNCROSSED_NS, UNKNOWN_NS, Wholes};
 use chronoscope_chain::HostIndex;

@@ -1,7 +1,7 @@
 //! Statistics of every class in the store. Whole minutes come from the sketches; rows are read only
 //! of the minutes that the time range cuts.
 
-use crate::cut::{Share, root_start_column, root_start_ns};
+use crate::minute_share::{Share, root_start_column, root_start_ns};
 use chronoscope_model::{ClassName, Names, Record, Status};
 use chronoscope_statistics::Histogram;
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};

@@ -2,9 +2,9 @@
 
 use crate::durations::{Durations, durations};
 use crate::gather::{Asking, gather};
+use crate::hop_breakdowns::{Sampled, Sides, sample};
 use crate::question::Question;
 use crate::scatter::starts;
-use crate::ways::{Sampled, Sides, sample};
 use chronoscope_chain::{Contrast, Distribution, PartKind, PartSide, Way};
 use chronoscope_model::ClassId;
 use chronoscope_statistics::{Edges, MeanDifference, Moments, Scale};

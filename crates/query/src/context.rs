@@ -1,8 +1,8 @@
 //! A question with all that the threads which answer it share.
 
 use crate::arrivals::Arriving;
-use crate::book::Book;
 use crate::clock::HostClocks;
+use crate::path_catalog::Book;
 use crate::progress::Progress;
 use crate::question::Question;
 use crate::series::Keep;

@@ -2,13 +2,13 @@
 //! where they are there, and handed out chunk by chunk.
 
 use crate::answer::{ClockQuality, Losses};
-use crate::book::Book;
 use crate::cache::{Base, DurationCache, Got, Key};
 use crate::chunk::{Chunk, ChunkSeries, Dot, RowPlace, Wanted};
 use crate::clock::HostClocks;
 use crate::context::QuestionContext;
 use crate::foreign_chains::{ForeignChains, Meeting};
 use crate::minutes::{Minutes, NativeMinute};
+use crate::path_catalog::Book;
 use crate::progress::Progress;
 use crate::question::{Kind, Limits, Question};
 use crate::scan::scan;

@@ -2,8 +2,8 @@
 
 use crate::chunk::Wanted;
 use crate::gather::{Asking, gather};
+use crate::hop_breakdowns::{Sampled, Selected, Sides, sample};
 use crate::question::Question;
-use crate::ways::{Sampled, Selected, Sides, sample};
 use chronoscope_chain::{Contrast, HostContrast, PartContrast, PartKind, PartName, PartSide};
 use chronoscope_statistics::KolmogorovSmirnov;
 use chronoscope_store::{Snapshot, StoreError};

@@ -2,8 +2,8 @@
 //! rows are read only of the minutes that the time range cuts.
 
 use crate::classes::word;
-use crate::cut::{Share, root_start_ns};
 use crate::loads::taken_apart;
+use crate::minute_share::{Share, root_start_ns};
 use crate::progress::Progress;
 use crate::question::Limits;
 use crate::spread::spread;

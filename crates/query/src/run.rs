@@ -2,10 +2,10 @@
 
 use crate::answer::{Answer, Losses};
 use crate::arrivals::Arriving;
-use crate::book::Book;
 use crate::clock::HostClocks;
 use crate::context::QuestionContext;
 use crate::minutes::Minutes;
+use crate::path_catalog::Book;
 use crate::progress::Progress;
 use crate::question::{Kind, Limits, Question};
 use crate::series::{Findings, Keep};

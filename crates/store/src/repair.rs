@@ -7,7 +7,7 @@ use crate::checked::end_checksum;
 use crate::disk::{Access, Disk};
 use crate::lock::Lock;
 use crate::manifest::{Manifest, SegmentEntry};
-use crate::replay::replay;
+use crate::recovery::replay;
 use crate::rows::Rows;
 use crate::segment::{read_sketch, seal};
 use crate::store::move_to_lost_and_found;

@@ -3,7 +3,7 @@
 use crate::checked::EndChecksum;
 use crate::manifest::{Manifest, SegmentEntry};
 use crate::notes::Ledger;
-use crate::replay::{open_log, replay};
+use crate::recovery::{open_log, replay};
 use crate::wal::DurableEnd;
 use crate::{ClockTable, Damage, Slot, StoreError, layout};
 use chronoscope_model::{Batch, Names};

@@ -16,7 +16,7 @@ use crate::disk::Disk;
 use crate::lock::Lock;
 use crate::manifest::Manifest;
 use crate::notes::{self, Ledger, Positions};
-use crate::replay::replay;
+use crate::recovery::replay;
 use crate::store::{prune_processes, set_orphans_aside};
 use crate::wal::{self, FileSpan, LogWriter};
 use crate::{Append, Recovery, StoreError, StreamId, layout};

@@ -1,11 +1,11 @@
 //! The writer's side of a store.
 
+use crate::compaction::Keeper;
 use crate::disk::{Access, Disk};
-use crate::keep::Keeper;
 use crate::lock::Lock;
 use crate::manifest::Manifest;
 use crate::notes::{self, Ledger, Positions};
-use crate::replay::replay;
+use crate::recovery::replay;
 use crate::rows::Buffer;
 use crate::wal::{self, CONTENT_MAX, FileSpan, LogWriter, ROWS_MAX};
 use crate::{

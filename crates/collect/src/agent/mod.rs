@@ -13,7 +13,7 @@ mod target;
 pub use target::{Target, TargetError};
 
 use crate::intake::{self, Rings};
-use crate::sink::Sink;
+use crate::ring_destination::Sink;
 use crate::status::Status;
 use chronoscope_clock as clock;
 use chronoscope_store::{Spool, SpoolOptions, StoreError};

@@ -2,7 +2,7 @@
 
 use crate::manifest::Manifest;
 use crate::notes::Ledger;
-use crate::replay::{open_log, replay};
+use crate::recovery::{open_log, replay};
 use crate::wal::{self, BlockReader, Found};
 use crate::{Snapshot, StoreError, layout};
 use chronoscope_model::{Batch, Names};

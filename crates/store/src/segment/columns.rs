@@ -1,8 +1,8 @@
 //! Rows as the columns of the schema.
 
+use super::dictionaries::{ClassWords, Dictionary, PathWords, ProcessWords, Words};
 use super::extras::ExtraColumns;
 use super::order::{Order, Sorted, sort};
-use super::words::{ClassWords, Dictionary, PathWords, ProcessWords, Words};
 use crate::rows::Rows;
 use arrow_array::builder::{Float64Builder, MapBuilder, MapFieldNames, StringBuilder};
 use arrow_array::types::Int32Type;

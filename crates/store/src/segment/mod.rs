@@ -1,6 +1,7 @@
 //! Segments: the sealed rows of a minute, as Parquet. Format: `docs/formats/segment.md`.
 
 mod columns;
+mod dictionaries;
 mod dictionary_column;
 mod export;
 mod extras;
@@ -11,7 +12,6 @@ mod parquet_file;
 mod seal;
 pub mod segment_file;
 mod sketch;
-mod words;
 
 #[cfg(test)]
 mod dictionary_tests;

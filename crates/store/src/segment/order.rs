@@ -1,6 +1,6 @@
 //! The order of rows in a segment, and what their chains say about them.
 
-use super::words::Words;
+use super::dictionaries::Words;
 use crate::Kind;
 use crate::rows::Rows;
 use chronoscope_chain::Hop;

@@ -1,8 +1,8 @@
 //! The rings that are being read.
 
 use crate::descriptors;
-use crate::sink::Sink;
-use crate::source::{DELIVERED_EVERY_NS, PUBLISHED_WITHIN_NS, Source};
+use crate::ring_destination::Sink;
+use crate::ring_source::{DELIVERED_EVERY_NS, PUBLISHED_WITHIN_NS, Source};
 use crate::status::{FailedRing, ProcessStatus, Status};
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, Names, ProcessId};

@@ -4,9 +4,9 @@
 //! that no segment holds yet, by the same code: there is one definition of every duration.
 
 use crate::answer::{Answer, Losses};
-use crate::book::Book;
 use crate::context::QuestionContext;
 use crate::minutes::{Minutes, REACH, around};
+use crate::path_catalog::Book;
 use crate::progress::Progress;
 use crate::question::{Kind, Limits, Question};
 use crate::series::{Findings, Keep};

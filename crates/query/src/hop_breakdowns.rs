@@ -7,7 +7,6 @@
 //! it is answered alike again. Durations of one minute are more alike than those of two: a sample
 //! of few minutes says less than its number.
 
-use crate::book::Book;
 use crate::chunk::{Chunk, ChunkSeries, Dot, Picker, Wanted};
 use crate::clock::HostClocks;
 use crate::context::QuestionContext;
@@ -15,6 +14,7 @@ use crate::foreign_chains::{ForeignChains, Meeting};
 use crate::gather::{Asking, Gathered};
 use crate::locate::locate_all;
 use crate::minutes::{Minutes, REACH};
+use crate::path_catalog::Book;
 use crate::question::{Kind, Question};
 use crate::series::{Findings, Keep, Point};
 use crate::task::Task;

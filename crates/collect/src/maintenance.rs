@@ -1,6 +1,6 @@
 //! The two threads beside the one that reads rings: one makes rows durable, one keeps the sink.
 
-use crate::sink::Sink;
+use crate::ring_destination::Sink;
 use crate::status::Status;
 use chronoscope_clock as clock;
 use chronoscope_store::{Maintained, StoreError};

@@ -1,7 +1,7 @@
 //! One ring that is being read, and how far.
 
-use crate::sink::Sink;
-use crate::sources::Pass;
+use crate::ring_destination::Sink;
+use crate::ring_sources::Pass;
 use crate::status::ProcessStatus;
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, ProcessId};
