@@ -27,7 +27,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
 /// Where rows come from: what can be promised when they come twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum RowSource {
     /// Anybody: rows that come twice are there twice.
     Once,
     /// Somebody who gives the same key when the same rows come again: they are taken once, as long
@@ -52,7 +52,7 @@ pub enum IngestError {
     #[error("not now: {0}")]
     Busy(StoreError),
     /// They are in the log, and could not be made durable in time. The rows may be there or not
-    /// after a crash; a sender that comes again may double them unless its [`Source`] prevents it.
+    /// after a crash; a sender that comes again may double them unless its [`RowSource`] prevents it.
     #[error("taken, but not durable within {} s: {reason}", DURABLE_WITHIN.as_secs())]
     NotDurable {
         /// What stood in the way last.
@@ -185,7 +185,7 @@ impl Ingest {
     /// [`IngestError`]; [`IngestError::is_passing`] says whether to come again.
     pub fn take(
         &self,
-        source: Source,
+        source: RowSource,
         batch: &Batch,
         names: &Names,
         aliases: &[ChainAlias],
@@ -208,9 +208,9 @@ impl Ingest {
             return Err(IngestError::Minutes);
         }
         let store_row = match source {
-            Source::Once => files.append(&append)?,
-            Source::Keyed(key) => files.append(&Append { key: Some(key), ..append })?,
-            Source::Stream { id, first_row, end_row } => {
+            RowSource::Once => files.append(&append)?,
+            RowSource::Keyed(key) => files.append(&Append { key: Some(key), ..append })?,
+            RowSource::Stream { id, first_row, end_row } => {
                 let rows = batch.len();
                 if first_row.checked_add(rows as u64) != Some(end_row) {
                     return Err(IngestError::Numbers { rows, first_row, end_row });
@@ -446,7 +446,7 @@ impl ClusterIngest {
     /// Takes rows, all or nothing.
     fn take(
         &self,
-        source: Source,
+        source: RowSource,
         batch: &Batch,
         names: &Names,
         aliases: &[ChainAlias],
@@ -457,8 +457,10 @@ impl ClusterIngest {
             return Err(IngestError::Minutes);
         }
         match source {
-            Source::Keyed(key) => self.rows.insert(batch, names, key).map_err(refused_by_cluster),
-            Source::Stream { id, first_row, end_row } => {
+            RowSource::Keyed(key) => {
+                self.rows.insert(batch, names, key).map_err(refused_by_cluster)
+            }
+            RowSource::Stream { id, first_row, end_row } => {
                 let rows = batch.len();
                 if first_row.checked_add(rows as u64) != Some(end_row) {
                     return Err(IngestError::Numbers { rows, first_row, end_row });
@@ -467,7 +469,7 @@ impl ClusterIngest {
                 taken.map(drop).map_err(refused_by_cluster)
             }
             // Whoever has no key gets one from us, so that at least we can try again.
-            Source::Once => {
+            RowSource::Once => {
                 let key = random_key();
                 let within_ns = crate::nanos(DURABLE_WITHIN);
                 let deadline_ns = clock::monotonic_ns().saturating_add(within_ns);
@@ -697,7 +699,7 @@ mod tests {
     fn the_network_opens_a_bounded_number_of_minutes_and_rings_go_on() {
         let dir = tempfile::tempdir().unwrap();
         let (store, ingest) = door(dir.path());
-        let take = |batch: &Batch| ingest.take(Source::Once, batch, &Names::default(), &[]);
+        let take = |batch: &Batch| ingest.take(RowSource::Once, batch, &Names::default(), &[]);
         let refused = take(&of_minutes(1440).batch).unwrap_err();
         assert!(matches!(refused, IngestError::Minutes) && refused.is_passing(), "{refused}");
         assert_eq!(store.backlog().rows, 0, "all or nothing");
@@ -737,7 +739,7 @@ mod tests {
         let store = Arc::new(Store::open(dir.path(), options, 0).unwrap());
         let ingest = Ingest::into_files(store.clone());
         let batch = rows(0..500).batch;
-        let take = || ingest.take(Source::Once, &batch, &Names::default(), &[]);
+        let take = || ingest.take(RowSource::Once, &batch, &Names::default(), &[]);
         let refused = std::iter::repeat_with(take).take(100).find_map(Result::err).unwrap();
         assert!(matches!(refused, IngestError::Busy(StoreError::Backlog { .. })), "{refused}");
         let input = Append { batch: Some(&batch), ..Append::default() };
@@ -791,7 +793,7 @@ mod tests {
     #[test]
     fn a_cluster_is_brought_a_bounded_number_of_minutes_and_names() {
         let ingest = cluster();
-        let take = |batch: &Batch| ingest.take(Source::Once, batch, &Names::default(), &[]);
+        let take = |batch: &Batch| ingest.take(RowSource::Once, batch, &Names::default(), &[]);
         assert!(matches!(take(&of_minutes(1440).batch), Err(IngestError::Minutes)));
         take(&of_minutes(OPEN_SLOTS_MAX as i64).batch).unwrap();
         assert!(matches!(take(&of_minutes(257).batch), Err(IngestError::Minutes)));
@@ -823,12 +825,12 @@ mod tests {
         let (store, ingest) = door(dir.path());
         let batch = rows(0..3).batch;
         let take = |source| ingest.take(source, &batch, &Names::default(), &[]);
-        assert!(take(Source::Once).is_ok());
-        assert!(take(Source::Keyed(3)).is_ok());
-        assert!(take(Source::Keyed(3)).is_ok());
+        assert!(take(RowSource::Once).is_ok());
+        assert!(take(RowSource::Keyed(3)).is_ok());
+        assert!(take(RowSource::Keyed(3)).is_ok());
         assert_eq!(store.durable_rows(), 6, "the third time they came with the same key");
-        let wrong = take(Source::Stream { id: AGENT, first_row: 5, end_row: 9 }).unwrap_err();
+        let wrong = take(RowSource::Stream { id: AGENT, first_row: 5, end_row: 9 }).unwrap_err();
         assert_eq!(wrong.to_string(), "3 rows under the numbers from 5 to 9");
-        assert!(take(Source::Stream { id: AGENT, first_row: 5, end_row: 8 }).is_ok());
+        assert!(take(RowSource::Stream { id: AGENT, first_row: 5, end_row: 8 }).is_ok());
     }
 }

@@ -1,6 +1,7 @@
-//! The two threads beside the one that reads rings: one makes rows durable, one keeps the sink.
+//! The two threads beside the one that reads rings: one makes rows durable, one maintains
+//! their destination.
 
-use crate::ring_destination::Sink;
+use crate::ring_destination::RingDestination;
 use crate::status::Status;
 use chronoscope_clock as clock;
 use chronoscope_store::{Maintained, StoreError};
@@ -15,7 +16,7 @@ const RETRY_AFTER: Duration = Duration::from_millis(500);
 
 /// What the threads share.
 #[derive(Debug, Default)]
-pub(crate) struct Keeping {
+pub(crate) struct Maintenance {
     stop: AtomicBool,
     sealed_rows: AtomicU64,
     expired_rows: AtomicU64,
@@ -46,22 +47,22 @@ impl Age {
     }
 }
 
-impl Keeping {
+impl Maintenance {
     /// Makes rows durable, again and again: those that come while one `fdatasync` runs share the
     /// next one.
-    pub(crate) fn sync_loop(&self, sink: &Sink, every: Duration) {
+    pub(crate) fn sync_loop(&self, destination: &RingDestination, every: Duration) {
         while !self.stop.load(Ordering::Relaxed) {
-            if sink.has_unsynced() {
-                note(&self.sync_error, sink.sync().err());
+            if destination.has_unsynced() {
+                note(&self.sync_error, destination.sync().err());
             }
             clock::sleep(every);
         }
     }
 
     /// Seals, merges and deletes what is due.
-    pub(crate) fn maintain_loop(&self, sink: &Sink) {
+    pub(crate) fn maintain_loop(&self, destination: &RingDestination) {
         while !self.stop.load(Ordering::Relaxed) {
-            let result = self.maintain(sink);
+            let result = self.maintain(destination);
             let pause = match &result {
                 Ok(done) => {
                     self.sealed_rows.fetch_add(done.sealed_rows, Ordering::Relaxed);
@@ -77,13 +78,13 @@ impl Keeping {
         }
     }
 
-    fn maintain(&self, sink: &Sink) -> Result<Maintained, StoreError> {
+    fn maintain(&self, destination: &RingDestination) -> Result<Maintained, StoreError> {
         let now_ns = clock::utc_now_ns();
         let aged_at_ns = {
             let mut age = self.age.lock().unwrap_or_else(PoisonError::into_inner);
-            age.counts_from(now_ns, sink.appended_ns(), clock::monotonic_ns())
+            age.counts_from(now_ns, destination.appended_ns(), clock::monotonic_ns())
         };
-        let done = sink.maintain(now_ns, aged_at_ns)?;
+        let done = destination.maintain(now_ns, aged_at_ns)?;
         let waits = (done.waiting_rows > 0).then(|| {
             format!(
                 "{} rows are old enough to be deleted, more than a tenth of all at once: is the clock \
@@ -96,16 +97,16 @@ impl Keeping {
     }
 
     /// Makes everything durable that was appended, trying until `deadline_ns` (monotonic).
-    pub(crate) fn sync_now(&self, sink: &Sink, deadline_ns: u64) {
+    pub(crate) fn sync_now(&self, destination: &RingDestination, deadline_ns: u64) {
         loop {
-            let result = sink.sync();
+            let result = destination.sync();
             let done = result.is_ok();
             note(&self.sync_error, result.err());
             if done || clock::monotonic_ns() > deadline_ns {
                 return;
             }
             // A log that failed is put right by maintenance.
-            note(&self.maintain_error, self.maintain(sink).err());
+            note(&self.maintain_error, self.maintain(destination).err());
         }
     }
 

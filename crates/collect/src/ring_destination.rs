@@ -5,44 +5,44 @@ use chronoscope_model::ProcessId;
 use chronoscope_store::{Append, Ledger, Maintained, Positions, Spool, Store, StoreError};
 use std::sync::Arc;
 
-/// One of the two. Cheap to clone.
+/// Where the rows of rings go. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) enum Sink {
-    Store(Arc<Store>),
+pub(crate) enum RingDestination {
+    Files(Arc<Store>),
     Spool(Arc<Spool>),
 }
 
-impl Sink {
+impl RingDestination {
     pub(crate) fn append(&self, input: &Append<'_>, now_ns: i64) -> Result<u64, StoreError> {
         match self {
-            Self::Store(store) => store.append(input, now_ns),
+            Self::Files(store) => store.append(input, now_ns),
             Self::Spool(spool) => spool.append(input, now_ns),
         }
     }
 
     pub(crate) fn sync(&self) -> Result<u64, StoreError> {
         match self {
-            Self::Store(store) => store.sync(),
+            Self::Files(store) => store.sync(),
             Self::Spool(spool) => spool.sync(),
         }
     }
 
     pub(crate) fn durable_rows(&self) -> u64 {
         match self {
-            Self::Store(store) => store.durable_rows(),
+            Self::Files(store) => store.durable_rows(),
             Self::Spool(spool) => spool.durable_rows(),
         }
     }
 
     /// Whether it is a store: what others export comes there, and not into a spool.
     pub(crate) const fn is_store(&self) -> bool {
-        matches!(self, Self::Store(_))
+        matches!(self, Self::Files(_))
     }
 
     /// Whether rows wait for being made durable.
     pub(crate) fn has_unsynced(&self) -> bool {
         let (durable, rows) = match self {
-            Self::Store(store) => (store.durable_rows(), store.backlog().rows),
+            Self::Files(store) => (store.durable_rows(), store.backlog().rows),
             Self::Spool(spool) => (spool.durable_rows(), spool.backlog().rows),
         };
         durable < rows
@@ -50,14 +50,14 @@ impl Sink {
 
     pub(crate) fn cursors(&self, process: ProcessId) -> Option<Positions> {
         match self {
-            Self::Store(store) => store.cursors(process),
+            Self::Files(store) => store.cursors(process),
             Self::Spool(spool) => spool.cursors(process),
         }
     }
 
     pub(crate) fn ledger(&self) -> Ledger {
         match self {
-            Self::Store(store) => store.ledger(),
+            Self::Files(store) => store.ledger(),
             Self::Spool(spool) => spool.ledger(),
         }
     }
@@ -65,7 +65,7 @@ impl Sink {
     /// When something was appended last, by the clock of then.
     pub(crate) fn appended_ns(&self) -> Option<i64> {
         match self {
-            Self::Store(store) => store.appended_ns(),
+            Self::Files(store) => store.appended_ns(),
             Self::Spool(_) => None,
         }
     }
@@ -73,7 +73,7 @@ impl Sink {
     /// What is due; a spool keeps itself in order. The age of rows counts from `aged_at_ns`.
     pub(crate) fn maintain(&self, now_ns: i64, aged_at_ns: i64) -> Result<Maintained, StoreError> {
         match self {
-            Self::Store(store) => store.maintain_keeping(now_ns, aged_at_ns),
+            Self::Files(store) => store.maintain_keeping(now_ns, aged_at_ns),
             Self::Spool(_) => Ok(Maintained::default()),
         }
     }
@@ -84,7 +84,7 @@ impl Sink {
         status.lost_rows = ledger.lost_rows();
         status.damaged_rows = ledger.damaged_rows;
         match self {
-            Self::Store(store) => {
+            Self::Files(store) => {
                 let backlog = store.backlog();
                 status.stored_rows = backlog.rows;
                 status.durable_rows = backlog.durable_rows;

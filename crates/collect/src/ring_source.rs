@@ -1,6 +1,6 @@
 //! One ring that is being read, and how far.
 
-use crate::ring_destination::Sink;
+use crate::ring_destination::RingDestination;
 use crate::ring_sources::Pass;
 use crate::status::ProcessStatus;
 use chronoscope_clock as clock;
@@ -18,7 +18,7 @@ pub(crate) const DELIVERED_EVERY_NS: i64 = 1_000_000_000;
 
 /// One ring and how far it was read.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub(crate) struct RingSource {
     pub(crate) ring: Ring,
     pub(crate) process: ProcessId,
     alive: bool,
@@ -48,12 +48,13 @@ pub(crate) struct Source {
     is_broken: bool,
 }
 
-impl Source {
-    pub(crate) fn open(path: &Path, sink: &Sink) -> Result<Self, RingError> {
+impl RingSource {
+    pub(crate) fn open(path: &Path, destination: &RingDestination) -> Result<Self, RingError> {
         let ring = Ring::open(path)?;
         let process = ring.process_id();
-        let cursors = Cursors(sink.cursors(process).unwrap_or_default().into_iter().collect());
-        let ledger = sink.ledger();
+        let cursors =
+            Cursors(destination.cursors(process).unwrap_or_default().into_iter().collect());
+        let ledger = destination.ledger();
         let lost = ledger.lost.get(&process).copied().unwrap_or(0);
         let delivered_ns = ledger.deliveries.of(process).unwrap_or(ring.process().start_ns);
         Ok(Self {

@@ -1,8 +1,8 @@
 //! The rings that are being read.
 
 use crate::descriptors;
-use crate::ring_destination::Sink;
-use crate::ring_source::{DELIVERED_EVERY_NS, PUBLISHED_WITHIN_NS, Source};
+use crate::ring_destination::RingDestination;
+use crate::ring_source::{DELIVERED_EVERY_NS, PUBLISHED_WITHIN_NS, RingSource};
 use crate::status::{FailedRing, ProcessStatus, Status};
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, Names, ProcessId};
@@ -15,13 +15,13 @@ use std::path::{Path, PathBuf};
 
 /// All rings of a folder.
 #[derive(Debug)]
-pub(crate) struct Sources {
+pub(crate) struct RingSources {
     folder: PathBuf,
     /// Only programs that call themselves so.
     application: Option<String>,
     /// Rings of others.
     passed_over: BTreeSet<PathBuf>,
-    sources: BTreeMap<PathBuf, Source>,
+    sources: BTreeMap<PathBuf, RingSource>,
     /// Rings that were read as far as they can be and whose files stay: they are not opened again.
     closed: BTreeMap<PathBuf, (ProcessId, ProcessStatus)>,
     /// What cannot be read, and why: ring files, or the folder.
@@ -63,7 +63,7 @@ pub(crate) struct PassNotes {
     pub(crate) delivered: Vec<(ProcessId, i64)>,
 }
 
-impl Sources {
+impl RingSources {
     /// Those in `folder`, of programs that call themselves `application`, if one is given.
     pub(crate) fn new(folder: PathBuf, application: Option<String>) -> Self {
         Self {
@@ -87,7 +87,7 @@ impl Sources {
     /// Looks for rings that are new. One that cannot be opened is tried again at every look: its
     /// program may be just starting. As many are opened as may be open at once; the others follow
     /// as those are read to their ends whose processes have ended.
-    pub(crate) fn look(&mut self, sink: &Sink) {
+    pub(crate) fn look(&mut self, destination: &RingDestination) {
         let begun_ns = clock::utc_now_ns();
         let found: BTreeSet<PathBuf> = match rings_of(&self.folder) {
             Ok(found) => found.into_iter().collect(),
@@ -105,7 +105,7 @@ impl Sources {
         self.waiting = 0;
         for path in new {
             if self.sources.len() < self.open_max {
-                self.open(path, sink);
+                self.open(path, destination);
             } else {
                 self.waiting += 1;
             }
@@ -122,8 +122,8 @@ impl Sources {
             || self.closed.contains_key(path)
     }
 
-    fn open(&mut self, path: PathBuf, sink: &Sink) {
-        match Source::open(&path, sink) {
+    fn open(&mut self, path: PathBuf, destination: &RingDestination) {
+        match RingSource::open(&path, destination) {
             Ok(source) if !source.is_of(self.application.as_deref()) => {
                 self.passed_over.insert(path);
             }
@@ -165,7 +165,7 @@ impl Sources {
 
     /// Gives up the rings that take most memory while all together take too much.
     fn bound_memory(&mut self) {
-        let bytes = |source: &Source| source.ring.memory_bytes();
+        let bytes = |source: &RingSource| source.ring.memory_bytes();
         let mut sum: u64 = self.sources.values().map(bytes).sum();
         while sum > self.memory_bytes_max {
             let largest = self.sources.iter().max_by_key(|(_, source)| bytes(source));
@@ -184,7 +184,7 @@ impl Sources {
     }
 
     /// Closes a ring whose file stays.
-    fn close(&mut self, path: PathBuf, source: &Source, reason: String) {
+    fn close(&mut self, path: PathBuf, source: &RingSource, reason: String) {
         self.closed.insert(path.clone(), (source.process, source.status()));
         self.failed.insert(path, reason);
     }
@@ -240,7 +240,7 @@ impl Sources {
     /// `remove` says so and nothing in them was damaged beyond reading. The processes whose files
     /// are gone.
     pub(crate) fn close_finished(&mut self, durable_row: u64, remove: bool) -> Vec<ProcessId> {
-        let is_done = |source: &Source| source.is_finished(durable_row);
+        let is_done = |source: &RingSource| source.is_finished(durable_row);
         let done: Vec<PathBuf> = self
             .sources
             .iter()
@@ -281,7 +281,7 @@ impl Sources {
 
     /// How the processes are doing, into the status.
     pub(crate) fn fill(&self, status: &mut Status) {
-        let open = self.sources.values().map(Source::status);
+        let open = self.sources.values().map(RingSource::status);
         let closed = self.closed.values().map(|(_, status)| status.clone());
         status.processes = open.chain(closed).collect();
         let failed = self.failed.iter();

@@ -1,8 +1,8 @@
 //! What a store answers.
 
 use crate::arrivals::Arrivals;
-use crate::path_catalog::Book;
-use crate::question::{Judged, Kind, Question};
+use crate::path_catalog::PathCatalog;
+use crate::question::{DurationKind, Judged, Question};
 use crate::series::{Findings, Point};
 use crate::sources::{ENDS_WITHIN_NS, Sources};
 use chronoscope_chain::{Counts, Crossings, Distribution, Requirement, Split, Verdict, sort};
@@ -81,7 +81,7 @@ pub struct Losses {
 
 impl Answer {
     pub(crate) fn new(
-        book: &Book,
+        catalog: &PathCatalog,
         mut findings: Findings,
         mut losses: Losses,
         corrected: Option<bool>,
@@ -97,9 +97,9 @@ impl Answer {
             let durations_ns = sort(&series.durations_ns);
             let Some(distribution) = Distribution::of_ascending(&durations_ns) else { continue };
             sorted.push(durations_ns);
-            let hop = |class: &ClassId| book.text(std::slice::from_ref(class));
+            let hop = |class: &ClassId| catalog.text(std::slice::from_ref(class));
             paths.push(PathAnswer {
-                path: book.text(&path),
+                path: catalog.text(&path),
                 hops: path.iter().map(hop).collect(),
                 distribution,
                 split: Some(series.split).filter(|split| !split.hops.is_empty()),
@@ -174,18 +174,18 @@ impl Answer {
             |class| Sources::of(snapshot, class).lost_rows(question.start_ns.start, ended_by);
         let unreadable = self.losses.damage.iter().map(|damage| damage.rows_lost).sum::<u64>();
         match (question.kind, &question.leaf) {
-            (Kind::Acpd, Some(leaf)) => Verdict {
+            (DurationKind::Acpd, Some(leaf)) => Verdict {
                 unseen: lost(leaf)
                     .saturating_add(unreadable)
                     .saturating_add(self.counts.negative + self.counts.root_missing),
                 ..verdict
             },
-            (Kind::Sync, _) => {
+            (DurationKind::Sync, _) => {
                 let unseen = lost(&question.root).saturating_add(unreadable);
                 Verdict { unseen, ..verdict }
             }
             // Any lost row may have been the end of a chain: it is then longer than it seems.
-            (Kind::Apcd, _) | (Kind::Acpd, None) => {
+            (DurationKind::Apcd, _) | (DurationKind::Acpd, None) => {
                 let lost = snapshot.ledger().lost_rows().saturating_add(unreadable);
                 let doubtful = lost.min(verdict.within);
                 let within = verdict.within - doubtful;

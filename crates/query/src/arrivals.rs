@@ -3,7 +3,7 @@
 //! [`Arriving`] is what all threads share: the rule, what is known of the sources of the leaf's
 //! class, and the chains that others name as a further parent. [`Arrivals`] is what comes out.
 
-use crate::question::{Judged, Kind, Question, Receivers};
+use crate::question::{DurationKind, Judged, Question, Receivers};
 use crate::sources::{ENDS_WITHIN_NS, SilentSource, Sources, evidence};
 use chronoscope_chain::arrivals::{
     ArrivalFinder, ArrivalRule, ArrivalTotals, Doubts, Evidence, Outcome, Required, Root,
@@ -102,7 +102,7 @@ pub(crate) struct Arriving {
 impl Arriving {
     /// For a question that is about roots; `None` for others.
     pub(crate) fn of(snapshot: &Snapshot, question: &Question) -> Option<Self> {
-        if question.kind != Kind::Acpd {
+        if question.kind != DurationKind::Acpd {
             return None;
         }
         let leaf = question.leaf.as_ref()?;

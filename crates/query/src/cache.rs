@@ -1,7 +1,7 @@
 //! Durations that were found are kept for the next question, within a bound.
 
 use crate::chunk::Chunk;
-use crate::question::{Clocks, Kind, Question};
+use crate::question::{Clocks, DurationKind, Question};
 use chronoscope_chain::Level;
 use chronoscope_store::{ClockTable, Segment, StoreError};
 use std::collections::{HashMap, HashSet};
@@ -56,7 +56,7 @@ pub(crate) struct Key {
 /// What of a question decides what is found, before any of it is left out.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Base {
-    kind: Kind,
+    kind: DurationKind,
     root: String,
     leaf: Option<String>,
     level: Option<u16>,
@@ -74,7 +74,7 @@ impl Base {
         window_ns: Option<(i64, i64)>,
     ) -> Arc<Self> {
         let mut hasher = DefaultHasher::new();
-        for (host, track) in clocks.hosts().filter(|_| question.kind != Kind::Sync) {
+        for (host, track) in clocks.hosts().filter(|_| question.kind != DurationKind::Sync) {
             host.hash(&mut hasher);
             for knot in track.knots() {
                 format!("{knot:?}").hash(&mut hasher);

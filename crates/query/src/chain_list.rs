@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Which come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum ChainOrder {
     /// Those that took longest.
     #[default]
     Longest,
@@ -45,10 +45,10 @@ pub struct ChainPoint {
 ///
 /// # Errors
 /// As [`ask_watched`](crate::ask_watched).
-pub fn chosen(
+pub fn list_chains(
     snapshot: &Snapshot,
     question: &Question,
-    (order, limit): (Order, usize),
+    (order, limit): (ChainOrder, usize),
     asking: &Asking<'_>,
 ) -> Result<(u64, Vec<ChainPoint>), StoreError> {
     let ((total, firsts, chains), _) = gather(snapshot, question, asking, |gathered| {
@@ -65,14 +65,14 @@ pub fn chosen(
         let chains = locate_all(snapshot, question, (&points, gathered), asking)?;
         Ok((total, all, chains))
     })?;
-    let chosen = firsts.into_iter().zip(chains).map(|(first, chain)| ChainPoint {
+    let listed = firsts.into_iter().zip(chains).map(|(first, chain)| ChainPoint {
         point: first.point,
         path: first.path.to_string(),
         level: first.level,
         host: first.host.to_string(),
         chain,
     });
-    Ok((total, chosen.collect()))
+    Ok((total, listed.collect()))
 }
 
 /// A duration, first by what it is ordered by.
@@ -89,7 +89,7 @@ struct First {
 struct Firsts {
     total: u64,
     limit: usize,
-    order: Order,
+    order: ChainOrder,
     kept: BinaryHeap<First>,
     /// Durations outside of it are surely not among the first: most are decided by this alone.
     open_ns: RangeInclusive<u64>,
@@ -112,9 +112,9 @@ impl Firsts {
         }
         let start_ns = dot.start_ns;
         let rank = match self.order {
-            Order::Longest => (Some(Reverse(duration_ns)), 0, start_ns, 0),
-            Order::Shortest => (None, duration_ns, start_ns, 0),
-            Order::First => (None, 0, start_ns, duration_ns),
+            ChainOrder::Longest => (Some(Reverse(duration_ns)), 0, start_ns, 0),
+            ChainOrder::Shortest => (None, duration_ns, start_ns, 0),
+            ChainOrder::First => (None, 0, start_ns, duration_ns),
         };
         if self.kept.len() >= self.limit && self.kept.peek().is_none_or(|last| last.rank <= rank) {
             return;
@@ -127,9 +127,9 @@ impl Firsts {
         }
         if let Some(last) = self.kept.peek().filter(|_| self.kept.len() >= self.limit) {
             self.open_ns = match self.order {
-                Order::Longest => last.point.duration_ns..=u64::MAX,
-                Order::Shortest => 0..=last.point.duration_ns,
-                Order::First => 0..=u64::MAX,
+                ChainOrder::Longest => last.point.duration_ns..=u64::MAX,
+                ChainOrder::Shortest => 0..=last.point.duration_ns,
+                ChainOrder::First => 0..=u64::MAX,
             };
         }
     }

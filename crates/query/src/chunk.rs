@@ -1,7 +1,7 @@
 //! All durations of some segments, column by column, to be asked for again and again: which path,
 //! which hosts, which time and which lengths is asked of them here.
 
-use crate::path_catalog::Book;
+use crate::path_catalog::PathCatalog;
 use crate::question::Question;
 use crate::series::{FOREIGN, Findings, Series, UNCROSSED_NS, UNKNOWN_NS, Wholes};
 use chronoscope_chain::HostIndex;
@@ -109,13 +109,14 @@ impl Chunk {
         findings: Findings,
         segment: Option<&Path>,
         names: &[String],
-        book: &Book,
+        catalog: &PathCatalog,
     ) -> Self {
         let rows = findings.rows;
         let mut found = findings.into_series();
         let hosts = renumber(&mut found, names);
         let found = found.into_iter();
-        let series = found.filter_map(|(classes, of)| ChunkSeries::new(&classes, of.wholes, book));
+        let series =
+            found.filter_map(|(classes, of)| ChunkSeries::new(&classes, of.wholes, catalog));
         let mut series: Vec<ChunkSeries> = series.collect();
         series.sort_by(|a, b| a.path.cmp(&b.path));
         Self { hosts, series, rows, segment: segment.map(Arc::from) }
@@ -254,12 +255,12 @@ fn renumber(series: &mut [(Box<[ClassId]>, Series)], names: &[String]) -> Vec<St
 }
 
 impl ChunkSeries {
-    fn new(classes: &[ClassId], mut wholes: Wholes, book: &Book) -> Option<Self> {
+    fn new(classes: &[ClassId], mut wholes: Wholes, catalog: &PathCatalog) -> Option<Self> {
         wholes.shrink();
         let (starts_ns, durations_ns) = (range(&wholes.starts_ns)?, range(&wholes.durations_ns)?);
-        let hop = |class: &ClassId| book.text(std::slice::from_ref(class));
+        let hop = |class: &ClassId| catalog.text(std::slice::from_ref(class));
         let hops = classes.iter().map(hop).collect();
-        let path = PathText { path: book.text(classes), hops, classes: classes.into() };
+        let path = PathText { path: catalog.text(classes), hops, classes: classes.into() };
         let path = Arc::new(path);
         Some(Self { path, wholes, starts_ns, durations_ns })
     }

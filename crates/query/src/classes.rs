@@ -1,12 +1,12 @@
 //! Statistics of every class in the store. Whole minutes come from the sketches; rows are read only
 //! of the minutes that the time range cuts.
 
-use crate::minute_share::{Share, root_start_column, root_start_ns};
+use crate::minute_share::{MinuteShare, root_start_column, root_start_ns};
 use chronoscope_model::{ClassName, Names, Record, Status};
 use chronoscope_statistics::Histogram;
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
 use chronoscope_store::{
-    Damage, Kind, Segment, SketchRow, Slot, Snapshot, StoreError, read_sketch,
+    Damage, RowKind, Segment, SketchRow, Slot, Snapshot, StoreError, read_sketch,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -67,10 +67,10 @@ pub fn classes(
     let mut classes = ByClass::new();
     let mut damage = snapshot.damage().to_vec();
     for segment in snapshot.segments() {
-        let (path, found) = match Share::of(segment.slot.minute, start_ns) {
-            Share::Nothing => continue,
-            Share::All => (&segment.sketch_path, of_sketch(segment)),
-            Share::Some => (&segment.path, of_rows(segment, start_ns)),
+        let (path, found) = match MinuteShare::of(segment.slot.minute, start_ns) {
+            MinuteShare::Nothing => continue,
+            MinuteShare::All => (&segment.sketch_path, of_sketch(segment)),
+            MinuteShare::Some => (&segment.path, of_rows(segment, start_ns)),
         };
         match found {
             Ok(found) => {
@@ -106,7 +106,7 @@ fn of_sketch(segment: &Segment) -> Result<ByClass, StoreError> {
     let mut classes = ByClass::new();
     for row in read_sketch(segment)? {
         let SketchRow { application, class, elapsed, cpu_ns, not_good, .. } = row;
-        let is_unknown = segment.slot.kind == Kind::Foreign && cpu_ns == 0;
+        let is_unknown = segment.slot.kind == RowKind::Foreign && cpu_ns == 0;
         let cpu_known = if is_unknown { 0 } else { elapsed.count() };
         let of_path = ClassStatistics { elapsed, cpu_ns, cpu_known, not_good };
         classes.entry(ClassName { application, class }).or_default().merge(&of_path);
@@ -133,7 +133,7 @@ fn of_rows(segment: &Segment, start_ns: &Range<i64>) -> Result<ByClass, StoreErr
             if start_ns.contains(start) {
                 let class = of_batch.entry((applications[row], names[row])).or_default();
                 let cpu_ns = cpu[row].cast_unsigned();
-                let cpu_ns = Some(cpu_ns).filter(|ns| kind == Kind::Native || *ns > 0);
+                let cpu_ns = Some(cpu_ns).filter(|ns| kind == RowKind::Native || *ns > 0);
                 let is_good = word(&status_words, statuses[row]) == Status::Good.name();
                 class.add(elapsed[row].cast_unsigned(), cpu_ns, is_good);
             }
@@ -165,6 +165,6 @@ mod tests {
         assert_eq!(foreign.known_cpu_ns(), None);
         assert_eq!(Record { cpu_ns: 7, ..foreign }.known_cpu_ns(), Some(7));
         assert_eq!(Record::default().known_cpu_ns(), Some(0));
-        assert_eq!(Slot::of(&foreign).kind, Kind::Foreign);
+        assert_eq!(Slot::of(&foreign).kind, RowKind::Foreign);
     }
 }

@@ -1,7 +1,7 @@
 //! On which hosts rows are, and what these hosts' clocks say about durations: asked only where a
 //! clock was ever read or hosts are asked for, so that a store of one host pays nothing.
 
-use crate::question::{Clocks, Kind, Question};
+use crate::question::{Clocks, DurationKind, Question};
 use chronoscope_chain::{
     Chain, ChainRows, ClockEstimate, ClockShift, ClockTrack, Hop, HostIndex, Hosts,
 };
@@ -28,7 +28,7 @@ impl<'a> HostClocks<'a> {
     /// The hosts and their clocks, where they matter: where clocks were read, or where it matters
     /// how the hosts are `named`.
     pub(crate) fn of(table: &'a ClockTable, question: &Question, named: bool) -> Option<Self> {
-        let read = !table.is_empty() && question.kind != Kind::Sync;
+        let read = !table.is_empty() && question.kind != DurationKind::Sync;
         if !read && !named {
             return None;
         }

@@ -96,11 +96,11 @@ pub fn compare(
     let (all_b, ways_b) = side(snapshot_b, question_b, most, asking)?;
     let range = range(&all_a, &all_b);
     let edges = range.map(|range| Edges::new(Scale::Log, range, CELLS));
-    let compared = |question: &Question, all: &Durations, ways: &Sampled| ComparedSide {
+    let compared = |question: &Question, all: &Durations, breakdowns: &Sampled| ComparedSide {
         start_ns: starts(question, all.starts_ns),
         distribution: all.distribution,
         counts: edges.as_ref().map(|edges| edges.counts(&all.ascending_ns)).unwrap_or_default(),
-        sampled: ways.ways[0].len() as u64,
+        sampled: breakdowns.breakdowns[0].len() as u64,
     };
     let (a, b) = (compared(question_a, &all_a, &ways_a), compared(question_b, &all_b, &ways_b));
     let both = a.distribution.zip(b.distribution);
@@ -128,8 +128,8 @@ fn side(
 ) -> Result<(Durations, Sampled), StoreError> {
     let (found, _) = gather(snapshot, question, asking, |gathered| {
         let all = durations(gathered)?;
-        let ways = sample(snapshot, question, gathered, &Sides::One, (most, asking))?;
-        Ok((all, ways))
+        let breakdowns = sample(snapshot, question, gathered, &Sides::One, (most, asking))?;
+        Ok((all, breakdowns))
     })?;
     Ok(found)
 }
@@ -151,11 +151,11 @@ fn parts(a: &Sampled, b: &Sampled) -> (Vec<ComparedPart>, Vec<u64>) {
     let names = |way: &Way| way.hops.iter().map(|hop| hop.class).collect::<Vec<_>>();
     let mut words: HashMap<ClassId, String> = HashMap::new();
     for sampled in [a, b] {
-        for class in sampled.ways[0].iter().flat_map(names) {
-            words.entry(class).or_insert_with(|| sampled.book.text(&[class]));
+        for class in sampled.breakdowns[0].iter().flat_map(names) {
+            words.entry(class).or_insert_with(|| sampled.catalog.text(&[class]));
         }
     }
-    let contrast = Contrast::between(&a.ways[0], &b.ways[0]);
+    let contrast = Contrast::between(&a.breakdowns[0], &b.breakdowns[0]);
     let Some(contrast) = contrast else { return (Vec::new(), Vec::new()) };
     let edges_ns = contrast.edges.all().to_vec();
     let parts = contrast.into_ranked().into_iter().map(|part| ComparedPart {

@@ -2,7 +2,7 @@
 
 use crate::arrivals::Arriving;
 use crate::clock::HostClocks;
-use crate::path_catalog::Book;
+use crate::path_catalog::PathCatalog;
 use crate::progress::Progress;
 use crate::question::Question;
 use crate::series::Keep;
@@ -16,7 +16,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) struct QuestionContext<'a> {
     pub(crate) question: &'a Question,
     pub(crate) names: &'a Names,
-    pub(crate) book: Mutex<Book>,
+    pub(crate) catalog: Mutex<PathCatalog>,
     /// `None` where hosts play no part.
     pub(crate) clocks: Option<HostClocks<'a>>,
     pub(crate) progress: &'a Progress,
@@ -24,8 +24,8 @@ pub(crate) struct QuestionContext<'a> {
     pub(crate) keep: Keep,
     /// Segments in which no root started then are passed over: UTC, nanoseconds since 1970.
     pub(crate) window_ns: Range<i64>,
-    /// The ways that are to be found, and nothing else.
-    pub(crate) ways: Option<WantedBreakdowns>,
+    /// The durations whose hop breakdowns are to be found, and nothing else.
+    pub(crate) breakdowns: Option<WantedBreakdowns>,
     /// Where arrivals are asked for.
     pub(crate) arriving: Option<Arriving>,
 }
@@ -34,7 +34,7 @@ impl QuestionContext<'_> {
     /// Whether the way from a selected root to a leaf is asked for.
     pub(crate) fn wants_path(&self, classes: &[ClassId]) -> bool {
         let wanted = self.question.path.as_ref();
-        wanted.is_none_or(|wanted| self.book().text(classes) == *wanted)
+        wanted.is_none_or(|wanted| self.catalog().text(classes) == *wanted)
     }
 
     /// Whether a duration of a leaf on a host is asked for.
@@ -48,8 +48,8 @@ impl QuestionContext<'_> {
         u64::try_from(duration_ns).map_or(true, |ns| self.question.duration_ns.contains(&ns))
     }
 
-    /// The words, for a moment: nothing is read or decoded meanwhile.
-    pub(crate) fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The catalog of paths, for a moment: nothing is read or decoded meanwhile.
+    pub(crate) fn catalog(&self) -> MutexGuard<'_, PathCatalog> {
+        self.catalog.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,7 +6,7 @@ use arrow_array::types::{Float64Type, Int32Type};
 use arrow_array::{Array, ArrayRef, DictionaryArray, MapArray, StringArray};
 use chronoscope_model::{ClassId, ClassName, Excerpt, Status};
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
-use chronoscope_store::{Damage, Kind, Segment, Slot, Snapshot, StoreError};
+use chronoscope_store::{Damage, RowKind, Segment, Slot, Snapshot, StoreError};
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -90,8 +90,8 @@ impl View {
         let later = |slot: &Slot| done.is_none_or(|done| *slot > done);
         let may = |slot: &Slot| {
             let reach_ns = match slot.kind {
-                Kind::Native => i64::try_from(REACH.as_nanos()).unwrap_or(i64::MAX),
-                Kind::Foreign => 0,
+                RowKind::Native => i64::try_from(REACH.as_nanos()).unwrap_or(i64::MAX),
+                RowKind::Foreign => 0,
             };
             let end_ns = slot.minute.end_ns().saturating_add(reach_ns);
             // The last minute of time ends in itself.

@@ -8,9 +8,9 @@ use crate::clock::HostClocks;
 use crate::context::QuestionContext;
 use crate::foreign_chains::{ForeignChains, Meeting};
 use crate::minutes::{Minutes, NativeMinute};
-use crate::path_catalog::Book;
+use crate::path_catalog::PathCatalog;
 use crate::progress::Progress;
-use crate::question::{Kind, Limits, Question};
+use crate::question::{DurationKind, Limits, Question};
 use crate::scan::scan;
 use crate::series::{Findings, Keep, Point};
 use crate::task::Task;
@@ -66,7 +66,7 @@ pub(crate) fn gather<T>(
     let has_foreign = !minutes.foreign.is_empty() || !minutes.foreign_unsealed.is_empty();
     // Chains with foreign rows may hang below roots of any minute: what is found in one depends on
     // which are looked at.
-    let all_at_once = question.kind != Kind::Sync && has_foreign;
+    let all_at_once = question.kind != DurationKind::Sync && has_foreign;
     let whole = Question {
         path: None,
         hosts: Vec::new(),
@@ -80,25 +80,27 @@ pub(crate) fn gather<T>(
     let shared = QuestionContext {
         question: &whole,
         names: snapshot.names(),
-        book: Mutex::new(Book::new(snapshot.names(), &whole)),
+        catalog: Mutex::new(PathCatalog::new(snapshot.names(), &whole)),
         clocks: HostClocks::of(snapshot.clocks(), &whole, true),
         progress: asking.progress,
         keep: Keep::Whole,
         window_ns: question.start_ns.clone(),
-        ways: None,
+        breakdowns: None,
         arriving: None,
     };
     let task = Task { shared: &shared, limits: asking.limits, damage: Mutex::default() };
     let window = (question.start_ns.start, question.start_ns.end);
     let base = Base::of(&whole, snapshot.clocks(), all_at_once.then_some(window));
     let units: Vec<Unit<'_>> = match question.kind {
-        Kind::Sync => {
+        DurationKind::Sync => {
             let native = minutes.native.values().flat_map(|minute| &minute.parts);
             let segments = native.chain(&minutes.foreign).map(|segment| Unit::Segment(segment));
             segments.chain([Unit::Unsealed]).collect()
         }
-        Kind::Acpd | Kind::Apcd if all_at_once => vec![Unit::All],
-        Kind::Acpd | Kind::Apcd => minutes.native.values().map(Unit::Native).collect(),
+        DurationKind::Acpd | DurationKind::Apcd if all_at_once => vec![Unit::All],
+        DurationKind::Acpd | DurationKind::Apcd => {
+            minutes.native.values().map(Unit::Native).collect()
+        }
     };
     let gathered = Gathered {
         task: &task,
@@ -301,7 +303,7 @@ impl Gathered<'_> {
 
     fn chunk(&self, findings: Findings, segment: Option<&Path>) -> Arc<Chunk> {
         let names = self.task.shared.clocks.as_ref().map(HostClocks::names).unwrap_or_default();
-        Arc::new(Chunk::new(findings, segment, &names, &self.task.shared.book()))
+        Arc::new(Chunk::new(findings, segment, &names, &self.task.shared.catalog()))
     }
 
     /// Asks a unit; and whether it was passed over because nothing in it started in the time.

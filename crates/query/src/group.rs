@@ -6,7 +6,7 @@
 use crate::arrivals::Arriving;
 use crate::clock::HostClocks;
 use crate::context::QuestionContext;
-use crate::question::Kind;
+use crate::question::DurationKind;
 use crate::series::{Findings, Point, Whole};
 use crate::wanted_breakdowns::WantedBreakdowns;
 use chronoscope_chain::arrivals::ArrivalFinder;
@@ -22,7 +22,7 @@ use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use std::collections::HashMap;
 
 /// Reads the native rows of a segment, of the chains that are `wanted` (which is asked of every
-/// row). Where ways of some chains are looked for these are few: which rows they have is found
+/// row). Where hop breakdowns of some chains are looked for these are few: which rows they have is found
 /// first, and the other columns are read of these alone.
 pub(crate) fn read_native(
     file: &SegmentFile,
@@ -45,8 +45,8 @@ pub(crate) fn read_native(
     let mut names = names.to_vec();
     names.extend(shared.clocks.iter().flat_map(HostClocks::columns));
     names.extend(shared.arriving.iter().flat_map(Arriving::columns));
-    let selection = match &shared.ways {
-        Some(ways) if ways.chains.is_some() => match select(file, &mut wanted)? {
+    let selection = match &shared.breakdowns {
+        Some(breakdowns) if breakdowns.chains.is_some() => match select(file, &mut wanted)? {
             Some(selection) => Some(selection),
             None => return Ok(run),
         },
@@ -67,9 +67,9 @@ pub(crate) fn read_native(
         let (levels, roots) = (columns.levels("level")?, columns.instants("root_start")?);
         let (keys, words) = columns.words("path")?;
         let known: Vec<(PathIndex, ClassId)> = {
-            let mut book = shared.book();
+            let mut catalog = shared.catalog();
             let of = |word: &str| {
-                let classes = &book.path(word).classes;
+                let classes = &catalog.path(word).classes;
                 (path_of(classes), classes.last().copied().unwrap_or(ClassId::NONE))
             };
             words.into_iter().map(of).collect()
@@ -193,7 +193,7 @@ impl<'a> ClassTable<'a> {
         let known = self.known.get_mut(application * self.classes.len() + class)?;
         if known.is_none() {
             let words = (self.applications.get(application)?, self.classes.get(class)?);
-            *known = Some(shared.book().class(words.0, words.1));
+            *known = Some(shared.catalog().class(words.0, words.1));
         }
         *known
     }
@@ -251,7 +251,7 @@ pub(crate) fn read_unsealed(
         let mut told = || {
             let path = *known.entry(record.path).or_insert_with(|| {
                 let text = shared.names.path_text(record.path);
-                paths.of(&shared.book().path(&text).classes)
+                paths.of(&shared.catalog().path(&text).classes)
             });
             Told { path, level: record.level, root_start_ns: record.root_start_ns }
         };
@@ -306,7 +306,7 @@ pub(crate) enum Asked {
 
 impl<'a> Grouping<'a> {
     pub(crate) fn new(shared: &'a QuestionContext<'a>) -> Self {
-        let mut evaluator = Evaluator::new(shared.book().selection.clone());
+        let mut evaluator = Evaluator::new(shared.catalog().selection.clone());
         let asked = shared.clocks.is_some() || shared.question.path.is_some();
         evaluator.negatives = asked.then(Vec::new);
         let finder = shared.arriving.as_ref();
@@ -394,9 +394,9 @@ impl<'a> Grouping<'a> {
         }
         let each = |found: Found| sink.take(rows, &chain, paths, found);
         match self.shared.question.kind {
-            Kind::Apcd => self.evaluator.apcd(&chain, paths, each),
-            Kind::Acpd => self.evaluator.acpd(&chain, paths, each),
-            Kind::Sync => {}
+            DurationKind::Apcd => self.evaluator.apcd(&chain, paths, each),
+            DurationKind::Acpd => self.evaluator.acpd(&chain, paths, each),
+            DurationKind::Sync => {}
         }
         for negative in self.evaluator.negatives.iter_mut().flat_map(|all| all.drain(..)) {
             sink.take_negative(rows, &chain, paths, negative);
@@ -461,8 +461,9 @@ impl Sink<'_> {
     /// are there.
     fn keep_way(&mut self, rows: &ChainRows, chain: &Chain<'_>, found: &Found) {
         let point = Point { start_ns: found.start_ns, duration_ns: found.duration_ns };
-        let is_wanted = |ways: &WantedBreakdowns| ways.points.contains(&point);
-        if !self.shared.ways.as_ref().is_some_and(is_wanted) || !self.find_way(chain, *found) {
+        let is_wanted = |breakdowns: &WantedBreakdowns| breakdowns.points.contains(&point);
+        if !self.shared.breakdowns.as_ref().is_some_and(is_wanted) || !self.find_way(chain, *found)
+        {
             return;
         }
         split(self.way, self.parts);
@@ -473,7 +474,7 @@ impl Sink<'_> {
         let hops = self.way.iter().zip(hosts).zip(&*self.parts);
         let hops = hops.map(|((hop, host), part)| WayHop { class: hop.class, host, part: *part });
         let way = Way { start_ns: found.start_ns, hops: hops.collect() };
-        self.findings.ways.push((point, way));
+        self.findings.breakdowns.push((point, way));
     }
 
     /// Counts a duration's crossing of hosts, and keeps what else is known of it.
@@ -497,7 +498,7 @@ impl Sink<'_> {
     }
 
     fn wants_split(&self) -> bool {
-        self.shared.question.split && self.shared.question.kind == Kind::Acpd
+        self.shared.question.split && self.shared.question.kind == DurationKind::Acpd
     }
 
     /// The series of what was found; and whether the rows of the whole way are there, as far as

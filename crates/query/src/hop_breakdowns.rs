@@ -1,4 +1,4 @@
-//! The ways of some chains, hop by hop: of all that are asked for where they are few, else of a
+//! Hop breakdowns of durations, which say how long each hop took and where it ran: of all that are asked for where they are few, else of a
 //! sample.
 //!
 //! The sample is clustered by time, because the rows of a minute are read together: up to so many
@@ -14,8 +14,8 @@ use crate::foreign_chains::{ForeignChains, Meeting};
 use crate::gather::{Asking, Gathered};
 use crate::locate::locate_all;
 use crate::minutes::{Minutes, REACH};
-use crate::path_catalog::Book;
-use crate::question::{Kind, Question};
+use crate::path_catalog::PathCatalog;
+use crate::question::{DurationKind, Question};
 use crate::series::{Findings, Keep, Point};
 use crate::task::Task;
 use crate::wanted_breakdowns::{ChainSet, WantedBreakdowns};
@@ -28,19 +28,19 @@ use std::sync::Mutex;
 /// Minutes whose rows are read, for each of two sets.
 const MINUTES_MAX: usize = 24;
 
-/// Two sets of ways, and what their numbers mean.
+/// Two sets of hop breakdowns, and what their numbers mean.
 pub(crate) struct Sampled {
     /// The sets: at 0 the usual ones, at 1 the others.
-    pub(crate) ways: [Vec<Way>; 2],
+    pub(crate) breakdowns: [Vec<Way>; 2],
     /// How many durations each was drawn from.
     pub(crate) totals: [u64; 2],
     /// The names of hosts, by number.
     pub(crate) hosts: Vec<String>,
     /// The words of classes.
-    pub(crate) book: Book,
+    pub(crate) catalog: PathCatalog,
 }
 
-/// Draws from the durations that `side` puts into one of two sets (0 or 1), and reads their ways.
+/// Draws from the durations that `side` puts into one of two sets (0 or 1), and reads their breakdowns.
 pub(crate) fn sample(
     snapshot: &Snapshot,
     question: &Question,
@@ -53,8 +53,8 @@ pub(crate) fn sample(
     let draws = [0, 1].map(|set| draw(&counts, set, sample, seed));
     let points = pick(gathered, sides, &draws, seed)?;
     let totals = [0, 1].map(|set| counts.values().map(|counts| counts[set]).sum());
-    if question.kind == Kind::Sync {
-        return alone(gathered, &points, (totals, Book::new(snapshot.names(), question)));
+    if question.kind == DurationKind::Sync {
+        return alone(gathered, &points, (totals, PathCatalog::new(snapshot.names(), question)));
     }
     let plain = Question {
         path: None,
@@ -69,25 +69,25 @@ pub(crate) fn sample(
         chains: Some(ChainSet::of(chains.iter().flatten().copied())),
         points: all.iter().copied().collect(),
     };
-    let (found, hosts, book) = read(snapshot, &plain, wanted, asking)?;
+    let (found, hosts, catalog) = read(snapshot, &plain, wanted, asking)?;
     let others: HashSet<Point> = points[1].iter().copied().collect();
-    let mut ways = [Vec::new(), Vec::new()];
+    let mut breakdowns = [Vec::new(), Vec::new()];
     for (point, way) in found {
-        ways[usize::from(others.contains(&point))].push(way);
+        breakdowns[usize::from(others.contains(&point))].push(way);
     }
-    Ok(Sampled { ways, totals, hosts, book })
+    Ok(Sampled { breakdowns, totals, hosts, catalog })
 }
 
-/// The ways of transactions by themselves: a single hop each, and where it ran.
+/// The breakdowns of transactions by themselves: a single hop each, and where it ran.
 fn alone(
     gathered: &Gathered<'_>,
     points: &[Vec<Point>; 2],
-    (totals, book): ([u64; 2], Book),
+    (totals, catalog): ([u64; 2], PathCatalog),
 ) -> Result<Sampled, StoreError> {
     let mut hosts = vec![String::new()]; // what is not known
     let mut numbers: HashMap<String, HostIndex> = HashMap::new();
-    let mut ways = [Vec::new(), Vec::new()];
-    for (points, ways) in points.iter().zip(&mut ways) {
+    let mut breakdowns = [Vec::new(), Vec::new()];
+    for (points, breakdowns) in points.iter().zip(&mut breakdowns) {
         let found = gathered.look_up(points, |chunk, series, dot| {
             let class = series.path.classes.first().copied()?;
             Some((class, chunk.host(dot.host).to_owned()))
@@ -106,10 +106,10 @@ fn alone(
             };
             let inside_ns = i64::try_from(point.duration_ns).unwrap_or(i64::MAX);
             let hop = WayHop { class, host, part: Part { inside_ns, waiting_ns: 0 } };
-            ways.push(Way { start_ns: point.start_ns, hops: vec![hop] });
+            breakdowns.push(Way { start_ns: point.start_ns, hops: vec![hop] });
         }
     }
-    Ok(Sampled { ways, totals, hosts, book })
+    Ok(Sampled { breakdowns, totals, hosts, catalog })
 }
 
 /// Into which of two sets durations go.
@@ -300,10 +300,10 @@ fn hash(seed: u64, of: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// The ways of durations, with the names of hosts and classes in them.
-type Found = (Vec<(Point, Way)>, Vec<String>, Book);
+/// The breakdowns of durations, with the names of hosts and classes in them.
+type Found = (Vec<(Point, Way)>, Vec<String>, PathCatalog);
 
-/// Reads the ways of some durations: in the minutes of their starts, and where they are not there
+/// Reads the breakdowns of some durations: in the minutes of their starts, and where they are not there
 /// in earlier ones, because an inner root lies in the minute of its chain's root.
 fn read(
     snapshot: &Snapshot,
@@ -319,12 +319,12 @@ fn read(
     let shared = QuestionContext {
         question,
         names: snapshot.names(),
-        book: Mutex::new(Book::new(snapshot.names(), question)),
+        catalog: Mutex::new(PathCatalog::new(snapshot.names(), question)),
         clocks: HostClocks::of(snapshot.clocks(), question, true),
         progress: asking.progress,
         keep: Keep::Durations,
         window_ns: question.start_ns.clone(),
-        ways: Some(wanted),
+        breakdowns: Some(wanted),
         arriving: None,
     };
     let task = Task { shared: &shared, limits: asking.limits, damage: Mutex::default() };
@@ -346,13 +346,13 @@ fn read(
             found.extend(read_minutes(&task, &minutes, &before)?);
         }
     } else {
-        found.extend(task.ask_chains(&minutes)?.ways);
+        found.extend(task.ask_chains(&minutes)?.breakdowns);
     }
     let names = shared.clocks.as_ref().map(HostClocks::names).unwrap_or_default();
     // By start and length: threads come in any order.
     found.sort_by_key(|(point, _)| *point);
-    let book = shared.book.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    Ok((found, names, book))
+    let catalog = shared.catalog.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    Ok((found, names, catalog))
 }
 
 fn read_minutes(
@@ -367,5 +367,5 @@ fn read_minutes(
         findings.merge(task.ask_minute(rows, &none, &mut Meeting::default())?);
         Ok(())
     })?;
-    Ok(states.into_iter().flat_map(|findings| findings.ways).collect())
+    Ok(states.into_iter().flat_map(|findings| findings.breakdowns).collect())
 }

@@ -71,7 +71,7 @@ pub struct HopHost {
 
 /// Compares the durations that a question is about with all others of the same root, leaf, level
 /// and path that started in `context_ns`, hop by hop, by up to `most` of each. A transaction asked
-/// for by itself ([`Kind::Sync`](crate::Kind::Sync)) is one hop: what it says is where it ran.
+/// for by itself ([`DurationKind::Sync`](crate::DurationKind::Sync)) is one hop: what it says is where it ran.
 ///
 /// Where they are more than `most`, or lie in more than 24 minutes, a sample is taken: minutes are
 /// drawn at random, each as probable as it has durations, and in them durations at random. The same
@@ -105,7 +105,7 @@ pub fn hops(
 
 impl Hops {
     fn of(sampled: &Sampled) -> Self {
-        let [usual, other] = &sampled.ways;
+        let [usual, other] = &sampled.breakdowns;
         let contrast = Contrast::between(usual, other);
         let mut hops = Self {
             selected: sampled.totals[1],
@@ -145,7 +145,7 @@ impl Hops {
 impl Sampled {
     /// A hop's class in words.
     pub(crate) fn class(&self, name: PartName) -> String {
-        self.book.text(&[name.class])
+        self.catalog.text(&[name.class])
     }
 }
 
@@ -154,7 +154,7 @@ fn hosts(all: &[HostContrast], sampled: &Sampled) -> Vec<HopHost> {
         let name = usize::try_from(host.host.0).ok().and_then(|at| sampled.hosts.get(at));
         HopHost {
             host: name.cloned().unwrap_or_default(),
-            hop: sampled.book.text(&[host.class]),
+            hop: sampled.catalog.text(&[host.class]),
             selected: host.other,
             rest: host.usual,
         }

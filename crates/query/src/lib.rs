@@ -27,7 +27,7 @@
 //! root on another host is found at its corrected start, which [`locate`] does not know.)
 //!
 //! Who looks at durations asks again and again about the same minutes: [`scatter()`], [`ask_again`],
-//! [`chosen()`], [`hops()`] and [`compare()`] keep what they find in a [`DurationCache`].
+//! [`list_chains()`], [`hops()`] and [`compare()`] keep what they find in a [`DurationCache`].
 //!
 //! Limits: inner roots and synchronous durations of native rows are looked for up to
 //! [`REACH`] after their chain's root started, rows of foreign chains within
@@ -84,7 +84,7 @@ mod worst;
 pub use answer::{Answer, ClockQuality, Losses, PathAnswer};
 pub use arrivals::{Arrivals, NAMED_MAX, RootWithoutLeaf};
 pub use cache::DurationCache;
-pub use chain_list::{ChainPoint, Order, chosen};
+pub use chain_list::{ChainOrder, ChainPoint, list_chains};
 pub use chronoscope_chain::arrivals::Required;
 pub use chronoscope_chain::{ClassSelector, Level};
 pub use classes::{ClassStatistics, classes};
@@ -102,7 +102,7 @@ pub use location::{Recent, StoreLocation, View};
 pub use minutes::REACH;
 pub use paths::{PathStatistics, paths};
 pub use progress::Progress;
-pub use question::{Clocks, Judged, Kind, Limits, Question, Receivers};
+pub use question::{Clocks, DurationKind, Judged, Limits, Question, Receivers};
 pub use run::{ask, ask_watched};
 pub use sample::sample;
 pub use scatter::{

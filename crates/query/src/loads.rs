@@ -61,7 +61,7 @@ pub fn loads(
 ) -> Result<(Vec<PathLoads>, Vec<Damage>), StoreError> {
     let minutes = i64::try_from(bin.as_secs() / 60).unwrap_or(i64::MAX).max(1);
     let bin_ns = minutes.saturating_mul(60_000_000_000);
-    let mut book = Book::new(snapshot.names());
+    let mut catalog = PathCatalog::new(snapshot.names());
     let mut damage = snapshot.damage().to_vec();
     let mut segments: BTreeMap<Minute, Vec<&Segment>> = BTreeMap::new();
     for segment in snapshot.segments() {
@@ -78,7 +78,7 @@ pub fn loads(
         let mut rows = Vec::new();
         for segment in segments.get(&minute).into_iter().flatten() {
             let read = SegmentFile::open(segment);
-            match read.and_then(|file| read_rows(&file, &mut book, &mut rows)) {
+            match read.and_then(|file| read_rows(&file, &mut catalog, &mut rows)) {
                 Ok(()) => {}
                 Err(error) if error.is_missing() => return Err(error),
                 Err(error) => damage.push(Damage {
@@ -90,12 +90,12 @@ pub fn loads(
             }
         }
         for index in unsealed.get(&minute).into_iter().flatten() {
-            rows.push(book.row_of(snapshot, *index));
+            rows.push(catalog.row_of(snapshot, *index));
         }
         let bin = minute.start_ns().div_euclid(bin_ns).saturating_mul(bin_ns);
-        book.count(&mut rows, bin);
+        catalog.count(&mut rows, bin);
     }
-    Ok((book.into_loads(), damage))
+    Ok((catalog.into_loads(), damage))
 }
 
 /// The classes of a path that nobody named, as far as its words tell them.
@@ -127,7 +127,7 @@ impl Row {
 }
 
 /// The words of rows, as numbers, and what was counted.
-struct Book {
+struct PathCatalog {
     /// The classes of a path by its words.
     paths: HashMap<String, Vec<ClassName>>,
     hosts: HashMap<String, u32>,
@@ -135,7 +135,7 @@ struct Book {
     bins: Vec<BTreeMap<i64, Load>>,
 }
 
-impl Book {
+impl PathCatalog {
     fn new(names: &Names) -> Self {
         let mut paths = HashMap::new();
         for (id, classes) in names.paths() {
@@ -237,7 +237,11 @@ impl Book {
 const COLUMNS: [&str; 9] =
     ["application", "class", "path", "host", "process", "thread", "start", "elapsed_ns", "cpu_ns"];
 
-fn read_rows(file: &SegmentFile, book: &mut Book, rows: &mut Vec<Row>) -> Result<(), StoreError> {
+fn read_rows(
+    file: &SegmentFile,
+    catalog: &mut PathCatalog,
+    rows: &mut Vec<Row>,
+) -> Result<(), StoreError> {
     let mut found = Vec::new();
     for batch in file.read(&COLUMNS, None, None)? {
         let batch = batch.map_err(file.unreadable())?;
@@ -250,7 +254,7 @@ fn read_rows(file: &SegmentFile, book: &mut Book, rows: &mut Vec<Row>) -> Result
         let (processes, threads) = (columns.numbers32("process")?, columns.numbers32("thread")?);
         let (starts, elapsed) = (columns.instants("start")?, columns.nanoseconds("elapsed_ns")?);
         let cpu = columns.nanoseconds("cpu_ns")?;
-        let hosts_known: Vec<u32> = host_words.iter().map(|host| book.host(host)).collect();
+        let hosts_known: Vec<u32> = host_words.iter().map(|host| catalog.host(host)).collect();
         let mut kinds: HashMap<(i32, i32, i32, i32), u32> = HashMap::new();
         for row in 0..batch.num_rows() {
             let key = (applications[row], classes[row], paths[row], hosts[row]);
@@ -268,7 +272,7 @@ fn read_rows(file: &SegmentFile, book: &mut Book, rows: &mut Vec<Row>) -> Result
                         class: (*class).to_owned(),
                     };
                     let path = path_words.get(at(key.2)).copied().unwrap_or("");
-                    let kind = book.kind(path, class, *host);
+                    let kind = catalog.kind(path, class, *host);
                     kinds.insert(key, kind);
                     kind
                 }
@@ -299,10 +303,10 @@ mod tests {
     /// at the same time; f overlaps a's end.
     #[test]
     fn what_is_inside_is_taken_off_once() {
-        let mut book = Book::new(&Names::default());
+        let mut catalog = PathCatalog::new(&Names::default());
         for name in ["a", "b", "c", "d", "e", "f"] {
             let class = ClassName { application: "x".to_owned(), class: name.to_owned() };
-            book.kind("", class, 0);
+            catalog.kind("", class, 0);
         }
         let mut rows = vec![
             row(1, 20, 10, 7, 2),
@@ -312,10 +316,10 @@ mod tests {
             row(2, 20, 10, 9, 4),
             row(1, 60, 10, 10, 3),
         ];
-        book.count(&mut rows, 0);
-        let own: Vec<_> = book.bins.iter().map(|bins| bins[&0].own_cpu_ns).collect();
+        catalog.count(&mut rows, 0);
+        let own: Vec<_> = catalog.bins.iter().map(|bins| bins[&0].own_cpu_ns).collect();
         assert_eq!(own, [50, 23, 7, 10, 9, 5]);
-        let cpu: Vec<_> = book.bins.iter().map(|bins| bins[&0].cpu_ns).collect();
+        let cpu: Vec<_> = catalog.bins.iter().map(|bins| bins[&0].cpu_ns).collect();
         assert_eq!(cpu, [90, 30, 7, 10, 9, 5]);
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::gather::{Asking, Gathered};
 use crate::minutes::REACH;
-use crate::question::{Clocks, Kind, Question};
+use crate::question::{Clocks, DurationKind, Question};
 use crate::series::Point;
 use crate::spread::spread;
 use chronoscope_model::ChainId;
@@ -106,8 +106,9 @@ impl<'a> Search<'a> {
         for (number, point) in points.iter().enumerate() {
             starts.entry(point.start_ns).or_default().push(number);
         }
-        let raw =
-            |question: &Question| question.clocks == Clocks::Raw || question.kind == Kind::Sync;
+        let raw = |question: &Question| {
+            question.clocks == Clocks::Raw || question.kind == DurationKind::Sync
+        };
         Self {
             points,
             starts,

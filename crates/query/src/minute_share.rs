@@ -2,12 +2,12 @@
 //! that a range cuts, rows are read.
 
 use chronoscope_model::Record;
-use chronoscope_store::{Kind, Minute, Slot};
+use chronoscope_store::{Minute, RowKind, Slot};
 use std::ops::Range;
 
 /// How much of a minute's rows a time range may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Share {
+pub(crate) enum MinuteShare {
     /// None of them.
     Nothing,
     /// Those that are within the range, which only the rows tell.
@@ -16,7 +16,7 @@ pub(crate) enum Share {
     All,
 }
 
-impl Share {
+impl MinuteShare {
     /// Of `minute`, for root starts in `start_ns`: UTC, nanoseconds since 1970.
     pub(crate) fn of(minute: Minute, start_ns: &Range<i64>) -> Self {
         let (begin, end) = (minute.start_ns(), minute.end_ns());
@@ -33,18 +33,18 @@ impl Share {
 }
 
 /// The column that places a row in its minute.
-pub(crate) const fn root_start_column(kind: Kind) -> &'static str {
+pub(crate) const fn root_start_column(kind: RowKind) -> &'static str {
     match kind {
-        Kind::Native => "root_start",
-        Kind::Foreign => "start",
+        RowKind::Native => "root_start",
+        RowKind::Foreign => "start",
     }
 }
 
 /// The same of a record: UTC, nanoseconds since 1970.
 pub(crate) fn root_start_ns(record: &Record) -> i64 {
     match Slot::of(record).kind {
-        Kind::Native => record.root_start_ns,
-        Kind::Foreign => record.start_ns,
+        RowKind::Native => record.root_start_ns,
+        RowKind::Foreign => record.start_ns,
     }
 }
 
@@ -55,16 +55,16 @@ mod tests {
 
     #[test]
     fn shares_by_hand() {
-        let of = |start_ns: Range<i64>| Share::of(Minute(1), &start_ns);
+        let of = |start_ns: Range<i64>| MinuteShare::of(Minute(1), &start_ns);
         let (begin, end) = (MINUTE_NS, 2 * MINUTE_NS);
-        assert_eq!(of(begin..end), Share::All);
-        assert_eq!(of(i64::MIN..i64::MAX), Share::All);
-        assert_eq!(of(begin + 1..end), Share::Some);
-        assert_eq!(of(begin..end - 1), Share::Some);
-        assert_eq!(of(0..begin + 1), Share::Some);
-        assert_eq!((of(0..begin), of(end..i64::MAX)), (Share::Nothing, Share::Nothing));
+        assert_eq!(of(begin..end), MinuteShare::All);
+        assert_eq!(of(i64::MIN..i64::MAX), MinuteShare::All);
+        assert_eq!(of(begin + 1..end), MinuteShare::Some);
+        assert_eq!(of(begin..end - 1), MinuteShare::Some);
+        assert_eq!(of(0..begin + 1), MinuteShare::Some);
+        assert_eq!((of(0..begin), of(end..i64::MAX)), (MinuteShare::Nothing, MinuteShare::Nothing));
         #[allow(clippy::reversed_empty_ranges)] // what a caller may ask
         let reversed = end..begin;
-        assert_eq!(of(reversed), Share::Nothing);
+        assert_eq!(of(reversed), MinuteShare::Nothing);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::question::{Judged, Limits, Question};
 use chronoscope_model::Record;
-use chronoscope_store::{Kind as RowKind, Minute, Segment, Slot, Snapshot};
+use chronoscope_store::{Minute, RowKind, Segment, Slot, Snapshot};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;

@@ -10,7 +10,7 @@ use crate::task::Task;
 use chronoscope_chain::{Partition, Paths};
 use chronoscope_model::ChainId;
 use chronoscope_store::segment_file::SegmentFile;
-use chronoscope_store::{Kind as RowKind, StoreError};
+use chronoscope_store::{RowKind, StoreError};
 
 impl Task<'_> {
     /// Asks native chains minute by minute, those without foreign rows; and says where the others
@@ -47,7 +47,7 @@ impl Task<'_> {
         let corrected = self.shared.clocks.as_ref().is_some_and(|clocks| clocks.corrected);
         let grouped = self.shared.question.split
             || corrected
-            || self.shared.ways.is_some()
+            || self.shared.breakdowns.is_some()
             || self.shared.arriving.is_some();
         if let ([part], [], false) = (&minute.parts[..], &minute.unsealed[..], grouped) {
             let scanned = SegmentFile::open(part).and_then(|file| {
@@ -83,7 +83,8 @@ impl Task<'_> {
         let rows: u64 = minute.parts.iter().map(|part| part.row_count).sum();
         let rows = rows + minute.unsealed.len() as u64;
         for partition in Partition::within(rows, memory) {
-            let chains = self.shared.ways.as_ref().and_then(|ways| ways.chains.as_ref());
+            let chains =
+                self.shared.breakdowns.as_ref().and_then(|breakdowns| breakdowns.chains.as_ref());
             let mut wanted = |chain| {
                 chains.is_none_or(|chains| chains.contains(chain))
                     && partition.contains(chain)

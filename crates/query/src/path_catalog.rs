@@ -1,32 +1,33 @@
-//! Classes and paths in words, with what a question makes of them; each text is judged once.
+//! The catalog of classes and paths by their text, with what a question selects of them. Each text is
+//! judged once.
 
-use crate::question::{Kind, Question};
+use crate::question::{DurationKind, Question};
 use chronoscope_chain::{ClassSelector, Meaning, Selection};
 use chronoscope_model::{ClassId, ClassName, Names};
 use std::collections::{HashMap, HashSet};
 
 /// What is known of a path's text.
 #[derive(Clone, Debug)]
-pub(crate) struct PathWords {
+pub(crate) struct CatalogPath {
     /// Root first; [`ClassId::NONE`] stands for ancestors that are not known.
     pub(crate) classes: Vec<ClassId>,
 }
 
-/// The words of a store.
+/// The classes and paths of a store by their text, and the selection that a question makes.
 #[derive(Debug)]
-pub(crate) struct Book {
+pub(crate) struct PathCatalog {
     classes: HashMap<ClassId, ClassName>,
-    paths: HashMap<String, PathWords>,
+    paths: HashMap<String, CatalogPath>,
     root: ClassSelector,
     leaf: Option<ClassSelector>,
     /// What the question selects, among the classes met so far.
     pub(crate) selection: Selection,
 }
 
-impl Book {
+impl PathCatalog {
     pub(crate) fn new(names: &Names, question: &Question) -> Self {
-        let leaf = question.leaf.clone().filter(|_| question.kind == Kind::Acpd);
-        let mut book = Self {
+        let leaf = question.leaf.clone().filter(|_| question.kind == DurationKind::Acpd);
+        let mut catalog = Self {
             classes: HashMap::new(),
             paths: HashMap::new(),
             root: question.root.clone(),
@@ -39,13 +40,13 @@ impl Book {
             leaf,
         };
         for (id, name) in names.classes() {
-            book.add_class(id, name.clone());
+            catalog.add_class(id, name.clone());
         }
         // Texts are looked up rather than taken apart: names may contain the separators.
         for (id, classes) in names.paths() {
-            book.paths.insert(names.path_text(id), PathWords { classes: classes.to_vec() });
+            catalog.paths.insert(names.path_text(id), CatalogPath { classes: classes.to_vec() });
         }
-        book
+        catalog
     }
 
     fn add_class(&mut self, id: ClassId, name: ClassName) {
@@ -73,7 +74,7 @@ impl Book {
     }
 
     /// The classes of a path's text, root first.
-    pub(crate) fn path(&mut self, text: &str) -> &PathWords {
+    pub(crate) fn path(&mut self, text: &str) -> &CatalogPath {
         if !self.paths.contains_key(text) {
             let words = text.split('/').filter(|word| !word.is_empty());
             let words: Vec<&str> = words.collect();
@@ -83,7 +84,7 @@ impl Book {
                 None => self.class("", word),
             });
             let classes = classes.collect();
-            self.paths.insert(text.to_owned(), PathWords { classes });
+            self.paths.insert(text.to_owned(), CatalogPath { classes });
         }
         &self.paths[text]
     }
@@ -131,24 +132,24 @@ mod tests {
         names.add_class(ClassName { application: "DB".into(), class: "query".into() });
         let id = chronoscope_model::PathId::of(&[get, db]);
         names.add_path(id, vec![get, db]);
-        let mut book = Book::new(&names, &Question::acpd("GET /a", "DB::query"));
-        assert_eq!(book.path("WEB::GET /a/DB::query").classes, [get, db]);
+        let mut catalog = PathCatalog::new(&names, &Question::acpd("GET /a", "DB::query"));
+        assert_eq!(catalog.path("WEB::GET /a/DB::query").classes, [get, db]);
         let meaning = Meaning::Below { steps: 1, from_top: true };
-        assert_eq!(book.meaning("WEB::GET /a/DB::query"), Some(meaning));
-        assert_eq!(book.text(&[get, ClassId::NONE, db]), "WEB::GET /a/…/DB::query");
+        assert_eq!(catalog.meaning("WEB::GET /a/DB::query"), Some(meaning));
+        assert_eq!(catalog.text(&[get, ClassId::NONE, db]), "WEB::GET /a/…/DB::query");
     }
 
     #[test]
     fn words_without_names_are_taken_apart() {
         let question = Question { level: Level::Exactly(1), ..Question::acpd("A::x", "z") };
-        let mut book = Book::new(&Names::default(), &question);
+        let mut catalog = PathCatalog::new(&Names::default(), &question);
         let unknown = ClassId(0xabc);
         let text = format!("A::x/?{unknown}/B::z");
         let expected = [ClassId::of("A", "x"), unknown, ClassId::of("B", "z")];
-        assert_eq!(book.path(&text).classes, expected);
-        assert_eq!(book.meaning(&text), Some(Meaning::None), "two steps, one is asked for");
-        assert_eq!(book.meaning("A::x/…/B::z"), None, "its level decides");
-        assert_eq!(book.meaning("A::x/…/B::y"), Some(Meaning::None));
-        assert_eq!(book.text(&expected), text);
+        assert_eq!(catalog.path(&text).classes, expected);
+        assert_eq!(catalog.meaning(&text), Some(Meaning::None), "two steps, one is asked for");
+        assert_eq!(catalog.meaning("A::x/…/B::z"), None, "its level decides");
+        assert_eq!(catalog.meaning("A::x/…/B::y"), Some(Meaning::None));
+        assert_eq!(catalog.text(&expected), text);
     }
 }

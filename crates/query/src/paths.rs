@@ -3,14 +3,16 @@
 
 use crate::classes::word;
 use crate::loads::taken_apart;
-use crate::minute_share::{Share, root_start_ns};
+use crate::minute_share::{MinuteShare, root_start_ns};
 use crate::progress::Progress;
 use crate::question::Limits;
 use crate::spread::spread;
 use chronoscope_model::{ClassName, Flags};
 use chronoscope_statistics::Histogram;
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
-use chronoscope_store::{Damage, Kind, Segment, SketchRow, Snapshot, StoreError, read_since_root};
+use chronoscope_store::{
+    Damage, RowKind, Segment, SketchRow, Snapshot, StoreError, read_since_root,
+};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
@@ -74,15 +76,16 @@ fn of_segments(
     start_ns: &Range<i64>,
     progress: &Progress,
 ) -> Result<(ByPath, Vec<Damage>), StoreError> {
-    let wanted = |segment: &&Segment| Share::of(segment.slot.minute, start_ns) != Share::Nothing;
+    let wanted =
+        |segment: &&Segment| MinuteShare::of(segment.slot.minute, start_ns) != MinuteShare::Nothing;
     let segments: Vec<_> = snapshot.segments().iter().filter(wanted).collect();
     progress.expect(segments.len() as u64);
     let new = || (ByPath::new(), Vec::new());
     let threads = Limits::default().threads;
     let states = spread(&segments, threads, new, |(paths, damage), segment| {
-        let (path, read) = match Share::of(segment.slot.minute, start_ns) {
-            Share::Some => (&segment.path, of_rows(segment, start_ns)),
-            Share::All | Share::Nothing => {
+        let (path, read) = match MinuteShare::of(segment.slot.minute, start_ns) {
+            MinuteShare::Some => (&segment.path, of_rows(segment, start_ns)),
+            MinuteShare::All | MinuteShare::Nothing => {
                 (&segment.sketch_path, read_since_root(segment).map(of_sketch))
             }
         };
@@ -131,7 +134,7 @@ fn of_sketch(rows: Vec<SketchRow>) -> ByPath {
 /// The rows of a segment whose root started in a range.
 fn of_rows(segment: &Segment, start_ns: &Range<i64>) -> Result<ByPath, StoreError> {
     let mut paths = ByPath::new();
-    if segment.slot.kind == Kind::Foreign {
+    if segment.slot.kind == RowKind::Foreign {
         return Ok(paths);
     }
     let file = SegmentFile::open(segment)?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// Which duration is asked for; `chronoscope_chain` has the definitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum DurationKind {
     /// From the start of a root to the end of each leaf.
     #[default]
     Acpd,
@@ -63,21 +63,21 @@ pub enum Judged {
 #[derive(Clone, Debug)]
 pub struct Question {
     /// Which duration.
-    pub kind: Kind,
-    /// The class of the root; for [`Kind::Sync`] the class itself.
+    pub kind: DurationKind,
+    /// The class of the root; for [`DurationKind::Sync`] the class itself.
     pub root: ClassSelector,
     /// The class of the leaf, which may have children of its own; `None` for every transaction
-    /// without children. Only for [`Kind::Acpd`].
+    /// without children. Only for [`DurationKind::Acpd`].
     pub leaf: Option<ClassSelector>,
-    /// How far below the root the leaf has to be. Only for [`Kind::Acpd`].
+    /// How far below the root the leaf has to be. Only for [`DurationKind::Acpd`].
     pub level: Level,
-    /// When the selected root started (for [`Kind::Sync`] the transaction): UTC, nanoseconds since
+    /// When the selected root started (for [`DurationKind::Sync`] the transaction): UTC, nanoseconds since
     /// 1970, raw.
     pub start_ns: Range<i64>,
     /// One whole path in words, from the selected root to the leaf, as
     /// [`PathAnswer::path`](crate::PathAnswer::path) has it; `None` for all.
     pub path: Option<String>,
-    /// The hosts on which the leaf ran (for [`Kind::Sync`] the transaction); none for any. Not
+    /// The hosts on which the leaf ran (for [`DurationKind::Sync`] the transaction); none for any. Not
     /// asked of a cluster.
     pub hosts: Vec<String>,
     /// Which durations are taken, in nanoseconds. Negative ones have no place in it: they are
@@ -85,10 +85,10 @@ pub struct Question {
     pub duration_ns: RangeInclusive<u64>,
     /// The longest good duration, in nanoseconds: a verdict is asked for.
     pub limit_ns: Option<u64>,
-    /// What the verdict judges. Only for [`Kind::Acpd`] with a leaf and a limit.
+    /// What the verdict judges. Only for [`DurationKind::Acpd`] with a leaf and a limit.
     pub judged: Judged,
     /// Whether to split the durations hop by hop. Costs the grouping of all rows by chain. Only
-    /// for [`Kind::Acpd`].
+    /// for [`DurationKind::Acpd`].
     pub split: bool,
     /// Whether to keep every duration with its start, as a scattergram needs it: 16 bytes each.
     pub points: bool,
@@ -100,7 +100,7 @@ impl Question {
     /// ACPD at any level, over all time.
     pub fn acpd(root: &str, leaf: &str) -> Self {
         Self {
-            kind: Kind::Acpd,
+            kind: DurationKind::Acpd,
             root: root.into(),
             leaf: Some(leaf.into()),
             level: Level::Any,
@@ -118,12 +118,12 @@ impl Question {
 
     /// APCD over all time.
     pub fn apcd(root: &str) -> Self {
-        Self { kind: Kind::Apcd, leaf: None, ..Self::acpd(root, "") }
+        Self { kind: DurationKind::Apcd, leaf: None, ..Self::acpd(root, "") }
     }
 
     /// Synchronous durations over all time.
     pub fn sync(class: &str) -> Self {
-        Self { kind: Kind::Sync, leaf: None, ..Self::acpd(class, "") }
+        Self { kind: DurationKind::Sync, leaf: None, ..Self::acpd(class, "") }
     }
 }
 

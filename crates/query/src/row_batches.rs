@@ -1,14 +1,14 @@
-//! Answers from rows that come in pieces, from wherever they are stored.
+//! Answers from rows that come in batches, from wherever they are stored.
 //!
-//! A piece is a batch of rows in which every chain is whole. It is asked as rows of the log are
+//! In a batch every chain is whole. It is asked as rows of the log are
 //! that no segment holds yet, by the same code: there is one definition of every duration.
 
 use crate::answer::{Answer, Losses};
 use crate::context::QuestionContext;
 use crate::minutes::{Minutes, REACH, around};
-use crate::path_catalog::Book;
+use crate::path_catalog::PathCatalog;
 use crate::progress::Progress;
-use crate::question::{Kind, Limits, Question};
+use crate::question::{DurationKind, Limits, Question};
 use crate::series::{Findings, Keep};
 use crate::task::Task;
 use chronoscope_chain::Meaning;
@@ -18,9 +18,9 @@ use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::sync::{Mutex, PoisonError};
 
-/// Which rows a piece is asked for.
+/// What a batch holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum BatchContent {
     /// Chains, whole: rows of both kinds.
     Chains,
     /// Rows of any kind, each for itself.
@@ -28,13 +28,13 @@ pub(crate) enum Piece {
 }
 
 /// A question that is being answered.
-pub(crate) struct Pieces<'a> {
+pub(crate) struct BatchedQuestion<'a> {
     shared: QuestionContext<'a>,
     limits: Limits,
     findings: Mutex<Findings>,
 }
 
-impl<'a> Pieces<'a> {
+impl<'a> BatchedQuestion<'a> {
     /// A question, with the names of all rows that will come.
     pub(crate) fn new(
         question: &'a Question,
@@ -42,19 +42,19 @@ impl<'a> Pieces<'a> {
         limits: Limits,
         progress: &'a Progress,
     ) -> Self {
-        let book = Mutex::new(Book::new(names, question));
+        let catalog = Mutex::new(PathCatalog::new(names, question));
         // Readings of clocks are kept with files only.
         let keep = Keep::of(question);
         let window_ns = question.start_ns.clone();
         let shared = QuestionContext {
             question,
             names,
-            book,
+            catalog,
             clocks: None,
             progress,
             keep,
             window_ns,
-            ways: None,
+            breakdowns: None,
             arriving: None,
         };
         Self { shared, limits, findings: Mutex::new(Findings::new(keep)) }
@@ -71,17 +71,19 @@ impl<'a> Pieces<'a> {
 
     /// The classes of the roots whose chains may matter: no other native row is needed.
     pub(crate) fn tops(&self) -> HashSet<ClassId> {
-        let mut book = self.shared.book();
+        let mut catalog = self.shared.catalog();
         let mut tops = HashSet::new();
         for (id, classes) in self.shared.names.paths() {
             let Some(top) = classes.first() else { continue };
             let matters = match self.shared.question.kind {
-                Kind::Acpd => {
+                DurationKind::Acpd => {
                     let text = self.shared.names.path_text(id);
-                    book.meaning(&text) != Some(Meaning::None)
+                    catalog.meaning(&text) != Some(Meaning::None)
                 }
-                Kind::Apcd => classes.iter().any(|class| class.is_none() || book.is_root(*class)),
-                Kind::Sync => false,
+                DurationKind::Apcd => {
+                    classes.iter().any(|class| class.is_none() || catalog.is_root(*class))
+                }
+                DurationKind::Sync => false,
             };
             if matters {
                 tops.insert(*top);
@@ -90,24 +92,24 @@ impl<'a> Pieces<'a> {
         tops
     }
 
-    /// Asks a piece.
-    pub(crate) fn add(&self, piece: Piece, rows: Batch) -> Result<(), StoreError> {
+    /// Asks the rows of a batch.
+    pub(crate) fn add(&self, content: BatchContent, rows: Batch) -> Result<(), StoreError> {
         let snapshot = Snapshot::of_rows(rows);
         let task = Task { shared: &self.shared, limits: &self.limits, damage: Mutex::default() };
         let minutes = Minutes::of(&snapshot, self.shared.question, &self.limits);
-        let found = match piece {
-            Piece::Chains => task.ask_chains(&minutes)?,
-            Piece::Each => task.ask_each(&minutes)?,
+        let found = match content {
+            BatchContent::Chains => task.ask_chains(&minutes)?,
+            BatchContent::Each => task.ask_each(&minutes)?,
         };
         self.findings.lock().unwrap_or_else(PoisonError::into_inner).merge(found);
         Ok(())
     }
 
-    /// The answer, when all pieces were asked.
+    /// The answer, when all batches were asked.
     pub(crate) fn into_answer(self, losses: Losses) -> Answer {
         let findings = self.findings.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let book = self.shared.book();
-        let mut answer = Answer::new(&book, findings, losses, None);
+        let catalog = self.shared.catalog();
+        let mut answer = Answer::new(&catalog, findings, losses, None);
         answer.judge_without_losses(self.shared.question);
         answer
     }

@@ -5,9 +5,9 @@ use crate::arrivals::Arriving;
 use crate::clock::HostClocks;
 use crate::context::QuestionContext;
 use crate::minutes::Minutes;
-use crate::path_catalog::Book;
+use crate::path_catalog::PathCatalog;
 use crate::progress::Progress;
-use crate::question::{Kind, Limits, Question};
+use crate::question::{DurationKind, Limits, Question};
 use crate::series::{Findings, Keep};
 use crate::task::Task;
 use chronoscope_store::{Damage, Snapshot, StoreError};
@@ -40,12 +40,12 @@ pub fn ask_watched(
     let mut shared = QuestionContext {
         question,
         names: snapshot.names(),
-        book: Mutex::new(Book::new(snapshot.names(), question)),
+        catalog: Mutex::new(PathCatalog::new(snapshot.names(), question)),
         clocks: HostClocks::of(snapshot.clocks(), question, !question.hosts.is_empty()),
         progress,
         keep: Keep::of(question),
         window_ns: question.start_ns.clone(),
-        ways: None,
+        breakdowns: None,
         arriving: None,
     };
     let minutes = Minutes::of(snapshot, question, limits);
@@ -75,12 +75,12 @@ pub fn ask_watched(
         damage,
         unsplit: 0,
     };
-    let book = shared.book();
+    let catalog = shared.catalog();
     let read = shared.clocks.as_ref().filter(|clocks| clocks.read);
     let corrected = read.map(|clocks| clocks.corrected);
     let found = std::mem::take(&mut findings.arrivals);
     let arrivals = shared.arriving.as_ref().map(|known| known.answer(snapshot, question, found));
-    let mut answer = Answer::new(&book, findings, losses, corrected);
+    let mut answer = Answer::new(&catalog, findings, losses, corrected);
     answer.judge(snapshot, question, arrivals);
     Ok(answer)
 }
@@ -93,8 +93,8 @@ fn ask_rows(
 ) -> Result<(Findings, Vec<Damage>), StoreError> {
     let task = Task { shared, limits, damage: Mutex::default() };
     let findings = match shared.question.kind {
-        Kind::Sync => task.ask_each(minutes)?,
-        Kind::Acpd | Kind::Apcd => task.ask_chains(minutes)?,
+        DurationKind::Sync => task.ask_each(minutes)?,
+        DurationKind::Acpd | DurationKind::Apcd => task.ask_chains(minutes)?,
     };
     Ok((findings, task.damage.into_inner().unwrap_or_default()))
 }

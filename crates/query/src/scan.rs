@@ -7,13 +7,13 @@
 
 use crate::clock::only_host;
 use crate::context::QuestionContext;
-use crate::question::Kind;
+use crate::question::DurationKind;
 use crate::series::{Findings, Whole, WholeRows};
 use chronoscope_chain::links::bits;
 use chronoscope_chain::{Counts, Hosts, Meaning};
 use chronoscope_model::ClassId;
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
-use chronoscope_store::{Kind as RowKind, StoreError};
+use chronoscope_store::{RowKind, StoreError};
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use std::collections::HashMap;
 
@@ -90,15 +90,17 @@ pub(crate) fn scan(
     let mut findings = Findings::new(shared.keep);
     findings.rows = file.rows();
     let plan = match shared.question.kind {
-        Kind::Sync => Some(plan_classes(file, shared, &mut findings)?),
-        Kind::Acpd | Kind::Apcd => plan_paths(file, shared, &mut findings, without)?,
+        DurationKind::Sync => Some(plan_classes(file, shared, &mut findings)?),
+        DurationKind::Acpd | DurationKind::Apcd => {
+            plan_paths(file, shared, &mut findings, without)?
+        }
     };
     let Some(plan) = plan else { return Ok(None) };
     if plan.stretches.iter().all(|stretch| stretch.todo == Todo::Skip) {
         return Ok(Some(findings));
     }
     let mut columns = vec!["start", "elapsed_ns"];
-    if shared.question.kind != Kind::Sync {
+    if shared.question.kind != DurationKind::Sync {
         columns.extend(["root_start", "links"]);
     }
     if !plan.asked.is_empty() {
@@ -233,22 +235,22 @@ fn judge_path(
     findings: &mut Findings,
     plan: &mut Plan,
 ) -> Option<Todo> {
-    let mut book = shared.book();
-    if shared.question.kind == Kind::Apcd {
-        let classes = book.path(text).classes.clone();
+    let mut catalog = shared.catalog();
+    if shared.question.kind == DurationKind::Apcd {
+        let classes = catalog.path(text).classes.clone();
         let (top, below) = classes.split_first()?;
-        if below.iter().any(|class| book.is_root(*class)) {
+        if below.iter().any(|class| catalog.is_root(*class)) {
             return None;
         }
-        let is_root = book.is_root(*top);
-        drop(book);
+        let is_root = catalog.is_root(*top);
+        drop(catalog);
         return Some(take(shared, &classes, is_root, findings));
     }
-    Some(match book.meaning(text) {
+    Some(match catalog.meaning(text) {
         Some(Meaning::None | Meaning::Hidden) => Todo::Skip,
         Some(Meaning::Below { from_top: true, .. }) => {
-            let classes = book.path(text).classes.clone();
-            drop(book);
+            let classes = catalog.path(text).classes.clone();
+            drop(catalog);
             take(shared, &classes, true, findings)
         }
         Some(Meaning::Below { from_top: false, .. }) => return None,
@@ -297,10 +299,10 @@ fn plan_classes(
                 };
                 let application = word(pair.0, &application_words)?;
                 let class = word(pair.1, &class_words)?;
-                let mut book = shared.book();
-                let class = book.class(&application, &class);
-                let is_root = book.is_root(class);
-                drop(book);
+                let mut catalog = shared.catalog();
+                let class = catalog.class(&application, &class);
+                let is_root = catalog.is_root(class);
+                drop(catalog);
                 last = Some((pair, take(shared, &[class], is_root, findings)));
             }
             if let Some((_, todo)) = last {
@@ -330,14 +332,14 @@ impl LevelMeanings<'_> {
         if let Some(known) = self.known.get(&(path, level)) {
             return *known;
         }
-        let mut book = self.shared.book();
-        let classes: Vec<ClassId> = book.path(&self.asked[path]).classes.clone();
-        let found = match book.selection.meaning(&classes, Some(level)) {
+        let mut catalog = self.shared.catalog();
+        let classes: Vec<ClassId> = catalog.path(&self.asked[path]).classes.clone();
+        let found = match catalog.selection.meaning(&classes, Some(level)) {
             Meaning::None => ByLevel::No,
             // The rows may know what the correlator dropped.
             Meaning::Hidden | Meaning::Below { from_top: false, .. } => ByLevel::Group,
             Meaning::Below { .. } => {
-                drop(book);
+                drop(catalog);
                 match take(self.shared, &classes, true, findings) {
                     Todo::Take(series) => ByLevel::Series(series),
                     Todo::Skip | Todo::AskLevel(_) => ByLevel::No,
@@ -370,9 +372,13 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn of(columns: &SegmentColumns<'a>, kind: Kind, rows: RowKind) -> Result<Self, StoreError> {
+    fn of(
+        columns: &SegmentColumns<'a>,
+        kind: DurationKind,
+        rows: RowKind,
+    ) -> Result<Self, StoreError> {
         let start = columns.instants("start")?;
-        let sync = kind == Kind::Sync;
+        let sync = kind == DurationKind::Sync;
         Ok(Self {
             start,
             elapsed: columns.nanoseconds("elapsed_ns")?,
@@ -423,8 +429,9 @@ impl<'a> Rows<'a> {
     fn collect(&self, shared: &QuestionContext, series: usize, findings: &mut Findings) {
         let wanted = &shared.question.start_ns;
         let mut counts = Counts::default();
-        let last_leaves_only = shared.question.kind == Kind::Apcd;
-        let leaves_only = shared.question.kind == Kind::Acpd && shared.question.leaf.is_none();
+        let last_leaves_only = shared.question.kind == DurationKind::Apcd;
+        let leaves_only =
+            shared.question.kind == DurationKind::Acpd && shared.question.leaf.is_none();
         let needed = match (last_leaves_only, leaves_only) {
             (true, _) => bits::LAST_LEAF,
             (false, true) => bits::LEAF,

@@ -240,8 +240,8 @@ pub(crate) struct Findings {
     pub(crate) unsplit: u64,
     /// Rows that were looked at.
     pub(crate) rows: u64,
-    /// The ways that were looked for.
-    pub(crate) ways: Vec<(Point, Way)>,
+    /// The hop breakdowns that were looked for.
+    pub(crate) breakdowns: Vec<(Point, Way)>,
     /// Which roots arrived, where that is asked for.
     pub(crate) arrivals: ArrivalsFound,
 }
@@ -258,7 +258,7 @@ impl Findings {
             starts_ns: None,
             unsplit: 0,
             rows: 0,
-            ways: Vec::new(),
+            breakdowns: Vec::new(),
             arrivals: ArrivalsFound::default(),
         }
     }
@@ -357,7 +357,7 @@ impl Findings {
         };
         self.unsplit += other.unsplit;
         self.rows += other.rows;
-        self.ways.append(&mut other.ways);
+        self.breakdowns.append(&mut other.breakdowns);
         self.arrivals.merge(other.arrivals);
     }
 

@@ -37,7 +37,7 @@ impl Task<'_> {
 
     pub(crate) fn ask_record(&self, record: &Record, findings: &mut Findings) {
         findings.rows += 1;
-        let is_root = self.shared.book().is_root(record.class);
+        let is_root = self.shared.catalog().is_root(record.class);
         let hosts = self.shared.clocks.as_ref();
         let host = hosts.map_or(HostIndex::UNKNOWN, |hosts| {
             hosts.hosts_by_id(self.shared.names, record.process, ProcessId::NONE).own

@@ -4,7 +4,7 @@ use crate::series::Point;
 use chronoscope_model::ChainId;
 use std::collections::HashSet;
 
-/// Which ways are looked for, and nothing else.
+/// The durations whose hop breakdowns are looked for.
 #[derive(Debug, Default)]
 pub(crate) struct WantedBreakdowns {
     /// The chains that they belong to; `None` where that is not known.

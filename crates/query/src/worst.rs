@@ -9,7 +9,7 @@ use chronoscope_chain::ClassSelector;
 use chronoscope_model::{ClassName, Record, Transaction};
 use chronoscope_statistics::{Histogram, bucket_min};
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
-use chronoscope_store::{Damage, Kind, Segment, Slot, Snapshot, StoreError, read_sketch};
+use chronoscope_store::{Damage, RowKind, Segment, Slot, Snapshot, StoreError, read_sketch};
 use parquet::arrow::arrow_reader::RowSelector;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -145,8 +145,8 @@ impl Search<'_> {
     fn read(&mut self, segment: &Segment) -> Result<(), StoreError> {
         let file = SegmentFile::open(segment)?;
         let start = match segment.slot.kind {
-            Kind::Native => "root_start",
-            Kind::Foreign => "start",
+            RowKind::Native => "root_start",
+            RowKind::Foreign => "start",
         };
         let mut names = vec!["application", "class", "elapsed_ns", start];
         if !self.question.hosts.is_empty() {
@@ -201,8 +201,8 @@ impl Search<'_> {
         let (unsealed, names) = (snapshot.unsealed(), snapshot.names());
         let mut longest = Longest::new(self.question.count);
         let root_start_ns = |record: &Record| match Slot::of(record).kind {
-            Kind::Native => record.root_start_ns,
-            Kind::Foreign => record.start_ns,
+            RowKind::Native => record.root_start_ns,
+            RowKind::Foreign => record.start_ns,
         };
         for (index, record) in unsealed.records().iter().enumerate() {
             let Some(class) = names.class(record.class) else { continue };

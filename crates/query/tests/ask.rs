@@ -4,7 +4,9 @@
 
 mod world;
 
-use chronoscope_query::{Answer, Kind, Level, Limits, Progress, Question, ask, ask_watched};
+use chronoscope_query::{
+    Answer, DurationKind, Level, Limits, Progress, Question, ask, ask_watched,
+};
 use chronoscope_store::{MINUTE_NS, Snapshot};
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -240,5 +242,5 @@ fn a_verdict_is_by_exact_counts() {
     assert!(!verdict.holds());
     assert_eq!(ask(longest - 1).verdict.unwrap().above(), 1);
     assert_eq!(answer.paths.iter().map(|p| p.distribution.count).sum::<u64>(), count);
-    assert_eq!(Question::acpd("a", "c").kind, Kind::Acpd);
+    assert_eq!(Question::acpd("a", "c").kind, DurationKind::Acpd);
 }

@@ -7,7 +7,7 @@ mod support;
 use chronoscope_model::{
     Batch, ClassId, ClassName, Flags, Names, PathId, ProcessName, Record, TransactionId,
 };
-use chronoscope_query::{Answer, ClockQuality, Clocks, Kind, Limits, Question, ask};
+use chronoscope_query::{Answer, ClockQuality, Clocks, DurationKind, Limits, Question, ask};
 use chronoscope_store::{Append, ClockReading, MINUTE_NS, Options, Snapshot, Store};
 use std::path::Path;
 
@@ -220,7 +220,10 @@ fn whole_chains_and_those_of_clocks_that_nobody_read() {
     let update = answer(dir.path(), &Question::acpd("decodePlots", "update"));
     assert_eq!(update.clocks.unwrap().crossings.count, 0);
     let alone = answer(dir.path(), &Question::sync("redraw"));
-    assert_eq!((alone.clocks, alone.counts.used, Kind::Sync), (None, 10, Kind::Sync));
+    assert_eq!(
+        (alone.clocks, alone.counts.used, DurationKind::Sync),
+        (None, 10, DurationKind::Sync)
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ use chronoscope_chain::{Assembler, Chain, Counts, Evaluator, Hop, Level, Paths, 
 use chronoscope_model::{
     ClassId, ClassName, Flags, NO_PROCESS_CPU, Names, PathId, Record, TransactionId,
 };
-use chronoscope_query::{Answer, Kind, Limits, Question, ask};
+use chronoscope_query::{Answer, DurationKind, Limits, Question, ask};
 use chronoscope_store::{MINUTE_NS, Snapshot};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet};
@@ -211,7 +211,7 @@ fn expected(world: &World, question: &Question) -> (Vec<u64>, Counts) {
         let chain: Chain<'_> = assembler.assemble(&hops, |row| told[row], &mut paths);
         let each = |found: chronoscope_chain::Found| durations.push(found.duration_ns);
         match question.kind {
-            Kind::Apcd => evaluator.apcd(&chain, &paths, each),
+            DurationKind::Apcd => evaluator.apcd(&chain, &paths, each),
             _ => evaluator.acpd(&chain, &paths, each),
         }
     }

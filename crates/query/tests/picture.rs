@@ -6,8 +6,8 @@ mod world;
 
 use chronoscope_chain::Distribution;
 use chronoscope_query::{
-    Answer, Asking, ComparedPart, DurationCache, Kind, Limits, Order, Point, Progress, Question,
-    Raster, Scatter, ask, ask_again, chain, chosen, compare, hops, scatter,
+    Answer, Asking, ChainOrder, ComparedPart, DurationCache, DurationKind, Limits, Point, Progress,
+    Question, Raster, Scatter, ask, ask_again, chain, compare, hops, list_chains, scatter,
 };
 use chronoscope_statistics::{KolmogorovSmirnov, MeanDifference, Moments, Scale};
 use chronoscope_store::{MINUTE_NS, Snapshot};
@@ -215,15 +215,15 @@ proptest! {
         let (_dir, snapshot) = stored(&world, how);
         let (question, way) = (question(number), Way::with(1 << 30));
         let expected = points(&snapshot, &question);
-        for order in [Order::Longest, Order::Shortest, Order::First] {
+        for order in [ChainOrder::Longest, ChainOrder::Shortest, ChainOrder::First] {
             let (total, found) =
-                chosen(&snapshot, &question, (order, limit), &way.asking()).unwrap();
+                list_chains(&snapshot, &question, (order, limit), &way.asking()).unwrap();
             prop_assert_eq!(total, expected.points.len() as u64);
             let mut all = expected.points.clone();
             match order {
-                Order::Longest => all.sort_by_key(|p| (std::cmp::Reverse(p.duration_ns), p.start_ns)),
-                Order::Shortest => all.sort_by_key(|p| (p.duration_ns, p.start_ns)),
-                Order::First => all.sort_by_key(|p| (p.start_ns, p.duration_ns)),
+                ChainOrder::Longest => all.sort_by_key(|p| (std::cmp::Reverse(p.duration_ns), p.start_ns)),
+                ChainOrder::Shortest => all.sort_by_key(|p| (p.duration_ns, p.start_ns)),
+                ChainOrder::First => all.sort_by_key(|p| (p.start_ns, p.duration_ns)),
             }
             all.truncate(limit);
             prop_assert_eq!(found.iter().map(|chain| chain.point).collect::<Vec<_>>(), all);
@@ -250,7 +250,8 @@ fn an_inner_root_is_found_that_seems_to_start_in_the_minute_before() {
     let at = 102 * MINUTE_NS - 10;
     let question = Question { start_ns: at..at + 1, ..Question::acpd("b", "c") };
     let way = Way::with(1 << 30);
-    let (total, found) = chosen(&snapshot, &question, (Order::Longest, 9), &way.asking()).unwrap();
+    let (total, found) =
+        list_chains(&snapshot, &question, (ChainOrder::Longest, 9), &way.asking()).unwrap();
     assert_eq!((total, found.len()), (1, 1));
     let (rows, _) = chain(&snapshot, found[0].chain.unwrap(), None).unwrap();
     assert!(rows.iter().any(|row| row.start_ns == at), "{rows:?}");
@@ -397,7 +398,7 @@ fn what_is_cancelled_ends_and_is_not_kept() {
     let raster = Raster { width: 4, height: 4, scale: Scale::Log };
     assert!(scatter(&snapshot, &question(0), raster, &way.asking()).unwrap_err().is_cancelled());
     assert_eq!(way.cache.size_bytes(), 0);
-    assert_eq!(question(8).kind, Kind::Sync);
+    assert_eq!(question(8).kind, DurationKind::Sync);
 }
 
 /// Minutes that cannot be read are gaps, with what was in them.

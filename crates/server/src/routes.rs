@@ -12,8 +12,8 @@ use chronoscope_collect::Status;
 use chronoscope_formats::json;
 use chronoscope_origin::AllowedHosts;
 use chronoscope_query::{
-    ClassSelector, Clocks, Judged, Kind, Level, Limits, QueryError, Question, Receivers, Required,
-    StoreLocation,
+    ClassSelector, Clocks, DurationKind, Judged, Level, Limits, QueryError, Question, Receivers,
+    Required, StoreLocation,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -138,9 +138,9 @@ impl Parameters {
             Some(number) => Level::Exactly(number.parse().map_err(|_| "level: a number or any")?),
         };
         let (kind, root) = match (self.root, self.sync, self.apcd) {
-            (Some(root), None, true) => (Kind::Apcd, root),
-            (Some(root), None, false) => (Kind::Acpd, root),
-            (None, Some(class), false) => (Kind::Sync, class),
+            (Some(root), None, true) => (DurationKind::Apcd, root),
+            (Some(root), None, false) => (DurationKind::Acpd, root),
+            (None, Some(class), false) => (DurationKind::Sync, class),
             _ => return Err("root and leaf, root and apcd=true, or sync are needed"),
         };
         let judged = judged(self.judge.as_deref(), self.distinct.as_deref(), self.timeout_ns)?;
@@ -152,7 +152,7 @@ impl Parameters {
             level,
             start_ns: self.from_ns.unwrap_or(i64::MIN)..self.until_ns.unwrap_or(i64::MAX),
             limit_ns: self.limit_ns,
-            split: self.split && kind == Kind::Acpd,
+            split: self.split && kind == DurationKind::Acpd,
             points: false,
             clocks: if self.correct_clocks { Clocks::Corrected } else { Clocks::Raw },
             ..Question::sync("")

@@ -1,8 +1,9 @@
-//! Keeping a store in order: sealing minutes, merging their parts, deleting what is too old.
+//! Compaction: sealing minutes, merging their parts, deleting what is too old.
 //!
 //! Every step ends in one new manifest. Before it, what the step made is nobody's (an orphan, if a
 //! crash comes); after it, what it replaced is.
 
+use crate::compaction_state::CompactionState;
 use crate::manifest::{Manifest, SegmentEntry};
 use crate::notes::Ledger;
 use crate::rows::Rows;
@@ -27,19 +28,6 @@ const AT_ONCE_MIN: Duration = Duration::from_hours(1);
 
 /// Most rows that one manifest makes sealed: so much is done again when a step fails.
 const STEP_ROWS: u64 = 4_000_000;
-
-/// The writer's view of the manifest.
-#[derive(Debug)]
-pub(crate) struct Keeper {
-    manifest: Manifest,
-    /// Files of steps whose manifest could not be written. It may be in place all the same, so
-    /// they stay until another one is.
-    doubtful: Vec<PathBuf>,
-    /// Slots with a segment that cannot be read: told once, and left in parts.
-    unmergeable: BTreeSet<Slot>,
-    /// Rows from before it were deleted when it was last looked: UTC, nanoseconds since 1970.
-    aged_until_ns: Option<i64>,
-}
 
 /// What a call of [`Store::maintain`] did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,17 +59,17 @@ struct Checkpoint {
 /// How many rows are `expired`, if that is so much at once that a clock is more likely wrong: a server
 /// that runs deletes a minute at a time, and one that was stopped what has grown old meanwhile.
 fn too_many_at_once(
-    keeper: &Keeper,
+    compaction: &CompactionState,
     expired: &BTreeSet<Slot>,
     oldest_ns: i64,
     keep: Duration,
 ) -> u64 {
     let Some(first) = expired.first() else { return 0 };
     // After a start it is not known how far it was looked: rows that are still here were young then.
-    let before_ns = keeper.aged_until_ns.unwrap_or(first.minute.start_ns());
+    let before_ns = compaction.aged_until_ns.unwrap_or(first.minute.start_ns());
     let grown_old_ns = u128::from(oldest_ns.saturating_sub(before_ns).max(0).unsigned_abs());
     let (mut old, mut all) = (0, 0);
-    for segment in keeper.manifest.live() {
+    for segment in compaction.manifest.live() {
         all += segment.rows;
         old += if expired.contains(&segment.slot) { segment.rows } else { 0 };
     }
@@ -108,12 +96,6 @@ fn take_confirmation(dir: &Path) -> Result<bool, StoreError> {
     }
 }
 
-impl Keeper {
-    pub(crate) fn new(manifest: Manifest) -> Self {
-        Self { manifest, doubtful: Vec::new(), unmergeable: BTreeSet::new(), aged_until_ns: None }
-    }
-}
-
 impl Store {
     /// Does what is due at `now_ns` (UTC, nanoseconds since 1970): seals minutes whose wait is
     /// over, and others early when too much waits in memory or in the log; merges the parts of a
@@ -133,26 +115,26 @@ impl Store {
     /// # Errors
     /// As [`Self::maintain`].
     pub fn maintain_keeping(&self, now_ns: i64, aged_at_ns: i64) -> Result<Maintained, StoreError> {
-        let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut compaction = self.compaction.lock().unwrap_or_else(PoisonError::into_inner);
         // Space first: a full disk must not keep sealing from making room for itself.
-        let (expired_rows, waiting_rows) = self.expire(&mut keeper, aged_at_ns)?;
+        let (expired_rows, waiting_rows) = self.expire(&mut compaction, aged_at_ns)?;
         let mut done = Maintained { expired_rows, waiting_rows, ..Maintained::default() };
-        self.remove_retired(&mut keeper, now_ns)?;
+        self.remove_retired(&mut compaction, now_ns)?;
         let slots = self.slots_to_seal(now_ns);
         let broken = self.intake().broken.is_some();
         if !slots.is_empty() || broken {
-            self.seal(&mut keeper, &slots, now_ns, &mut done)?;
+            self.seal(&mut compaction, &slots, now_ns, &mut done)?;
             done.again = true;
-        } else if let Some(slot) = self.slot_to_merge(&keeper, now_ns) {
-            done.merged_rows = self.merge(&mut keeper, slot, now_ns)?;
+        } else if let Some(slot) = self.slot_to_merge(&compaction, now_ns) {
+            done.merged_rows = self.merge(&mut compaction, slot, now_ns)?;
             done.again = true;
         } else if self.is_log_of_notes_only() {
             // A quiet system goes on noting how far its rings are read. A new manifest has all
             // notes, so that the log may begin anew.
-            let next = keeper.manifest.clone();
+            let next = compaction.manifest.clone();
             self.intake().log.end_file();
-            self.commit(&mut keeper, next, &mut Vec::new())?;
-            self.clean_up(&mut keeper)?;
+            self.commit(&mut compaction, next, &mut Vec::new())?;
+            self.clean_up(&mut compaction)?;
         }
         Ok(done)
     }
@@ -163,14 +145,14 @@ impl Store {
     /// # Errors
     /// As [`Self::maintain`].
     pub fn seal_all(&self, now_ns: i64) -> Result<Maintained, StoreError> {
-        let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut compaction = self.compaction.lock().unwrap_or_else(PoisonError::into_inner);
         let mut done = Maintained::default();
         loop {
             let slots = self.intake().buffer.slots();
             if slots.is_empty() {
                 return Ok(done);
             }
-            self.seal(&mut keeper, &slots, now_ns, &mut done)?;
+            self.seal(&mut compaction, &slots, now_ns, &mut done)?;
         }
     }
 
@@ -201,7 +183,7 @@ impl Store {
 
     fn seal(
         &self,
-        keeper: &mut Keeper,
+        compaction: &mut CompactionState,
         slots: &[Slot],
         now_ns: i64,
         done: &mut Maintained,
@@ -210,7 +192,7 @@ impl Store {
         let aliases = self.intake().ledger.aliases.clone();
         taken.values_mut().for_each(|rows| aliases.apply(&mut rows.records));
         let mut files = Vec::new();
-        let result = self.write_and_commit(keeper, &taken, through, &names, now_ns, &mut files);
+        let result = self.write_and_commit(compaction, &taken, through, &names, now_ns, &mut files);
         match result {
             Ok(rows) => {
                 done.sealed_rows += rows;
@@ -222,7 +204,7 @@ impl Store {
                 }
                 drop(intake);
                 self.set_durable(if broken { through } else { 0 });
-                self.clean_up(keeper)
+                self.clean_up(compaction)
             }
             Err(error) => {
                 let mut intake = self.intake();
@@ -256,14 +238,14 @@ impl Store {
 
     fn write_and_commit(
         &self,
-        keeper: &mut Keeper,
+        compaction: &mut CompactionState,
         taken: &BTreeMap<Slot, Rows>,
         through: u64,
         names: &Names,
         now_ns: i64,
         files: &mut Vec<PathBuf>,
     ) -> Result<u64, StoreError> {
-        let mut next = keeper.manifest.clone();
+        let mut next = compaction.manifest.clone();
         let mut rows_sealed = 0;
         let written = taken.iter().try_for_each(|(slot, rows)| {
             let id = next.next_segment;
@@ -276,9 +258,9 @@ impl Store {
             Ok(())
         });
         // Ids are not used twice, so that a name never means two files.
-        keeper.manifest.next_segment = next.next_segment;
+        compaction.manifest.next_segment = next.next_segment;
         let written = written.and_then(|()| self.sync_names());
-        let written = written.and_then(|()| self.commit(keeper, next, files));
+        let written = written.and_then(|()| self.commit(compaction, next, files));
         if written.is_err() {
             // What cannot be removed now is an orphan that the next start knows.
             files.drain(..).for_each(|path| drop(self.disk.remove(&path)));
@@ -310,7 +292,7 @@ impl Store {
     /// whether it names them.
     fn commit(
         &self,
-        keeper: &mut Keeper,
+        compaction: &mut CompactionState,
         mut next: Manifest,
         files: &mut Vec<PathBuf>,
     ) -> Result<(), StoreError> {
@@ -327,10 +309,10 @@ impl Store {
         next.sealed_through.retain(|_, through| *through > checkpoint.first_row);
         if let Err(error) = next.write(&self.disk, &self.dir) {
             // Renamed or not, durable or not: both manifests are true as long as all files stay.
-            keeper.doubtful.append(files);
+            compaction.doubtful.append(files);
             return Err(error);
         }
-        keeper.manifest = next;
+        compaction.manifest = next;
         Ok(())
     }
 
@@ -348,19 +330,19 @@ impl Store {
     }
 
     /// Removes what the manifest in force does not need.
-    fn clean_up(&self, keeper: &mut Keeper) -> Result<(), StoreError> {
-        while let Some(path) = keeper.doubtful.last() {
+    fn clean_up(&self, compaction: &mut CompactionState) -> Result<(), StoreError> {
+        while let Some(path) = compaction.doubtful.last() {
             self.disk.remove(path)?;
-            keeper.doubtful.pop();
+            compaction.doubtful.pop();
         }
-        self.intake().log.remove_before(keeper.manifest.first_log)
+        self.intake().log.remove_before(compaction.manifest.first_log)
     }
 
     /// A slot that has several segments, or one without checksums, and has been left alone for as long as a minute waits.
-    fn slot_to_merge(&self, keeper: &Keeper, now_ns: i64) -> Option<Slot> {
+    fn slot_to_merge(&self, compaction: &CompactionState, now_ns: i64) -> Option<Slot> {
         let wait_ns = i64::try_from(self.options.wait.as_nanos()).unwrap_or(i64::MAX);
         let mut slots: BTreeMap<Slot, (u64, u64, i64)> = BTreeMap::new();
-        for segment in keeper.manifest.live() {
+        for segment in compaction.manifest.live() {
             let (parts, rows, sealed_ns) = slots.entry(segment.slot).or_default();
             // One that is unverified is written anew, with checksums, as if it were in parts.
             *parts += if segment.tail.is_some() { 1 } else { 2 };
@@ -373,14 +355,21 @@ impl Store {
                 && sealed_ns.saturating_add(wait_ns) <= now_ns
         });
         let waiting: BTreeSet<Slot> = self.intake().buffer.slots().into_iter().collect();
-        slots.into_keys().find(|slot| !waiting.contains(slot) && !keeper.unmergeable.contains(slot))
+        slots
+            .into_keys()
+            .find(|slot| !waiting.contains(slot) && !compaction.unmergeable.contains(slot))
     }
 
-    fn merge(&self, keeper: &mut Keeper, slot: Slot, now_ns: i64) -> Result<u64, StoreError> {
-        let mut next = keeper.manifest.clone();
+    fn merge(
+        &self,
+        compaction: &mut CompactionState,
+        slot: Slot,
+        now_ns: i64,
+    ) -> Result<u64, StoreError> {
+        let mut next = compaction.manifest.clone();
         let id = next.next_segment;
         next.next_segment += 1;
-        keeper.manifest.next_segment = next.next_segment;
+        compaction.manifest.next_segment = next.next_segment;
         let is_part = |segment: &SegmentEntry| segment.slot == slot && segment.retired_ns.is_none();
         let parts: Vec<SegmentEntry> = next.segments.iter().copied().filter(is_part).collect();
         let paths = [layout::segment(&self.dir, slot, id), layout::sketch(&self.dir, slot, id)];
@@ -392,7 +381,7 @@ impl Store {
                 part.retired_ns = Some(now_ns.max(1)); // 0 means none in the file
             });
             next.segments.push(SegmentEntry::sealed(id, slot, rows, [segment, sketch], now_ns));
-            self.commit(keeper, next, &mut files)?;
+            self.commit(compaction, next, &mut files)?;
             Ok(rows)
         });
         if let Err(error) = &merged {
@@ -404,7 +393,7 @@ impl Store {
                     | StoreError::BytesTooMany { .. }
             ) || error.is_missing()
             {
-                keeper.unmergeable.insert(slot);
+                compaction.unmergeable.insert(slot);
             }
         }
         merged
@@ -432,22 +421,30 @@ impl Store {
     }
 
     /// Deletes replaced segments whose readers have had their time.
-    fn remove_retired(&self, keeper: &mut Keeper, now_ns: i64) -> Result<(), StoreError> {
+    fn remove_retired(
+        &self,
+        compaction: &mut CompactionState,
+        now_ns: i64,
+    ) -> Result<(), StoreError> {
         let over = |segment: &SegmentEntry| {
             // A clock that was set back must not keep them for ever.
             segment.retired_ns.is_some_and(|at| at.abs_diff(now_ns) >= GRACE_NS.unsigned_abs())
         };
-        if !keeper.manifest.segments.iter().any(over) {
+        if !compaction.manifest.segments.iter().any(over) {
             return Ok(());
         }
-        self.drop_segments(keeper, over, |_| {})
+        self.drop_segments(compaction, over, |_| {})
     }
 
     /// Deletes minutes that are too old or too many; how many rows were in them, and how many wait for
     /// a confirmation.
-    fn expire(&self, keeper: &mut Keeper, now_ns: i64) -> Result<(u64, u64), StoreError> {
+    fn expire(
+        &self,
+        compaction: &mut CompactionState,
+        now_ns: i64,
+    ) -> Result<(u64, u64), StoreError> {
         let mut slots: BTreeMap<Slot, u64> = BTreeMap::new();
-        for segment in &keeper.manifest.segments {
+        for segment in &compaction.manifest.segments {
             *slots.entry(segment.slot).or_default() += segment.size_bytes;
         }
         let (mut expired, mut waiting_rows) = (BTreeSet::new(), 0);
@@ -455,14 +452,14 @@ impl Store {
             let keep_ns = i64::try_from(keep.as_nanos()).unwrap_or(i64::MAX);
             let oldest_ns = now_ns.saturating_sub(keep_ns);
             expired.extend(slots.keys().filter(|slot| slot.minute.end_ns() <= oldest_ns));
-            waiting_rows = too_many_at_once(keeper, &expired, oldest_ns, keep);
+            waiting_rows = too_many_at_once(compaction, &expired, oldest_ns, keep);
             if waiting_rows > 0 && take_confirmation(&self.dir)? {
                 waiting_rows = 0;
             }
             if waiting_rows > 0 {
                 expired.clear();
             } else {
-                keeper.aged_until_ns = Some(oldest_ns);
+                compaction.aged_until_ns = Some(oldest_ns);
             }
         }
         if let Some(keep_bytes) = self.options.keep_bytes {
@@ -484,12 +481,12 @@ impl Store {
             return Ok((0, waiting_rows));
         }
         let is_expired = |segment: &SegmentEntry| expired.contains(&segment.slot);
-        let live = keeper.manifest.live().filter(|segment| is_expired(segment));
+        let live = compaction.manifest.live().filter(|segment| is_expired(segment));
         let rows = live.map(|segment| segment.rows).sum();
         if let Some(until_ns) = expired.iter().map(|slot| slot.minute.end_ns()).max() {
             self.intake().ledger.expire_until(until_ns);
         }
-        self.drop_segments(keeper, is_expired, |next| next.expired_rows += rows)?;
+        self.drop_segments(compaction, is_expired, |next| next.expired_rows += rows)?;
         self.intake().sealed.retain(|slot| !expired.contains(slot));
         Ok((rows, waiting_rows))
     }
@@ -497,20 +494,20 @@ impl Store {
     /// Takes segments out of the manifest, then removes their files.
     fn drop_segments(
         &self,
-        keeper: &mut Keeper,
+        compaction: &mut CompactionState,
         is_dropped: impl Fn(&SegmentEntry) -> bool,
         also: impl FnOnce(&mut Manifest),
     ) -> Result<(), StoreError> {
-        let mut next = keeper.manifest.clone();
+        let mut next = compaction.manifest.clone();
         also(&mut next);
         next.segments.retain(|segment| !is_dropped(segment));
         let dropped: Vec<SegmentEntry> =
-            keeper.manifest.segments.iter().copied().filter(&is_dropped).collect();
-        self.commit(keeper, next, &mut Vec::new())?;
+            compaction.manifest.segments.iter().copied().filter(&is_dropped).collect();
+        self.commit(compaction, next, &mut Vec::new())?;
         for segment in dropped {
-            keeper.doubtful.push(layout::segment(&self.dir, segment.slot, segment.id));
-            keeper.doubtful.push(layout::sketch(&self.dir, segment.slot, segment.id));
+            compaction.doubtful.push(layout::segment(&self.dir, segment.slot, segment.id));
+            compaction.doubtful.push(layout::sketch(&self.dir, segment.slot, segment.id));
         }
-        self.clean_up(keeper)
+        self.clean_up(compaction)
     }
 }

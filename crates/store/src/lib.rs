@@ -37,6 +37,7 @@ mod check;
 mod checked;
 mod clocks;
 mod compaction;
+mod compaction_state;
 mod deliveries;
 mod disk;
 mod error;
@@ -48,6 +49,7 @@ mod manifest;
 mod minute;
 mod notes;
 mod options;
+mod orphans;
 mod recovery;
 mod remote;
 mod repair;
@@ -60,11 +62,6 @@ mod store;
 mod wal;
 pub mod wire;
 
-#[cfg(test)]
-mod crash;
-#[cfg(test)]
-mod crash_tests;
-
 pub use aliases::{ALIAS_AGE_NS, ALIASES_MAX, Aliases, ChainAlias};
 pub use check::{Checked, check};
 pub use checked::EndChecksum;
@@ -75,7 +72,7 @@ pub use error::{Damage, StoreError};
 pub use keys::{KEYS_MAX, Keys};
 pub use lock::writer;
 pub use losses::{INTERVALS_MAX, Loss, LossTable};
-pub use minute::{Kind, MINUTE_NS, Minute, Slot};
+pub use minute::{MINUTE_NS, Minute, RowKind, Slot};
 pub use notes::{Ledger, Positions, StreamEnd, StreamId};
 pub use options::Options;
 pub use remote::{RemoteError, RemoteStore};
@@ -87,3 +84,8 @@ pub use segment::{
 pub use snapshot::{Segment, Snapshot};
 pub use spool::{Spool, SpoolBacklog, SpoolBlock, SpoolOptions};
 pub use store::{Append, Backlog, Recovery, Store};
+
+#[cfg(test)]
+mod crash;
+#[cfg(test)]
+mod crash_tests;

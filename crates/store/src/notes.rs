@@ -4,12 +4,12 @@
 //! with their length (`u32`) before them. See `docs/formats/wal.md`.
 
 use crate::{
-    Aliases, Append, ChainAlias, ClockReading, ClockTable, Deliveries, Delivery, Keys, Loss,
-    LossTable,
+    Aliases, Append, ChainAlias, ClockReading, ClockTable, DELIVERED_ALL, Deliveries, Delivery,
+    Keys, Loss, LossTable,
 };
 use chronoscope_chain::{ClockEstimate, ClockKnot, ClockTrack, Dropped};
 use chronoscope_model::{ChainId, ClassId, ClassName, Names, PathId, ProcessId, ProcessName};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const CLASS: u8 = 1;
 const PATH: u8 = 2;
@@ -105,6 +105,18 @@ pub(crate) enum Note {
 }
 
 impl Ledger {
+    /// Forgets processes that nothing speaks of any more, neither a cursor nor a row that `used` them;
+    /// once at every start is often enough.
+    pub(crate) fn prune_processes(&mut self, mut used: BTreeSet<ProcessId>) {
+        used.extend(self.cursors.keys());
+        used.extend(self.lost.keys());
+        // A source of spans that is silent may come again; one that has delivered all has ended.
+        let waits = self.deliveries.iter().filter(|(_, known)| known.until_ns < DELIVERED_ALL);
+        used.extend(waits.map(|(id, _)| id));
+        self.deliveries.retain(|id| used.contains(&id));
+        self.names.retain_processes(|id| used.contains(&id));
+    }
+
     /// All that was lost, in rows.
     pub fn lost_rows(&self) -> u64 {
         self.lost.values().fold(0, |sum, rows| sum.saturating_add(*rows))

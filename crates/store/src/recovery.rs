@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// What became of the log's files.
 #[derive(Debug, Default)]
-pub(crate) struct Replayed {
+pub(crate) struct RecoveredLog {
     /// The sum of the manifest's ledger and all notes since.
     pub(crate) ledger: Ledger,
     /// The number that the next row gets.
@@ -42,19 +42,19 @@ pub(crate) fn open_log(
 /// Reads the log of the store in `dir` after `manifest` and gives every block to `each`. Before the
 /// place `durable`, which was told to those who sent the rows, nothing was cut short by a crash: what
 /// cannot be read there is damaged.
-pub(crate) fn replay(
+pub(crate) fn recover(
     dir: &Path,
     manifest: &Manifest,
     files: &[LogFile],
     durable: Option<DurableEnd>,
     mut each: impl FnMut(&Block),
-) -> Result<Replayed, StoreError> {
-    let mut replayed = Replayed { ledger: manifest.ledger.clone(), ..Replayed::default() };
+) -> Result<RecoveredLog, StoreError> {
+    let mut recovered = RecoveredLog { ledger: manifest.ledger.clone(), ..RecoveredLog::default() };
     let mut row = manifest.first_row;
     let mut torn: Option<Torn> = None;
     for file in files {
-        let damage_before = replayed.damage.len();
-        let (ledger, damage) = (&mut replayed.ledger, &mut replayed.damage);
+        let damage_before = recovered.damage.len();
+        let (ledger, damage) = (&mut recovered.ledger, &mut recovered.damage);
         let mut bad_notes = Vec::new();
         let scanned = wal::scan(file, &mut row, damage, |block| {
             // What the manifest's ledger knows already is not taken in again: later notes win.
@@ -63,7 +63,7 @@ pub(crate) fn replay(
             {
                 bad_notes.push((block.first_row, at));
             }
-            replayed.written_ns = Some(block.written_ns);
+            recovered.written_ns = Some(block.written_ns);
             each(&block);
             Ok(())
         })?;
@@ -71,12 +71,12 @@ pub(crate) fn replay(
         if let Some(torn) = torn.take() {
             let is_damage = torn.is_before(durable);
             let Torn { path, position, reason, .. } = torn;
-            match replayed.damage.get_mut(damage_before).filter(|damage| damage.rows_lost > 0) {
+            match recovered.damage.get_mut(damage_before).filter(|damage| damage.rows_lost > 0) {
                 Some(damage) => {
                     (damage.path, damage.position, damage.reason) = (path, position, reason);
                 }
                 None => {
-                    let list = if is_damage { &mut replayed.damage } else { &mut replayed.torn };
+                    let list = if is_damage { &mut recovered.damage } else { &mut recovered.torn };
                     list.push(Damage { path, position, reason, rows_lost: 0 });
                 }
             }
@@ -84,7 +84,7 @@ pub(crate) fn replay(
         for (first_row, at) in bad_notes {
             let reason =
                 format!("unknown note at byte {at} of the notes of the block of row {first_row}");
-            replayed.damage.push(Damage {
+            recovered.damage.push(Damage {
                 path: file.path.clone(),
                 position: 0,
                 reason,
@@ -97,18 +97,18 @@ pub(crate) fn replay(
             position,
             reason,
         });
-        replayed.files.push((file.sequence, row, scanned.len));
+        recovered.files.push((file.sequence, row, scanned.len));
     }
-    replayed.next_row = row.max(manifest.next_row).max(durable.map_or(0, |durable| durable.row));
+    recovered.next_row = row.max(manifest.next_row).max(durable.map_or(0, |durable| durable.row));
     let is_missing = |durable: &DurableEnd| {
-        let (sequence, len) = replayed.files.last().map_or((0, 0), |(file, _, len)| (*file, *len));
+        let (sequence, len) = recovered.files.last().map_or((0, 0), |(file, _, len)| (*file, *len));
         durable.sequence >= manifest.first_log
             && (files.is_empty() || (sequence, len) < (durable.sequence, durable.position))
     };
     match (torn, durable.filter(is_missing)) {
         (Some(torn), missing) if missing.is_none() && !torn.is_before(durable) => {
             let Torn { path, position, reason, .. } = torn;
-            replayed.torn.push(Damage { path, position, reason, rows_lost: 0 });
+            recovered.torn.push(Damage { path, position, reason, rows_lost: 0 });
         }
         (None, None) => {}
         (torn, _) => {
@@ -117,16 +117,16 @@ pub(crate) fn replay(
             let (path, position, reason) = match torn {
                 Some(torn) => (torn.path, torn.position, torn.reason),
                 None => {
-                    let len = replayed.files.last().map_or(0, |(_, _, len)| *len);
+                    let len = recovered.files.last().map_or(0, |(_, _, len)| *len);
                     let path = last.unwrap_or_else(|| layout::log_dir(dir));
                     (path, len, "the log ends".to_owned())
                 }
             };
             let reason = format!("{reason}, and more was reported durable");
-            replayed.damage.push(Damage { path, position, reason, rows_lost });
+            recovered.damage.push(Damage { path, position, reason, rows_lost });
         }
     }
-    Ok(replayed)
+    Ok(recovered)
 }
 
 /// An unreadable end of a log file.

@@ -17,8 +17,8 @@ use chronoscope_chain::{
 use chronoscope_formats::json::document;
 use chronoscope_model::{ChainId, ClassName};
 use chronoscope_query::{
-    Answer, ClockQuality, Clocks, Judged, Kind, Limits, PathAnswer, Point, QueryError, Question,
-    Receivers, Required, StoreLocation, View,
+    Answer, ClockQuality, Clocks, DurationKind, Judged, Limits, PathAnswer, Point, QueryError,
+    Question, Receivers, Required, StoreLocation, View,
 };
 use chronoscope_statistics::Bins;
 use chronoscope_statistics::{Quantile, nearest_rank};
@@ -98,9 +98,9 @@ pub(crate) fn range(span: &Span, zone: &Zone) -> Result<Range<i64>> {
 
 fn question(args: &Chains, zone: &Zone) -> Result<Question> {
     let kind = match (&args.sync, args.apcd) {
-        (Some(_), _) => Kind::Sync,
-        (None, true) => Kind::Apcd,
-        (None, false) => Kind::Acpd,
+        (Some(_), _) => DurationKind::Sync,
+        (None, true) => DurationKind::Apcd,
+        (None, false) => DurationKind::Acpd,
     };
     let root = args.sync.as_ref().or(args.root.as_ref()).cloned().unwrap_or_default();
     Ok(Question {
@@ -111,7 +111,7 @@ fn question(args: &Chains, zone: &Zone) -> Result<Question> {
         start_ns: range(&args.span, zone)?,
         limit_ns: Some(u64::try_from(args.limit.as_nanos())?),
         judged: judged(args)?,
-        split: kind == Kind::Acpd && !args.no_split,
+        split: kind == DurationKind::Acpd && !args.no_split,
         points: true,
         clocks: if args.correct_clocks { Clocks::Corrected } else { Clocks::Raw },
         ..Question::sync("")
@@ -184,10 +184,10 @@ fn title(question: &Question) -> String {
         Level::Exactly(level) => format!("level {level}"),
     };
     match (question.kind, &question.leaf) {
-        (Kind::Sync, _) => format!("{} (elapsed)", question.root),
-        (Kind::Apcd, _) => format!("{} to the end of its chain (APCD)", question.root),
-        (Kind::Acpd, Some(leaf)) => format!("{} to {leaf} (ACPD, {level})", question.root),
-        (Kind::Acpd, None) => format!("{} to every leaf (ACPD, {level})", question.root),
+        (DurationKind::Sync, _) => format!("{} (elapsed)", question.root),
+        (DurationKind::Apcd, _) => format!("{} to the end of its chain (APCD)", question.root),
+        (DurationKind::Acpd, Some(leaf)) => format!("{} to {leaf} (ACPD, {level})", question.root),
+        (DurationKind::Acpd, None) => format!("{} to every leaf (ACPD, {level})", question.root),
     }
 }
 

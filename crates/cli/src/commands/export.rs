@@ -16,7 +16,7 @@ use chronoscope_formats::{arm_xml, csv_rows, trace};
 use chronoscope_model::{ChainId, Flags, Transaction};
 use chronoscope_query::ClassSelector;
 use chronoscope_query::StoreLocation;
-use chronoscope_store::{Kind, Minute, ParquetWriter, Slot, Snapshot, StoreError};
+use chronoscope_store::{Minute, ParquetWriter, RowKind, Slot, Snapshot, StoreError};
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -121,7 +121,7 @@ fn into_parquet(rows: &mut Selected, writer: &mut ParquetWriter) -> Result<()> {
     rows.each(|t| {
         let foreign = t.flags.contains(Flags::FOREIGN);
         let minute = Minute::of(t.root_start_ns.unwrap_or(t.start_ns));
-        let this = Slot { minute, kind: if foreign { Kind::Foreign } else { Kind::Native } };
+        let this = Slot { minute, kind: if foreign { RowKind::Foreign } else { RowKind::Native } };
         if slot.replace(this) != Some(this) || piece.len() == PIECE_ROWS_MAX {
             flush(&mut piece)?;
         }

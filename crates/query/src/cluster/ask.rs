@@ -6,8 +6,8 @@ use crate::classes::ClassStatistics;
 use crate::error::QueryError;
 use crate::minutes::REACH;
 use crate::progress::Progress;
-use crate::question::{Kind, Limits, Question};
-use crate::row_batches::{Piece, Pieces};
+use crate::question::{DurationKind, Limits, Question};
+use crate::row_batches::{BatchContent, BatchedQuestion};
 use crate::series::Point;
 use arrow_array::types::{UInt8Type, UInt16Type};
 use chronoscope_chain::ROW_BYTES;
@@ -22,8 +22,8 @@ use chronoscope_store::Minute;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-/// Rows of a piece, unless memory is short: large enough that a piece costs nothing beside them.
-const PIECE_ROWS: u64 = 256 * 1024;
+/// Rows of a batch, unless memory is short: large enough that a batch costs nothing beside them.
+const BATCH_ROWS: u64 = 256 * 1024;
 /// What ClickHouse's `xxHash64` makes of a path that is not known.
 const NO_PATH: u64 = 0xef46_db37_51d8_e999;
 /// How often a question is asked again because a path was named while it was asked.
@@ -103,15 +103,15 @@ impl ClusterView {
             memory_bytes: limits.memory_bytes / shards as u64,
             ..*limits
         };
-        let pieces = Pieces::new(question, &words.names, each, progress);
-        let tops: Vec<String> = pieces.tops().into_iter().map(|id| words.top(id)).collect();
+        let batched = BatchedQuestion::new(question, &words.names, each, progress);
+        let tops: Vec<String> = batched.tops().into_iter().map(|id| words.top(id)).collect();
         // An error of ours cannot leave the shards' threads as it is.
         let ended = std::sync::Mutex::new(None);
         let asked = self.cluster.on_all(|_, node| {
-            let shard = Shard { node, words: &words, pieces: &pieces, limits: &each };
+            let shard = Shard { node, words: &words, batched: &batched, limits: &each };
             let asked = match question.kind {
-                Kind::Sync => shard.ask_each(question),
-                Kind::Acpd | Kind::Apcd => {
+                DurationKind::Sync => shard.ask_each(question),
+                DurationKind::Acpd | DurationKind::Apcd => {
                     shard.ask_native(&tops).and_then(|()| shard.ask_foreign())
                 }
             };
@@ -127,7 +127,7 @@ impl ClusterView {
         asked?;
         match ended.into_inner().unwrap_or_else(|e| e.into_inner()) {
             Some(ended) => Err(ended),
-            None => Ok(pieces.into_answer(Losses::default())),
+            None => Ok(batched.into_answer(Losses::default())),
         }
     }
 
@@ -305,7 +305,7 @@ impl Words {
 struct Shard<'a> {
     node: &'a Node,
     words: &'a Words,
-    pieces: &'a Pieces<'a>,
+    batched: &'a BatchedQuestion<'a>,
     limits: &'a Limits,
 }
 
@@ -324,19 +324,19 @@ impl Shard<'_> {
     /// The condition of foreign rows that may matter. With the class of their root, which is empty,
     /// little is read of a table that has none.
     fn is_foreign(&self) -> String {
-        let minutes = between("minute", &self.pieces.minutes().1);
+        let minutes = between("minute", &self.batched.minutes().1);
         format!("(top = '' AND bitAnd(flags, {FOREIGN}) != 0 AND {minutes})")
     }
 
     /// Native chains of the roots that matter, in the order that they are stored in; those without
     /// foreign rows.
     fn ask_native(&self, tops: &[String]) -> Result<(), Ended> {
-        let minutes = between("minute", &self.pieces.minutes().0);
+        let minutes = between("minute", &self.batched.minutes().0);
         let tops = tops.iter().map(|top| quoted(top)).chain(["''".to_owned()]);
         let tops = tops.collect::<Vec<_>>().join(", ");
         let is_foreign = self.is_foreign();
         self.stream(
-            Piece::Chains,
+            BatchContent::Chains,
             &format!(
                 "SELECT {HOPS}, {TOLD} FROM transactions \
                  WHERE {minutes} AND top IN ({tops}) AND bitAnd(flags, {FOREIGN}) = 0 \
@@ -350,10 +350,10 @@ impl Shard<'_> {
 
     /// Foreign and mixed chains, sorted there (on disk where memory is short).
     fn ask_foreign(&self) -> Result<(), Ended> {
-        let minutes = between("minute", &self.pieces.minutes().0);
+        let minutes = between("minute", &self.batched.minutes().0);
         let is_foreign = self.is_foreign();
         self.stream(
-            Piece::Chains,
+            BatchContent::Chains,
             &format!(
                 "SELECT {HOPS}, {TOLD}, {CLASS} FROM transactions WHERE {is_foreign} \
                  OR (bitAnd(flags, {FOREIGN}) = 0 AND {minutes} AND (chain_high, chain_low) IN \
@@ -366,7 +366,7 @@ impl Shard<'_> {
 
     /// Rows of the classes that are asked for, each for itself.
     fn ask_each(&self, question: &Question) -> Result<(), Ended> {
-        let (native, foreign) = self.pieces.minutes();
+        let (native, foreign) = self.batched.minutes();
         let minutes = *native.start().min(foreign.start())..=*native.end().max(foreign.end());
         let selected = self.words.names.classes().filter(|(_, name)| question.root.selects(name));
         let selected = selected
@@ -377,7 +377,7 @@ impl Shard<'_> {
         }
         let Range { start, end } = question.start_ns;
         self.stream(
-            Piece::Each,
+            BatchContent::Each,
             &format!(
                 "SELECT {HOPS}, {TOLD}, {CLASS} FROM transactions \
                  WHERE {} AND (application, class) IN ({}) \
@@ -389,10 +389,10 @@ impl Shard<'_> {
         )
     }
 
-    /// Asks the rows of a query in pieces, cut where a chain ends.
-    fn stream(&self, piece: Piece, sql: &str) -> Result<(), Ended> {
+    /// Asks the rows of a query in batches, cut where a chain ends.
+    fn stream(&self, content: BatchContent, sql: &str) -> Result<(), Ended> {
         let row_bytes = (size_of::<Record>() + ROW_BYTES) as u64;
-        let rows_max = (self.limits.memory_bytes / row_bytes).clamp(1, PIECE_ROWS);
+        let rows_max = (self.limits.memory_bytes / row_bytes).clamp(1, BATCH_ROWS);
         let mut waiting = Batch::default();
         let mut last = ChainId::NONE;
         let mut ended = None;
@@ -405,9 +405,9 @@ impl Shard<'_> {
                 };
                 let chain = record.chain();
                 let is_full = waiting.len() as u64 >= rows_max;
-                if is_full && (chain != last || piece == Piece::Each) {
+                if is_full && (chain != last || content == BatchContent::Each) {
                     let full = std::mem::take(&mut waiting);
-                    if let Err(error) = self.pieces.add(piece, full) {
+                    if let Err(error) = self.batched.add(content, full) {
                         ended = Some(Ended::Failed(error.into()));
                         return Err(self.node.unexpected_column("none"));
                     }
@@ -421,7 +421,7 @@ impl Shard<'_> {
             Some(ended) => return Err(ended),
             None => read?,
         }
-        self.pieces.add(piece, waiting).map_err(|error| Ended::Failed(error.into()))
+        self.batched.add(content, waiting).map_err(|error| Ended::Failed(error.into()))
     }
 }
 

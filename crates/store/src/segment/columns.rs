@@ -1,6 +1,6 @@
 //! Rows as the columns of the schema.
 
-use super::dictionaries::{ClassWords, Dictionary, PathWords, ProcessWords, Words};
+use super::dictionaries::{ClassWords, Dictionaries, Dictionary, PathWords, ProcessWords};
 use super::extras::ExtraColumns;
 use super::order::{Order, Sorted, sort};
 use crate::rows::Rows;
@@ -23,7 +23,7 @@ pub(crate) const CHUNK_ROWS: usize = 8192;
 /// A slot's rows on their way into a segment: sorted, linked, with their words.
 pub(crate) struct Columns<'a> {
     rows: &'a Rows,
-    words: Words,
+    words: Dictionaries,
     values: Values,
     sorted: Vec<Sorted>,
 }
@@ -71,7 +71,7 @@ pub fn each_schema_batch(
 impl<'a> Columns<'a> {
     /// Sorts and links `rows`.
     pub(crate) fn new(rows: &'a Rows, names: &Names, order: Order) -> Self {
-        let words = Words::of(rows, names);
+        let words = Dictionaries::of(rows, names);
         let sorted = sort(rows, &words, order);
         let of = Dictionary::values;
         let values = Values {

@@ -81,7 +81,7 @@ pub(crate) struct PathWords {
 
 /// All words of a segment.
 #[derive(Debug, Default)]
-pub(crate) struct Words {
+pub(crate) struct Dictionaries {
     pub(crate) classes: IdMap<ClassWords>,
     pub(crate) processes: IdMap<ProcessWords>,
     pub(crate) paths: IdMap<PathWords>,
@@ -95,7 +95,7 @@ pub(crate) struct Words {
     pub(crate) root_host: Dictionary,
 }
 
-impl Words {
+impl Dictionaries {
     /// The words that `rows` need. What `names` does not know stays a number, as
     /// [`Names::class_text`] spells it.
     pub(crate) fn of(rows: &Rows, names: &Names) -> Self {

@@ -1,6 +1,6 @@
 //! Writing record batches into a Parquet file, durably.
 
-use super::dictionary_column::DictionaryColumn;
+use super::dictionary_column::{DictionaryColumn, ZSTD_LEVEL};
 use crate::StoreError;
 use crate::checked::{EndChecksum, Summed};
 use crate::disk::{Disk, DiskFile};
@@ -21,9 +21,6 @@ use std::path::{Path, PathBuf};
 
 /// Rows of a row group: the piece that a reader may skip, and that two threads may share out.
 pub(crate) const ROW_GROUP_ROWS: usize = 1 << 18;
-
-/// Higher levels cost more time than they save bytes.
-pub(super) const ZSTD_LEVEL: i32 = 1;
 
 /// Batches with fewer rows are encoded by one thread: starting another costs more.
 const PARALLEL_ROWS: usize = 4096;
