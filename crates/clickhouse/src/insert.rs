@@ -13,7 +13,8 @@ use arrow_array::{
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use chronoscope_model::{
-    Batch, ChainId, ClassId, ClassName, Flags, Names, PathId, ProcessId, ProcessName, schema,
+    Batch, ChainId, ClassId, ClassName, Flags, Names, PathId, ProcessId, ProcessName,
+    schema::{self, column},
 };
 use chronoscope_store::{Minute, Order, RemoteError, RemoteStore, each_schema_batch};
 use std::collections::{HashMap, HashSet};
@@ -520,7 +521,7 @@ fn encode(batch: &Batch, names: &Names) -> Result<Vec<u8>, ArrowError> {
 }
 
 /// The columns that are not sent.
-const LEFT_OUT: &str = "links";
+const LEFT_OUT: &str = column::LINKS;
 
 fn table_schema() -> SchemaRef {
     let of = schema::transactions();
@@ -543,13 +544,13 @@ fn table_columns(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch,
             "minute" => minutes(batch).ok_or_else(missing)?,
             "top" => tops(batch).ok_or_else(missing)??,
             // Under the null stands the row's own start: all have a root start there.
-            "root_start" => {
-                let stamps = column("root_start")?.as_primitive::<TimestampNanosecondType>();
+            column::ROOT_START => {
+                let stamps = column(column::ROOT_START)?.as_primitive::<TimestampNanosecondType>();
                 let stamps = TimestampNanosecondArray::new(stamps.values().clone(), None);
                 Arc::new(stamps.with_timezone("UTC"))
             }
-            "root_process" => {
-                let pids = column("root_process")?.as_primitive::<UInt32Type>();
+            column::ROOT_PROCESS => {
+                let pids = column(column::ROOT_PROCESS)?.as_primitive::<UInt32Type>();
                 let pid = |row| if pids.is_valid(row) { pids.value(row) } else { 0 };
                 Arc::new(UInt32Array::from_iter_values((0..pids.len()).map(pid)))
             }
@@ -562,8 +563,9 @@ fn table_columns(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch,
 /// The minute that every row is stored in.
 fn minutes(batch: &RecordBatch) -> Option<ArrayRef> {
     let instants = |name| batch.column_by_name(name)?.as_primitive_opt::<TimestampNanosecondType>();
-    let (starts, roots) = (instants("start")?.values(), instants("root_start")?.values());
-    let flags = batch.column_by_name("flags")?.as_primitive_opt::<UInt8Type>()?.values();
+    let (starts, roots) =
+        (instants(column::START)?.values(), instants(column::ROOT_START)?.values());
+    let flags = batch.column_by_name(column::FLAGS)?.as_primitive_opt::<UInt8Type>()?.values();
     let rows = starts.iter().zip(roots).zip(flags);
     let minute = rows.map(|((start, root), flags)| {
         Minute::of(if Flags(*flags).contains(Flags::FOREIGN) { *start } else { *root }).0
@@ -577,8 +579,8 @@ fn tops(batch: &RecordBatch) -> Option<Result<ArrayRef, ArrowError>> {
         let column = batch.column_by_name(name)?.as_dictionary_opt::<Int32Type>()?;
         Some((column, column.values().as_string_opt::<i32>()?))
     };
-    let (applications, application_texts) = words("root_application")?;
-    let (classes, class_texts) = words("root_class")?;
+    let (applications, application_texts) = words(column::ROOT_APPLICATION)?;
+    let (classes, class_texts) = words(column::ROOT_CLASS)?;
     let mut known: HashMap<(usize, usize), i32> = HashMap::new();
     let mut texts = vec![String::new()];
     let keys = (0..batch.num_rows()).map(|row| {

@@ -1,19 +1,28 @@
-//! Stored transactions past one machine: a ClickHouse cluster by URL.
+//! Rows of transactions on a ClickHouse cluster: URL, tables, inserts, and queries over HTTP.
 //!
-//! Every shard is a ClickHouse server of its own, with the same tables in it; a chain's rows are
-//! all on one shard, which [`shard_of`] names. We write to the shards and ask them ourselves, in
-//! parallel, and no server needs to know of another. `docs/clickhouse.md` has the tables and what
-//! an operator chooses.
+//! Each shard is a ClickHouse server of its own with the same tables. All rows of a chain are on one
+//! shard, which [`shard_of`] names. This crate writes to the shards and queries them itself, in
+//! parallel; no server needs to know another. `docs/clickhouse.md` has the tables and the
+//! operator's choices.
 //!
-//! What it promises: when [`ClusterWriter::insert`] returns, every row is on its shard's disk; the same
-//! batch under the same key is taken once, however often it is sent; an answer is of all shards,
-//! or an error that names the one that is missing. Answers are the same as those of files, to the
-//! last digit: rows are put together by the same code.
+//! ```no_run
+//! use chronoscope_clickhouse::{Cluster, ClusterWriter, TableOptions};
+//! use chronoscope_model::{Batch, Names};
+//!
+//! let cluster = Cluster::new("clickhouse://one,two/chronoscope")?;
+//! cluster.prepare(&TableOptions::default())?;
+//! ClusterWriter::new(cluster).insert(&Batch::default(), &Names::default(), 1)?;
+//! # Ok::<(), chronoscope_clickhouse::ClickHouseError>(())
+//! ```
+//!
+//! Guarantees: when [`ClusterWriter::insert`] returns, every row is on its shard's disk. A batch
+//! under the same key is taken once, however often it is sent. The result of [`Cluster::on_all`] is
+//! of all shards, or an error that names a shard.
 //!
 //! Limits: at most 2^18 rows in one insert; keys are remembered for the last 10,000 inserts into
 //! each day of each shard; the shards of a database are fixed when it is made.
 //!
-//! Not here: starting servers, copies of a shard (`docs/clickhouse.md`).
+//! Not here: questions (`query`), starting servers, replicas of a shard (`docs/clickhouse.md`).
 
 mod cluster;
 mod error;

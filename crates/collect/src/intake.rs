@@ -3,7 +3,8 @@
 use crate::maintenance::Maintenance;
 use crate::nanos;
 use crate::ring_destination::RingDestination;
-use crate::ring_sources::{Pass, PassNotes, RingSources};
+use crate::ring_source::Pass;
+use crate::ring_sources::{PassNotes, RingSources};
 use crate::status::Status;
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, ProcessId, ProcessName};

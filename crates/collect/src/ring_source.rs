@@ -1,7 +1,6 @@
 //! One ring that is being read, and how far.
 
 use crate::ring_destination::RingDestination;
-use crate::ring_sources::Pass;
 use crate::status::ProcessStatus;
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, ProcessId};
@@ -15,6 +14,17 @@ pub(crate) const PUBLISHED_WITHIN_NS: i64 = 250_000_000;
 /// How often it is noted how far rings are read: it costs 25 bytes of the log for each living
 /// process.
 pub(crate) const DELIVERED_EVERY_NS: i64 = 1_000_000_000;
+
+/// What one pass over the rings has brought.
+#[derive(Debug, Default)]
+pub(crate) struct Pass {
+    /// Rows of the ring that gave most.
+    pub(crate) most: u64,
+    /// Whether a ring overtook us.
+    pub(crate) lapped: bool,
+    /// Whether the batch was full before all rings were empty.
+    pub(crate) more: bool,
+}
 
 /// One ring and how far it was read.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use crate::descriptors;
 use crate::ring_destination::RingDestination;
-use crate::ring_source::{DELIVERED_EVERY_NS, PUBLISHED_WITHIN_NS, RingSource};
+use crate::ring_source::{DELIVERED_EVERY_NS, PUBLISHED_WITHIN_NS, Pass, RingSource};
 use crate::status::{FailedRing, ProcessStatus, Status};
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, Names, ProcessId};
@@ -40,17 +40,6 @@ pub(crate) struct RingSources {
     looked_stored_ns: i64,
     /// How often it is noted how far rings are read: at every append when the collector ends.
     deliveries_every_ns: i64,
-}
-
-/// What one pass over the rings has brought.
-#[derive(Debug, Default)]
-pub(crate) struct Pass {
-    /// Rows of the ring that gave most.
-    pub(crate) most: u64,
-    /// Whether a ring overtook us.
-    pub(crate) lapped: bool,
-    /// Whether the batch was full before all rings were empty.
-    pub(crate) more: bool,
 }
 
 /// What goes into the store together with the rows of a pass.

@@ -10,6 +10,7 @@ use chronoscope_chain::arrivals::{
     RootDurations, RootState,
 };
 use chronoscope_chain::{Chain, ChainRows, Paths, Requirement, Verdict};
+use chronoscope_model::schema::column;
 use chronoscope_model::{ChainId, Names, Record, Status};
 use chronoscope_store::segment_file::SegmentColumns;
 use chronoscope_store::{Snapshot, StoreError};
@@ -140,9 +141,11 @@ impl Arriving {
     /// The columns that outcomes are read from.
     pub(crate) const fn columns(&self) -> &'static [&'static str] {
         match self.receivers {
-            None => &["status"],
-            Some(Receivers::Hosts) => &["status", "host"],
-            Some(Receivers::Processes) => &["status", "host", "application", "process"],
+            None => &[column::STATUS],
+            Some(Receivers::Hosts) => &[column::STATUS, column::HOST],
+            Some(Receivers::Processes) => {
+                &[column::STATUS, column::HOST, column::APPLICATION, column::PROCESS]
+            }
         }
     }
 
@@ -153,18 +156,18 @@ impl Arriving {
         outcomes: &mut Vec<Outcome>,
     ) -> Result<(), StoreError> {
         outcomes.clear();
-        let (keys, words) = columns.words("status")?;
+        let (keys, words) = columns.words(column::STATUS)?;
         let statuses: Vec<Status> =
             words.iter().map(|word| word.parse().unwrap_or(Status::Unknown)).collect();
         let status = |key: &i32| {
             let known = usize::try_from(*key).ok().and_then(|key| statuses.get(key));
-            known.copied().ok_or_else(|| columns.file.unexpected_column("status"))
+            known.copied().ok_or_else(|| columns.file.unexpected_column(column::STATUS))
         };
         for key in keys {
             outcomes.push(Outcome { status: status(key)?, receiver: 0 });
         }
         let Some(receivers) = self.receivers else { return Ok(()) };
-        let hosts = columns.words("host")?;
+        let hosts = columns.words(column::HOST)?;
         let word = |(keys, words): &(&[i32], Vec<&str>), row: usize| {
             let key = usize::try_from(keys[row]).ok();
             key.and_then(|key| words.get(key)).map_or_else(String::new, |word| (*word).to_owned())
@@ -172,7 +175,7 @@ impl Arriving {
         let processes = match receivers {
             Receivers::Hosts => None,
             Receivers::Processes => {
-                Some((columns.words("application")?, columns.numbers32("process")?))
+                Some((columns.words(column::APPLICATION)?, columns.numbers32(column::PROCESS)?))
             }
         };
         for (row, outcome) in outcomes.iter_mut().enumerate() {

@@ -2,6 +2,7 @@
 //! of the minutes that the time range cuts.
 
 use crate::minute_share::{MinuteShare, root_start_column, root_start_ns};
+use chronoscope_model::schema::column;
 use chronoscope_model::{ClassName, Names, Record, Status};
 use chronoscope_statistics::Histogram;
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
@@ -120,14 +121,22 @@ fn of_rows(segment: &Segment, start_ns: &Range<i64>) -> Result<ByClass, StoreErr
     let file = SegmentFile::open(segment)?;
     let starts = root_start_column(kind);
     let mut classes = ByClass::new();
-    let wanted = ["application", "class", starts, "elapsed_ns", "cpu_ns", "status"];
+    let wanted = [
+        column::APPLICATION,
+        column::CLASS,
+        starts,
+        column::ELAPSED_NS,
+        column::CPU_NS,
+        column::STATUS,
+    ];
     for batch in file.read(&wanted, None, None)? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = SegmentColumns { file: &file, batch: &batch };
-        let (applications, application_words) = columns.words("application")?;
-        let (names, class_words) = columns.words("class")?;
-        let (statuses, status_words) = columns.words("status")?;
-        let (elapsed, cpu) = (columns.nanoseconds("elapsed_ns")?, columns.nanoseconds("cpu_ns")?);
+        let (applications, application_words) = columns.words(column::APPLICATION)?;
+        let (names, class_words) = columns.words(column::CLASS)?;
+        let (statuses, status_words) = columns.words(column::STATUS)?;
+        let (elapsed, cpu) =
+            (columns.nanoseconds(column::ELAPSED_NS)?, columns.nanoseconds(column::CPU_NS)?);
         let mut of_batch: HashMap<(i32, i32), ClassStatistics> = HashMap::new();
         for (row, start) in columns.instants(starts)?.iter().enumerate() {
             if start_ns.contains(start) {

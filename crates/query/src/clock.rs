@@ -5,6 +5,7 @@ use crate::question::{Clocks, DurationKind, Question};
 use chronoscope_chain::{
     Chain, ChainRows, ClockEstimate, ClockShift, ClockTrack, Hop, HostIndex, Hosts,
 };
+use chronoscope_model::schema::column;
 use chronoscope_model::{Names, ProcessId};
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
 use chronoscope_store::{ClockTable, StoreError};
@@ -81,7 +82,7 @@ impl<'a> HostClocks<'a> {
 
     /// The columns that [`Self::hosts_of`] needs: the roots' hosts matter for their clocks only.
     pub(crate) const fn columns(&self) -> &'static [&'static str] {
-        if self.read { &["host", "root_host"] } else { &["host"] }
+        if self.read { &[column::HOST, column::ROOT_HOST] } else { &[column::HOST] }
     }
 
     /// On which hosts the rows of a batch and, where clocks were read, their roots are: into
@@ -92,7 +93,7 @@ impl<'a> HostClocks<'a> {
         hosts: &mut Vec<Hosts>,
     ) -> Result<(), StoreError> {
         hosts.clear();
-        let (own_keys, own_words) = columns.words("host")?;
+        let (own_keys, own_words) = columns.words(column::HOST)?;
         let numbers = |words: Vec<&str>| -> Vec<HostIndex> {
             words.into_iter().map(|word| self.index(word)).collect()
         };
@@ -106,7 +107,7 @@ impl<'a> HostClocks<'a> {
             hosts.extend(own_keys.iter().map(|key| Hosts { own: of(key, &own), root }));
             return Ok(());
         }
-        let (root_keys, root_words) = columns.words("root_host")?;
+        let (root_keys, root_words) = columns.words(column::ROOT_HOST)?;
         let root = numbers(root_words);
         let pairs = own_keys.iter().zip(root_keys);
         hosts.extend(pairs.map(|(own_key, root_key)| Hosts {
@@ -213,6 +214,6 @@ fn root_host(
 
 /// The host of all rows of a native segment, and of their roots, where that is one and the same.
 pub(crate) fn only_host(file: &SegmentFile) -> Option<String> {
-    let own = file.only_word("host").filter(|own| !own.is_empty())?;
-    (file.only_word("root_host")? == own).then_some(own)
+    let own = file.only_word(column::HOST).filter(|own| !own.is_empty())?;
+    (file.only_word(column::ROOT_HOST)? == own).then_some(own)
 }

@@ -4,6 +4,7 @@ use crate::minutes::REACH;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type};
 use arrow_array::{Array, ArrayRef, DictionaryArray, MapArray, StringArray};
+use chronoscope_model::schema::column;
 use chronoscope_model::{ClassId, ClassName, Excerpt, Status};
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
 use chronoscope_store::{Damage, RowKind, Segment, Slot, Snapshot, StoreError};
@@ -120,21 +121,22 @@ fn read(
     let outside = |range: std::ops::RangeInclusive<i64>| {
         *range.end() < start_ns.start || *range.start() >= start_ns.end
     };
-    if file.range("start").is_some_and(outside) {
+    if file.range(column::START).is_some_and(outside) {
         return Ok(());
     }
     let Some(selection) = select(file, class, start_ns)? else { return Ok(()) };
     for batch in file.read(&EXCERPT, None, Some(selection))? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = SegmentColumns { file, batch: &batch };
-        let (starts, elapsed) = (columns.instants("start")?, columns.nanoseconds("elapsed_ns")?);
-        let statuses = Word::of(&columns, "status")?;
-        let properties = Pairs::of(&columns, "properties")?;
+        let (starts, elapsed) =
+            (columns.instants(column::START)?, columns.nanoseconds(column::ELAPSED_NS)?);
+        let statuses = Word::of(&columns, column::STATUS)?;
+        let properties = Pairs::of(&columns, column::PROPERTIES)?;
         let words = properties.values.as_string_opt::<i32>();
-        let words = words.ok_or_else(|| file.unexpected_column("properties"))?;
-        let metrics = Pairs::of(&columns, "metrics")?;
+        let words = words.ok_or_else(|| file.unexpected_column(column::PROPERTIES))?;
+        let metrics = Pairs::of(&columns, column::METRICS)?;
         let numbers = metrics.values.as_primitive_opt::<Float64Type>();
-        let numbers = numbers.ok_or_else(|| file.unexpected_column("metrics"))?;
+        let numbers = numbers.ok_or_else(|| file.unexpected_column(column::METRICS))?;
         let mut excerpt = Excerpt::default();
         for row in 0..batch.num_rows() {
             excerpt.start_ns = starts[row];
@@ -153,7 +155,8 @@ fn read(
 }
 
 /// The columns that are read of the rows that are wanted.
-const EXCERPT: [&str; 5] = ["start", "elapsed_ns", "status", "properties", "metrics"];
+const EXCERPT: [&str; 5] =
+    [column::START, column::ELAPSED_NS, column::STATUS, column::PROPERTIES, column::METRICS];
 
 /// The rows of a class that started in a range; `None` where there is none.
 fn select(
@@ -163,12 +166,12 @@ fn select(
 ) -> Result<Option<RowSelection>, StoreError> {
     let mut selectors: Vec<RowSelector> = Vec::new();
     let mut any = false;
-    for batch in file.read(&["application", "class", "start"], None, None)? {
+    for batch in file.read(&[column::APPLICATION, column::CLASS, column::START], None, None)? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = SegmentColumns { file, batch: &batch };
-        let applications = Word::of(&columns, "application")?.which(&class.application);
-        let classes = Word::of(&columns, "class")?.which(&class.class);
-        let starts = columns.instants("start")?;
+        let applications = Word::of(&columns, column::APPLICATION)?.which(&class.application);
+        let classes = Word::of(&columns, column::CLASS)?.which(&class.class);
+        let starts = columns.instants(column::START)?;
         for (row, start) in starts.iter().enumerate() {
             let wanted = applications.holds(row) && classes.holds(row) && start_ns.contains(start);
             any |= wanted;

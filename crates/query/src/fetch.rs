@@ -10,7 +10,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt32Type};
 use arrow_array::{Array, MapArray, RecordBatch, StringArray};
 use chronoscope_model::{
-    ChainId, ClassName, Flags, ProcessName, Status, Transaction, TransactionId, schema,
+    ChainId, ClassName, Flags, ProcessName, Status, Transaction, TransactionId,
+    schema::{self, column},
 };
 use chronoscope_store::segment_file::read_extras;
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
@@ -63,18 +64,18 @@ pub fn chain(
 
 fn fetch(segment: &Segment, id: ChainId) -> Result<Vec<Transaction>, StoreError> {
     let file = SegmentFile::open(segment)?;
-    let low = file.groups_with("chain_low", id.low());
-    let groups = file.groups_with("chain_high", id.high());
+    let low = file.groups_with(column::CHAIN_LOW, id.low());
+    let groups = file.groups_with(column::CHAIN_HIGH, id.high());
     let groups: Vec<usize> = groups.into_iter().filter(|group| low.contains(group)).collect();
     if groups.is_empty() {
         return Ok(Vec::new());
     }
     let mut selectors: Vec<RowSelector> = Vec::new();
     let mut any = false;
-    for batch in file.read(&["chain_high", "chain_low"], Some(groups.clone()), None)? {
+    for batch in file.read(&[column::CHAIN_HIGH, column::CHAIN_LOW], Some(groups.clone()), None)? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = SegmentColumns { file: &file, batch: &batch };
-        let halves = columns.ids("chain_high")?.iter().zip(columns.ids("chain_low")?);
+        let halves = columns.ids(column::CHAIN_HIGH)?.iter().zip(columns.ids(column::CHAIN_LOW)?);
         for (high, low) in halves {
             let wanted = ChainId::from_halves(*high, *low) == id;
             any |= wanted;
@@ -118,25 +119,28 @@ impl Rows<'_> {
         let c = &self.columns;
         let number =
             |name| -> Result<u64, StoreError> { Ok(c.nanoseconds(name)?[row].cast_unsigned()) };
-        let flags = Flags(c.bits("flags")?[row]);
+        let flags = Flags(c.bits(column::FLAGS)?[row]);
         let foreign = flags.contains(Flags::FOREIGN);
         let class = ClassName {
-            application: self.word("application", row)?,
-            class: self.word("class", row)?,
+            application: self.word(column::APPLICATION, row)?,
+            class: self.word(column::CLASS, row)?,
         };
         let process = |application: String, host: String, pid: u32| {
             let known = !host.is_empty() || pid != 0;
             // The process's start is not a column: it only ever told processes apart.
             known.then_some(ProcessName { application, host, pid, start_ns: 0 })
         };
-        let own =
-            process(class.application.clone(), self.word("host", row)?, self.pid("process", row)?);
-        let root = process(
-            self.word("root_application", row)?,
-            self.word("root_host", row)?,
-            self.pid("root_process", row)?,
+        let own = process(
+            class.application.clone(),
+            self.word(column::HOST, row)?,
+            self.pid(column::PROCESS, row)?,
         );
-        let process_cpu = self.batch.column_by_name("process_cpu_ns");
+        let root = process(
+            self.word(column::ROOT_APPLICATION, row)?,
+            self.word(column::ROOT_HOST, row)?,
+            self.pid(column::ROOT_PROCESS, row)?,
+        );
+        let process_cpu = self.batch.column_by_name(column::PROCESS_CPU_NS);
         let process_cpu = process_cpu.and_then(|column| column.as_primitive_opt::<Int64Type>());
         let process_cpu_ns = process_cpu
             .filter(|column| column.is_valid(row))
@@ -144,24 +148,27 @@ impl Rows<'_> {
         Ok(Transaction {
             class,
             process: own,
-            thread: self.pid("thread", row)?,
-            start_ns: c.instants("start")?[row],
-            elapsed_ns: number("elapsed_ns")?,
-            cpu_ns: number("cpu_ns")?,
+            thread: self.pid(column::THREAD, row)?,
+            start_ns: c.instants(column::START)?[row],
+            elapsed_ns: number(column::ELAPSED_NS)?,
+            cpu_ns: number(column::CPU_NS)?,
             process_cpu_ns,
-            status: self.word("status", row)?.parse().unwrap_or(Status::Unknown),
-            id: TransactionId(c.ids("id")?[row]),
-            parent: TransactionId(c.ids("parent")?[row]),
-            chain: ChainId::from_halves(c.ids("chain_high")?[row], c.ids("chain_low")?[row]),
+            status: self.word(column::STATUS, row)?.parse().unwrap_or(Status::Unknown),
+            id: TransactionId(c.ids(column::ID)?[row]),
+            parent: TransactionId(c.ids(column::PARENT)?[row]),
+            chain: ChainId::from_halves(
+                c.ids(column::CHAIN_HIGH)?[row],
+                c.ids(column::CHAIN_LOW)?[row],
+            ),
             flags,
-            level: c.levels("level")?[row],
-            path: self.word("path", row)?,
-            root_start_ns: Some(c.instants("root_start")?[row]).filter(|_| !foreign),
+            level: c.levels(column::LEVEL)?[row],
+            path: self.word(column::PATH, row)?,
+            root_start_ns: Some(c.instants(column::ROOT_START)?[row]).filter(|_| !foreign),
             root_process: root.filter(|_| !foreign),
-            properties: self.pairs("properties", row, |values, index| {
+            properties: self.pairs(column::PROPERTIES, row, |values, index| {
                 values.as_string_opt::<i32>().map(|texts| texts.value(index).to_owned())
             })?,
-            metrics: self.pairs("metrics", row, |values, index| {
+            metrics: self.pairs(column::METRICS, row, |values, index| {
                 values.as_primitive_opt::<Float64Type>().map(|numbers| numbers.value(index))
             })?,
             extras: read_extras(self.batch, row)

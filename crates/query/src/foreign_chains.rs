@@ -1,6 +1,7 @@
 //! Which chains have foreign rows, and which native rows meet them.
 
 use chronoscope_model::ChainId;
+use chronoscope_model::schema::column;
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
 use chronoscope_store::{Minute, StoreError};
 use std::collections::{BTreeSet, HashSet};
@@ -53,10 +54,11 @@ impl ForeignChains {
             return Ok((rows, chains));
         }
         let mut first = 0;
-        for batch in file.read(&["chain_high", "chain_low"], None, None)? {
+        for batch in file.read(&[column::CHAIN_HIGH, column::CHAIN_LOW], None, None)? {
             let batch = batch.map_err(file.unreadable())?;
             let columns = SegmentColumns { file, batch: &batch };
-            let halves = columns.ids("chain_high")?.iter().zip(columns.ids("chain_low")?);
+            let halves =
+                columns.ids(column::CHAIN_HIGH)?.iter().zip(columns.ids(column::CHAIN_LOW)?);
             for (row, (high, low)) in halves.enumerate() {
                 let chain = ChainId::from_halves(*high, *low);
                 if self.contains(chain) {

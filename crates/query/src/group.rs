@@ -15,6 +15,7 @@ use chronoscope_chain::{
     Assembler, Chain, ChainRows, Counts, Evaluator, Found, Hop, HostIndex, Negative, Part,
     PathIndex, Paths, Run, Told, Way, WayHop, merge_between, split,
 };
+use chronoscope_model::schema::column;
 use chronoscope_model::{ChainId, ClassId, Flags, PathId, Record, TransactionId};
 use chronoscope_store::StoreError;
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
@@ -32,15 +33,15 @@ pub(crate) fn read_native(
 ) -> Result<Run, StoreError> {
     let mut run = Run::default();
     let names = [
-        "chain_high",
-        "chain_low",
-        "id",
-        "parent",
-        "start",
-        "elapsed_ns",
-        "path",
-        "level",
-        "root_start",
+        column::CHAIN_HIGH,
+        column::CHAIN_LOW,
+        column::ID,
+        column::PARENT,
+        column::START,
+        column::ELAPSED_NS,
+        column::PATH,
+        column::LEVEL,
+        column::ROOT_START,
     ];
     let mut names = names.to_vec();
     names.extend(shared.clocks.iter().flat_map(HostClocks::columns));
@@ -64,8 +65,9 @@ pub(crate) fn read_native(
             arriving.outcomes_of(&columns, &mut outcomes)?;
         }
         let common = Common::of(&columns)?;
-        let (levels, roots) = (columns.levels("level")?, columns.instants("root_start")?);
-        let (keys, words) = columns.words("path")?;
+        let (levels, roots) =
+            (columns.levels(column::LEVEL)?, columns.instants(column::ROOT_START)?);
+        let (keys, words) = columns.words(column::PATH)?;
         let known: Vec<(PathIndex, ClassId)> = {
             let mut catalog = shared.catalog();
             let of = |word: &str| {
@@ -80,7 +82,7 @@ pub(crate) fn read_native(
                 continue;
             }
             let known = usize::try_from(*key).ok().and_then(|key| known.get(key));
-            let (path, class) = *known.ok_or_else(|| file.unexpected_column("path"))?;
+            let (path, class) = *known.ok_or_else(|| file.unexpected_column(column::PATH))?;
             let told = Told { path, level: levels[row], root_start_ns: roots[row] };
             run.push(chain, common.hop(row, class), Some(told));
             hosts.get(row).into_iter().for_each(|hosts| run.stamped_by(*hosts));
@@ -97,10 +99,12 @@ fn select(
     wanted: &mut impl FnMut(ChainId) -> bool,
 ) -> Result<Option<RowSelection>, StoreError> {
     let (mut selectors, mut row, mut after) = (Vec::new(), 0, 0);
-    for batch in file.read(&["chain_high", "chain_low"], None, None)? {
+    for batch in file.read(&[column::CHAIN_HIGH, column::CHAIN_LOW], None, None)? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = SegmentColumns { file, batch: &batch };
-        for (high, low) in columns.ids("chain_high")?.iter().zip(columns.ids("chain_low")?) {
+        for (high, low) in
+            columns.ids(column::CHAIN_HIGH)?.iter().zip(columns.ids(column::CHAIN_LOW)?)
+        {
             if wanted(ChainId::from_halves(*high, *low)) {
                 selectors.extend([RowSelector::skip(row - after), RowSelector::select(1)]);
                 after = row + 1;
@@ -115,10 +119,12 @@ fn select(
 /// stand together.
 pub(crate) fn read_chains(file: &SegmentFile) -> Result<Vec<(ChainId, u64)>, StoreError> {
     let mut chains: Vec<(ChainId, u64)> = Vec::new();
-    for batch in file.read(&["chain_high", "chain_low"], None, None)? {
+    for batch in file.read(&[column::CHAIN_HIGH, column::CHAIN_LOW], None, None)? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = SegmentColumns { file, batch: &batch };
-        for (high, low) in columns.ids("chain_high")?.iter().zip(columns.ids("chain_low")?) {
+        for (high, low) in
+            columns.ids(column::CHAIN_HIGH)?.iter().zip(columns.ids(column::CHAIN_LOW)?)
+        {
             let chain = ChainId::from_halves(*high, *low);
             match chains.last_mut() {
                 Some((last, rows)) if *last == chain => *rows += 1,
@@ -135,8 +141,16 @@ pub(crate) fn read_foreign(
     shared: &QuestionContext,
     mut each: impl FnMut(ChainId, &ChainRows),
 ) -> Result<(), StoreError> {
-    let names =
-        ["chain_high", "chain_low", "id", "parent", "start", "elapsed_ns", "application", "class"];
+    let names = [
+        column::CHAIN_HIGH,
+        column::CHAIN_LOW,
+        column::ID,
+        column::PARENT,
+        column::START,
+        column::ELAPSED_NS,
+        column::APPLICATION,
+        column::CLASS,
+    ];
     let mut names = names.to_vec();
     names.extend(shared.clocks.iter().flat_map(HostClocks::columns));
     names.extend(shared.arriving.iter().flat_map(Arriving::columns));
@@ -153,8 +167,8 @@ pub(crate) fn read_foreign(
         if let Some(arriving) = &shared.arriving {
             arriving.outcomes_of(&columns, &mut outcomes)?;
         }
-        let (applications, application_words) = columns.words("application")?;
-        let (classes, class_words) = columns.words("class")?;
+        let (applications, application_words) = columns.words(column::APPLICATION)?;
+        let (classes, class_words) = columns.words(column::CLASS)?;
         let mut known = ClassTable::new(&application_words, &class_words);
         for (row, pair) in applications.iter().zip(classes).enumerate() {
             let chain = common.chain(row);
@@ -164,7 +178,7 @@ pub(crate) fn read_foreign(
             }
             last = chain;
             let class = known.class(*pair.0, *pair.1, shared);
-            let class = class.ok_or_else(|| file.unexpected_column("class"))?;
+            let class = class.ok_or_else(|| file.unexpected_column(column::CLASS))?;
             let host = hosts.get(row).map(|hosts| hosts.own);
             rows.push_foreign(common.hop(row, class), host, outcomes.get(row).copied());
         }
@@ -212,12 +226,12 @@ struct Common<'a> {
 impl<'a> Common<'a> {
     fn of(columns: &SegmentColumns<'a>) -> Result<Self, StoreError> {
         Ok(Self {
-            chain_high: columns.ids("chain_high")?,
-            chain_low: columns.ids("chain_low")?,
-            id: columns.ids("id")?,
-            parent: columns.ids("parent")?,
-            start: columns.instants("start")?,
-            elapsed: columns.nanoseconds("elapsed_ns")?,
+            chain_high: columns.ids(column::CHAIN_HIGH)?,
+            chain_low: columns.ids(column::CHAIN_LOW)?,
+            id: columns.ids(column::ID)?,
+            parent: columns.ids(column::PARENT)?,
+            start: columns.instants(column::START)?,
+            elapsed: columns.nanoseconds(column::ELAPSED_NS)?,
         })
     }
 

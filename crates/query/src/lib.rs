@@ -1,4 +1,7 @@
-//! Questions about durations, answered from stored rows.
+//! Questions about stored transactions, answered from the files of a store or by a cluster.
+//!
+//! A [`StoreLocation`] names where the rows are, by URL; its [`View`] answers. The functions of this
+//! crate ([`ask()`], [`chain()`], [`classes()`] and others) answer from a snapshot of files.
 //!
 //! ```no_run
 //! use chronoscope_store::Snapshot;
@@ -14,20 +17,19 @@
 //! # Ok::<(), chronoscope_store::StoreError>(())
 //! ```
 //!
-//! Where the root asked for is the chain's own, every native row knows its root's start and a
-//! question is one pass over four or five columns. Inner roots, splits, foreign chains, mixed ones
-//! (which go from native rows to foreign ones or back), and minutes that lie in several parts or are
-//! not sealed yet are grouped by chain and linked again. Both ways give the same answer. Where
-//! foreign rows are within reach, native ones are asked for their chain's id, two columns more, to
-//! find out which chains are mixed.
+//! A question about roots that are their chains' own takes one pass over four or five columns: each
+//! native row knows its root's start. Rows are grouped by chain and linked again for inner roots,
+//! splits, foreign chains, mixed chains (with native and foreign rows), and for minutes that lie in
+//! several parts or are not sealed yet. Both methods give the same answer. Where foreign rows are
+//! within reach, two more columns of the native rows are read to find the mixed chains.
 //!
-//! Where hosts' clocks were read ([`chronoscope_store::ClockReading`]) the answer says which durations cross
-//! hosts and what they may be off by, and [`Clocks::Corrected`] corrects them. Then every row of a
-//! chain is taken by its root's clock; the root's own stamps stay, and so do time ranges. (An inner
-//! root on another host is found at its corrected start, which [`locate`] does not know.)
+//! Where clocks of hosts were read ([`chronoscope_store::ClockReading`]) the answer says which
+//! durations cross hosts and how large their error may be. [`Clocks::Corrected`] corrects them: every
+//! row of a chain is taken by its root's clock. The root's own stamps stay, and so do time ranges. An
+//! inner root on another host is found at its corrected start, which [`locate`] does not know.
 //!
-//! Who looks at durations asks again and again about the same minutes: [`scatter()`], [`ask_again`],
-//! [`list_chains()`], [`hops()`] and [`compare()`] keep what they find in a [`DurationCache`].
+//! [`scatter()`], [`ask_again`], [`list_chains()`], [`hops()`] and [`compare()`] keep the durations
+//! of each minute in a [`DurationCache`], so that the next question about it reads no file.
 //!
 //! Limits: inner roots and synchronous durations of native rows are looked for up to
 //! [`REACH`] after their chain's root started, rows of foreign chains within
@@ -35,7 +37,10 @@
 //! were missing. An inner root does not see native rows that are below it and below a foreign root
 //! that started before the time range, where no row of their minute started in it; no recorder makes
 //! such rows, only imports can. Doubled rows are noticed where rows are grouped by chain, not in a
-//! pass over columns; the store itself doubles nothing.
+//! pass over columns; the store itself doubles nothing. A cluster answers only part of the
+//! questions, and returns [`QueryError::OfFilesOnly`] or [`QueryError::Url`] for the others.
+//!
+//! Not here: definitions of durations and verdicts (`chain`), writing rows (`store`, `clickhouse`).
 
 mod answer;
 mod arrivals;
@@ -96,7 +101,7 @@ pub use excerpts::excerpts;
 pub use fetch::chain;
 pub use gather::Asking;
 pub use hops::{HopHost, HopPart, Hops, hops};
-pub use loads::{Load, PathLoads, loads};
+pub use loads::{PathLoads, loads};
 pub use locate::locate;
 pub use location::{Recent, StoreLocation, View};
 pub use minutes::REACH;

@@ -4,6 +4,7 @@
 use crate::arrivals::Arriving;
 use crate::minutes::Minutes;
 use crate::task::Task;
+use chronoscope_model::schema::column;
 use chronoscope_model::{ChainId, Extras, Flags, FurtherParent};
 use chronoscope_store::segment_file::further_parents;
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
@@ -92,11 +93,14 @@ impl Linked {
     ) -> Result<(), StoreError> {
         let mut selectors: Vec<RowSelector> = Vec::new();
         let mut last = ChainId::NONE;
-        for batch in file.read(&["flags", "chain_high", "chain_low"], None, None)? {
+        for batch in
+            file.read(&[column::FLAGS, column::CHAIN_HIGH, column::CHAIN_LOW], None, None)?
+        {
             let batch = batch.map_err(file.unreadable())?;
             let columns = SegmentColumns { file, batch: &batch };
-            let chains = columns.ids("chain_high")?.iter().zip(columns.ids("chain_low")?);
-            for (flags, (high, low)) in columns.bits("flags")?.iter().zip(chains) {
+            let chains =
+                columns.ids(column::CHAIN_HIGH)?.iter().zip(columns.ids(column::CHAIN_LOW)?);
+            for (flags, (high, low)) in columns.bits(column::FLAGS)?.iter().zip(chains) {
                 let chain = ChainId::from_halves(*high, *low);
                 if chain != last {
                     last = chain;
@@ -119,13 +123,13 @@ impl Linked {
             return Ok(());
         }
         let selection = Some(RowSelection::from(selectors));
-        for batch in file.read(&["further_parents"], None, selection)? {
+        for batch in file.read(&[column::FURTHER_PARENTS], None, selection)? {
             let batch = batch.map_err(file.unreadable())?;
-            let parents = batch.column_by_name("further_parents");
-            let parents = parents.ok_or_else(|| file.unexpected_column("further_parents"))?;
+            let parents = batch.column_by_name(column::FURTHER_PARENTS);
+            let parents = parents.ok_or_else(|| file.unexpected_column(column::FURTHER_PARENTS))?;
             for row in 0..batch.num_rows() {
                 let of_row = further_parents(parents, row);
-                self.take(&of_row.ok_or_else(|| file.unexpected_column("further_parents"))?);
+                self.take(&of_row.ok_or_else(|| file.unexpected_column(column::FURTHER_PARENTS))?);
             }
         }
         Ok(())

@@ -1,36 +1,13 @@
 //! What transactions cost, by path and host and time: what a profile is made of.
 
-use chronoscope_model::{ClassName, Names};
+use chronoscope_model::schema::column;
+use chronoscope_model::{ClassName, Load, Names};
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
 use chronoscope_store::{Damage, Minute, Segment, Slot, Snapshot, StoreError};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::time::Duration;
-
-/// Sums over the transactions of one path on one host in one bin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Load {
-    /// Transactions.
-    pub count: u64,
-    /// Their elapsed times, nanoseconds.
-    pub elapsed_ns: u64,
-    /// CPU time of their threads while they ran, nanoseconds: with that of transactions inside them.
-    pub cpu_ns: u64,
-    /// The same without that of transactions inside them in the same thread, so that sums over
-    /// classes count nothing twice, nanoseconds.
-    pub own_cpu_ns: u64,
-}
-
-impl Load {
-    /// Adds another.
-    pub const fn add(&mut self, other: &Self) {
-        self.count += other.count;
-        self.elapsed_ns = self.elapsed_ns.saturating_add(other.elapsed_ns);
-        self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
-        self.own_cpu_ns = self.own_cpu_ns.saturating_add(other.own_cpu_ns);
-    }
-}
 
 /// What the transactions of one path cost on one host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -234,8 +211,17 @@ impl PathCatalog {
 }
 
 /// The columns that are read.
-const COLUMNS: [&str; 9] =
-    ["application", "class", "path", "host", "process", "thread", "start", "elapsed_ns", "cpu_ns"];
+const COLUMNS: [&str; 9] = [
+    column::APPLICATION,
+    column::CLASS,
+    column::PATH,
+    column::HOST,
+    column::PROCESS,
+    column::THREAD,
+    column::START,
+    column::ELAPSED_NS,
+    column::CPU_NS,
+];
 
 fn read_rows(
     file: &SegmentFile,
@@ -247,26 +233,30 @@ fn read_rows(
         let batch = batch.map_err(file.unreadable())?;
         let columns = SegmentColumns { file, batch: &batch };
         let word = |name: &str| columns.words(name);
-        let (applications, application_words) = word("application")?;
-        let (classes, class_words) = word("class")?;
-        let (paths, path_words) = word("path")?;
-        let (hosts, host_words) = word("host")?;
-        let (processes, threads) = (columns.numbers32("process")?, columns.numbers32("thread")?);
-        let (starts, elapsed) = (columns.instants("start")?, columns.nanoseconds("elapsed_ns")?);
-        let cpu = columns.nanoseconds("cpu_ns")?;
+        let (applications, application_words) = word(column::APPLICATION)?;
+        let (classes, class_words) = word(column::CLASS)?;
+        let (paths, path_words) = word(column::PATH)?;
+        let (hosts, host_words) = word(column::HOST)?;
+        let (processes, threads) =
+            (columns.numbers32(column::PROCESS)?, columns.numbers32(column::THREAD)?);
+        let (starts, elapsed) =
+            (columns.instants(column::START)?, columns.nanoseconds(column::ELAPSED_NS)?);
+        let cpu = columns.nanoseconds(column::CPU_NS)?;
         let hosts_known: Vec<u32> = host_words.iter().map(|host| catalog.host(host)).collect();
         let mut kinds: HashMap<(i32, i32, i32, i32), u32> = HashMap::new();
         for row in 0..batch.num_rows() {
             let key = (applications[row], classes[row], paths[row], hosts[row]);
             let at = |index: i32| usize::try_from(index).unwrap_or(usize::MAX);
-            let host = hosts_known.get(at(key.3)).ok_or_else(|| file.unexpected_column("host"))?;
+            let host =
+                hosts_known.get(at(key.3)).ok_or_else(|| file.unexpected_column(column::HOST))?;
             let kind = match kinds.get(&key) {
                 Some(kind) => *kind,
                 None => {
                     let application = application_words.get(at(key.0));
                     let class = class_words.get(at(key.1));
-                    let (application, class) =
-                        application.zip(class).ok_or_else(|| file.unexpected_column("class"))?;
+                    let (application, class) = application
+                        .zip(class)
+                        .ok_or_else(|| file.unexpected_column(column::CLASS))?;
                     let class = ClassName {
                         application: (*application).to_owned(),
                         class: (*class).to_owned(),

@@ -9,6 +9,7 @@ use crate::question::{Clocks, DurationKind, Question};
 use crate::series::Point;
 use crate::spread::spread;
 use chronoscope_model::ChainId;
+use chronoscope_model::schema::column;
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
 use chronoscope_store::{MINUTE_NS, Segment, Snapshot, StoreError};
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
@@ -201,11 +202,14 @@ impl<'a> Search<'a> {
         let file = SegmentFile::open(segment)?;
         let mut fitting: Vec<(usize, usize, Fit)> = Vec::new();
         let mut first = 0;
-        for batch in file.read(&["start", "elapsed_ns", "root_start"], None, None)? {
+        for batch in
+            file.read(&[column::START, column::ELAPSED_NS, column::ROOT_START], None, None)?
+        {
             let batch = batch.map_err(file.unreadable())?;
             let columns = SegmentColumns { file: &file, batch: &batch };
-            let (starts, roots) = (columns.instants("start")?, columns.instants("root_start")?);
-            let elapsed = columns.nanoseconds("elapsed_ns")?;
+            let (starts, roots) =
+                (columns.instants(column::START)?, columns.instants(column::ROOT_START)?);
+            let elapsed = columns.nanoseconds(column::ELAPSED_NS)?;
             for (row, (start, root)) in starts.iter().zip(roots).enumerate() {
                 for (number, fit) in self.fits(*start, elapsed[row], *root) {
                     fitting.push((first + row, number, fit));
@@ -245,12 +249,14 @@ fn read_ids(
         at = row + 1;
     }
     let mut ids = Vec::new();
-    for batch in
-        file.read(&["chain_high", "chain_low"], None, Some(RowSelection::from(selectors)))?
-    {
+    for batch in file.read(
+        &[column::CHAIN_HIGH, column::CHAIN_LOW],
+        None,
+        Some(RowSelection::from(selectors)),
+    )? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = SegmentColumns { file, batch: &batch };
-        let halves = columns.ids("chain_high")?.iter().zip(columns.ids("chain_low")?);
+        let halves = columns.ids(column::CHAIN_HIGH)?.iter().zip(columns.ids(column::CHAIN_LOW)?);
         ids.extend(halves.map(|(high, low)| ChainId::from_halves(*high, *low)));
     }
     let mut ids = ids.into_iter();
@@ -258,7 +264,7 @@ fn read_ids(
     for (row, number) in rows {
         let chain = match last {
             Some((known, chain)) if known == *row => chain,
-            _ => ids.next().ok_or_else(|| file.unexpected_column("chain_low"))?,
+            _ => ids.next().ok_or_else(|| file.unexpected_column(column::CHAIN_LOW))?,
         };
         last = Some((*row, chain));
         found.push((*number, chain));

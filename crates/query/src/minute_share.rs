@@ -2,6 +2,7 @@
 //! that a range cuts, rows are read.
 
 use chronoscope_model::Record;
+use chronoscope_model::schema::column;
 use chronoscope_store::{Minute, RowKind, Slot};
 use std::ops::Range;
 
@@ -35,8 +36,8 @@ impl MinuteShare {
 /// The column that places a row in its minute.
 pub(crate) const fn root_start_column(kind: RowKind) -> &'static str {
     match kind {
-        RowKind::Native => "root_start",
-        RowKind::Foreign => "start",
+        RowKind::Native => column::ROOT_START,
+        RowKind::Foreign => column::START,
     }
 }
 

@@ -7,6 +7,7 @@ use crate::minute_share::{MinuteShare, root_start_ns};
 use crate::progress::Progress;
 use crate::question::Limits;
 use crate::spread::spread;
+use chronoscope_model::schema::column;
 use chronoscope_model::{ClassName, Flags};
 use chronoscope_statistics::Histogram;
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
@@ -138,15 +139,23 @@ fn of_rows(segment: &Segment, start_ns: &Range<i64>) -> Result<ByPath, StoreErro
         return Ok(paths);
     }
     let file = SegmentFile::open(segment)?;
-    let wanted = ["application", "class", "path", "root_start", "start", "elapsed_ns"];
+    let wanted = [
+        column::APPLICATION,
+        column::CLASS,
+        column::PATH,
+        column::ROOT_START,
+        column::START,
+        column::ELAPSED_NS,
+    ];
     for batch in file.read(&wanted, None, None)? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = SegmentColumns { file: &file, batch: &batch };
-        let (applications, application_words) = columns.words("application")?;
-        let (classes, class_words) = columns.words("class")?;
-        let (keys, path_words) = columns.words("path")?;
-        let (roots, starts) = (columns.instants("root_start")?, columns.instants("start")?);
-        let elapsed = columns.nanoseconds("elapsed_ns")?;
+        let (applications, application_words) = columns.words(column::APPLICATION)?;
+        let (classes, class_words) = columns.words(column::CLASS)?;
+        let (keys, path_words) = columns.words(column::PATH)?;
+        let (roots, starts) =
+            (columns.instants(column::ROOT_START)?, columns.instants(column::START)?);
+        let elapsed = columns.nanoseconds(column::ELAPSED_NS)?;
         let mut of_batch: HashMap<i32, PathStatistics> = HashMap::new();
         for row in (0..batch.num_rows()).filter(|row| start_ns.contains(&roots[*row])) {
             let path = of_batch.entry(keys[row]).or_insert_with(|| {

@@ -2,6 +2,7 @@
 
 use crate::fetch::transactions;
 use crate::progress::Progress;
+use chronoscope_model::schema::column;
 use chronoscope_model::{ChainId, Transaction};
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
 use chronoscope_store::{Damage, Segment, Slot, Snapshot, StoreError};
@@ -67,10 +68,12 @@ fn comes_up(chain: ChainId, one_in: u64) -> bool {
 fn read(segment: &Segment, one_in: u64) -> Result<Vec<Transaction>, StoreError> {
     let file = SegmentFile::open(segment)?;
     let mut selectors = Vec::new();
-    for batch in file.read(&["chain_high", "chain_low"], None, None)? {
+    for batch in file.read(&[column::CHAIN_HIGH, column::CHAIN_LOW], None, None)? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = SegmentColumns { file: &file, batch: &batch };
-        for (high, low) in columns.ids("chain_high")?.iter().zip(columns.ids("chain_low")?) {
+        for (high, low) in
+            columns.ids(column::CHAIN_HIGH)?.iter().zip(columns.ids(column::CHAIN_LOW)?)
+        {
             selectors.push(if comes_up(ChainId::from_halves(*high, *low), one_in) {
                 RowSelector::select(1)
             } else {

@@ -12,6 +12,7 @@ use crate::series::{Findings, Whole, WholeRows};
 use chronoscope_chain::links::bits;
 use chronoscope_chain::{Counts, Hosts, Meaning};
 use chronoscope_model::ClassId;
+use chronoscope_model::schema::column;
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
 use chronoscope_store::{RowKind, StoreError};
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
@@ -99,12 +100,12 @@ pub(crate) fn scan(
     if plan.stretches.iter().all(|stretch| stretch.todo == Todo::Skip) {
         return Ok(Some(findings));
     }
-    let mut columns = vec!["start", "elapsed_ns"];
+    let mut columns = vec![column::START, column::ELAPSED_NS];
     if shared.question.kind != DurationKind::Sync {
-        columns.extend(["root_start", "links"]);
+        columns.extend([column::ROOT_START, column::LINKS]);
     }
     if !plan.asked.is_empty() {
-        columns.push("level");
+        columns.push(column::LEVEL);
     }
     let one = shared.clocks.as_ref().and_then(|_| only_host(file));
     if let (Some(clocks), Some(host)) = (&shared.clocks, &one)
@@ -147,7 +148,7 @@ pub(crate) fn scan(
         while from < batch.num_rows() {
             while stretch.rows == 0 {
                 (number, stretch) =
-                    stretches.next().ok_or_else(|| file.unexpected_column("path"))?;
+                    stretches.next().ok_or_else(|| file.unexpected_column(column::PATH))?;
             }
             let count = stretch.rows.min(batch.num_rows() - from);
             let taken = rows.slice((from, number), count);
@@ -186,9 +187,9 @@ fn plan_paths(
     let mut plan = Plan::default();
     let mut without = without.iter().copied().peekable();
     let mut first = 0;
-    for batch in file.read(&["path"], None, None)? {
+    for batch in file.read(&[column::PATH], None, None)? {
         let batch = batch.map_err(file.unreadable())?;
-        let (keys, words) = SegmentColumns { file, batch: &batch }.words("path")?;
+        let (keys, words) = SegmentColumns { file, batch: &batch }.words(column::PATH)?;
         let mut todos = Vec::with_capacity(words.len());
         for word in words {
             let Some(todo) = judge_path(word, shared, findings, &mut plan) else {
@@ -199,7 +200,7 @@ fn plan_paths(
         let mut rest = keys;
         while let Some(key) = rest.first() {
             let todo = usize::try_from(*key).ok().and_then(|key| todos.get(key));
-            let todo = *todo.ok_or_else(|| file.unexpected_column("path"))?;
+            let todo = *todo.ok_or_else(|| file.unexpected_column(column::PATH))?;
             let count = alike(rest);
             rest = &rest[count..];
             let end = first + count;
@@ -285,17 +286,17 @@ fn plan_classes(
     findings: &mut Findings,
 ) -> Result<Plan, StoreError> {
     let mut plan = Plan::default();
-    for batch in file.read(&["application", "class"], None, None)? {
+    for batch in file.read(&[column::APPLICATION, column::CLASS], None, None)? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = SegmentColumns { file, batch: &batch };
-        let (applications, application_words) = columns.words("application")?;
-        let (classes, class_words) = columns.words("class")?;
+        let (applications, application_words) = columns.words(column::APPLICATION)?;
+        let (classes, class_words) = columns.words(column::CLASS)?;
         let mut last = None;
         for pair in applications.iter().zip(classes) {
             if last.is_none_or(|(known, _)| known != pair) {
                 let word = |key: &i32, words: &[&str]| {
                     let word = usize::try_from(*key).ok().and_then(|key| words.get(key).copied());
-                    word.map(str::to_owned).ok_or_else(|| file.unexpected_column("class"))
+                    word.map(str::to_owned).ok_or_else(|| file.unexpected_column(column::CLASS))
                 };
                 let application = word(pair.0, &application_words)?;
                 let class = word(pair.1, &class_words)?;
@@ -377,15 +378,15 @@ impl<'a> Rows<'a> {
         kind: DurationKind,
         rows: RowKind,
     ) -> Result<Self, StoreError> {
-        let start = columns.instants("start")?;
+        let start = columns.instants(column::START)?;
         let sync = kind == DurationKind::Sync;
         Ok(Self {
             start,
-            elapsed: columns.nanoseconds("elapsed_ns")?,
-            root_start: if sync { start } else { columns.instants("root_start")? },
-            links: if sync { &[] } else { columns.bits("links")? },
-            levels: match columns.batch.column_by_name("level") {
-                Some(_) => columns.levels("level")?,
+            elapsed: columns.nanoseconds(column::ELAPSED_NS)?,
+            root_start: if sync { start } else { columns.instants(column::ROOT_START)? },
+            links: if sync { &[] } else { columns.bits(column::LINKS)? },
+            levels: match columns.batch.column_by_name(column::LEVEL) {
+                Some(_) => columns.levels(column::LEVEL)?,
                 None => &[],
             },
             hosts: &[],

@@ -4,6 +4,7 @@
 use crate::context::QuestionContext;
 use crate::question::Limits;
 use crate::spread::spread;
+use chronoscope_model::schema::column;
 use chronoscope_store::segment_file::SegmentFile;
 use chronoscope_store::{Damage, Segment, StoreError};
 use std::sync::Mutex;
@@ -62,6 +63,6 @@ impl Task<'_> {
             let range = file.range(column);
             range.is_some_and(|r| *r.end() < wanted.start || *r.start() >= wanted.end)
         };
-        beyond("start") && beyond("root_start")
+        beyond(column::START) && beyond(column::ROOT_START)
     }
 }

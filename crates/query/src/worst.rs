@@ -6,6 +6,7 @@
 use crate::fetch::transactions;
 use crate::progress::Progress;
 use chronoscope_chain::ClassSelector;
+use chronoscope_model::schema::column;
 use chronoscope_model::{ClassName, Record, Transaction};
 use chronoscope_statistics::{Histogram, bucket_min};
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
@@ -145,22 +146,23 @@ impl Search<'_> {
     fn read(&mut self, segment: &Segment) -> Result<(), StoreError> {
         let file = SegmentFile::open(segment)?;
         let start = match segment.slot.kind {
-            RowKind::Native => "root_start",
-            RowKind::Foreign => "start",
+            RowKind::Native => column::ROOT_START,
+            RowKind::Foreign => column::START,
         };
-        let mut names = vec!["application", "class", "elapsed_ns", start];
+        let mut names = vec![column::APPLICATION, column::CLASS, column::ELAPSED_NS, start];
         if !self.question.hosts.is_empty() {
-            names.push("host");
+            names.push(column::HOST);
         }
         let mut longest = Longest::new(self.question.count);
         let mut row = 0;
         for batch in file.read(&names, None, None)? {
             let batch = batch.map_err(file.unreadable())?;
             let columns = SegmentColumns { file: &file, batch: &batch };
-            let (application_keys, applications) = columns.words("application")?;
-            let (class_keys, classes) = columns.words("class")?;
-            let hosts = if names.len() > 4 { Some(columns.words("host")?) } else { None };
-            let (elapsed, starts) = (columns.nanoseconds("elapsed_ns")?, columns.instants(start)?);
+            let (application_keys, applications) = columns.words(column::APPLICATION)?;
+            let (class_keys, classes) = columns.words(column::CLASS)?;
+            let hosts = if names.len() > 4 { Some(columns.words(column::HOST)?) } else { None };
+            let (elapsed, starts) =
+                (columns.nanoseconds(column::ELAPSED_NS)?, columns.instants(start)?);
             // Few pairs of words stand for all rows: each is looked up once.
             let mut known: HashMap<(i32, i32), Option<(ClassName, u64)>> = HashMap::new();
             for index in 0..batch.num_rows() {

@@ -29,10 +29,14 @@
 //! Limits: one writer at a time; at most 2^18 rows in one append; all rows of a minute that wait
 //! take memory, up to [`Options::buffer_bytes`], before the minute is sealed in parts.
 //!
-//! Not here: questions over stored rows (module `ask`), reading rings (`collect`), clocks (the
-//! time is an argument).
+//! Rows that wait for their way to another host are in a [`Spool`], which has the same log. A store on
+//! other machines is a [`RemoteStore`] for those who bring rows.
+//!
+//! Not here: questions about stored rows (`query`), rows on a cluster (`clickhouse`), reading rings
+//! (`collect`), clocks (the time is an argument).
 
 mod aliases;
+mod append;
 mod check;
 mod checked;
 mod clocks;
@@ -63,6 +67,7 @@ mod wal;
 pub mod wire;
 
 pub use aliases::{ALIAS_AGE_NS, ALIASES_MAX, Aliases, ChainAlias};
+pub use append::{Append, Positions, StreamId};
 pub use check::{Checked, check};
 pub use checked::EndChecksum;
 pub use clocks::{CLOCK_HOSTS_MAX, ClockReading, ClockTable};
@@ -73,7 +78,7 @@ pub use keys::{KEYS_MAX, Keys};
 pub use lock::writer;
 pub use losses::{INTERVALS_MAX, Loss, LossTable};
 pub use minute::{MINUTE_NS, Minute, RowKind, Slot};
-pub use notes::{Ledger, Positions, StreamEnd, StreamId};
+pub use notes::{Ledger, StreamEnd};
 pub use options::Options;
 pub use remote::{RemoteError, RemoteStore};
 pub use repair::{Repaired, repair};
@@ -83,7 +88,7 @@ pub use segment::{
 };
 pub use snapshot::{Segment, Snapshot};
 pub use spool::{Spool, SpoolBacklog, SpoolBlock, SpoolOptions};
-pub use store::{Append, Backlog, Recovery, Store};
+pub use store::{Backlog, Recovery, Store};
 
 #[cfg(test)]
 mod crash;

@@ -3,6 +3,7 @@
 //! As bytes: one entry after the other, each a tag and its fields, numbers little-endian, texts
 //! with their length (`u32`) before them. See `docs/formats/wal.md`.
 
+use crate::append::{Positions, StreamId};
 use crate::{
     Aliases, Append, ChainAlias, ClockReading, ClockTable, DELIVERED_ALL, Deliveries, Delivery,
     Keys, Loss, LossTable,
@@ -31,13 +32,6 @@ const LOSS: u8 = 15;
 const DELIVERED: u8 = 16;
 const EXPIRED_UNTIL: u8 = 17;
 const EXPORTED: u8 = 18;
-
-/// How far the ring of one process was read: pairs of thread block and next sequence number.
-pub type Positions = Vec<(u32, u64)>;
-
-/// One sender's spool, for as long as that exists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct StreamId(pub u128);
 
 /// Most senders that are remembered; beyond, the one that was heard longest ago is forgotten.
 pub(crate) const STREAMS_MAX: usize = 1 << 16;

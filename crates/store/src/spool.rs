@@ -15,11 +15,11 @@
 use crate::disk::Disk;
 use crate::lock::Lock;
 use crate::manifest::Manifest;
-use crate::notes::{self, Ledger, Positions};
+use crate::notes::{self, Ledger};
 use crate::orphans::set_orphans_aside;
 use crate::recovery::recover;
 use crate::wal::{self, FileSpan, LogWriter};
-use crate::{Append, Recovery, StoreError, StreamId, layout};
+use crate::{Append, Positions, Recovery, StoreError, StreamId, layout};
 use chronoscope_model::{Batch, ProcessId};
 use identity::Identity;
 use progress::Progress;

@@ -13,7 +13,10 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::ArrowError;
 use chronoscope_model::context::{self, Entry};
-use chronoscope_model::{Batch, Extras, Flags, NO_PROCESS_CPU, Names, Record, Status, schema};
+use chronoscope_model::{
+    Batch, Extras, Flags, NO_PROCESS_CPU, Names, Record, Status,
+    schema::{self, column},
+};
 use std::sync::Arc;
 
 /// Rows that are turned into columns at a time: their records fit into a core's cache, through
@@ -187,7 +190,7 @@ impl<'a> Columns<'a> {
             return None;
         }
         let schema = schema::transactions();
-        let fields = schema.fields().iter().skip_while(|field| field.name() != "properties");
+        let fields = schema.fields().iter().skip_while(|field| field.name() != column::PROPERTIES);
         Some(fields.map(|field| new_null_array(field.data_type(), records.len())).collect())
     }
 

@@ -4,7 +4,7 @@
 //! on its path is multiplied with it. CPU grows in proportion, which holds while nothing saturates:
 //! queues, caches and locks are not in these figures.
 
-use super::Load;
+use chronoscope_model::Load;
 use std::collections::BTreeMap;
 
 /// What the transactions of one path cost on one host.

@@ -6,7 +6,8 @@
 //! tests of a comparison together say that something differs, where nothing does, in at most
 //! `false_alarms` of comparisons (Holm).
 
-use super::{Load, Profile};
+use super::Profile;
+use chronoscope_model::Load;
 use chronoscope_statistics::student;
 use std::collections::BTreeSet;
 

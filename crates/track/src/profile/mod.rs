@@ -17,30 +17,8 @@ pub use capacity::{Demand, HostDemand, Path, capacity};
 pub use compare::{ClassChange, Comparison, Difference, Fate, Figures, compare};
 pub use growth::{Growth, Period, Trend, growth};
 
+use chronoscope_model::Load;
 use std::collections::BTreeMap;
-
-/// Sums over transactions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Load {
-    /// Transactions.
-    pub count: u64,
-    /// Their elapsed times, ns.
-    pub elapsed_ns: u64,
-    /// CPU of their threads while they ran, with that of transactions inside, ns.
-    pub cpu_ns: u64,
-    /// The same without, ns: sums over classes count nothing twice.
-    pub own_cpu_ns: u64,
-}
-
-impl Load {
-    /// Adds another.
-    pub const fn add(&mut self, other: &Self) {
-        self.count += other.count;
-        self.elapsed_ns = self.elapsed_ns.saturating_add(other.elapsed_ns);
-        self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
-        self.own_cpu_ns = self.own_cpu_ns.saturating_add(other.own_cpu_ns);
-    }
-}
 
 /// What a system did in a span of time, by class, in bins of equal length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,10 +4,11 @@ use crate::commands::chains::stored;
 use crate::suggest::did_you_mean;
 use anyhow::{Result, bail};
 use chronoscope_model::ClassName;
+use chronoscope_model::Load;
 use chronoscope_query::PathLoads;
 use chronoscope_query::StoreLocation;
 use chronoscope_store::Damage;
-use chronoscope_track::profile::{Load, Path, Period, Profile};
+use chronoscope_track::profile::{Path, Period, Profile};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
@@ -104,16 +105,10 @@ impl Stored {
 }
 
 fn path(loads: &PathLoads, number: impl Fn(i64) -> usize) -> Path {
-    let of = |load: &chronoscope_query::Load| Load {
-        count: load.count,
-        elapsed_ns: load.elapsed_ns,
-        cpu_ns: load.cpu_ns,
-        own_cpu_ns: load.own_cpu_ns,
-    };
     Path {
         classes: loads.path.iter().map(ToString::to_string).collect(),
         host: loads.host.clone(),
-        bins: loads.bins.iter().map(|(at_ns, load)| (number(*at_ns), of(load))).collect(),
+        bins: loads.bins.iter().map(|(at_ns, load)| (number(*at_ns), *load)).collect(),
     }
 }
 
