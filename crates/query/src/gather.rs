@@ -97,10 +97,8 @@ pub(crate) fn gather<T>(
             let segments = native.chain(&minutes.foreign).map(|segment| Unit::Segment(segment));
             segments.chain([Unit::Unsealed]).collect()
         }
-        DurationKind::Acpd | DurationKind::Apcd if all_at_once => vec![Unit::All],
-        DurationKind::Acpd | DurationKind::Apcd => {
-            minutes.native.values().map(Unit::Native).collect()
-        }
+        _ if all_at_once => vec![Unit::All],
+        _ => minutes.native.values().map(Unit::Native).collect(),
     };
     let gathered = Gathered {
         task: &task,
