@@ -4,9 +4,9 @@ use crate::text::{self, duration};
 use crate::times::Zone;
 use chronoscope_chain::arrivals::Unknown;
 use chronoscope_chain::{QUANTILES, Verdict, VerdictState};
+use chronoscope_query::{Answer, Arrivals, Judged, Question};
 use chronoscope_statistics::Quantile;
 use chronoscope_store::DELIVERED_ALL;
-use chronoscope_store::ask::{Answer, Arrivals, Judged, Question};
 
 /// Sources that are named; the others are counted.
 const SOURCES_NAMED: usize = 3;

@@ -6,9 +6,9 @@
 
 use crate::text;
 use crate::times::Zone;
+use chronoscope_query::Point;
 use chronoscope_statistics::{Bins, Grid};
 use chronoscope_statistics::{Quantile, nearest_rank};
-use chronoscope_store::ask::Point;
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;

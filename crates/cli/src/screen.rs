@@ -1,7 +1,7 @@
 //! Results on stdout, talk on stderr.
 
 use crate::environment::ScreenSize;
-use chronoscope_store::ask::Progress;
+use chronoscope_query::Progress;
 use std::io::{self, Write};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};

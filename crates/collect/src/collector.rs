@@ -2,8 +2,8 @@
 
 use crate::ingest::Ingest;
 use crate::intake::{self, Rings};
+use crate::ring_destination::RingDestination;
 use crate::scrub::Scrub;
-use crate::sink::Sink;
 use crate::status::Status;
 use chronoscope_clock as clock;
 use chronoscope_store::{Store, StoreError};
@@ -101,8 +101,14 @@ impl Collector {
         };
         std::thread::scope(|scope| {
             scope.spawn(|| scrub.run());
-            let last =
-                intake::run(&Sink::Store(self.store.clone()), &rings, stop, &add, tell, || ());
+            let last = intake::run(
+                &RingDestination::Files(self.store.clone()),
+                &rings,
+                stop,
+                &add,
+                tell,
+                || (),
+            );
             scrub.stop();
             last
         })

@@ -6,13 +6,14 @@
 use crate::agents::Agents;
 use crate::gaps::{self, GapNotes, Gaps, Sender};
 use crate::protocol::Hello;
-use crate::share::{self, FarMinutes, OPEN_SLOTS_MAX};
+use crate::share::{self, ClusterMinutes, OPEN_SLOTS_MAX};
 use crate::status::AgentStatus;
 use crate::vocabulary::{Admitted, Vocabulary};
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, ChainId, Flags, Names, ProcessId, Record};
-use chronoscope_store::clickhouse::{ClickHouseError, Sink};
-use chronoscope_store::{Append, ChainAlias, Store, StoreError, StreamId, wire};
+use chronoscope_store::{
+    Append, ChainAlias, RemoteError, RemoteStore, Store, StoreError, StreamId, wire,
+};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -26,7 +27,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
 /// Where rows come from: what can be promised when they come twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum RowSource {
     /// Anybody: rows that come twice are there twice.
     Once,
     /// Somebody who gives the same key when the same rows come again: they are taken once, as long
@@ -51,7 +52,7 @@ pub enum IngestError {
     #[error("not now: {0}")]
     Busy(StoreError),
     /// They are in the log, and could not be made durable in time. The rows may be there or not
-    /// after a crash; a sender that comes again may double them unless its [`Source`] prevents it.
+    /// after a crash; a sender that comes again may double them unless its [`RowSource`] prevents it.
     #[error("taken, but not durable within {} s: {reason}", DURABLE_WITHIN.as_secs())]
     NotDurable {
         /// What stood in the way last.
@@ -67,6 +68,12 @@ pub enum IngestError {
     /// Coming again does not help.
     #[error(transparent)]
     Refused(StoreError),
+    /// The cluster is away, or has too much to do. Come again.
+    #[error("not now: {0}")]
+    ClusterBusy(RemoteError),
+    /// The cluster refuses the rows: coming again does not help.
+    #[error(transparent)]
+    ClusterRefused(RemoteError),
     /// The numbers are not those of the rows.
     #[error("{rows} rows under the numbers from {first_row} to {end_row}")]
     Numbers {
@@ -82,7 +89,10 @@ pub enum IngestError {
 impl IngestError {
     /// Whether the same rows may be offered again later.
     pub const fn is_passing(&self) -> bool {
-        matches!(self, Self::Busy(_) | Self::NotDurable { .. } | Self::Minutes)
+        matches!(
+            self,
+            Self::Busy(_) | Self::ClusterBusy(_) | Self::NotDurable { .. } | Self::Minutes
+        )
     }
 }
 
@@ -92,25 +102,26 @@ pub struct Ingest(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    backend: Backend,
+    destination: IngestDestination,
     agents: Agents,
 }
 
-/// What is behind the door.
+/// Where the rows go. The rings of this host have another choice (`RingDestination`): each of the two
+/// has a destination that the other can never have, so that they are two types.
 #[derive(Debug)]
-enum Backend {
+enum IngestDestination {
     /// A store of files.
     Files(Files),
-    /// A ClickHouse cluster. Nothing is kept here: any number of collectors may share it.
-    Cluster(Box<Far>),
+    /// A cluster. Nothing is kept here: any number of collectors may share it.
+    Cluster(Box<ClusterIngest>),
 }
 
 /// A cluster, and what the network may bring into it: the bounds are each collector's own.
 #[derive(Debug)]
-struct Far {
-    sink: Sink,
+struct ClusterIngest {
+    rows: Box<dyn RemoteStore>,
     vocabulary: Vocabulary,
-    minutes: FarMinutes,
+    minutes: ClusterMinutes,
 }
 
 /// A store of files, and who is doing what there one at a time.
@@ -149,15 +160,22 @@ impl Ingest {
             delivering: Mutex::new(()),
             syncing: Mutex::new(()),
         };
-        Self(Arc::new(Inner { backend: Backend::Files(files), agents: Agents::default() }))
+        Self(Arc::new(Inner {
+            destination: IngestDestination::Files(files),
+            agents: Agents::default(),
+        }))
     }
 
-    /// A door into a ClickHouse cluster. An alias holds for the rows that it comes with; what
+    /// A door into a cluster. An alias holds for the rows that it comes with; what
     /// senders lost is told in [`Self::agents`] only, and readings of clocks are not kept.
-    pub fn into_cluster(sink: Sink) -> Self {
-        let far = Far { sink, vocabulary: Vocabulary::default(), minutes: FarMinutes::default() };
-        let backend = Backend::Cluster(Box::new(far));
-        Self(Arc::new(Inner { backend, agents: Agents::default() }))
+    pub fn into_cluster(rows: impl RemoteStore + 'static) -> Self {
+        let cluster = ClusterIngest {
+            rows: Box::new(rows),
+            vocabulary: Vocabulary::default(),
+            minutes: ClusterMinutes::default(),
+        };
+        let destination = IngestDestination::Cluster(Box::new(cluster));
+        Self(Arc::new(Inner { destination, agents: Agents::default() }))
     }
 
     /// Takes rows, with names and aliases; all or nothing. Waits until they are durable: not to be
@@ -167,14 +185,16 @@ impl Ingest {
     /// [`IngestError`]; [`IngestError::is_passing`] says whether to come again.
     pub fn take(
         &self,
-        source: Source,
+        source: RowSource,
         batch: &Batch,
         names: &Names,
         aliases: &[ChainAlias],
     ) -> Result<(), IngestError> {
-        let files = match &self.0.backend {
-            Backend::Files(files) => files,
-            Backend::Cluster(far) => return far.take(source, batch, names, aliases),
+        let files = match &self.0.destination {
+            IngestDestination::Files(files) => files,
+            IngestDestination::Cluster(cluster) => {
+                return cluster.take(source, batch, names, aliases);
+            }
         };
         let exported = exported_with(batch);
         let append = Append {
@@ -188,9 +208,9 @@ impl Ingest {
             return Err(IngestError::Minutes);
         }
         let store_row = match source {
-            Source::Once => files.append(&append)?,
-            Source::Keyed(key) => files.append(&Append { key: Some(key), ..append })?,
-            Source::Stream { id, first_row, end_row } => {
+            RowSource::Once => files.append(&append)?,
+            RowSource::Keyed(key) => files.append(&Append { key: Some(key), ..append })?,
+            RowSource::Stream { id, first_row, end_row } => {
                 let rows = batch.len();
                 if first_row.checked_add(rows as u64) != Some(end_row) {
                     return Err(IngestError::Numbers { rows, first_row, end_row });
@@ -214,10 +234,10 @@ impl Ingest {
         first_row: u64,
         message: &wire::Message,
     ) -> Result<Receipt, IngestError> {
-        let files = match &self.0.backend {
-            Backend::Files(files) => files,
-            Backend::Cluster(far) => {
-                let (receipt, other_rows) = far.deliver(id, first_row, message)?;
+        let files = match &self.0.destination {
+            IngestDestination::Files(files) => files,
+            IngestDestination::Cluster(cluster) => {
+                let (receipt, other_rows) = cluster.deliver(id, first_row, message)?;
                 self.0.agents.delivered(id, message, receipt.next_row);
                 self.0.agents.left_out(id, receipt.gap_rows);
                 self.0.agents.renamed(id, other_rows);
@@ -264,10 +284,10 @@ impl Ingest {
     /// # Errors
     /// [`IngestError::NotDurable`].
     pub fn settle(&self, receipt: Receipt) -> Result<(), IngestError> {
-        match &self.0.backend {
-            Backend::Files(files) => files.make_durable(receipt.store_row),
+        match &self.0.destination {
+            IngestDestination::Files(files) => files.make_durable(receipt.store_row),
             // There is no receipt before the shards have the rows.
-            Backend::Cluster(_) => Ok(()),
+            IngestDestination::Cluster(_) => Ok(()),
         }
     }
 
@@ -276,9 +296,11 @@ impl Ingest {
     /// # Errors
     /// [`IngestError::NotDurable`].
     pub fn next_row(&self, id: StreamId) -> Result<Option<u64>, IngestError> {
-        let files = match &self.0.backend {
-            Backend::Files(files) => files,
-            Backend::Cluster(far) => return far.sink.next_row(id.0).map_err(refused_far),
+        let files = match &self.0.destination {
+            IngestDestination::Files(files) => files,
+            IngestDestination::Cluster(cluster) => {
+                return cluster.rows.next_row(id.0).map_err(refused_by_cluster);
+            }
         };
         let (next_row, store_row) = {
             let _one_at_a_time = lock(&files.delivering);
@@ -420,11 +442,11 @@ impl Files {
     }
 }
 
-impl Far {
+impl ClusterIngest {
     /// Takes rows, all or nothing.
     fn take(
         &self,
-        source: Source,
+        source: RowSource,
         batch: &Batch,
         names: &Names,
         aliases: &[ChainAlias],
@@ -435,29 +457,31 @@ impl Far {
             return Err(IngestError::Minutes);
         }
         match source {
-            Source::Keyed(key) => self.sink.insert(batch, names, key).map_err(refused_far),
-            Source::Stream { id, first_row, end_row } => {
+            RowSource::Keyed(key) => {
+                self.rows.insert(batch, names, key).map_err(refused_by_cluster)
+            }
+            RowSource::Stream { id, first_row, end_row } => {
                 let rows = batch.len();
                 if first_row.checked_add(rows as u64) != Some(end_row) {
                     return Err(IngestError::Numbers { rows, first_row, end_row });
                 }
-                let taken = self.sink.insert_stream(id.0, first_row, batch, names);
-                taken.map(drop).map_err(refused_far)
+                let taken = self.rows.insert_stream(id.0, first_row, batch, names);
+                taken.map(drop).map_err(refused_by_cluster)
             }
             // Whoever has no key gets one from us, so that at least we can try again.
-            Source::Once => {
+            RowSource::Once => {
                 let key = random_key();
                 let within_ns = crate::nanos(DURABLE_WITHIN);
                 let deadline_ns = clock::monotonic_ns().saturating_add(within_ns);
                 loop {
-                    match self.sink.insert(batch, names, key) {
+                    match self.rows.insert(batch, names, key) {
                         Err(error) if error.is_passing() => {
                             if clock::monotonic_ns() > deadline_ns {
                                 return Err(IngestError::NotDurable { reason: error.to_string() });
                             }
                             clock::sleep(LOOK_AGAIN);
                         }
-                        done => return done.map_err(refused_far),
+                        done => return done.map_err(refused_by_cluster),
                     }
                 }
             }
@@ -472,7 +496,7 @@ impl Far {
         first_row: u64,
         message: &wire::Message,
     ) -> Result<(Receipt, u64), IngestError> {
-        let known = |look: &mut dyn FnMut(&Names)| self.sink.with_names(|names| look(names));
+        let known = |look: &mut dyn FnMut(&Names)| self.rows.with_names(look);
         let Admitted { renamed: others, new } = self.vocabulary.admit(&known, id, message);
         let (batch, names) = match &others {
             Some(others) => (&others.batch, &others.names),
@@ -480,7 +504,7 @@ impl Far {
         };
         let continued = renamed(batch, &message.extras.aliases);
         let batch = continued.as_ref().unwrap_or(batch);
-        let wanted = self.sink.wanted_row(id.0).map_err(refused_far)?;
+        let wanted = self.rows.wanted_row(id.0).map_err(refused_by_cluster)?;
         let is_declared = batch.is_empty() || !message.extras.lost.is_empty();
         let gap_rows = match wanted {
             Some(wanted) if !is_declared => first_row.saturating_sub(wanted),
@@ -495,13 +519,15 @@ impl Far {
         if fits < batch.len() {
             if fits > 0 {
                 let first = first_rows(batch, fits);
-                self.sink.insert_stream(id.0, first_row, &first, names).map_err(refused_far)?;
+                self.rows
+                    .insert_stream(id.0, first_row, &first, names)
+                    .map_err(refused_by_cluster)?;
                 self.vocabulary.count(id, new);
             }
             return Err(IngestError::Minutes);
         }
-        let next_row = self.sink.insert_stream(id.0, first_row, batch, names);
-        let next_row = next_row.map_err(refused_far)?;
+        let next_row = self.rows.insert_stream(id.0, first_row, batch, names);
+        let next_row = next_row.map_err(refused_by_cluster)?;
         self.vocabulary.count(id, new);
         let other_rows = others.as_ref().map_or(0, |others| others.rows);
         Ok((Receipt { next_row, gap_rows, store_row: 0 }, other_rows))
@@ -512,8 +538,12 @@ impl Far {
     }
 }
 
-fn refused_far(error: ClickHouseError) -> IngestError {
-    refused(error.into())
+fn refused_by_cluster(error: RemoteError) -> IngestError {
+    if error.is_passing() {
+        IngestError::ClusterBusy(error)
+    } else {
+        IngestError::ClusterRefused(error)
+    }
 }
 
 /// How far out of order the spans of one source may come: an SDK exports them in the order in which
@@ -669,7 +699,7 @@ mod tests {
     fn the_network_opens_a_bounded_number_of_minutes_and_rings_go_on() {
         let dir = tempfile::tempdir().unwrap();
         let (store, ingest) = door(dir.path());
-        let take = |batch: &Batch| ingest.take(Source::Once, batch, &Names::default(), &[]);
+        let take = |batch: &Batch| ingest.take(RowSource::Once, batch, &Names::default(), &[]);
         let refused = take(&of_minutes(1440).batch).unwrap_err();
         assert!(matches!(refused, IngestError::Minutes) && refused.is_passing(), "{refused}");
         assert_eq!(store.backlog().rows, 0, "all or nothing");
@@ -709,49 +739,61 @@ mod tests {
         let store = Arc::new(Store::open(dir.path(), options, 0).unwrap());
         let ingest = Ingest::into_files(store.clone());
         let batch = rows(0..500).batch;
-        let take = || ingest.take(Source::Once, &batch, &Names::default(), &[]);
+        let take = || ingest.take(RowSource::Once, &batch, &Names::default(), &[]);
         let refused = std::iter::repeat_with(take).take(100).find_map(Result::err).unwrap();
         assert!(matches!(refused, IngestError::Busy(StoreError::Backlog { .. })), "{refused}");
         let input = Append { batch: Some(&batch), ..Append::default() };
         store.append(&input, 0).unwrap();
     }
 
-    /// A cluster that takes everything and knows nothing: it answers each request with nothing.
+    /// A cluster that takes everything, and was empty when this process came.
+    #[derive(Debug, Default)]
+    struct EmptyCluster {
+        names: Mutex<Names>,
+        next_row: Mutex<Option<u64>>,
+    }
+
+    impl RemoteStore for EmptyCluster {
+        fn with_names(&self, look: &mut dyn FnMut(&Names)) {
+            look(&self.names.lock().unwrap());
+        }
+
+        fn wanted_row(&self, _: u128) -> Result<Option<u64>, RemoteError> {
+            Ok(*self.next_row.lock().unwrap())
+        }
+
+        fn next_row(&self, _: u128) -> Result<Option<u64>, RemoteError> {
+            Ok(*self.next_row.lock().unwrap())
+        }
+
+        fn insert(&self, _: &Batch, names: &Names, _: u128) -> Result<(), RemoteError> {
+            self.names.lock().unwrap().merge(names);
+            Ok(())
+        }
+
+        fn insert_stream(
+            &self,
+            _: u128,
+            first_row: u64,
+            batch: &Batch,
+            names: &Names,
+        ) -> Result<u64, RemoteError> {
+            self.names.lock().unwrap().merge(names);
+            let next_row = first_row + batch.len() as u64;
+            *self.next_row.lock().unwrap() = Some(next_row);
+            Ok(next_row)
+        }
+    }
+
     fn cluster() -> Ingest {
-        use std::io::{BufRead, BufReader, Read, Write};
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("clickhouse://{}/chronoscope", listener.local_addr().unwrap());
-        let answer = |stream: std::net::TcpStream| -> std::io::Result<()> {
-            let mut lines = BufReader::new(stream);
-            loop {
-                let (mut line, mut body_bytes) = (String::new(), 0);
-                while line != "\r\n" {
-                    line.clear();
-                    if lines.read_line(&mut line)? == 0 {
-                        return Ok(());
-                    }
-                    let length = line.to_ascii_lowercase();
-                    if let Some(length) = length.strip_prefix("content-length:") {
-                        body_bytes = length.trim().parse().unwrap();
-                    }
-                }
-                std::io::copy(&mut lines.by_ref().take(body_bytes), &mut std::io::sink())?;
-                lines.get_mut().write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")?;
-            }
-        };
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                std::thread::spawn(move || answer(stream));
-            }
-        });
-        Ingest::into_cluster(Sink::new(chronoscope_store::clickhouse::Cluster::new(&url).unwrap()))
+        Ingest::into_cluster(EmptyCluster::default())
     }
 
     /// The bounds were a local store's only.
     #[test]
     fn a_cluster_is_brought_a_bounded_number_of_minutes_and_names() {
         let ingest = cluster();
-        let take = |batch: &Batch| ingest.take(Source::Once, batch, &Names::default(), &[]);
+        let take = |batch: &Batch| ingest.take(RowSource::Once, batch, &Names::default(), &[]);
         assert!(matches!(take(&of_minutes(1440).batch), Err(IngestError::Minutes)));
         take(&of_minutes(OPEN_SLOTS_MAX as i64).batch).unwrap();
         assert!(matches!(take(&of_minutes(257).batch), Err(IngestError::Minutes)));
@@ -783,12 +825,12 @@ mod tests {
         let (store, ingest) = door(dir.path());
         let batch = rows(0..3).batch;
         let take = |source| ingest.take(source, &batch, &Names::default(), &[]);
-        assert!(take(Source::Once).is_ok());
-        assert!(take(Source::Keyed(3)).is_ok());
-        assert!(take(Source::Keyed(3)).is_ok());
+        assert!(take(RowSource::Once).is_ok());
+        assert!(take(RowSource::Keyed(3)).is_ok());
+        assert!(take(RowSource::Keyed(3)).is_ok());
         assert_eq!(store.durable_rows(), 6, "the third time they came with the same key");
-        let wrong = take(Source::Stream { id: AGENT, first_row: 5, end_row: 9 }).unwrap_err();
+        let wrong = take(RowSource::Stream { id: AGENT, first_row: 5, end_row: 9 }).unwrap_err();
         assert_eq!(wrong.to_string(), "3 rows under the numbers from 5 to 9");
-        assert!(take(Source::Stream { id: AGENT, first_row: 5, end_row: 8 }).is_ok());
+        assert!(take(RowSource::Stream { id: AGENT, first_row: 5, end_row: 8 }).is_ok());
     }
 }

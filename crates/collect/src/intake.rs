@@ -1,15 +1,15 @@
 //! The loop that reads rings, whatever they go into.
 
-use crate::keeping::Keeping;
+use crate::maintenance::Maintenance;
 use crate::nanos;
-use crate::sink::Sink;
-use crate::sources::{Pass, PassNotes, Sources};
+use crate::ring_destination::RingDestination;
+use crate::ring_source::Pass;
+use crate::ring_sources::{PassNotes, RingSources};
 use crate::status::Status;
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, ProcessId, ProcessName};
 use chronoscope_record::read::is_running;
-use chronoscope_store::ask::SPANS_WITHIN_NS;
-use chronoscope_store::{Append, DELIVERED_ALL, Loss};
+use chronoscope_store::{Append, DELIVERED_ALL, Loss, SPANS_WITHIN_NS};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -35,7 +35,7 @@ const STOP_WITHIN: Duration = Duration::from_secs(5);
 pub(crate) struct Rings {
     /// The folder where programs put their rings.
     pub(crate) ring_dir: PathBuf,
-    /// Where the sink is, and the status.
+    /// Where the destination is, and the status.
     pub(crate) dir: PathBuf,
     /// How often rows are made durable.
     pub(crate) sync_every: Duration,
@@ -47,39 +47,39 @@ pub(crate) struct Rings {
     pub(crate) application: Option<String>,
 }
 
-/// Reads rings into `sink` until `stop` is set; then to their end, and syncs. `add` completes a
-/// status before it is told. `finished` is called when all that will be in the sink is, and before
+/// Reads rings into `destination` until `stop` is set; then to their end, and syncs. `add` completes a
+/// status before it is told. `finished` is called when all that will be in the destination is, and before
 /// the last status is told.
 pub(crate) fn run(
-    sink: &Sink,
+    destination: &RingDestination,
     options: &Rings,
     stop: &AtomicBool,
     add: &dyn Fn(&mut Status),
     tell: &mut dyn FnMut(&Status),
     finished: impl FnOnce(),
 ) -> Status {
-    let keeping = Keeping::default();
+    let maintenance = Maintenance::default();
     std::thread::scope(|scope| {
-        scope.spawn(|| keeping.sync_loop(sink, options.sync_every));
-        scope.spawn(|| keeping.maintain_loop(sink));
-        let mut intake = Intake::new(sink, options, add, &keeping);
+        scope.spawn(|| maintenance.sync_loop(destination, options.sync_every));
+        scope.spawn(|| maintenance.maintain_loop(destination));
+        let mut intake = Intake::new(destination, options, add, &maintenance);
         while !stop.load(Ordering::Relaxed) {
             intake.turn(tell);
         }
         intake.finish();
         finished();
-        keeping.stop();
+        maintenance.stop();
         intake.end(tell)
     })
 }
 
 /// The thread that reads rings.
 struct Intake<'a> {
-    sink: &'a Sink,
+    destination: &'a RingDestination,
     options: &'a Rings,
     add: &'a dyn Fn(&mut Status),
-    keeping: &'a Keeping,
-    sources: Sources,
+    maintenance: &'a Maintenance,
+    sources: RingSources,
     batch: Batch,
     /// Processes whose rings are gone; said to the store with the next append.
     gone: Vec<ProcessId>,
@@ -99,18 +99,18 @@ struct Intake<'a> {
 
 impl<'a> Intake<'a> {
     fn new(
-        sink: &'a Sink,
+        destination: &'a RingDestination,
         options: &'a Rings,
         add: &'a dyn Fn(&mut Status),
-        keeping: &'a Keeping,
+        maintenance: &'a Maintenance,
     ) -> Self {
         let now_ns = clock::monotonic_ns();
         let mut intake = Self {
-            sink,
+            destination,
             options,
             add,
-            keeping,
-            sources: Sources::new(options.ring_dir.clone(), options.application.clone()),
+            maintenance,
+            sources: RingSources::new(options.ring_dir.clone(), options.application.clone()),
             batch: Batch::default(),
             gone: Vec::new(),
             is_new: true,
@@ -130,7 +130,7 @@ impl<'a> Intake<'a> {
 
     /// Looks for rings; once all that are there were seen, for those that are not there any more.
     fn look(&mut self) {
-        self.sources.look(self.sink);
+        self.sources.look(self.destination);
         if self.is_new && self.sources.has_seen_all() {
             self.is_new = false;
             self.elsewhere = self.not_here();
@@ -146,7 +146,7 @@ impl<'a> Intake<'a> {
         }
         let there = self.sources.processes();
         let is_here = |process: &ProcessId| there.contains(process) || self.gone.contains(process);
-        let ledger = self.sink.ledger();
+        let ledger = self.destination.ledger();
         let missing = ledger.cursors.keys().filter(|process| !is_here(process));
         let missing = missing.map(|process| {
             let name = ledger.names.process(*process).cloned();
@@ -186,8 +186,10 @@ impl<'a> Intake<'a> {
     /// Spans that ended while nobody was here may have been dropped by their exporters, and those
     /// before that may never have left them.
     fn note_lost_spans(&mut self) {
-        let (ledger, now_ns) = (self.sink.ledger(), clock::utc_now_ns());
-        if let Some(seen_ns) = ledger.deliveries.collector_ns().filter(|_| self.sink.is_store()) {
+        let (ledger, now_ns) = (self.destination.ledger(), clock::utc_now_ns());
+        if let Some(seen_ns) =
+            ledger.deliveries.collector_ns().filter(|_| self.destination.is_store())
+        {
             let from_ns = seen_ns.saturating_sub(SPANS_WITHIN_NS);
             self.unread.push(Loss { process: ProcessId::NONE, from_ns, until_ns: now_ns, rows: 0 });
         }
@@ -219,7 +221,7 @@ impl<'a> Intake<'a> {
 
     /// Closes rings that are done with.
     fn close_finished(&mut self) {
-        let durable_row = self.sink.durable_rows();
+        let durable_row = self.destination.durable_rows();
         self.gone.extend(self.sources.close_finished(durable_row, self.options.remove_rings));
     }
 
@@ -246,7 +248,7 @@ impl<'a> Intake<'a> {
             forget: &self.gone,
             ..Append::default()
         };
-        match self.sink.append(&input, clock::utc_now_ns()) {
+        match self.destination.append(&input, clock::utc_now_ns()) {
             Ok(row) => {
                 self.sources.stored(row);
                 self.batch.clear();
@@ -257,7 +259,7 @@ impl<'a> Intake<'a> {
             }
             Err(error) => {
                 self.status.refused = true;
-                self.keeping.failed(&error);
+                self.maintenance.failed(&error);
                 false
             }
         }
@@ -291,11 +293,11 @@ impl<'a> Intake<'a> {
         }
         // Rows of a refused batch are not lost: the cursors in the store say they were not read,
         // and the next collector reads them again, if the ring still has them.
-        self.keeping.sync_now(self.sink, deadline_ns);
+        self.maintenance.sync_now(self.destination, deadline_ns);
         self.close_finished();
         if !self.gone.is_empty() {
             self.append();
-            self.keeping.sync_now(self.sink, deadline_ns);
+            self.maintenance.sync_now(self.destination, deadline_ns);
         }
     }
 
@@ -309,10 +311,10 @@ impl<'a> Intake<'a> {
         if seconds > 0.0 {
             status.rows_per_second = (status.rows - then_rows) as f64 / seconds;
         }
-        self.sink.fill(status);
+        self.destination.fill(status);
         status.disk_free_bytes = crate::disk::free_bytes(&self.options.dir);
         self.sources.fill(status);
-        self.keeping.fill(status);
+        self.maintenance.fill(status);
         (self.add)(status);
         if let Err(error) = status.write(&self.options.dir) {
             status.error.get_or_insert(format!("status.json: {error}"));

@@ -1,9 +1,13 @@
-//! The collector: rings of programs in, durable transactions out.
+//! The collector: rows from the rings of this host, and from senders outside, into a store.
 //!
 //! A [`Collector`] finds the rings in a folder, reads what is new in them, appends it to a store
-//! together with how far it read, and syncs. So a transaction is in the store exactly once,
-//! however often the collector is killed in between; and a program that is being measured never
-//! waits for it: what the collector cannot take in time is overwritten in the ring and counted.
+//! together with how far it has read, and syncs. Each transaction is in the store exactly once,
+//! however often the collector is killed. A measured program never waits for the collector: rows
+//! that are not read in time are overwritten in the ring and counted.
+//!
+//! An [`Agent`] does the same on another host, into a spool, and delivers the spool to a collector.
+//! [`Ingest`] takes the rows that come from outside: it returns when they are durable, and takes
+//! numbered rows once.
 //!
 //! ```no_run
 //! use chronoscope_collect::{Collector, Options};
@@ -16,12 +20,13 @@
 //! # Ok::<(), chronoscope_collect::CollectError>(())
 //! ```
 //!
-//! Once a week it reads the whole store, slowly, and tells what is not what was written.
+//! Once a week a collector reads its whole store slowly and reports bytes that differ from those
+//! that were written.
 //!
-//! Limits: rings of this host; one collector to a store and to a folder of rings.
+//! Limits: rings of this host only; one collector for each store and for each folder of rings.
 //!
-//! Not here: what is done with rows (`store`), other sources than rings, and signals: the caller
-//! sets `stop`.
+//! Not here: files (`store`), questions (`query`), the client of a cluster (any
+//! [`chronoscope_store::RemoteStore`]), and signals: the caller sets `stop`.
 
 mod agent;
 mod agents;
@@ -31,20 +36,20 @@ mod disk;
 mod gaps;
 mod ingest;
 mod intake;
-mod keeping;
+mod maintenance;
 pub mod protocol;
+mod ring_destination;
+mod ring_source;
+mod ring_sources;
 mod scrub;
 mod share;
-mod sink;
-mod source;
-mod sources;
 mod status;
 mod vocabulary;
 
 pub use agent::{Agent, AgentError, AgentOptions, Target, TargetError};
 pub use collector::{CollectError, Collector, Options};
 pub use descriptors::raise_open_files;
-pub use ingest::{Ingest, IngestError, Receipt, Source};
+pub use ingest::{Ingest, IngestError, Receipt, RowSource};
 pub use status::{AgentStatus, DeliveryStatus, FailedRing, ProcessStatus, ScrubStatus, Status};
 
 use std::time::Duration;

@@ -49,9 +49,9 @@ pub(crate) fn rows_that_fit(
 /// Minutes into which rows of the network went where nothing is kept until it is sealed: before a
 /// cluster. Each counts as open for as long as it would wait for being sealed here.
 #[derive(Debug, Default)]
-pub(crate) struct FarMinutes(Mutex<BTreeMap<Slot, u64>>);
+pub(crate) struct ClusterMinutes(Mutex<BTreeMap<Slot, u64>>);
 
-impl FarMinutes {
+impl ClusterMinutes {
     /// How many of a batch's rows, from the first on, may go on at `now_ns` (UTC), which is
     /// `monotonic_ns`. Their minutes count as open from then on.
     pub(crate) fn rows_that_fit(&self, batch: &Batch, now_ns: i64, monotonic_ns: u64) -> usize {

@@ -27,6 +27,7 @@ pub mod correlator;
 mod extras;
 mod hash;
 mod ids;
+mod load;
 mod names;
 mod record;
 #[cfg(feature = "arrow")]
@@ -38,6 +39,7 @@ pub use batch::Batch;
 pub use correlator::{Ancestor, Correlator, CorrelatorBytes, CorrelatorError};
 pub use extras::{Extras, Field, FurtherParent, ParentRoot};
 pub use ids::{ChainId, ClassId, PathId, ProcessId, TransactionId};
+pub use load::Load;
 pub use names::{ClassName, Names, ProcessName};
 pub use record::{Flags, NO_PROCESS_CPU, Record};
 pub use status::{Status, UnknownStatus};

@@ -21,6 +21,70 @@ pub mod links {
     pub const BEFORE_PARENT: u8 = 0x08;
 }
 
+/// The names of the columns.
+pub mod column {
+    /// Application of the class.
+    pub const APPLICATION: &str = "application";
+    /// Class within the application.
+    pub const CLASS: &str = "class";
+    /// Host of the process.
+    pub const HOST: &str = "host";
+    /// Number of the process on its host.
+    pub const PROCESS: &str = "process";
+    /// Number of the thread.
+    pub const THREAD: &str = "thread";
+    /// Start: UTC, nanoseconds since 1970, raw.
+    pub const START: &str = "start";
+    /// Elapsed time, nanoseconds.
+    pub const ELAPSED_NS: &str = "elapsed_ns";
+    /// CPU time of the thread meanwhile, nanoseconds.
+    pub const CPU_NS: &str = "cpu_ns";
+    /// CPU time of the process meanwhile, nanoseconds.
+    pub const PROCESS_CPU_NS: &str = "process_cpu_ns";
+    /// Status in words.
+    pub const STATUS: &str = "status";
+    /// The transaction's id.
+    pub const ID: &str = "id";
+    /// The parent's id, 0 for none.
+    pub const PARENT: &str = "parent";
+    /// Upper half of the chain's id.
+    pub const CHAIN_HIGH: &str = "chain_high";
+    /// Lower half of the chain's id.
+    pub const CHAIN_LOW: &str = "chain_low";
+    /// Flags of the record.
+    pub const FLAGS: &str = "flags";
+    /// Steps below the root.
+    pub const LEVEL: &str = "level";
+    /// Path from the root in words.
+    pub const PATH: &str = "path";
+    /// Application of the root's class.
+    pub const ROOT_APPLICATION: &str = "root_application";
+    /// Class of the root within its application.
+    pub const ROOT_CLASS: &str = "root_class";
+    /// Start of the root: UTC, nanoseconds since 1970, raw by its host's clock.
+    pub const ROOT_START: &str = "root_start";
+    /// Host of the root.
+    pub const ROOT_HOST: &str = "root_host";
+    /// Number of the root's process on its host.
+    pub const ROOT_PROCESS: &str = "root_process";
+    /// What sealing found out about the row, bits of [`links`](super::links).
+    pub const LINKS: &str = "links";
+    /// Properties, texts by name.
+    pub const PROPERTIES: &str = "properties";
+    /// Metrics, numbers by name.
+    pub const METRICS: &str = "metrics";
+    /// Arrival of the input: UTC, nanoseconds since 1970.
+    pub const ARRIVAL: &str = "arrival";
+    /// Time in the run queue, nanoseconds.
+    pub const RUN_QUEUE_NS: &str = "run_queue_ns";
+    /// Time blocked, nanoseconds.
+    pub const BLOCKED_NS: &str = "blocked_ns";
+    /// Threshold of the source's sampling.
+    pub const SAMPLING_THRESHOLD: &str = "sampling_threshold";
+    /// Further parents.
+    pub const FURTHER_PARENTS: &str = "further_parents";
+}
+
 /// The columns of a stored transaction.
 ///
 /// Times are nanoseconds; `start` and `root_start` are UTC and raw. `root_*` are null when the
@@ -33,36 +97,36 @@ pub fn transactions() -> SchemaRef {
     let required = |name: &str, kind: DataType| Field::new(name, kind, false);
     let optional = |name: &str, kind: DataType| Field::new(name, kind, true);
     Arc::new(Schema::new(vec![
-        required("application", word()),
-        required("class", word()),
-        required("host", word()),
-        required("process", DataType::UInt32),
-        required("thread", DataType::UInt32),
-        required("start", instant()),
-        required("elapsed_ns", DataType::Int64),
-        required("cpu_ns", DataType::Int64),
-        optional("process_cpu_ns", DataType::Int64),
-        required("status", word()),
-        required("id", DataType::UInt64),
-        required("parent", DataType::UInt64),
-        required("chain_high", DataType::UInt64),
-        required("chain_low", DataType::UInt64),
-        required("flags", DataType::UInt8),
-        required("level", DataType::UInt16),
-        required("path", word()),
-        optional("root_application", word()),
-        optional("root_class", word()),
-        optional("root_start", instant()),
-        optional("root_host", word()),
-        optional("root_process", DataType::UInt32),
-        required("links", DataType::UInt8),
-        optional("properties", map(DataType::Utf8)),
-        optional("metrics", map(DataType::Float64)),
-        optional("arrival", instant()),
-        optional("run_queue_ns", DataType::Int64),
-        optional("blocked_ns", DataType::Int64),
-        optional("sampling_threshold", DataType::UInt64),
-        optional("further_parents", DataType::List(Arc::new(further_parent()))),
+        required(column::APPLICATION, word()),
+        required(column::CLASS, word()),
+        required(column::HOST, word()),
+        required(column::PROCESS, DataType::UInt32),
+        required(column::THREAD, DataType::UInt32),
+        required(column::START, instant()),
+        required(column::ELAPSED_NS, DataType::Int64),
+        required(column::CPU_NS, DataType::Int64),
+        optional(column::PROCESS_CPU_NS, DataType::Int64),
+        required(column::STATUS, word()),
+        required(column::ID, DataType::UInt64),
+        required(column::PARENT, DataType::UInt64),
+        required(column::CHAIN_HIGH, DataType::UInt64),
+        required(column::CHAIN_LOW, DataType::UInt64),
+        required(column::FLAGS, DataType::UInt8),
+        required(column::LEVEL, DataType::UInt16),
+        required(column::PATH, word()),
+        optional(column::ROOT_APPLICATION, word()),
+        optional(column::ROOT_CLASS, word()),
+        optional(column::ROOT_START, instant()),
+        optional(column::ROOT_HOST, word()),
+        optional(column::ROOT_PROCESS, DataType::UInt32),
+        required(column::LINKS, DataType::UInt8),
+        optional(column::PROPERTIES, map(DataType::Utf8)),
+        optional(column::METRICS, map(DataType::Float64)),
+        optional(column::ARRIVAL, instant()),
+        optional(column::RUN_QUEUE_NS, DataType::Int64),
+        optional(column::BLOCKED_NS, DataType::Int64),
+        optional(column::SAMPLING_THRESHOLD, DataType::UInt64),
+        optional(column::FURTHER_PARENTS, DataType::List(Arc::new(further_parent()))),
     ]))
 }
 

@@ -2,8 +2,8 @@
 
 use chronoscope_chain::arrivals::{RootState, Unknown};
 use chronoscope_chain::{QUANTILES, Verdict};
+use chronoscope_query::{Arrivals, RootWithoutLeaf, SilentSource};
 use chronoscope_store::DELIVERED_ALL;
-use chronoscope_store::ask::{Arrivals, RootWithoutLeaf, SilentSource};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;

@@ -68,7 +68,7 @@ pub use tokens::{Rights, Tokens, TokensError};
 pub use views::{answer, classes};
 
 use chronoscope_collect::Ingest;
-use chronoscope_store::source::Source;
+use chronoscope_query::StoreLocation;
 use senders::Senders;
 use std::collections::BTreeMap;
 use std::io;
@@ -117,7 +117,7 @@ pub struct ServerOptions {
     /// reported.
     pub data_dir: PathBuf,
     /// The store that questions are answered from, where it is not the files in `data_dir`.
-    pub source: Option<Source>,
+    pub source: Option<StoreLocation>,
     /// Folder of this host's rings; the page shows their programs' activity.
     pub rings: PathBuf,
     /// The folder of the runs that `chronoscope track` keeps; it need not be there.

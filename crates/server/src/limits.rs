@@ -17,7 +17,7 @@
 //! than 0.3 % of the roots have no leaf within `limit_ns`.
 
 use chronoscope_model::ClassName;
-use chronoscope_store::ask::ClassSelector;
+use chronoscope_query::ClassSelector;
 use serde::Deserialize;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -11,11 +11,10 @@ use axum::{Json, Router};
 use chronoscope_collect::Status;
 use chronoscope_formats::json;
 use chronoscope_origin::AllowedHosts;
-use chronoscope_store::StoreError;
-use chronoscope_store::ask::{
-    ClassSelector, Clocks, Judged, Kind, Level, Limits, Question, Receivers, Required,
+use chronoscope_query::{
+    ClassSelector, Clocks, DurationKind, Judged, Level, Limits, QueryError, Question, Receivers,
+    Required, StoreLocation,
 };
-use chronoscope_store::source::Source;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -26,7 +25,7 @@ use tokio::sync::Semaphore;
 #[derive(Clone)]
 struct Store {
     data_dir: PathBuf,
-    source: Source,
+    source: StoreLocation,
     one_at_a_time: Arc<Semaphore>,
     metrics: Arc<metrics::Follower>,
     /// Last state of the limits.
@@ -53,12 +52,12 @@ pub(crate) fn routes(
     };
     let page = api::routes(api, guard.clone());
     let ServerOptions { data_dir, source, rings, ingest, .. } = options;
-    let source = source.unwrap_or_else(|| Source::Files(data_dir.clone()));
+    let source = source.unwrap_or_else(|| StoreLocation::Files(data_dir.clone()));
     let metrics = metrics::Follower::start(data_dir.clone());
     let health = health::routes(health::Ready {
         data_dir: data_dir.clone(),
         rings,
-        is_local: matches!(source, Source::Files(_)),
+        is_local: matches!(source, StoreLocation::Files(_)),
         metrics: metrics.clone(),
     });
     let one_at_a_time = Arc::new(Semaphore::new(1));
@@ -139,9 +138,9 @@ impl Parameters {
             Some(number) => Level::Exactly(number.parse().map_err(|_| "level: a number or any")?),
         };
         let (kind, root) = match (self.root, self.sync, self.apcd) {
-            (Some(root), None, true) => (Kind::Apcd, root),
-            (Some(root), None, false) => (Kind::Acpd, root),
-            (None, Some(class), false) => (Kind::Sync, class),
+            (Some(root), None, true) => (DurationKind::Apcd, root),
+            (Some(root), None, false) => (DurationKind::Acpd, root),
+            (None, Some(class), false) => (DurationKind::Sync, class),
             _ => return Err("root and leaf, root and apcd=true, or sync are needed"),
         };
         let judged = judged(self.judge.as_deref(), self.distinct.as_deref(), self.timeout_ns)?;
@@ -153,7 +152,7 @@ impl Parameters {
             level,
             start_ns: self.from_ns.unwrap_or(i64::MIN)..self.until_ns.unwrap_or(i64::MAX),
             limit_ns: self.limit_ns,
-            split: self.split && kind == Kind::Acpd,
+            split: self.split && kind == DurationKind::Acpd,
             points: false,
             clocks: if self.correct_clocks { Clocks::Corrected } else { Clocks::Raw },
             ..Question::sync("")
@@ -198,7 +197,7 @@ async fn chains(State(store): State<Store>, Query(parameters): Query<Parameters>
     answered(move || answer(&store.source, &question)).await
 }
 
-fn answer(source: &Source, question: &Question) -> Result<Value, StoreError> {
+fn answer(source: &StoreLocation, question: &Question) -> Result<Value, QueryError> {
     let answer = source.ask(question, &Limits::default())?;
     Ok(json::document("chains", views::answer(&answer)))
 }
@@ -239,7 +238,7 @@ async fn classes(
 
 /// Runs a question beside the server, and answers with what comes out.
 async fn answered(
-    question: impl FnOnce() -> Result<Value, StoreError> + Send + 'static,
+    question: impl FnOnce() -> Result<Value, QueryError> + Send + 'static,
 ) -> Response {
     match tokio::task::spawn_blocking(question).await {
         Ok(Ok(value)) => Json(value).into_response(),

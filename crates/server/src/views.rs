@@ -3,8 +3,8 @@
 use crate::arrivals::ArrivalsView;
 use chronoscope_formats::json;
 use chronoscope_model::ClassName;
+use chronoscope_query::{Answer, ClassStatistics, ClockQuality};
 use chronoscope_store::Damage;
-use chronoscope_store::ask::{Answer, ClassStatistics, ClockQuality};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

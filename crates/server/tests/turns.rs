@@ -6,8 +6,8 @@
 
 mod world;
 
+use chronoscope_query::StoreLocation;
 use chronoscope_store::MINUTE_NS;
-use chronoscope_store::source::Source;
 use serde_json::Value;
 use std::fs::{self, File};
 use std::net::TcpStream;
@@ -136,7 +136,7 @@ fn two_who_ask_the_same_share_the_reading() {
 fn a_cluster_says_what_it_does_not_answer() {
     let world = World::with(&[BEGIN_NS], |options| {
         // Nobody listens there: what is refused is refused before anybody is asked.
-        options.source = Some(Source::open("clickhouse://127.0.0.1:1/db").unwrap());
+        options.source = Some(StoreLocation::open("clickhouse://127.0.0.1:1/db").unwrap());
     });
     let status = world.answer("status");
     assert_eq!((&status["rows"], &status["has"]["clocks"]), (&Value::Null, &false.into()));

@@ -1,9 +1,10 @@
 //! Reading a whole store to find out whether it is what was written.
 
 use crate::checked::open_checked;
+use crate::disk::files;
 use crate::manifest::Manifest;
+use crate::orphans::explained;
 use crate::segment::read_sketch;
-use crate::store::explained;
 use crate::wal::DurableEnd;
 use crate::{Damage, Segment, Snapshot, StoreError, layout, writer};
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
@@ -140,19 +141,4 @@ fn verify_sketches(segment: &Segment) -> Result<u64, StoreError> {
         return Err(StoreError::damaged(path, 0, reason));
     }
     Ok(bytes)
-}
-
-/// The files in a directory, sorted; none where there is no such directory.
-pub(crate) fn files(dir: &Path) -> Result<Vec<PathBuf>, StoreError> {
-    let entries = match std::fs::read_dir(dir) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(StoreError::io("read directory", dir)(error)),
-    };
-    let path = |entry: std::io::Result<std::fs::DirEntry>| {
-        entry.map(|entry| entry.path()).map_err(StoreError::io("read directory", dir))
-    };
-    let mut files = entries.map(path).collect::<Result<Vec<_>, _>>()?;
-    files.sort();
-    Ok(files)
 }

@@ -1,6 +1,5 @@
 //! What is known of the hosts' clocks: `docs/clocks.md`.
 
-use crate::source::View;
 use chronoscope_chain::{ClockEstimate, ClockTrack};
 use chronoscope_model::Transaction;
 use std::collections::BTreeMap;
@@ -79,18 +78,6 @@ impl ClockTable {
     /// Whether no clock was ever read.
     pub fn is_empty(&self) -> bool {
         self.hosts.is_empty()
-    }
-}
-
-impl View {
-    /// What is known of the hosts' clocks at that moment.
-    pub fn clocks(&self) -> ClockTable {
-        // Only files keep readings.
-        #[allow(unreachable_patterns)]
-        match self {
-            Self::Files(snapshot) => snapshot.clocks().clone(),
-            _ => ClockTable::default(),
-        }
     }
 }
 

@@ -13,6 +13,11 @@
 use chronoscope_model::ProcessId;
 use std::collections::BTreeMap;
 
+/// By the collector's clock, spans are here so long after they ended, or were dropped by their
+/// exporter: an SDK's batch waits for 5 s, and is tried again for 10 s (OpenTelemetry's defaults
+/// `OTEL_BSP_SCHEDULE_DELAY` and `OTEL_EXPORTER_OTLP_TIMEOUT`).
+pub const SPANS_WITHIN_NS: i64 = 15_000_000_000;
+
 /// Most processes that are remembered: some 1.5 MB of memory.
 pub const SOURCES_MAX: usize = 1 << 16;
 

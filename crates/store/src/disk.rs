@@ -216,3 +216,18 @@ impl Write for DiskFile {
         Ok(())
     }
 }
+
+/// The files in a directory, sorted; none where there is no such directory.
+pub(crate) fn files(dir: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let entries = match std::fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(StoreError::io("read directory", dir)(error)),
+    };
+    let path = |entry: std::io::Result<std::fs::DirEntry>| {
+        entry.map(|entry| entry.path()).map_err(StoreError::io("read directory", dir))
+    };
+    let mut files = entries.map(path).collect::<Result<Vec<_>, _>>()?;
+    files.sort();
+    Ok(files)
+}

@@ -112,23 +112,6 @@ pub enum StoreError {
     /// Whoever asked no longer wants the answer.
     #[error("cancelled")]
     Cancelled,
-    /// A URL that names no store.
-    #[error("store {url:?}: {reason}; file:DIR or clickhouse://HOST/DATABASE is expected")]
-    Url {
-        /// What was given, without a password.
-        url: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// A cluster does not answer this.
-    #[error("{what}: asked of files only; let agents deliver to chronoscope serve --data DIR")]
-    OfFilesOnly {
-        /// What was asked.
-        what: &'static str,
-    },
-    /// The cluster that was named by URL could not do it.
-    #[error(transparent)]
-    ClickHouse(#[from] crate::clickhouse::ClickHouseError),
     /// The Parquet library refused.
     #[error("{}: {source}", path.display())]
     Parquet {
@@ -158,10 +141,7 @@ impl StoreError {
 
     /// Whether the same call may succeed later without anybody's doing.
     pub fn is_passing(&self) -> bool {
-        let of_cluster = matches!(self, Self::ClickHouse(error) if error.is_passing());
-        of_cluster
-            || self.is_full()
-            || matches!(self, Self::Backlog { .. } | Self::LogFailed { .. })
+        self.is_full() || matches!(self, Self::Backlog { .. } | Self::LogFailed { .. })
     }
 
     /// Whether the question was cancelled, so that nothing is wrong with what was read.

@@ -29,19 +29,22 @@
 //! Limits: one writer at a time; at most 2^18 rows in one append; all rows of a minute that wait
 //! take memory, up to [`Options::buffer_bytes`], before the minute is sealed in parts.
 //!
-//! Not here: questions over stored rows (module `ask`), reading rings (`collect`), clocks (the
-//! time is an argument).
+//! Rows that wait for their way to another host are in a [`Spool`], which has the same log. A store on
+//! other machines is a [`RemoteStore`] for those who bring rows.
+//!
+//! Not here: questions about stored rows (`query`), rows on a cluster (`clickhouse`), reading rings
+//! (`collect`), clocks (the time is an argument).
 
 mod aliases;
-pub mod ask;
+mod append;
 mod check;
 mod checked;
-pub mod clickhouse;
 mod clocks;
+mod compaction;
+mod compaction_state;
 mod deliveries;
 mod disk;
 mod error;
-mod keep;
 mod keys;
 mod layout;
 mod lock;
@@ -50,39 +53,44 @@ mod manifest;
 mod minute;
 mod notes;
 mod options;
+mod orphans;
+mod recovery;
+mod remote;
 mod repair;
-mod replay;
 mod rows;
 mod rows_out;
 mod segment;
 mod snapshot;
-pub mod source;
 mod spool;
 mod store;
 mod wal;
 pub mod wire;
 
+pub use aliases::{ALIAS_AGE_NS, ALIASES_MAX, Aliases, ChainAlias};
+pub use append::{Append, Positions, StreamId};
+pub use check::{Checked, check};
+pub use checked::EndChecksum;
+pub use clocks::{CLOCK_HOSTS_MAX, ClockReading, ClockTable};
+pub use compaction::{Maintained, confirm_deletion};
+pub use deliveries::{DELIVERED_ALL, Deliveries, Delivery, SOURCES_MAX, SPANS_WITHIN_NS};
+pub use error::{Damage, StoreError};
+pub use keys::{KEYS_MAX, Keys};
+pub use lock::writer;
+pub use losses::{INTERVALS_MAX, Loss, LossTable};
+pub use minute::{MINUTE_NS, Minute, RowKind, Slot};
+pub use notes::{Ledger, StreamEnd};
+pub use options::Options;
+pub use remote::{RemoteError, RemoteStore};
+pub use repair::{Repaired, repair};
+pub use rows_out::{Followed, ParquetRows, ParquetWriter, Tail, Transactions};
+pub use segment::{
+    Order, SketchRow, each_schema_batch, read_since_root, read_sketch, segment_file, write_segment,
+};
+pub use snapshot::{Segment, Snapshot};
+pub use spool::{Spool, SpoolBacklog, SpoolBlock, SpoolOptions};
+pub use store::{Backlog, Recovery, Store};
+
 #[cfg(test)]
 mod crash;
 #[cfg(test)]
 mod crash_tests;
-
-pub use aliases::{ALIAS_AGE_NS, ALIASES_MAX, Aliases, ChainAlias};
-pub use check::{Checked, check};
-pub use checked::EndChecksum;
-pub use clocks::{CLOCK_HOSTS_MAX, ClockReading, ClockTable};
-pub use deliveries::{DELIVERED_ALL, Deliveries, Delivery, SOURCES_MAX};
-pub use error::{Damage, StoreError};
-pub use keep::{Maintained, confirm_deletion};
-pub use keys::{KEYS_MAX, Keys};
-pub use lock::writer;
-pub use losses::{INTERVALS_MAX, Loss, LossTable};
-pub use minute::{Kind, MINUTE_NS, Minute, Slot};
-pub use notes::{Ledger, Positions, StreamEnd, StreamId};
-pub use options::Options;
-pub use repair::{Repaired, repair};
-pub use rows_out::{Followed, ParquetRows, ParquetWriter, Tail, Transactions};
-pub use segment::{Order, SketchRow, read_sketch, write_segment};
-pub use snapshot::{Segment, Snapshot};
-pub use spool::{Spool, SpoolBacklog, SpoolBlock, SpoolOptions};
-pub use store::{Append, Backlog, Recovery, Store};

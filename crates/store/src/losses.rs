@@ -35,7 +35,7 @@ impl Loss {
     }
 
     /// Whether it is [`Self::forgotten`].
-    pub(crate) fn is_forgotten(&self) -> bool {
+    pub fn is_forgotten(&self) -> bool {
         self.process.is_none() && self.from_ns == i64::MIN
     }
 }

@@ -3,12 +3,11 @@
 //! It is replaced whole, by renaming, after everything it names is durable; so at every instant
 //! there is one manifest and it is true. Format: `docs/formats/segment.md`.
 
-use crate::check::files;
 use crate::checked::EndChecksum;
-use crate::disk::Disk;
+use crate::disk::{Disk, files};
 use crate::notes::Ledger;
 use crate::segment::Written;
-use crate::{Kind, Minute, Slot, StoreError, layout};
+use crate::{Minute, RowKind, Slot, StoreError, layout};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -335,8 +334,8 @@ fn number(rest: &mut &[u8]) -> Option<u64> {
 fn slot(rest: &mut &[u8]) -> Option<Slot> {
     let minute = Minute(number(rest)?.cast_signed());
     let kind = match number(rest)? {
-        0 => Kind::Native,
-        1 => Kind::Foreign,
+        0 => RowKind::Native,
+        1 => RowKind::Foreign,
         _ => return None,
     };
     Some(Slot { minute, kind })
@@ -348,7 +347,7 @@ mod tests {
     use chronoscope_model::ProcessId;
 
     fn manifest() -> Manifest {
-        let slot = Slot { minute: Minute(-3), kind: Kind::Foreign };
+        let slot = Slot { minute: Minute(-3), kind: RowKind::Foreign };
         let mut manifest = Manifest { generation: 4, next_row: 9, ..Manifest::default() };
         let tail = Some(EndChecksum { bytes: 7, crc: u32::MAX });
         for (id, retired_ns, sketch_tail) in [(1, None, tail), (7, Some(5), None)] {

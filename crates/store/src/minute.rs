@@ -55,14 +55,14 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
 /// Whether rows carry their ancestors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
-pub enum Kind {
+pub enum RowKind {
     /// They know their root's start and lie in its minute.
     Native = 0,
     /// They came without ancestors ([`Flags::FOREIGN`]) and lie in the minute of their own start.
     Foreign = 1,
 }
 
-impl Kind {
+impl RowKind {
     /// The kind in a file's name.
     pub const fn name(self) -> &'static str {
         match self {
@@ -78,7 +78,7 @@ pub struct Slot {
     /// Of the root's start; of its own for foreign rows.
     pub minute: Minute,
     /// Native or foreign.
-    pub kind: Kind,
+    pub kind: RowKind,
 }
 
 impl Slot {
@@ -86,9 +86,9 @@ impl Slot {
     #[inline]
     pub fn of(record: &Record) -> Self {
         if record.flags().contains(Flags::FOREIGN) {
-            Self { minute: Minute::of(record.start_ns), kind: Kind::Foreign }
+            Self { minute: Minute::of(record.start_ns), kind: RowKind::Foreign }
         } else {
-            Self { minute: Minute::of(record.root_start_ns), kind: Kind::Native }
+            Self { minute: Minute::of(record.root_start_ns), kind: RowKind::Native }
         }
     }
 }

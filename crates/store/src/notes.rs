@@ -3,13 +3,14 @@
 //! As bytes: one entry after the other, each a tag and its fields, numbers little-endian, texts
 //! with their length (`u32`) before them. See `docs/formats/wal.md`.
 
+use crate::append::{Positions, StreamId};
 use crate::{
-    Aliases, Append, ChainAlias, ClockReading, ClockTable, Deliveries, Delivery, Keys, Loss,
-    LossTable,
+    Aliases, Append, ChainAlias, ClockReading, ClockTable, DELIVERED_ALL, Deliveries, Delivery,
+    Keys, Loss, LossTable,
 };
 use chronoscope_chain::{ClockEstimate, ClockKnot, ClockTrack, Dropped};
 use chronoscope_model::{ChainId, ClassId, ClassName, Names, PathId, ProcessId, ProcessName};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const CLASS: u8 = 1;
 const PATH: u8 = 2;
@@ -31,13 +32,6 @@ const LOSS: u8 = 15;
 const DELIVERED: u8 = 16;
 const EXPIRED_UNTIL: u8 = 17;
 const EXPORTED: u8 = 18;
-
-/// How far the ring of one process was read: pairs of thread block and next sequence number.
-pub type Positions = Vec<(u32, u64)>;
-
-/// One sender's spool, for as long as that exists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct StreamId(pub u128);
 
 /// Most senders that are remembered; beyond, the one that was heard longest ago is forgotten.
 pub(crate) const STREAMS_MAX: usize = 1 << 16;
@@ -105,6 +99,18 @@ pub(crate) enum Note {
 }
 
 impl Ledger {
+    /// Forgets processes that nothing speaks of any more, neither a cursor nor a row that `used` them;
+    /// once at every start is often enough.
+    pub(crate) fn prune_processes(&mut self, mut used: BTreeSet<ProcessId>) {
+        used.extend(self.cursors.keys());
+        used.extend(self.lost.keys());
+        // A source of spans that is silent may come again; one that has delivered all has ended.
+        let waits = self.deliveries.iter().filter(|(_, known)| known.until_ns < DELIVERED_ALL);
+        used.extend(waits.map(|(id, _)| id));
+        self.deliveries.retain(|id| used.contains(&id));
+        self.names.retain_processes(|id| used.contains(&id));
+    }
+
     /// All that was lost, in rows.
     pub fn lost_rows(&self) -> u64 {
         self.lost.values().fold(0, |sum, rows| sum.saturating_add(*rows))

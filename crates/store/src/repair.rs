@@ -2,17 +2,17 @@
 //!
 //! Nothing is deleted: what is bad, and what nobody needs, goes to `lost+found`.
 
-use crate::check::{files, verify_segment};
+use crate::check::verify_segment;
 use crate::checked::end_checksum;
-use crate::disk::{Access, Disk};
+use crate::disk::{Access, Disk, files};
 use crate::lock::Lock;
 use crate::manifest::{Manifest, SegmentEntry};
-use crate::replay::replay;
+use crate::orphans::move_to_lost_and_found;
+use crate::recovery::recover;
 use crate::rows::Rows;
 use crate::segment::{read_sketch, seal};
-use crate::store::move_to_lost_and_found;
 use crate::wal::{self, DurableEnd};
-use crate::{Damage, Kind, Loss, ParquetRows, Segment, Slot, StoreError, layout};
+use crate::{Damage, Loss, ParquetRows, RowKind, Segment, Slot, StoreError, layout};
 use chronoscope_model::{Batch, ClassId, ClassName, Names, PathId, Record, Transaction};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::unix::fs::PermissionsExt;
@@ -164,13 +164,13 @@ impl<'a> Work<'a> {
         let files = wal::list(dir, manifest.first_log)?;
         let mut waiting = 0;
         let durable = DurableEnd::read(dir)?;
-        let replayed = replay(dir, &manifest, &files, durable, |block| {
+        let recovered = recover(dir, &manifest, &files, durable, |block| {
             let rows = block.batch.records().iter().zip(block.first_row..);
             waiting +=
                 rows.filter(|(r, row)| !manifest.is_sealed(Slot::of(r), *row)).count() as u64;
         })?;
         self.report.log_rows = waiting;
-        self.report.lost.extend(replayed.damage);
+        self.report.lost.extend(recovered.damage);
         self.manifest = manifest;
         Ok(())
     }
@@ -292,7 +292,7 @@ impl<'a> Work<'a> {
         (manifest.first_log, manifest.first_row, manifest.next_row) = (sequence, row, row);
         let mut by_slot: BTreeMap<Slot, Vec<LogRow>> = BTreeMap::new();
         let durable = DurableEnd::read(self.dir)?;
-        let replayed = replay(self.dir, manifest, &files, durable, |block| {
+        let recovered = recover(self.dir, manifest, &files, durable, |block| {
             for (record, row) in block.batch.records().iter().zip(block.first_row..) {
                 let slot = Slot::of(record);
                 let key = (record.chain_high, record.chain_low, record.id.0, record.start_ns);
@@ -313,15 +313,15 @@ impl<'a> Work<'a> {
                 }
             }
         }
-        self.names = replayed.ledger.names;
+        self.names = recovered.ledger.names;
         // Rows of the log keep their numbers; notes are taken in again when it is read.
-        self.report.lost.extend(replayed.damage);
+        self.report.lost.extend(recovered.damage);
         Ok(())
     }
 }
 
 fn slot_of(row: &Transaction) -> Slot {
-    let kind = if row.root_start_ns.is_some() { Kind::Native } else { Kind::Foreign };
+    let kind = if row.root_start_ns.is_some() { RowKind::Native } else { RowKind::Foreign };
     Slot { minute: crate::Minute::of(row.root_start_ns.unwrap_or(row.start_ns)), kind }
 }
 

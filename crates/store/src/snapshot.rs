@@ -3,7 +3,7 @@
 use crate::checked::EndChecksum;
 use crate::manifest::{Manifest, SegmentEntry};
 use crate::notes::Ledger;
-use crate::replay::{open_log, replay};
+use crate::recovery::{open_log, recover};
 use crate::wal::DurableEnd;
 use crate::{ClockTable, Damage, Slot, StoreError, layout};
 use chronoscope_model::{Batch, Names};
@@ -95,7 +95,7 @@ impl Snapshot {
     }
 
     /// Rows that come from elsewhere, as if the log had them.
-    pub(crate) fn of_rows(unsealed: Batch) -> Self {
+    pub fn of_rows(unsealed: Batch) -> Self {
         let (segments, damage, ledger) = (Vec::new(), Vec::new(), Ledger::default());
         Self { segments, unsealed, ledger, damage, expired_rows: 0 }
     }
@@ -107,14 +107,14 @@ impl Snapshot {
         durable: Option<DurableEnd>,
     ) -> Result<Self, StoreError> {
         let mut unsealed = Batch::default();
-        let replayed = replay(dir, manifest, files, durable, |block| {
+        let recovered = recover(dir, manifest, files, durable, |block| {
             for (record, row) in block.batch.records().iter().zip(block.first_row..) {
                 if !manifest.is_sealed(Slot::of(record), row) {
                     unsealed.push(*record, block.batch.context(record));
                 }
             }
         })?;
-        replayed.ledger.aliases.apply(unsealed.records_mut());
+        recovered.ledger.aliases.apply(unsealed.records_mut());
         let mut parts: HashMap<Slot, u32> = HashMap::new();
         manifest.live().for_each(|segment| *parts.entry(segment.slot).or_default() += 1);
         let segment = |entry: &SegmentEntry| {
@@ -125,8 +125,8 @@ impl Snapshot {
         Ok(Self {
             segments,
             unsealed,
-            ledger: replayed.ledger,
-            damage: replayed.damage,
+            ledger: recovered.ledger,
+            damage: recovered.damage,
             expired_rows: manifest.expired_rows,
         })
     }

@@ -15,11 +15,11 @@
 use crate::disk::Disk;
 use crate::lock::Lock;
 use crate::manifest::Manifest;
-use crate::notes::{self, Ledger, Positions};
-use crate::replay::replay;
-use crate::store::{prune_processes, set_orphans_aside};
+use crate::notes::{self, Ledger};
+use crate::orphans::set_orphans_aside;
+use crate::recovery::recover;
 use crate::wal::{self, FileSpan, LogWriter};
-use crate::{Append, Recovery, StoreError, StreamId, layout};
+use crate::{Append, Positions, Recovery, StoreError, StreamId, layout};
 use chronoscope_model::{Batch, ProcessId};
 use identity::Identity;
 use progress::Progress;
@@ -148,25 +148,25 @@ impl Spool {
         let durable = wal::DurableEnd::read(dir)?;
         let files = wal::list(dir, manifest.first_log)?;
         let mut used = BTreeSet::new();
-        let replayed = replay(dir, &manifest, &files, durable, |block| {
+        let recovered = recover(dir, &manifest, &files, durable, |block| {
             used.extend(block.batch.records().iter().flat_map(|r| [r.process, r.root_process]));
         })?;
         // What a killed agent wrote may be in the page cache only.
         files.iter().try_for_each(wal::LogFile::sync)?;
         disk.sync_dir(&layout::log_dir(dir))?;
-        let mut ledger = replayed.ledger;
-        let damaged: u64 = replayed.damage.iter().map(|damage| damage.rows_lost).sum();
+        let mut ledger = recovered.ledger;
+        let damaged: u64 = recovered.damage.iter().map(|damage| damage.rows_lost).sum();
         ledger.damaged_rows = manifest.ledger.damaged_rows + damaged;
-        prune_processes(&mut ledger, used);
+        ledger.prune_processes(used);
         let next_sequence = files.last().map_or(manifest.first_log, |file| file.sequence + 1);
-        let spans = replayed.files.iter().map(|(sequence, end_row, len)| FileSpan {
+        let spans = recovered.files.iter().map(|(sequence, end_row, len)| FileSpan {
             sequence: *sequence,
             end_row: *end_row,
             len: *len,
         });
         let log = LogWriter::new(disk.clone(), dir.to_owned(), spans.collect(), next_sequence);
-        let rows = replayed.next_row.saturating_sub(manifest.first_row);
-        let nothing_yet = (replayed.next_row == 0).then(Progress::default);
+        let rows = recovered.next_row.saturating_sub(manifest.first_row);
+        let nothing_yet = (recovered.next_row == 0).then(Progress::default);
         let progress = Progress::read(dir)?.or(nothing_yet);
         if let Some(progress) = progress {
             progress.write(dir, disk.access)?;
@@ -176,7 +176,7 @@ impl Spool {
         let intake = Intake {
             log,
             ledger,
-            next_row: replayed.next_row,
+            next_row: recovered.next_row,
             appends: 0,
             unsynced: VecDeque::new(),
             unsynced_bytes: 0,
@@ -195,7 +195,7 @@ impl Spool {
             intake: Mutex::new(intake),
             syncing: Mutex::new(0),
             reader: Mutex::default(),
-            recovery: Recovery { rows, torn: replayed.torn, damage: replayed.damage, orphans },
+            recovery: Recovery { rows, torn: recovered.torn, damage: recovered.damage, orphans },
             manifest: Mutex::new(manifest),
             _lock: lock,
         })

@@ -1,17 +1,16 @@
 //! The writer's side of a store.
 
+use crate::append::{Append, Positions, StreamId};
+use crate::compaction_state::CompactionState;
 use crate::disk::{Access, Disk};
-use crate::keep::Keeper;
 use crate::lock::Lock;
 use crate::manifest::Manifest;
-use crate::notes::{self, Ledger, Positions};
-use crate::replay::replay;
+use crate::notes::{self, Ledger};
+use crate::orphans::set_orphans_aside;
+use crate::recovery::recover;
 use crate::rows::Buffer;
-use crate::wal::{self, CONTENT_MAX, FileSpan, LogWriter, ROWS_MAX};
-use crate::{
-    ChainAlias, ClockReading, DELIVERED_ALL, Damage, Loss, Options, Slot, StoreError, StreamId,
-    layout,
-};
+use crate::wal::{self, FileSpan, LogWriter};
+use crate::{Damage, Options, Slot, StoreError, layout};
 use chronoscope_model::{Batch, Names, ProcessId};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -20,53 +19,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Times the bytes at which sealing begins early: there nothing more is taken.
 const REFUSE_AT: u64 = 4;
-
-/// What one append says: rows, and all that must become durable in the same instant.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Append<'a> {
-    /// The rows; `None` when there are only notes.
-    pub batch: Option<&'a Batch>,
-    /// Names, among them those that are perhaps new.
-    pub names: Option<&'a Names>,
-    /// How far rings have been read once these rows are in.
-    pub cursors: &'a [(ProcessId, Positions)],
-    /// What processes have lost in all, in rows.
-    pub lost: &'a [(ProcessId, u64)],
-    /// When rows of these were lost; the same rows are in `lost`.
-    pub losses: &'a [Loss],
-    /// Processes that have delivered everything that ended before an instant: UTC, nanoseconds
-    /// since 1970, or [`DELIVERED_ALL`](crate::DELIVERED_ALL). Taken together with the rows of
-    /// this append.
-    pub delivered: &'a [(ProcessId, i64)],
-    /// The same of processes that export spans.
-    pub exported: &'a [(ProcessId, i64)],
-    /// Processes whose rings are gone: their cursors are not needed any more.
-    pub forget: &'a [ProcessId],
-    /// The sender of the rows, and the number in its count of the row after them.
-    pub stream: Option<(StreamId, u64)>,
-    /// Chains that go on in another one's name.
-    pub aliases: &'a [ChainAlias],
-    /// What was measured of hosts' clocks.
-    pub clocks: &'a [ClockReading],
-    /// What the sender calls these rows whenever it sends them. Where they are here already,
-    /// nothing of the append is taken, and it succeeds.
-    pub key: Option<u128>,
-}
-
-impl Append<'_> {
-    /// Refuses what does not go into one block of the log.
-    pub(crate) fn check_size(&self, notes_bytes: usize) -> Result<(), StoreError> {
-        let Some(batch) = self.batch else { return Ok(()) };
-        if batch.len() > ROWS_MAX {
-            return Err(StoreError::BatchTooLarge { rows: batch.len(), rows_max: ROWS_MAX });
-        }
-        let bytes = size_of_val(batch.records()) + batch.contexts().len() + notes_bytes;
-        if bytes > CONTENT_MAX {
-            return Err(StoreError::BytesTooMany { bytes, bytes_max: CONTENT_MAX });
-        }
-        Ok(())
-    }
-}
 
 /// A store that this process writes. All methods may be called from several threads; [`append`]
 /// never waits for a disk to sync.
@@ -81,7 +33,7 @@ pub struct Store {
     /// Held while the log is being synced: how many appends are durable, of all since the start.
     syncing: Mutex<u64>,
     durable_row: AtomicU64,
-    pub(crate) keeper: Mutex<Keeper>,
+    pub(crate) compaction: Mutex<CompactionState>,
     recovery: Recovery,
     _lock: Lock,
 }
@@ -176,7 +128,7 @@ impl Store {
         // says what was lost with it.
         let files = wal::list(dir, manifest.first_log)?;
         let mut buffer = Buffer::default();
-        let replayed = replay(dir, &manifest, &files, durable, |block| {
+        let recovered = recover(dir, &manifest, &files, durable, |block| {
             // Rows wait anew from now on: others of their minute may come just as late.
             buffer.add(&block.batch, block.first_row, now_ns, |slot, row| {
                 !manifest.is_sealed(slot, row)
@@ -186,28 +138,32 @@ impl Store {
         // A killed server's rows may be in the page cache only.
         files.iter().try_for_each(wal::LogFile::sync)?;
         disk.sync_dir(&layout::log_dir(dir))?;
-        let mut ledger = replayed.ledger;
-        let damaged: u64 = replayed.damage.iter().map(|damage| damage.rows_lost).sum();
+        let mut ledger = recovered.ledger;
+        let damaged: u64 = recovered.damage.iter().map(|damage| damage.rows_lost).sum();
         ledger.damaged_rows = manifest.ledger.damaged_rows + damaged;
         let waiting = buffer.all_rows().flat_map(|rows| &rows.records);
         let used = waiting.flat_map(|record| [record.process, record.root_process]).collect();
-        prune_processes(&mut ledger, used);
-        let spans = replayed.files.iter().map(|(sequence, end_row, len)| FileSpan {
+        ledger.prune_processes(used);
+        let spans = recovered.files.iter().map(|(sequence, end_row, len)| FileSpan {
             sequence: *sequence,
             end_row: *end_row,
             len: *len,
         });
         let log = LogWriter::new(disk.clone(), dir.to_owned(), spans.collect(), next_sequence);
-        let recovery =
-            Recovery { rows: buffer.rows(), torn: replayed.torn, damage: replayed.damage, orphans };
+        let recovery = Recovery {
+            rows: buffer.rows(),
+            torn: recovered.torn,
+            damage: recovered.damage,
+            orphans,
+        };
         let intake = Intake {
             log,
             buffer,
             ledger,
-            next_row: replayed.next_row,
+            next_row: recovered.next_row,
             appends: 0,
             broken: None,
-            appended_ns: replayed.written_ns.max(manifest.live().map(|of| of.sealed_ns).max()),
+            appended_ns: recovered.written_ns.max(manifest.live().map(|of| of.sealed_ns).max()),
             sealed: manifest.live().map(|segment| segment.slot).collect(),
             notes: Vec::new(),
         };
@@ -218,7 +174,7 @@ impl Store {
             durable_row: AtomicU64::new(intake.next_row),
             intake: Mutex::new(intake),
             syncing: Mutex::new(0),
-            keeper: Mutex::new(Keeper::new(manifest)),
+            compaction: Mutex::new(CompactionState::new(manifest)),
             recovery,
             _lock: lock,
         })
@@ -409,94 +365,4 @@ impl Intake {
         let closed = closed.filter(|slot| slot.minute.end_ns() <= open_from);
         closed.filter(|slot| self.sealed.contains(slot)).count() as u64
     }
-}
-
-/// Forgets processes that nothing speaks of any more, neither a cursor nor a row that `used` them;
-/// once at every start is often enough.
-pub(crate) fn prune_processes(ledger: &mut Ledger, mut used: BTreeSet<ProcessId>) {
-    used.extend(ledger.cursors.keys());
-    used.extend(ledger.lost.keys());
-    // A source of spans that is silent may come again; one that has delivered all has ended.
-    let waits = ledger.deliveries.iter().filter(|(_, known)| known.until_ns < DELIVERED_ALL);
-    used.extend(waits.map(|(id, _)| id));
-    ledger.deliveries.retain(|id| used.contains(&id));
-    ledger.names.retain_processes(|id| used.contains(&id));
-}
-
-/// Takes the files that the manifest does not explain out of the way; how many. Removed are unfinished
-/// files of our own, and log files whose rows are in segments, as far as the manifest is this store's
-/// beyond doubt. A whole segment, or a log file of another manifest's numbering, may hold rows that are
-/// nowhere else: it goes to `lost+found`, where nothing is ever removed.
-pub(crate) fn set_orphans_aside(
-    disk: &Disk,
-    dir: &Path,
-    manifest: &Manifest,
-) -> Result<u64, StoreError> {
-    let mut orphans = 0;
-    let dirs =
-        [dir.to_owned(), layout::log_dir(dir), layout::segment_dir(dir), layout::sketch_dir(dir)];
-    for sub in dirs.into_iter().filter(|dir| dir.is_dir()) {
-        for path in crate::check::files(&sub)? {
-            if explained(&path, manifest) {
-                continue;
-            }
-            orphans += 1;
-            let is_log = layout::log_sequence(&path).is_some();
-            if is_whole_parquet(&path)? || (is_log && !manifest.is_attested(dir)?) {
-                move_to_lost_and_found(disk, dir, &path)?;
-            } else {
-                disk.remove(&path)?;
-            }
-        }
-    }
-    Ok(orphans)
-}
-
-/// Whether the manifest says what a file is for, or it is none of a store's.
-pub(crate) fn explained(path: &Path, manifest: &Manifest) -> bool {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("new") => false,
-        Some("parquet") => layout::segment_id(path)
-            // They stand in the manifest by id.
-            .is_none_or(|id| manifest.segments.binary_search_by_key(&id, |of| of.id).is_ok()),
-        Some("wal") => layout::log_sequence(path).is_none_or(|file| file >= manifest.first_log),
-        _ => true,
-    }
-}
-
-/// Whether a file ends as a Parquet file does: its footer is written last.
-fn is_whole_parquet(path: &Path) -> Result<bool, StoreError> {
-    use std::os::unix::fs::FileExt;
-    let file = std::fs::File::open(path).map_err(StoreError::io("open", path))?;
-    let len = file.metadata().map_err(StoreError::io("read", path))?.len();
-    let mut end = [0; 4];
-    let Some(at) = len.checked_sub(4) else { return Ok(false) };
-    file.read_exact_at(&mut end, at).map_err(StoreError::io("read", path))?;
-    Ok(end == *b"PAR1")
-}
-
-/// Moves a file to `lost+found`, under a name that nothing has there.
-pub(crate) fn move_to_lost_and_found(
-    disk: &Disk,
-    dir: &Path,
-    path: &Path,
-) -> Result<(), StoreError> {
-    let lost = layout::lost_and_found(dir);
-    if !lost.is_dir() {
-        disk.create_dirs(&lost)?;
-        disk.sync_dir(dir)?;
-    }
-    // A segment and its sketches have the same name.
-    let folder = path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let names = (0u64..).map(|n| match n {
-        0 => lost.join(format!("{folder}-{name}")),
-        n => lost.join(format!("{folder}-{n}-{name}")),
-    });
-    let free = names.into_iter().find(|target| target.symlink_metadata().is_err());
-    if let Some(target) = free {
-        disk.rename(path, &target)?;
-        disk.sync_dir(&lost)?;
-    }
-    Ok(())
 }

@@ -5,7 +5,7 @@
 mod support;
 
 use chronoscope_model::{ClassName, Transaction};
-use chronoscope_store::ask::{ClassStatistics, classes};
+use chronoscope_query::{ClassStatistics, classes};
 use chronoscope_store::{Options, Snapshot, Store, StoreError, check, confirm_deletion, repair};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};

@@ -4,7 +4,7 @@ mod support;
 
 use arrow_array::types::{UInt8Type, UInt16Type, UInt64Type};
 use chronoscope_model::schema::links;
-use chronoscope_store::{Append, Kind, Options, Snapshot, Store, StoreError, read_sketch};
+use chronoscope_store::{Append, Options, RowKind, Snapshot, Store, StoreError, read_sketch};
 use std::time::Duration;
 use support::{Chains, append, column, foreign, ids, maintain, open, words};
 
@@ -25,7 +25,7 @@ fn a_minute_is_sealed_after_its_wait_and_nothing_is_doubled() {
 
     let snapshot = Snapshot::open(dir.path()).unwrap();
     let [segment] = snapshot.segments() else { panic!("one segment expected") };
-    assert_eq!((segment.row_count, segment.parts, segment.slot.kind), (200, 1, Kind::Native));
+    assert_eq!((segment.row_count, segment.parts, segment.slot.kind), (200, 1, RowKind::Native));
     assert!(snapshot.unsealed().is_empty());
     let paths = words(&segment.path, "path");
     assert!(paths.is_sorted(), "native rows stand by path");
@@ -204,7 +204,7 @@ fn foreign_rows_stand_by_chain_in_the_minute_of_their_own_start() {
     maintain(&store, 103);
     let snapshot = Snapshot::open(dir.path()).unwrap();
     let [segment] = snapshot.segments() else { panic!("one segment expected") };
-    assert_eq!(segment.slot.kind, Kind::Foreign);
+    assert_eq!(segment.slot.kind, RowKind::Foreign);
     assert!(column::<UInt64Type>(&segment.path, "chain_low").is_sorted());
     assert!(words(&segment.path, "root_class").iter().all(Option::is_none));
     let sketches = read_sketch(segment).unwrap();

@@ -5,7 +5,7 @@ mod support;
 
 use chronoscope_model::{ChainId, ProcessId};
 use chronoscope_store::{
-    Append, ChainAlias, ClockReading, Kind, Loss, MINUTE_NS, Options, Snapshot, Store, StreamId,
+    Append, ChainAlias, ClockReading, Loss, MINUTE_NS, Options, RowKind, Snapshot, Store, StreamId,
     check, read_sketch,
 };
 use std::path::{Path, PathBuf};
@@ -83,7 +83,7 @@ fn version_1_is_read() {
     let snapshot = Snapshot::open(dir.path()).unwrap();
     assert_eq!(snapshot.damage(), []);
     let segments: Vec<_> = snapshot.segments().iter().map(|s| (s.slot.kind, s.row_count)).collect();
-    assert_eq!(segments, [(Kind::Native, 20), (Kind::Foreign, 10)]);
+    assert_eq!(segments, [(RowKind::Native, 20), (RowKind::Foreign, 10)]);
     assert_eq!(snapshot.unsealed().len(), 5);
     assert_eq!(
         snapshot.names().class_text(snapshot.unsealed().records()[0].class),

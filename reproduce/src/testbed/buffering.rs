@@ -9,7 +9,7 @@ use super::statistics::{ask, figures, hops, main_chain};
 use super::{Bed, Sending};
 use crate::machine;
 use anyhow::Result;
-use chronoscope_store::ask::{Level, Question};
+use chronoscope_query::{Level, Question};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fmt::Write;

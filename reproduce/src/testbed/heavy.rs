@@ -10,7 +10,7 @@ use super::swing::{folded, near_and_elsewhere};
 use super::{Bed, Sending, limit};
 use crate::machine;
 use anyhow::Result;
-use chronoscope_store::ask::{Level, Question};
+use chronoscope_query::{Level, Question};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fmt::Write;

@@ -7,7 +7,7 @@ use super::statistics::{ask, clocks, corrected, figures, main_chain, without_plo
 use super::{Bed, Sending};
 use crate::machine;
 use anyhow::Result;
-use chronoscope_store::ask::{Answer, Level};
+use chronoscope_query::{Answer, Level};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fmt::Write;

@@ -2,10 +2,10 @@
 
 use super::chain::Ran;
 use anyhow::Result;
+use chronoscope_query::StoreLocation;
+use chronoscope_query::{Answer, Clocks, Level, Limits, Question};
 use chronoscope_statistics::{Quantile, nearest_rank};
 use chronoscope_store::Snapshot;
-use chronoscope_store::ask::{Answer, Clocks, Level, Limits, Question};
-use chronoscope_store::source::Source;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub(super) fn without_plot() -> Question {
 }
 
 pub(super) fn ask(data: &Path, question: &Question) -> Result<Answer> {
-    Ok(Source::Files(data.to_owned()).ask(question, &Limits::default())?)
+    Ok(StoreLocation::Files(data.to_owned()).ask(question, &Limits::default())?)
 }
 
 fn ms(ns: f64) -> f64 {

@@ -5,7 +5,7 @@
 //! [`WINDOW_NS`] of a change, and folded over the 25 s that begin with one.
 
 use chronoscope_chain::Distribution;
-use chronoscope_store::ask::Point;
+use chronoscope_query::Point;
 use serde_json::{Value, json};
 
 /// Near a change: so long before or after it, in nanoseconds.

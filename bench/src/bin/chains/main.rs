@@ -7,8 +7,8 @@ mod generate;
 
 use anyhow::{Context, Result, bail};
 use child::{Cost, run};
+use chronoscope_query::{Answer, Limits, Question, ask};
 use chronoscope_store::Snapshot;
-use chronoscope_store::ask::{Answer, Limits, Question, ask};
 use clap::{Parser, Subcommand};
 use serde_json::{Value, json};
 use std::ffi::{OsStr, OsString};

@@ -11,11 +11,11 @@ mod servers;
 mod rows;
 
 use anyhow::{Result, ensure};
+use chronoscope_clickhouse::{Cluster, ClusterWriter, TableOptions};
 use chronoscope_clock as clock;
 use chronoscope_model::Batch;
-use chronoscope_store::ask::{Answer, Limits, Question};
-use chronoscope_store::clickhouse::{Cluster, Sink, TableOptions};
-use chronoscope_store::source::Source;
+use chronoscope_query::StoreLocation;
+use chronoscope_query::{Answer, Limits, Question};
 use chronoscope_store::{Append, Options, Store};
 use clap::Parser;
 use rows::{BEGIN_NS, Chains, Ids};
@@ -55,8 +55,8 @@ fn main() -> Result<()> {
     let servers = Servers::start(&dir.path().join("servers"), arguments.shards)?;
     let data = dir.path().join("store");
     let mut results = insert(&arguments, &servers, &data)?;
-    let clickhouse = Source::open(servers.url())?;
-    let files = Source::Files(data);
+    let clickhouse = StoreLocation::open(servers.url())?;
+    let files = StoreLocation::Files(data);
     let questions = [
         ("acpd", Question::acpd("MRTS::decodePlots", "CWP::TargetView_redraw")),
         ("apcd", Question::apcd("MRTS::decodePlots")),
@@ -83,7 +83,7 @@ fn main() -> Result<()> {
 fn insert(arguments: &Arguments, servers: &Servers, data: &Path) -> Result<Value> {
     let cluster = Cluster::new(servers.url())?;
     cluster.prepare(&TableOptions::default())?;
-    let sink = Sink::new(cluster);
+    let sink = ClusterWriter::new(cluster);
     let store = Store::open(data, Options::default(), BEGIN_NS)?;
     let mut chains = Chains::new(7, Ids::Random, 10);
     let mut begin_ns = BEGIN_NS;
@@ -154,7 +154,7 @@ impl Took {
 
 /// Asks several times; the quickest, and the answer.
 fn ask(
-    source: &Source,
+    source: &StoreLocation,
     question: &Question,
     repeat: u32,
     servers_ns: impl Fn() -> Result<u64>,

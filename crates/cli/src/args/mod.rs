@@ -14,8 +14,8 @@ use crate::text::{parse_duration, parse_size};
 use crate::usage::Usage;
 use chronoscope_chain::Level;
 use chronoscope_model::ChainId;
-use chronoscope_store::ask::Required;
-use chronoscope_store::source::Source;
+use chronoscope_query::Required;
+use chronoscope_query::StoreLocation;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -89,12 +89,12 @@ impl Data {
     ///
     /// # Errors
     /// When the URL names no kind of store that is known here.
-    pub(crate) fn source(&self) -> Result<Source, Usage> {
+    pub(crate) fn source(&self) -> Result<StoreLocation, Usage> {
         let url = self.store.clone();
         let url = url.or_else(|| environment::store_url().filter(|_| self.data.is_none()));
         url.map_or_else(
-            || Ok(Source::Files(self.dir())),
-            |url| Source::open(&url).map_err(Usage::new),
+            || Ok(StoreLocation::Files(self.dir())),
+            |url| StoreLocation::open(&url).map_err(Usage::new),
         )
     }
 

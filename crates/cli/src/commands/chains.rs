@@ -16,14 +16,12 @@ use chronoscope_chain::{
 };
 use chronoscope_formats::json::document;
 use chronoscope_model::{ChainId, ClassName};
+use chronoscope_query::{
+    Answer, ClockQuality, Clocks, DurationKind, Judged, Limits, PathAnswer, Point, QueryError,
+    Question, Receivers, Required, StoreLocation, View,
+};
 use chronoscope_statistics::Bins;
 use chronoscope_statistics::{Quantile, nearest_rank};
-use chronoscope_store::StoreError;
-use chronoscope_store::ask::{
-    Answer, ClockQuality, Clocks, Judged, Kind, Limits, PathAnswer, Point, Question, Receivers,
-    Required,
-};
-use chronoscope_store::source::{Source, View};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::ops::Range;
@@ -81,8 +79,8 @@ fn checked(args: &Chains, answer: &Answer) -> Exit {
 
 /// Asks the stored transactions, with what to do when there are none.
 pub(crate) fn stored<T>(
-    source: &Source,
-    ask: impl FnMut(&View) -> Result<T, StoreError>,
+    source: &StoreLocation,
+    ask: impl FnMut(&View) -> Result<T, QueryError>,
 ) -> Result<T> {
     source.with(ask).with_context(|| {
         format!(
@@ -100,9 +98,9 @@ pub(crate) fn range(span: &Span, zone: &Zone) -> Result<Range<i64>> {
 
 fn question(args: &Chains, zone: &Zone) -> Result<Question> {
     let kind = match (&args.sync, args.apcd) {
-        (Some(_), _) => Kind::Sync,
-        (None, true) => Kind::Apcd,
-        (None, false) => Kind::Acpd,
+        (Some(_), _) => DurationKind::Sync,
+        (None, true) => DurationKind::Apcd,
+        (None, false) => DurationKind::Acpd,
     };
     let root = args.sync.as_ref().or(args.root.as_ref()).cloned().unwrap_or_default();
     Ok(Question {
@@ -113,7 +111,7 @@ fn question(args: &Chains, zone: &Zone) -> Result<Question> {
         start_ns: range(&args.span, zone)?,
         limit_ns: Some(u64::try_from(args.limit.as_nanos())?),
         judged: judged(args)?,
-        split: kind == Kind::Acpd && !args.no_split,
+        split: kind == DurationKind::Acpd && !args.no_split,
         points: true,
         clocks: if args.correct_clocks { Clocks::Corrected } else { Clocks::Raw },
         ..Question::sync("")
@@ -147,7 +145,7 @@ fn judged(args: &Chains) -> Result<Judged> {
 /// One of the slowest durations, with its chain for `chronoscope chain`.
 type Slow = (Point, Option<ChainId>);
 
-fn slowest(view: &View, answer: &Answer) -> Result<Vec<Slow>, StoreError> {
+fn slowest(view: &View, answer: &Answer) -> Result<Vec<Slow>, QueryError> {
     let mut slowest: Vec<Point> = Vec::new();
     for point in &answer.points {
         if slowest.len() == SLOWEST && slowest[SLOWEST - 1].duration_ns >= point.duration_ns {
@@ -186,10 +184,10 @@ fn title(question: &Question) -> String {
         Level::Exactly(level) => format!("level {level}"),
     };
     match (question.kind, &question.leaf) {
-        (Kind::Sync, _) => format!("{} (elapsed)", question.root),
-        (Kind::Apcd, _) => format!("{} to the end of its chain (APCD)", question.root),
-        (Kind::Acpd, Some(leaf)) => format!("{} to {leaf} (ACPD, {level})", question.root),
-        (Kind::Acpd, None) => format!("{} to every leaf (ACPD, {level})", question.root),
+        (DurationKind::Sync, _) => format!("{} (elapsed)", question.root),
+        (DurationKind::Apcd, _) => format!("{} to the end of its chain (APCD)", question.root),
+        (DurationKind::Acpd, Some(leaf)) => format!("{} to {leaf} (ACPD, {level})", question.root),
+        (DurationKind::Acpd, None) => format!("{} to every leaf (ACPD, {level})", question.root),
     }
 }
 

@@ -8,8 +8,8 @@ use crate::text::{self, Table, known_duration};
 use crate::times::Zone;
 use anyhow::Result;
 use chronoscope_formats::json;
+use chronoscope_query::View;
 use chronoscope_statistics::Quantile;
-use chronoscope_store::source::View;
 
 /// Runs the command.
 pub(crate) fn classes(args: &Classes) -> Result<Exit> {

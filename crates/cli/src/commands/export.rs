@@ -14,9 +14,9 @@ use anyhow::{Context, Result, bail};
 use chronoscope_formats::rows::Builder;
 use chronoscope_formats::{arm_xml, csv_rows, trace};
 use chronoscope_model::{ChainId, Flags, Transaction};
-use chronoscope_store::ask::ClassSelector;
-use chronoscope_store::source::Source;
-use chronoscope_store::{Kind, Minute, ParquetWriter, Slot, Snapshot, StoreError};
+use chronoscope_query::ClassSelector;
+use chronoscope_query::StoreLocation;
+use chronoscope_store::{Minute, ParquetWriter, RowKind, Slot, Snapshot, StoreError};
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -121,7 +121,7 @@ fn into_parquet(rows: &mut Selected, writer: &mut ParquetWriter) -> Result<()> {
     rows.each(|t| {
         let foreign = t.flags.contains(Flags::FOREIGN);
         let minute = Minute::of(t.root_start_ns.unwrap_or(t.start_ns));
-        let this = Slot { minute, kind: if foreign { Kind::Foreign } else { Kind::Native } };
+        let this = Slot { minute, kind: if foreign { RowKind::Foreign } else { RowKind::Native } };
         if slot.replace(this) != Some(this) || piece.len() == PIECE_ROWS_MAX {
             flush(&mut piece)?;
         }
@@ -236,9 +236,9 @@ impl Selected {
 }
 
 /// The store, when all rows are wanted.
-fn opened(source: &Source) -> Result<Snapshot> {
+fn opened(source: &StoreLocation) -> Result<Snapshot> {
     match source {
-        Source::Files(dir) => Snapshot::open(dir).with_context(|| {
+        StoreLocation::Files(dir) => Snapshot::open(dir).with_context(|| {
             format!("cannot export {source} (--data DIR or --store URL name another store)")
         }),
         #[allow(unreachable_patterns)] // files are not the only source for long

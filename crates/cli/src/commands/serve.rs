@@ -9,14 +9,14 @@ use crate::screen::{progress, show};
 use crate::text;
 use crate::usage::Usage;
 use anyhow::{Context, Result};
+use chronoscope_clickhouse::{Cluster, ClusterWriter, TableOptions};
 use chronoscope_collect::{Collector, Ingest, Options, Status};
+use chronoscope_query::StoreLocation;
 use chronoscope_record::read;
 use chronoscope_server::log::{self, Line};
 use chronoscope_server::{
     BoundServer, Limit, Received, Server, ServerError, ServerOptions, TlsFiles,
 };
-use chronoscope_store::clickhouse::{Cluster, Sink, TableOptions};
-use chronoscope_store::source::Source;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -31,8 +31,10 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
     let has_files = args.tokens.is_some() || args.tls_cert.is_some();
     let reload = if has_files { interrupt::hang_up()? } else { Arc::default() };
     let data_dir = match args.data.source()? {
-        Source::ClickHouse(cluster) => return serve_cluster(args, cluster, (&interrupt, &reload)),
-        Source::Files(data_dir) => data_dir,
+        StoreLocation::Cluster(cluster) => {
+            return serve_cluster(args, cluster, (&interrupt, &reload));
+        }
+        StoreLocation::Files(data_dir) => data_dir,
     };
     let ring_dir = args.rings.clone().unwrap_or_else(read::default_folder);
     let mut options = Options::new(ring_dir.clone(), data_dir.clone());
@@ -111,11 +113,11 @@ fn serve_cluster(
         )
     })?;
     let options = listening(args, address, args.data.dir())?;
-    let source = Some(Source::ClickHouse(cluster.clone()));
+    let source = Some(StoreLocation::Cluster(cluster.clone()));
     let bound = bind(ServerOptions { source, ..options })?;
     let cannot = || format!("cannot store into {cluster}");
     cluster.prepare(&TableOptions { keep: args.keep_age }).with_context(cannot)?;
-    let ingest = Ingest::into_cluster(Sink::new(cluster.clone()));
+    let ingest = Ingest::into_cluster(ClusterWriter::new(cluster.clone()));
     if args.quiet {
         log::quiet();
     }

@@ -13,7 +13,7 @@ mod target;
 pub use target::{Target, TargetError};
 
 use crate::intake::{self, Rings};
-use crate::sink::Sink;
+use crate::ring_destination::RingDestination;
 use crate::status::Status;
 use chronoscope_clock as clock;
 use chronoscope_store::{Spool, SpoolOptions, StoreError};
@@ -122,9 +122,9 @@ impl Agent {
         let thread = std::thread::Builder::new().name("delivery".to_owned());
         let thread = thread.spawn(move || runtime.block_on(link.run()));
         let thread = thread.map_err(AgentError::Thread)?;
-        let sink = Sink::Spool(self.spool.clone());
+        let destination = RingDestination::Spool(self.spool.clone());
         let add = |status: &mut Status| shared.fill(status);
-        let status = intake::run(&sink, &rings, stop, &add, tell, || {
+        let status = intake::run(&destination, &rings, stop, &add, tell, || {
             shared.end_by(clock::monotonic_ns().saturating_add(crate::nanos(options.stop_within)));
             let _ = thread.join(); // a panic there was printed there
         });

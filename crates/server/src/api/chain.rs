@@ -12,10 +12,10 @@ use chronoscope_chain::links::bits;
 use chronoscope_chain::{ClockShift, Hop, Linker, in_tree_order};
 use chronoscope_formats::trace;
 use chronoscope_model::{ChainId, ClassId, ClassName, Flags, Transaction, TransactionId};
+use chronoscope_query::ClassStatistics;
+use chronoscope_query::{QueryError, View};
 use chronoscope_statistics::{Histogram, bucket_index};
-use chronoscope_store::ask::ClassStatistics;
-use chronoscope_store::source::View;
-use chronoscope_store::{ClockTable, MINUTE_NS, StoreError};
+use chronoscope_store::{ClockTable, MINUTE_NS};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -186,7 +186,7 @@ fn find(
     let near: Option<Range<i64>> = near_ns.map(|near| near..near.saturating_add(1));
     let read = |view: &View| {
         let (rows, damage) = view.chain(chain, near.clone())?;
-        Ok::<_, StoreError>((rows, damage, view.clocks()))
+        Ok::<_, QueryError>((rows, damage, view.clocks()))
     };
     let mut found = api.recently(|view, _| read(view))?;
     if found.0.is_empty() {

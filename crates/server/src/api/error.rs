@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use chronoscope_query::QueryError;
 use chronoscope_store::StoreError;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -73,18 +74,24 @@ impl ApiError {
     }
 }
 
-impl From<StoreError> for ApiError {
-    fn from(error: StoreError) -> Self {
+impl From<QueryError> for ApiError {
+    fn from(error: QueryError) -> Self {
         match error {
-            StoreError::Cancelled => Self::cancelled(),
+            error if error.is_cancelled() => Self::cancelled(),
             // The store was opened, so this error means that a cluster does not support the
             // question.
-            StoreError::Url { reason, .. } => Self::new(StatusCode::NOT_IMPLEMENTED, reason),
-            StoreError::OfFilesOnly { what } => Self::cluster(what),
+            QueryError::Url { reason, .. } => Self::new(StatusCode::NOT_IMPLEMENTED, reason),
+            QueryError::OfFilesOnly { what } => Self::cluster(what),
             error if error.is_missing() => Self::busy(error)
                 .hint("nothing is stored there yet, or a file was replaced meanwhile: ask again"),
             error => Self::failed(error),
         }
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        QueryError::from(error).into()
     }
 }
 

@@ -12,9 +12,9 @@ use super::stored::quantiles;
 use axum::Json;
 use axum::extract::State;
 use chronoscope_model::{ChainId, ClassName, Flags, Transaction, TransactionId};
+use chronoscope_query::View;
+use chronoscope_query::{ClassSelector, ClassStatistics, PathStatistics};
 use chronoscope_statistics::{Quantile, nearest_rank};
-use chronoscope_store::ask::{self, ClassSelector, ClassStatistics, PathStatistics};
-use chronoscope_store::source::View;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use utoipa::ToSchema;
@@ -84,9 +84,10 @@ pub(super) async fn graph(
     api.ask(id, move |api, progress| {
         let found = api.recently(|view, _| {
             let View::Files(snapshot) = view else { return Ok(None) };
-            let (paths, mut damage) = ask::paths(snapshot, &start_ns, progress)?;
-            let (sample, more) = ask::sample(snapshot, &start_ns, SAMPLE_ROWS, progress)?;
-            let (classes, _) = ask::classes(snapshot, &start_ns)?; // the damage is that of paths
+            let (paths, mut damage) = chronoscope_query::paths(snapshot, &start_ns, progress)?;
+            let (sample, more) =
+                chronoscope_query::sample(snapshot, &start_ns, SAMPLE_ROWS, progress)?;
+            let (classes, _) = chronoscope_query::classes(snapshot, &start_ns)?; // the damage is that of paths
             damage.extend(more);
             let extent = snapshot.extent().unwrap_or(0..0);
             let (from, until) = (extent.start.max(start_ns.start), extent.end.min(start_ns.end));

@@ -12,8 +12,8 @@ use chronoscope_net::rows::{
     APPLICATION, Outcome, PREDICTION, Prediction, ROUND_TRIP, RoundTrip, SCAN_HOST, ScanRow,
 };
 use chronoscope_net::table::{Line, Measure};
+use chronoscope_query::StoreLocation;
 use chronoscope_statistics::{Quantile, nearest_rank};
-use chronoscope_store::source::Source;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -183,7 +183,7 @@ pub(super) async fn hosts(
 
 /// Passes the rows of a class to `each`. Returns unreadable files, as text.
 fn rows(
-    source: &Source,
+    source: &StoreLocation,
     class: &str,
     range: &Range<i64>,
     each: &mut (dyn FnMut(&Excerpt<'_>) -> Option<()> + Send),

@@ -33,9 +33,7 @@ use axum::http::header;
 use axum::middleware;
 use axum::{Json, Router};
 use bytes::Bytes;
-use chronoscope_store::StoreError;
-use chronoscope_store::ask::{DurationCache, Progress};
-use chronoscope_store::source::{Recent, Source, View};
+use chronoscope_query::{DurationCache, Progress, QueryError, Recent, StoreLocation, View};
 use error::ApiError;
 use running::Running;
 use std::collections::BTreeMap;
@@ -65,7 +63,7 @@ const RECENT: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug)]
 pub(crate) struct Api {
     /// The stored transactions.
-    pub(crate) source: Source,
+    pub(crate) source: StoreLocation,
     /// The folder whose collector's status is reported.
     pub(crate) data_dir: Arc<PathBuf>,
     /// The folder of this host's rings.
@@ -75,7 +73,7 @@ pub(crate) struct Api {
     /// Limits for the live view.
     pub(crate) limits: Arc<[Limit]>,
     /// Other stores by name, to compare with.
-    pub(crate) others: Arc<BTreeMap<String, Source>>,
+    pub(crate) others: Arc<BTreeMap<String, StoreLocation>>,
     /// The cached view of the store, at most [`RECENT`] old.
     pub(crate) recent: Arc<Recent>,
     /// State of the live view between requests.
@@ -89,9 +87,9 @@ pub(crate) struct Api {
 impl Api {
     /// The API of a server.
     pub(crate) fn new(options: &ServerOptions) -> Self {
-        let files = || Source::Files(options.data_dir.clone());
+        let files = || StoreLocation::Files(options.data_dir.clone());
         let others = options.compare.iter();
-        let others = others.map(|(name, dir)| (name.clone(), Source::Files(dir.clone())));
+        let others = others.map(|(name, dir)| (name.clone(), StoreLocation::Files(dir.clone())));
         Self {
             source: options.source.clone().unwrap_or_else(files),
             data_dir: Arc::new(options.data_dir.clone()),
@@ -126,8 +124,8 @@ impl Api {
     /// Must be called within the server's runtime.
     pub(crate) fn recently<T>(
         &self,
-        ask: impl FnMut(&View, i64) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+        ask: impl FnMut(&View, i64) -> Result<T, QueryError>,
+    ) -> Result<T, QueryError> {
         let answer = self.recent.with(&self.source, RECENT, ask);
         let recent = self.recent.clone();
         tokio::spawn(async move {

@@ -5,7 +5,7 @@ use super::{Api, Path};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use chronoscope_store::ask::Progress;
+use chronoscope_query::Progress;
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};

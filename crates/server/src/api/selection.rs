@@ -1,7 +1,7 @@
 //! The selection that drives every view: which chains, and which duration of them.
 
 use super::error::ApiError;
-use chronoscope_store::ask::{ClassSelector, Clocks, Judged, Kind, Level, Question};
+use chronoscope_query::{ClassSelector, Clocks, Judged, Level, Question};
 use serde::Deserialize;
 use std::ops::Range;
 use utoipa::{IntoParams, ToSchema};
@@ -107,11 +107,16 @@ impl Selection {
         };
         let root = ClassSelector(needed(&self.root, "root")?);
         let (kind, leaf) = match self.kind.unwrap_or(DurationKind::Acpd) {
-            DurationKind::Acpd => (Kind::Acpd, Some(ClassSelector(needed(&self.leaf, "leaf")?))),
-            DurationKind::Apcd => (Kind::Apcd, None),
-            DurationKind::Sync => (Kind::Sync, None),
+            DurationKind::Acpd => (
+                chronoscope_query::DurationKind::Acpd,
+                Some(ClassSelector(needed(&self.leaf, "leaf")?)),
+            ),
+            DurationKind::Apcd => (chronoscope_query::DurationKind::Apcd, None),
+            DurationKind::Sync => (chronoscope_query::DurationKind::Sync, None),
         };
-        if kind != Kind::Acpd && (self.leaf.is_some() || level != Level::Any) {
+        if kind != chronoscope_query::DurationKind::Acpd
+            && (self.leaf.is_some() || level != Level::Any)
+        {
             return Err(ApiError::question("leaf and level are for kind=acpd only"));
         }
         Ok(Question {
@@ -148,10 +153,16 @@ mod tests {
         assert_ne!(refused(Selection::default()), refused(of(DurationKind::Acpd, "A::b", None)));
         refused(of(DurationKind::Sync, "A::b", Some("C::d")));
         let question = of(DurationKind::Acpd, "A::b", Some("C::d")).question().unwrap();
-        assert_eq!((question.kind, question.start_ns), (Kind::Acpd, i64::MIN..i64::MAX));
+        assert_eq!(
+            (question.kind, question.start_ns),
+            (chronoscope_query::DurationKind::Acpd, i64::MIN..i64::MAX)
+        );
         let level = Selection { level: Some("x".into()), ..of(DurationKind::Apcd, "A::b", None) };
         refused(level);
-        assert_eq!(of(DurationKind::Apcd, "A::b", None).question().unwrap().kind, Kind::Apcd);
+        assert_eq!(
+            of(DurationKind::Apcd, "A::b", None).question().unwrap().kind,
+            chronoscope_query::DurationKind::Apcd
+        );
     }
 
     #[test]

@@ -8,8 +8,7 @@ use axum::extract::State;
 use chronoscope_collect::Status as CollectorStatus;
 use chronoscope_model::ClassName;
 use chronoscope_net::rows;
-use chronoscope_store::StoreError;
-use chronoscope_store::source::View;
+use chronoscope_query::View;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -111,7 +110,7 @@ fn read(api: &Api) -> Result<Status, ApiError> {
     });
     match looked {
         // A store that nobody has written to yet is an empty one.
-        Err(error @ StoreError::Io { .. }) if error.is_missing() => {
+        Err(error) if error.is_missing() => {
             (status.rows, status.segments, status.bytes) = (Some(0), Some(0), Some(0));
         }
         looked => looked?,

@@ -7,9 +7,8 @@ use super::{Api, cpu};
 use axum::Json;
 use axum::extract::State;
 use chronoscope_model::ClassName;
+use chronoscope_query::View;
 use chronoscope_statistics::{Histogram, Quantile};
-use chronoscope_store::ask;
-use chronoscope_store::source::View;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use utoipa::{IntoParams, ToSchema};
@@ -147,7 +146,7 @@ pub(super) async fn classes(
     let piece = piece.check().map_err(ApiError::question)?;
     api.ask(id, move |api, _| {
         let (classes, damage) = api.recently(|view, _| view.classes(&piece.range()))?;
-        let row = |(name, class): (ClassName, ask::ClassStatistics)| {
+        let row = |(name, class): (ClassName, chronoscope_query::ClassStatistics)| {
             let (p50_ns, p99_ns, max_ns) = quantiles(&class.elapsed);
             ClassRow {
                 name: name.to_string(),
@@ -183,8 +182,10 @@ pub(super) async fn paths(
     let piece = piece.check().map_err(ApiError::question)?;
     api.ask(id, move |api, progress| {
         let found = api.recently(|view, _| match view {
-            View::Files(snapshot) => ask::paths(snapshot, &piece.range(), progress).map(Some),
-            View::ClickHouse(_) => Ok(None),
+            View::Files(snapshot) => {
+                Ok(Some(chronoscope_query::paths(snapshot, &piece.range(), progress)?))
+            }
+            View::Cluster(_) => Ok(None),
         })?;
         let (paths, damage) = found.ok_or_else(|| ApiError::cluster("the list of paths"))?;
         let mut paths: Vec<_> = paths.into_iter().map(summary).collect();
@@ -198,7 +199,7 @@ pub(super) async fn paths(
     .await
 }
 
-fn summary((path, statistics): (String, ask::PathStatistics)) -> PathSummary {
+fn summary((path, statistics): (String, chronoscope_query::PathStatistics)) -> PathSummary {
     let hops: Vec<String> = statistics.hops.iter().map(ToString::to_string).collect();
     let (p50_ns, p99_ns, max_ns) = quantiles(&statistics.since_root);
     PathSummary {

@@ -7,8 +7,8 @@ use super::{Api, cpu};
 use axum::Json;
 use axum::extract::State;
 use chronoscope_model::{ClassName, Transaction};
-use chronoscope_store::ask::{self, ClassSelector};
-use chronoscope_store::source::View;
+use chronoscope_query::ClassSelector;
+use chronoscope_query::View;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -73,7 +73,7 @@ pub(super) async fn worst(
     if !(1..=COUNT_MAX).contains(&count) {
         return Err(ApiError::question(format!("n: a number from 1 to {COUNT_MAX}")));
     }
-    let question = ask::Worst {
+    let question = chronoscope_query::Worst {
         start_ns: selection.start_ns(),
         hosts: selection.hosts(),
         class: which.class.map(ClassSelector),
@@ -81,8 +81,10 @@ pub(super) async fn worst(
     };
     api.ask(id, move |api, progress| {
         let found = api.recently(|view, _| match view {
-            View::Files(snapshot) => ask::worst(snapshot, &question, progress).map(Some),
-            View::ClickHouse(_) => Ok(None),
+            View::Files(snapshot) => {
+                Ok(Some(chronoscope_query::worst(snapshot, &question, progress)?))
+            }
+            View::Cluster(_) => Ok(None),
         })?;
         let (classes, damage) = found.ok_or_else(|| ApiError::cluster("for worst cases"))?;
         Ok(Worst {

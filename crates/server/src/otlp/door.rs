@@ -7,7 +7,7 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, header};
 use bytes::BytesMut;
 use chronoscope_clock as clock;
-use chronoscope_collect::{Ingest, IngestError, Source};
+use chronoscope_collect::{Ingest, IngestError, RowSource};
 use chronoscope_formats::otlp::{self, Limits, Vocabulary};
 use chronoscope_store::ChainAlias;
 use flate2::read::MultiGzDecoder;
@@ -158,7 +158,7 @@ impl Door {
             let aliases: Vec<_> = received.joined.iter().map(alias).collect();
             let (batch, names) = (&received.batch, &received.names);
             // The key: an SDK that gets no answer sends the same bytes again.
-            let source = Source::Keyed(content_key(request));
+            let source = RowSource::Keyed(content_key(request));
             self.ingest.take(source, batch, names, &aliases).map_err(refusal)?;
             self.senders.took_spans(peer, batch, names);
         }

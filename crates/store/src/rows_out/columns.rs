@@ -13,14 +13,23 @@ use arrow_array::{
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, TimeUnit};
+use chronoscope_model::schema::column;
 use chronoscope_model::{
     ChainId, ClassName, Flags, ProcessName, Status, Transaction, TransactionId,
 };
 use parquet::errors::ParquetError;
 
 /// Columns without which rows mean nothing.
-pub(super) const REQUIRED: [&str; 8] =
-    ["application", "class", "start", "elapsed_ns", "id", "parent", "chain_high", "chain_low"];
+pub(super) const REQUIRED: [&str; 8] = [
+    column::APPLICATION,
+    column::CLASS,
+    column::START,
+    column::ELAPSED_NS,
+    column::ID,
+    column::PARENT,
+    column::CHAIN_HIGH,
+    column::CHAIN_LOW,
+];
 
 /// A batch, its columns found and understood.
 pub(super) struct BatchRows {
@@ -60,29 +69,29 @@ impl BatchRows {
         let ids = |name| Numbers::of(name, batch.column_by_name(name), true);
         Ok(Self {
             rows: batch.num_rows(),
-            application: words("application")?,
-            class: words("class")?,
-            host: words("host")?,
-            process: numbers("process")?,
-            thread: numbers("thread")?,
-            start: numbers("start")?,
-            elapsed: numbers("elapsed_ns")?,
-            cpu: numbers("cpu_ns")?,
-            process_cpu: numbers("process_cpu_ns")?,
-            status: words("status")?,
-            id: ids("id")?,
-            parent: ids("parent")?,
-            chain_high: ids("chain_high")?,
-            chain_low: ids("chain_low")?,
-            flags: numbers("flags")?,
-            level: numbers("level")?,
-            path: words("path")?,
-            root_application: words("root_application")?,
-            root_start: numbers("root_start")?,
-            root_host: words("root_host")?,
-            root_process: numbers("root_process")?,
-            properties: Map::of("properties", batch.column_by_name("properties"))?,
-            metrics: Map::of("metrics", batch.column_by_name("metrics"))?,
+            application: words(column::APPLICATION)?,
+            class: words(column::CLASS)?,
+            host: words(column::HOST)?,
+            process: numbers(column::PROCESS)?,
+            thread: numbers(column::THREAD)?,
+            start: numbers(column::START)?,
+            elapsed: numbers(column::ELAPSED_NS)?,
+            cpu: numbers(column::CPU_NS)?,
+            process_cpu: numbers(column::PROCESS_CPU_NS)?,
+            status: words(column::STATUS)?,
+            id: ids(column::ID)?,
+            parent: ids(column::PARENT)?,
+            chain_high: ids(column::CHAIN_HIGH)?,
+            chain_low: ids(column::CHAIN_LOW)?,
+            flags: numbers(column::FLAGS)?,
+            level: numbers(column::LEVEL)?,
+            path: words(column::PATH)?,
+            root_application: words(column::ROOT_APPLICATION)?,
+            root_start: numbers(column::ROOT_START)?,
+            root_host: words(column::ROOT_HOST)?,
+            root_process: numbers(column::ROOT_PROCESS)?,
+            properties: Map::of(column::PROPERTIES, batch.column_by_name(column::PROPERTIES))?,
+            metrics: Map::of(column::METRICS, batch.column_by_name(column::METRICS))?,
             batch: batch.clone(),
         })
     }
@@ -96,7 +105,7 @@ impl BatchRows {
     pub(super) fn transaction(&self, row: usize) -> Result<Transaction, String> {
         let word = |words: &Words| words.get(row).unwrap_or_default().to_owned();
         let id = |numbers: &Numbers| numbers.get(row).unwrap_or(0).cast_unsigned();
-        let flags = Flags(small("flags", self.flags.get(row))?);
+        let flags = Flags(small(column::FLAGS, self.flags.get(row))?);
         let foreign = flags.contains(Flags::FOREIGN);
         let root_start_ns = self.root_start.get(row).filter(|_| !foreign);
         let class = ClassName { application: word(&self.application), class: word(&self.class) };
@@ -108,19 +117,19 @@ impl BatchRows {
             let known = !host.is_empty() || pid != 0;
             known.then_some(ProcessName { application, host, pid, start_ns: 0 })
         };
-        let pid = small("process", self.process.get(row))?;
-        let root_pid = small("root_process", self.root_process.get(row))?;
+        let pid = small(column::PROCESS, self.process.get(row))?;
+        let root_pid = small(column::ROOT_PROCESS, self.root_process.get(row))?;
         let root = process(word(&self.root_application), word(&self.root_host), root_pid);
         let status = self.status.get(row).map_or(Ok(Status::Good), str::parse);
         Ok(Transaction {
             process: process(class.application.clone(), word(&self.host), pid),
             class,
-            thread: small("thread", self.thread.get(row))?,
+            thread: small(column::THREAD, self.thread.get(row))?,
             start_ns: self.start.get(row).ok_or("start is null")?,
-            elapsed_ns: length("elapsed_ns", self.elapsed.get(row))?,
-            cpu_ns: length("cpu_ns", self.cpu.get(row))?,
+            elapsed_ns: length(column::ELAPSED_NS, self.elapsed.get(row))?,
+            cpu_ns: length(column::CPU_NS, self.cpu.get(row))?,
             process_cpu_ns: match self.process_cpu.get(row) {
-                Some(ns) => Some(length("process_cpu_ns", Some(ns))?),
+                Some(ns) => Some(length(column::PROCESS_CPU_NS, Some(ns))?),
                 None => None,
             },
             status: status.map_err(|error| error.to_string())?,
@@ -128,7 +137,7 @@ impl BatchRows {
             parent: TransactionId(id(&self.parent)),
             chain: ChainId::from_halves(id(&self.chain_high), id(&self.chain_low)),
             flags,
-            level: small("level", self.level.get(row))?,
+            level: small(column::LEVEL, self.level.get(row))?,
             path: word(&self.path),
             root_start_ns,
             root_process: root.filter(|_| root_start_ns.is_some()),

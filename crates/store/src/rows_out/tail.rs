@@ -2,7 +2,7 @@
 
 use crate::manifest::Manifest;
 use crate::notes::Ledger;
-use crate::replay::{open_log, replay};
+use crate::recovery::{open_log, recover};
 use crate::wal::{self, BlockReader, Found};
 use crate::{Snapshot, StoreError, layout};
 use chronoscope_model::{Batch, Names};
@@ -40,7 +40,7 @@ impl Tail {
         for _ in 0..TRIES {
             let manifest = Manifest::of_store(dir)?.unwrap_or_default();
             let Some(files) = open_log(dir, &manifest)? else { continue };
-            let replayed = replay(dir, &manifest, &files, None, |_| ())?;
+            let recovered = recover(dir, &manifest, &files, None, |_| ())?;
             let last = files.last().map(|file| file.sequence);
             let reader =
                 last.map(|sequence| BlockReader::open(&layout::log_file(dir, sequence), sequence));
@@ -49,8 +49,8 @@ impl Tail {
                 reader => Ok(Self {
                     dir: dir.to_owned(),
                     reader: reader?,
-                    next_row: replayed.next_row,
-                    ledger: replayed.ledger,
+                    next_row: recovered.next_row,
+                    ledger: recovered.ledger,
                 }),
             };
         }

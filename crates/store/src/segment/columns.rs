@@ -1,8 +1,8 @@
 //! Rows as the columns of the schema.
 
+use super::dictionaries::{ClassWords, Dictionaries, Dictionary, PathWords, ProcessWords};
 use super::extras::ExtraColumns;
 use super::order::{Order, Sorted, sort};
-use super::words::{ClassWords, Dictionary, PathWords, ProcessWords, Words};
 use crate::rows::Rows;
 use arrow_array::builder::{Float64Builder, MapBuilder, MapFieldNames, StringBuilder};
 use arrow_array::types::Int32Type;
@@ -13,7 +13,10 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::ArrowError;
 use chronoscope_model::context::{self, Entry};
-use chronoscope_model::{Extras, Flags, NO_PROCESS_CPU, Names, Record, Status, schema};
+use chronoscope_model::{
+    Batch, Extras, Flags, NO_PROCESS_CPU, Names, Record, Status,
+    schema::{self, column},
+};
 use std::sync::Arc;
 
 /// Rows that are turned into columns at a time: their records fit into a core's cache, through
@@ -23,7 +26,7 @@ pub(crate) const CHUNK_ROWS: usize = 8192;
 /// A slot's rows on their way into a segment: sorted, linked, with their words.
 pub(crate) struct Columns<'a> {
     rows: &'a Rows,
-    words: Words,
+    words: Dictionaries,
     values: Values,
     sorted: Vec<Sorted>,
 }
@@ -53,10 +56,25 @@ const NO_CLASS: ClassWords = ClassWords { application: 0, class: 0 };
 const NO_PROCESS: ProcessWords = ProcessWords { host: 0, root_host: 0, pid: 0 };
 const NO_PATH: PathWords = PathWords { path: 0, root: None, rank: 0 };
 
+/// Gives rows to `each` as record batches of [`schema::transactions`], some thousand at a time, in
+/// the order of a segment. Each row's `links` say what the rows of `batch` say about its chain.
+///
+/// # Errors
+/// [`ArrowError`] when the columns do not fit the schema, and what `each` returns.
+pub fn each_schema_batch(
+    batch: &Batch,
+    names: &Names,
+    order: Order,
+    mut each: impl FnMut(RecordBatch) -> Result<(), ArrowError>,
+) -> Result<(), ArrowError> {
+    let rows = Rows::of(batch);
+    Columns::new(&rows, names, order).batches().try_for_each(|columns| each(columns?))
+}
+
 impl<'a> Columns<'a> {
     /// Sorts and links `rows`.
     pub(crate) fn new(rows: &'a Rows, names: &Names, order: Order) -> Self {
-        let words = Words::of(rows, names);
+        let words = Dictionaries::of(rows, names);
         let sorted = sort(rows, &words, order);
         let of = Dictionary::values;
         let values = Values {
@@ -172,7 +190,7 @@ impl<'a> Columns<'a> {
             return None;
         }
         let schema = schema::transactions();
-        let fields = schema.fields().iter().skip_while(|field| field.name() != "properties");
+        let fields = schema.fields().iter().skip_while(|field| field.name() != column::PROPERTIES);
         Some(fields.map(|field| new_null_array(field.data_type(), records.len())).collect())
     }
 

@@ -11,7 +11,6 @@
 //! Not here: pages' own bounds (our files have none), and columns inside of others.
 
 use super::hybrid;
-use super::parquet_file::ZSTD_LEVEL;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, UInt8Type, UInt16Type, UInt32Type};
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, DictionaryArray, StringArray};
@@ -30,6 +29,9 @@ use parquet::schema::types::ColumnDescPtr;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::io::Write;
+
+/// Higher levels cost more time than they save bytes.
+pub(super) const ZSTD_LEVEL: i32 = 1;
 
 /// Rows of a page, as the library comes to with our chunks of 8192 rows: what a selection of rows
 /// reads at least.

@@ -12,7 +12,8 @@ use arrow_array::{
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType};
 use chronoscope_model::{
-    ChainId, Extras, FurtherParent, ParentRoot, PathId, ProcessId, TransactionId, schema,
+    ChainId, Extras, FurtherParent, ParentRoot, PathId, ProcessId, TransactionId,
+    schema::{self, column},
 };
 use std::sync::Arc;
 
@@ -55,7 +56,7 @@ impl ExtraColumns {
 
     fn further_parents(&self) -> Result<ArrayRef, ArrowError> {
         let schema = schema::transactions();
-        let kind = schema.field_with_name("further_parents")?.data_type();
+        let kind = schema.field_with_name(column::FURTHER_PARENTS)?.data_type();
         if self.parents.is_empty() {
             return Ok(new_null_array(kind, self.counts.len()));
         }
@@ -107,16 +108,16 @@ fn append<B: ArrayBuilder>(all: &mut StructBuilder, field: usize, value: impl Fn
 
 /// What a row says in the columns of version 2, as far as the batch has them; `None` where one is of
 /// another type than the schema's.
-pub(crate) fn read_extras(batch: &RecordBatch, row: usize) -> Option<Extras> {
+pub fn read_extras(batch: &RecordBatch, row: usize) -> Option<Extras> {
     let duration = |name| -> Option<Option<u64>> {
         Some(number::<Int64Type>(batch, name, row)?.map(i64::cast_unsigned))
     };
     Some(Extras {
-        arrival_ns: number::<TimestampNanosecondType>(batch, "arrival", row)?,
-        run_queue_ns: duration("run_queue_ns")?,
-        blocked_ns: duration("blocked_ns")?,
-        sampling_threshold: number::<UInt64Type>(batch, "sampling_threshold", row)?,
-        further_parents: match batch.column_by_name("further_parents") {
+        arrival_ns: number::<TimestampNanosecondType>(batch, column::ARRIVAL, row)?,
+        run_queue_ns: duration(column::RUN_QUEUE_NS)?,
+        blocked_ns: duration(column::BLOCKED_NS)?,
+        sampling_threshold: number::<UInt64Type>(batch, column::SAMPLING_THRESHOLD, row)?,
+        further_parents: match batch.column_by_name(column::FURTHER_PARENTS) {
             None => Vec::new(),
             Some(column) => further_parents(column, row)?,
         },
@@ -137,7 +138,7 @@ fn number<T: ArrowPrimitiveType>(
 }
 
 /// The further parents of a row; `None` where the column is of another type.
-pub(crate) fn further_parents(column: &ArrayRef, row: usize) -> Option<Vec<FurtherParent>> {
+pub fn further_parents(column: &ArrayRef, row: usize) -> Option<Vec<FurtherParent>> {
     let list = column.as_list_opt::<i32>()?;
     if list.is_null(row) {
         return Some(Vec::new());
@@ -145,11 +146,11 @@ pub(crate) fn further_parents(column: &ArrayRef, row: usize) -> Option<Vec<Furth
     let elements = list.value(row);
     let elements = elements.as_struct_opt()?;
     let ids = |name| elements.column_by_name(name)?.as_primitive_opt::<UInt64Type>();
-    let (high, low, id) = (ids("chain_high")?, ids("chain_low")?, ids("id")?);
-    let (process, path) = (ids("root_process")?, ids("path")?);
-    let starts = elements.column_by_name("root_start")?;
+    let (high, low, id) = (ids(column::CHAIN_HIGH)?, ids(column::CHAIN_LOW)?, ids(column::ID)?);
+    let (process, path) = (ids(column::ROOT_PROCESS)?, ids(column::PATH)?);
+    let starts = elements.column_by_name(column::ROOT_START)?;
     let starts = starts.as_primitive_opt::<TimestampNanosecondType>()?;
-    let levels = elements.column_by_name("level")?.as_primitive_opt::<UInt16Type>()?;
+    let levels = elements.column_by_name(column::LEVEL)?.as_primitive_opt::<UInt16Type>()?;
     let parent = |at: usize| FurtherParent {
         chain: ChainId::from_halves(high.value(at), low.value(at)),
         id: TransactionId(id.value(at)),

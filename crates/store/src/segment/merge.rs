@@ -10,7 +10,10 @@ use arrow_array::{Array, ArrayRef, RecordBatch, UInt8Array, UInt32Array, new_nul
 use arrow_schema::{ArrowError, FieldRef};
 use chronoscope_chain::Hop;
 use chronoscope_chain::links::Linker;
-use chronoscope_model::{ClassId, TransactionId, schema};
+use chronoscope_model::{
+    ClassId, TransactionId,
+    schema::{self, column},
+};
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use std::sync::Arc;
 
@@ -39,7 +42,7 @@ pub(crate) fn merge(
     let keys = Keys::of(&whole)
         .ok_or_else(|| StoreError::damaged(path, 0, "not the columns of a segment"))?;
     let (indices, links) = keys.sort(order);
-    let links_column = whole.schema().index_of("links").map_err(arrow)?;
+    let links_column = whole.schema().index_of(column::LINKS).map_err(arrow)?;
     for (indices, links) in indices.chunks(CHUNK_ROWS).zip(links.chunks(CHUNK_ROWS)) {
         let indices = UInt32Array::from_iter_values(indices.iter().copied());
         let taken = arrow_select::take::take_record_batch(&whole, &indices).map_err(arrow)?;
@@ -101,10 +104,15 @@ impl Keys {
             let column = batch.column_by_name(name)?;
             Some(column.as_primitive_opt::<TimestampNanosecondType>()?.values())
         };
-        let (id, parent, high, low) =
-            (ids("id")?, ids("parent")?, ids("chain_high")?, ids("chain_low")?);
-        let (start, root_start) = (instants("start")?, instants("root_start")?);
-        let elapsed = batch.column_by_name("elapsed_ns")?.as_primitive_opt::<Int64Type>()?.values();
+        let (id, parent, high, low) = (
+            ids(column::ID)?,
+            ids(column::PARENT)?,
+            ids(column::CHAIN_HIGH)?,
+            ids(column::CHAIN_LOW)?,
+        );
+        let (start, root_start) = (instants(column::START)?, instants(column::ROOT_START)?);
+        let elapsed =
+            batch.column_by_name(column::ELAPSED_NS)?.as_primitive_opt::<Int64Type>()?.values();
         let classes = classes(batch)?;
         let mut keys = Self {
             hops: Vec::with_capacity(batch.num_rows()),
@@ -160,7 +168,7 @@ fn classes(batch: &RecordBatch) -> Option<Vec<ClassId>> {
         Some((column.keys(), column.values().as_string_opt::<i32>()?))
     };
     let ((applications, application_texts), (classes, class_texts)) =
-        (words("application")?, words("class")?);
+        (words(column::APPLICATION)?, words(column::CLASS)?);
     let mut known = std::collections::HashMap::new();
     let of = |(application, class): (&i32, &i32)| {
         *known.entry((*application, *class)).or_insert_with(|| {
@@ -174,7 +182,7 @@ fn classes(batch: &RecordBatch) -> Option<Vec<ClassId>> {
 }
 
 fn path_ranks(batch: &RecordBatch) -> Option<Vec<u32>> {
-    let paths = batch.column_by_name("path")?.as_dictionary_opt::<Int32Type>()?;
+    let paths = batch.column_by_name(column::PATH)?.as_dictionary_opt::<Int32Type>()?;
     let texts = paths.values().as_string_opt::<i32>()?;
     let mut order: Vec<usize> = (0..texts.len()).collect();
     order.sort_unstable_by_key(|key| texts.value(*key));

@@ -1,7 +1,7 @@
 //! The order of rows in a segment, and what their chains say about them.
 
-use super::words::Words;
-use crate::Kind;
+use super::dictionaries::Dictionaries;
+use crate::RowKind;
 use crate::rows::Rows;
 use chronoscope_chain::Hop;
 use chronoscope_chain::links::Linker;
@@ -20,10 +20,10 @@ pub enum Order {
 
 impl Order {
     /// The order that rows of a kind are written in.
-    pub const fn of(kind: Kind) -> Self {
+    pub const fn of(kind: RowKind) -> Self {
         match kind {
-            Kind::Native => Self::Path,
-            Kind::Foreign => Self::Chain,
+            RowKind::Native => Self::Path,
+            RowKind::Foreign => Self::Chain,
         }
     }
 }
@@ -36,7 +36,7 @@ pub(crate) struct Sorted {
 }
 
 /// Sorts rows and links their chains.
-pub(crate) fn sort(rows: &Rows, words: &Words, order: Order) -> Vec<Sorted> {
+pub(crate) fn sort(rows: &Rows, words: &Dictionaries, order: Order) -> Vec<Sorted> {
     let sorted = match order {
         Order::Chain => by_chain(rows),
         Order::Path | Order::RootStart => by_root_start(rows),
@@ -154,7 +154,7 @@ impl<'a> Chains<'a> {
 }
 
 /// Groups rows by the rank of their path and keeps their order within a path.
-fn group_by_path(rows: &Rows, words: &Words, sorted: &[Sorted]) -> Vec<Sorted> {
+fn group_by_path(rows: &Rows, words: &Dictionaries, sorted: &[Sorted]) -> Vec<Sorted> {
     let ranks: Vec<u32> = rows
         .records
         .iter()

@@ -1,12 +1,13 @@
 //! Writing record batches into a Parquet file, durably.
 
-use super::dictionary_column::DictionaryColumn;
+use super::dictionary_column::{DictionaryColumn, ZSTD_LEVEL};
 use crate::StoreError;
 use crate::checked::{EndChecksum, Summed};
 use crate::disk::{Disk, DiskFile};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::SchemaRef;
 use chronoscope_model::schema;
+use chronoscope_model::schema::column;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::{
     ArrowColumnWriter, ArrowLeafColumn, ArrowRowGroupWriterFactory, compute_leaves,
@@ -21,9 +22,6 @@ use std::path::{Path, PathBuf};
 
 /// Rows of a row group: the piece that a reader may skip, and that two threads may share out.
 pub(crate) const ROW_GROUP_ROWS: usize = 1 << 18;
-
-/// Higher levels cost more time than they save bytes.
-pub(super) const ZSTD_LEVEL: i32 = 1;
 
 /// Batches with fewer rows are encoded by one thread: starting another costs more.
 const PARALLEL_ROWS: usize = 4096;
@@ -256,18 +254,24 @@ fn transaction_properties() -> WriterProperties {
     for field in schema::transactions().fields() {
         let column = || ColumnPath::from(field.name().as_str());
         properties = match field.name().as_str() {
-            "start" | "root_start" | "elapsed_ns" | "cpu_ns" | "process_cpu_ns" => {
+            column::START
+            | column::ROOT_START
+            | column::ELAPSED_NS
+            | column::CPU_NS
+            | column::PROCESS_CPU_NS => {
                 properties.set_column_encoding(column(), Encoding::DELTA_BINARY_PACKED)
             }
-            "id" | "parent" | "chain_low" => {
+            column::ID | column::PARENT | column::CHAIN_LOW => {
                 properties.set_column_encoding(column(), Encoding::BYTE_STREAM_SPLIT)
             }
             _ => properties.set_column_dictionary_enabled(column(), true),
         };
         // Bounds of these would skip nothing that those of `path` and `class` do not, and finding
         // them compares two texts for every row.
-        let is_unbounded = ["application", "host", "status"].contains(&field.name().as_str())
-            || ["root_application", "root_class", "root_host"].contains(&field.name().as_str());
+        let is_unbounded = [column::APPLICATION, column::HOST, column::STATUS]
+            .contains(&field.name().as_str())
+            || [column::ROOT_APPLICATION, column::ROOT_CLASS, column::ROOT_HOST]
+                .contains(&field.name().as_str());
         if is_unbounded {
             properties =
                 properties.set_column_statistics_enabled(column(), EnabledStatistics::None);

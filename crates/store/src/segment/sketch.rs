@@ -2,8 +2,8 @@
 //!
 //! Verdicts never use them: a sketch's quantile is a bucket's bound (at most 3.125 % too large).
 
+use super::dictionaries::IdMap;
 use super::parquet_file::{SegmentWriter, Written, common_properties, parquet_error};
-use super::words::IdMap;
 use crate::checked::open_checked;
 use crate::disk::Disk;
 use crate::rows::Rows;
@@ -284,7 +284,7 @@ pub fn read_sketch(segment: &Segment) -> Result<Vec<SketchRow>, StoreError> {
 ///
 /// # Errors
 /// As [`read_sketch`].
-pub(crate) fn read_since_root(segment: &Segment) -> Result<Vec<SketchRow>, StoreError> {
+pub fn read_since_root(segment: &Segment) -> Result<Vec<SketchRow>, StoreError> {
     read(segment, Wanted::SinceRoot)
 }
 

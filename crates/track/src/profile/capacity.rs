@@ -4,7 +4,7 @@
 //! class on its path. CPU grows in proportion, which holds while nothing saturates: queues, caches
 //! and locks are not modelled.
 
-use super::Load;
+use chronoscope_model::Load;
 use std::collections::BTreeMap;
 
 /// Cost of the transactions of one path on one host.

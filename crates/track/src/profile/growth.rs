@@ -1,6 +1,6 @@
 //! Each class over periods of equal length, and the straight line through them.
 
-use super::Load;
+use chronoscope_model::Load;
 use chronoscope_statistics::student;
 use std::collections::BTreeMap;
 

@@ -17,30 +17,8 @@ pub use capacity::{Demand, HostDemand, Path, capacity};
 pub use compare::{ClassChange, Comparison, Difference, Fate, Figures, compare};
 pub use growth::{Growth, Period, Trend, growth};
 
+use chronoscope_model::Load;
 use std::collections::BTreeMap;
-
-/// Sums over transactions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Load {
-    /// Number of transactions.
-    pub count: u64,
-    /// Their elapsed times, ns.
-    pub elapsed_ns: u64,
-    /// CPU time of their threads while they ran, including nested transactions, ns.
-    pub cpu_ns: u64,
-    /// CPU time without nested transactions, ns: sums over classes count nothing twice.
-    pub own_cpu_ns: u64,
-}
-
-impl Load {
-    /// Adds another load.
-    pub const fn add(&mut self, other: &Self) {
-        self.count += other.count;
-        self.elapsed_ns = self.elapsed_ns.saturating_add(other.elapsed_ns);
-        self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
-        self.own_cpu_ns = self.own_cpu_ns.saturating_add(other.own_cpu_ns);
-    }
-}
 
 /// Load of a system in a span of time, by class, in bins of equal length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

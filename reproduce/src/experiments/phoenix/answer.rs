@@ -7,9 +7,9 @@ use crate::picture::{Axis, Chart, Mark, Picture, Series, Style};
 use crate::run::Run;
 use anyhow::Result;
 use chronoscope_chain::Level;
+use chronoscope_query::StoreLocation;
+use chronoscope_query::{Clocks, Limits, Point, Question};
 use chronoscope_statistics::{Bins, Grid};
-use chronoscope_store::ask::{Clocks, Limits, Point, Question};
-use chronoscope_store::source::Source;
 use serde_json::Value;
 
 /// The requirement, in ms.
@@ -58,7 +58,7 @@ impl Answer {
         let clocks = if ran.apart { Clocks::Corrected } else { Clocks::Raw };
         let question =
             Question { level, clocks, points: true, ..Question::acpd(part.root, part.leaf) };
-        let source = Source::Files(ran.data.clone());
+        let source = StoreLocation::Files(ran.data.clone());
         let answer = source.ask(&question, &Limits::default())?;
         Ok(Self { json, points: answer.points, durations_ns: answer.durations_ns })
     }

@@ -7,13 +7,13 @@
 use crate::args::Data;
 use crate::environment;
 use anyhow::{Context, Result, anyhow, bail};
+use chronoscope_clickhouse::{Cluster, ClusterWriter, TableOptions};
 use chronoscope_clock as clock;
 use chronoscope_collect::{CollectError, Collector, Options, Status};
 use chronoscope_model::{Batch, ProcessId};
 use chronoscope_net::rows::APPLICATION;
+use chronoscope_query::StoreLocation;
 use chronoscope_record::read::{self, Cursors, Ring};
-use chronoscope_store::clickhouse::{Cluster, Sink, TableOptions};
-use chronoscope_store::source::Source;
 use chronoscope_store::{Append, Snapshot, StoreError, writer};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -73,10 +73,10 @@ impl Keep {
         let said = data.data.is_some() || data.store.is_some();
         let agent = writer(&environment::data_dir().join("spool")).is_some();
         let way = match data.source()? {
-            Source::ClickHouse(_) if agent => Way::Agent,
-            Source::ClickHouse(cluster) => insert(cluster, ring, agent, stop.clone())?,
-            Source::Files(_) if agent && !said => Way::Agent,
-            Source::Files(dir) => collect(dir, ring, agent, stop.clone())?,
+            StoreLocation::Cluster(_) if agent => Way::Agent,
+            StoreLocation::Cluster(cluster) => insert(cluster, ring, agent, stop.clone())?,
+            StoreLocation::Files(_) if agent && !said => Way::Agent,
+            StoreLocation::Files(dir) => collect(dir, ring, agent, stop.clone())?,
         };
         Ok(Self { way, stop })
     }
@@ -213,7 +213,7 @@ fn is_collected(dir: &Path, path: &Path) -> Result<bool> {
 fn insert(cluster: Cluster, ring: PathBuf, agent: bool, stop: Arc<AtomicBool>) -> Result<Way> {
     let cannot = format!("results cannot be stored into {cluster}");
     cluster.prepare(&TableOptions::default()).context(cannot)?;
-    let mut rows = Inserts::new(Sink::new(cluster), &ring)?;
+    let mut rows = Inserts::new(ClusterWriter::new(cluster), &ring)?;
     let work = move || {
         while !stop.load(Ordering::Relaxed) {
             // A failed insert is repeated; the last one reports its error.
@@ -237,7 +237,7 @@ fn insert(cluster: Cluster, ring: PathBuf, agent: bool, stop: Arc<AtomicBool>) -
 
 /// Rows of a ring on their way to a cluster.
 struct Inserts {
-    sink: Sink,
+    sink: ClusterWriter,
     ring: Ring,
     cursors: Cursors,
     /// Rows that are on their way; under one key until they have arrived.
@@ -248,7 +248,7 @@ struct Inserts {
 }
 
 impl Inserts {
-    fn new(sink: Sink, ring: &Path) -> Result<Self> {
+    fn new(sink: ClusterWriter, ring: &Path) -> Result<Self> {
         let ring = Ring::open(ring).with_context(|| ring.display().to_string())?;
         let (cursors, batch) = (Cursors::default(), Batch::default());
         Ok(Self { sink, ring, cursors, batch, arrived: 0, lost: 0 })

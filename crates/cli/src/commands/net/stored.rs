@@ -5,7 +5,7 @@ use chronoscope_model::{ClassName, Excerpt};
 use chronoscope_net::rows::{
     APPLICATION, ROUND_TRIP, RoundTrip, SCAN_HOST, ScanRow, TRANSFER, Transfer,
 };
-use chronoscope_store::source::Source;
+use chronoscope_query::StoreLocation;
 use std::ops::Range;
 
 /// Gives what scans learned in `range` (UTC, nanoseconds since 1970) to `each`, in about the order
@@ -14,7 +14,7 @@ use std::ops::Range;
 /// # Errors
 /// When the store cannot be read.
 pub(crate) fn scans(
-    source: &Source,
+    source: &StoreLocation,
     range: &Range<i64>,
     each: &mut (dyn FnMut(ScanRow) + Send),
 ) -> Result<()> {
@@ -23,7 +23,7 @@ pub(crate) fn scans(
 
 /// Stored round trips; as [`scans`].
 pub(crate) fn round_trips(
-    source: &Source,
+    source: &StoreLocation,
     range: &Range<i64>,
     each: &mut (dyn FnMut(RoundTrip) + Send),
 ) -> Result<()> {
@@ -32,7 +32,7 @@ pub(crate) fn round_trips(
 
 /// Stored bulk transfers; as [`scans`].
 pub(crate) fn transfers(
-    source: &Source,
+    source: &StoreLocation,
     range: &Range<i64>,
     each: &mut (dyn FnMut(Transfer) + Send),
 ) -> Result<()> {
@@ -41,7 +41,7 @@ pub(crate) fn transfers(
 
 /// Rows of a class; those that `each` cannot use are counted and reported.
 fn rows(
-    source: &Source,
+    source: &StoreLocation,
     class: &str,
     range: &Range<i64>,
     each: &mut (dyn FnMut(&Excerpt<'_>) -> Option<()> + Send),

@@ -11,7 +11,7 @@ use anyhow::{Result, ensure};
 use chronoscope_formats::json::document;
 use chronoscope_net::activity::{Activity, Host};
 use chronoscope_net::table::{Line, Measure, Overview, Picture};
-use chronoscope_store::source::Source;
+use chronoscope_query::StoreLocation;
 use serde_json::{Value, json};
 use std::ops::Range;
 use std::time::Duration;
@@ -76,7 +76,7 @@ pub(crate) fn table(args: &Table) -> Result<Exit> {
 
 /// Activity in the scans of a time range, with shares over time by `measure`.
 pub(super) fn activity(
-    source: &Source,
+    source: &StoreLocation,
     range: &Range<i64>,
     measure: Measure,
     interval: Option<Duration>,

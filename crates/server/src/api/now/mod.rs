@@ -21,8 +21,8 @@ use axum::extract::State;
 use chronoscope_chain::{Requirement, Verdict};
 use chronoscope_collect::Status;
 use chronoscope_model::{ClassName, Status as Ended};
+use chronoscope_query::View;
 use chronoscope_statistics::{Histogram, bucket_min};
-use chronoscope_store::source::View;
 use chronoscope_store::{Snapshot, StoreError, read_sketch};
 use history::History;
 use judge::{Judge, Paths};
@@ -150,9 +150,9 @@ pub(super) async fn now(
         let found = api.recently(|view, as_of_ns| match view {
             View::Files(snapshot) => {
                 let times = (now_ns, as_of_ns);
-                Seen::new(api, snapshot, collector.as_ref(), times, window_s).map(Some)
+                Ok(Some(Seen::new(api, snapshot, collector.as_ref(), times, window_s)?))
             }
-            View::ClickHouse(_) => Ok(None),
+            View::Cluster(_) => Ok(None),
         })?;
         let seen = found.ok_or_else(|| ApiError::cluster("what goes on now"))?;
         Ok(seen.into_now(collector.as_ref(), &api.limits, window_s))

@@ -9,8 +9,8 @@ use crate::log::Line;
 use chronoscope_chain::Thousands;
 use chronoscope_clock as clock;
 use chronoscope_collect::{ProcessStatus, Status};
-use chronoscope_store::source::View;
-use chronoscope_store::{MINUTE_NS, StoreError};
+use chronoscope_query::{QueryError, View};
+use chronoscope_store::MINUTE_NS;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -130,7 +130,7 @@ impl Api {
     }
 
     /// Judges the limits, stores their state, and logs what has changed.
-    fn judge_limits(&self) -> Result<(), StoreError> {
+    fn judge_limits(&self) -> Result<(), QueryError> {
         let now_ns = clock::utc_now_ns();
         let collector = Status::read(&self.data_dir).unwrap_or_default(); // told by `/status`
         let found = self.recently(|view, _| match view {
@@ -139,7 +139,7 @@ impl Api {
                 let history = self.watch.cache.history(snapshot, at_ns)?;
                 Ok(reports(&history, &self.limits, snapshot, (live, at_ns)))
             }
-            View::ClickHouse(_) => Ok(Vec::new()),
+            View::Cluster(_) => Ok(Vec::new()),
         })?;
         let before = std::mem::replace(&mut *lock(&self.watch.limits), found.clone());
         for report in changed(&before, &found) {

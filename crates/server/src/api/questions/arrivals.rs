@@ -10,7 +10,7 @@ use crate::arrivals::{ArrivalsView, VerdictView};
 use crate::routes::judged;
 use axum::Json;
 use axum::extract::State;
-use chronoscope_store::ask::{Question, ask_watched};
+use chronoscope_query::{Question, ask_watched};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 

@@ -7,7 +7,7 @@ use crate::api::error::{ApiError, ErrorBody};
 use crate::api::selection::Selection;
 use axum::Json;
 use axum::extract::State;
-use chronoscope_store::ask::{ChainPoint, Order, chosen};
+use chronoscope_query::{ChainPoint, list_chains};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -73,13 +73,13 @@ pub(in crate::api) async fn chains(
     let question = selection.question()?;
     let limit = bounded("limit", own.limit, 100, 2000)?;
     let order = match own.order.unwrap_or_default() {
-        ChainOrder::Longest => Order::Longest,
-        ChainOrder::Shortest => Order::Shortest,
-        ChainOrder::First => Order::First,
+        ChainOrder::Longest => chronoscope_query::ChainOrder::Longest,
+        ChainOrder::Shortest => chronoscope_query::ChainOrder::Shortest,
+        ChainOrder::First => chronoscope_query::ChainOrder::First,
     };
     api.ask(id, move |api, progress| {
         let (total, chains) = of_files((api, progress), "which chains", |snapshot, asking| {
-            chosen(snapshot, &question, (order, limit), asking)
+            list_chains(snapshot, &question, (order, limit), asking)
         })?;
         Ok(Chains { total, chains: chains.into_iter().map(summary).collect() })
     })

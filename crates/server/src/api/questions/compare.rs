@@ -7,9 +7,7 @@ use crate::api::error::{ApiError, ErrorBody};
 use crate::api::selection::Selection;
 use axum::Json;
 use axum::extract::State;
-use chronoscope_store::StoreError;
-use chronoscope_store::ask::{self, Question};
-use chronoscope_store::source::{Source, View};
+use chronoscope_query::{QueryError, Question, StoreLocation, View};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use utoipa::{IntoParams, ToSchema};
@@ -141,10 +139,12 @@ pub(in crate::api) async fn compare(
     let other = own.b_store.as_deref().map(|name| named(&api, name)).transpose()?;
     api.ask(id, move |api, progress| {
         let found = of_files((api, progress), "a comparison", |first, asking| match &other {
-            None => ask::compare((first, &a), (first, &b), most, asking),
+            None => Ok(chronoscope_query::compare((first, &a), (first, &b), most, asking)?),
             Some(other) => other.with(|view| match view {
-                View::Files(second) => ask::compare((first, &a), (second, &b), most, asking),
-                View::ClickHouse(_) => Err(StoreError::OfFilesOnly { what: "a comparison" }),
+                View::Files(second) => {
+                    Ok(chronoscope_query::compare((first, &a), (second, &b), most, asking)?)
+                }
+                View::Cluster(_) => Err(QueryError::OfFilesOnly { what: "a comparison" }),
             }),
         })?;
         Ok(view(found, own.b_store))
@@ -167,7 +167,7 @@ impl Second {
 }
 
 /// A store that may be compared with.
-fn named(api: &Api, name: &str) -> Result<Source, ApiError> {
+fn named(api: &Api, name: &str) -> Result<StoreLocation, ApiError> {
     let known = api.others.get(name).cloned();
     known.ok_or_else(|| {
         let names = api.others.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -180,8 +180,8 @@ fn named(api: &Api, name: &str) -> Result<Source, ApiError> {
     })
 }
 
-fn view(found: ask::Comparison, b_store: Option<String>) -> Compare {
-    let side = |store: Option<String>, side: ask::ComparedSide| CompareSide {
+fn view(found: chronoscope_query::Comparison, b_store: Option<String>) -> Compare {
+    let side = |store: Option<String>, side: chronoscope_query::ComparedSide| CompareSide {
         store,
         from_ns: side.start_ns.start,
         until_ns: side.start_ns.end,
@@ -199,7 +199,7 @@ fn view(found: ask::Comparison, b_store: Option<String>) -> Compare {
             p_value: mean.p_value,
             sentence,
         });
-    let hop = |part: ask::ComparedPart| CompareHop {
+    let hop = |part: chronoscope_query::ComparedPart| CompareHop {
         hop: part.hop,
         part: part.kind.into(),
         a: part.a.into(),

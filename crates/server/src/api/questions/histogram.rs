@@ -8,8 +8,8 @@ use crate::api::selection::Selection;
 use crate::arrivals::VerdictView;
 use axum::Json;
 use axum::extract::State;
+use chronoscope_query::{Answer, ask_again};
 use chronoscope_statistics::Edges;
-use chronoscope_store::ask::{Answer, ask_again};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -117,7 +117,7 @@ fn view(found: &Answer, count: usize, scale: AxisScale) -> HistogramAnswer {
             .map(|(range, count)| Bin { from_ns: range.start, until_ns: range.end, count })
             .collect::<Vec<_>>()
     });
-    let path = |path: &chronoscope_store::ask::PathAnswer| PathDistribution {
+    let path = |path: &chronoscope_query::PathAnswer| PathDistribution {
         path: path.path.clone(),
         level: path.hops.len().saturating_sub(1),
         distribution: (&path.distribution).into(),

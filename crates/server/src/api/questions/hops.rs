@@ -7,7 +7,6 @@ use crate::api::error::{ApiError, ErrorBody};
 use crate::api::selection::Selection;
 use axum::Json;
 use axum::extract::State;
-use chronoscope_store::ask;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -91,15 +90,15 @@ pub(in crate::api) async fn hops(
     let context = from..own.context_until_ns.unwrap_or(i64::MAX);
     api.ask(id, move |api, progress| {
         let found = of_files((api, progress), "the hops", |snapshot, asking| {
-            ask::hops(snapshot, &question, (context.clone(), most), asking)
+            chronoscope_query::hops(snapshot, &question, (context.clone(), most), asking)
         })?;
         Ok(view(found))
     })
     .await
 }
 
-fn view(found: ask::Hops) -> Hops {
-    let row = |part: ask::HopPart| HopRow {
+fn view(found: chronoscope_query::Hops) -> Hops {
+    let row = |part: chronoscope_query::HopPart| HopRow {
         hop: part.hop,
         level: part.level,
         part: part.kind.into(),
@@ -110,7 +109,7 @@ fn view(found: ask::Hops) -> Hops {
         p_value: part.test.map_or(1.0, |test| test.p_value),
         share_of_difference: part.share,
     };
-    let host = |host: ask::HopHost| HostRow {
+    let host = |host: chronoscope_query::HopHost| HostRow {
         host: host.host,
         hop: host.hop,
         selected: host.selected,

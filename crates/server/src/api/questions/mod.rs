@@ -10,10 +10,9 @@ mod scatter;
 use super::Api;
 use super::error::ApiError;
 use chronoscope_chain::{Distribution, PartKind, PartSide};
+use chronoscope_query::{Asking, ClockQuality, Limits, Progress, QueryError, View};
 use chronoscope_statistics::Scale;
-use chronoscope_store::ask::{Asking, ClockQuality, Limits, Progress};
-use chronoscope_store::source::View;
-use chronoscope_store::{Snapshot, StoreError};
+use chronoscope_store::Snapshot;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -170,16 +169,16 @@ impl From<PartKind> for HopPart {
 }
 
 /// Asks the files of a store; a cluster does not answer `what`.
-fn of_files<T>(
+fn of_files<T, E: Into<QueryError>>(
     (api, progress): (&Api, &Progress),
     what: &str,
-    mut ask: impl FnMut(&Snapshot, &Asking<'_>) -> Result<T, StoreError>,
+    mut ask: impl FnMut(&Snapshot, &Asking<'_>) -> Result<T, E>,
 ) -> Result<T, ApiError> {
     let limits = Limits::default();
     let asking = Asking { limits: &limits, progress, cache: &api.durations };
     let found = api.recently(|view, _| match view {
-        View::Files(snapshot) => ask(snapshot, &asking).map(Some),
-        View::ClickHouse(_) => Ok(None),
+        View::Files(snapshot) => ask(snapshot, &asking).map(Some).map_err(Into::into),
+        View::Cluster(_) => Ok(None),
     })?;
     found.ok_or_else(|| ApiError::cluster(what))
 }

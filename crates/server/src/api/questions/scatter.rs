@@ -7,7 +7,7 @@ use crate::api::error::{ApiError, ErrorBody};
 use crate::api::selection::Selection;
 use axum::Json;
 use axum::extract::State;
-use chronoscope_store::ask::{self, CELLS_MAX, Raster};
+use chronoscope_query::{CELLS_MAX, Raster};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -129,14 +129,14 @@ pub(in crate::api) async fn scatter(
     let began_ns = chronoscope_clock::monotonic_ns();
     api.ask(id, move |api, progress| {
         let found = of_files((api, progress), "a scattergram", |snapshot, asking| {
-            ask::scatter(snapshot, &question, raster, asking)
+            chronoscope_query::scatter(snapshot, &question, raster, asking)
         })?;
         Ok(Scatter { elapsed_ms: elapsed_ms(began_ns), ..view(&found, raster, scale) })
     })
     .await
 }
 
-fn view(found: &ask::Scatter, raster: Raster, scale: AxisScale) -> Scatter {
+fn view(found: &chronoscope_query::Scatter, raster: Raster, scale: AxisScale) -> Scatter {
     let mut cells = Cells::default();
     for cell in &found.cells {
         cells.x.push(cell.x);
@@ -152,13 +152,13 @@ fn view(found: &ask::Scatter, raster: Raster, scale: AxisScale) -> Scatter {
         extremes.max_start_ns.push(extreme.max.start_ns.abs_diff(found.start_ns.start));
         extremes.max_chain.push(extreme.max_chain.map(|id| id.to_string()));
     }
-    let gap = |gap: &ask::Gap| Gap {
+    let gap = |gap: &chronoscope_query::Gap| Gap {
         from_ns: gap.start_ns.start,
         until_ns: gap.start_ns.end,
         lost_rows: gap.lost_rows,
         what: gap.what.clone(),
     };
-    let path = |path: &ask::ScatterPath| ScatterPath {
+    let path = |path: &chronoscope_query::ScatterPath| ScatterPath {
         path: path.path.clone(),
         level: path.level,
         count: path.count,

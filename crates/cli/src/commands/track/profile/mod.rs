@@ -12,8 +12,8 @@ use crate::times::Zone;
 use crate::usage::Usage;
 use anyhow::{Context, Result, bail};
 use chronoscope_formats::json;
+use chronoscope_query::StoreLocation;
 use chronoscope_store::Damage;
-use chronoscope_store::source::Source;
 use chronoscope_track::profile::{Profile, capacity, compare, growth};
 use picture::Picture;
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ pub(crate) fn profile(args: &Args) -> Result<Exit> {
     if !args.capacity.is_empty() {
         return needed(args, &source, &range, &zone);
     }
-    let base_source = args.against.as_deref().map(Source::open).transpose();
+    let base_source = args.against.as_deref().map(StoreLocation::open).transpose();
     let base_source = base_source.map_err(|error| Usage::new(format!("--against: {error}")))?;
     let base_range = base_range(args, &zone)?;
     let own = Stored::read(&source, &range, bin(args, &range))?;
@@ -79,7 +79,7 @@ fn alone(args: &Args, own: &Stored, zone: &Zone) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn grown(args: &Args, source: &Source, range: &Range<i64>, zone: &Zone) -> Result<Exit> {
+fn grown(args: &Args, source: &StoreLocation, range: &Range<i64>, zone: &Zone) -> Result<Exit> {
     let period_s = match args.by {
         By::Week => 7 * 86_400,
         By::Day => 86_400,
@@ -101,7 +101,7 @@ fn grown(args: &Args, source: &Source, range: &Range<i64>, zone: &Zone) -> Resul
     Ok(Exit::Done)
 }
 
-fn needed(args: &Args, source: &Source, range: &Range<i64>, zone: &Zone) -> Result<Exit> {
+fn needed(args: &Args, source: &StoreLocation, range: &Range<i64>, zone: &Zone) -> Result<Exit> {
     let own = Stored::read(source, range, bin(args, range))?;
     damage(&own.damage);
     if own.is_empty() {

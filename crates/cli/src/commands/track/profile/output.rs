@@ -180,7 +180,7 @@ pub(super) fn growth(
         ["class", "first", "last", "per hour", "a week", "elapsed", "a week", "CPU", "a week"];
     let mut table = Table::new(&heading);
     for growth in found.iter().take(top) {
-        let counted = |load: Option<&chronoscope_track::profile::Load>| {
+        let counted = |load: Option<&chronoscope_model::Load>| {
             load.map_or_else(|| "–".to_owned(), |load| count(load.count))
         };
         let mut row =

@@ -4,10 +4,11 @@ use crate::commands::chains::stored;
 use crate::suggest::did_you_mean;
 use anyhow::{Result, bail};
 use chronoscope_model::ClassName;
+use chronoscope_model::Load;
+use chronoscope_query::PathLoads;
+use chronoscope_query::StoreLocation;
 use chronoscope_store::Damage;
-use chronoscope_store::ask::PathLoads;
-use chronoscope_store::source::Source;
-use chronoscope_track::profile::{Load, Path, Period, Profile};
+use chronoscope_track::profile::{Path, Period, Profile};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
@@ -30,7 +31,7 @@ pub(super) struct Stored {
 
 impl Stored {
     /// Reads the loads of a time range. Without bounds the span is that of the stored rows.
-    pub(super) fn read(source: &Source, range: &Range<i64>, bin: Duration) -> Result<Self> {
+    pub(super) fn read(source: &StoreLocation, range: &Range<i64>, bin: Duration) -> Result<Self> {
         let minutes = i64::try_from(bin.as_secs() / 60)?.max(1);
         let bin_ns = minutes * 60_000_000_000;
         let (loads, damage) = stored(source, |view| view.loads(range, bin))?;
@@ -104,22 +105,16 @@ impl Stored {
 }
 
 fn path(loads: &PathLoads, number: impl Fn(i64) -> usize) -> Path {
-    let of = |load: &chronoscope_store::ask::Load| Load {
-        count: load.count,
-        elapsed_ns: load.elapsed_ns,
-        cpu_ns: load.cpu_ns,
-        own_cpu_ns: load.own_cpu_ns,
-    };
     Path {
         classes: loads.path.iter().map(ToString::to_string).collect(),
         host: loads.host.clone(),
-        bins: loads.bins.iter().map(|(at_ns, load)| (number(*at_ns), of(load))).collect(),
+        bins: loads.bins.iter().map(|(at_ns, load)| (number(*at_ns), *load)).collect(),
     }
 }
 
 /// Whole periods of a time range, from midnight UTC on, out of the sketches: no row is read.
 pub(super) fn periods(
-    source: &Source,
+    source: &StoreLocation,
     range: &Range<i64>,
     period_s: u64,
 ) -> Result<(Vec<Period>, Vec<Damage>)> {
@@ -145,7 +140,7 @@ pub(super) fn periods(
         let (classes, broken) =
             stored(source, |view| view.classes(&(start_ns..start_ns + period_ns)))?;
         damage.extend(broken);
-        let load = |class: &chronoscope_store::ask::ClassStatistics| Load {
+        let load = |class: &chronoscope_query::ClassStatistics| Load {
             count: class.elapsed.count(),
             elapsed_ns: u64::try_from(class.elapsed.sum()).unwrap_or(u64::MAX),
             cpu_ns: class.cpu_ns,

@@ -1,0 +1,124 @@
+//! The shards of a cluster, and which of them has a chain's rows.
+
+use crate::error::ClickHouseError;
+use crate::http::{self, Node};
+use crate::schema::{self, TableOptions};
+use crate::url::{self, Url};
+use chronoscope_model::ChainId;
+use std::fmt;
+use std::sync::Arc;
+
+/// A cluster: its shards, and the database in each.
+#[derive(Clone)]
+pub struct Cluster {
+    url: Arc<Url>,
+    nodes: Arc<[Node]>,
+}
+
+impl Cluster {
+    /// The cluster of a URL; no server is spoken to yet.
+    ///
+    /// # Errors
+    /// [`ClickHouseError::Url`] and [`ClickHouseError::Certificate`].
+    pub fn new(url: &str) -> Result<Self, ClickHouseError> {
+        let parsed = Url::parse(url)
+            .map_err(|reason| ClickHouseError::Url { url: url::without_password(url), reason })?;
+        let nodes = http::nodes(&parsed)?;
+        Ok(Self { nodes: nodes.into(), url: Arc::new(parsed) })
+    }
+
+    /// Makes the database and its tables where they are not there yet, and brings older tables up
+    /// to date. Every writer does so when it begins.
+    ///
+    /// # Errors
+    /// [`ClickHouseError`]; [`ClickHouseError::Tables`] when the tables belong to another place in
+    /// the list of shards, or a newer program made them.
+    pub fn prepare(&self, options: &TableOptions) -> Result<(), ClickHouseError> {
+        self.on_all(|index, node| {
+            schema::prepare(node, index, self.nodes.len(), &self.url, options)
+        })
+        .map(drop)
+    }
+
+    /// How many shards there are; at least 1.
+    pub fn shard_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The servers of the shards, in the order of the URL.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// Does something on every shard at the same time; the results by shard, or the first error.
+    ///
+    /// # Errors
+    /// Those of `work`.
+    ///
+    /// # Panics
+    /// When `work` panics.
+    pub fn on_all<T: Send>(
+        &self,
+        work: impl Fn(usize, &Node) -> Result<T, ClickHouseError> + Sync,
+    ) -> Result<Vec<T>, ClickHouseError> {
+        std::thread::scope(|scope| {
+            let work = &work;
+            let nodes = self.nodes.iter().enumerate();
+            let threads: Vec<_> =
+                nodes.map(|(index, node)| scope.spawn(move || work(index, node))).collect();
+            let joined = threads.into_iter().map(|thread| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            });
+            joined.collect()
+        })
+    }
+}
+
+/// The shard, of `count`, that has a chain's rows. It may never change: rows stay where they are.
+#[allow(clippy::cast_possible_truncation)] // the result is below `count`
+pub fn shard_of(chain: ChainId, count: usize) -> usize {
+    // Ids may be counters or have one half empty: mix before cutting the range (SplitMix64's end).
+    let mut mixed = chain.low() ^ chain.high().rotate_left(32);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^= mixed >> 31;
+    ((u128::from(mixed) * count as u128) >> 64) as usize
+}
+
+impl fmt::Display for Cluster {
+    /// Its URL, without user and password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.url, f)
+    }
+}
+
+impl fmt::Debug for Cluster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.url, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Written down once: a change would look for chains where they are not.
+    #[test]
+    fn a_chain_stays_on_its_shard() {
+        let shards = |count| (0..8u128).map(move |id| shard_of(ChainId(id), count));
+        assert_eq!(shards(1).collect::<Vec<_>>(), [0; 8]);
+        assert_eq!(shards(4).collect::<Vec<_>>(), [0, 1, 3, 0, 2, 2, 3, 0]);
+        let mut counts = [0u32; 3];
+        (0..30_000u128).for_each(|id| counts[shard_of(ChainId(id << 64), 3)] += 1);
+        assert!(counts.iter().all(|count| count.abs_diff(10_000) < 500), "{counts:?}");
+    }
+
+    #[test]
+    fn no_password_is_said() {
+        let error = Cluster::new("clickhouse://me:secret@h:x/d").unwrap_err().to_string();
+        assert!(error.contains("is no port") && !error.contains("secret"), "{error}");
+        let cluster = Cluster::new("clickhouse://me:secret@h/d").unwrap();
+        let said = format!("{cluster} {cluster:?}");
+        assert!(!said.contains("secret"), "{said}");
+    }
+}

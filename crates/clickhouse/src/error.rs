@@ -1,0 +1,89 @@
+//! What can go wrong on a cluster.
+
+use std::path::PathBuf;
+
+/// Why a cluster could not do what it was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum ClickHouseError {
+    /// The URL is none.
+    #[error(
+        "store {url:?}: {reason}; expected is clickhouse://[user[:password]@]host[:port][,host…]/database"
+    )]
+    Url {
+        /// What was given, without user and password.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The certificate that was named cannot be used.
+    #[error("{}: {reason}", path.display())]
+    Certificate {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A server does not answer.
+    #[error("shard {node} cannot be reached: {reason}")]
+    Unreachable {
+        /// `HOST:PORT`.
+        node: String,
+        /// Why.
+        reason: String,
+    },
+    /// A server answers with an error of its own.
+    #[error("shard {node}: ClickHouse error {code}: {text}")]
+    Refused {
+        /// `HOST:PORT`.
+        node: String,
+        /// ClickHouse's number for it; 0 where it gave none.
+        code: u32,
+        /// ClickHouse's words, cut at 2000 bytes.
+        text: String,
+    },
+    /// A server's answer ended in the middle.
+    #[error("shard {node}: the answer broke off: {reason}")]
+    BrokenOff {
+        /// `HOST:PORT`.
+        node: String,
+        /// How that showed.
+        reason: String,
+    },
+    /// A server's answer is not what was asked for.
+    #[error("shard {node}: the column {column} is missing in the answer or of another type")]
+    Strange {
+        /// `HOST:PORT`.
+        node: String,
+        /// Which column.
+        column: String,
+    },
+    /// A server's tables are another shard's, or were made by a newer program.
+    #[error("shard {node}: {reason}")]
+    Tables {
+        /// `HOST:PORT`.
+        node: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Rows could not be turned into columns.
+    #[error("the rows cannot be sent: {reason}")]
+    Rows {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl ClickHouseError {
+    /// Whether the same call may succeed later without anybody's doing: the server is away, or has
+    /// too much to do.
+    pub fn is_passing(&self) -> bool {
+        // TOO_MANY_SIMULTANEOUS_QUERIES, MEMORY_LIMIT_EXCEEDED, TOO_MANY_PARTS, NOT_ENOUGH_SPACE,
+        // TIMEOUT_EXCEEDED, SOCKET_TIMEOUT, NETWORK_ERROR, TABLE_IS_READ_ONLY.
+        const PASSING: [u32; 8] = [202, 241, 252, 243, 159, 209, 210, 242];
+        match self {
+            Self::Unreachable { .. } | Self::BrokenOff { .. } => true,
+            Self::Refused { code, .. } => PASSING.contains(code),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Answers of a server: columns by name and type, and rows made of them.
+
+use crate::error::ClickHouseError;
+use crate::http::Node;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int64Type, UInt64Type};
+use arrow_array::{Array, ArrowPrimitiveType, RecordBatch, StringArray};
+use chronoscope_model::ClassId;
+
+/// Some rows of an answer.
+pub struct ResultRows<'a> {
+    /// The server that answered, for errors.
+    pub node: &'a Node,
+    /// The rows.
+    pub batch: &'a RecordBatch,
+}
+
+impl<'a> ResultRows<'a> {
+    fn column(&self, name: &str) -> Result<&'a dyn Array, ClickHouseError> {
+        let column = self.batch.column_by_name(name);
+        column.map(AsRef::as_ref).ok_or_else(|| self.node.unexpected_column(name))
+    }
+
+    /// A column of numbers; where it is null the value means nothing.
+    ///
+    /// # Errors
+    /// [`ClickHouseError::Strange`] when the column is missing or of another type.
+    pub fn numbers<T: ArrowPrimitiveType>(
+        &self,
+        name: &str,
+    ) -> Result<&'a [T::Native], ClickHouseError> {
+        let column = self.column(name)?.as_primitive_opt::<T>();
+        column.map(|column| &column.values()[..]).ok_or_else(|| self.node.unexpected_column(name))
+    }
+
+    /// A column of ids.
+    ///
+    /// # Errors
+    /// [`ClickHouseError::Strange`] when the column is missing or of another type.
+    pub fn ids(&self, name: &str) -> Result<&'a [u64], ClickHouseError> {
+        self.numbers::<UInt64Type>(name)
+    }
+
+    /// A column of nanoseconds, as instants or as durations.
+    ///
+    /// # Errors
+    /// [`ClickHouseError::Strange`] when the column is missing or of another type.
+    pub fn times(&self, name: &str) -> Result<&'a [i64], ClickHouseError> {
+        self.numbers::<Int64Type>(name)
+    }
+
+    /// A column of texts.
+    ///
+    /// # Errors
+    /// [`ClickHouseError::Strange`] when the column is missing or of another type.
+    pub fn texts(&self, name: &str) -> Result<&'a StringArray, ClickHouseError> {
+        self.column(name)?.as_string_opt::<i32>().ok_or_else(|| self.node.unexpected_column(name))
+    }
+
+    /// A column of lists of class ids.
+    ///
+    /// # Errors
+    /// [`ClickHouseError::Strange`] when the column is missing or of another type.
+    pub fn lists(&self, name: &str) -> Result<Vec<Vec<ClassId>>, ClickHouseError> {
+        let strange = || self.node.unexpected_column(name);
+        let column = self.column(name)?.as_list_opt::<i32>().ok_or_else(strange)?;
+        let list = |row| {
+            let list = column.value(row);
+            let ids = list.as_primitive_opt::<UInt64Type>()?;
+            Some(ids.values().iter().map(|id| ClassId(*id)).collect())
+        };
+        (0..column.len()).map(|row| list(row).ok_or_else(strange)).collect()
+    }
+}

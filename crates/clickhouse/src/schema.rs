@@ -1,0 +1,168 @@
+//! The tables on every shard, their versions, and how older ones become newer.
+//!
+//! Rule: a version only adds (columns at the end, tables); a program reads every older version and
+//! refuses newer ones.
+
+use crate::error::ClickHouseError;
+use crate::http::Node;
+use crate::url::Url;
+use std::time::Duration;
+
+/// What an operator may choose about the tables.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TableOptions {
+    /// Days whose rows are all older than this are deleted by the servers; `None` keeps what the
+    /// tables say.
+    pub keep: Option<Duration>,
+}
+
+/// The version that this program makes.
+pub(crate) const VERSION: u32 = 2;
+
+/// What brings the tables from the version before to the one at this place (the first: 1).
+const MIGRATIONS: [&[&str]; VERSION as usize] = [FIRST, EXTRAS];
+
+const FIRST: &[&str] = &[
+    // The columns are those of `model::schema::transactions`, but for `links`, which says what the
+    // rest of the chain says and is found out when asked. Added in front of them:
+    // `minute` – of the root's start, for rows without ancestors of their own start; since 1970.
+    // `top`    – the root's class in words, empty where it is not known.
+    // A minute's rows of one root class stand together, chain by chain: a question reads the
+    // minutes and the root classes that it asks for, and gets chains whole.
+    "CREATE TABLE IF NOT EXISTS transactions (
+        minute Int64 CODEC(Delta, ZSTD),
+        top LowCardinality(String) CODEC(ZSTD),
+        application LowCardinality(String) CODEC(ZSTD),
+        class LowCardinality(String) CODEC(ZSTD),
+        host LowCardinality(String) CODEC(ZSTD),
+        process UInt32 CODEC(ZSTD),
+        thread UInt32 CODEC(ZSTD),
+        start DateTime64(9, 'UTC') CODEC(Delta, ZSTD),
+        elapsed_ns Int64 CODEC(ZSTD),
+        cpu_ns Int64 CODEC(ZSTD),
+        process_cpu_ns Nullable(Int64) CODEC(ZSTD),
+        status LowCardinality(String) CODEC(ZSTD),
+        id UInt64 CODEC(ZSTD),
+        parent UInt64 CODEC(ZSTD),
+        chain_high UInt64 CODEC(ZSTD),
+        chain_low UInt64 CODEC(ZSTD),
+        flags UInt8 CODEC(ZSTD),
+        level UInt16 CODEC(ZSTD),
+        path LowCardinality(String) CODEC(ZSTD),
+        root_application LowCardinality(Nullable(String)) CODEC(ZSTD),
+        root_class LowCardinality(Nullable(String)) CODEC(ZSTD),
+        root_start DateTime64(9, 'UTC') CODEC(Delta, ZSTD),
+        root_host LowCardinality(Nullable(String)) CODEC(ZSTD),
+        root_process UInt32 CODEC(ZSTD),
+        properties Map(LowCardinality(String), String) CODEC(ZSTD),
+        metrics Map(LowCardinality(String), Float64) CODEC(ZSTD),
+        INDEX chain chain_low TYPE bloom_filter(0.01) GRANULARITY 1
+    ) ENGINE = MergeTree
+    PARTITION BY toYYYYMMDD(toDateTime64(minute * 60, 0, 'UTC'))
+    ORDER BY (minute, top, chain_high, chain_low)
+    SETTINGS non_replicated_deduplication_window = 10000,
+        fsync_after_insert = 1, fsync_part_directory = 1,
+        min_rows_to_fsync_after_merge = 1,
+        ttl_only_drop_parts = 1",
+    // Names, by the ids that records and streams use; on every shard. A path's text may contain
+    // the separators, so that it cannot be taken apart for sure.
+    "CREATE TABLE IF NOT EXISTS classes (
+        id UInt64, application String, class String
+    ) ENGINE = ReplacingMergeTree ORDER BY id
+    SETTINGS fsync_after_insert = 1, fsync_part_directory = 1",
+    "CREATE TABLE IF NOT EXISTS paths (
+        id UInt64, path String, classes Array(UInt64)
+    ) ENGINE = ReplacingMergeTree ORDER BY (id, path)
+    SETTINGS fsync_after_insert = 1, fsync_part_directory = 1",
+    "CREATE TABLE IF NOT EXISTS processes (
+        id UInt64, application String, host String, pid UInt32, start_ns Int64
+    ) ENGINE = ReplacingMergeTree ORDER BY id
+    SETTINGS fsync_after_insert = 1, fsync_part_directory = 1",
+    // How far each sender's stream is in: rows below `end_row` are.
+    "CREATE TABLE IF NOT EXISTS streams (
+        stream UInt128, end_row UInt64
+    ) ENGINE = ReplacingMergeTree(end_row) ORDER BY stream
+    SETTINGS fsync_after_insert = 1, fsync_part_directory = 1",
+];
+
+/// Version 2: what few rows have (`model::Extras`).
+const EXTRAS: &[&str] = &[
+    "ALTER TABLE transactions
+        ADD COLUMN IF NOT EXISTS arrival Nullable(DateTime64(9, 'UTC')) CODEC(ZSTD),
+        ADD COLUMN IF NOT EXISTS run_queue_ns Nullable(Int64) CODEC(ZSTD),
+        ADD COLUMN IF NOT EXISTS blocked_ns Nullable(Int64) CODEC(ZSTD),
+        ADD COLUMN IF NOT EXISTS sampling_threshold Nullable(UInt64) CODEC(ZSTD),
+        ADD COLUMN IF NOT EXISTS further_parents Array(Tuple(
+            chain_high UInt64, chain_low UInt64, id UInt64,
+            root_start Nullable(DateTime64(9, 'UTC')), root_process Nullable(UInt64),
+            level Nullable(UInt16), path Nullable(UInt64))) CODEC(ZSTD)",
+    // Made anew below with the new columns, where the URL names a cluster; it holds no rows itself.
+    "DROP TABLE IF EXISTS transactions_all",
+];
+
+/// Makes one shard's tables, or brings them up to date.
+pub(crate) fn prepare(
+    node: &Node,
+    shard: usize,
+    shards: usize,
+    url: &Url,
+    options: &TableOptions,
+) -> Result<(), ClickHouseError> {
+    // The database that is spoken to need not be there yet.
+    node.execute_in("default", &[], &format!("CREATE DATABASE IF NOT EXISTS {}", url.database))?;
+    node.execute(
+        &[],
+        "CREATE TABLE IF NOT EXISTS versions (
+            version UInt32, shard UInt32, shards UInt32, at DateTime DEFAULT now()
+        ) ENGINE = MergeTree ORDER BY version
+        SETTINGS fsync_after_insert = 1, fsync_part_directory = 1",
+    )?;
+    let wrong = |reason| ClickHouseError::Tables { node: node.name.clone(), reason };
+    let known = node.execute(&[], "SELECT max(version), max(shard), max(shards) FROM versions")?;
+    let known: Vec<u32> = known.split('\t').map_while(|text| text.parse().ok()).collect();
+    let [version, its_shard, its_shards] = known[..] else {
+        return Err(wrong(format!("versions says {known:?}")));
+    };
+    if version > VERSION {
+        return Err(wrong(format!(
+            "its tables are of version {version}, this program knows up to {VERSION}: use a newer one"
+        )));
+    }
+    if version > 0 && (its_shard as usize, its_shards as usize) != (shard, shards) {
+        return Err(wrong(format!(
+            "its database {} is shard {its_shard} of {its_shards}, and the URL makes it shard \
+             {shard} of {shards}: give all shards, in their order",
+            url.database
+        )));
+    }
+    for (version, statements) in (1u32..).zip(MIGRATIONS).skip(version as usize) {
+        for statement in statements {
+            node.execute(&[], statement)?;
+        }
+        node.execute(
+            &[],
+            &format!("INSERT INTO versions (version, shard, shards) VALUES ({version}, {shard}, {shards})"),
+        )?;
+    }
+    if let Some(keep) = options.keep {
+        let seconds = keep.as_secs().max(1);
+        node.execute(
+            &[("materialize_ttl_after_modify", "0")],
+            &format!(
+                "ALTER TABLE transactions MODIFY TTL \
+                 toDateTime(least(greatest(minute, 0), 71000000) * 60) + toIntervalSecond({seconds})"
+            ),
+        )?;
+    }
+    if let Some(cluster) = &url.cluster {
+        let database = &url.database;
+        node.execute(
+            &[],
+            &format!(
+                "CREATE TABLE IF NOT EXISTS transactions_all AS transactions \
+                 ENGINE = Distributed({cluster}, {database}, transactions)"
+            ),
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,309 @@
+//! Arrivals: what a question about roots needs besides durations.
+//!
+//! [`Arriving`] is what all threads share: the rule, what is known of the sources of the leaf's
+//! class, and the chains that others name as a further parent. [`Arrivals`] is what comes out.
+
+use crate::question::{DurationKind, Judged, Question, Receivers};
+use crate::sources::{ENDS_WITHIN_NS, SilentSource, Sources, evidence};
+use chronoscope_chain::arrivals::{
+    ArrivalFinder, ArrivalRule, ArrivalTotals, Doubts, Evidence, Outcome, Required, Root,
+    RootDurations, RootState,
+};
+use chronoscope_chain::{Chain, ChainRows, Paths, Requirement, Verdict};
+use chronoscope_model::schema::column;
+use chronoscope_model::{ChainId, Names, Record, Status};
+use chronoscope_store::segment_file::SegmentColumns;
+use chronoscope_store::{Snapshot, StoreError};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::{Mutex, PoisonError};
+
+/// Roots without a leaf that are named; the others are counted.
+pub const NAMED_MAX: usize = 1_000;
+
+/// Which roots arrived, and of which that cannot be said.
+#[derive(Clone, Debug, Default)]
+pub struct Arrivals {
+    /// How many roots are in which state.
+    pub totals: ArrivalTotals,
+    /// Their durations, as bounds.
+    pub durations: RootDurations,
+    /// Every source of the leaf's class has delivered what ended before: UTC, nanoseconds since
+    /// 1970; `None` where no such source is known, [`DELIVERED_ALL`](chronoscope_store::DELIVERED_ALL) where all of them have ended.
+    pub horizon_ns: Option<i64>,
+    /// Roots that ended before are here, or known to be lost; as `horizon_ns`. The verdict is on
+    /// roots that started before.
+    pub roots_until_ns: Option<i64>,
+    /// Roots that started before that: those that the verdict is on.
+    pub judged: ArrivalTotals,
+    /// Roots that may have been lost with the rows of their processes: at most so many.
+    pub roots_lost_max: u64,
+    /// Leaves that may have been lost with the rows of theirs.
+    pub leaves_lost_max: u64,
+    /// Sources of the leaf's class that have delivered less than others, the furthest behind first.
+    pub silent: Vec<SilentSource>,
+    /// Links to further parents that were not followed.
+    pub unfollowed_links: u64,
+    /// Roots that did not arrive, by start: the first [`NAMED_MAX`].
+    pub named: Vec<RootWithoutLeaf>,
+}
+
+/// A root that did not arrive, or of which that is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RootWithoutLeaf {
+    /// When it started: UTC, nanoseconds since 1970.
+    pub start_ns: i64,
+    /// Its chain.
+    pub chain: ChainId,
+    /// What became of it.
+    pub state: RootState,
+}
+
+/// What is found of arrivals on the way.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ArrivalsFound {
+    pub(crate) totals: ArrivalTotals,
+    /// Of the roots that the verdict is on; without their durations.
+    pub(crate) judged: ArrivalTotals,
+    named: Vec<RootWithoutLeaf>,
+}
+
+impl ArrivalsFound {
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.totals.merge(other.totals);
+        self.judged.merge(other.judged);
+        self.named.extend(other.named);
+        self.keep_first();
+    }
+
+    /// Bounds what is named, whatever the order in which threads find it.
+    fn keep_first(&mut self) {
+        if self.named.len() > 2 * NAMED_MAX {
+            self.named.sort_unstable_by_key(|root| (root.start_ns, root.chain));
+            self.named.truncate(NAMED_MAX);
+        }
+    }
+}
+
+/// What all threads share that ask for arrivals.
+pub(crate) struct Arriving {
+    rule: ArrivalRule,
+    receivers: Option<Receivers>,
+    pub(crate) evidence: Evidence,
+    /// Roots that start then or later are not judged: others of that time are not here yet.
+    roots_until_ns: Option<i64>,
+    /// Chains that others name as a further parent.
+    pub(crate) linked: HashMap<ChainId, u64>,
+    /// Chains that another one was found to continue after its rows were stored.
+    pub(crate) continued: BTreeSet<ChainId>,
+    /// Chains of which a source records only a sample.
+    pub(crate) sampled: HashSet<ChainId>,
+    numbers: Mutex<HashMap<(String, String, u32), u32>>,
+}
+
+impl Arriving {
+    /// For a question that is about roots; `None` for others.
+    pub(crate) fn of(snapshot: &Snapshot, question: &Question) -> Option<Self> {
+        if question.kind != DurationKind::Acpd {
+            return None;
+        }
+        let leaf = question.leaf.as_ref()?;
+        let (required, receivers, timeout_ns) = match question.judged {
+            Judged::Durations => return None,
+            Judged::Arrived | Judged::Described => (Required::AtLeast(1), None, None),
+            Judged::Roots { required, receivers, timeout_ns } => (required, receivers, timeout_ns),
+        };
+        let limit_ns = question.limit_ns?;
+        // A part of the leaves is asked for: a root whose leaf is another is not missing.
+        let all_leaves = question.path.is_none()
+            && question.hosts.is_empty()
+            && question.duration_ns == (0..=u64::MAX);
+        if !all_leaves {
+            return None;
+        }
+        let rule = ArrivalRule {
+            required,
+            distinct: receivers.is_some(),
+            limit_ns,
+            timeout_ns: timeout_ns.unwrap_or(limit_ns).max(limit_ns),
+        };
+        Some(Self {
+            rule,
+            receivers,
+            evidence: evidence(snapshot, leaf),
+            roots_until_ns: Sources::of(snapshot, &question.root).roots_until_ns(),
+            linked: HashMap::new(),
+            continued: BTreeSet::new(),
+            sampled: HashSet::new(),
+            numbers: Mutex::default(),
+        })
+    }
+
+    /// The columns that outcomes are read from.
+    pub(crate) const fn columns(&self) -> &'static [&'static str] {
+        match self.receivers {
+            None => &[column::STATUS],
+            Some(Receivers::Hosts) => &[column::STATUS, column::HOST],
+            Some(Receivers::Processes) => {
+                &[column::STATUS, column::HOST, column::APPLICATION, column::PROCESS]
+            }
+        }
+    }
+
+    /// How the rows of a batch ended, and where: into `outcomes`, which is emptied before.
+    pub(crate) fn outcomes_of(
+        &self,
+        columns: &SegmentColumns<'_>,
+        outcomes: &mut Vec<Outcome>,
+    ) -> Result<(), StoreError> {
+        outcomes.clear();
+        let (keys, words) = columns.words(column::STATUS)?;
+        let statuses: Vec<Status> =
+            words.iter().map(|word| word.parse().unwrap_or(Status::Unknown)).collect();
+        let status = |key: &i32| {
+            let known = usize::try_from(*key).ok().and_then(|key| statuses.get(key));
+            known.copied().ok_or_else(|| columns.file.unexpected_column(column::STATUS))
+        };
+        for key in keys {
+            outcomes.push(Outcome { status: status(key)?, receiver: 0 });
+        }
+        let Some(receivers) = self.receivers else { return Ok(()) };
+        let hosts = columns.words(column::HOST)?;
+        let word = |(keys, words): &(&[i32], Vec<&str>), row: usize| {
+            let key = usize::try_from(keys[row]).ok();
+            key.and_then(|key| words.get(key)).map_or_else(String::new, |word| (*word).to_owned())
+        };
+        let processes = match receivers {
+            Receivers::Hosts => None,
+            Receivers::Processes => {
+                Some((columns.words(column::APPLICATION)?, columns.numbers32(column::PROCESS)?))
+            }
+        };
+        for (row, outcome) in outcomes.iter_mut().enumerate() {
+            let (application, pid) = processes.as_ref().map_or_else(
+                || (String::new(), 0),
+                |(applications, pids)| (word(applications, row), pids[row]),
+            );
+            outcome.receiver = self.number((word(&hosts, row), application, pid));
+        }
+        Ok(())
+    }
+
+    /// How a row of the log ended, and where.
+    pub(crate) fn outcome_of(&self, record: &Record, names: &Names) -> Outcome {
+        let receiver = self.receivers.map_or(0, |receivers| {
+            let process = names.process(record.process);
+            let host = process.map_or_else(String::new, |process| process.host.clone());
+            match receivers {
+                Receivers::Hosts => self.number((host, String::new(), 0)),
+                Receivers::Processes => {
+                    let application =
+                        names.class(record.class).map(|class| class.application.clone());
+                    let pid = process.map_or(0, |process| process.pid);
+                    self.number((host, application.unwrap_or_default(), pid))
+                }
+            }
+        });
+        Outcome { status: record.status(), receiver }
+    }
+
+    fn number(&self, receiver: (String, String, u32)) -> u32 {
+        let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = u32::try_from(numbers.len() + 1).unwrap_or(u32::MAX);
+        *numbers.entry(receiver).or_insert(next)
+    }
+
+    /// Judges the roots of a chain.
+    pub(crate) fn ask(
+        &self,
+        finder: &mut ArrivalFinder,
+        id: ChainId,
+        (chain, rows): (&Chain<'_>, &ChainRows),
+        paths: &Paths,
+        found: &mut ArrivalsFound,
+    ) {
+        let mut doubts = Doubts::default();
+        if self.linked.contains_key(&id) {
+            doubts = doubts.with(Doubts::FURTHER_PARENT);
+        }
+        if self.continued.contains(&id) {
+            doubts = doubts.with(Doubts::LATE_ALIAS);
+        }
+        if self.sampled.contains(&id) {
+            doubts = doubts.with(Doubts::SAMPLED);
+        }
+        let each = |root: &Root| {
+            let judged = self.rule.judge(root, &self.evidence);
+            found.totals.add(root, judged, self.rule.limit_ns);
+            if self.roots_until_ns.is_none_or(|until_ns| root.start_ns < until_ns) {
+                found.judged.add(root, judged, self.rule.limit_ns);
+                found.judged.exact_ns.clear();
+                found.judged.bounds_ns.clear();
+            }
+            if judged.state != RootState::Arrived {
+                let start_ns = root.start_ns;
+                found.named.push(RootWithoutLeaf { start_ns, chain: id, state: judged.state });
+            }
+        };
+        let raw_start_ns = |row: usize| rows.hops[row].start_ns;
+        finder.find(chain, paths, doubts, |row| rows.outcome(row), raw_start_ns, each);
+        found.keep_first();
+    }
+
+    /// The links that were found and not followed.
+    pub(crate) fn unfollowed_links(&self) -> u64 {
+        self.linked.values().sum()
+    }
+
+    /// What is known when all rows were asked.
+    pub(crate) fn answer(
+        &self,
+        snapshot: &Snapshot,
+        question: &Question,
+        mut found: ArrivalsFound,
+    ) -> Arrivals {
+        found.named.sort_unstable_by_key(|root| (root.start_ns, root.chain));
+        found.named.truncate(NAMED_MAX);
+        let window_ns = i64::try_from(self.rule.timeout_ns).unwrap_or(i64::MAX);
+        let until_ns = question.start_ns.end.saturating_add(window_ns.max(ENDS_WITHIN_NS));
+        let lost = |sources: &Sources<'_>| sources.lost_rows(question.start_ns.start, until_ns);
+        let roots = Sources::of(snapshot, &question.root);
+        let leaves = question.leaf.as_ref().map(|leaf| Sources::of(snapshot, leaf));
+        let judged = ArrivalTotals {
+            unlinked_leaves: found.totals.unlinked_leaves,
+            nested: found.totals.nested,
+            ..found.judged
+        };
+        Arrivals {
+            durations: found.totals.durations(),
+            totals: found.totals,
+            judged,
+            horizon_ns: self.evidence.horizon_ns,
+            roots_until_ns: self.roots_until_ns,
+            roots_lost_max: lost(&roots),
+            leaves_lost_max: leaves.as_ref().map_or(0, lost),
+            silent: leaves.as_ref().map_or_else(Vec::new, Sources::silent),
+            unfollowed_links: self.unfollowed_links(),
+            named: found.named,
+        }
+    }
+}
+
+impl Arrivals {
+    /// Judges the roots, or what arrived.
+    pub(crate) fn verdict(&self, judged: Judged, requirement: Requirement) -> Verdict {
+        let totals = &self.judged;
+        let leaves = totals.verdict_on_leaves(requirement);
+        match judged {
+            Judged::Roots { .. } => totals.verdict(requirement, self.roots_lost_max),
+            Judged::Durations | Judged::Arrived => {
+                let here = totals.negative_leaves + totals.unlinked_leaves;
+                Verdict { unseen: self.leaves_lost_max.saturating_add(here), ..leaves }
+            }
+            Judged::Described => {
+                let not_arrived = totals.missing + totals.failed;
+                let open = totals.open + totals.unknown_roots();
+                Verdict { not_arrived, unseen: open.saturating_add(self.roots_lost_max), ..leaves }
+            }
+        }
+    }
+}

@@ -1,0 +1,515 @@
+//! Questions to a cluster: which rows are needed is decided there, what they say here.
+
+use super::fetch::{between, classes, each_excerpt, excerpts_of, fetch_chain};
+use crate::answer::{Answer, Losses};
+use crate::classes::ClassStatistics;
+use crate::error::QueryError;
+use crate::minutes::REACH;
+use crate::progress::Progress;
+use crate::question::{DurationKind, Limits, Question};
+use crate::row_batches::{BatchContent, BatchedQuestion};
+use crate::series::Point;
+use arrow_array::types::{UInt8Type, UInt16Type};
+use chronoscope_chain::ROW_BYTES;
+use chronoscope_clickhouse::{
+    ClickHouseError, Cluster, Node, ResultRows, root_class_text, shard_of,
+};
+use chronoscope_model::{
+    Batch, ChainId, ClassId, ClassName, Excerpt, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId,
+    Record, Transaction, TransactionId,
+};
+use chronoscope_store::Minute;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+/// Rows of a batch, unless memory is short: large enough that a batch costs nothing beside them.
+const BATCH_ROWS: u64 = 256 * 1024;
+/// What ClickHouse's `xxHash64` makes of a path that is not known.
+const NO_PATH: u64 = 0xef46_db37_51d8_e999;
+/// How often a question is asked again because a path was named while it was asked.
+const TRIES: usize = 5;
+
+/// A cluster that is asked.
+#[derive(Clone, Debug)]
+pub struct ClusterView {
+    cluster: Cluster,
+}
+
+/// The words of a cluster, by the hashes that it sends instead of them.
+#[derive(Default)]
+struct Words {
+    names: Names,
+    classes: HashMap<(u64, u64), ClassId>,
+}
+
+/// Why asking a shard ended early.
+enum Ended {
+    /// A row's path or class was named after the words were read.
+    NewWord,
+    Failed(QueryError),
+}
+
+impl From<ClickHouseError> for Ended {
+    fn from(error: ClickHouseError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl ClusterView {
+    /// Asks this cluster.
+    pub const fn new(cluster: Cluster) -> Self {
+        Self { cluster }
+    }
+
+    /// Answers a question, as [`crate::ask`] does.
+    ///
+    /// # Errors
+    /// [`QueryError::ClickHouse`], also when one of the shards does not answer.
+    pub fn ask(
+        &self,
+        question: &Question,
+        limits: &Limits,
+        progress: &Progress,
+    ) -> Result<Answer, QueryError> {
+        let mut tries = 1;
+        loop {
+            match self.try_ask(question, limits, progress) {
+                Err(Ended::NewWord) if tries < TRIES => tries += 1,
+                Err(Ended::NewWord) => {
+                    let node = &self.cluster.nodes()[0];
+                    return Err(node
+                        .unexpected_column("path (it is not in the table paths)")
+                        .into());
+                }
+                Err(Ended::Failed(error)) => return Err(error),
+                Ok(answer) => return Ok(answer),
+            }
+        }
+    }
+
+    fn try_ask(
+        &self,
+        question: &Question,
+        limits: &Limits,
+        progress: &Progress,
+    ) -> Result<Answer, Ended> {
+        if !question.hosts.is_empty() {
+            return Err(Ended::Failed(QueryError::OfFilesOnly { what: "durations of some hosts" }));
+        }
+        let words = self.words()?;
+        let shards = self.cluster.shard_count();
+        let each = Limits {
+            threads: (limits.threads / shards).max(1),
+            memory_bytes: limits.memory_bytes / shards as u64,
+            ..*limits
+        };
+        let batched = BatchedQuestion::new(question, &words.names, each, progress);
+        let tops: Vec<String> = batched.tops().into_iter().map(|id| words.top(id)).collect();
+        // An error of ours cannot leave the shards' threads as it is.
+        let ended = std::sync::Mutex::new(None);
+        let asked = self.cluster.on_all(|_, node| {
+            let shard = Shard { node, words: &words, batched: &batched, limits: &each };
+            let asked = match question.kind {
+                DurationKind::Sync => shard.ask_each(question),
+                DurationKind::Acpd | DurationKind::Apcd => {
+                    shard.ask_native(&tops).and_then(|()| shard.ask_foreign())
+                }
+            };
+            if let Err(error) = asked {
+                let mut ended = ended.lock().unwrap_or_else(|e| e.into_inner());
+                // A failure says more than a word that came late.
+                if !matches!(&*ended, Some(Ended::Failed(_))) {
+                    *ended = Some(error);
+                }
+            }
+            Ok(())
+        });
+        asked?;
+        match ended.into_inner().unwrap_or_else(|e| e.into_inner()) {
+            Some(ended) => Err(ended),
+            None => Ok(batched.into_answer(Losses::default())),
+        }
+    }
+
+    fn words(&self) -> Result<Words, ClickHouseError> {
+        let mut words = Words::default();
+        let by_shard = self.cluster.on_all(|_, node| {
+            let mut words = Words::default();
+            words.read(node)?;
+            Ok(words)
+        })?;
+        for theirs in by_shard {
+            words.names.merge(&theirs.names);
+            words.classes.extend(theirs.classes);
+        }
+        Ok(words)
+    }
+
+    /// The transactions of a chain, by start, as [`crate::chain`] finds them.
+    ///
+    /// # Errors
+    /// [`ClickHouseError`].
+    pub fn chain(
+        &self,
+        id: ChainId,
+        near_ns: Option<Range<i64>>,
+    ) -> Result<Vec<Transaction>, ClickHouseError> {
+        let node = &self.cluster.nodes()[shard_of(id, self.cluster.shard_count())];
+        let reach = i64::try_from(REACH.as_nanos()).unwrap_or(i64::MAX);
+        let minutes = near_ns.map(|near| {
+            let range = near.start.saturating_sub(reach)..near.end.saturating_add(reach);
+            Minute::of(range.start).0..=Minute::of(range.end.saturating_sub(1)).0
+        });
+        fetch_chain(node, id, minutes)
+    }
+
+    /// Statistics by class, as [`crate::classes`] has them.
+    ///
+    /// # Errors
+    /// [`ClickHouseError`].
+    pub fn classes(
+        &self,
+        start_ns: &Range<i64>,
+    ) -> Result<BTreeMap<ClassName, ClassStatistics>, ClickHouseError> {
+        classes(&self.cluster, start_ns)
+    }
+
+    /// Gives the rows of a class that started in a range to `each`, as [`crate::excerpts`]
+    /// does; those of several shards between each other.
+    ///
+    /// # Errors
+    /// [`ClickHouseError`], perhaps after some rows were given out.
+    pub fn excerpts(
+        &self,
+        class: &ClassName,
+        start_ns: &Range<i64>,
+        each: &mut (dyn FnMut(&Excerpt<'_>) + Send),
+    ) -> Result<(), ClickHouseError> {
+        let reach = i64::try_from(REACH.as_nanos()).unwrap_or(i64::MAX);
+        let first = Minute::of(start_ns.start.saturating_sub(reach)).0;
+        let minutes = first..=Minute::of(start_ns.end.saturating_sub(1)).0;
+        let sql = excerpts_of(
+            &format!(
+                "application = {} AND class = {}",
+                quoted(&class.application),
+                quoted(&class.class)
+            ),
+            &between("minute", &minutes),
+            start_ns,
+        );
+        let each = std::sync::Mutex::new(each);
+        let all = self.cluster.on_all(|_, node| {
+            node.query(&sql, |batch| {
+                let mut each = each.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                each_excerpt(&ResultRows { node, batch }, &mut **each)
+            })
+        });
+        all.map(drop)
+    }
+
+    /// The chain of a duration, as [`crate::locate`] finds it.
+    ///
+    /// # Errors
+    /// [`ClickHouseError`].
+    pub fn locate(&self, point: &Point) -> Result<Option<ChainId>, ClickHouseError> {
+        let reach = i64::try_from(REACH.as_nanos()).unwrap_or(i64::MAX);
+        let first = Minute::of(point.start_ns.saturating_sub(reach)).0;
+        let last = Minute::of(point.start_ns).0;
+        let at = point.start_ns;
+        // The root's own minute first: only an inner root lies in an earlier one.
+        let sql = format!(
+            "SELECT minute, chain_high, chain_low FROM transactions \
+             WHERE minute BETWEEN {first} AND {last} AND \
+             (start = fromUnixTimestamp64Nano(toInt64({at}), 'UTC') OR \
+              root_start = fromUnixTimestamp64Nano(toInt64({at}), 'UTC')) \
+             ORDER BY minute DESC LIMIT 1"
+        );
+        let found = self.cluster.on_all(|_, node| {
+            let mut found = None;
+            node.query(&sql, |batch| {
+                let rows = ResultRows { node, batch };
+                let minutes = rows.times("minute")?;
+                let (high, low) = (rows.ids("chain_high")?, rows.ids("chain_low")?);
+                let row = |row: usize| (minutes[row], ChainId::from_halves(high[row], low[row]));
+                found = (0..batch.num_rows()).map(row).next().or(found);
+                Ok(())
+            })?;
+            Ok(found)
+        })?;
+        let newest = found.into_iter().flatten().max_by_key(|(minute, _)| *minute);
+        Ok(newest.map(|(_, chain)| chain))
+    }
+
+    /// The classes that are known, ascending.
+    ///
+    /// # Errors
+    /// [`ClickHouseError`].
+    pub fn class_names(&self) -> Result<Vec<ClassName>, ClickHouseError> {
+        let words = self.words()?;
+        let mut names: Vec<_> = words.names.classes().map(|(_, name)| name.clone()).collect();
+        names.sort();
+        Ok(names)
+    }
+}
+
+impl Words {
+    fn read(&mut self, node: &Node) -> Result<(), ClickHouseError> {
+        let hashed = "xxHash64(application) AS application_hash, xxHash64(class) AS class_hash";
+        let sql = format!("SELECT id, application, class, {hashed} FROM classes");
+        node.query(&sql, |batch| {
+            let rows = ResultRows { node, batch };
+            let (ids, hashes) = (rows.ids("id")?, rows.ids("application_hash")?);
+            let class_hashes = rows.ids("class_hash")?;
+            let (applications, classes) = (rows.texts("application")?, rows.texts("class")?);
+            for row in 0..batch.num_rows() {
+                let id = ClassId(ids[row]);
+                let (application, class) = (applications.value(row), classes.value(row));
+                self.classes.insert((hashes[row], class_hashes[row]), id);
+                // A class that nobody named has its number for a name.
+                if ClassId::of(application, class) == id {
+                    let (application, class) = (application.to_owned(), class.to_owned());
+                    self.names.add_class(ClassName { application, class });
+                }
+            }
+            Ok(())
+        })?;
+        node.query("SELECT DISTINCT xxHash64(path) AS hash, classes FROM paths", |batch| {
+            let rows = ResultRows { node, batch };
+            for (hash, classes) in rows.ids("hash")?.iter().zip(rows.lists("classes")?) {
+                // By the hash of its text: rows have no other number for it.
+                self.names.add_path(PathId(*hash), classes);
+            }
+            Ok(())
+        })
+    }
+
+    /// A root class as the column `top` has it.
+    fn top(&self, id: ClassId) -> String {
+        match self.names.class(id) {
+            Some(name) => root_class_text(&name.application, &name.class),
+            None if id.is_none() => String::new(),
+            None => format!("?{id}"),
+        }
+    }
+
+    /// The path of a row.
+    fn path(&self, hash: u64) -> Option<PathId> {
+        match hash {
+            NO_PATH => Some(PathId::NONE),
+            hash => self.names.path(PathId(hash)).map(|_| PathId(hash)),
+        }
+    }
+}
+
+/// A question on its way through one shard.
+struct Shard<'a> {
+    node: &'a Node,
+    words: &'a Words,
+    batched: &'a BatchedQuestion<'a>,
+    limits: &'a Limits,
+}
+
+/// The columns that chains are put together from.
+const HOPS: &str = "chain_high, chain_low, id, parent, \
+    toUnixTimestamp64Nano(start) AS start_ns, elapsed_ns";
+/// What only native rows have.
+const TOLD: &str =
+    "level, toUnixTimestamp64Nano(root_start) AS root_start_ns, xxHash64(path) AS path_hash";
+/// The class of rows whose path does not tell it.
+const CLASS: &str =
+    "flags, xxHash64(application) AS application_hash, xxHash64(class) AS class_hash";
+const FOREIGN: u8 = Flags::FOREIGN.0;
+
+impl Shard<'_> {
+    /// The condition of foreign rows that may matter. With the class of their root, which is empty,
+    /// little is read of a table that has none.
+    fn is_foreign(&self) -> String {
+        let minutes = between("minute", &self.batched.minutes().1);
+        format!("(top = '' AND bitAnd(flags, {FOREIGN}) != 0 AND {minutes})")
+    }
+
+    /// Native chains of the roots that matter, in the order that they are stored in; those without
+    /// foreign rows.
+    fn ask_native(&self, tops: &[String]) -> Result<(), Ended> {
+        let minutes = between("minute", &self.batched.minutes().0);
+        let tops = tops.iter().map(|top| quoted(top)).chain(["''".to_owned()]);
+        let tops = tops.collect::<Vec<_>>().join(", ");
+        let is_foreign = self.is_foreign();
+        self.stream(
+            BatchContent::Chains,
+            &format!(
+                "SELECT {HOPS}, {TOLD} FROM transactions \
+                 WHERE {minutes} AND top IN ({tops}) AND bitAnd(flags, {FOREIGN}) = 0 \
+                 AND (chain_high, chain_low) NOT IN \
+                 (SELECT chain_high, chain_low FROM transactions WHERE {is_foreign}) \
+                 ORDER BY minute, top, chain_high, chain_low \
+                 SETTINGS optimize_read_in_order = 1"
+            ),
+        )
+    }
+
+    /// Foreign and mixed chains, sorted there (on disk where memory is short).
+    fn ask_foreign(&self) -> Result<(), Ended> {
+        let minutes = between("minute", &self.batched.minutes().0);
+        let is_foreign = self.is_foreign();
+        self.stream(
+            BatchContent::Chains,
+            &format!(
+                "SELECT {HOPS}, {TOLD}, {CLASS} FROM transactions WHERE {is_foreign} \
+                 OR (bitAnd(flags, {FOREIGN}) = 0 AND {minutes} AND (chain_high, chain_low) IN \
+                 (SELECT chain_high, chain_low FROM transactions WHERE {is_foreign})) \
+                 ORDER BY chain_high, chain_low \
+                 SETTINGS max_bytes_before_external_sort = 1000000000"
+            ),
+        )
+    }
+
+    /// Rows of the classes that are asked for, each for itself.
+    fn ask_each(&self, question: &Question) -> Result<(), Ended> {
+        let (native, foreign) = self.batched.minutes();
+        let minutes = *native.start().min(foreign.start())..=*native.end().max(foreign.end());
+        let selected = self.words.names.classes().filter(|(_, name)| question.root.selects(name));
+        let selected = selected
+            .map(|(_, name)| format!("({}, {})", quoted(&name.application), quoted(&name.class)));
+        let selected: Vec<_> = selected.collect();
+        if selected.is_empty() {
+            return Ok(());
+        }
+        let Range { start, end } = question.start_ns;
+        self.stream(
+            BatchContent::Each,
+            &format!(
+                "SELECT {HOPS}, {TOLD}, {CLASS} FROM transactions \
+                 WHERE {} AND (application, class) IN ({}) \
+                 AND toUnixTimestamp64Nano(start) >= {start} \
+                 AND toUnixTimestamp64Nano(start) < {end}",
+                between("minute", &minutes),
+                selected.join(", ")
+            ),
+        )
+    }
+
+    /// Asks the rows of a query in batches, cut where a chain ends.
+    fn stream(&self, content: BatchContent, sql: &str) -> Result<(), Ended> {
+        let row_bytes = (size_of::<Record>() + ROW_BYTES) as u64;
+        let rows_max = (self.limits.memory_bytes / row_bytes).clamp(1, BATCH_ROWS);
+        let mut waiting = Batch::default();
+        let mut last = ChainId::NONE;
+        let mut ended = None;
+        let read = self.node.query(sql, |batch| {
+            let rows = Rows::of(ResultRows { node: self.node, batch })?;
+            for row in 0..batch.num_rows() {
+                let Some(record) = rows.record(row, self.words) else {
+                    ended = Some(Ended::NewWord);
+                    return Err(self.node.unexpected_column("path"));
+                };
+                let chain = record.chain();
+                let is_full = waiting.len() as u64 >= rows_max;
+                if is_full && (chain != last || content == BatchContent::Each) {
+                    let full = std::mem::take(&mut waiting);
+                    if let Err(error) = self.batched.add(content, full) {
+                        ended = Some(Ended::Failed(error.into()));
+                        return Err(self.node.unexpected_column("none"));
+                    }
+                }
+                last = chain;
+                waiting.push(record, b"");
+            }
+            Ok(())
+        });
+        match ended {
+            Some(ended) => return Err(ended),
+            None => read?,
+        }
+        self.batched.add(content, waiting).map_err(|error| Ended::Failed(error.into()))
+    }
+}
+
+/// Some rows of an answer, by column; what was not asked for is `None`.
+struct Rows<'a> {
+    chain_high: &'a [u64],
+    chain_low: &'a [u64],
+    id: &'a [u64],
+    parent: &'a [u64],
+    start: &'a [i64],
+    elapsed: &'a [i64],
+    level: &'a [u16],
+    root_start: &'a [i64],
+    path: &'a [u64],
+    class: Option<(&'a [u8], &'a [u64], &'a [u64])>,
+}
+
+impl<'a> Rows<'a> {
+    fn of(rows: ResultRows<'a>) -> Result<Self, ClickHouseError> {
+        let class = match rows.batch.column_by_name("flags") {
+            None => None,
+            Some(_) => Some((
+                rows.numbers::<UInt8Type>("flags")?,
+                rows.ids("application_hash")?,
+                rows.ids("class_hash")?,
+            )),
+        };
+        Ok(Self {
+            chain_high: rows.ids("chain_high")?,
+            chain_low: rows.ids("chain_low")?,
+            id: rows.ids("id")?,
+            parent: rows.ids("parent")?,
+            start: rows.times("start_ns")?,
+            elapsed: rows.times("elapsed_ns")?,
+            level: rows.numbers::<UInt16Type>("level")?,
+            root_start: rows.times("root_start_ns")?,
+            path: rows.ids("path_hash")?,
+            class,
+        })
+    }
+
+    /// A row as a record; `None` when its words are not known.
+    fn record(&self, row: usize, words: &Words) -> Option<Record> {
+        let flags = self.class.map_or(0, |(flags, _, _)| flags[row]);
+        let path = words.path(self.path[row])?;
+        let class = match self.class {
+            Some((_, applications, classes)) => {
+                *words.classes.get(&(applications[row], classes[row]))?
+            }
+            // The last of its path.
+            None => words.names.path(path).and_then(|path| path.last().copied())?,
+        };
+        Some(Record {
+            start_ns: self.start[row],
+            elapsed_ns: self.elapsed[row].cast_unsigned(),
+            cpu_ns: 0,
+            process_cpu_ns: NO_PROCESS_CPU,
+            chain_high: self.chain_high[row],
+            chain_low: self.chain_low[row],
+            id: TransactionId(self.id[row]),
+            parent: TransactionId(self.parent[row]),
+            class,
+            path,
+            root_start_ns: self.root_start[row],
+            root_process: ProcessId::NONE,
+            process: ProcessId::NONE,
+            context_offset: 0,
+            context_len: 0,
+            level: self.level[row],
+            thread: 0,
+            status: 0,
+            flags,
+            reserved: 0,
+        })
+    }
+}
+
+/// A text in SQL.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'").replace('\0', "\\0"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_stays_a_text() {
+        assert_eq!(quoted("it's \\ me"), "'it\\'s \\\\ me'");
+    }
+}

@@ -1,0 +1,295 @@
+//! Whole transactions of one chain, and statistics by class.
+
+use crate::classes::ClassStatistics;
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type, UInt8Type, UInt16Type, UInt32Type};
+use chronoscope_clickhouse::{ClickHouseError, Cluster, Node, ResultRows};
+use chronoscope_model::{
+    ChainId, ClassName, Excerpt, Extras, Flags, ProcessName, Status, Transaction, TransactionId,
+};
+use chronoscope_statistics::{Histogram, SUB_BUCKETS};
+use chronoscope_store::Minute;
+use chronoscope_store::segment_file::further_parents;
+use std::collections::BTreeMap;
+use std::ops::{Range, RangeInclusive};
+
+/// The column of what a transaction says, as lists.
+const CONTEXT: &str = "CAST(mapKeys(properties), 'Array(String)') AS property_keys, \
+    mapValues(properties) AS property_values, \
+    CAST(mapKeys(metrics), 'Array(String)') AS metric_keys, mapValues(metrics) AS metric_values";
+
+/// The flag of rows without ancestors.
+const FOREIGN: u8 = Flags::FOREIGN.0;
+
+/// All columns of a transaction in words, but [`CONTEXT`].
+const ALL: &str = "application, class, host, process, thread, \
+    toUnixTimestamp64Nano(start) AS start_ns, elapsed_ns, cpu_ns, process_cpu_ns, status, id, \
+    parent, flags, level, path, ifNull(root_application, '') AS root_application_text, \
+    toUnixTimestamp64Nano(root_start) AS root_start_ns, ifNull(root_host, '') AS root_host_text, \
+    root_process, toUnixTimestamp64Nano(arrival) AS arrival_ns, run_queue_ns, blocked_ns, \
+    sampling_threshold, further_parents";
+
+/// A condition that a column of numbers lies in a range.
+pub(super) fn between(column: &str, range: &RangeInclusive<i64>) -> String {
+    format!("{column} BETWEEN {} AND {}", range.start(), range.end())
+}
+
+/// The transactions of a chain on its shard, by start.
+pub(super) fn fetch_chain(
+    node: &Node,
+    id: ChainId,
+    minutes: Option<RangeInclusive<i64>>,
+) -> Result<Vec<Transaction>, ClickHouseError> {
+    let near = minutes.map_or(String::new(), |m| format!(" AND {}", between("minute", &m)));
+    let (high, low) = (id.high(), id.low());
+    let sql = format!(
+        "SELECT {ALL}, {CONTEXT} FROM transactions WHERE chain_high = {high} AND chain_low = {low}{near}"
+    );
+    let mut found = Vec::new();
+    node.query(&sql, |batch| {
+        let rows = ResultRows { node, batch };
+        for row in 0..batch.num_rows() {
+            found.push(transaction(&rows, row, id)?);
+        }
+        Ok(())
+    })?;
+    found.sort_by_key(|transaction: &Transaction| {
+        (transaction.start_ns, transaction.level, transaction.id)
+    });
+    Ok(found)
+}
+
+fn transaction(
+    rows: &ResultRows<'_>,
+    row: usize,
+    chain: ChainId,
+) -> Result<Transaction, ClickHouseError> {
+    let text = |name: &str| -> Result<String, ClickHouseError> {
+        Ok(rows.texts(name)?.value(row).to_owned())
+    };
+    let number =
+        |name: &str| -> Result<u64, ClickHouseError> { Ok(rows.times(name)?[row].cast_unsigned()) };
+    let small =
+        |name: &str| -> Result<u32, ClickHouseError> { Ok(rows.numbers::<UInt32Type>(name)?[row]) };
+    let process = |application: String, host: String, pid: u32| {
+        let known = !host.is_empty() || pid != 0;
+        // The process's start is not a column: it only ever told processes apart.
+        known.then_some(ProcessName { application, host, pid, start_ns: 0 })
+    };
+    let flags = Flags(rows.numbers::<UInt8Type>("flags")?[row]);
+    let foreign = flags.contains(Flags::FOREIGN);
+    let class = ClassName { application: text("application")?, class: text("class")? };
+    let own = process(class.application.clone(), text("host")?, small("process")?);
+    let root_application = text("root_application_text")?;
+    let root = process(root_application, text("root_host_text")?, small("root_process")?);
+    let strange = |name: &str| rows.node.unexpected_column(name);
+    let process_cpu = rows.batch.column_by_name("process_cpu_ns");
+    let process_cpu = process_cpu.and_then(|column| column.as_primitive_opt::<Int64Type>());
+    let process_cpu = process_cpu.ok_or_else(|| strange("process_cpu_ns"))?;
+    Ok(Transaction {
+        class,
+        process: own,
+        thread: small("thread")?,
+        start_ns: rows.times("start_ns")?[row],
+        elapsed_ns: number("elapsed_ns")?,
+        cpu_ns: number("cpu_ns")?,
+        process_cpu_ns: process_cpu.is_valid(row).then(|| process_cpu.value(row).cast_unsigned()),
+        status: text("status")?.parse().unwrap_or(Status::Unknown),
+        id: TransactionId(rows.ids("id")?[row]),
+        parent: TransactionId(rows.ids("parent")?[row]),
+        chain,
+        flags,
+        level: rows.numbers::<UInt16Type>("level")?[row],
+        path: text("path")?,
+        root_start_ns: Some(rows.times("root_start_ns")?[row]).filter(|_| !foreign),
+        root_process: root.filter(|_| !foreign),
+        properties: properties(rows, row)?,
+        metrics: metrics(rows, row)?,
+        extras: extras(rows, row)?,
+    })
+}
+
+fn extras(rows: &ResultRows<'_>, row: usize) -> Result<Extras, ClickHouseError> {
+    let number = |name: &str| -> Result<Option<i64>, ClickHouseError> {
+        let values = rows.times(name)?;
+        let column = rows.batch.column_by_name(name);
+        Ok(column.filter(|column| column.is_valid(row)).map(|_| values[row]))
+    };
+    let thresholds = rows.ids("sampling_threshold")?;
+    let threshold = rows.batch.column_by_name("sampling_threshold");
+    let parents = rows.batch.column_by_name("further_parents");
+    let parents = parents.and_then(|column| further_parents(column, row));
+    Ok(Extras {
+        arrival_ns: number("arrival_ns")?,
+        run_queue_ns: number("run_queue_ns")?.map(i64::cast_unsigned),
+        blocked_ns: number("blocked_ns")?.map(i64::cast_unsigned),
+        sampling_threshold: threshold
+            .filter(|column| column.is_valid(row))
+            .map(|_| thresholds[row]),
+        further_parents: parents.ok_or_else(|| rows.node.unexpected_column("further_parents"))?,
+    })
+}
+
+/// The query for what rows of a class say.
+pub(super) fn excerpts_of(class: &str, minutes: &str, start_ns: &Range<i64>) -> String {
+    let Range { start, end } = start_ns;
+    format!(
+        "SELECT toUnixTimestamp64Nano(start) AS start_ns, elapsed_ns, status, {CONTEXT} \
+         FROM transactions WHERE {minutes} AND {class} \
+         AND toUnixTimestamp64Nano(start) >= {start} AND toUnixTimestamp64Nano(start) < {end}"
+    )
+}
+
+/// Gives out the rows of an answer.
+pub(super) fn each_excerpt(
+    rows: &ResultRows<'_>,
+    each: &mut dyn FnMut(&Excerpt<'_>),
+) -> Result<(), ClickHouseError> {
+    let (starts, elapsed) = (rows.times("start_ns")?, rows.times("elapsed_ns")?);
+    let statuses = rows.texts("status")?;
+    for row in 0..rows.batch.num_rows() {
+        let properties = properties(rows, row)?;
+        let metrics = metrics(rows, row)?;
+        let words = properties.iter().map(|(key, word)| (key.as_str(), word.as_str()));
+        each(&Excerpt {
+            start_ns: starts[row],
+            elapsed_ns: elapsed[row].cast_unsigned(),
+            status: statuses.value(row).parse().unwrap_or(Status::Unknown),
+            properties: words.collect(),
+            metrics: metrics.iter().map(|(key, value)| (key.as_str(), *value)).collect(),
+        });
+    }
+    Ok(())
+}
+
+fn properties(rows: &ResultRows<'_>, row: usize) -> Result<Vec<(String, String)>, ClickHouseError> {
+    pairs(rows, row, ["property_keys", "property_values"], |values, index| {
+        Some(values.as_string_opt::<i32>()?.value(index).to_owned())
+    })
+}
+
+fn metrics(rows: &ResultRows<'_>, row: usize) -> Result<Vec<(String, f64)>, ClickHouseError> {
+    pairs(rows, row, ["metric_keys", "metric_values"], |values, index| {
+        Some(values.as_primitive_opt::<Float64Type>()?.value(index))
+    })
+}
+
+/// The entries of a map, which came as two lists.
+fn pairs<T>(
+    rows: &ResultRows<'_>,
+    row: usize,
+    [keys, values]: [&str; 2],
+    value: impl Fn(&dyn Array, usize) -> Option<T>,
+) -> Result<Vec<(String, T)>, ClickHouseError> {
+    let list = |name: &str| {
+        let column = rows.batch.column_by_name(name);
+        let column = column.and_then(|column| column.as_list_opt::<i32>());
+        column.map(|column| column.value(row)).ok_or_else(|| rows.node.unexpected_column(name))
+    };
+    let (keys_of, values_of) = (list(keys)?, list(values)?);
+    let keys_of =
+        keys_of.as_string_opt::<i32>().ok_or_else(|| rows.node.unexpected_column(keys))?;
+    let pair = |index: usize| {
+        let value = (index < values_of.len()).then(|| value(&*values_of, index)).flatten();
+        Some((keys_of.value(index).to_owned(), value?))
+    };
+    let pairs =
+        (0..keys_of.len()).map(|i| pair(i).ok_or_else(|| rows.node.unexpected_column(values)));
+    pairs.collect()
+}
+
+/// Statistics by class of the rows whose root started in a range.
+pub(super) fn classes(
+    cluster: &Cluster,
+    start_ns: &Range<i64>,
+) -> Result<BTreeMap<ClassName, ClassStatistics>, ClickHouseError> {
+    let Range { start, end } = start_ns;
+    let minutes = Minute::of(*start).0..=Minute::of(end.saturating_sub(1)).0;
+    let minutes = between("minute", &minutes);
+    // Of rows without ancestors it is their own start.
+    let started = "toUnixTimestamp64Nano(root_start)";
+    // Buckets as `model::histogram` has them: 32 to every doubling, none below 32.
+    let sql = format!(
+        "SELECT application, class, \
+         roundToExp2(bitOr(toUInt64(elapsed_ns), {SUB_BUCKETS})) AS doubling, \
+         intDiv(toUInt64(elapsed_ns), intDiv(doubling, {SUB_BUCKETS})) AS sub_bucket, \
+         count() AS rows, toString(sum(toUInt128(elapsed_ns))) AS sum_ns, \
+         min(elapsed_ns) AS min_ns, max(elapsed_ns) AS max_ns, \
+         toString(sum(toUInt128(cpu_ns))) AS sum_cpu_ns, countIf(status != 'GOOD') AS not_good, \
+         countIf(bitAnd(flags, {FOREIGN}) = 0 OR cpu_ns > 0) AS cpu_known \
+         FROM transactions WHERE {minutes} AND {started} >= {start} AND {started} < {end} \
+         GROUP BY application, class, doubling, sub_bucket"
+    );
+    let by_shard = cluster.on_all(|_, node| {
+        let mut classes = BTreeMap::new();
+        node.query(&sql, |batch| add_classes(&ResultRows { node, batch }, &mut classes))?;
+        Ok(classes)
+    })?;
+    let mut all: BTreeMap<ClassName, ClassStatistics> = BTreeMap::new();
+    for (name, buckets) in by_shard.into_iter().flatten() {
+        let theirs = buckets.statistics();
+        all.entry(name).or_default().merge(&theirs);
+    }
+    Ok(all)
+}
+
+/// What a shard says of one class.
+#[derive(Default)]
+struct Buckets {
+    elapsed: Histogram,
+    sum_ns: u128,
+    range_ns: Option<(u64, u64)>,
+    cpu_ns: u128,
+    cpu_known: u64,
+    not_good: u64,
+}
+
+impl Buckets {
+    fn statistics(mut self) -> ClassStatistics {
+        let (min, max) = self.range_ns.unwrap_or((0, 0));
+        self.elapsed.set_exact(self.sum_ns, min, max);
+        let cpu_ns = u64::try_from(self.cpu_ns).unwrap_or(u64::MAX);
+        let Self { elapsed, cpu_known, not_good, .. } = self;
+        ClassStatistics { elapsed, cpu_ns, cpu_known, not_good }
+    }
+}
+
+fn add_classes(
+    rows: &ResultRows<'_>,
+    classes: &mut BTreeMap<ClassName, Buckets>,
+) -> Result<(), ClickHouseError> {
+    let (applications, names) = (rows.texts("application")?, rows.texts("class")?);
+    let (doublings, sub_buckets) = (rows.ids("doubling")?, rows.ids("sub_bucket")?);
+    let (counts, not_good) = (rows.ids("rows")?, rows.ids("not_good")?);
+    let cpu_known = rows.ids("cpu_known")?;
+    let (mins, maxs) = (rows.times("min_ns")?, rows.times("max_ns")?);
+    let (sums, cpus) = (rows.texts("sum_ns")?, rows.texts("sum_cpu_ns")?);
+    for row in 0..rows.batch.num_rows() {
+        let name = ClassName {
+            application: applications.value(row).to_owned(),
+            class: names.value(row).to_owned(),
+        };
+        let buckets = classes.entry(name).or_default();
+        let shift = u64::from(doublings[row].trailing_zeros()).checked_sub(5);
+        let index = shift.map(|shift| shift * SUB_BUCKETS as u64 + sub_buckets[row]);
+        let index = index.and_then(|index| usize::try_from(index).ok());
+        let index = index.filter(|index| *index < chronoscope_statistics::BUCKET_COUNT);
+        buckets.elapsed.add_bucket(
+            index.ok_or_else(|| rows.node.unexpected_column("sub_bucket"))?,
+            counts[row],
+        );
+        let whole =
+            |text: &str, name| text.parse::<u128>().map_err(|_| rows.node.unexpected_column(name));
+        buckets.sum_ns += whole(sums.value(row), "sum_ns")?;
+        buckets.cpu_ns += whole(cpus.value(row), "sum_cpu_ns")?;
+        buckets.cpu_known += cpu_known[row];
+        buckets.not_good += not_good[row];
+        let (min, max) = (mins[row].unsigned_abs(), maxs[row].unsigned_abs());
+        buckets.range_ns = Some(match buckets.range_ns {
+            Some((low, high)) => (low.min(min), high.max(max)),
+            None => (min, max),
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,55 @@
+//! A question with all that the threads which answer it share.
+
+use crate::arrivals::Arriving;
+use crate::clock::HostClocks;
+use crate::path_catalog::PathCatalog;
+use crate::progress::Progress;
+use crate::question::Question;
+use crate::series::Keep;
+use crate::wanted_breakdowns::WantedBreakdowns;
+use chronoscope_chain::HostIndex;
+use chronoscope_model::{ClassId, Names};
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What all threads that answer one question share.
+pub(crate) struct QuestionContext<'a> {
+    pub(crate) question: &'a Question,
+    pub(crate) names: &'a Names,
+    pub(crate) catalog: Mutex<PathCatalog>,
+    /// `None` where hosts play no part.
+    pub(crate) clocks: Option<HostClocks<'a>>,
+    pub(crate) progress: &'a Progress,
+    /// What is kept of the durations that are found.
+    pub(crate) keep: Keep,
+    /// Segments in which no root started then are passed over: UTC, nanoseconds since 1970.
+    pub(crate) window_ns: Range<i64>,
+    /// The durations whose hop breakdowns are to be found, and nothing else.
+    pub(crate) breakdowns: Option<WantedBreakdowns>,
+    /// Where arrivals are asked for.
+    pub(crate) arriving: Option<Arriving>,
+}
+
+impl QuestionContext<'_> {
+    /// Whether the way from a selected root to a leaf is asked for.
+    pub(crate) fn wants_path(&self, classes: &[ClassId]) -> bool {
+        let wanted = self.question.path.as_ref();
+        wanted.is_none_or(|wanted| self.catalog().text(classes) == *wanted)
+    }
+
+    /// Whether a duration of a leaf on a host is asked for.
+    pub(crate) fn wants(&self, host: HostIndex, duration_ns: i64) -> bool {
+        let of_host = self.clocks.as_ref().is_none_or(|clocks| clocks.wants(host));
+        of_host && self.wants_duration(duration_ns)
+    }
+
+    /// Whether a duration is asked for; negative ones are, to be counted.
+    pub(crate) fn wants_duration(&self, duration_ns: i64) -> bool {
+        u64::try_from(duration_ns).map_or(true, |ns| self.question.duration_ns.contains(&ns))
+    }
+
+    /// The catalog of paths, for a moment: nothing is read or decoded meanwhile.
+    pub(crate) fn catalog(&self) -> MutexGuard<'_, PathCatalog> {
+        self.catalog.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

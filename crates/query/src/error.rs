@@ -1,0 +1,41 @@
+//! Why a question has no answer.
+
+use chronoscope_clickhouse::ClickHouseError;
+use chronoscope_store::StoreError;
+
+/// Why a question could not be answered.
+#[derive(Debug, thiserror::Error)]
+pub enum QueryError {
+    /// The files could not be read, or the question was cancelled.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The cluster could not answer.
+    #[error(transparent)]
+    ClickHouse(#[from] ClickHouseError),
+    /// A URL that names no store.
+    #[error("store {url:?}: {reason}; file:DIR or clickhouse://HOST/DATABASE is expected")]
+    Url {
+        /// What was given, without a password.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A cluster does not answer this question.
+    #[error("{what}: asked of files only; let agents deliver to chronoscope serve --data DIR")]
+    OfFilesOnly {
+        /// What was asked.
+        what: &'static str,
+    },
+}
+
+impl QueryError {
+    /// Whether the question was cancelled, so that nothing is wrong with what was read.
+    pub const fn is_cancelled(&self) -> bool {
+        matches!(self, Self::Store(error) if error.is_cancelled())
+    }
+
+    /// Whether a file is not there (any more).
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Store(error) if error.is_missing())
+    }
+}

@@ -1,0 +1,368 @@
+//! Finding the durations that several questions are about, once: minute by minute, from the cache
+//! where they are there, and handed out chunk by chunk.
+
+use crate::answer::{ClockQuality, Losses};
+use crate::cache::{Base, DurationCache, Got, Key};
+use crate::chunk::{Chunk, ChunkSeries, Dot, RowPlace, Wanted};
+use crate::clock::HostClocks;
+use crate::context::QuestionContext;
+use crate::foreign_chains::{ForeignChains, Meeting};
+use crate::minutes::{Minutes, NativeMinute};
+use crate::path_catalog::PathCatalog;
+use crate::progress::Progress;
+use crate::question::{DurationKind, Limits, Question};
+use crate::scan::scan;
+use crate::series::{Findings, Keep, Point};
+use crate::task::Task;
+use chronoscope_chain::Crossings;
+use chronoscope_store::segment_file::SegmentFile;
+use chronoscope_store::{Damage, Segment, Snapshot, StoreError};
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+/// What a question about durations is asked with.
+#[derive(Clone, Copy, Debug)]
+pub struct Asking<'a> {
+    /// How much it may take.
+    pub limits: &'a Limits,
+    /// How far it is, and whether it is still wanted.
+    pub progress: &'a Progress,
+    /// What earlier questions found.
+    pub cache: &'a DurationCache,
+}
+
+/// A part of the rows that can be asked on its own.
+enum Unit<'a> {
+    /// Native rows of a minute.
+    Native(&'a NativeMinute<'a>),
+    /// Rows each for itself.
+    Segment(&'a Segment),
+    /// All of them: chains with foreign rows lie anywhere.
+    All,
+    /// Rows each for itself that are not sealed yet.
+    Unsealed,
+}
+
+/// All that may be asked for, in parts.
+pub(crate) struct Gathered<'a> {
+    task: &'a Task<'a>,
+    minutes: &'a Minutes<'a>,
+    wanted: Wanted,
+    units: Vec<(Unit<'a>, Option<Arc<Chunk>>)>,
+    base: Arc<Base>,
+    cache: &'a DurationCache,
+    question_number: u64,
+}
+
+/// Finds the durations that a question is about, for `work` to look at; with what may be missing.
+pub(crate) fn gather<T>(
+    snapshot: &Snapshot,
+    question: &Question,
+    asking: &Asking<'_>,
+    work: impl FnOnce(&Gathered<'_>) -> Result<T, StoreError>,
+) -> Result<(T, Losses), StoreError> {
+    let minutes = Minutes::of(snapshot, question, asking.limits);
+    let has_foreign = !minutes.foreign.is_empty() || !minutes.foreign_unsealed.is_empty();
+    // Chains with foreign rows may hang below roots of any minute: what is found in one depends on
+    // which are looked at.
+    let all_at_once = question.kind != DurationKind::Sync && has_foreign;
+    let whole = Question {
+        path: None,
+        hosts: Vec::new(),
+        duration_ns: 0..=u64::MAX,
+        limit_ns: None,
+        split: false,
+        points: false,
+        start_ns: if all_at_once { question.start_ns.clone() } else { i64::MIN..i64::MAX },
+        ..question.clone()
+    };
+    let shared = QuestionContext {
+        question: &whole,
+        names: snapshot.names(),
+        catalog: Mutex::new(PathCatalog::new(snapshot.names(), &whole)),
+        clocks: HostClocks::of(snapshot.clocks(), &whole, true),
+        progress: asking.progress,
+        keep: Keep::Whole,
+        window_ns: question.start_ns.clone(),
+        breakdowns: None,
+        arriving: None,
+    };
+    let task = Task { shared: &shared, limits: asking.limits, damage: Mutex::default() };
+    let window = (question.start_ns.start, question.start_ns.end);
+    let base = Base::of(&whole, snapshot.clocks(), all_at_once.then_some(window));
+    let units: Vec<Unit<'_>> = match question.kind {
+        DurationKind::Sync => {
+            let native = minutes.native.values().flat_map(|minute| &minute.parts);
+            let segments = native.chain(&minutes.foreign).map(|segment| Unit::Segment(segment));
+            segments.chain([Unit::Unsealed]).collect()
+        }
+        _ if all_at_once => vec![Unit::All],
+        _ => minutes.native.values().map(Unit::Native).collect(),
+    };
+    let gathered = Gathered {
+        task: &task,
+        minutes: &minutes,
+        wanted: Wanted::by(question),
+        units: units.into_iter().map(|unit| (unit, None)).collect(),
+        base,
+        cache: asking.cache,
+        question_number: asking.cache.begin(),
+    };
+    asking.progress.check()?;
+    asking.progress.expect(minutes.segments());
+    let done = gathered.find().and_then(|gathered| work(&gathered))?;
+    let ledger = snapshot.ledger();
+    let mut damage = snapshot.damage().to_vec();
+    damage.extend(task.damage.into_inner().unwrap_or_default());
+    let losses = Losses {
+        lost_rows: ledger.lost_rows(),
+        uncounted_losses: ledger.losses.uncounted(),
+        damaged_rows: ledger.damaged_rows,
+        expired_rows: snapshot.expired_rows(),
+        damage,
+        unsplit: 0,
+    };
+    Ok((done, losses))
+}
+
+impl Gathered<'_> {
+    /// How many threads may work on it.
+    pub(crate) const fn threads(&self) -> usize {
+        self.task.limits.threads
+    }
+
+    /// Which durations are asked for.
+    pub(crate) const fn wanted(&self) -> &Wanted {
+        &self.wanted
+    }
+
+    /// What the clocks say about durations that crossed hosts; `None` where none was ever read.
+    pub(crate) fn quality(&self, durations: u64, crossings: Crossings) -> Option<ClockQuality> {
+        let clocks = self.task.shared.clocks.as_ref().filter(|clocks| clocks.read)?;
+        Some(ClockQuality { corrected: clocks.corrected, durations, crossings })
+    }
+
+    /// Finds everything once. What fits into the cache, and what cannot be found again without
+    /// reading it all, is held. What another question reads meanwhile comes last: two that are asked
+    /// together read each its part.
+    fn find(mut self) -> Result<Self, StoreError> {
+        let mut numbers: Vec<usize> = (0..self.units.len()).collect();
+        for waits in [false, true] {
+            let states = self.task.spread(&numbers, Vec::new, |found, number| {
+                let (unit, _) = &self.units[*number];
+                let chunk = self.chunk_of(unit, waits)?;
+                let is_there = chunk.is_some();
+                found.push((*number, chunk));
+                let segments = if is_there { unit.segments(self.minutes) } else { Vec::new() };
+                segments.iter().try_for_each(|_| self.task.shared.progress.tick())
+            })?;
+            numbers.clear();
+            for (number, chunk) in states.into_iter().flatten() {
+                match chunk {
+                    Some((chunk, true)) => self.units[number].1 = Some(chunk),
+                    Some((_, false)) => {}
+                    None => numbers.push(number),
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    /// Where the leaves of durations are stored, as far as that is known.
+    pub(crate) fn places(&self, points: &[Point]) -> Result<Vec<Option<RowPlace>>, StoreError> {
+        self.look_up(points, Chunk::place)
+    }
+
+    /// What `of` says of each of some durations. Of several that fit a point it is the least, every
+    /// time, whatever the threads did.
+    pub(crate) fn look_up<T: Ord + Clone + Send>(
+        &self,
+        points: &[Point],
+        of: impl Fn(&Chunk, &ChunkSeries, &Dot) -> Option<T> + Sync,
+    ) -> Result<Vec<Option<T>>, StoreError> {
+        let mut numbers: HashMap<Point, Vec<usize>> = HashMap::new();
+        for (number, point) in points.iter().enumerate() {
+            numbers.entry(*point).or_default().push(number);
+        }
+        let mut starts: Vec<i64> = points.iter().map(|point| point.start_ns).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        let states = self.each(Vec::new, |found, chunk| {
+            for series in &chunk.series {
+                let starts = series.starts_among(&starts);
+                if starts.is_empty() {
+                    continue;
+                }
+                chunk.each(series, &self.wanted, |dot| {
+                    if starts.binary_search(&dot.start_ns).is_err() {
+                        return;
+                    }
+                    let Ok(duration_ns) = u64::try_from(dot.duration_ns) else { return };
+                    let point = Point { start_ns: dot.start_ns, duration_ns };
+                    for number in numbers.get(&point).into_iter().flatten() {
+                        found.extend(of(chunk, series, &dot).map(|said| (*number, said)));
+                    }
+                });
+            }
+        })?;
+        let mut all: Vec<Option<T>> = vec![None; points.len()];
+        for (number, said) in states.into_iter().flatten() {
+            all[number] = Some(match all[number].take() {
+                Some(known) => known.min(said),
+                None => said,
+            });
+        }
+        Ok(all)
+    }
+
+    /// Lets all threads look at all chunks that have anything of the time that is asked for.
+    pub(crate) fn each<S: Send>(
+        &self,
+        state: impl Fn() -> S + Sync,
+        look: impl Fn(&mut S, &Chunk) + Sync,
+    ) -> Result<Vec<S>, StoreError> {
+        self.each_of(self.wanted.start_ns.clone(), state, look)
+    }
+
+    /// As [`Self::each`], of another time within the one that was gathered.
+    pub(crate) fn each_of<S: Send>(
+        &self,
+        start_ns: std::ops::Range<i64>,
+        state: impl Fn() -> S + Sync,
+        look: impl Fn(&mut S, &Chunk) + Sync,
+    ) -> Result<Vec<S>, StoreError> {
+        self.task.spread(&self.units, state, |state, (unit, held)| {
+            let read;
+            let chunk = match held {
+                Some(chunk) => chunk,
+                None => {
+                    let Some((chunk, _)) = self.chunk_of(unit, true)? else { return Ok(()) };
+                    read = chunk;
+                    &read
+                }
+            };
+            if !chunk.is_outside(&start_ns) {
+                look(state, chunk);
+            }
+            Ok(())
+        })
+    }
+
+    /// The durations of a unit, and whether they are to be held; `None` where another question is
+    /// reading them and is not waited for.
+    fn chunk_of(
+        &self,
+        unit: &Unit<'_>,
+        waits: bool,
+    ) -> Result<Option<(Arc<Chunk>, bool)>, StoreError> {
+        let segments = unit.segments(self.minutes);
+        let key = unit.is_sealed(self.minutes).then(|| Key::of(&self.base, &segments));
+        let Some(key) = key else {
+            let (findings, _) = self.ask(unit)?;
+            return Ok(Some((self.chunk(findings, None), true)));
+        };
+        let mut got = self.cache.get(&key, self.question_number);
+        if waits && matches!(got, Got::Underway) {
+            let check = || self.task.shared.progress.check();
+            got = self.cache.wait(&key, self.question_number, check)?;
+        }
+        let underway = match got {
+            Got::Kept(chunk) => return Ok(Some((chunk, true))),
+            Got::Underway => return Ok(None),
+            Got::Missing(underway) => underway,
+        };
+        let read = self.read(unit, key, &segments);
+        drop(underway); // now that it is kept
+        read.map(Some)
+    }
+
+    /// Reads the durations of a sealed unit and keeps them; whether they are to be held.
+    fn read(
+        &self,
+        unit: &Unit<'_>,
+        key: Key,
+        segments: &[&Segment],
+    ) -> Result<(Arc<Chunk>, bool), StoreError> {
+        let (findings, outside) = self.ask(unit)?;
+        let only = if let [segment] = segments { Some(segment.path.as_path()) } else { None };
+        let chunk = self.chunk(findings, only);
+        let damaged = |damage: &[Damage]| {
+            damage.iter().any(|damage| segments.iter().any(|segment| segment.path == damage.path))
+        };
+        let damage = self.task.damage.lock().unwrap_or_else(|e| e.into_inner());
+        if outside || damaged(&damage) {
+            return Ok((chunk, true)); // it is small, or not all there
+        }
+        drop(damage);
+        let keeps = self.cache.keep(key, &chunk, self.question_number);
+        Ok((chunk, keeps))
+    }
+
+    fn chunk(&self, findings: Findings, segment: Option<&Path>) -> Arc<Chunk> {
+        let names = self.task.shared.clocks.as_ref().map(HostClocks::names).unwrap_or_default();
+        Arc::new(Chunk::new(findings, segment, &names, &self.task.shared.catalog()))
+    }
+
+    /// Asks a unit; and whether it was passed over because nothing in it started in the time.
+    fn ask(&self, unit: &Unit<'_>) -> Result<(Findings, bool), StoreError> {
+        let task = self.task;
+        match unit {
+            Unit::Native(minute) => {
+                let mut meeting = Meeting::default();
+                let found = task.ask_minute(minute, &ForeignChains::default(), &mut meeting)?;
+                Ok((found, meeting.passed_over))
+            }
+            Unit::Segment(segment) => {
+                let mut outside = false;
+                let found = SegmentFile::open(segment).and_then(|file| {
+                    outside = task.is_outside(&file);
+                    if outside {
+                        Ok(None)
+                    } else {
+                        scan(&file, task.shared, segment.slot.kind, &[])
+                    }
+                });
+                let found = task.or_damage(segment, found)?.flatten();
+                Ok((found.unwrap_or_else(|| Findings::new(Keep::Whole)), outside))
+            }
+            Unit::All => Ok((task.ask_chains(self.minutes)?, false)),
+            Unit::Unsealed => {
+                let mut findings = Findings::new(Keep::Whole);
+                let native = self.minutes.native.values().flat_map(|minute| &minute.unsealed);
+                for record in native.chain(&self.minutes.foreign_unsealed) {
+                    task.ask_record(record, &mut findings);
+                }
+                Ok((findings, false))
+            }
+        }
+    }
+}
+
+impl Unit<'_> {
+    /// Its segments.
+    fn segments<'b>(&'b self, minutes: &'b Minutes<'b>) -> Vec<&'b Segment> {
+        match self {
+            Self::Native(minute) => minute.parts.clone(),
+            Self::Segment(segment) => vec![segment],
+            Self::All => {
+                let native = minutes.native.values().flat_map(|minute| minute.parts.iter());
+                native.chain(&minutes.foreign).copied().collect()
+            }
+            Self::Unsealed => Vec::new(),
+        }
+    }
+
+    /// Whether all of its rows are in segments.
+    fn is_sealed(&self, minutes: &Minutes<'_>) -> bool {
+        match self {
+            Self::Native(minute) => minute.unsealed.is_empty(),
+            Self::Segment(_) => true,
+            Self::All => {
+                minutes.foreign_unsealed.is_empty()
+                    && minutes.native.values().all(|minute| minute.unsealed.is_empty())
+            }
+            Self::Unsealed => false,
+        }
+    }
+}

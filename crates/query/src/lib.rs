@@ -1,0 +1,118 @@
+//! Questions about stored transactions, answered from the files of a store or by a cluster.
+//!
+//! A [`StoreLocation`] names where the rows are, by URL; its [`View`] answers. The functions of this
+//! crate ([`ask()`], [`chain()`], [`classes()`] and others) answer from a snapshot of files.
+//!
+//! ```no_run
+//! use chronoscope_store::Snapshot;
+//! use chronoscope_query::{Limits, Question, ask};
+//!
+//! let snapshot = Snapshot::open("/var/lib/chronoscope".as_ref())?;
+//! let question = Question {
+//!     limit_ns: Some(1_000_000_000),
+//!     ..Question::acpd("MRTS::decodePlots", "CWP::TargetView_redraw")
+//! };
+//! let answer = ask(&snapshot, &question, &Limits::default())?;
+//! println!("{}", answer.verdict.map(|verdict| verdict.to_string()).unwrap_or_default());
+//! # Ok::<(), chronoscope_store::StoreError>(())
+//! ```
+//!
+//! A question about roots that are their chains' own takes one pass over four or five columns: each
+//! native row knows its root's start. Rows are grouped by chain and linked again for inner roots,
+//! splits, foreign chains, mixed chains (with native and foreign rows), and for minutes that lie in
+//! several parts or are not sealed yet. Both methods give the same answer. Where foreign rows are
+//! within reach, two more columns of the native rows are read to find the mixed chains.
+//!
+//! Where clocks of hosts were read ([`chronoscope_store::ClockReading`]) the answer says which
+//! durations cross hosts and how large their error may be. [`Clocks::Corrected`] corrects them: every
+//! row of a chain is taken by its root's clock. The root's own stamps stay, and so do time ranges. An
+//! inner root on another host is found at its corrected start, which [`locate`] does not know.
+//!
+//! [`scatter()`], [`ask_again`], [`list_chains()`], [`hops()`] and [`compare()`] keep the durations
+//! of each minute in a [`DurationCache`], so that the next question about it reads no file.
+//!
+//! Limits: inner roots and synchronous durations of native rows are looked for up to
+//! [`REACH`] after their chain's root started, rows of foreign chains within
+//! [`Limits::foreign_reach`] of the time range; what of a mixed chain lies further away is as if it
+//! were missing. An inner root does not see native rows that are below it and below a foreign root
+//! that started before the time range, where no row of their minute started in it; no recorder makes
+//! such rows, only imports can. Doubled rows are noticed where rows are grouped by chain, not in a
+//! pass over columns; the store itself doubles nothing. A cluster answers only part of the
+//! questions, and returns [`QueryError::OfFilesOnly`] or [`QueryError::Url`] for the others.
+//!
+//! Not here: definitions of durations and verdicts (`chain`), writing rows (`store`, `clickhouse`).
+
+mod answer;
+mod arrivals;
+mod cache;
+mod chain_list;
+mod chunk;
+mod classes;
+mod clock;
+mod cluster;
+mod compare;
+mod context;
+mod durations;
+mod error;
+mod excerpts;
+mod fetch;
+mod foreign;
+mod foreign_chains;
+mod gather;
+mod group;
+mod hop_breakdowns;
+mod hops;
+mod linked;
+mod loads;
+mod locate;
+mod location;
+mod minute_share;
+mod minutes;
+mod native;
+mod path_catalog;
+mod paths;
+mod progress;
+mod question;
+mod row_batches;
+mod run;
+mod sample;
+mod scan;
+mod scatter;
+mod series;
+mod single_rows;
+mod sources;
+mod spread;
+mod task;
+mod wanted_breakdowns;
+mod worst;
+
+pub use answer::{Answer, ClockQuality, Losses, PathAnswer};
+pub use arrivals::{Arrivals, NAMED_MAX, RootWithoutLeaf};
+pub use cache::DurationCache;
+pub use chain_list::{ChainOrder, ChainPoint, list_chains};
+pub use chronoscope_chain::arrivals::Required;
+pub use chronoscope_chain::{ClassSelector, Level};
+pub use classes::{ClassStatistics, classes};
+pub use cluster::ClusterView;
+pub use compare::{ComparedPart, ComparedSide, Comparison, compare};
+pub use durations::ask_again;
+pub use error::QueryError;
+pub use excerpts::excerpts;
+pub use fetch::chain;
+pub use gather::Asking;
+pub use hops::{HopHost, HopPart, Hops, hops};
+pub use loads::{PathLoads, loads};
+pub use locate::locate;
+pub use location::{Recent, StoreLocation, View};
+pub use minutes::REACH;
+pub use paths::{PathStatistics, paths};
+pub use progress::Progress;
+pub use question::{Clocks, DurationKind, Judged, Limits, Question, Receivers};
+pub use run::{ask, ask_watched};
+pub use sample::sample;
+pub use scatter::{
+    CELLS_MAX, Cell, Extreme, Gap, PATHS_MAX, Raster, Scatter, ScatterPath, scatter,
+};
+pub use series::Point;
+pub use sources::SilentSource;
+pub use worst::{ByClass, Worst, worst};

@@ -1,0 +1,445 @@
+//! Where stored transactions are asked for: by URL, so that a question does not care.
+//!
+//! | URL | what answers |
+//! |---|---|
+//! | `file:DIR`, or a path alone | the files of a [`Store`](chronoscope_store::Store) in that directory |
+//! | `clickhouse://[user[:password]@]host[:port][,host…]/database` | a [`clickhouse`](chronoscope_clickhouse) cluster; `clickhouses://` over TLS |
+//!
+//! ```no_run
+//! use chronoscope_{Limits, Question, StoreLocation};
+//!
+//! let source = StoreLocation::open("file:/var/lib/chronoscope")?;
+//! let question = Question::apcd("MRTS::decodePlots");
+//! println!("{} chains", source.ask(&question, &Limits::default())?.counts.used);
+//! # Ok::<(), chronoscope_QueryError>(())
+//! ```
+//!
+//! Several questions that have to see the same rows are asked of one [`View`] ([`StoreLocation::with`]).
+//!
+//! Not here: writing (`Store`), and what the questions mean (`ask`).
+
+use crate::answer::Answer;
+use crate::classes::{ClassStatistics, classes};
+use crate::cluster::ClusterView;
+use crate::error::QueryError;
+use crate::excerpts::excerpts;
+use crate::fetch::chain;
+use crate::loads::{PathLoads, loads};
+use crate::locate::locate;
+use crate::progress::Progress;
+use crate::question::{Limits, Question};
+use crate::run::ask_watched;
+use crate::series::Point;
+use chronoscope_clickhouse::Cluster;
+use chronoscope_clock::{monotonic_ns, utc_now_ns};
+use chronoscope_model::{ChainId, ClassName, Excerpt, Transaction};
+use chronoscope_store::{ClockTable, Damage, Snapshot};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How often a question is asked again because a segment was replaced while it was read.
+const TRIES: usize = 5;
+
+/// Where stored transactions are.
+#[derive(Clone, Debug)]
+pub enum StoreLocation {
+    /// The directory of a store, on this computer.
+    Files(PathBuf),
+    /// A ClickHouse cluster.
+    Cluster(Cluster),
+}
+
+/// Stored transactions at one moment.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant)] // one at a time, never in a collection
+pub enum View {
+    /// Of files.
+    Files(Snapshot),
+    /// Of a cluster, which goes on meanwhile: a later question may see newer rows.
+    Cluster(ClusterView),
+}
+
+impl StoreLocation {
+    /// The source that a URL names; nothing is read yet.
+    ///
+    /// # Errors
+    /// [`QueryError::Url`] when it names none that is known here.
+    pub fn open(url: &str) -> Result<Self, QueryError> {
+        let refuse =
+            |reason: &str| QueryError::Url { url: url.to_owned(), reason: reason.to_owned() };
+        if url.is_empty() {
+            return Err(refuse("it is empty"));
+        }
+        if let Some(dir) = url.strip_prefix("file:") {
+            // RFC 8089: file:///DIR, file://localhost/DIR and file:DIR.
+            let dir = dir.strip_prefix("//localhost/").map_or_else(
+                || dir.strip_prefix("//").unwrap_or(dir).to_owned(),
+                |dir| format!("/{dir}"),
+            );
+            return match dir.as_str() {
+                "" => Err(refuse("it names no directory")),
+                dir => Ok(Self::Files(PathBuf::from(dir))),
+            };
+        }
+        match url.split_once("://") {
+            Some(("clickhouse" | "clickhouses", _)) => Ok(Self::Cluster(Cluster::new(url)?)),
+            Some((scheme, _)) => Err(refuse(&format!("{scheme}: is not known here"))),
+            None => Ok(Self::Files(PathBuf::from(url))),
+        }
+    }
+
+    /// Asks several things of the same moment; again when a segment was removed meanwhile, so that
+    /// `ask` may be called more than once.
+    ///
+    /// # Errors
+    /// What `ask` or the store says, also when the store keeps removing segments.
+    pub fn with<T>(
+        &self,
+        mut ask: impl FnMut(&View) -> Result<T, QueryError>,
+    ) -> Result<T, QueryError> {
+        let mut tries = 1;
+        loop {
+            match ask(&self.view()?) {
+                Err(error) if error.is_missing() && tries < TRIES => tries += 1,
+                answered => return answered,
+            }
+        }
+    }
+
+    /// What it holds at this moment.
+    fn view(&self) -> Result<View, QueryError> {
+        Ok(match self {
+            Self::Files(dir) => View::Files(Snapshot::open(dir)?),
+            Self::Cluster(cluster) => View::Cluster(ClusterView::new(cluster.clone())),
+        })
+    }
+
+    /// Answers a question about durations.
+    ///
+    /// # Errors
+    /// As [`View::ask`].
+    pub fn ask(&self, question: &Question, limits: &Limits) -> Result<Answer, QueryError> {
+        self.with(|view| view.ask(question, limits))
+    }
+
+    /// The transactions of a chain, by start.
+    ///
+    /// # Errors
+    /// As [`View::chain`].
+    pub fn chain(
+        &self,
+        id: ChainId,
+        near_ns: Option<Range<i64>>,
+    ) -> Result<(Vec<Transaction>, Vec<Damage>), QueryError> {
+        self.with(|view| view.chain(id, near_ns.clone()))
+    }
+
+    /// Statistics by class.
+    ///
+    /// # Errors
+    /// As [`View::classes`].
+    pub fn classes(
+        &self,
+        start_ns: &Range<i64>,
+    ) -> Result<(BTreeMap<ClassName, ClassStatistics>, Vec<Damage>), QueryError> {
+        self.with(|view| view.classes(start_ns))
+    }
+
+    /// The chain of a duration.
+    ///
+    /// # Errors
+    /// As [`View::locate`].
+    pub fn locate(&self, point: &Point) -> Result<Option<ChainId>, QueryError> {
+        self.with(|view| view.locate(point))
+    }
+
+    /// Gives the rows of a class that started in `start_ns` (UTC, nanoseconds since 1970) to
+    /// `each`, in no order that holds everywhere ([`crate::excerpts`]); and what could not be read.
+    ///
+    /// # Errors
+    /// [`QueryError`] when the rows cannot be read, perhaps after some were given out.
+    pub fn excerpts(
+        &self,
+        class: &ClassName,
+        start_ns: &Range<i64>,
+        each: &mut (dyn FnMut(&Excerpt<'_>) + Send),
+    ) -> Result<Vec<Damage>, QueryError> {
+        match self {
+            Self::Files(dir) => Ok(excerpts(dir, class, start_ns, each)?),
+            Self::Cluster(cluster) => {
+                ClusterView::new(cluster.clone()).excerpts(class, start_ns, each)?;
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    /// The classes that are known, ascending.
+    ///
+    /// # Errors
+    /// As [`View::names`].
+    pub fn names(&self) -> Result<Vec<ClassName>, QueryError> {
+        self.with(View::names)
+    }
+}
+
+/// The last view of a source, for those who ask all the time and do not mind that it is a little
+/// old: rows that are not sealed yet are read from the log for every view, which takes the longer
+/// the more there are.
+///
+/// It is kept until [`Self::let_go`], whether or not anybody asks: with its rows in memory.
+#[derive(Debug, Default)]
+pub struct Recent {
+    last: Mutex<Option<Taken>>,
+}
+
+/// A view, and when it was taken.
+#[derive(Clone, Debug)]
+struct Taken {
+    view: Arc<View>,
+    monotonic_ns: u64,
+    as_of_ns: i64,
+}
+
+impl Recent {
+    /// Asks as [`StoreLocation::with`] does, of a view that was taken no longer ago than `age_max`. `ask`
+    /// is told when: UTC, nanoseconds since 1970. Those who ask at the same time share one.
+    ///
+    /// # Errors
+    /// As [`StoreLocation::with`].
+    pub fn with<T>(
+        &self,
+        source: &StoreLocation,
+        age_max: Duration,
+        mut ask: impl FnMut(&View, i64) -> Result<T, QueryError>,
+    ) -> Result<T, QueryError> {
+        let mut tries = 1;
+        loop {
+            let taken = self.take(source, age_max)?;
+            match ask(&taken.view, taken.as_of_ns) {
+                Err(error) if error.is_missing() && tries < TRIES => {
+                    tries += 1;
+                    self.forget(|last| Arc::ptr_eq(&last.view, &taken.view));
+                }
+                answered => return answered,
+            }
+        }
+    }
+
+    /// Gives back the memory of a view that is as old as that.
+    pub fn let_go(&self, age: Duration) {
+        self.forget(|last| last.age() >= age);
+    }
+
+    fn forget(&self, which: impl FnOnce(&Taken) -> bool) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.as_ref().is_some_and(which) {
+            *last = None;
+        }
+    }
+
+    fn take(&self, source: &StoreLocation, age_max: Duration) -> Result<Taken, QueryError> {
+        // Held while it is opened: those who come meanwhile want the same.
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(taken) = last.as_ref().filter(|taken| taken.age() <= age_max) {
+            return Ok(taken.clone());
+        }
+        *last = None; // its memory before the next one's
+        let (as_of_ns, monotonic_ns) = (utc_now_ns(), monotonic_ns());
+        let taken = Taken { view: Arc::new(source.view()?), monotonic_ns, as_of_ns };
+        *last = Some(taken.clone());
+        Ok(taken)
+    }
+}
+
+impl Taken {
+    fn age(&self) -> Duration {
+        Duration::from_nanos(monotonic_ns().saturating_sub(self.monotonic_ns))
+    }
+}
+
+impl View {
+    /// Answers a question about durations ([`crate::ask`]).
+    ///
+    /// # Errors
+    /// [`QueryError`] when the rows cannot be read.
+    pub fn ask(&self, question: &Question, limits: &Limits) -> Result<Answer, QueryError> {
+        self.ask_watched(question, limits, &Progress::default())
+    }
+
+    /// Answers a question that others watch, and may end ([`crate::ask_watched`]).
+    ///
+    /// # Errors
+    /// As [`Self::ask`], and [`StoreError::Cancelled`].
+    pub fn ask_watched(
+        &self,
+        question: &Question,
+        limits: &Limits,
+        progress: &Progress,
+    ) -> Result<Answer, QueryError> {
+        match self {
+            Self::Files(snapshot) => Ok(ask_watched(snapshot, question, limits, progress)?),
+            Self::Cluster(remote) => remote.ask(question, limits, progress),
+        }
+    }
+
+    /// The transactions of a chain, by start, looked for near a time ([`crate::chain`]); and what
+    /// could not be read.
+    ///
+    /// # Errors
+    /// [`QueryError`] when the rows cannot be read.
+    pub fn chain(
+        &self,
+        id: ChainId,
+        near_ns: Option<Range<i64>>,
+    ) -> Result<(Vec<Transaction>, Vec<Damage>), QueryError> {
+        match self {
+            Self::Files(snapshot) => Ok(chain(snapshot, id, near_ns)?),
+            Self::Cluster(remote) => Ok((remote.chain(id, near_ns)?, Vec::new())),
+        }
+    }
+
+    /// Statistics by class of the rows whose root started in a range ([`crate::classes`]); and what
+    /// could not be read.
+    ///
+    /// # Errors
+    /// [`QueryError`] when the rows cannot be read.
+    pub fn classes(
+        &self,
+        start_ns: &Range<i64>,
+    ) -> Result<(BTreeMap<ClassName, ClassStatistics>, Vec<Damage>), QueryError> {
+        match self {
+            Self::Files(snapshot) => Ok(classes(snapshot, start_ns)?),
+            Self::Cluster(remote) => Ok((remote.classes(start_ns)?, Vec::new())),
+        }
+    }
+
+    /// From the first minute that has transactions to the end of the last one, by their roots'
+    /// starts: UTC, nanoseconds since 1970. `None` when there are none.
+    ///
+    /// # Errors
+    /// A cluster does not answer this.
+    pub fn extent(&self) -> Result<Option<Range<i64>>, QueryError> {
+        match self {
+            Self::Files(snapshot) => Ok(snapshot.extent()),
+            Self::Cluster(_) => Err(QueryError::Url {
+                url: "clickhouse:".to_owned(),
+                reason: "when its transactions are is not asked of a cluster: name the time \
+                         (--from and --until)"
+                    .to_owned(),
+            }),
+        }
+    }
+
+    /// What transactions cost, by path, host and bin ([`crate::loads`]); and what could not be read.
+    ///
+    /// # Errors
+    /// [`QueryError`] when the rows cannot be read. A cluster does not answer this.
+    pub fn loads(
+        &self,
+        start_ns: &Range<i64>,
+        bin: std::time::Duration,
+    ) -> Result<(Vec<PathLoads>, Vec<Damage>), QueryError> {
+        match self {
+            Self::Files(snapshot) => Ok(loads(snapshot, start_ns, bin)?),
+            Self::Cluster(_) => Err(QueryError::Url {
+                url: "clickhouse:".to_owned(),
+                reason: "what transactions cost by path and host is answered from files only: let \
+                         agents deliver to chronoscope serve --data DIR for a while; a cluster \
+                         answers --growth"
+                    .to_owned(),
+            }),
+        }
+    }
+
+    /// The chain of a duration ([`crate::locate`]); `None` when it is no longer there.
+    ///
+    /// # Errors
+    /// [`QueryError`] when the rows cannot be read.
+    pub fn locate(&self, point: &Point) -> Result<Option<ChainId>, QueryError> {
+        match self {
+            Self::Files(snapshot) => Ok(locate(snapshot, point)?),
+            Self::Cluster(remote) => Ok(remote.locate(point)?),
+        }
+    }
+
+    /// What is known of the hosts' clocks at that moment: nothing on a cluster, which keeps no
+    /// readings.
+    pub fn clocks(&self) -> ClockTable {
+        match self {
+            Self::Files(snapshot) => snapshot.clocks().clone(),
+            Self::Cluster(_) => ClockTable::default(),
+        }
+    }
+
+    /// The classes that are known, ascending.
+    ///
+    /// # Errors
+    /// [`QueryError`] when they cannot be read.
+    pub fn names(&self) -> Result<Vec<ClassName>, QueryError> {
+        match self {
+            Self::Files(snapshot) => {
+                let mut names: Vec<_> =
+                    snapshot.names().classes().map(|(_, name)| name.clone()).collect();
+                names.sort();
+                Ok(names)
+            }
+            Self::Cluster(remote) => Ok(remote.class_names()?),
+        }
+    }
+}
+
+impl fmt::Display for StoreLocation {
+    /// Where it is, in words for people: never with a password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Files(dir) => write!(f, "{}", dir.display()),
+            Self::Cluster(cluster) => fmt::Display::fmt(cluster, f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dir(url: &str) -> String {
+        let StoreLocation::Files(dir) = StoreLocation::open(url).unwrap() else { panic!("{url}") };
+        dir.display().to_string()
+    }
+
+    #[test]
+    fn files_by_url() {
+        for (url, expected) in [
+            ("data", "data"),
+            ("/var/lib/data", "/var/lib/data"),
+            ("file:data", "data"),
+            ("file:/data", "/data"),
+            ("file:///data", "/data"),
+            ("file://localhost/data", "/data"),
+        ] {
+            assert_eq!(dir(url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_refused() {
+        for (url, reason) in [
+            ("", "it is empty"),
+            ("file:", "it names no directory"),
+            ("oracle://host/db", "oracle: is not known here"),
+        ] {
+            let error = StoreLocation::open(url).unwrap_err().to_string();
+            assert!(error.contains(reason), "{url}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_directory_that_is_not_there_is_said() {
+        let error = StoreLocation::open("file:/nowhere/at/all").unwrap().names().unwrap_err();
+        assert!(error.is_missing(), "{error}");
+    }
+}

@@ -1,0 +1,76 @@
+//! Which rows a question may need, minute by minute.
+
+use crate::question::{Judged, Limits, Question};
+use chronoscope_model::Record;
+use chronoscope_store::{Minute, RowKind, Segment, Slot, Snapshot};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::time::Duration;
+
+/// How long after its chain's root started a native transaction is looked for, where a time range
+/// bounds the question.
+pub const REACH: Duration = Duration::from_hours(1);
+
+/// The rows of one native minute.
+#[derive(Default)]
+pub(crate) struct NativeMinute<'a> {
+    pub(crate) parts: Vec<&'a Segment>,
+    pub(crate) unsealed: Vec<&'a Record>,
+}
+
+/// All rows that may matter.
+#[derive(Default)]
+pub(crate) struct Minutes<'a> {
+    pub(crate) native: BTreeMap<Minute, NativeMinute<'a>>,
+    pub(crate) foreign: Vec<&'a Segment>,
+    pub(crate) foreign_unsealed: Vec<&'a Record>,
+}
+
+impl<'a> Minutes<'a> {
+    pub(crate) fn of(snapshot: &'a Snapshot, question: &Question, limits: &Limits) -> Self {
+        let mut minutes = Self::default();
+        let wanted = |slot: Slot| {
+            let reach = match slot.kind {
+                RowKind::Native => REACH,
+                RowKind::Foreign => limits.foreign_reach,
+            };
+            let mut range = around(&question.start_ns, reach);
+            if slot.kind == RowKind::Foreign && question.judged != Judged::Durations {
+                // A leaf belongs to its root whenever it comes.
+                range.end = i64::MAX;
+            }
+            slot.minute.end_ns() > range.start && slot.minute.start_ns() < range.end
+        };
+        for segment in snapshot.segments().iter().filter(|segment| wanted(segment.slot)) {
+            match segment.slot.kind {
+                RowKind::Native => {
+                    minutes.native.entry(segment.slot.minute).or_default().parts.push(segment);
+                }
+                RowKind::Foreign => minutes.foreign.push(segment),
+            }
+        }
+        for record in snapshot.unsealed().records() {
+            let slot = Slot::of(record);
+            match slot.kind {
+                _ if !wanted(slot) => {}
+                RowKind::Native => {
+                    minutes.native.entry(slot.minute).or_default().unsealed.push(record);
+                }
+                RowKind::Foreign => minutes.foreign_unsealed.push(record),
+            }
+        }
+        minutes
+    }
+
+    /// How many segments there are.
+    pub(crate) fn segments(&self) -> u64 {
+        let native: usize = self.native.values().map(|minute| minute.parts.len()).sum();
+        (native + self.foreign.len()) as u64
+    }
+}
+
+/// A time range, wider by `reach` on both sides.
+pub(crate) fn around(range: &Range<i64>, reach: Duration) -> Range<i64> {
+    let reach = i64::try_from(reach.as_nanos()).unwrap_or(i64::MAX);
+    range.start.saturating_sub(reach)..range.end.saturating_add(reach)
+}

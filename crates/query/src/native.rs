@@ -1,0 +1,108 @@
+//! Native chains, minute by minute: by one pass over columns where that suffices, else grouped by
+//! chain.
+
+use crate::foreign_chains::{ForeignChains, Meeting};
+use crate::group::{Asked, Grouping, read_native, read_unsealed};
+use crate::minutes::{Minutes, NativeMinute};
+use crate::scan::scan;
+use crate::series::Findings;
+use crate::task::Task;
+use chronoscope_chain::{Partition, Paths};
+use chronoscope_model::ChainId;
+use chronoscope_store::segment_file::SegmentFile;
+use chronoscope_store::{RowKind, StoreError};
+
+impl Task<'_> {
+    /// Asks native chains minute by minute, those without foreign rows; and says where the others
+    /// are.
+    pub(crate) fn ask_native(
+        &self,
+        minutes: &Minutes<'_>,
+        foreign: &ForeignChains,
+    ) -> Result<(Findings, Meeting), StoreError> {
+        let jobs: Vec<_> = minutes.native.iter().collect();
+        let new = || (Findings::new(self.shared.keep), Meeting::default());
+        let states = self.spread(&jobs, new, |(findings, all), (minute, rows)| {
+            let mut meeting = Meeting::default();
+            findings.merge(self.ask_minute(rows, foreign, &mut meeting)?);
+            all.add(**minute, meeting);
+            rows.parts.iter().try_for_each(|_| self.shared.progress.tick())
+        })?;
+        let mut findings = Findings::new(self.shared.keep);
+        let mut meeting = Meeting::default();
+        for (found, met) in states {
+            findings.merge(found);
+            meeting.merge(met);
+        }
+        Ok((findings, meeting))
+    }
+
+    pub(crate) fn ask_minute(
+        &self,
+        minute: &NativeMinute<'_>,
+        foreign: &ForeignChains,
+        meeting: &mut Meeting,
+    ) -> Result<Findings, StoreError> {
+        let empty = || Findings::new(self.shared.keep);
+        let corrected = self.shared.clocks.as_ref().is_some_and(|clocks| clocks.corrected);
+        let grouped = self.shared.question.split
+            || corrected
+            || self.shared.breakdowns.is_some()
+            || self.shared.arriving.is_some();
+        if let ([part], [], false) = (&minute.parts[..], &minute.unsealed[..], grouped) {
+            let scanned = SegmentFile::open(part).and_then(|file| {
+                if self.is_outside(&file) {
+                    meeting.passed_over = true;
+                    return Ok(Some(empty()));
+                }
+                let (rows, chains) = foreign.rows_in(&file)?;
+                let scanned = scan(&file, self.shared, RowKind::Native, &rows)?;
+                if scanned.is_some() {
+                    meeting.chains.extend(chains);
+                    meeting.rows += rows.len() as u64;
+                }
+                Ok(scanned)
+            });
+            match self.or_damage(part, scanned)? {
+                None => return Ok(empty()),
+                Some(Some(findings)) => return Ok(findings),
+                Some(None) => {} // it has to be grouped
+            }
+        }
+        self.group_minute(minute, foreign, meeting)
+    }
+
+    fn group_minute(
+        &self,
+        minute: &NativeMinute<'_>,
+        foreign: &ForeignChains,
+        meeting: &mut Meeting,
+    ) -> Result<Findings, StoreError> {
+        let memory = self.limits.memory_bytes / self.limits.threads.max(1) as u64;
+        let mut findings = Findings::new(self.shared.keep);
+        let rows: u64 = minute.parts.iter().map(|part| part.row_count).sum();
+        let rows = rows + minute.unsealed.len() as u64;
+        for partition in Partition::within(rows, memory) {
+            let chains =
+                self.shared.breakdowns.as_ref().and_then(|breakdowns| breakdowns.chains.as_ref());
+            let mut wanted = |chain| {
+                chains.is_none_or(|chains| chains.contains(chain))
+                    && partition.contains(chain)
+                    && !(foreign.contains(chain) && meeting.meet(chain))
+            };
+            let mut paths = Paths::default();
+            let mut runs =
+                vec![read_unsealed(&minute.unsealed, self.shared, &mut wanted, &mut paths)];
+            for part in &minute.parts {
+                let run = SegmentFile::open(part).and_then(|file| {
+                    read_native(&file, self.shared, &mut wanted, |classes| paths.of(classes))
+                });
+                runs.extend(self.or_damage(part, run)?);
+            }
+            let mut grouping = Grouping::new(self.shared);
+            grouping.ask(&runs, (ChainId::NONE, None), Asked::All, &mut paths);
+            findings.merge(grouping.into_findings());
+        }
+        Ok(findings)
+    }
+}

@@ -1,0 +1,219 @@
+//! A segment's Parquet file, read column by column.
+
+pub use super::extras::{further_parents, read_extras};
+use crate::checked::{CheckedFile, open_checked};
+use crate::{Segment, StoreError};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Int32Type, Int64Type, TimestampNanosecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{ArrowPrimitiveType, DictionaryArray, RecordBatch, StringArray};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder, RowSelection,
+};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::PageIndexPolicy;
+use parquet::file::statistics::Statistics;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+/// Rows that are decoded at once: large enough that a call costs nothing beside its rows, small
+/// enough that a column of them stays in the second-level cache.
+const BATCH_ROWS: usize = 16 * 1024;
+
+/// An open segment.
+pub struct SegmentFile {
+    path: PathBuf,
+    file: CheckedFile,
+    metadata: ArrowReaderMetadata,
+}
+
+impl SegmentFile {
+    /// Opens a segment; nothing is read but its footer.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the file cannot be read or its footer is not what was written.
+    pub fn open(segment: &Segment) -> Result<Self, StoreError> {
+        // The offset index lets a selection of rows pass over pages without reading them.
+        let options = ArrowReaderOptions::new().with_offset_index_policy(PageIndexPolicy::Optional);
+        let (file, metadata) = open_checked(&segment.path, segment.tail, options)?;
+        Ok(Self { path: segment.path.clone(), file, metadata })
+    }
+
+    /// The number of its rows.
+    pub fn rows(&self) -> u64 {
+        u64::try_from(self.metadata.metadata().file_metadata().num_rows()).unwrap_or(0)
+    }
+
+    /// Smallest and largest value of a column of 64-bit numbers, as the file's statistics have it;
+    /// `None` where a row group has none.
+    pub fn range(&self, column: &str) -> Option<RangeInclusive<i64>> {
+        let mut range: Option<RangeInclusive<i64>> = None;
+        for group in self.metadata.metadata().row_groups() {
+            let chunk = group.columns().iter().find(|c| c.column_path().string() == column)?;
+            let Some(Statistics::Int64(statistics)) = chunk.statistics() else { return None };
+            let (min, max) = (*statistics.min_opt()?, *statistics.max_opt()?);
+            range = Some(match range {
+                Some(known) => min.min(*known.start())..=max.max(*known.end()),
+                None => min..=max,
+            });
+        }
+        range
+    }
+
+    /// The word that stands in every row of a column, as far as the file's statistics can say.
+    pub fn only_word(&self, column: &str) -> Option<String> {
+        let mut only: Option<&[u8]> = None;
+        for group in self.metadata.metadata().row_groups() {
+            let chunk = group.columns().iter().find(|c| c.column_path().string() == column)?;
+            let Some(Statistics::ByteArray(statistics)) = chunk.statistics() else { return None };
+            let (min, max) = (statistics.min_opt()?.data(), statistics.max_opt()?.data());
+            let exact = statistics.min_is_exact() && statistics.max_is_exact();
+            if min != max || !exact || only.is_some_and(|only| only != min) {
+                return None;
+            }
+            if statistics.null_count_opt().is_none_or(|nulls| nulls > 0) {
+                return None;
+            }
+            only = Some(min);
+        }
+        std::str::from_utf8(only?).ok().map(str::to_owned)
+    }
+
+    /// The row groups whose column may hold a number: by statistics, which are of unsigned
+    /// numbers as the schema says.
+    pub fn groups_with(&self, column: &str, number: u64) -> Vec<usize> {
+        let groups = self.metadata.metadata().row_groups().iter().enumerate();
+        let may = groups.filter(|(_, group)| {
+            let mut chunks = group.columns().iter();
+            let chunk = chunks.find(|c| c.column_path().string() == column);
+            let Some(Statistics::Int64(statistics)) = chunk.and_then(|c| c.statistics()) else {
+                return true;
+            };
+            let bound = |value: Option<&i64>| value.map(|value| value.cast_unsigned());
+            let (min, max) = (bound(statistics.min_opt()), bound(statistics.max_opt()));
+            min.is_none_or(|min| min <= number) && max.is_none_or(|max| number <= max)
+        });
+        may.map(|(index, _)| index).collect()
+    }
+
+    /// Reads some columns of all rows, of the selected ones, or of some row groups.
+    ///
+    /// # Errors
+    /// [`StoreError::Parquet`] when the columns cannot be read.
+    pub fn read(
+        &self,
+        columns: &[&str],
+        groups: Option<Vec<usize>>,
+        selection: Option<RowSelection>,
+    ) -> Result<ParquetRecordBatchReader, StoreError> {
+        let (file, metadata) = (self.file.clone(), self.metadata.clone());
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
+        let mask = ProjectionMask::columns(builder.parquet_schema(), columns.iter().copied());
+        let mut builder = builder.with_projection(mask).with_batch_size(BATCH_ROWS);
+        if let Some(groups) = groups {
+            builder = builder.with_row_groups(groups);
+        }
+        if let Some(selection) = selection {
+            builder = builder.with_row_selection(selection);
+        }
+        builder.build().map_err(unreadable(&self.path))
+    }
+
+    /// Names the file in what the Parquet library has to say.
+    pub fn unreadable<E: Into<ParquetError>>(&self) -> impl Fn(E) -> StoreError {
+        unreadable(&self.path)
+    }
+
+    /// What is wrong with the file where a column is not as the schema has it.
+    pub fn unexpected_column(&self, column: &str) -> StoreError {
+        let what = format!("the column {column} is missing or of another type");
+        unreadable(&self.path)(ParquetError::General(what))
+    }
+}
+
+fn unreadable<E: Into<ParquetError>>(path: &Path) -> impl Fn(E) -> StoreError {
+    move |error| StoreError::Parquet { path: path.to_owned(), source: error.into() }
+}
+
+/// The columns of a batch, by name and type.
+pub struct SegmentColumns<'a> {
+    /// The segment that the batch was read from, for errors.
+    pub file: &'a SegmentFile,
+    /// The rows.
+    pub batch: &'a RecordBatch,
+}
+
+impl<'a> SegmentColumns<'a> {
+    fn numbers<T: ArrowPrimitiveType>(&self, name: &str) -> Result<&'a [T::Native], StoreError> {
+        let column = self.batch.column_by_name(name).and_then(|c| c.as_primitive_opt::<T>());
+        column.map(|c| &c.values()[..]).ok_or_else(|| self.file.unexpected_column(name))
+    }
+
+    /// A column of nanoseconds that are no instants.
+    ///
+    /// # Errors
+    /// [`StoreError::Parquet`] when the column is missing or of another type.
+    pub fn nanoseconds(&self, name: &str) -> Result<&'a [i64], StoreError> {
+        self.numbers::<Int64Type>(name)
+    }
+
+    /// A column of instants: UTC, nanoseconds since 1970. Where it is null the value is 0.
+    ///
+    /// # Errors
+    /// [`StoreError::Parquet`] when the column is missing or of another type.
+    pub fn instants(&self, name: &str) -> Result<&'a [i64], StoreError> {
+        self.numbers::<TimestampNanosecondType>(name)
+    }
+
+    /// A column of ids.
+    ///
+    /// # Errors
+    /// [`StoreError::Parquet`] when the column is missing or of another type.
+    pub fn ids(&self, name: &str) -> Result<&'a [u64], StoreError> {
+        self.numbers::<UInt64Type>(name)
+    }
+
+    /// A column of numbers of processes or threads.
+    ///
+    /// # Errors
+    /// [`StoreError::Parquet`] when the column is missing or of another type.
+    pub fn numbers32(&self, name: &str) -> Result<&'a [u32], StoreError> {
+        self.numbers::<UInt32Type>(name)
+    }
+
+    /// A column of levels.
+    ///
+    /// # Errors
+    /// [`StoreError::Parquet`] when the column is missing or of another type.
+    pub fn levels(&self, name: &str) -> Result<&'a [u16], StoreError> {
+        self.numbers::<UInt16Type>(name)
+    }
+
+    /// A column of bits.
+    ///
+    /// # Errors
+    /// [`StoreError::Parquet`] when the column is missing or of another type.
+    pub fn bits(&self, name: &str) -> Result<&'a [u8], StoreError> {
+        self.numbers::<UInt8Type>(name)
+    }
+
+    /// A column of words: the keys of the rows, and the words.
+    ///
+    /// # Errors
+    /// [`StoreError::Parquet`] when the column is missing or of another type.
+    pub fn words(&self, name: &str) -> Result<(&'a [i32], Vec<&'a str>), StoreError> {
+        let words = |column: &'a DictionaryArray<Int32Type>| {
+            let texts: &StringArray = column.values().as_string_opt::<i32>()?;
+            Some((
+                &column.keys().values()[..],
+                texts.iter().map(Option::unwrap_or_default).collect(),
+            ))
+        };
+        let column = self.batch.column_by_name(name);
+        let column = column.and_then(|c| c.as_dictionary_opt::<Int32Type>());
+        column.and_then(words).ok_or_else(|| self.file.unexpected_column(name))
+    }
+}
