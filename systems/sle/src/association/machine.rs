@@ -185,7 +185,7 @@ impl<D: Dialect> Association<D> {
     }
 
     /// What happened next; `None` until more comes. A service instance that was bound is free for
-    /// others when the call after [`Event::Unbound`] or [`Event::Ended`] returns.
+    /// others when the call after `Unbound` or `Ended` returns.
     pub fn next_event(&mut self) -> Option<D::Event> {
         self.part();
         loop {

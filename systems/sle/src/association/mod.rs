@@ -45,7 +45,7 @@ pub mod directory;
 mod event;
 mod flow;
 mod invocations;
-pub(crate) mod machine;
+pub mod machine;
 pub(crate) mod security;
 mod settings;
 mod state;
