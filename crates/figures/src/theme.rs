@@ -160,10 +160,7 @@ mod tests {
     #[test]
     fn a_page_lends_its_variables() {
         let colours = [Colour::Ink, Colour::Limit, Colour::Series(6)];
-        assert_eq!(
-            colours.map(|c| Theme::Page.paint(c)),
-            ["var(--ink)", "var(--c1)", "var(--c1)"]
-        );
+        assert_eq!(colours.map(|c| Theme::Page.paint(c)), ["var(--ink)", "var(--c1)", "var(--c1)"]);
         assert_eq!(Theme::Light.paint(Colour::Series(9)), LIGHT.series[1]);
         let css = by_system(|palette| format!(".ink{{fill:{}}}", palette.ink));
         assert!(css.starts_with(".ink{fill:#20262e}@media (prefers-color-scheme:dark){.ink{"));
