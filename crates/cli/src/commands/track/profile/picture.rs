@@ -120,7 +120,7 @@ impl Picture {
 /// A row of the picture: red where the class differs.
 fn bar(name: &str, before: Option<f64>, value: f64, differs: bool) -> BarRow {
     let text = match before {
-        Some(before) => format!("{before:.3} → {value:.3}"),
+        Some(before) => format!("{before:.3} to {value:.3}"),
         None => format!("{value:.3}"),
     };
     let colour = if differs { Colour::Limit } else { Colour::Series(0) };
