@@ -133,31 +133,7 @@ fn missing(name: &str, plan: &[Experiment], outcomes: &[Outcome]) -> String {
 
 pub use chronoscope_escape::xml as escaped;
 
-/// A number as people read it: four digits that count, thousands apart, large ones whole.
-#[must_use]
-#[allow(clippy::cast_possible_truncation)] // within 0 and 6
-pub fn number(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return if value == 0.0 { "0".to_owned() } else { "–".to_owned() };
-    }
-    let size = value.abs();
-    if size < 1e-3 {
-        return format!("{value:.1e}");
-    }
-    let digits = (3.0 - size.log10().floor()).clamp(0.0, 6.0) as usize;
-    let plain = format!("{size:.digits$}");
-    let (whole, part) = plain.split_once('.').unwrap_or((&plain, ""));
-    let part = part.trim_end_matches('0');
-    let mut grouped = String::new();
-    for (index, digit) in whole.chars().enumerate() {
-        if index > 0 && (whole.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    let sign = if value < 0.0 { "−" } else { "" };
-    if part.is_empty() { format!("{sign}{grouped}") } else { format!("{sign}{grouped}.{part}") }
-}
+pub use chronoscope_figures::numbers::significant as number;
 
 #[cfg(test)]
 mod tests {

@@ -6,22 +6,20 @@
 
 use crate::text;
 use crate::times::Zone;
+use chronoscope_figures::charts::{Area, Axis, Chart, Mark, Series, Style};
+use chronoscope_figures::svg::{self, Element};
+use chronoscope_figures::theme::{Colour, Theme};
 use chronoscope_query::Point;
 use chronoscope_statistics::{Bins, Grid};
 use chronoscope_statistics::{Quantile, nearest_rank};
-use plotters::coord::Shift;
-use plotters::coord::types::RangedCoordf64;
-use plotters::prelude::*;
 use std::path::Path;
 
 const SIZE: (u32, u32) = (1200, 900); // pixels
-const HEADER: i32 = 96; // pixels
+const HEADER: f64 = 96.0; // pixels
+const HISTOGRAM: f64 = 362.0; // pixels
 const BINS: usize = 120;
-const CELL: usize = 2; // pixels
-const INK: RGBColor = RGBColor(0x20, 0x26, 0x2e);
-const GRID: RGBColor = RGBColor(0xdd, 0xe2, 0xe8);
-const DATA: RGBColor = RGBColor(0x1f, 0x6f, 0xb4);
-const LIMIT: RGBColor = RGBColor(0xc4, 0x2b, 0x2b);
+/// Cells of the scattergram: about two by two pixels.
+const CELLS: (usize, usize) = (550, 180);
 
 /// Contents of a picture.
 pub(crate) struct Picture<'a> {
@@ -73,151 +71,93 @@ impl Picture<'_> {
         if self.points.is_empty() {
             return Err(fail("there is nothing to draw".to_owned()));
         }
-        let mut svg = String::new();
-        self.draw(&SVGBackend::with_string(&mut svg, SIZE).into_drawing_area()).map_err(fail)?;
-        // Names of classes may have letters that no XML has.
-        let octets = encode(chronoscope_escape::xml_text(&svg)).map_err(fail)?;
+        let octets = encode(self.svg().to_string()).map_err(fail)?;
         std::fs::write(path, octets).map_err(|error| fail(error.to_string()))
     }
 
-    fn draw<B: DrawingBackend>(&self, root: &DrawingArea<B, Shift>) -> Result<(), String> {
-        let say = |e: DrawingAreaErrorKind<B::ErrorType>| e.to_string();
-        root.fill(&WHITE).map_err(say)?;
-        let (head, body) = root.split_vertically(HEADER);
-        let title = ("sans-serif", 24).into_font().color(&INK);
-        head.draw_text(self.title, &title, (24, 12)).map_err(say)?;
-        let small = ("sans-serif", 15).into_font().color(&INK);
-        for (y, note) in (46..).step_by(20).zip(self.notes) {
-            head.draw_text(note, &small, (24, y)).map_err(say)?;
+    fn svg(&self) -> Element {
+        let (width, height) = (f64::from(SIZE.0), f64::from(SIZE.1));
+        let (paper, ink) = (Theme::Light.paint(Colour::Paper), Theme::Light.paint(Colour::Ink));
+        let ground = Element::new("rect").set("width", width).set("height", height);
+        let mut document = svg::document(width, height).with(ground.set("fill", paper));
+        let mut head = Element::new("g").set("font-family", "sans-serif").set("fill", ink);
+        let line = |y: f64, letters: f64, text: &str| {
+            let at = Element::new("text").set("x", 24.0).set("y", y);
+            at.set("font-size", letters).text(text)
+        };
+        head.push(line(34.0, 24.0, self.title));
+        for (row, note) in self.notes.iter().enumerate() {
+            head.push(line(59.0 + row as f64 * 20.0, 15.0, note));
         }
-        let (upper, lower) = body.split_vertically((SIZE.1 as i32 - HEADER) * 45 / 100);
-        self.draw_histogram(&upper).map_err(say)?;
-        self.draw_scattergram(&lower).map_err(say)?;
-        root.present().map_err(say)
+        document.push(head);
+        let upper = Area { x: 0.0, y: HEADER, width, height: HISTOGRAM };
+        let top = HEADER + HISTOGRAM;
+        let lower = Area { x: 0.0, y: top, width, height: height - top };
+        document.push(self.histogram().draw(upper, Theme::Light));
+        document.push(self.scattergram().draw(lower, Theme::Light));
+        document
     }
 
-    /// Draws durations up to a little beyond the 99.9 % quantile in equal bins; a note gives the
-    /// number beyond.
-    fn draw_histogram<B: DrawingBackend>(
-        &self,
-        area: &DrawingArea<B, Shift>,
-    ) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
+    /// Durations up to a little beyond the 99.9 % quantile in equal bins; those beyond are counted
+    /// in the label.
+    fn histogram(&self) -> Chart {
         let shown = nearest_rank(self.durations_ns, Quantile::P99_9).unwrap_or(0);
         let bins = Bins::of_ascending(self.durations_ns, 0..shown + shown / 20 + 1, BINS);
         let tallest = bins.counts.iter().max().copied().unwrap_or(1).max(1) as f64 * 1.08;
         let right = ms(bins.range_ns.end);
-        let mut chart = ChartBuilder::on(area)
-            .margin(16)
-            .x_label_area_size(36)
-            .y_label_area_size(70)
-            .build_cartesian_2d(0.0..right, 0.0..tallest)?;
         let beyond = match bins.above {
             0 => String::new(),
             above => format!(" ({} beyond the edge)", text::count(above)),
         };
-        mesh(&mut chart, &format!("duration in ms{beyond}"), "chains", |ms| plain(*ms))?;
         let filled = bins.counts.iter().enumerate().filter(|(_, n)| **n > 0);
-        chart.draw_series(filled.map(|(i, n)| {
-            let (from, to) = (ms(bins.edge_ns(i)), ms(bins.edge_ns(i + 1)));
-            Rectangle::new([(from, 0.0), (to, *n as f64)], DATA.filled())
-        }))?;
-        if let Some(limit) = self.limit_ns.map(ms).filter(|limit| *limit < right) {
-            let line = [(limit, 0.0), (limit, tallest)];
-            chart.draw_series(LineSeries::new(line, LIMIT.stroke_width(2)))?;
+        let bars = filled.map(|(bin, n)| (ms(bins.edge_ns(bin)), *n as f64));
+        let x = Axis::linear(&format!("duration in ms{beyond}")).within(0.0, right);
+        Chart {
+            series: vec![Series::new("", Style::Bars(right / BINS as f64), bars)],
+            marks: self.limit(true).into_iter().collect(),
+            ..Chart::new("", x, Axis::linear("chains").within(0.0, tallest))
         }
-        Ok(())
     }
 
-    /// Draws every chain at its start and duration, counted into cells of two by two pixels.
-    fn draw_scattergram<B: DrawingBackend>(
-        &self,
-        area: &DrawingArea<B, Shift>,
-    ) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
+    /// Every chain at its start and duration, counted into cells.
+    fn scattergram(&self) -> Chart {
         let starts = || self.points.iter().map(|point| point.start_ns);
         let first = starts().min().unwrap_or(0);
         let last = starts().max().unwrap_or(0).max(first.saturating_add(1_000_000));
         let longest = self.durations_ns.last().copied().unwrap_or(0);
         let top = longest + longest / 20 + 1;
-        let seconds = last.abs_diff(first) as f64 / 1e9;
-        let mut chart = ChartBuilder::on(area)
-            .margin(16)
-            .x_label_area_size(40)
-            .y_label_area_size(70)
-            .build_cartesian_2d(0.0..seconds, 0.0..ms(top))?;
-        let zone = self.zone;
-        #[allow(clippy::cast_possible_truncation)] // a place on the axis
-        let label = |s: &f64| zone.time_of_day(first.saturating_add((*s * 1e9) as i64));
-        mesh(
-            &mut chart,
-            &format!("start of the chain ({})", zone.name()),
-            "duration in ms",
-            label,
-        )?;
-        let plane = chart.plotting_area();
-        let (width, height) = plane.dim_in_pixel();
-        let (columns, rows) = (width as usize / CELL, height as usize / CELL);
+        let (columns, rows) = CELLS;
         let mut grid = Grid::new(first..last + 1, 0..top, columns, rows);
         for point in self.points {
             grid.add(point.start_ns, point.duration_ns);
         }
-        for row in 0..rows {
+        let seconds = last.abs_diff(first) as f64 / 1e9;
+        let (width, height) = (seconds / columns as f64, ms(top) / rows as f64);
+        let cells = (0..rows).flat_map(|row| {
             let filled = grid.row(row).iter().enumerate().filter(|(_, n)| **n > 0);
-            plane_cells(plane, filled, row, (seconds / columns as f64, ms(top) / rows as f64))?;
+            let at = |(column, n): (usize, &u32)| {
+                [column as f64 * width, row as f64 * height, f64::from(*n)]
+            };
+            filled.map(at).collect::<Vec<_>>()
+        });
+        let zone = self.zone;
+        let name = format!("start of the chain ({})", zone.name());
+        let x = Axis::time(&name, [first, last], zone.offset_ns(first), |at| zone.time_of_day(at));
+        Chart {
+            series: vec![Series::cells(width, height, cells.collect())],
+            marks: self.limit(false).into_iter().collect(),
+            ..Chart::new("", x, Axis::linear("duration in ms").within(0.0, ms(top)))
         }
-        if let Some(limit) = self.limit_ns.map(ms).filter(|limit| *limit < ms(top)) {
-            let line = [(0.0, limit), (seconds, limit)];
-            chart.draw_series(LineSeries::new(line, LIMIT.stroke_width(2)))?;
-        }
-        Ok(())
     }
-}
 
-/// Draws one row of cells; the more chains a cell has, the darker it is.
-fn plane_cells<'a, B: DrawingBackend>(
-    plane: &DrawingArea<B, Plane>,
-    cells: impl Iterator<Item = (usize, &'a u32)>,
-    row: usize,
-    (width, height): (f64, f64),
-) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
-    for (column, n) in cells {
-        let shade = (0.45 + f64::from(*n).ln() * 0.11).min(1.0);
-        let (x, y) = (column as f64 * width, row as f64 * height);
-        let cell = [(x, y), (x + width, y + height)];
-        plane.draw(&Rectangle::new(cell, DATA.mix(shade).filled()))?;
+    fn limit(&self, upright: bool) -> Option<Mark> {
+        let at = self.limit_ns.map(ms)?;
+        Some(Mark { upright, at, label: String::new() })
     }
-    Ok(())
 }
 
 fn ms(ns: u64) -> f64 {
     ns as f64 / 1e6
-}
-
-/// A number without needless places: `0.5`, `12`.
-fn plain(number: f64) -> String {
-    let text = format!("{number:.4}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-type Plane = Cartesian2d<RangedCoordf64, RangedCoordf64>;
-
-/// Grid, axes and their words, the same way in both charts.
-fn mesh<B: DrawingBackend>(
-    chart: &mut ChartContext<'_, B, Plane>,
-    x: &str,
-    y: &str,
-    label: impl Fn(&f64) -> String,
-) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
-    chart
-        .configure_mesh()
-        .light_line_style(TRANSPARENT)
-        .bold_line_style(GRID)
-        .axis_style(INK)
-        .label_style(("sans-serif", 14).into_font().color(&INK))
-        .x_desc(x)
-        .y_desc(y)
-        .x_label_formatter(&label)
-        .y_label_formatter(&|value| plain(*value))
-        .draw()
 }
 
 #[cfg(test)]

@@ -26,6 +26,12 @@ impl Zone {
         self.format(utc_ns, "%Y-%m-%d %H:%M:%S%.3f")
     }
 
+    /// How far the zone is ahead of UTC at a time, in nanoseconds.
+    pub(crate) fn offset_ns(&self, utc_ns: i64) -> i64 {
+        let at = Timestamp::from_nanosecond(utc_ns.into()).unwrap_or_default();
+        i64::from(self.0.to_offset(at).seconds()) * 1_000_000_000
+    }
+
     /// A time of day: `14:01:17`.
     pub(crate) fn time_of_day(&self, utc_ns: i64) -> String {
         self.format(utc_ns, "%H:%M:%S")

@@ -273,7 +273,7 @@ impl View {
     /// Answers a question that others watch, and may end ([`crate::ask_watched`]).
     ///
     /// # Errors
-    /// As [`Self::ask`], and [`QueryError::Cancelled`].
+    /// As [`Self::ask`], and `StoreError::Cancelled`.
     pub fn ask_watched(
         &self,
         question: &Question,

@@ -36,7 +36,6 @@ pub mod gate;
 pub mod git;
 pub mod history;
 mod lock;
-mod numbers;
 pub mod profile;
 pub mod report;
 pub mod run;

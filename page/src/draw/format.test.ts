@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { seeded } from '../random';
 import {
@@ -99,5 +100,22 @@ describe('a time in a field', () => {
 
   it('is read back to the microsecond', () => {
     for (const ns of [0, 123e6, 123_456e3]) expect(parseTime(exactTime(noon + ns), 0)).toBe(noon + ns);
+  });
+});
+
+// The same table is read by crates/figures/tests/numbers.rs: a terminal and the page agree.
+describe('numbers as on a terminal', () => {
+  const table = readFileSync(new URL('../../../crates/figures/tests/numbers.tsv', import.meta.url), 'utf8');
+  const rows = table.split('\n').filter((line) => line !== '' && !line.startsWith('#')).map((line) => line.split('\t'));
+  const formats: Readonly<Record<string, (value: string) => string>> = {
+    count: (value) => formatCount(Number(value)),
+    duration: (value) => formatDuration(Number(value)),
+    bytes: (value) => formatBytes(Number(value)),
+    share: (value) => formatShare(Number(value)),
+    read: (value) => String(parseDuration(value) ?? '-'),
+  };
+
+  it.each(rows)('%s %s', (kind = '', value = '', _terminal = '', text = '') => {
+    expect(plain(formats[kind]?.(value) ?? '')).toBe(text);
   });
 });

@@ -109,7 +109,7 @@ impl Verdict {
 /// Explains the bound on false alarms: no unchanged pair was reported as changed, of so many that
 /// the bound is this part.
 fn no_alarm_among(bound: f64) -> String {
-    let bound_percent = format!("{:.1} %", bound * 100.0);
+    let bound_percent = chronoscope_figures::numbers::percent(bound, 1);
     if bound <= USUAL_ALARMS {
         return format!(
             "none of these was called moved: fewer than {bound_percent} false alarms, at 95 % \
@@ -129,7 +129,7 @@ fn no_alarm_among(bound: f64) -> String {
 const USUAL_ALARMS: f64 = 0.05;
 
 fn percent(part: f64) -> String {
-    format!("{:.4} %", part * 100.0)
+    chronoscope_figures::numbers::percent(part, 4)
 }
 
 /// Reason why there is no verdict.

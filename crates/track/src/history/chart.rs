@@ -1,12 +1,12 @@
 //! Histories as pictures for a browser: SVG that stands alone, light or dark as its reader is.
 
+use chronoscope_figures::svg::{self, Element};
+use chronoscope_figures::theme::{self, Colour, Palette};
 use chronoscope_statistics::median;
-use std::fmt::Write;
 
 use super::scale::Scale;
 use super::{Change, Histories, Series};
 use crate::report::figure;
-use crate::xml::escaped;
 
 /// Width in pixels.
 pub(super) const WIDTH: f64 = 960.0;
@@ -24,87 +24,56 @@ pub(super) const PANEL: f64 = TOP + HEIGHT + BOTTOM;
 /// Width of the label above a step.
 const WORDS: f64 = 100.0;
 
-/// Colours of the pictures and the page.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Colours {
-    pub(super) paper: &'static str,
-    pub(super) ink: &'static str,
-    pub(super) soft: &'static str,
-    pub(super) grid: &'static str,
-    pub(super) data: &'static str,
-    pub(super) more: &'static str,
-    pub(super) less: &'static str,
-}
-
-pub(super) const LIGHT: Colours = Colours {
-    paper: "#ffffff",
-    ink: "#20262e",
-    soft: "#5b6673",
-    grid: "#dde2e8",
-    data: "#1f6fb4",
-    more: "#b3261e",
-    less: "#1b6e44",
-};
-
-pub(super) const DARK: Colours = Colours {
-    paper: "#14181d",
-    ink: "#e6e9ee",
-    soft: "#a3adb9",
-    grid: "#333b45",
-    data: "#6cb4f5",
-    more: "#ff8a80",
-    less: "#6fd19c",
-};
-
-impl Colours {
-    /// Plain colours by class without variables: programs that support only this much CSS in SVG
-    /// show them too.
-    fn style(&self) -> String {
-        let Colours { paper, ink, soft, grid, data, more, less } = self;
-        format!(
-            ".paper{{fill:{paper}}}.ink{{fill:{ink}}}.soft{{fill:{soft}}}\
-             .grid{{stroke:{grid}}}.level{{stroke:{data};fill:none;stroke-width:2}}\
-             .point{{fill:{data}}}.more{{fill:{more}}}.less{{fill:{less}}}\
-             .mark{{stroke-dasharray:4 3}}.mark.more{{stroke:{more}}}.mark.less{{stroke:{less}}}"
-        )
-    }
+/// Plain colours by class and no variables, so that programs which know no style sheets in
+/// pictures but this much show them too.
+fn rules(palette: &Palette) -> String {
+    let Palette { paper, ink, soft, grid, more, less, .. } = palette;
+    let data = palette.of(Colour::Series(0));
+    format!(
+        ".paper{{fill:{paper}}}.ink{{fill:{ink}}}.soft{{fill:{soft}}}\
+         .grid{{stroke:{grid}}}.level{{stroke:{data};fill:none;stroke-width:2}}\
+         .point{{fill:{data}}}.more{{fill:{more}}}.less{{fill:{less}}}\
+         .mark{{stroke-dasharray:4 3}}.mark.more{{stroke:{more}}}.mark.less{{stroke:{less}}}"
+    )
 }
 
 /// The style of all pictures.
 pub(super) fn style() -> String {
-    let (light, dark) = (LIGHT.style(), DARK.style());
-    format!("{light}@media (prefers-color-scheme:dark){{{dark}}}")
+    theme::by_system(rules)
 }
 
 /// All histories below each other, each with its labelled steps.
 pub fn svg(histories: &Histories) -> String {
     let heights = histories.series.iter().map(|series| 28.0 + PANEL + words_height(series));
     let height: f64 = 16.0 + heights.sum::<f64>();
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
-         viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
-         <style>{}</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
-        style()
-    );
+    let document = svg::document(WIDTH, height).set("font-family", "sans-serif");
+    let ground = Element::new("rect").set("class", "paper");
+    let mut document = document
+        .set("font-size", "12")
+        .with(Element::new("style").text(&style()))
+        .with(ground.set("width", "100%").set("height", "100%"));
     let mut at = 8.0;
     for series in &histories.series {
-        // Writing into a string cannot fail.
-        let _ = writeln!(
-            svg,
-            "<g transform=\"translate(0 {at})\">\n<text class=\"ink\" x=\"16\" y=\"20\" \
-             font-size=\"15\">{}</text>\n<g transform=\"translate(0 28)\">\n{}</g>",
-            escaped(&title(series)),
-            panel(series),
-        );
+        let moved = |y: f64| Element::new("g").set("transform", format!("translate(0 {y})"));
+        let mut group = moved(at);
+        let title = label("ink", [16.0, 20.0], &title(series)).set("font-size", "15");
+        group.push(title);
+        let mut drawn = moved(28.0);
+        drawn.extend(panel(series));
+        group.push(drawn);
         for (row, line) in words(series).iter().enumerate() {
             let y = 28.0 + PANEL + (row as f64 + 0.7) * ROW;
-            let line = escaped(line);
-            let _ = writeln!(svg, "<text class=\"ink\" x=\"{LEFT}\" y=\"{y:.1}\">{line}</text>");
+            group.push(label("ink", [LEFT, y], line));
         }
-        svg.push_str("</g>\n");
+        document.push(group);
         at += 28.0 + PANEL + words_height(series);
     }
-    svg + "</svg>\n"
+    document.to_string()
+}
+
+/// Text in a colour by its class.
+fn label(class: &str, [x, y]: [f64; 2], text: &str) -> Element {
+    Element::new("text").set("class", class).set("x", x).set("y", y).text(text)
 }
 
 /// One line that names a history's item, process and figure.
@@ -114,7 +83,7 @@ pub(super) fn title(series: &Series) -> String {
 
 /// A change with sign, as a part in a hundred.
 pub(super) fn percent(part: f64) -> String {
-    format!("{:+.4} %", part * 100.0)
+    chronoscope_figures::numbers::signed_percent(part, 4)
 }
 
 /// `more` or `less`: the class of what belongs to a step.
@@ -140,16 +109,15 @@ fn words(series: &Series) -> Vec<String> {
 }
 
 /// The picture of one history, [`WIDTH`] by [`PANEL`], to be within an `<svg>` with [`style`].
-pub(super) fn panel(series: &Series) -> String {
+pub(super) fn panel(series: &Series) -> Vec<Element> {
     let values: Vec<f64> = series.points.iter().map(|point| point.value).collect();
     let panel = Panel { series, scale: Scale::of(&values, series.floor) };
-    let mut out = String::new();
-    // Writing into a string cannot fail.
-    let _ = panel.axes(&mut out);
-    let _ = panel.steps(&mut out);
-    let _ = panel.levels(&mut out);
-    let _ = panel.points(&mut out);
-    out
+    let mut drawn = panel.values();
+    drawn.extend(panel.days());
+    drawn.extend(panel.steps());
+    drawn.push(panel.levels());
+    drawn.extend(panel.points());
+    drawn
 }
 
 struct Panel<'a> {
@@ -172,100 +140,85 @@ impl Panel<'_> {
         TOP + 6.0 + (HEIGHT - 12.0) * (1.0 - self.scale.part(value))
     }
 
-    /// Axes: round values at the left, their ratio to the first value at the right, dates below.
-    fn axes(&self, out: &mut String) -> std::fmt::Result {
+    /// Round values at the left, their change since the first value at the right.
+    fn values(&self) -> Vec<Element> {
         let first = self.series.points.first().map_or(0.0, |point| point.value);
-        let right = WIDTH - RIGHT;
+        let mut drawn = Vec::new();
         for tick in self.scale.ticks() {
-            let (y, label) = (self.y(tick), figure(&self.series.figure, tick));
-            let down = y + 4.0;
-            writeln!(out, "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{right}\"/>")?;
-            let anchor = "text-anchor=\"end\"";
-            let x = LEFT - 8.0;
-            writeln!(
-                out,
-                "<text class=\"soft\" {anchor} x=\"{x}\" y=\"{down:.1}\">{label}</text>"
-            )?;
+            let y = self.y(tick);
+            let line = svg::path([(LEFT, y), (WIDTH - RIGHT, y)]);
+            drawn.push(Element::new("path").set("class", "grid").set("d", line));
+            let beside =
+                |x: f64, text: &str| label("soft", [x, y + 4.0], text).set("text-anchor", "end");
+            drawn.push(beside(LEFT - 8.0, &figure(&self.series.figure, tick)));
             if first > 0.0 {
-                let (part, x) = (percent(tick / first - 1.0), WIDTH - 8.0);
-                writeln!(
-                    out,
-                    "<text class=\"soft\" {anchor} x=\"{x}\" y=\"{down:.1}\">{part}</text>"
-                )?;
+                drawn.push(beside(WIDTH - 8.0, &percent(tick / first - 1.0)));
             }
         }
-        let y = TOP + HEIGHT + 18.0;
-        let count = self.series.points.len();
-        let mut free = 0.0;
+        drawn
+    }
+
+    /// Dates below: as many as fit, with the last one's room kept free.
+    fn days(&self) -> Vec<Element> {
+        let (y, count) = (TOP + HEIGHT + 18.0, self.series.points.len());
+        let (mut free, mut drawn) = (0.0, Vec::new());
         for (index, point) in self.series.points.iter().enumerate() {
             let x = self.x(index);
-            // As many dates as fit; room for the last one is reserved.
             if x >= free && (index + 1 == count || x + WORDS <= self.x(count - 1)) {
-                let day = day(point.started_ns);
-                let anchor = "text-anchor=\"middle\"";
-                writeln!(out, "<text class=\"soft\" {anchor} x=\"{x:.1}\" y=\"{y}\">{day}</text>")?;
+                let text = label("soft", [x, y], &day(point.started_ns));
+                drawn.push(text.set("text-anchor", "middle"));
                 free = x + WORDS;
             }
         }
-        Ok(())
+        drawn
     }
 
     /// A line at each step, with its number and size above where there is room.
-    fn steps(&self, out: &mut String) -> std::fmt::Result {
-        let mut free = [0.0; ROWS];
+    fn steps(&self) -> Vec<Element> {
+        let (mut free, mut drawn) = ([0.0; ROWS], Vec::new());
         for (index, step) in self.series.changes.iter().enumerate() {
             let (x, class) = (self.left(step.index), way(step));
             let words = format!("{}. {}", index + 1, percent(step.change));
-            let bottom = TOP + HEIGHT;
-            writeln!(
-                out,
-                "<g><title>{words} at {} {}</title>\
-                 <path class=\"mark {class}\" d=\"M{x:.1} {TOP}V{bottom}\"/>",
-                escaped(&step.run),
-                escaped(&step.title)
-            )?;
+            let title = format!("{words} at {} {}", step.run, step.title);
+            let line = svg::path([(x, TOP), (x, TOP + HEIGHT)]);
+            let line = Element::new("path").set("class", format!("mark {class}")).set("d", line);
+            let mut group = Element::new("g").with(Element::new("title").text(&title)).with(line);
             if let Some(row) = free.iter().position(|free| x - WORDS / 2.0 >= *free) {
                 free[row] = x + WORDS / 2.0;
                 let y = TOP - 6.0 - row as f64 * ROW;
-                writeln!(
-                    out,
-                    "<text class=\"{class}\" text-anchor=\"middle\" x=\"{x:.1}\" \
-                     y=\"{y}\">{words}</text>"
-                )?;
+                group.push(label(class, [x, y], &words).set("text-anchor", "middle"));
             }
-            writeln!(out, "</g>")?;
+            drawn.push(group);
         }
-        Ok(())
+        drawn
     }
 
     /// The levels between steps; without any the median.
-    fn levels(&self, out: &mut String) -> std::fmt::Result {
+    fn levels(&self) -> Element {
         let steps = &self.series.changes;
-        let begin = match steps.first() {
+        let mut level = match steps.first() {
             Some(step) => step.before,
             None => median(self.series.points.iter().map(|point| point.value)).unwrap_or(0.0),
         };
-        write!(out, "<path class=\"level\" d=\"M{LEFT} {:.1}", self.y(begin))?;
+        let mut corners = vec![(LEFT, self.y(level))];
         for step in steps {
-            let (x, y) = (self.left(step.index), self.y(step.after));
-            write!(out, "H{x:.1}V{y:.1}")?;
+            let x = self.left(step.index);
+            corners.extend([(x, self.y(level)), (x, self.y(step.after))]);
+            level = step.after;
         }
-        writeln!(out, "H{}\"/>", WIDTH - RIGHT)
+        corners.push((WIDTH - RIGHT, self.y(level)));
+        Element::new("path").set("class", "level").set("d", svg::path(corners))
     }
 
-    fn points(&self, out: &mut String) -> std::fmt::Result {
+    fn points(&self) -> impl Iterator<Item = Element> + '_ {
         let radius = if self.series.points.len() > 150 { 1.5 } else { 3.0 };
-        for (index, point) in self.series.points.iter().enumerate() {
-            let (x, y) = (self.x(index), self.y(point.value));
-            let (value, title) = (figure(&self.series.figure, point.value), escaped(&point.title));
-            writeln!(
-                out,
-                "<circle class=\"point\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\">\
-                 <title>{value} {} {title}</title></circle>",
-                escaped(&point.run)
-            )?;
-        }
-        Ok(())
+        self.series.points.iter().enumerate().map(move |(index, point)| {
+            let value = figure(&self.series.figure, point.value);
+            let title = format!("{value} {} {}", point.run, point.title);
+            let circle = Element::new("circle").set("class", "point").set("cx", self.x(index));
+            let circle = circle.set("cy", self.y(point.value)).set("r", radius);
+            circle.with(Element::new("title").text(&title))
+        })
     }
 }
 

@@ -1,8 +1,10 @@
 //! Histories as a page: one HTML file with nothing to fetch and no script.
 
+use chronoscope_figures::svg;
+use chronoscope_figures::theme::{self, Colour, Palette};
 use std::fmt::Write;
 
-use super::chart::{self, Colours, DARK, LIGHT, PANEL, WIDTH, day, panel, percent, way};
+use super::chart::{self, PANEL, WIDTH, day, panel, percent, way};
 use super::{Head, Histories, Series};
 use crate::counters::Method;
 use crate::report::figure;
@@ -90,13 +92,10 @@ fn overview(page: &mut String, histories: &Histories) -> std::fmt::Result {
 }
 
 fn section(page: &mut String, series: &Series) -> std::fmt::Result {
-    let (name, title) = (escaped(&series.name()), escaped(&chart::title(series)));
-    writeln!(
-        page,
-        "<section id=\"{name}\">\n<h2>{name}</h2>\n\
-         <svg role=\"img\" aria-label=\"{title}\" viewBox=\"0 0 {WIDTH} {PANEL}\">\n{}</svg>",
-        panel(series)
-    )?;
+    let name = escaped(&series.name());
+    let mut picture = svg::inline(&chart::title(series), WIDTH, PANEL);
+    picture.extend(panel(series));
+    writeln!(page, "<section id=\"{name}\">\n<h2>{name}</h2>\n{picture}")?;
     let floor = percent(series.floor);
     let floor = floor.trim_start_matches('+');
     let noise = series.noise.map(|noise| {
@@ -160,15 +159,16 @@ fn values(page: &mut String, series: &Series) -> std::fmt::Result {
 }
 
 fn style() -> String {
-    let colours = |colours: &Colours| {
-        let Colours { paper, ink, soft, grid, data, more, less } = colours;
+    let rules = |palette: &Palette| {
+        let Palette { paper, ink, soft, grid, more, less, .. } = palette;
+        let link = palette.of(Colour::Series(0));
         format!(
             "body{{background:{paper};color:{ink}}}th,summary{{color:{soft}}}\
-             th,td{{border-bottom:1px solid {grid}}}a{{color:{data}}}\
+             th,td{{border-bottom:1px solid {grid}}}a{{color:{link}}}\
              td.more{{color:{more}}}td.less{{color:{less}}}"
         )
     };
-    let (light, dark, pictures) = (colours(&LIGHT), colours(&DARK), chart::style());
+    let (colours, pictures) = (theme::by_system(rules), chart::style());
     format!(
         ":root{{color-scheme:light dark}}\
          body{{font:15px/1.5 sans-serif;max-width:70rem;margin:0 auto;padding:1rem}}\
@@ -176,32 +176,6 @@ fn style() -> String {
          table{{border-collapse:collapse;display:block;overflow-x:auto}}\
          th,td{{padding:.2rem .8rem .2rem 0;text-align:left;white-space:nowrap}}\
          .number{{text-align:right;font-variant-numeric:tabular-nums}}\
-         {light}@media (prefers-color-scheme:dark){{{dark}}}{pictures}"
+         {colours}{pictures}"
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Relative luminance of `#rrggbb`, WCAG 2.1.
-    fn luminance(colour: &str) -> f64 {
-        let channel = |at: usize| {
-            let part = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;
-            if part <= 0.039_28 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
-        };
-        0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
-    }
-
-    /// WCAG 2.1 §1.4.3 requires a contrast of 4.5 between text and its background.
-    #[test]
-    fn words_can_be_read_in_light_and_dark() {
-        for colours in [LIGHT, DARK] {
-            for text in [colours.ink, colours.soft, colours.data, colours.more, colours.less] {
-                let (one, other) = (luminance(text), luminance(colours.paper));
-                let contrast = (one.max(other) + 0.05) / (one.min(other) + 0.05);
-                assert!(contrast >= 4.5, "{text} on {}: {contrast:.2}", colours.paper);
-            }
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! A comparison in words.
 
+use chronoscope_figures::numbers;
 use std::fmt::Write;
 
 use super::{Comparison, Cycles, Head, Other, Row, State};
@@ -123,26 +124,13 @@ pub(super) fn other_line(other: &Other) -> String {
 
 /// The value with its sign, and enough digits for one part in ten million.
 pub(super) fn percent(part: f64) -> String {
-    format!("{:+.4} %", part * 100.0)
+    numbers::signed_percent(part, 4)
 }
 
 /// A figure in the unit that its name implies.
 pub fn figure(name: &str, value: f64) -> String {
     if name.ends_with("_ns") {
-        return match value {
-            v if v < 1e6 => format!("{:.1} µs", v / 1e3),
-            v if v < 1e9 => format!("{:.1} ms", v / 1e6),
-            v => format!("{:.2} s", v / 1e9),
-        };
+        return numbers::duration_rounded(value);
     }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts")]
-    let digits = (value.round().max(0.0) as u64).to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    numbers::decimal(value.max(0.0).round(), 0)
 }

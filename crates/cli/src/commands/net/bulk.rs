@@ -161,7 +161,7 @@ fn words(survey: &Survey, hosts: &[String; 2], verdict: &Verdict) -> String {
     for (way, moved) in survey.bulk.iter().enumerate() {
         let Some(moved) = moved else { continue };
         let [sender, receiver] = ends(moved, way);
-        let share = |share: f64| format!("{:.0} %", share * 100.0);
+        let share = |share: f64| chronoscope_figures::numbers::percent(share, 0);
         let busy = |cpu: &Cpu| cpu.host_busy.map_or("–".to_owned(), share);
         table.row(vec![
             ways[way].clone(),
@@ -208,7 +208,7 @@ fn requests(found: &Requests) -> String {
         table.row(vec![
             format!("  {} {}", part.place, part.name),
             duration(part.ns),
-            format!("{:.1} %", part.share * 100.0),
+            chronoscope_figures::numbers::percent(part.share, 1),
             duration(part.request_ns),
             format!("{:.1} ns", part.octet_ns),
         ]);

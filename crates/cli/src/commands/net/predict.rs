@@ -117,7 +117,8 @@ fn said(args: &Predict, now: &Prediction, then: Option<&Prediction>) -> String {
     let _ = writeln!(text, "\n{}", ends("round trip", now));
     if let Some(then) = then {
         let _ = writeln!(text, "{}", ends("what if", then));
-        let change = |now: f64, then: f64| format!("{:+.1} %", (then / now - 1.0) * 100.0);
+        let change =
+            |now: f64, then: f64| chronoscope_figures::numbers::signed_percent(then / now - 1.0, 1);
         let (p50, p90) = (change(now.p50_ns, then.p50_ns), change(now.p90_ns, then.p90_ns));
         let _ = writeln!(text, "{:<10}  p50 {p50}, p90 {p90}", "change");
     }
@@ -192,7 +193,7 @@ fn waiting(part: &PartPrediction) -> String {
 /// Share of the time it is busy, of either direction where they differ.
 fn busy(part: &PartPrediction) -> String {
     match part.utilisation {
-        [there, back] if there == back => format!("{:.0} %", there * 100.0),
+        [there, back] if there == back => chronoscope_figures::numbers::percent(there, 0),
         [there, back] => format!("{:.0}/{:.0} %", there * 100.0, back * 100.0),
     }
 }

@@ -78,7 +78,7 @@ fn say(step: &Step<'_>, quiet: bool) {
 
 fn words(found: &Found) -> Result<String, std::fmt::Error> {
     let mut page = String::new();
-    let percent = |part: f64| format!("{:+.4} %", part * 100.0);
+    let percent = |part: f64| chronoscope_figures::numbers::signed_percent(part, 4);
     let subject = |subject: &Option<String>| subject.clone().unwrap_or_default();
     match &found.suspects[..] {
         [one] => writeln!(page, "{}  {}", one.id, subject(&one.subject))?,

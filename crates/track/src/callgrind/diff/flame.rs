@@ -5,6 +5,8 @@
 //! cost for every caller. A stack ends where a cycle closes, and where less than [`SHARE_MIN`] of
 //! the total remains.
 
+use chronoscope_figures::numbers;
+use chronoscope_figures::svg::{self, Element};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -12,7 +14,6 @@ use super::matching::Matching;
 use super::{Comparison, Options};
 use crate::callgrind::graph::{Graph, GraphError};
 use crate::callgrind::profile::Profile;
-use crate::xml::escaped;
 
 /// Stacks that cost less than this part of the total are in their caller's frame.
 const SHARE_MIN: f64 = 2e-4;
@@ -165,16 +166,19 @@ const ROW: f64 = 17.0;
 
 fn picture(root: &Frame, event: &str) -> String {
     let height = (root.depth() + 2) as f64 * ROW;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
-         font-family=\"monospace\" font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" \
-         fill=\"white\"/>\n<text x=\"4\" y=\"12\">{} before {:.0}, after {:.0} ({:+.3} %); width: \
-         after; red: more, blue: less</text>\n",
-        escaped(event),
+    let ground = Element::new("rect").set("width", "100%").set("height", "100%");
+    let change = (root.costs[1] - root.costs[0]) / root.costs[0].max(1.0);
+    let head = format!(
+        "{event} before {:.0}, after {:.0} ({}); width: after; red: more, blue: less",
         root.costs[0],
         root.costs[1],
-        (root.costs[1] - root.costs[0]) / root.costs[0].max(1.0) * 100.0,
+        numbers::signed_percent(change, 3),
     );
+    let mut svg = svg::document(WIDTH, height)
+        .set("font-family", "monospace")
+        .set("font-size", "11")
+        .with(ground.set("fill", "white"))
+        .with(Element::new("text").set("x", 4.0).set("y", 12.0).text(&head));
     let width = root.width().max(1.0);
     // The colour is full at the largest difference of a frame on its own.
     let largest = largest_difference(root);
@@ -184,7 +188,7 @@ fn picture(root: &Frame, event: &str) -> String {
         draw(&mut svg, name, frame, (at, 1), &scale);
         at += frame.width();
     }
-    svg + "</svg>\n"
+    svg.to_string()
 }
 
 struct Scale {
@@ -207,7 +211,7 @@ fn largest_difference(frame: &Frame) -> f64 {
     above.fold(own_difference(frame).abs(), f64::max)
 }
 
-fn draw(svg: &mut String, name: &str, frame: &Frame, (at, level): (f64, usize), scale: &Scale) {
+fn draw(svg: &mut Element, name: &str, frame: &Frame, (at, level): (f64, usize), scale: &Scale) {
     let (x, width) = (at * scale.x, frame.width() * scale.x);
     if width < 0.3 {
         return;
@@ -215,25 +219,20 @@ fn draw(svg: &mut String, name: &str, frame: &Frame, (at, level): (f64, usize), 
     let y = scale.height - (level + 1) as f64 * ROW;
     let [before, after] = frame.costs;
     let strength = own_difference(frame) / scale.largest.max(1.0);
-    // Writing into a string cannot fail.
-    let _ = write!(
-        svg,
-        "<g><title>{name}: {before:.0} -> {after:.0} ({:+.3} % of all)</title><rect x=\"{x:.1}\" \
-         y=\"{y:.1}\" width=\"{width:.1}\" height=\"{:.1}\" fill=\"{}\" stroke=\"white\" \
-         stroke-width=\"0.5\"/>",
-        (after - before) / scale.total * 100.0,
-        ROW - 1.0,
-        colour(strength),
-        name = escaped(name),
-    );
+    let change = numbers::signed_percent((after - before) / scale.total, 3);
+    let title = format!("{name}: {before:.0} -> {after:.0} ({change} of all)");
+    let frame_box = Element::new("rect").set("x", x).set("y", y).set("width", width);
+    let frame_box = frame_box.set("height", ROW - 1.0).set("fill", colour(strength));
+    let mut group = Element::new("g")
+        .with(Element::new("title").text(&title))
+        .with(frame_box.set("stroke", "white").set("stroke-width", "0.5"));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 200")]
     let letters = ((width - 4.0) / 6.7).max(0.0) as usize;
     if letters >= 3 {
         let short: String = name.chars().take(letters).collect();
-        let (x, y) = (x + 2.0, y + 12.0);
-        let _ = write!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escaped(&short));
+        group.push(Element::new("text").set("x", x + 2.0).set("y", y + 12.0).text(&short));
     }
-    svg.push_str("</g>\n");
+    svg.push(group);
     let mut at = at;
     for (name, above) in &frame.above {
         draw(svg, name, above, (at, level + 1), scale);

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{Change, Diff, Fate, FunctionChange, Same};
-use crate::numbers::grouped;
+use chronoscope_figures::numbers::grouped;
 
 /// The `rows` largest changes of each kind, as a page of text.
 pub fn text(diff: &Diff, rows: usize) -> String {
@@ -150,7 +150,7 @@ fn of_itself(change: &Change) -> String {
 }
 
 fn percent(share: f64) -> String {
-    format!("{:+.3} %", share * 100.0)
+    chronoscope_figures::numbers::signed_percent(share, 3)
 }
 
 fn signed(change: &Change) -> String {

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::beyond::{BeyondError, width};
 use super::program::{self, Program};
-use crate::numbers::grouped;
+use chronoscope_figures::numbers::grouped;
 pub use page::PageError;
 
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libchronoscope_heap.so"));

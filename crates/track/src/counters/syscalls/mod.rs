@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::beyond::{BeyondError, width};
 use super::program::Program;
-use crate::numbers::grouped;
+use chronoscope_figures::numbers::grouped;
 
 /// The system calls of a program's process images, in the order in which their processes were made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -23,7 +23,6 @@ use args::{Arguments, Part};
 use chronoscope_clock::monotonic_ns;
 use clap::Parser;
 use pictures::Picture;
-use plotters::chart::SeriesLabelPosition;
 use published::Published;
 use serde_json::{Value, json};
 use series::{Series, Step, Stopped};
@@ -194,7 +193,6 @@ fn draw(taken: &[Step], out: &Path) -> Result<()> {
             title: "FCLTU: throughput against CLTU length, loopback".to_owned(),
             x: "octets of a CLTU",
             y: "Mbit/s",
-            legend: SeriesLabelPosition::LowerRight,
             lines: Vec::new(),
         };
         for window in [64.0, 1.0] {
@@ -209,7 +207,6 @@ fn draw(taken: &[Step], out: &Path) -> Result<()> {
             title: "FCLTU: throughput against round trip".to_owned(),
             x: "RTT in ms",
             y: "Mbit/s",
-            legend: SeriesLabelPosition::LowerLeft,
             lines: Vec::new(),
         };
         for (window, named) in [(65_536.0, "64 kB"), (13e6, "13 MB"), (25e6, "25 MB")] {
@@ -239,7 +236,6 @@ fn draw(taken: &[Step], out: &Path) -> Result<()> {
             title: "RAF: 8000 octets a buffer, frames/s".to_owned(),
             x: "frames per buffer",
             y: "frames/s",
-            legend: SeriesLabelPosition::LowerRight,
             lines: Vec::new(),
         };
         picture.line("ours", table, "together", "units_per_s", None);

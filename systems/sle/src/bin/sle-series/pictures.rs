@@ -1,22 +1,12 @@
 //! Pictures of tables, as SVG and PNG.
 
 use crate::table::Table;
-use anyhow::{Context as _, Result, anyhow};
-use plotters::coord::Shift;
-use plotters::prelude::*;
+use anyhow::{Context as _, Result};
+use chronoscope_figures::charts::{Axis, Chart, Series, Style};
+use chronoscope_figures::theme::{Colour, Theme};
 use std::path::Path;
 
-const SIZE: (u32, u32) = (1100, 700); // pixels
-const INK: RGBColor = RGBColor(0x20, 0x26, 0x2e);
-const MESH: RGBColor = RGBColor(0xdd, 0xe2, 0xe8);
-const COLOURS: [RGBColor; 6] = [
-    RGBColor(0x1f, 0x6f, 0xb4),
-    RGBColor(0xc4, 0x2b, 0x2b),
-    RGBColor(0x2e, 0x8b, 0x57),
-    RGBColor(0x8a, 0x5a, 0xb0),
-    RGBColor(0xd0, 0x84, 0x1a),
-    RGBColor(0x55, 0x5f, 0x6b),
-];
+const SIZE: (f64, f64) = (1100.0, 700.0); // pixels
 
 /// Lines over common axes, both logarithmic.
 pub(crate) struct Picture {
@@ -25,8 +15,6 @@ pub(crate) struct Picture {
     pub(crate) title: String,
     pub(crate) x: &'static str,
     pub(crate) y: &'static str,
-    /// Where there are no points.
-    pub(crate) legend: SeriesLabelPosition,
     /// Each with its points, x ascending.
     pub(crate) lines: Vec<(String, Vec<(f64, f64)>)>,
 }
@@ -55,9 +43,7 @@ impl Picture {
         if self.lines.is_empty() {
             return Ok(());
         }
-        let mut svg = String::new();
-        self.draw(&SVGBackend::with_string(&mut svg, SIZE).into_drawing_area())?;
-        let svg = chronoscope_escape::xml_text(&svg);
+        let svg = self.chart().document(SIZE.0, SIZE.1, Theme::Light).to_string();
         for (ending, octets) in
             [("png", chronoscope_figures::png(&svg)?), ("svg", svg.into_bytes())]
         {
@@ -68,61 +54,19 @@ impl Picture {
         Ok(())
     }
 
-    fn draw<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Result<()> {
-        let say = |e: DrawingAreaErrorKind<B::ErrorType>| anyhow!("{}: {e}", self.name);
-        area.fill(&WHITE).map_err(say)?;
-        let points = || {
-            let all = self.lines.iter().flat_map(|(_, points)| points);
-            all.copied().filter(|(x, y)| *x > 0.0 && *y > 0.0)
-        };
-        let range = |of: fn((f64, f64)) -> f64| {
-            let (least, most) = points()
-                .map(of)
-                .fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
-            (least * 0.8)..(most * 1.25)
-        };
-        let mut chart = ChartBuilder::on(area)
-            .margin(18)
-            .caption(&self.title, ("sans-serif", 22).into_font().color(&INK))
-            .x_label_area_size(46)
-            .y_label_area_size(80)
-            .build_cartesian_2d(range(|p| p.0).log_scale(), range(|p| p.1).log_scale())
-            .map_err(say)?;
-        chart
-            .configure_mesh()
-            .x_desc(self.x)
-            .y_desc(self.y)
-            .light_line_style(WHITE)
-            .bold_line_style(MESH)
-            .label_style(("sans-serif", 14).into_font().color(&INK))
-            .draw()
-            .map_err(say)?;
-        for ((name, line), colour) in self.lines.iter().zip(COLOURS.iter().cycle()) {
-            let shown: Vec<(f64, f64)> =
-                line.iter().copied().filter(|(x, y)| *x > 0.0 && *y > 0.0).collect();
-            let marks = shown.iter().map(|point| Circle::new(*point, 3, colour.filled()));
-            chart.draw_series(marks).map_err(say)?;
-            chart
-                .draw_series(LineSeries::new(shown, colour.stroke_width(2)))
-                .map_err(say)?
-                .label(name)
-                .legend(|(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)));
-        }
-        chart
-            .configure_series_labels()
-            .position(self.legend.clone())
-            .background_style(WHITE.mix(0.85))
-            .border_style(MESH)
-            .label_font(("sans-serif", 14).into_font().color(&INK))
-            .draw()
-            .map_err(say)?;
-        area.present().map_err(say)
+    fn chart(&self) -> Chart {
+        let series = self.lines.iter().enumerate().map(|(number, (name, points))| {
+            let shown = points.iter().copied().filter(|(x, y)| *x > 0.0 && *y > 0.0);
+            Series::new(name, Style::Line, shown).coloured(Colour::Series(number))
+        });
+        let (x, y) = (Axis::log(self.x), Axis::log(self.y));
+        Chart { series: series.collect(), ..Chart::new(&self.title, x, y) }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Picture, SeriesLabelPosition};
+    use super::Picture;
 
     #[test]
     fn a_picture_is_written_twice() {
@@ -132,7 +76,6 @@ mod tests {
             title: "Rates".to_owned(),
             x: "octets",
             y: "Mbit/s",
-            legend: SeriesLabelPosition::LowerRight,
             lines: vec![(
                 "ours\u{1b}\u{9b}\u{202e}".to_owned(),
                 vec![(100.0, 1.0), (1000.0, 10.0), (2000.0, 0.0)],

@@ -1,7 +1,8 @@
 //! Tables: the same rows for people and as JSON.
 
+use chronoscope_figures::numbers;
+use chronoscope_figures::tables::{self, Align};
 use serde_json::{Map, Value, json};
-use std::fmt::Write;
 
 /// A column: its key in JSON, its head for people, digits after the point.
 #[derive(Clone, Copy, Debug)]
@@ -82,31 +83,18 @@ impl Table {
 
     /// For people: aligned, numbers to the right.
     pub(crate) fn text(&self) -> String {
-        let cells: Vec<Vec<String>> = self
-            .rows
-            .iter()
-            .map(|row| row.iter().zip(&self.columns).map(|(cell, c)| shown(cell, c)).collect())
-            .collect();
-        let width = |i: usize| {
-            let body = cells.iter().map(|row| row[i].chars().count()).max().unwrap_or(0);
-            body.max(self.columns[i].head.chars().count())
-        };
-        let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
-        let is_words = |i: usize| self.rows.iter().any(|row| matches!(row[i], Cell::Text(_)));
-        let left: Vec<bool> = (0..self.columns.len()).map(is_words).collect();
+        let is_words =
+            |column: usize| self.rows.iter().any(|row| matches!(row[column], Cell::Text(_)));
+        let side = |column| if is_words(column) { Align::Left } else { Align::Right };
+        let heads: Vec<&str> = self.columns.iter().map(|column| column.head).collect();
+        let mut table = tables::Table::new(&heads).aligned((0..self.columns.len()).map(side));
+        for row in &self.rows {
+            table.row(row.iter().zip(&self.columns).map(|(cell, c)| shown(cell, c)).collect());
+        }
         let mut text = format!("{}\n", self.title);
-        let heads: Vec<String> = self.columns.iter().map(|c| c.head.to_owned()).collect();
-        for row in std::iter::once(&heads).chain(&cells) {
-            let mut line = String::from(" ");
-            for ((cell, width), left) in row.iter().zip(&widths).zip(&left) {
-                let padding = " ".repeat(width - cell.chars().count());
-                if *left {
-                    line += &format!("  {cell}{padding}");
-                } else {
-                    line += &format!("  {padding}{cell}");
-                }
-            }
-            let _ = writeln!(text, "{}", line.trim_end());
+        for line in table.to_string().lines() {
+            text += format!("   {line}").trim_end();
+            text.push('\n');
         }
         text
     }
@@ -174,29 +162,8 @@ fn shown(cell: &Cell, column: &Column) -> String {
     match cell {
         Cell::None => "–".to_owned(),
         Cell::Text(text) => text.clone(),
-        Cell::Number(number) => grouped(*number, column.digits),
+        Cell::Number(number) => numbers::decimal(*number, column.digits),
     }
-}
-
-/// A number with commas between thousands.
-pub(crate) fn grouped(number: f64, digits: usize) -> String {
-    let plain = format!("{:.digits$}", number.abs());
-    let (whole, rest) = plain.split_once('.').map_or((plain.as_str(), None), |(w, r)| (w, Some(r)));
-    let mut out = String::new();
-    if number < 0.0 {
-        out.push('-');
-    }
-    for (i, digit) in whole.chars().enumerate() {
-        if i > 0 && (whole.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    if let Some(rest) = rest {
-        out.push('.');
-        out += rest;
-    }
-    out
 }
 
 #[cfg(test)]
@@ -245,12 +212,5 @@ mod tests {
         assert_eq!(table.series("no", "rate", None), []);
         assert_eq!(table.only(&[("n", 7.0)]).rows.len(), 1);
         assert!(table.only(&[("n", 8.0)]).rows.is_empty());
-    }
-
-    #[test]
-    fn thousands_are_set_apart() {
-        assert_eq!(grouped(1_234_567.0, 0), "1,234,567");
-        assert_eq!(grouped(-999.96, 1), "-1,000.0");
-        assert_eq!(grouped(12.0, 2), "12.00");
     }
 }

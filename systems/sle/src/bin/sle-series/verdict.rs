@@ -3,7 +3,7 @@
 use crate::chains::Recorded;
 use crate::measure::Measured;
 use crate::pair::{Service, Work};
-use crate::table::grouped;
+use chronoscope_figures::numbers::decimal;
 
 /// From this share of the time on, computing or waiting for a CPU, a process is busy.
 const BUSY: f64 = 0.7;
@@ -100,7 +100,7 @@ impl Point {
 
     /// What limits here, in words.
     pub(crate) fn words(&self) -> String {
-        let rate = grouped(self.mbit_per_s, 1);
+        let rate = decimal(self.mbit_per_s, 1);
         let (Some(by), Some(recorded)) = (self.by(), &self.recorded) else {
             return format!("{}: {rate} Mbit/s; not recorded, so nothing is said", self.what);
         };
@@ -118,12 +118,12 @@ impl Point {
              for one {user:.2} and {provider:.2}"
         );
         if let Some(tcp) = self.tcp_mbit_per_s {
-            text += &format!(". iperf3 on this path: {} Mbit/s", grouped(tcp, 1));
+            text += &format!(". iperf3 on this path: {} Mbit/s", decimal(tcp, 1));
         }
         text += &format!(
             ". Recorded at {} Mbit/s, {} chains",
-            grouped(recorded.measured.mbit_per_s(), 1),
-            grouped(recorded.chains.count as f64, 0)
+            decimal(recorded.measured.mbit_per_s(), 1),
+            decimal(recorded.chains.count as f64, 0)
         );
         if recorded.chains.dropped > 0 {
             text += &format!(", {} transactions dropped", recorded.chains.dropped);
@@ -144,8 +144,8 @@ impl Point {
             time(chains.acknowledge_us),
             time(chains.queue_us),
             time(chains.radiate_us),
-            grouped(self.under_way().unwrap_or(0.0).min(self.most_under_way()), 0),
-            grouped(self.most_under_way(), 0)
+            decimal(self.under_way().unwrap_or(0.0).min(self.most_under_way()), 0),
+            decimal(self.most_under_way(), 0)
         )
     }
 }

@@ -38,7 +38,7 @@ fn cpu(ns: f64) -> String {
 
 fn share(figures: &Figures) -> String {
     if figures.cpu_ns > 0.0 {
-        format!("{:.2} %", figures.share * 100.0)
+        chronoscope_figures::numbers::percent(figures.share, 2)
     } else {
         UNKNOWN.to_owned()
     }

@@ -5,8 +5,9 @@ use crate::measure::Measured;
 use crate::pair::{Whose, Work};
 use crate::place::Place;
 use crate::series::{Series, Step};
-use crate::table::{Table, grouped, number, words};
+use crate::table::{Table, number, words};
 use anyhow::Result;
+use chronoscope_figures::numbers::decimal;
 
 pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
     step.settings.push(
@@ -99,8 +100,8 @@ fn buffers(series: &Series, step: &mut Step) -> Result<()> {
             {
                 step.words.push(format!(
                     "80 × 100 octets: {} frames/s; published {}; our aim: 1,000,000",
-                    grouped(rate, 0),
-                    grouped(raf.frames_per_s[i], 0)
+                    decimal(rate, 0),
+                    decimal(raf.frames_per_s[i], 0)
                 ));
             }
             let [a, b, c, d, e] = measured_cells(measured.as_ref());
@@ -129,7 +130,7 @@ fn buffers(series: &Series, step: &mut Step) -> Result<()> {
         if let Some(whole) = whole {
             step.words.push(format!(
             "80 × 100 octets concatenated and handed over as one frame: {} Mbit/s; published {}",
-            grouped(whole.mbit_per_s(), 0),
+            decimal(whole.mbit_per_s(), 0),
             raf.concatenated_80x100_mbit_per_s
         ));
         }

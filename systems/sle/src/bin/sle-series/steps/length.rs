@@ -6,8 +6,9 @@ use crate::measure::Measured;
 use crate::pair::{Whose, Work};
 use crate::place::{Link, Place};
 use crate::series::{Series, Step};
-use crate::table::{Table, grouped, number, words};
+use crate::table::{Table, number, words};
 use anyhow::Result;
+use chronoscope_figures::numbers::decimal;
 
 const LENGTHS: [u32; 11] = [100, 220, 500, 1000, 1544, 2000, 4096, 8000, 16_000, 32_000, 65_536];
 const QUICK: [u32; 5] = [100, 1544, 4096, 8000, 65_536];
@@ -95,7 +96,7 @@ fn constant(what: &str, times: &[(f64, f64)]) -> Option<String> {
          processing time, data rate linear in the length",
         b * 1e3,
         if doubles > 4096.0 {
-            format!("the constant part is the larger one up to {} octets", grouped(doubles, 0))
+            format!("the constant part is the larger one up to {} octets", decimal(doubles, 0))
         } else {
             "not constant: octets cost more than the operation within the standard's lengths".into()
         }

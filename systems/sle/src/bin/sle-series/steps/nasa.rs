@@ -3,8 +3,9 @@
 use super::{MEASURED, filled, measured_cells, ours};
 use crate::pair::{Reports, Work};
 use crate::series::{Series, Step};
-use crate::table::{Cell, Table, grouped, number, words};
+use crate::table::{Cell, Table, number, words};
 use anyhow::Result;
+use chronoscope_figures::numbers::decimal;
 
 pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
     let setup = &series.published.setup;
@@ -86,7 +87,7 @@ fn say(table: &Table, step: &mut Step) {
             step.words.push(format!(
                 "window {window}: one by one {} frames/s; in one CLTU {:.1} times that, in one \
                  invocation {:.1} times; a radiation report for every CLTU leaves {:.2} of it",
-                grouped(single, 0),
+                decimal(single, 0),
                 whole / single,
                 blocked / single,
                 reported / single
