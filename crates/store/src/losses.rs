@@ -34,7 +34,7 @@ impl Loss {
         Self { process: ProcessId::NONE, from_ns: i64::MIN, until_ns, rows: 0 }
     }
 
-    /// Whether it is [`Self::forgotten`].
+    /// Whether this entry marks losses that a rebuilt manifest no longer knows.
     pub fn is_forgotten(&self) -> bool {
         self.process.is_none() && self.from_ns == i64::MIN
     }
