@@ -1,4 +1,4 @@
-//! Where stored transactions are asked for: by URL, so that a question does not care.
+//! The location of stored transactions, given as a URL: questions are the same for each kind of store.
 //!
 //! | URL | what answers |
 //! |---|---|
@@ -6,12 +6,12 @@
 //! | `clickhouse://[user[:password]@]host[:port][,host…]/database` | a [`clickhouse`](chronoscope_clickhouse) cluster; `clickhouses://` over TLS |
 //!
 //! ```no_run
-//! use chronoscope_{Limits, Question, StoreLocation};
+//! use chronoscope_query::{Limits, Question, StoreLocation};
 //!
 //! let source = StoreLocation::open("file:/var/lib/chronoscope")?;
 //! let question = Question::apcd("MRTS::decodePlots");
 //! println!("{} chains", source.ask(&question, &Limits::default())?.counts.used);
-//! # Ok::<(), chronoscope_QueryError>(())
+//! # Ok::<(), chronoscope_query::QueryError>(())
 //! ```
 //!
 //! Several questions that have to see the same rows are asked of one [`View`] ([`StoreLocation::with`]).
