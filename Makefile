@@ -72,6 +72,7 @@ check:
 	$(CARGO) clippy --locked -p chronoscope-record --features off --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --workspace --no-deps --quiet
 	tools/page check || [ $$? = 3 ]
+	tools/structure --check
 	tools/portable
 	tools/deny
 
