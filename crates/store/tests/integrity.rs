@@ -4,7 +4,7 @@
 
 mod support;
 
-use chronoscope_model::{ClassName, Transaction};
+use chronoscope_model::{Batch, ClassName, Record, Transaction};
 use chronoscope_query::{ClassStatistics, classes};
 use chronoscope_store::{Options, Snapshot, Store, StoreError, check, confirm_deletion, repair};
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use proptest::test_runner::{Config, TestRunner};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{Chains, append, foreign, maintain, open};
+use support::{Chains, append, foreign, maintain, open, push};
 
 /// A store with segments of both kinds, one of them in two parts, and with rows in its log only.
 fn store(dir: &Path) {
@@ -257,6 +257,42 @@ fn a_manifest_of_another_store_is_refused_and_nothing_is_touched() {
     assert!(repaired.manifest_rebuilt && repaired.lost.is_empty(), "{repaired:?}");
     let after = said(dir.path()).unwrap();
     assert_eq!((after.rows.len(), after.classes), (before.rows.len(), before.classes));
+}
+
+/// A store of foreign rows, which start `shift_ns` later than those of another such store.
+fn store_of_foreign_rows(dir: &Path, shift_ns: i64) {
+    let store = open(dir, Options::default(), 100);
+    let mut chains = Chains::default();
+    for minute in [100, 101] {
+        let mut rows = Batch::default();
+        for record in foreign(&chains.batch(minute, 30)).records() {
+            let start_ns = record.start_ns + shift_ns;
+            push(&mut rows, Record { start_ns, root_start_ns: start_ns, ..*record });
+        }
+        append(&store, &chains, &rows, minute);
+    }
+    store.seal_all(105 * chronoscope_store::MINUTE_NS).unwrap();
+    // Rows that are in the log only.
+    let waiting = chains.batch(105, 4);
+    append(&store, &chains, &waiting, 105);
+    store.sync().unwrap();
+}
+
+/// Sketches count durations, whenever they were: those of two stores with the same load are equal.
+#[test]
+fn an_equal_sketch_of_another_store_attests_no_manifest() {
+    let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    store_of_foreign_rows(dir.path(), 0);
+    store_of_foreign_rows(other.path(), 1_000_000);
+    let sketches = |store: &Path| {
+        let files =
+            files(store).into_iter().filter(|file| file.parent().unwrap().ends_with("sketches"));
+        files.map(|file| fs::read(file).unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(sketches(dir.path()), sketches(other.path()), "what the test is about");
+    fs::copy(other.path().join("manifest"), dir.path().join("manifest")).unwrap();
+    let error = Store::open(dir.path(), Options::default(), 0).unwrap_err();
+    assert!(matches!(error, StoreError::ForeignManifest { .. }), "{error}");
 }
 
 /// The manifest of a store whose segments have all expired names none, so that no file contradicts it.
