@@ -5,15 +5,15 @@ export CHRONOSCOPE_CACHE
 
 say() { printf '%s\n' "$*" >&2; }
 
-# alone NAME: goes on when no other process is between `alone NAME` and `others`. What takes part in
-# it is made once, however many tests ask for it at the same time.
-alone() {
+# lock NAME: waits until no other process holds the lock NAME, and takes it until `unlock` or the end.
+# Tests run at the same time: what several of them need is fetched by one, and the others wait.
+lock() {
   mkdir -p "$CHRONOSCOPE_CACHE/locks"
   exec 9>"$CHRONOSCOPE_CACHE/locks/$1"
   flock 9
 }
-# Before anything is started that goes on for long: it would have the lock too.
-others() { exec 9>&-; }
+# unlock: before a program is started that keeps running, because it would inherit the lock.
+unlock() { exec 9>&-; }
 
 # need COMMAND PACKAGE: true when COMMAND is there, or could be installed from Debian's PACKAGE.
 need() {

@@ -70,7 +70,7 @@ pub trait Dialect: Debug + Sized {
     fn return_timeout_ns(settings: &Self::UserSettings) -> u64;
     /// The diagnostic of a negative BIND return; `None` for any other operation.
     fn bind_refusal(pdu: &Self::Pdu) -> Option<String>;
-    /// Whether it is an UNBIND invocation.
+    /// Whether the operation is an UNBIND invocation.
     fn is_unbind(pdu: &Self::Pdu) -> bool;
     /// Decodes an operation of `sender`, with its credentials.
     ///
@@ -91,13 +91,13 @@ pub trait Dialect: Debug + Sized {
         pdu: Self::Pdu,
         out: &mut Vec<u8>,
     ) -> Result<(), EncodeError>;
-    /// Provider: takes the first PDU.
+    /// Provider: handles the first PDU of a connection, which must be a BIND invocation.
     fn bind_invocation(link: &mut Association<Self>, octets: &Bytes) -> Option<Self::Event>;
-    /// Takes an operation with right credentials.
+    /// Handles an operation whose credentials are valid.
     fn take(link: &mut Association<Self>, pdu: Self::Pdu) -> Option<Self::Event>;
     /// The user's invocation whose return is due first, and when.
     fn due(&self) -> Option<(u64, Self::InvokeId)>;
-    /// How many invocations wait for their return.
+    /// Number of invocations without a return so far.
     fn waiting(&self) -> usize;
     /// Forgets the open invocations.
     fn clear(&mut self);
@@ -109,16 +109,16 @@ pub struct Association<D: Dialect> {
     pub(crate) part: Part<D>,
     pub(crate) state: State,
     pub(crate) tml: Tml,
-    /// `None`: nobody is known yet, and nothing signed.
+    /// Credentials of this association; `None` until the peer is known, and for unsigned ones.
     pub(crate) seal: Option<Seal>,
-    /// What the specification needs beside.
+    /// State that only this specification has.
     pub(crate) own: D,
     events: VecDeque<D::Event>,
     pub(crate) output: Output,
-    /// There is no connection any more; this is the end when all that came is taken.
+    /// The connection is closed: the association ends so after the received PDUs are handled.
     closed: Option<Ending<D::Abort>>,
     pub(crate) now: Now,
-    /// When BIND's or UNBIND's return is to have come, or the peer to have closed.
+    /// Deadline of the BIND or UNBIND return, or of the peer's close; nanoseconds of [`Now`].
     pub(crate) until_ns: Option<u64>,
 }
 
@@ -354,7 +354,7 @@ impl<D: Dialect> Association<D> {
         }
     }
 
-    /// How many invocations wait for their return.
+    /// Number of invocations without a return so far.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.own.waiting()
