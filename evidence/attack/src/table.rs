@@ -15,7 +15,7 @@ fn cells(line: &Line) -> [String; 7] {
         Tried::Outcome(outcome) => {
             let memory = match outcome.memory {
                 0 => String::new(),
-                octets => format!("{:.0} MiB", octets as f64 / 1_048_576.0),
+                octets => chronoscope_figures::numbers::bytes(octets),
             };
             let figures =
                 [outcome.tried, outcome.lost, outcome.doubled, outcome.silent, outcome.hung];
