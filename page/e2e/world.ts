@@ -3,7 +3,7 @@
 // they are; `tools/page e2e` runs it.
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
@@ -31,14 +31,18 @@ export const CHAINS = 'kind=acpd&root=MRTS::decodePlots&leaf=CWP::TargetView_red
 export class Server {
   private child: ChildProcess | undefined;
   private readonly rings = mkdtempSync(join(tmpdir(), 'chronoscope-e2e-'));
+  /** A copy of the store for this server alone: one server writes a store, and files of tests run side by side. */
+  readonly store = join(this.rings, 'store');
   origin = '';
 
-  constructor(private readonly token = '', private readonly options: readonly string[] = []) {}
+  constructor(private readonly token = '', private readonly options: readonly string[] = []) {
+    cpSync(STORE, this.store, { recursive: true });
+  }
 
   /** Starts it; at the port that it had before, if it had one. */
   async start(): Promise<void> {
     const port = this.origin === '' ? '0' : new URL(this.origin).port;
-    const args = ['serve', '--data', STORE, '--rings', this.rings, '--listen', `127.0.0.1:${port}`, ...this.options];
+    const args = ['serve', '--data', this.store, '--rings', this.rings, '--listen', `127.0.0.1:${port}`, ...this.options];
     if (this.token !== '') {
       const file = join(this.rings, 'token');
       writeFileSync(file, this.token, { mode: 0o600 });
