@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The kept replay begins here and takes so long: bench/replays/radar/short.toml.
+/// The kept replay begins here and takes so long: evidence/bench/replays/radar/short.toml.
 const START_NS: i64 = 1_782_864_000_000_000_000; // 2026-07-01T00:00:00Z
 const LENGTH_NS: i64 = 46_000_000_000;
 
@@ -18,7 +18,10 @@ fn chronoscope(args: &[&str]) -> Output {
 }
 
 fn kept() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/replays/radar").canonicalize().unwrap()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../evidence/bench/replays/radar")
+        .canonicalize()
+        .unwrap()
 }
 
 /// The programs that were built beside this test.

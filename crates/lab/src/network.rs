@@ -62,6 +62,7 @@ struct Shared {
     packets: AtomicU64,
     refused: AtomicU64, // by the devices
     lost: AtomicU64,    // by the fabric
+    late_ns: AtomicU64, // since somebody asked
     changes: Mutex<Vec<(usize, Element)>>,
 }
 
@@ -100,6 +101,13 @@ impl Lab {
     pub fn change_joint(&self, joint: usize, element: Element) {
         let mut changes = self.shared.changes.lock().unwrap_or_else(PoisonError::into_inner);
         changes.push((joint, element));
+    }
+
+    /// The greatest delay by which a packet was delivered after its time since this was last asked: more
+    /// than a few milliseconds say that the machine had no time for the network, and that what was
+    /// measured on it is too slow.
+    pub fn latest(&self) -> Duration {
+        Duration::from_nanos(self.shared.late_ns.swap(0, Ordering::Relaxed))
     }
 
     /// Counts so far.
@@ -182,7 +190,12 @@ impl Carrier {
 
     /// Gives hosts what has arrived.
     fn deliver(&mut self) {
-        while let Some((host, packet)) = self.fabric.arrived(monotonic_ns()) {
+        loop {
+            let now_ns = monotonic_ns();
+            let due_ns = self.fabric.due_ns();
+            let Some((host, packet)) = self.fabric.arrived(now_ns) else { break };
+            let late_ns = due_ns.map_or(0, |due_ns| now_ns.saturating_sub(due_ns));
+            self.shared.late_ns.fetch_max(late_ns, Ordering::Relaxed);
             // Before the delivery: the receiver must find it counted.
             self.shared.packets.fetch_add(1, Ordering::Relaxed);
             // A device takes a whole packet or none; one that it refuses is lost, as on any link.

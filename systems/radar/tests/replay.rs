@@ -1,4 +1,4 @@
-//! The chain under a virtual clock: the kept small day (`bench/replays/radar`), played twice.
+//! The chain under a virtual clock: the kept small day (`evidence/bench/replays/radar`), played twice.
 
 #![allow(clippy::unwrap_used, reason = "a test fails where something is missing")]
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 const TRACKER: &str = env!("CARGO_BIN_EXE_radar-tracker");
 
 fn kept() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/replays/radar")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../evidence/bench/replays/radar")
 }
 
 fn replay(out: &Path, mode: Mode, count: Count) -> Report {

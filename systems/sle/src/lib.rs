@@ -12,8 +12,7 @@
 //!   `service/fcltu/`, `provider/radiate.rs`
 //! * forward frames by CSTS: `csts/procedure/mod.rs`, `client/frames/`, `provider/frames.rs`,
 //!   `docs/csts.md`
-//! * speed and its limits: the program `sle-series`, `docs/sle-series.md`; a delayed path:
-//!   `delay/mod.rs`
+//! * speed and its limits: the program `sle-series` in `evidence/`, `docs/sle-series.md`
 
 pub mod association;
 pub mod auth;
@@ -22,7 +21,6 @@ pub mod cltu;
 pub mod codec;
 pub mod config;
 pub mod csts;
-pub mod delay;
 pub mod frame;
 pub mod net;
 pub mod pdu;

@@ -1,4 +1,4 @@
-//! The server under a virtual clock: the kept recording (`bench/replays/aprs`), played twice.
+//! The server under a virtual clock: the kept recording (`evidence/bench/replays/aprs`), played twice.
 
 #![allow(clippy::unwrap_used, reason = "a test fails where something is missing")]
 
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 const SERVER: &str = env!("CARGO_BIN_EXE_aprs-server");
 
 fn kept() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/replays/aprs")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../evidence/bench/replays/aprs")
 }
 
 fn replay(out: &Path, count: Count) -> Report {

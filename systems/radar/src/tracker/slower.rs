@@ -1,7 +1,7 @@
 //! Extra work in versions of the tracker that prove that a regression is found.
 //!
 //! With the features `slower-1`, `slower-3` and `slower-10` so many thousandths of the 11.6 million
-//! instructions that the tracker executes in the replay `bench/replays/radar/short.toml` (424 plots
+//! instructions that the tracker executes in the replay `evidence/bench/replays/radar/short.toml` (424 plots
 //! that are correlated; release profile, x86-64, Callgrind). Without these features the code is not
 //! compiled.
 

@@ -17,7 +17,7 @@ pub(crate) struct Servers {
 impl Servers {
     /// Starts `count` servers with their data in `dir`.
     pub(crate) fn start(dir: &Path, count: usize) -> Result<Self> {
-        let tool = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tools/clickhouse");
+        let tool = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tools/clickhouse");
         let mut tool = Command::new(tool)
             .arg("run")
             .arg(dir)

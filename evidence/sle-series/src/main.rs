@@ -3,6 +3,7 @@
 mod args;
 mod chains;
 mod child;
+mod delay;
 mod iperf;
 mod measure;
 mod ours;

@@ -1,9 +1,9 @@
 //! iperf3 beside: what TCP can carry on the same path, with the same buffers and congestion control.
 
+use crate::delay::End;
 use crate::measure::{Measured, Round};
 use crate::place::Place;
 use anyhow::{Context, Result, bail};
-use chronoscope_sle::delay::End;
 use serde_json::Value;
 use std::process::Command;
 use std::time::Duration;

@@ -16,7 +16,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Relays connections to an address; octets are delayed in both directions, and in each no more
 /// than a window is on its way or unacknowledged: room comes back one delay after delivery.
 #[derive(Debug)]
-pub struct Relay {
+pub(crate) struct Relay {
     address: SocketAddr,
     stop: Arc<AtomicBool>,
     acceptor: Option<JoinHandle<()>>,
@@ -33,7 +33,7 @@ impl Relay {
     ///
     /// # Errors
     /// When it cannot listen.
-    pub fn new(to: SocketAddr, one_way: Duration, window: usize) -> io::Result<Self> {
+    pub(crate) fn new(to: SocketAddr, one_way: Duration, window: usize) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
@@ -48,8 +48,7 @@ impl Relay {
     }
 
     /// Where to connect instead.
-    #[must_use]
-    pub fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 }

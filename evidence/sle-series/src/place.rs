@@ -2,12 +2,13 @@
 
 use anyhow::{Context, Result};
 use chronoscope_clock::monotonic_ns;
-use chronoscope_sle::delay::{Buffers, End, Path, Relay, Wire};
+use chronoscope_lab::Element;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
 use std::time::Duration;
 
 use crate::child::Process;
+use crate::delay::{Buffers, End, Path, Relay};
 
 /// Two ends, and what is between.
 pub(crate) enum Place {
@@ -38,8 +39,9 @@ impl Default for Link {
 impl Place {
     /// A path with this delay, or the relay with the reason why.
     pub(crate) fn delayed(link: Link) -> Result<(Self, Option<String>)> {
-        let one_way = link.rtt / 2;
-        match Path::new(Wire { one_way, bits_per_s: Some(link.bits_per_s), ..Wire::default() }) {
+        let delay = link.rtt / 2;
+        let bits_per_s = Some(link.bits_per_s);
+        match Path::new(Element { delay, bits_per_s, ..Element::default() }) {
             Ok(path) => {
                 if let Some(buffers) = link.buffers {
                     path.set_buffers(buffers)?;
@@ -48,7 +50,7 @@ impl Place {
             }
             Err(error) => {
                 let window = link.buffers.map_or(4 << 20, |buffers| buffers.most) as usize;
-                Ok((Self::Relayed { one_way, window }, Some(error.to_string())))
+                Ok((Self::Relayed { one_way: delay, window }, Some(format!("{error:#}"))))
             }
         }
     }
@@ -66,9 +68,7 @@ impl Place {
     /// so far; none where no packets are carried.
     pub(crate) fn troubles(&self) -> Option<(f64, u64)> {
         match self {
-            Self::Delayed(path) => {
-                Some((path.latest().as_secs_f64() * 1e3, path.carried().dropped))
-            }
+            Self::Delayed(path) => Some((path.latest().as_secs_f64() * 1e3, path.lost())),
             _ => None,
         }
     }

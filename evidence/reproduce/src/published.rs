@@ -252,8 +252,8 @@ mod tests {
             numbers(document)
         };
         let others = [
-            ("csts", include_str!("../../systems/sle/published-figures.toml")),
-            ("sps-lep", include_str!("../../crates/net/src/published.toml")),
+            ("csts", include_str!("../../sle-series/published.toml")),
+            ("sps-lep", include_str!("../../../crates/net/src/published.toml")),
         ];
         for (id, other) in others {
             let known = of(id);

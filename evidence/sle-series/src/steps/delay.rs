@@ -1,6 +1,7 @@
 //! Step 2: round trips and windows, beside iperf3 on the same path.
 
 use super::{MEASURED, filled, measured_cells, ratio};
+use crate::delay::Buffers;
 use crate::iperf;
 use crate::measure::Measured;
 use crate::pair::{Whose, Work};
@@ -8,7 +9,6 @@ use crate::place::{Link, Place};
 use crate::series::{Series, Step};
 use crate::table::{Cell, Table, number, words};
 use anyhow::Result;
-use chronoscope_sle::delay::Buffers;
 use std::time::Duration;
 
 const CONGESTION: &str = "cubic";

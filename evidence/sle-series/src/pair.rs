@@ -2,12 +2,12 @@
 
 use crate::chains::{Chains, Recorded};
 use crate::child::{Cpu, Process};
+use crate::delay::End;
 use crate::measure::{Measured, Round};
 use crate::ours;
 use crate::place::Place;
 use crate::utl::Utl;
 use anyhow::{Context, Result};
-use chronoscope_sle::delay::End;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::time::Duration;

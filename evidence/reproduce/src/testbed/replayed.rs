@@ -88,7 +88,7 @@ fn replay(bed: &Bed, folder: &Path, name: &str, scenario: &Path, part: &str) -> 
 
 /// The kept day with another environment, in a folder of its own.
 fn scenario(bed: &Bed, folder: &Path, variable: &str) -> Result<PathBuf> {
-    let from = bed.root.join("bench/replays/radar");
+    let from = bed.root.join("evidence/bench/replays/radar");
     std::fs::create_dir_all(folder.join("rings"))?;
     let entries = std::fs::read_dir(&from)
         .with_context(|| format!("{} (--root says where)", from.display()))?;

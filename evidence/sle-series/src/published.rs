@@ -1,4 +1,4 @@
-//! The document's figures, from `published-figures.toml`.
+//! The document's figures, from `published.toml`.
 
 use serde::Deserialize;
 
@@ -85,7 +85,7 @@ impl Published {
     /// # Errors
     /// When the file does not fit these types.
     pub(crate) fn load() -> Result<Self, toml::de::Error> {
-        toml::from_str(include_str!("../../../published-figures.toml"))
+        toml::from_str(include_str!("../published.toml"))
     }
 
     /// The row of a window, a delay and a length.
