@@ -2,14 +2,12 @@
 
 use super::interfaces::{Interfaces, Prepared};
 use super::net;
-use crate::args;
-use crate::environment;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::screen::{progress, show};
 use crate::talk::Talk;
-use crate::text;
 use crate::usage::Usage;
+use crate::{args, environment, text};
 use anyhow::{Context, Result};
 use chronoscope_collect::{Agent, AgentOptions, DeliveryStatus, Status, Target, TargetError};
 use chronoscope_record::read;
@@ -19,7 +17,7 @@ use std::sync::atomic::Ordering;
 /// Runs the command.
 pub(crate) fn agent(args: &args::Agent) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
-    super::raise_open_files();
+    super::open_files::raise_open_files();
     let token = environment::token(args.token_file.as_deref())?;
     let token = token.as_ref().map(chronoscope_server::Token::secret);
     let answering = args.answer.map(|listen| net::answer::start(listen, token)).transpose()?;

@@ -35,7 +35,7 @@ struct Sample {
 
 /// Runs the command.
 pub(crate) fn live(args: &Live) -> Result<Exit> {
-    super::raise_open_files();
+    super::open_files::raise_open_files();
     if let Some(class) = args.enable.as_ref().or(args.disable.as_ref()) {
         return switch(args, class, args.enable.is_some());
     }

@@ -10,6 +10,7 @@ mod import;
 mod interfaces;
 mod live;
 mod net;
+mod open_files;
 mod play;
 mod record;
 mod replay;
@@ -32,10 +33,3 @@ pub(crate) use serve::serve;
 pub(crate) use store::store;
 pub(crate) use token::token;
 pub(crate) use track::track;
-
-/// Lets as many files be open as the system allows: every ring that is read is one.
-fn raise_open_files() {
-    if let Err(error) = chronoscope_collect::raise_open_files() {
-        say!("the limit of open files stays as it is (ulimit -n): {error}");
-    }
-}

@@ -2,12 +2,11 @@
 
 use super::interfaces::{Interfaces, Prepared};
 use crate::args::Serve;
-use crate::environment;
 use crate::exit::Exit;
 use crate::interrupt::{self, Interrupt};
 use crate::screen::{progress, show};
-use crate::text;
 use crate::usage::Usage;
+use crate::{environment, text};
 use anyhow::{Context, Result};
 use chronoscope_clickhouse::{Cluster, ClusterWriter, TableOptions};
 use chronoscope_collect::{Collector, Ingest, Options, Status};
@@ -26,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Runs the command.
 pub(crate) fn serve(args: &Serve) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
-    super::raise_open_files();
+    super::open_files::raise_open_files();
     // Without any of them SIGHUP ends the program, as when its terminal is closed.
     let has_files = args.tokens.is_some() || args.tls_cert.is_some();
     let reload = if has_files { interrupt::hang_up()? } else { Arc::default() };

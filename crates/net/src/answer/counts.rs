@@ -1,6 +1,6 @@
 //! Counts of a server: served and refused requests.
 
-use super::server::Options;
+use super::options::Options;
 use chronoscope_clock as clock;
 use serde::Serialize;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

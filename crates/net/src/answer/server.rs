@@ -1,7 +1,8 @@
 //! Starting and stopping.
 
 use super::counts::{Counts, Shared};
-use super::token::Token;
+use super::options::Options;
+
 use super::{datagrams, streams};
 use std::io;
 use std::net::{SocketAddr, TcpListener, UdpSocket};
@@ -12,26 +13,6 @@ use std::time::Duration;
 
 /// Number of tries for a port that is free for UDP and for TCP.
 const PORT_TRIES: u32 = 32;
-
-/// Options of a server.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Address and port; port 0 lets the kernel choose.
-    pub listen: SocketAddr,
-    /// Token that requests besides echo need; without one, only programs on this host may send
-    /// them.
-    pub token: Option<Token>,
-    /// CPU time that is spent before each reply and each piece of bulk data: simulates a slow host.
-    pub work: Duration,
-}
-
-impl Options {
-    /// Replies at once, without a token.
-    #[must_use]
-    pub const fn new(listen: SocketAddr) -> Self {
-        Self { listen, token: None, work: Duration::ZERO }
-    }
-}
 
 /// Reasons why the server cannot start.
 #[derive(Debug, thiserror::Error)]

@@ -2,8 +2,8 @@
 
 use super::fragments::Fragments;
 use super::packet::{PacketError, ip, transport};
+use super::reader::{CaptureError, CaptureReader, CapturedPacket};
 use super::streams::Streams;
-use super::{CaptureError, CaptureReader, CapturedPacket};
 use crate::wire::Endpoint;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Read;

@@ -120,8 +120,10 @@ fn checksum(mut sum: u32, octets: &[u8]) -> [u8; 2] {
 
 #[cfg(test)]
 mod tests {
+    use super::super::reader::CaptureReader;
     use super::*;
-    use crate::capture::{Arrivals, CaptureReader, What};
+    use crate::capture::Arrivals;
+    use crate::capture::What;
 
     /// The example of RFC 1071 §3: 0001 f203 f4f5 f6f7 sum to ddf2.
     #[test]

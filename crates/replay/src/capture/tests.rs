@@ -1,6 +1,7 @@
 //! Formats by their octets, and what becomes of packets.
 
 use super::packet::{Tcp, ip, transport};
+use super::reader::SECTION;
 use super::streams::Streams;
 use super::*;
 use crate::wire::Endpoint;

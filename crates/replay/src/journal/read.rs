@@ -1,6 +1,6 @@
 //! Reading: every whole frame, then how the file ends.
 
-use super::{BODY_BYTES_MAX, FRAME_HEAD_BYTES, Input, KIND_CHANNEL, KIND_INPUT, MAGIC};
+use super::frame::{BODY_BYTES_MAX, FRAME_HEAD_BYTES, Input, KIND_CHANNEL, KIND_INPUT, MAGIC};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, Read};

@@ -1,6 +1,6 @@
 //! Writing: append, sync, go on to the next file, forget old ones.
 
-use super::{BODY_BYTES_MAX, FRAME_HEAD_BYTES, Input, KIND_CHANNEL, KIND_INPUT, MAGIC};
+use super::frame::{BODY_BYTES_MAX, FRAME_HEAD_BYTES, Input, KIND_CHANNEL, KIND_INPUT, MAGIC};
 use chronoscope_clock as clock;
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,8 +1,11 @@
 //! The file of a scenario.
 
+use super::Report;
+use super::description::{Scenario, VERSION};
+use super::error::ScenarioError;
+use super::item::{Input, Process};
 use super::values::{parse_duration, parse_time};
-use super::{Report, Scenario, ScenarioError, VERSION};
-use crate::player::{Kind, Select, Transport};
+use crate::player::{Kind, Transport};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -28,21 +31,6 @@ pub(super) struct File {
     inputs: Vec<InputText>,
 }
 
-/// A program that takes part.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Process {
-    pub(super) name: String,
-    pub(super) command: Vec<String>,
-    pub(super) state: Option<PathBuf>,
-    /// Files of the working folder in which placeholders stand.
-    #[serde(default)]
-    pub(super) fill: Vec<PathBuf>,
-    /// Besides the scenario's.
-    #[serde(default)]
-    pub(super) environment: BTreeMap<String, String>,
-}
-
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct InputText {
@@ -52,16 +40,6 @@ struct InputText {
     to: String,
     #[serde(default)]
     kind: Kind,
-}
-
-/// A recording and where it goes.
-#[derive(Clone, Debug)]
-pub(super) struct Input {
-    pub(super) name: String,
-    pub(super) journal: PathBuf,
-    pub(super) select: Select,
-    pub(super) to: String,
-    pub(super) kind: Kind,
 }
 
 impl File {

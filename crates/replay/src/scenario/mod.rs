@@ -15,8 +15,11 @@
 //! possible ([`isolation`]): it begins from the same state every time.
 
 mod callgrind;
+mod description;
+mod error;
 mod file;
 pub mod isolation;
+mod item;
 mod numbers;
 mod outputs;
 mod place;
@@ -24,99 +27,16 @@ mod report;
 mod run;
 mod values;
 
+pub use description::{Scenario, VERSION};
+pub use error::ScenarioError;
 pub use outputs::{Difference, INSTRUCTIONS_PPM_MAX, differences};
 pub use report::{Count, OutputReport, ProcessReport, Report, StoredReport};
 pub use run::Options;
 pub use values::parse_duration;
 
-use file::{File, Input, Process};
-use std::collections::BTreeMap;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use file::File;
 
-use crate::player::{FeedError, Transport};
-
-/// Version of the file that is read here.
-pub const VERSION: u32 = 1;
-
-/// A scenario, read and found to make sense.
-#[derive(Clone, Debug)]
-pub struct Scenario {
-    /// Name in reports.
-    pub name: String,
-    /// UTC at the beginning, ns since 1970; of the first input without.
-    pub start_utc_ns: Option<i64>,
-    /// Virtual duration; without it, until 10 s after the last input.
-    pub duration: Option<Duration>,
-    /// Seed of all random numbers.
-    pub seed: u64,
-    /// Inputs of so long come together, when parallel.
-    pub step: Duration,
-    folder: PathBuf,
-    ports: BTreeMap<String, Transport>,
-    environment: BTreeMap<String, String>,
-    processes: Vec<Process>,
-    inputs: Vec<Input>,
-}
-
-/// Reasons why a scenario cannot be read or its replay cannot begin. Later failures are in the
-/// [`Report`].
-#[derive(Debug, thiserror::Error)]
-pub enum ScenarioError {
-    /// A file cannot be read.
-    #[error("{}: {error}", path.display())]
-    Io {
-        /// File or folder.
-        path: PathBuf,
-        /// Error of the system.
-        error: io::Error,
-    },
-    /// The file is not a scenario.
-    #[error("{}: {what}", path.display())]
-    Syntax {
-        /// Path of the file.
-        path: PathBuf,
-        /// Fault and its position.
-        what: String,
-    },
-    /// Written for a later program.
-    #[error(
-        "{}: scenario of version {version}, this program reads {VERSION}: use a later one",
-        path.display()
-    )]
-    Version {
-        /// Path of the file.
-        path: PathBuf,
-        /// Version in the file.
-        version: i64,
-    },
-    /// The scenario contradicts itself.
-    #[error("{}: {what}", path.display())]
-    Sense {
-        /// Path of the file.
-        path: PathBuf,
-        /// What is wrong.
-        what: String,
-    },
-    /// An input cannot be read.
-    #[error("input {name}: {error}")]
-    Input {
-        /// Name of the input.
-        name: String,
-        /// Fault of the input.
-        error: FeedError,
-    },
-    /// The output folder has something in it.
-    #[error("{} is not empty: a replay needs a fresh folder", path.display())]
-    NotFresh {
-        /// Path of the folder.
-        path: PathBuf,
-    },
-    /// Callgrind was asked for and is not there.
-    #[error("valgrind cannot be run: {0}; install it, or count without (--count none)")]
-    NoValgrind(io::Error),
-}
+use std::path::Path;
 
 impl Scenario {
     /// Reads a scenario. Recordings are opened when it runs.

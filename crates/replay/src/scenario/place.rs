@@ -1,6 +1,8 @@
 //! The folders of one replay: fresh, and the same every time.
 
-use super::{Report, Scenario, ScenarioError};
+use super::Report;
+use super::description::Scenario;
+use super::error::ScenarioError;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,12 @@
 //! A replay of a scenario.
 
+use super::description::Scenario;
+use super::error::ScenarioError;
 use super::numbers::Numbers;
 use super::place::Place;
 use super::report::{Count, ProcessReport, Report};
 use super::values::fill;
-use super::{Scenario, ScenarioError, callgrind, isolation, outputs};
+use super::{callgrind, isolation, outputs};
 use crate::coordinator::{Coordinator, Outcome, ProcessOutcome, Progress, Settings};
 use crate::player::{Answers, Feed, Kind, Player, Transport};
 use crate::process::Program;
@@ -222,7 +224,7 @@ impl<'a> Prepared<'a> {
         })
     }
 
-    fn program(&self, process: &super::file::Process) -> Result<Program, ScenarioError> {
+    fn program(&self, process: &super::item::Process) -> Result<Program, ScenarioError> {
         let (out, name) = (&self.place.out, &process.name);
         let folder = out.join(name);
         let value = |placeholder: &str| match placeholder {

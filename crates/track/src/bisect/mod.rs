@@ -6,15 +6,18 @@
 //! reuses them.
 
 mod search;
+mod search_plan;
 mod state;
 
+pub use search_plan::Bisect;
+use search_plan::Outcome;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 
-use crate::git::{GitError, Repository, Worktree};
+use crate::git::{GitError, Worktree};
 use crate::report::{Comparison, Judged, Row, State, Unchanged};
 use crate::run::{Commit, ExecuteError, Progress, Record, RecordError, Request, Version, execute};
 use search::{Known, Next};
@@ -23,28 +26,6 @@ use state::Steps;
 
 /// Version of a result as JSON.
 pub const VERSION: u32 = 1;
-
-/// Range, build and measurement of a search.
-#[derive(Clone, Debug)]
-pub struct Bisect {
-    /// The repository.
-    pub repository: Repository,
-    /// A commit before it moved.
-    pub good: String,
-    /// A commit after the change.
-    pub bad: String,
-    /// Builds a commit, in its folder.
-    pub build: Vec<String>,
-    /// Folder of the programs after the build, relative to the commit's folder.
-    pub bin: PathBuf,
-    /// The item and process whose count decides, as `item` or `item/process`; the default is the
-    /// process that changed most.
-    pub process: Option<String>,
-    /// Folder of builds and runs.
-    pub cache: PathBuf,
-    /// Suite and method of measurement; its folder of runs is not used.
-    pub request: Request,
-}
 
 /// Progress of a search.
 #[derive(Debug)]
@@ -165,9 +146,6 @@ struct Search<'a> {
     steps: Steps,
     worktree: Option<Worktree>,
 }
-
-/// A commit's run, or why there is none.
-type Outcome = Result<Record, String>;
 
 impl Bisect {
     /// Runs the search.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Bisect, Outcome};
+use super::search_plan::{Bisect, Outcome};
 use crate::lock::{Lock, LockError};
 use crate::run::{Record, RecordError};
 

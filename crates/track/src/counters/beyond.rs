@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::heap::{self, Heap};
-use super::program::{Program, RunError};
+use super::program::Program;
 use super::syscalls::{self, Syscalls};
 
 /// Result of an extra run of the program, or the reason why there is none.
@@ -46,17 +46,6 @@ pub struct Beyond {
     pub syscalls: Found<Syscalls>,
 }
 
-/// Reason why a cost beyond instructions could not be counted.
-#[derive(Debug, thiserror::Error)]
-pub enum BeyondError {
-    /// The program did not run to its end under observation.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// The heap's figures cannot be had or read.
-    #[error(transparent)]
-    Heap(#[from] heap::HeapError),
-}
-
 /// Runs a program twice more: once with the library that counts its heap, once with a tracer that
 /// counts its system calls. When one of them fails, its reason is reported and the other is kept.
 pub fn beyond(program: &Program) -> Beyond {
@@ -79,9 +68,4 @@ impl Beyond {
         };
         format!("{heap}\n{syscalls}")
     }
-}
-
-/// A table's first column: as wide as the widest name, at least as its head.
-pub(super) fn width<'a>(names: impl Iterator<Item = &'a str>, head: &str) -> usize {
-    names.map(|name| name.chars().count()).max().unwrap_or(0).max(head.len())
 }

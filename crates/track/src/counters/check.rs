@@ -1,6 +1,6 @@
 //! Plausibility of a run's counters: they are checked against each other.
 
-use super::{Counts, Run};
+use super::counts::{Counts, Run};
 use chronoscope_statistics::median;
 
 /// Reason why a run is discarded.

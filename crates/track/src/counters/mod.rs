@@ -10,13 +10,17 @@
 //! method, its own figures of them are kept.
 
 mod beyond;
+mod beyond_error;
 mod calibrate;
 mod check;
+mod counts;
 pub mod heap;
 mod perf;
 mod program;
 pub mod syscalls;
+mod width;
 
+pub use counts::{Counts, Run};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -25,7 +29,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::callgrind::{self, Graph, GraphError, Limits, Profile, SetError};
-pub use beyond::{Beyond, BeyondError, Found, beyond};
+pub use beyond::{Beyond, Found, beyond};
+pub use beyond_error::BeyondError;
 pub use calibrate::{Calibration, calibrate};
 pub use check::Corruption;
 pub use chronoscope_replay::counters::{Counter, Reading};
@@ -54,64 +59,6 @@ impl Method {
         match calibrate::calibrate() {
             Ok(_) => Method::Hardware,
             Err(error) => Method::Callgrind { because: error.to_string() },
-        }
-    }
-}
-
-/// Counts of one run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Counts {
-    /// The processor's counters, in user space, of the program, its threads, and its children that
-    /// ended.
-    Hardware {
-        /// Executed instructions.
-        instructions: Reading,
-        /// Executed branches.
-        branches: Reading,
-        /// Processor cycles.
-        cycles: Reading,
-    },
-    /// Callgrind's counts of the program and its children.
-    Callgrind {
-        /// Executed instructions.
-        instructions: u64,
-        /// Calls of `malloc` and its kin.
-        allocations: u64,
-        /// Number of system calls.
-        syscalls: u64,
-    },
-}
-
-/// One run of a program.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Run {
-    /// The kernel's resource usage, of a run without instrumentation.
-    pub usage: Usage,
-    /// Counts of the run.
-    pub counts: Counts,
-    /// Heap and system calls, from runs beside the counted one; `None` when nobody asked.
-    #[serde(default)]
-    pub beyond: Option<Beyond>,
-}
-
-impl Run {
-    /// Instructions as they were counted.
-    pub fn instructions(&self) -> u64 {
-        match &self.counts {
-            Counts::Hardware { instructions, .. } => instructions.count,
-            Counts::Callgrind { instructions, .. } => *instructions,
-        }
-    }
-
-    /// Instructions without what interrupts add: minus branches where the processor counted, see
-    /// [`Calibration`]; as they are under Callgrind, which no interrupt reaches.
-    pub fn corrected(&self) -> u64 {
-        match &self.counts {
-            Counts::Hardware { instructions, branches, .. } => {
-                instructions.count.saturating_sub(branches.count)
-            }
-            Counts::Callgrind { instructions, .. } => *instructions,
         }
     }
 }

@@ -5,7 +5,7 @@ use chronoscope_figures::theme::{self, Colour, Palette};
 use chronoscope_statistics::median;
 
 use super::scale::Scale;
-use super::{Change, Histories, Series};
+use super::series::{Change, Histories, Series};
 use crate::report::figure;
 
 /// Width in pixels.

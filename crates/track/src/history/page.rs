@@ -5,7 +5,7 @@ use chronoscope_figures::theme::{self, Colour, Palette};
 use std::fmt::Write;
 
 use super::chart::{self, PANEL, WIDTH, day, panel, percent, way};
-use super::{Head, Histories, Series};
+use super::series::{Head, Histories, Series};
 use crate::counters::Method;
 use crate::report::figure;
 use crate::xml::escaped;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::Series;
 use super::scale::Scale;
+use super::series::Series;
 use crate::report::figure;
 
 /// Rows of the picture.

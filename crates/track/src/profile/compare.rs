@@ -6,7 +6,7 @@
 //! (Welch's test). All tests of a comparison together report a difference where there is none in at
 //! most `false_alarms` of comparisons (Holm's correction).
 
-use super::Profile;
+use super::load_profile::Profile;
 use chronoscope_model::Load;
 use chronoscope_statistics::student;
 use std::collections::BTreeSet;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::Row;
+use super::comparison::Row;
 use crate::callgrind::diff::{self, Diff};
 use crate::callgrind::{GraphError, Profile};
 use crate::run::{AgainError, Process, Record, profile_again};

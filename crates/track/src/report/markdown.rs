@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use super::Detail;
+use super::comparison::{Comparison, Row, State};
 use super::text::{cycles_line, figure, order, percent, summary};
-use super::{Comparison, Detail, Row, State};
 
 /// Functions of a detail that are listed.
 const FUNCTIONS: usize = 8;

@@ -1,7 +1,7 @@
 //! Verdicts, process by process.
 
+use super::comparison::{Cycles, Judged, Other, Row, State};
 use super::threshold::{JUDGED, Unchanged};
-use super::{Cycles, Judged, Other, Row, State};
 use crate::compare::{self, VerdictError};
 use crate::counters::Method;
 use crate::run::{Measured, Process, Record};

@@ -3,7 +3,7 @@
 use chronoscope_figures::numbers;
 use std::fmt::Write;
 
-use super::{Comparison, Cycles, Head, Other, Row, State};
+use super::comparison::{Comparison, Cycles, Head, Other, Row, State};
 
 /// A page: who was compared, then what moved, then the rest.
 pub fn text(comparison: &Comparison) -> String {

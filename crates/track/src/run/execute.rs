@@ -1,55 +1,23 @@
 //! Measures a suite and stores the record after each item.
 
+use super::profile_file::keep_profile;
+use super::request::{Request, Version};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{fs, io};
+
+use std::sync::atomic::Ordering;
 
 use chronoscope_clock as clock;
 
 use super::record::{Commit, Discarded, Kind, Measured, Process, Record, RecordError, VERSION};
 use super::surroundings::Surroundings;
 use super::{Figures, figures, replay};
-use crate::callgrind::{self, Profile, WriteOptions};
+use crate::callgrind::Profile;
 use crate::compare::Exactness;
-use crate::counters::{self, Calibration, Corruption, Method, Plan, Program, Run, Series};
-use crate::suite::{Item, Suite, Work};
+use crate::counters::{self, Corruption, Method, Plan, Program, Run, Series};
+use crate::suite::{Item, Work};
 use crate::system::{Load, System};
-
-/// Suite, versions and method of a measurement.
-#[derive(Clone, Debug)]
-pub struct Request {
-    /// Suite to run.
-    pub suite: Suite,
-    /// Names of the items that are wanted; all when there are none.
-    pub only: Vec<String>,
-    /// Executions of each unit; one under Callgrind, six with counters, when it does not say.
-    pub runs: Option<usize>,
-    /// Count heap and system calls too, by two executions more of each unit.
-    pub beyond: bool,
-    /// Method of counting instructions.
-    pub method: Method,
-    /// Calibration of the counters.
-    pub calibration: Option<Calibration>,
-    /// The folder of runs.
-    pub folder: PathBuf,
-    /// Cancellation flag: when it is set, the running program is killed and completed measurements
-    /// are kept.
-    pub stop: Arc<AtomicBool>,
-}
-
-/// One version to measure.
-#[derive(Clone, Debug)]
-pub struct Version {
-    /// Value of `{bin}`.
-    pub bin: PathBuf,
-    /// Value of `{suite}`.
-    pub suite: PathBuf,
-    /// Commit of this version.
-    pub commit: Option<Commit>,
-}
 
 /// Progress of a measurement.
 #[derive(Clone, Copy, Debug)]
@@ -305,14 +273,4 @@ fn plan(request: &Request, item: &Item) -> Plan {
         Exactness::Threaded => 1e-3,
     };
     Plan { runs: request.runs.unwrap_or(usual).max(1), tolerance, ..Plan::default() }
-}
-
-/// Writes a profile below a run's folder; its path from there.
-pub(super) fn keep_profile(folder: &Path, item: &str, profile: &Profile) -> io::Result<PathBuf> {
-    let path = Path::new("profiles").join(item);
-    fs::create_dir_all(folder.join("profiles"))?;
-    let mut file = BufWriter::new(File::create(folder.join(&path))?);
-    callgrind::write(profile, WriteOptions::default(), &mut file)?;
-    file.flush()?;
-    Ok(path)
 }

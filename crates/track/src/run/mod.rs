@@ -8,13 +8,16 @@ mod again;
 mod execute;
 mod figures;
 mod folder;
+mod profile_file;
 mod record;
 mod replay;
+mod request;
 mod surroundings;
 
 pub use again::{AgainError, profile_again};
-pub use execute::{ExecuteError, Progress, Request, Version, execute, execute_together};
+pub use execute::{ExecuteError, Progress, execute, execute_together};
 pub use folder::{Folder, FolderError, Found};
 pub use record::{
     Commit, Discarded, Figures, Kind, Measured, Process, Record, RecordError, VERSION,
 };
+pub use request::{Request, Version};

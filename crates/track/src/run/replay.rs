@@ -9,9 +9,10 @@ use std::time::Duration;
 use chronoscope_replay::scenario::{Count, Options, ProcessReport, Report, Scenario};
 use chronoscope_replay::schedule;
 
-use super::execute::{Request, Version, keep_profile};
 use super::figures;
+use super::profile_file::keep_profile;
 use super::record::{Kind, Measured, Process, Record};
+use super::request::{Request, Version};
 use crate::callgrind::{self, Limits, Profile};
 use crate::counters::{CALLGRIND_SLOWER, Method};
 use crate::suite::{Item, Mode};

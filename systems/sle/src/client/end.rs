@@ -1,6 +1,6 @@
 //! The user's end of an association, in the thread of its connection.
 
-use super::Sink;
+use super::sink::Sink;
 use super::state::{Answer, Machine, Occurrence, Phase, Refusal, Shared, State};
 use crate::association::{Association, Ending, Event, SendError, UserSettings};
 use crate::net::Protocol;
@@ -8,8 +8,7 @@ use crate::pdu::{
     FrameOrNotification, Pdu, PeerAbortDiagnostic, Service, ServiceInstanceId, UnbindReason,
 };
 use crate::recording::{self, ACKNOWLEDGE_CLTU, ChainKey, RECEIVE_BUFFER, RECEIVE_FRAME};
-use crate::service::fcltu;
-use crate::service::fcltu::{Cltus, Fate, Settled};
+use crate::service::fcltu::{self, Cltus, Fate, Settled};
 use crate::service::returns;
 use crate::time::Now;
 use crate::tml::{Output, TmlFault};

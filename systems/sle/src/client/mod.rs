@@ -27,6 +27,7 @@ mod call;
 mod end;
 pub mod frames;
 mod settings;
+mod sink;
 mod state;
 pub mod words;
 
@@ -35,12 +36,11 @@ use crate::association::SendError;
 pub use crate::net::Counters;
 pub use crate::service::fcltu::{Cltus, Fate, Settled, Transfer};
 pub use settings::{Settings, SettingsError};
+pub use sink::Sink;
 pub use state::{Occurrence, Statistics};
 
 use crate::net::{Driver, SendRefused, connect};
-use crate::pdu::{
-    BindDiagnostic, Diagnostic, FrameOrNotification, PeerAbortDiagnostic, Service, UnbindReason,
-};
+use crate::pdu::{BindDiagnostic, Diagnostic, PeerAbortDiagnostic, Service, UnbindReason};
 use crate::recording;
 use crate::service::{fcltu, returns};
 use crate::time::Now;
@@ -56,10 +56,6 @@ use std::time::Duration;
 const CONNECT: Duration = Duration::from_secs(10);
 /// How often a call that waits looks whether it was interrupted.
 const INTERRUPT: Duration = Duration::from_millis(50);
-
-/// Takes what transfer buffers bring, in the thread of the connection: while it works nothing more
-/// is read.
-pub type Sink = Box<dyn FnMut(Vec<FrameOrNotification>) + Send>;
 
 /// Why a call did not do what it was to do.
 #[derive(Debug, thiserror::Error)]

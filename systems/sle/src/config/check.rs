@@ -1,55 +1,13 @@
 //! What is wrong with a configuration, and what is right, in words.
 
+use super::document::Config;
+use super::finding::{Finding, Severity};
 use super::instance::utc_ns;
-use super::{AuthLevel, Config, Delivery, Forward, Instance, Peer, Production, Return};
+use super::{AuthLevel, Delivery, Forward, Instance, Peer, Production, Return};
 use crate::pdu::Service;
 use std::collections::HashSet;
-use std::fmt;
+
 use toml::Spanned;
-
-/// How much a finding matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// As it should be.
-    Right,
-    /// It works, and is worth a thought.
-    Doubtful,
-    /// It does not work.
-    Wrong,
-}
-
-/// One thing that was found.
-#[derive(Clone, Debug)]
-pub struct Finding {
-    /// How much it matters.
-    pub severity: Severity,
-    /// The line of the table that it is about, from 1.
-    pub line: Option<usize>,
-    /// What, and what to do.
-    pub says: String,
-}
-
-impl Finding {
-    /// Whether nothing works with it.
-    #[must_use]
-    pub fn is_wrong(&self) -> bool {
-        self.severity == Severity::Wrong
-    }
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.severity {
-            Severity::Right => "right: ",
-            Severity::Doubtful => "doubtful: ",
-            Severity::Wrong => "wrong: ",
-        })?;
-        if let Some(line) = self.line {
-            write!(f, "line {line}: ")?;
-        }
-        f.write_str(&self.says)
-    }
-}
 
 /// Findings as they are collected, about one table.
 struct About<'a> {

@@ -23,12 +23,16 @@
 //! itself, or the books, is found by [`Config::check`], all of it at once and in words.
 
 mod check;
+mod document;
+mod finding;
 mod frames;
+mod frames_check;
 mod identifier;
 mod instance;
 mod party;
 
-pub use check::{Finding, Severity};
+pub use document::Config;
+pub use finding::{Finding, Severity};
 pub use frames::{ForwardFrame, Mode, Procedure};
 pub use identifier::{IdentifierError, format_instance, parse_instance, service_of};
 pub(crate) use instance::utc_ns;
@@ -38,37 +42,8 @@ pub use instance::{
 };
 pub use party::{AuthLevel, HashName, Party, Peer, Provider, Secret, Security, Transport, User};
 
-use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
-
-/// A whole file.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Config {
-    /// How connections are.
-    #[serde(default)]
-    pub transport: Transport,
-    /// How one proves who one is, where nothing else is said of a peer.
-    #[serde(default)]
-    pub security: Security,
-    /// The provider itself; without it `sle-provider` has nothing to do.
-    pub provider: Option<Provider>,
-    /// The user itself; without it `sle-user` has nothing to do.
-    pub user: Option<User>,
-    /// Others, by their identifiers. A provider and a user in one file know each other.
-    #[serde(default)]
-    pub peer: Vec<Spanned<Peer>>,
-    /// Service instances.
-    #[serde(default)]
-    pub instance: Vec<Spanned<Instance>>,
-    /// Instances of the Forward Frame service (CSTS).
-    #[serde(default)]
-    pub forward_frame: Vec<Spanned<ForwardFrame>>,
-    /// The text, for lines of findings.
-    #[serde(skip)]
-    text: String,
-}
 
 /// Why there is no configuration.
 #[derive(Debug, thiserror::Error)]

@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use socket2::Socket;
 
-use super::listener::Slot;
+use super::protocol::Protocol;
 use super::sender::{Shared, count};
+use super::slot::Slot;
 use super::urgent::at_mark;
 use super::wait::{Interest, Waker, wait};
-use super::{Protocol, Sender, SocketOptions};
+use super::{Sender, SocketOptions};
 use crate::time::Now;
 use crate::tml::{TmlFault, message_bytes};
 

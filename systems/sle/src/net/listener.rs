@@ -1,18 +1,20 @@
 //! Takes connections, up to a number.
 
-use std::collections::HashMap;
+use super::slot::{Seats, Slot};
 use std::io;
-use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use socket2::{Domain, Socket, Type};
 
 use super::options::OptionError;
+use super::protocol::Protocol;
 use super::wait::{Interest, Waker, wait};
-use super::{Driver, DriverLimits, Protocol, Sender, SocketOptions};
+use super::{Driver, DriverLimits, Sender, SocketOptions};
 use crate::time::Now;
 
 /// How long nothing is accepted when the machine has no descriptors left.
@@ -49,48 +51,6 @@ struct Door {
     seats: Arc<Seats>,
     refused: AtomicU64,
     failed: AtomicU64,
-}
-
-/// Who has how many connections.
-#[derive(Debug, Default)]
-struct Seats(Mutex<HashMap<IpAddr, usize>>);
-
-/// One connection's place among those that a listener allows; free when dropped.
-#[derive(Debug)]
-pub struct Slot {
-    seats: Arc<Seats>,
-    address: IpAddr,
-}
-
-impl Seats {
-    /// `None` when there are `max` already, or three quarters (rounded up) of them from this
-    /// address: a host alone does not lock out the others.
-    fn take(self: &Arc<Self>, address: IpAddr, max: usize) -> Option<Slot> {
-        let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let all: usize = taken.values().sum();
-        let own = taken.get(&address).copied().unwrap_or(0);
-        if all >= max || own >= max - max / 4 {
-            return None;
-        }
-        taken.insert(address, own + 1);
-        Some(Slot { seats: Arc::clone(self), address })
-    }
-
-    fn count(&self) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).values().sum()
-    }
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        let mut taken = self.seats.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(own) = taken.get_mut(&self.address) {
-            *own -= 1;
-            if *own == 0 {
-                taken.remove(&self.address);
-            }
-        }
-    }
 }
 
 /// A connection that somebody made.

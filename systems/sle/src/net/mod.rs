@@ -27,43 +27,16 @@
 mod driver;
 mod listener;
 mod options;
+mod protocol;
 mod sender;
+mod slot;
 mod urgent;
 mod wait;
 
-use crate::time::Now;
-use crate::tml::{Output, TmlFault};
+pub use protocol::Protocol;
 
 pub use driver::{Driver, DriverLimits, Ended};
-pub use listener::{Accepted, Listener, ListenerError, Slot};
+pub use listener::{Accepted, Listener, ListenerError};
 pub use options::{Given, OptionError, SocketOptions, connect};
 pub use sender::{Counters, SendRefused, Sender};
-
-/// What is driven: both ends of a connection's protocol, without sockets and clocks.
-///
-/// All calls come from the driver's thread. After each of them, [`output`](Self::output) is looked
-/// at; after [`closed`](Self::closed) only for the sake of whoever else looks.
-pub trait Protocol: Send + 'static {
-    /// What other threads want done, by [`Sender::send`].
-    type Command: Send + 'static;
-
-    /// Octets of the stream.
-    fn receive(&mut self, octets: &[u8], now: Now);
-    /// The urgent octet: PEER-ABORT.
-    fn urgent(&mut self, octet: u8, now: Now);
-    /// The stream ended (`None`) or broke. Nothing follows, not even where this side closed first.
-    fn closed(&mut self, fault: Option<TmlFault>, now: Now);
-    /// Another thread's wish.
-    fn command(&mut self, command: Self::Command, now: Now);
-    /// When [`tick`](Self::tick) is due, on the monotonic clock, in nanoseconds.
-    fn due(&self) -> Option<u64>;
-    /// Does what is due.
-    fn tick(&mut self, now: Now);
-    /// Whether octets are wanted. While they are not, nothing is read, so that the peer has to wait;
-    /// its abort is still heard.
-    fn reads(&self) -> bool {
-        true
-    }
-    /// What is to be sent and done.
-    fn output(&mut self) -> &mut Output;
-}
+pub use slot::Slot;

@@ -1,7 +1,8 @@
 //! What other threads have of a connection: the way in for commands, bounded.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -258,7 +259,7 @@ impl<C> Sender<C> {
     }
 
     /// Breaks the connection at once: what was not sent is lost, the peer gets a reset. The
-    /// protocol is told [`closed`](super::Protocol::closed).
+    /// protocol is told [`closed`](super::protocol::Protocol::closed).
     pub fn reset(&self) {
         self.0.lock().reset = true;
         self.0.waker.wake();

@@ -1,6 +1,6 @@
 //! Operations of FCLTU. Source: CCSDS 912.1.
 
-use super::{CltuId, Diagnostic, EventInvocationId, InvokeId};
+use super::service::{CltuId, Diagnostic, EventInvocationId, InvokeId};
 use crate::time::Time;
 use bytes::Bytes;
 

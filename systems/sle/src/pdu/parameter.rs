@@ -1,7 +1,8 @@
 //! What GET-PARAMETER asks for and answers.
 
 use super::returned::RequestedFrameQuality;
-use super::{CltuId, DeliveryMode, EventInvocationId, GvcId, UpdateMode};
+use super::service::{CltuId, EventInvocationId};
+use super::{DeliveryMode, GvcId, UpdateMode};
 
 /// Name of a parameter, by its number in `ParameterName` of the books (also such as no service of
 /// ours has: they are refused as unknown, not as garbage).

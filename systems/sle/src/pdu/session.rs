@@ -1,6 +1,6 @@
 //! BIND, UNBIND and PEER-ABORT. The numbers are those of the books' ASN.1.
 
-use super::Service;
+use super::service::Service;
 
 /// A BIND invocation.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,9 +1,11 @@
 //! The provider's end of one association: what comes goes through the association to the service
 //! instance that was bound, and what that wants goes back.
 
+use super::command::Command;
+use super::log::Log;
 use super::served::{Live, Machine, Served};
+use super::shared::Shared;
 use super::strangers::Stranger;
-use super::{Log, Shared};
 use crate::association::{Association, Ending, Event};
 use crate::net::{Protocol, Sender};
 use crate::pdu::{
@@ -21,21 +23,6 @@ use std::sync::atomic::Ordering;
 
 /// How long after radiation's word found the connection full it is looked at again.
 const PROGRESS_NS: u64 = 2_000_000;
-
-/// What other threads want of an association.
-#[derive(Debug)]
-pub(super) enum Command {
-    /// Something is in the instance's inbox.
-    Inbox,
-    /// The connection takes frames again.
-    Unblock,
-    /// What a machine wanted while another thread had it.
-    Actions(Vec<Action>),
-    /// Radiation has something to tell.
-    Progress,
-    /// An operator wants it to end.
-    Abort,
-}
 
 /// The provider's end.
 pub(super) struct ProviderEnd {

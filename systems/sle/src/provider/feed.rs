@@ -1,8 +1,8 @@
 //! The thread between a return instance's source and its machine.
 
-use super::Shared;
-use super::end::Command;
+use super::command::Command;
 use super::served::{Inbound, Machine, Served};
+use super::shared::Shared;
 use super::source::Origin;
 use crate::frame::ReceivedFrame;
 use crate::net::{SendRefused, Sender};

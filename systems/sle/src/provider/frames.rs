@@ -2,162 +2,26 @@
 //! of CSTS: what comes goes through the association to the instance that was bound, and what that
 //! wants goes back.
 
-use super::radiate::Waiting;
+use super::frame_served::{Command, FrameServed, Live, PROGRESS_NS};
+
+use super::log::Log;
+use super::shared::Shared;
 use super::strangers::Stranger;
-use super::{Log, Shared};
 use crate::association::State as Link;
-use crate::config::ForwardFrame;
+
 use crate::csts::association::{Association, Ending, Event};
-use crate::csts::forward_frame::ForwardFrameProvider;
+
 use crate::csts::pdu::{DataUnitId, Pdu, PeerAbortDiagnostic, ProcessData, ServiceInstanceId};
 use crate::csts::procedure::{Action, State};
-use crate::net::{Protocol, SendRefused, Sender};
+use crate::net::{Protocol, Sender};
 use crate::recording::{self, ChainKey, QUEUE_PROCESS_DATA, RECEIVE_PROCESS_DATA};
-use crate::service::fcltu::{Production, Queue};
+use crate::service::fcltu::Production;
 use crate::time::Now;
 use crate::tml::{Output, TmlFault};
 use chronoscope_record::Status;
-use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How long after radiation's word found the connection full it is looked at again.
-const PROGRESS_NS: u64 = 2_000_000;
-
-/// What other threads want of an association.
-#[derive(Debug)]
-pub(super) enum Command {
-    /// Something is in the instance's inbox.
-    Inbox,
-    /// Radiation has something to tell.
-    Progress,
-    /// An operator wants it to end.
-    Abort,
-}
-
-/// A service instance.
-pub(super) struct FrameServed {
-    pub(super) id: ServiceInstanceId,
-    /// What the configuration calls it.
-    pub(super) name: String,
-    live: Mutex<Live>,
-    pub(super) waiting: Waiting,
-    /// Radiation has something to tell.
-    progress: Arc<AtomicBool>,
-    pub(super) queue: Arc<Queue>,
-    pub(super) modem: Option<SocketAddr>,
-}
-
-/// What an instance's threads share, behind one lock.
-pub(super) struct Live {
-    pub(super) machine: ForwardFrameProvider,
-    pub(super) bound: Option<BoundTo>,
-    /// What production is told, on its way to the machine.
-    inbox: Vec<Production>,
-    /// Counts associations, so that one that ends late does not unbind the next.
-    bindings: u64,
-}
-
-pub(super) struct BoundTo {
-    pub(super) initiator: String,
-    pub(super) sender: Sender<Command>,
-    number: u64,
-}
-
-impl Live {
-    fn take_in(&mut self, now: Now, out: &mut Vec<Action>) {
-        for event in self.inbox.drain(..) {
-            self.machine.production(event, now, out);
-        }
-    }
-}
-
-impl FrameServed {
-    /// As the configuration says, which was checked.
-    pub(super) fn new(instance: &ForwardFrame) -> Option<Self> {
-        let config = instance.provided();
-        let queue = Arc::new(Queue::new(&config));
-        let machine = ForwardFrameProvider::new(config, Arc::clone(&queue));
-        Some(Self {
-            id: instance.identifier()?,
-            name: instance.name.clone(),
-            live: Mutex::new(Live { machine, bound: None, inbox: Vec::new(), bindings: 0 }),
-            waiting: Waiting::default(),
-            progress: Arc::default(),
-            queue,
-            modem: instance.modem,
-        })
-    }
-
-    pub(super) fn lock(&self) -> MutexGuard<'_, Live> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Tells production, in the thread of the association where there is one.
-    pub(super) fn tell(&self, event: Production) {
-        let mut live = self.lock();
-        live.inbox.push(event);
-        let sender = live.bound.as_ref().map(|bound| bound.sender.clone());
-        if sender.is_none() {
-            live.take_in(Now::read(), &mut Vec::new());
-        }
-        drop(live);
-        if let Some(sender) = sender {
-            // Where it has ended, its end takes in what is left.
-            drop(sender.send_first(Command::Inbox));
-        }
-    }
-
-    fn bind(&self, initiator: String, sender: Sender<Command>, now: Now) -> u64 {
-        let mut live = self.lock();
-        if live.bound.take().is_some() {
-            // The one before has ended and not said so yet.
-            live.machine.unbound();
-            live.take_in(now, &mut Vec::new());
-        }
-        live.bindings += 1;
-        let number = live.bindings;
-        live.machine.bound();
-        let (waker, progress) = (sender.clone(), Arc::clone(&self.progress));
-        self.queue.set_waker(move || {
-            progress.store(true, Ordering::Release);
-            // Where the connection is full the association looks by itself; where it has ended
-            // nobody is told.
-            let sent: Result<(), SendRefused<Command>> = waker.try_send(Command::Progress, 0);
-            drop(sent);
-        });
-        live.bound = Some(BoundTo { initiator, sender, number });
-        number
-    }
-
-    fn unbind(&self, number: u64, now: Now) {
-        let mut live = self.lock();
-        if live.bound.as_ref().is_some_and(|bound| bound.number == number) {
-            live.bound = None;
-            live.machine.unbound();
-            live.take_in(now, &mut Vec::new());
-            self.queue.clear_waker();
-        }
-    }
-
-    /// How it is, in a line.
-    pub(super) fn status(&self) -> String {
-        let live = self.lock();
-        let who = match &live.bound {
-            None => "nobody bound".to_owned(),
-            Some(bound) => format!("{} bound", bound.initiator),
-        };
-        let (state, counts) = (live.machine.state(), live.machine.counts());
-        let (production, waiting, discarded) = self
-            .queue
-            .look(|radiation| (radiation.status(), radiation.waiting(), radiation.discarded()));
-        format!(
-            "{} ForwardFrame {state:?}, {who}, production {production:?}, received {}, waiting \
-             {waiting}, discarded {discarded}, overrun {}, unfit {}, refused {}",
-            self.name, counts.taken, counts.overrun, counts.unfit, counts.refused
-        )
-    }
-}
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// The provider's end.
 pub(super) struct FrameEnd {

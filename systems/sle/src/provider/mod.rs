@@ -10,20 +10,24 @@
 //! A machine works in the thread of whoever is bound to it, so that what it wants sent leaves in
 //! its order; others give that thread commands. Where nobody is bound they work it themselves.
 
+mod command;
 mod end;
 mod feed;
+mod frame_served;
 mod frames;
+mod log;
 mod operator;
 pub mod order;
 mod radiate;
 mod served;
+mod shared;
 mod source;
 mod strangers;
 
 use crate::association::{
-    self, Association, Directory, DirectoryError, Identity, Initiator, Provision,
+    self, Association, Directory, DirectoryError, Hash, Identity, Initiator, Instance as Provided,
+    Level, Provision, Security,
 };
-use crate::association::{Hash, Instance as Provided, Level, Security};
 use crate::config::{AuthLevel, Config, Finding, HashName, Party};
 use crate::csts;
 use crate::net::{DriverLimits, Listener, ListenerError, SocketOptions};
@@ -31,44 +35,20 @@ use crate::recording::{RADIATE_CLTU, RADIATE_PROCESS_DATA};
 use crate::service::fcltu::Modem;
 use crate::time::Now;
 use crate::tml::HeartbeatLimits;
-use end::{Command, ProviderEnd};
-use frames::{FrameEnd, FrameServed};
+use command::Command;
+use end::ProviderEnd;
+use frame_served::FrameServed;
+use frames::FrameEnd;
+pub use log::Log;
 use served::Served;
+use shared::{Shared, lock};
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use strangers::Strangers;
-
-/// Where a provider's words go, from whichever thread.
-#[derive(Clone)]
-pub struct Log(Arc<dyn Fn(&str) + Send + Sync>);
-
-impl Log {
-    /// To a function.
-    pub fn new(to: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(to))
-    }
-
-    /// Nowhere.
-    #[must_use]
-    pub fn none() -> Self {
-        Self::new(|_| {})
-    }
-
-    /// Says a line. What others chose in it cannot steer a terminal.
-    pub(crate) fn say(&self, text: &str) {
-        (self.0)(&chronoscope_escape::terminal(text));
-    }
-}
-
-impl fmt::Debug for Log {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Log")
-    }
-}
 
 /// Why a provider does not run.
 #[derive(Debug, thiserror::Error)]
@@ -97,18 +77,6 @@ pub enum ProviderError {
 
 fn lines(findings: &[Finding]) -> String {
     findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
-}
-
-/// What all threads of a provider know.
-struct Shared {
-    log: Log,
-    served: Vec<Arc<Served>>,
-    directory: Arc<Directory>,
-    strangers: Arc<Strangers>,
-    /// Of the Forward Frame service.
-    frames: Vec<Arc<FrameServed>>,
-    frame_directory: Arc<csts::association::Directory>,
-    stops: AtomicBool,
 }
 
 /// A provider that runs. Dropped, it ends: associations are aborted for operational reasons.
@@ -344,7 +312,7 @@ impl Running {
         let mut frame_senders = Vec::new();
         for served in &self.shared.frames {
             if let Some(bound) = &served.lock().bound {
-                drop(bound.sender.send_first(frames::Command::Abort));
+                drop(bound.sender.send_first(frame_served::Command::Abort));
                 frame_senders.push(bound.sender.clone());
             }
             served.queue.with(crate::service::fcltu::Radiation::close);
@@ -375,11 +343,6 @@ impl Drop for Running {
 /// What of an instance is not to be had.
 fn failed(served: &Served, what: &str, error: std::io::Error) -> ProviderError {
     ProviderError::Io { what: format!("{}: {what}", served.name), error }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Lists that are only added to and emptied.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What the configuration says of sockets.

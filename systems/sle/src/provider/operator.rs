@@ -1,11 +1,11 @@
 //! What an operator's orders do, and the port where they come in.
 
-use super::Shared;
-use super::end::Command;
+use super::command::Command;
 use super::feed::sender_of;
-use super::frames::FrameServed;
+use super::frame_served::FrameServed;
 use super::order::{self, HELP, LINE_MAX, Level, Order};
 use super::served::{Inbound, Machine, Served};
+use super::shared::Shared;
 use crate::pdu::{CltuProductionStatus, LockStatus, ReturnProductionStatus};
 use crate::service::fcltu;
 use crate::service::returns::{Locks, ReturnProduction};
@@ -102,7 +102,7 @@ fn abort_frames(shared: &Shared, wanted: Option<&str>) -> bool {
         let sender = served.lock().bound.as_ref().map(|bound| bound.sender.clone());
         if let Some(sender) = sender {
             // One that has ended needs none.
-            drop(sender.send_first(super::frames::Command::Abort));
+            drop(sender.send_first(super::frame_served::Command::Abort));
         }
     }
     is_meant && !shared.served.iter().any(|one| one.is_called(wanted))

@@ -1,6 +1,6 @@
 //! The thread that radiates an instance's CLTUs, each in its time.
 
-use super::Log;
+use super::log::Log;
 use crate::pdu::{CltuId, CltuStatus};
 use crate::recording;
 use crate::service::fcltu::{Modem, Queue, Step};

@@ -1,7 +1,7 @@
 //! A service instance as it is run: its machine, through all the associations that it has, and
 //! whoever is bound to it now.
 
-use super::end::Command;
+use super::command::Command;
 use super::radiate::Waiting;
 use crate::config::{
     Config, Delivery, Event, Forward, Generator, Instance, Notification, Production, Quality,

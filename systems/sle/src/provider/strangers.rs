@@ -7,7 +7,7 @@
 //!
 //! What is said of strangers is bounded too: a line for each would fill a disk.
 
-use super::Log;
+use super::log::Log;
 use crate::time::Now;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

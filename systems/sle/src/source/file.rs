@@ -4,7 +4,7 @@
 //! own are [`super::store`]'s.
 
 use super::pace::Pace;
-use super::{FRAME_OCTETS_MAX, Progress};
+use super::progress::{FRAME_OCTETS_MAX, Progress};
 use crate::frame::ReceivedFrame;
 use crate::pdu::FrameQuality;
 use crate::time::Now;

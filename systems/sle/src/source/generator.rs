@@ -6,7 +6,7 @@
 //! begins in the frame (first header pointer 2047).
 
 use super::pace::Pace;
-use super::{FRAME_OCTETS_MAX, Progress};
+use super::progress::{FRAME_OCTETS_MAX, Progress};
 use crate::frame::{FECF_OCTETS, FrameHeader, OCF_OCTETS, ReceivedFrame, crc16_from};
 use crate::pdu::FrameQuality;
 use crate::time::Now;

@@ -6,11 +6,13 @@
 mod file;
 mod generator;
 mod pace;
+mod progress;
 mod store;
 mod udp;
 
 pub use file::{FileError, FrameFile, FrameFileSettings, Layout};
 pub use generator::{Generator, GeneratorError, GeneratorSettings};
+pub use progress::{FRAME_OCTETS_MAX, Progress};
 pub use store::{StoreReader, StoreWriter};
 pub use udp::UdpSource;
 
@@ -18,9 +20,6 @@ use crate::frame::ReceivedFrame;
 use crate::time::Now;
 use std::fs::File;
 use std::io;
-
-/// Longest frame in octets: what a TRANSFER-DATA can carry.
-pub const FRAME_OCTETS_MAX: usize = 65_536;
 
 /// A source of frames.
 #[derive(Debug)]
@@ -31,17 +30,6 @@ pub enum Source {
     File(FrameFile<File>),
     /// Takes frames, one a datagram.
     Udp(UdpSource),
-}
-
-/// How it goes on after a read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// There may be more at once.
-    More,
-    /// The next frame comes at that instant of the monotonic clock.
-    At(u64),
-    /// There is no more.
-    End,
 }
 
 /// Why a source gives no more frames.

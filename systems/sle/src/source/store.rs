@@ -3,8 +3,8 @@
 //! Its octets are in `docs/formats/frame-store.md`. Frames are read from the beginning: a span of
 //! time costs the reading of what lies before it.
 
-use super::Progress;
 use super::file::{FileError, Octets, array, frame_length};
+use super::progress::Progress;
 use crate::frame::ReceivedFrame;
 use crate::pdu::FrameQuality;
 use crate::service::returns::OfflineRange;

@@ -1,6 +1,6 @@
 //! Frames from UDP, one a datagram, as a modem sends them.
 
-use super::Progress;
+use super::progress::Progress;
 use crate::frame::ReceivedFrame;
 use crate::pdu::FrameQuality;
 use crate::time::Now;

@@ -3,12 +3,14 @@
 pub(crate) mod answer;
 mod bulk;
 mod discover;
+mod findings;
 mod keep;
 mod matrix;
 mod measure;
 mod predict;
 mod probing;
 mod rtt;
+mod rtt_measured;
 mod rtt_stored;
 mod rtt_text;
 

@@ -1,6 +1,6 @@
 //! The document's tables and figures in words, ours first.
 
-use super::report::Findings;
+use super::findings::Findings;
 use super::table::Tables;
 use super::table_text::{active, activity};
 use crate::args::net::Bars;

@@ -1,6 +1,7 @@
 //! `chronoscope net rtt`: round-trip response time of servers.
 
 use super::keep::Keep;
+use super::rtt_measured::Measured;
 use super::{rtt_stored, rtt_text};
 use crate::args::net::Rtt;
 use crate::exit::Exit;
@@ -22,18 +23,6 @@ const REQUESTS_PER_S_MAX: f64 = 1000.0;
 const OCTETS_PER_S_MAX: f64 = 10e6;
 /// Time that a run may take beyond its turns.
 const SPARE: Duration = Duration::from_millis(1500);
-
-/// Everything that was measured.
-pub(super) struct Measured {
-    /// This host.
-    pub(super) from: String,
-    /// Clock of the measurement.
-    pub(super) timer: Timer,
-    /// Interval between requests.
-    pub(super) every: Duration,
-    /// Targets with their results.
-    pub(super) targets: Vec<(Prober, Probed, Summary)>,
-}
 
 /// Runs the command.
 pub(crate) fn rtt(args: &Rtt) -> Result<Exit> {

@@ -1,6 +1,6 @@
 //! Round trips in words, and as a picture.
 
-use super::rtt::Measured;
+use super::rtt_measured::Measured;
 use crate::text::{Table, bar, count, duration};
 use chronoscope_net::probe::rounds::Probed;
 use chronoscope_net::probe::{Prober, Summary};

@@ -1,7 +1,8 @@
 //! Queried objects of IF-MIB, and the table made of the answers.
 
 use super::super::{INTERFACES_MAX, Interface};
-use super::message::{Bound, Oid, SnmpError, Value};
+use super::error::SnmpError;
+use super::message::{Bound, Oid, Value};
 use crate::counters::{Counters, Widths};
 use std::collections::{BTreeMap, HashSet};
 

@@ -1,7 +1,9 @@
 //! Messages of versions 2c and 3, by the declarations of `rasn-snmp`.
 
-use super::usm::{Usm, UsmError};
-use rasn::ber;
+use super::coding::{OCTETS_MAX, decode, encode};
+use super::error::SnmpError;
+use super::usm::Usm;
+
 use rasn::types::{Integer, ObjectIdentifier, OctetString};
 use rasn_smi::v2::{ApplicationSyntax, ObjectSyntax, SimpleSyntax};
 use rasn_snmp::v2::{BulkPdu, GetBulkRequest, GetRequest, Pdu, Pdus, VarBind, VarBindValue};
@@ -9,9 +11,6 @@ use rasn_snmp::{v2c, v3};
 
 /// An object's identifier.
 pub(super) type Oid = Vec<u32>;
-
-/// Longest accepted message, in octets: the answer to one query needs a quarter of it.
-pub const OCTETS_MAX: usize = 8192;
 
 /// A name and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,73 +52,6 @@ pub(super) struct Answer {
     /// 0, or why there is no answer (RFC 3416, 3).
     pub(super) error: u32,
     pub(super) bounds: Vec<Bound>,
-}
-
-/// Reasons why a host's counters are unknown.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SnmpError {
-    /// Octets that are no message.
-    #[error("no SNMP message: {0}")]
-    Message(String),
-    /// A message of another version, or that is no answer.
-    #[error("not an answer: {0}")]
-    NotAnswer(&'static str),
-    /// The agent refuses.
-    #[error("the agent answers error {0}{words}", words = error_words(*.0))]
-    Refused(u32),
-    /// Objects do not increase: walking them would never end.
-    #[error("the agent's objects do not increase")]
-    NotIncreasing,
-    /// Too many answers for one table.
-    #[error("the table has no end within {0} answers")]
-    Endless(u32),
-    /// More interfaces than any host has.
-    #[error("the agent shows more than {0} interfaces")]
-    TooMany(usize),
-    /// An answer without anything in it.
-    #[error("the agent answers with nothing")]
-    Empty,
-    /// The host sends reports only.
-    #[error("the agent answered with more than {0} reports")]
-    Reports(u32),
-    /// The host has no interfaces.
-    #[error("no interfaces: the agent shows neither ifXTable nor ifTable to this user")]
-    NoInterfaces,
-    /// Error of the security model.
-    #[error(transparent)]
-    Usm(#[from] UsmError),
-}
-
-impl SnmpError {
-    pub(super) const TOO_BIG: u32 = Pdu::ERROR_STATUS_TOO_BIG;
-
-    /// Whether it is what the host has to say. Otherwise somebody who only uses its address could
-    /// have sent it: then the right answer may still come.
-    #[must_use]
-    pub fn is_final(&self) -> bool {
-        match self {
-            Self::Message(_) | Self::NotAnswer(_) => false,
-            Self::Usm(error) => matches!(error, UsmError::Refused(_) | UsmError::Time(_)),
-            Self::Refused(_)
-            | Self::NotIncreasing
-            | Self::Endless(_)
-            | Self::TooMany(_)
-            | Self::Empty
-            | Self::Reports(_)
-            | Self::NoInterfaces => true,
-        }
-    }
-}
-
-fn error_words(error: u32) -> &'static str {
-    match error {
-        Pdu::ERROR_STATUS_TOO_BIG => " (too big)",
-        Pdu::ERROR_STATUS_NO_SUCH_NAME => " (no such name)",
-        Pdu::ERROR_STATUS_GEN_ERR => " (general error)",
-        Pdu::ERROR_STATUS_NO_ACCESS => " (no access)",
-        Pdu::ERROR_STATUS_AUTHORIZATION_ERROR => " (authorization error)",
-        _ => "",
-    }
 }
 
 /// Security envelope of messages.
@@ -186,17 +118,6 @@ impl Envelope {
         }
         Ok(answer)
     }
-}
-
-pub(super) fn encode<T: rasn::Encode>(message: &T) -> Result<Vec<u8>, SnmpError> {
-    ber::encode(message).map_err(|error| SnmpError::Message(error.to_string()))
-}
-
-pub(super) fn decode<T: rasn::Decode>(octets: &[u8]) -> Result<T, SnmpError> {
-    let refuse = |error: rasn::error::DecodeError| {
-        SnmpError::Message(error.to_string().chars().take(200).collect())
-    };
-    ber::decode(octets).map_err(refuse)
 }
 
 fn pdus(request: i32, ask: &Ask) -> Result<Pdus, SnmpError> {

@@ -5,11 +5,15 @@
 //! received octets. Octets come from outside: the queries and memory that they can cause are
 //! bounded.
 
+mod coding;
 mod columns;
+mod error;
 mod message;
 mod session;
 mod usm;
+mod usm_error;
 
-pub use message::{OCTETS_MAX, SnmpError};
+pub use coding::OCTETS_MAX;
+pub use error::SnmpError;
 pub use session::{Progress, Session};
 pub use usm::Passwords;

@@ -2,7 +2,8 @@
 
 use super::super::Reading;
 use super::columns::{Column, NARROW, Rows, UP_TIME, WIDE, index, widths};
-use super::message::{Answer, Ask, Bound, Envelope, Oid, SnmpError, Value};
+use super::error::SnmpError;
+use super::message::{Answer, Ask, Bound, Envelope, Oid, Value};
 use super::usm::{Passwords, Usm};
 
 /// Interfaces asked for at once, at most: net-snmp answers up to 100 objects, here 13 columns a row.

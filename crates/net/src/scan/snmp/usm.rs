@@ -1,7 +1,9 @@
 //! The user-based security model: who asks is known by a password that is never sent (RFC 3414).
 
 use super::super::hosts::Auth;
-use super::message::{OCTETS_MAX, SnmpError, decode, encode};
+use super::coding::{OCTETS_MAX, decode, encode};
+use super::error::SnmpError;
+use super::usm_error::{STATISTICS, UsmError};
 use aes::Aes128;
 use cfb_mode::cipher::KeyIvInit;
 use hmac::{Hmac, KeyInit, Mac};
@@ -23,44 +25,6 @@ const SALT: usize = 8;
 const PASSWORD_OCTETS: usize = 1 << 20;
 /// Messages are not taken when their time is further off (RFC 3414, 2.2.3), in seconds.
 const WINDOW_S: i64 = 150;
-/// usmStatsNotInTimeWindows and usmStatsUnknownEngineIDs.
-const STATISTICS: [u32; 9] = [1, 3, 6, 1, 6, 3, 15, 1, 1];
-
-/// Reasons why messages of a user cannot be exchanged.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum UsmError {
-    /// The agent does not say who it is.
-    #[error("the agent does not tell its engine id")]
-    NoEngine,
-    /// The agent refuses, by a counter of usmStats (RFC 3414, 5).
-    #[error("the agent refuses: {}", statistic(*.0))]
-    Refused(u32),
-    /// The answer is not signed with the password.
-    #[error("the answer is not signed as it should be: another password, or not from this agent")]
-    Signature,
-    /// The answer's time is not that of the agent.
-    #[error("the answer is {0} s off the agent's time")]
-    Time(i64),
-    /// The answer cannot be decrypted.
-    #[error("the answer is not encrypted as it should be")]
-    Encryption,
-    /// Octets that are no message.
-    #[error("no message of the security model: {0}")]
-    Form(String),
-}
-
-/// Meaning of a counter of usmStats.
-fn statistic(number: u32) -> &'static str {
-    match number {
-        1 => "unsupported security level: authentication or encryption is missing, or too much",
-        2 => "not in its time window",
-        3 => "unknown user name",
-        4 => "unknown engine id",
-        5 => "wrong digest: another password or hash",
-        6 => "decryption error: another password for encryption",
-        _ => "for a reason of its own",
-    }
-}
 
 /// Keys of passwords, before an engine is known. Making them takes a hash of a mebibyte.
 #[derive(Clone)]

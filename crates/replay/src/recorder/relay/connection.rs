@@ -1,6 +1,7 @@
 //! A connection from outside and its counterpart to the system.
 
-use super::{INSIDE, OUTSIDE, Passed, token};
+use super::passed::Passed;
+use super::token::{INSIDE, OUTSIDE, token};
 use crate::recorder::log::{Item, Log};
 use crate::recorder::segments::Stream;
 use chronoscope_clock as clock;

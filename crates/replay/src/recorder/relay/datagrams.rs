@@ -1,6 +1,7 @@
 //! Datagrams: taken in with the kernel's time, passed on, and answers passed back.
 
-use super::{Passed, SENDER, token};
+use super::passed::Passed;
+use super::token::{SENDER, token};
 use crate::recorder::log::{Item, Log};
 use crate::recorder::segments::datagram;
 use chronoscope_clock as clock;

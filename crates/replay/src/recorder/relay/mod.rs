@@ -6,18 +6,22 @@
 
 mod connection;
 mod datagrams;
+mod passed;
+mod token;
 
 use super::log::Log;
 use connection::{Connection, Pumped};
 use datagrams::DatagramPort;
 use mio::net::TcpListener;
-use mio::{Events, Interest, Poll, Token};
+use mio::{Events, Interest, Poll};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
+pub use passed::Passed;
 use slab::Slab;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use token::{LISTENER, OUTSIDE, SENDER, token};
 
 /// Longest delay until the relay ends.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -25,16 +29,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 const PIECE_BYTES: usize = super::segments::SEGMENT_BYTES_MAX;
 /// Connections accepted in a row before others have their turn.
 const ACCEPT_MAX: usize = 64;
-
-/// Tokens: what they stand for is in the lowest two bits.
-const LISTENER: usize = 0;
-const OUTSIDE: usize = 1;
-const INSIDE: usize = 2;
-const SENDER: usize = 3;
-
-const fn token(kind: usize, index: usize) -> Token {
-    Token(index << 2 | kind)
-}
 
 /// Lets this process have as many descriptors as its administrator allows: a connection takes two.
 /// Returns how many that are.
@@ -61,31 +55,6 @@ pub enum RelayError {
     /// The kernel refuses what the relay waits with.
     #[error("relay: {0}")]
     Poll(#[from] io::Error),
-}
-
-/// Counts of relayed inputs, so far.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Passed {
-    /// Datagrams received from outside.
-    pub datagram_count: u64,
-    /// Datagrams that could not be passed on.
-    pub undelivered_count: u64,
-    /// Datagrams that the kernel dropped, because they arrived faster than they were read.
-    pub kernel_dropped_count: u64,
-    /// Datagrams passed back.
-    pub answer_count: u64,
-    /// Connections from outside.
-    pub connection_count: u64,
-    /// Connections that the receiver did not accept.
-    pub refused_count: u64,
-    /// Connections that are open now.
-    pub open_count: u64,
-    /// Octets of streams received from outside.
-    pub inward_bytes: u64,
-    /// Octets of streams passed back.
-    pub outward_bytes: u64,
-    /// Last error, at the system's side or with the relay's own descriptors.
-    pub last_error: Option<String>,
 }
 
 #[derive(Debug)]

@@ -10,8 +10,9 @@ use chronoscope_figures::svg::{self, Element};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use super::changes::Options;
+use super::comparison::Comparison;
 use super::matching::Matching;
-use super::{Comparison, Options};
 use crate::callgrind::graph::{Graph, GraphError};
 use crate::callgrind::profile::Profile;
 

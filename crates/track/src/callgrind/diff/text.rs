@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::{Change, Diff, Fate, FunctionChange, Same};
+use super::Same;
+use super::changes::{Change, Diff, Fate, FunctionChange};
 use chronoscope_figures::numbers::grouped;
 
 /// The `rows` largest changes of each kind, as a page of text.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use super::{Glibc, ProcessHeap};
+use super::counts::{Glibc, ProcessHeap};
 
 /// Fault of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -14,7 +14,8 @@ use std::process::ExitStatus;
 use std::sync::mpsc;
 
 use super::super::program::{self, Program, RunError};
-use super::{ProcessSyscalls, Syscalls, names};
+use super::counts::{ProcessSyscalls, Syscalls};
+use super::names;
 
 /// Runs it to its end, or to the end of its time.
 pub(super) fn run(program: &Program) -> Result<Syscalls, RunError> {

@@ -25,18 +25,17 @@
 //! nobody asked for, only that they were sent.
 
 mod end;
+mod error;
 mod settings;
 mod state;
 
 pub use crate::csts::association::Ending;
 pub use crate::csts::procedure::{DataUnits, Fate, Settled, Unit};
+pub use error::FrameError;
 pub use settings::FrameSettings;
 pub use state::{FrameStatistics, Occurrence};
 
-use crate::csts::association::SendError;
-use crate::csts::pdu::{
-    DataUnitId, Diagnostic, ListOf, Pdu, PeerAbortDiagnostic, QualifiedParameter,
-};
+use crate::csts::pdu::{DataUnitId, ListOf, Pdu, PeerAbortDiagnostic, QualifiedParameter};
 use crate::csts::procedure::{ProcessingUser, UseError, UserState};
 use crate::net::{Counters, Driver, SendRefused, connect};
 use crate::recording::{self, PROCESS_DATA};
@@ -59,58 +58,6 @@ const INTERRUPT: Duration = Duration::from_millis(50);
 const OVER_WAITS: u32 = 200;
 /// Octets of an operation beside its data, about.
 const OVERHEAD: usize = 96;
-
-/// Why a call did not do what it was to do.
-#[derive(Debug, thiserror::Error)]
-pub enum FrameError {
-    /// There is no connection.
-    #[error("{address}: {error}")]
-    Connect {
-        /// To where.
-        address: String,
-        /// Why not.
-        error: std::io::Error,
-    },
-    /// BIND was refused.
-    #[error("BIND refused: {0:?}")]
-    BindRefused(Diagnostic),
-    /// The operation was refused.
-    #[error("{operation} refused: {diagnostic:?}")]
-    Refused {
-        /// Which.
-        operation: &'static str,
-        /// Why.
-        diagnostic: Diagnostic,
-    },
-    /// A frame was refused, and with it those that were sent after it.
-    #[error("frame {unit} refused: {diagnostic:?}; the provider expects {expected}")]
-    FrameRefused {
-        /// Which.
-        unit: DataUnitId,
-        /// Why.
-        diagnostic: Diagnostic,
-        /// The number that comes next.
-        expected: DataUnitId,
-    },
-    /// BIND or UNBIND was not sent.
-    #[error(transparent)]
-    NotSent(#[from] SendError),
-    /// The state does not allow it.
-    #[error(transparent)]
-    Use(#[from] UseError),
-    /// The provider takes no frames before a reset, or STOP.
-    #[error("the provider is locked: reset, or stop and start")]
-    Locked,
-    /// Not all that was to be told was told in time.
-    #[error("not all frames were told of in time")]
-    TimedOut,
-    /// The association is over.
-    #[error("the association ended: {0}")]
-    Ended(String),
-    /// Whoever called wanted it no more.
-    #[error("interrupted")]
-    Interrupted,
-}
 
 /// A user of one service instance, with one association.
 pub struct FrameUser {

@@ -27,7 +27,7 @@ pub struct FrameSettings {
     /// Where invoke ids begin: another one for each association, so that names of frames in the
     /// recorder's chains are no other association's.
     pub first_invoke: InvokeId,
-    /// Set, calls that wait return [`Interrupted`](super::FrameError::Interrupted).
+    /// Set, calls that wait return [`Interrupted`](super::error::FrameError::Interrupted).
     pub interrupt: Arc<AtomicBool>,
 }
 

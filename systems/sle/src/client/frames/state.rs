@@ -1,6 +1,7 @@
 //! What a user's threads share.
 
-use super::{Ending, FrameError, FrameSettings, Settled};
+use super::error::FrameError;
+use super::{Ending, FrameSettings, Settled};
 use crate::csts::association::SendError;
 use crate::csts::forward_frame::{buffered, information_query, sequence_controlled};
 use crate::csts::pdu::{

@@ -27,7 +27,7 @@ pub(super) fn visible(
 
 /// `AdditionalText`: any length that an operation has.
 pub(super) fn additional(text: &str) -> Result<VisibleString, EncodeError> {
-    visible("AdditionalText", text, 0, super::OCTETS_MAX as u64)
+    visible("AdditionalText", text, 0, super::outcome::OCTETS_MAX as u64)
 }
 
 /// `IdentifierString`: no blanks.

@@ -12,7 +12,7 @@ use crate::codec::common::{Credentials, text};
 use crate::codec::{DecodeError, EncodeError};
 use crate::csts::pdu::{
     BindDiagnostic, Diagnostic, DirectiveAcknowledgeDiagnostic, DirectiveReturnDiagnostic,
-    Embedded, GetDiagnostic, SequenceControlledDiagnostic, StartDiagnostic, names,
+    Embedded, GetDiagnostic, Return, SequenceControlledDiagnostic, StartDiagnostic, names,
 };
 use bytes::Bytes;
 use rasn::prelude::*;
@@ -456,4 +456,11 @@ impl WireSequence {
             Self::Extension(embedded) => D::Other(embedded.take()?),
         })
     }
+}
+
+/// A confirmed operation's return that has no more than its header.
+pub(super) fn returned(header: ReturnHeader) -> Result<(Credentials, Return), DecodeError> {
+    let (credentials, invoke_id) = (header.credentials.clone(), header.invoke_id);
+    let (result, extension) = header.take()?;
+    Ok((credentials, Return { invoke_id, result, extension }))
 }

@@ -40,7 +40,7 @@ impl WireList {
         Ok(match list {
             ListOf::Default => Self::Empty(()),
             ListOf::Named(name) => {
-                Self::ListName(visible("listName", name, 0, super::OCTETS_MAX as u64)?)
+                Self::ListName(visible("listName", name, 0, super::outcome::OCTETS_MAX as u64)?)
             }
             ListOf::FunctionalResourceKind(kind) => Self::ResourceType(wire_oid(kind)?),
             ListOf::FunctionalResource(name) => Self::ResourceName(WireResource::new(name)?),
@@ -109,7 +109,7 @@ impl WireListDiagnostic {
                 "unknownListName",
                 name,
                 0,
-                super::OCTETS_MAX as u64,
+                super::outcome::OCTETS_MAX as u64,
             )?),
             D::UnknownFunctionalResourceKind(kind) => Self::UnknownResourceType(wire_oid(kind)?),
             D::UnknownFunctionalResource(name) => {

@@ -10,25 +10,18 @@ mod diagnostic;
 mod direct;
 mod list;
 mod operation;
+mod outcome;
 mod processing;
 mod session;
 
-use crate::codec::common::{Credentials, read, write};
+use crate::codec::common::{read, write};
 use crate::codec::{PARTS_MAX, operation_tag};
 use crate::csts::pdu::{Bind, Message, Pdu, Return, Role};
 use bytes::Bytes;
-use diagnostic::ReturnHeader;
+use diagnostic::{ReturnHeader, returned};
+use outcome::{Coded, Decoded, OCTETS_MAX};
 
 pub use crate::codec::{BerFault, DecodeError, EncodeError};
-
-/// Octets of an operation that carries no data unit, at the most: a GET return with some thousand
-/// parameters. What is made of them is some ten times as large.
-const OCTETS_MAX: usize = 1 << 20;
-
-/// What a declared type says: credentials beside the operation.
-type Decoded = Result<(Credentials, Pdu), DecodeError>;
-/// Whether something was put into octets.
-type Coded = Result<(), EncodeError>;
 
 /// One operation: all of `octets`, which `sender` has sent. Data units in it are slices of `octets`
 /// where the operation came in its usual form, else copies.
@@ -166,12 +159,6 @@ fn plain(operation: &'static str, pdu: fn(Return) -> Pdu) -> impl Fn(u32, &[u8])
         let (credentials, answer) = returned(read(operation, tag, octets)?)?;
         Ok((credentials, pdu(answer)))
     }
-}
-
-fn returned(header: ReturnHeader) -> Result<(Credentials, Return), DecodeError> {
-    let (credentials, invoke_id) = (header.credentials.clone(), header.invoke_id);
-    let (result, extension) = header.take()?;
-    Ok((credentials, Return { invoke_id, result, extension }))
 }
 
 fn put_plain(

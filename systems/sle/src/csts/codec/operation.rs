@@ -6,7 +6,7 @@ use super::common::{
 };
 use super::diagnostic::ReturnHeader;
 use super::list::{WireList, WireParameter};
-use super::{Coded, Decoded};
+use super::outcome::{Coded, Decoded};
 use crate::codec::common::{Credentials, WireTime, read, write};
 use crate::codec::{DecodeError, EncodeError};
 use crate::csts::pdu::{

@@ -5,7 +5,7 @@
 use super::common::{Extended, InvocationHeader, WireData, WireEmbedded, WireName, embed, open};
 use super::diagnostic::ReturnHeader;
 use super::list::WireEventValue;
-use super::{Coded, Decoded};
+use super::outcome::{Coded, Decoded};
 use crate::codec::common::{ConditionalTime, Credentials, WireTime, read, write};
 use crate::codec::{DecodeError, EncodeError};
 use crate::csts::pdu::{

@@ -1,8 +1,8 @@
 //! BIND, UNBIND and PEER-ABORT. Source: CCSDS 921.1-B-2, annexes F3.2 and F3.5.
 
 use super::common::{Extended, InvocationHeader, identifier, oid, wire_oid};
-use super::diagnostic::ReturnHeader;
-use super::{Coded, Decoded, returned};
+use super::diagnostic::{ReturnHeader, returned};
+use super::outcome::{Coded, Decoded};
 use crate::codec::common::{in_range, read, text, write};
 use crate::codec::{DecodeError, EncodeError};
 use crate::csts::pdu::{Bind, BindReturn, Invocation, Pdu, PeerAbortDiagnostic, ServiceInstanceId};

@@ -13,40 +13,10 @@
 //! is a setting ([`service_type`] where nothing is said).
 
 mod config;
+mod names;
 mod parameter;
 mod provider;
 
 pub use config::{ForwardFrameConfig, ProcedureConfig};
+pub use names::{VERSION, buffered, information_query, sequence_controlled, service_type};
 pub use provider::ForwardFrameProvider;
-
-use super::pdu::names::{
-    BUFFERED_DATA_PROCESSING, INFORMATION_QUERY, SEQUENCE_CONTROLLED_DATA_PROCESSING, SERVICES,
-};
-use super::pdu::{Oid, ProcedureName};
-
-/// The service type where nothing else was agreed on: `{services 3}`, which is a guess.
-#[must_use]
-pub fn service_type() -> Oid {
-    SERVICES.child(&[3])
-}
-
-/// The version of the service.
-pub const VERSION: u32 = 1;
-
-/// The prime procedure that buffers.
-#[must_use]
-pub fn buffered() -> ProcedureName {
-    ProcedureName::prime(BUFFERED_DATA_PROCESSING)
-}
-
-/// The prime procedure that controls the sequence.
-#[must_use]
-pub fn sequence_controlled() -> ProcedureName {
-    ProcedureName::prime(SEQUENCE_CONTROLLED_DATA_PROCESSING)
-}
-
-/// Information Query beside it.
-#[must_use]
-pub fn information_query() -> ProcedureName {
-    ProcedureName::secondary(INFORMATION_QUERY, 1)
-}

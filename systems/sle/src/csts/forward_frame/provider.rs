@@ -1,7 +1,8 @@
 //! The provider's side of a service instance: which procedure instance an operation is for.
 
 use super::config::{ForwardFrameConfig, ProcedureConfig};
-use super::{buffered, information_query, parameter, sequence_controlled};
+use super::names::{buffered, information_query, sequence_controlled};
+use super::parameter;
 use crate::csts::pdu::{Get, GetReturn, Pdu, PeerAbortDiagnostic, ProcedureName, ProcessData};
 use crate::csts::procedure::{
     Action, BufferedConfig, BufferedProvider, Counts, Frames, SequencedProvider, State, status_of,

@@ -10,12 +10,14 @@
 mod common;
 mod diagnostic;
 pub mod names;
+mod number;
 mod oid;
 mod operation;
 mod processing;
 mod session;
 
 use bytes::Bytes;
+pub use number::{DataUnitId, InvokeId};
 
 pub use common::{
     Data, DataTransferMode, Embedded, EventValue, FunctionalResource, LabelOrName, ListDiagnostic,
@@ -38,13 +40,6 @@ pub use processing::{
 pub use session::{Bind, BindReturn, PeerAbortDiagnostic, ServiceInstanceId};
 
 pub use crate::pdu::Role;
-
-/// Number of an invocation by which its return is known: one sequence for all procedures of an
-/// association.
-pub type InvokeId = u32;
-
-/// Number of a data unit, chosen by the user.
-pub type DataUnitId = u32;
 
 /// An operation with the credentials that it came or goes with.
 #[derive(Clone, Debug, PartialEq, Eq)]

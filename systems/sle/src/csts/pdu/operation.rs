@@ -1,10 +1,10 @@
 //! START, STOP, GET, EXECUTE-DIRECTIVE, NOTIFY and TRANSFER-DATA. Source: CCSDS 921.1-B-2, annex F3.4.
 
+use super::number::{DataUnitId, InvokeId};
 use super::{
-    Data, DataUnitId, Embedded, EventValue, FunctionalResource, InvokeId, ListOf, Name, Oid,
+    Data, Diagnostic, Embedded, EventValue, FunctionalResource, ListOf, Name, NotifyExtension, Oid,
     ProcedureName, QualifiedParameter,
 };
-use super::{Diagnostic, NotifyExtension};
 use crate::time::Time;
 
 /// A START invocation.

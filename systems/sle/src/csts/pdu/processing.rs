@@ -1,7 +1,8 @@
 //! PROCESS-DATA and what the data processing procedures add to it and to NOTIFY. Source: CCSDS
 //! 921.1-B-2, annexes F3.4, F3.8 to F3.10.
 
-use super::{Data, DataUnitId, Diagnostic, Embedded, InvokeId, ProcedureName, ProductionStatus};
+use super::number::{DataUnitId, InvokeId};
+use super::{Data, Diagnostic, Embedded, ProcedureName, ProductionStatus};
 use crate::time::Time;
 
 /// A PROCESS-DATA invocation. Sequence-Controlled Data Processing returns it, the others do not.

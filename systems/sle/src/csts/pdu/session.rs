@@ -1,6 +1,7 @@
 //! BIND, UNBIND and PEER-ABORT. Source: CCSDS 921.1-B-2, annexes F3.2 and F3.5.
 
-use super::{Embedded, InvokeId, Oid, ProcedureName};
+use super::number::InvokeId;
+use super::{Embedded, Oid, ProcedureName};
 use std::fmt;
 
 /// A BIND invocation.

@@ -1,7 +1,7 @@
 //! The provider's side of Buffered Data Processing (CCSDS 921.1, §4.7).
 
+use super::action::{Action, State};
 use super::common::{Common, Counts, Frames, returned};
-use super::{Action, State};
 use crate::csts::pdu::{
     DataTransferMode, DataUnitId, Diagnostic, Part, Pdu, PeerAbortDiagnostic, ProcedureName,
     ProcessData, ProcessDataExtension, ProductionStatus, Start, StartDiagnostic, StartExtension,

@@ -1,7 +1,8 @@
 //! Data Processing, as far as the procedures that are derived from it have it in common: START and
 //! STOP, the production queue, and what NOTIFY says.
 
-use super::{Action, State, value};
+use super::action::{Action, State};
+use super::value;
 use crate::csts::pdu::names::{
     P_DP_DATA_PROCESSING_COMPLETED, P_SCDP_EXPIRED, P_SCDP_LOCKED, SVC_PRODUCTION_STATUS,
     SVC_PRODUCTION_STATUS_CHANGE,

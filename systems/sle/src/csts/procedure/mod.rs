@@ -29,6 +29,7 @@
 //! - `reset` is acknowledged at once and returned when nothing is being processed and production is
 //!   operational; until then the procedure is locked.
 
+mod action;
 mod buffered;
 mod common;
 mod fate;
@@ -36,34 +37,10 @@ mod sequenced;
 mod user;
 pub mod value;
 
+pub use action::{Action, State};
 pub use buffered::{BufferedConfig, BufferedProvider};
 pub(crate) use common::status_of;
 pub use common::{Counts, Frames};
 pub use fate::{DataUnits, Fate, Settled};
 pub use sequenced::SequencedProvider;
 pub use user::{Blocking, Kind, ProcessingUser, Reports, Unit, UseError, UserEvent, UserState};
-
-use super::pdu::{Pdu, PeerAbortDiagnostic};
-
-/// What a procedure wants its association to do, in the order in which it says so.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::large_enum_variant)] // nearly all are the large one
-pub enum Action {
-    /// Send an operation.
-    Send(Pdu),
-    /// Abort the association. Nothing follows, and the machine is unbound already.
-    Abort(PeerAbortDiagnostic),
-}
-
-/// States of a provider's procedure instance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum State {
-    /// Nobody is bound.
-    Unbound,
-    /// Bound, not started.
-    Inactive,
-    /// Started: data units are taken.
-    Active,
-    /// Started, and none is taken before a reset.
-    Locked,
-}

@@ -1,7 +1,8 @@
 //! The provider's side of Sequence-Controlled Data Processing (CCSDS 921.1, §4.8).
 
+use super::action::{Action, State};
 use super::common::{Common, Counts, Frames, returned};
-use super::{Action, State, value};
+use super::value;
 use crate::csts::pdu::names::{P_SCDP_DATA_UNIT_ID, P_SCDP_RESET, P_SCDP_RESET_QUALIFIER};
 use crate::csts::pdu::{
     DataUnitId, Diagnostic, DirectiveAcknowledgeDiagnostic, DirectiveQualifier,

@@ -1,6 +1,6 @@
 //! What was agreed about a service instance of FCLTU, and its parameters by name.
 
-use super::step::Limits;
+use super::limits::Limits;
 use crate::pdu::{
     CltuId, CltuProductionStatus, DeliveryMode, EventInvocationId, GvcId, Parameter, ParameterName,
 };

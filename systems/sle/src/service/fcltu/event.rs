@@ -1,13 +1,15 @@
 //! What a user can do, cannot do, and is told.
 
 use super::fate::{Cltus, Settled};
-use super::user::ASKED_MAX;
 use crate::pdu::{
     CltuAsyncNotify, CltuId, CltuStatusReport, Diagnostic, EventInvocationId, Parameter,
     ParameterName,
 };
 use crate::time::Time;
 use bytes::Bytes;
+
+/// The most other invocations that may be open.
+pub(super) const ASKED_MAX: usize = 64;
 
 /// A user's states. Those that wait for a return are not the provider's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -30,6 +30,7 @@
 mod config;
 mod event;
 mod fate;
+mod limits;
 mod modem;
 mod provider;
 mod queue;
@@ -41,11 +42,12 @@ mod user;
 pub use config::{EventAction, FcltuConfig, NotificationMode, ProtocolAbortMode};
 pub use event::{Transfer, UseError, UserEvent, UserState};
 pub use fate::{Cltus, Fate, Settled};
+pub use limits::Limits;
 pub use modem::Modem;
 pub use provider::{FcltuProvider, Production};
 pub use queue::Queue;
 pub use radiation::Radiation;
-pub use step::{Awaited, Discipline, Limits, Queued, RadiationConfig, Refusal, Step};
+pub use step::{Awaited, Discipline, Queued, RadiationConfig, Refusal, Step};
 pub use user::FcltuUser;
 
 /// Diagnostics of the operations, as CCSDS 912.1 numbers them.

@@ -10,7 +10,8 @@
 //! lost alone, and interruptions only hold the others up.
 
 use super::config::NotificationMode;
-use super::step::{Awaited, Discipline, Limits, Queued, RadiationConfig, Refusal, Step};
+use super::limits::Limits;
+use super::step::{Awaited, Discipline, Queued, RadiationConfig, Refusal, Step};
 use crate::pdu::{
     CltuAsyncNotify, CltuId, CltuLastOk, CltuLastProcessed, CltuNotification, CltuProductionStatus,
     CltuStatus, CltuStatusReport, UplinkStatus,

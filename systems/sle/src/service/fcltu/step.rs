@@ -1,24 +1,10 @@
 //! What radiation is told, what it takes, and what it answers.
 
 use super::config::{FcltuConfig, NotificationMode};
+use super::limits::Limits;
 use crate::pdu::{CltuId, CltuProductionStatus};
 use crate::time::Time;
 use bytes::Bytes;
-
-/// Bounds of the buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Octets of CLTUs that it holds.
-    pub octets: u32,
-    /// CLTUs that it holds: short ones cost more than their octets.
-    pub cltus: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { octets: 16 << 20, cltus: 65_536 }
-    }
-}
 
 /// What the loss of one means to those behind it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

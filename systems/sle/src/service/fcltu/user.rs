@@ -1,6 +1,6 @@
 //! The user's side of a service instance: operations are made here, and what comes is understood.
 
-use super::event::{Transfer, UseError, UserEvent, UserState};
+use super::event::{ASKED_MAX, Transfer, UseError, UserEvent, UserState};
 use super::fate::{Cltus, Fate, Open, Settled};
 use crate::pdu::{
     BufferNotification, CltuId, CltuTransferBuffer, CltuTransferData, CltuTransferDataReturn,
@@ -13,8 +13,6 @@ use std::collections::VecDeque;
 
 /// The most invocations of TRANSFER-DATA that may be open: invoke ids have 16 bits.
 const WINDOW_MAX: usize = 60_000;
-/// The most other invocations that may be open.
-pub(super) const ASKED_MAX: usize = 64;
 
 /// An open invocation that is no TRANSFER-DATA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

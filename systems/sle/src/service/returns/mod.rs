@@ -26,6 +26,7 @@ mod backlog;
 mod buffer;
 mod config;
 mod continuity;
+mod diagnostic;
 mod parameter;
 mod provider;
 mod report;

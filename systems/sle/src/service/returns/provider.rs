@@ -3,9 +3,9 @@
 use super::backlog::{Backlog, Entry};
 use super::buffer::{Overrun, TransferBuffer, notification};
 use super::config::{Offer, ReturnConfig};
-use super::parameter;
 use super::report::{Locks, Schedule};
-use super::select::{Selection, diagnostic};
+use super::select::Selection;
+use super::{diagnostic, parameter};
 use crate::frame::ReceivedFrame;
 use crate::pdu::{
     DeliveryMode, Diagnostic, FrameOrNotification, InvokeId, LockStatus, ParameterName, Pdu,

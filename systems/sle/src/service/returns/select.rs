@@ -2,24 +2,12 @@
 
 use super::config::{Offer, permits};
 use super::continuity::Continuity;
+use super::diagnostic;
 use crate::frame::{FrameHeader, ReceivedFrame, Trailer, clcw_virtual_channel};
 use crate::pdu::{
     ControlWordType, FrameQuality, GvcId, RequestedFrameQuality, ReturnStart, Select, UpdateMode,
 };
 use bytes::Bytes;
-
-/// Diagnostics of START's own (CCSDS 911.1, 911.2, 911.5).
-pub(super) mod diagnostic {
-    pub(in crate::service::returns) const OUT_OF_SERVICE: u8 = 0;
-    pub(in crate::service::returns) const UNABLE_TO_COMPLY: u8 = 1;
-    pub(in crate::service::returns) const INVALID_START_TIME: u8 = 2;
-    pub(in crate::service::returns) const INVALID_STOP_TIME: u8 = 3;
-    pub(in crate::service::returns) const MISSING_TIME_VALUE: u8 = 4;
-    pub(in crate::service::returns) const INVALID_GVCID: u8 = 5;
-    pub(in crate::service::returns) const INVALID_CONTROL_WORD_TYPE: u8 = 6;
-    pub(in crate::service::returns) const INVALID_TC_VCID: u8 = 7;
-    pub(in crate::service::returns) const INVALID_UPDATE_MODE: u8 = 8;
-}
 
 /// What of a frame is delivered.
 pub(super) struct Selected {

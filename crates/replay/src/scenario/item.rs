@@ -1,0 +1,31 @@
+//! Processes and inputs of a scenario.
+
+use crate::player::{Kind, Select};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A program that takes part.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Process {
+    pub(super) name: String,
+    pub(super) command: Vec<String>,
+    pub(super) state: Option<PathBuf>,
+    /// Files of the working folder in which placeholders stand.
+    #[serde(default)]
+    pub(super) fill: Vec<PathBuf>,
+    /// Besides the scenario's.
+    #[serde(default)]
+    pub(super) environment: BTreeMap<String, String>,
+}
+
+/// A recording and where it goes.
+#[derive(Clone, Debug)]
+pub(super) struct Input {
+    pub(super) name: String,
+    pub(super) journal: PathBuf,
+    pub(super) select: Select,
+    pub(super) to: String,
+    pub(super) kind: Kind,
+}

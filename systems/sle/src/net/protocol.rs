@@ -1,0 +1,33 @@
+//! What a connection's driver asks of a protocol.
+
+use crate::time::Now;
+use crate::tml::{Output, TmlFault};
+
+/// What is driven: both ends of a connection's protocol, without sockets and clocks.
+///
+/// All calls come from the driver's thread. After each of them, [`output`](Self::output) is looked
+/// at; after [`closed`](Self::closed) only for the sake of whoever else looks.
+pub trait Protocol: Send + 'static {
+    /// What other threads want done, by [`Sender::send`].
+    type Command: Send + 'static;
+
+    /// Octets of the stream.
+    fn receive(&mut self, octets: &[u8], now: Now);
+    /// The urgent octet: PEER-ABORT.
+    fn urgent(&mut self, octet: u8, now: Now);
+    /// The stream ended (`None`) or broke. Nothing follows, not even where this side closed first.
+    fn closed(&mut self, fault: Option<TmlFault>, now: Now);
+    /// Another thread's wish.
+    fn command(&mut self, command: Self::Command, now: Now);
+    /// When [`tick`](Self::tick) is due, on the monotonic clock, in nanoseconds.
+    fn due(&self) -> Option<u64>;
+    /// Does what is due.
+    fn tick(&mut self, now: Now);
+    /// Whether octets are wanted. While they are not, nothing is read, so that the peer has to wait;
+    /// its abort is still heard.
+    fn reads(&self) -> bool {
+        true
+    }
+    /// What is to be sent and done.
+    fn output(&mut self) -> &mut Output;
+}

@@ -1,0 +1,32 @@
+//! What a provider says of itself.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Where a provider's words go, from whichever thread.
+#[derive(Clone)]
+pub struct Log(Arc<dyn Fn(&str) + Send + Sync>);
+
+impl Log {
+    /// To a function.
+    pub fn new(to: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(to))
+    }
+
+    /// Nowhere.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::new(|_| {})
+    }
+
+    /// Says a line. What others chose in it cannot steer a terminal.
+    pub(crate) fn say(&self, text: &str) {
+        (self.0)(&chronoscope_escape::terminal(text));
+    }
+}
+
+impl fmt::Debug for Log {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Log")
+    }
+}

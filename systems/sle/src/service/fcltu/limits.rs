@@ -1,0 +1,16 @@
+//! Bounds of the station's buffer and its reports.
+
+/// Bounds of the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Octets of CLTUs that it holds.
+    pub octets: u32,
+    /// CLTUs that it holds: short ones cost more than their octets.
+    pub cltus: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { octets: 16 << 20, cltus: 65_536 }
+    }
+}
