@@ -3,8 +3,9 @@
 #![allow(clippy::cast_possible_truncation)] // places are below 2^12
 
 use crate::codes::{self, Code};
+use crate::definitions::Application;
 use crate::gate;
-use crate::registry::Application;
+use crate::instance::Instance;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 /// Applications that run at a time.
@@ -12,14 +13,6 @@ const RUNNING_MAX: usize = 4096;
 /// Different instances that a process may have had: each stays in memory, because a start on
 /// another thread may be looking at it.
 const INSTANCES_MAX: usize = 65_536;
-
-/// An instance of an application.
-#[derive(Debug)]
-pub(crate) struct Instance {
-    pub(crate) application: &'static Application,
-    /// Group, instance, context values and address, as context entries.
-    pub(crate) identity: Vec<u8>,
-}
 
 /// A place for a running application.
 struct Place {

@@ -5,11 +5,12 @@
 #![allow(unsafe_code)] // fills in what callers point to
 
 use crate::codes::{self, Code};
-use crate::control::{
+use crate::definitions::{Application, Transaction};
+use crate::env;
+use crate::parts::{
     BIND_THREAD, BLOCK, DIAGNOSTIC, MESSAGE_EVENT, METRIC, NAMES, TRANSACTION, USER,
 };
-use crate::env;
-use crate::registry::{self, Application, Transaction};
+use crate::registry;
 use crate::types::{AppControl, Id, TranIdControl, TranInstanceControl};
 
 /// The switches in the order of the header's fields `use_…`.

@@ -1,13 +1,14 @@
 //! Reads sub-buffers into the data to be recorded.
 #![allow(unsafe_code)] // reads what callers point to
 
-use crate::applications::Instance;
 use crate::buffer::{Buffers, array};
 use crate::codes::{First, SUBBUFFER, TIME};
-use crate::control;
+use crate::definitions::{Metric, SLOTS, Transaction};
 use crate::entries::Entries;
 use crate::extra::{Extra, Value};
-use crate::registry::{self, Metric, SLOTS, Transaction};
+use crate::instance::Instance;
+use crate::parts;
+use crate::registry;
 use crate::text::{self, Charset, LONG_CHARS, NAME_CHARS, STRING32_CHARS, VALUE_CHARS};
 use crate::types::{self, Id, MessageEvent, Property};
 use chronoscope_clock as clock;
@@ -140,20 +141,20 @@ pub(crate) unsafe fn take(
             say_text(&mut said, "uri", own.uri, charset, first);
             put(started, &said);
         }
-        if off & control::USER == 0
+        if off & parts::USER == 0
             && let Some(own) = buffers.get::<types::User>()
         {
             extra.user.clear();
             say_text(&mut extra.user, "user", own.name, charset, first);
             say_id(&mut extra.user, "user_id", own.id_valid, own.id);
         }
-        if off & control::METRIC == 0 {
+        if off & parts::METRIC == 0 {
             metrics(buffers, transaction, extra, charset, first);
         }
-        if off & control::DIAGNOSTIC == 0 {
+        if off & parts::DIAGNOSTIC == 0 {
             diagnosis(buffers, extra, charset, first);
         }
-        if off & control::MESSAGE_EVENT == 0 {
+        if off & parts::MESSAGE_EVENT == 0 {
             let received = buffers.get::<types::MessagesReceived>();
             let sent = buffers.get::<types::MessagesSent>();
             let received = received.map(|own| (own.count, own.array));

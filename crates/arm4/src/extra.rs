@@ -1,7 +1,8 @@
 //! Data of an open transaction beyond its times: metrics, user, diagnosis, blocks, bound threads.
 
+use crate::definitions::SLOTS;
 use crate::entries::Entries;
-use crate::registry::SLOTS;
+use crate::thread_number;
 use chronoscope_clock as clock;
 use chronoscope_record as record;
 
@@ -131,7 +132,7 @@ impl Extra {
         if self.binding_count == 0 {
             return None;
         }
-        self.unbind(crate::threads::number());
+        self.unbind(thread_number::current());
         for binding in self.bindings.drain(..) {
             // A thread that has ended has unbound itself; one that cannot be asked counts nothing.
             let now_ns = clock::thread_cpu_ns_of(binding.thread).unwrap_or(binding.cpu_ns);

@@ -58,5 +58,5 @@ extern "C" fn after() {
 
 extern "C" fn in_child() {
     after();
-    crate::threads::forget_number();
+    crate::thread_number::forget();
 }

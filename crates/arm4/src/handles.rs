@@ -6,10 +6,10 @@
 #![allow(unsafe_code)] // what whoever has claimed a handle has alone
 #![allow(clippy::cast_possible_truncation)] // places are below 2^16; usize has 64 bits
 
-use crate::applications::Instance;
 use crate::codes::{self, Code};
+use crate::definitions::Transaction;
 use crate::extra::Extra;
-use crate::registry::Transaction;
+use crate::instance::Instance;
 use chronoscope_record::Started;
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -33,7 +33,7 @@ pub(crate) struct Open {
     started: MaybeUninit<Started>,
     pub(crate) transaction: MaybeUninit<&'static Transaction>,
     pub(crate) instance: MaybeUninit<&'static Instance>,
-    /// Parts that are not recorded; see [`crate::control`].
+    /// Parts that are not recorded; see [`crate::parts`].
     pub(crate) off: u32,
     has_extra: bool,
     extra: Option<Box<Extra>>,

@@ -1,6 +1,6 @@
 //! Tables that registration searches: see [`crate::gate`].
 
-use crate::applications::Instance;
+use crate::instance::Instance;
 use chronoscope_model::ClassId;
 use chronoscope_record::Class;
 use std::collections::HashMap;

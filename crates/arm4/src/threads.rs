@@ -5,21 +5,21 @@
 
 use crate::codes::{self, Code};
 use crate::handles::{self, Claim};
+use crate::thread_number;
 use chronoscope_record::{self as record, Bound};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
 /// Bindings of the calling thread, in order.
 struct Here(RefCell<Vec<(i64, Bound)>>);
 
 thread_local! {
     static HERE: Here = const { Here(RefCell::new(Vec::new())) };
-    static THREAD: Cell<u32> = const { Cell::new(0) };
 }
 
 impl Drop for Here {
     /// The thread ends: its CPU time so far is its transactions'.
     fn drop(&mut self) {
-        let own = number();
+        let own = thread_number::current();
         for (handle, bound) in self.0.get_mut().drain(..) {
             if let Ok(mut claim) = handles::claim(handle)
                 && let Some(extra) = claim.known_extra()
@@ -31,28 +31,10 @@ impl Drop for Here {
     }
 }
 
-/// The kernel's number of the calling thread.
-pub(crate) fn number() -> u32 {
-    let known = THREAD.get();
-    if known != 0 {
-        return known;
-    }
-    #[allow(unsafe_code)]
-    // SAFETY: no argument, cannot fail.
-    let thread = unsafe { libc::gettid() }.cast_unsigned();
-    THREAD.set(thread);
-    thread
-}
-
-/// In a forked child, whose thread has another number.
-pub(crate) fn forget_number() {
-    THREAD.set(0);
-}
-
 /// Binds the calling thread. Binding it again has no effect.
 pub(crate) fn bind(claim: &mut Claim) -> Code {
     forget_closed();
-    let thread = number();
+    let thread = thread_number::current();
     if claim.extra().is_bound(thread) {
         return codes::OK;
     }
@@ -70,7 +52,7 @@ pub(crate) fn bind(claim: &mut Claim) -> Code {
 
 /// Unbinds the calling thread.
 pub(crate) fn unbind(claim: &mut Claim) -> Code {
-    let thread = number();
+    let thread = thread_number::current();
     let was = claim.known_extra().is_some_and(|extra| extra.unbind(thread));
     leave(claim.handle());
     forget_closed();

@@ -18,9 +18,13 @@
 //! a root that is reached only through such a link is unknown, never missing.
 
 mod find;
+mod root;
+mod state;
 mod totals;
 
 pub use find::{ArrivalFinder, Outcome};
+pub use root::{Doubts, Leaf, Root};
+pub use state::{Judged, RootState, Unknown};
 use std::ops::RangeInclusive;
 pub use totals::{ArrivalTotals, Bounds, RootDurations};
 
@@ -66,69 +70,6 @@ pub struct ArrivalRule {
     pub timeout_ns: u64,
 }
 
-/// One leaf below a root.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Leaf {
-    /// From the root's start to the leaf's end, in nanoseconds.
-    pub duration_ns: i64,
-    /// Receiver of the leaf: the caller's number of a process or host.
-    pub receiver: u32,
-    /// The leaf FAILED or was ABORTED, and is no arrival.
-    pub failed: bool,
-}
-
-/// Reasons why the rows of a chain leave a root's arrival unknown. Several may hold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Doubts(u8);
-
-impl Doubts {
-    /// A leaf of the chain cannot be linked up to any root: a row between is missing.
-    pub const UNLINKED_LEAF: Self = Self(0x01);
-    /// A leaf ended before the root started: the clocks of their hosts disagree.
-    pub const NEGATIVE: Self = Self(0x02);
-    /// A transaction elsewhere names the chain as a further parent; such links are not followed.
-    pub const FURTHER_PARENT: Self = Self(0x04);
-    /// Another chain was found to continue this one after its rows had been stored apart.
-    pub const LATE_ALIAS: Self = Self(0x08);
-    /// A source of the chain keeps only a share of its transactions.
-    pub const SAMPLED: Self = Self(0x10);
-
-    /// The union of both.
-    #[must_use]
-    pub const fn with(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    /// Whether all of `other` hold.
-    pub const fn contains(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-
-    /// Whether there is none.
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-}
-
-/// A root with the leaves below it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Root {
-    /// Start time: UTC, nanoseconds since 1970.
-    pub start_ns: i64,
-    /// Index of the root's row; `None` where only its descendants are present.
-    pub row: Option<usize>,
-    /// Leaves below the root, in the order of the rows.
-    pub leaves: Vec<Leaf>,
-    /// Doubts that the chain's rows leave.
-    pub doubts: Doubts,
-    /// The root's correlator carried no ancestors: aliases may have joined other chains to its own.
-    pub foreign: bool,
-    /// Whether its raw start is in the requested time range.
-    in_range: bool,
-    /// Ancestors of it are not known: another of its class may stand above.
-    hidden: bool,
-}
-
 /// Delivery and losses of the sources that record the leaf's class.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
@@ -168,117 +109,6 @@ impl Evidence {
         let next = self.losses_ns.partition_point(|loss| *loss.end() < from_ns);
         self.losses_ns.get(next).is_some_and(|loss| *loss.start() <= until_ns)
     }
-}
-
-/// Reason why a root is unknown; where several hold, the first in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Unknown {
-    /// [`Doubts::FURTHER_PARENT`].
-    FurtherParent,
-    /// [`Doubts::LATE_ALIAS`], or an alias that was dropped.
-    LateAlias,
-    /// [`Doubts::UNLINKED_LEAF`].
-    UnlinkedLeaf,
-    /// [`Doubts::NEGATIVE`].
-    Negative,
-    /// [`Doubts::SAMPLED`]: an absent row may never have been recorded.
-    NotRecorded,
-    /// Rows that may hold its leaf were lost in its time.
-    Lost,
-    /// Rows are damaged, or were lost nobody knows when.
-    Damaged,
-    /// Rows of its time were deleted for their age.
-    Expired,
-    /// A source has not delivered the root's time, although others have.
-    Silent,
-}
-
-impl Unknown {
-    /// All reasons, in their order.
-    pub const ALL: [Self; 9] = [
-        Self::FurtherParent,
-        Self::LateAlias,
-        Self::UnlinkedLeaf,
-        Self::Negative,
-        Self::NotRecorded,
-        Self::Lost,
-        Self::Damaged,
-        Self::Expired,
-        Self::Silent,
-    ];
-
-    /// Name of the reason in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::FurtherParent => "further_parent",
-            Self::LateAlias => "late_alias",
-            Self::UnlinkedLeaf => "unlinked_leaf",
-            Self::Negative => "negative",
-            Self::NotRecorded => "not_recorded",
-            Self::Lost => "lost",
-            Self::Damaged => "damaged",
-            Self::Expired => "expired",
-            Self::Silent => "silent",
-        }
-    }
-
-    /// Sentence part with the reason; follows a number of roots.
-    pub const fn why(self) -> &'static str {
-        match self {
-            Self::FurtherParent => {
-                "are named by links to further parents, which are not followed yet"
-            }
-            Self::LateAlias => "were found too late to go on in another chain",
-            Self::UnlinkedLeaf => "have a leaf in their chain that a missing row cuts off",
-            Self::Negative => "have a leaf that ends before they start: clocks disagree",
-            Self::NotRecorded => "are of chains of which their sources record only a sample",
-            Self::Lost => "have a time in which rows were lost that may be their leaves",
-            Self::Damaged => "may have leaves among damaged rows, or rows lost nobody knows when",
-            Self::Expired => "are so old that rows of their time were deleted",
-            Self::Silent => "wait for a source that has not delivered their time",
-        }
-    }
-}
-
-/// State of a root.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RootState {
-    /// All required leaves are present.
-    Arrived,
-    /// Its leaves ended as FAILED or ABORTED, or there are more than allowed.
-    Failed,
-    /// The timeout has not passed, as far as sources have delivered.
-    Open,
-    /// The timeout has passed, all rows are delivered, and required leaves are absent.
-    Missing,
-    /// The rows do not determine the state.
-    Unknown(Unknown),
-}
-
-impl RootState {
-    /// Name of the state in JSON; the reason for an unknown root is a separate field.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Arrived => "arrived",
-            Self::Failed => "failed",
-            Self::Open => "open",
-            Self::Missing => "missing",
-            Self::Unknown(_) => "unknown",
-        }
-    }
-}
-
-/// A root with its state and the bounds of its duration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Judged {
-    /// State of the root.
-    pub state: RootState,
-    /// Whether it arrived within the limit; `None` where that is not certain.
-    pub in_time: Option<bool>,
-    /// Lower bound of its duration, in nanoseconds; `None`: it never arrives.
-    pub at_least_ns: Option<u64>,
-    /// Upper bound of its duration, in nanoseconds; `None`: there is none.
-    pub at_most_ns: Option<u64>,
 }
 
 impl ArrivalRule {
@@ -402,16 +232,6 @@ enum Doubt {
     Unknown(Unknown),
     /// No source has delivered up to that time yet.
     Open,
-}
-
-impl Judged {
-    const fn never(state: RootState) -> Self {
-        Self { state, in_time: Some(false), at_least_ns: None, at_most_ns: None }
-    }
-
-    const fn unknown(state: RootState) -> Self {
-        Self { state, in_time: None, at_least_ns: Some(0), at_most_ns: None }
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The loop that reads rings, whatever they go into.
 
+use crate::duration::nanos;
 use crate::maintenance::Maintenance;
-use crate::nanos;
 use crate::ring_destination::RingDestination;
 use crate::ring_source::Pass;
 use crate::ring_sources::{PassNotes, RingSources};

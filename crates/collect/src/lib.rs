@@ -33,6 +33,7 @@ mod agents;
 mod collector;
 mod descriptors;
 mod disk;
+mod duration;
 mod gaps;
 mod ingest;
 mod intake;
@@ -42,7 +43,6 @@ mod ring_destination;
 mod ring_source;
 mod ring_sources;
 mod scrub;
-mod share;
 mod status;
 mod vocabulary;
 
@@ -51,10 +51,3 @@ pub use collector::{CollectError, Collector, Options};
 pub use descriptors::raise_open_files;
 pub use ingest::{Ingest, IngestError, Receipt, RowSource};
 pub use status::{AgentStatus, DeliveryStatus, FailedRing, ProcessStatus, ScrubStatus, Status};
-
-use std::time::Duration;
-
-/// Whole nanoseconds of a duration far below 584 years.
-pub(crate) fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}

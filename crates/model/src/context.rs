@@ -14,7 +14,9 @@
 //!   is known also root start (8), root process (8), level (2), path (8). 24 or 50 bytes.
 //! * `4`, field: its number ([`Field`]), value (8). 9 bytes.
 
-use crate::{ChainId, Field, FurtherParent, ParentRoot, PathId, ProcessId, TransactionId};
+use crate::field::Field;
+use crate::further_parent::{FurtherParent, ParentRoot};
+use crate::{ChainId, PathId, ProcessId, TransactionId};
 
 /// Largest context of a transaction in a ring, in bytes.
 pub const MAX_BYTES: usize = 240;

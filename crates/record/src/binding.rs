@@ -1,17 +1,24 @@
 //! Functions for a binding to another language, beyond guards and handles: named parents, starts in
 //! the past, transactions reported afterwards, threads that work for a transaction.
 
+use crate::borrowed;
+use crate::class::{Class, switch_of};
 use crate::commit::Ended;
+use crate::control::{Control, LEVEL_SHIFT};
+use crate::issued;
 use crate::layout::word;
+use crate::open::Opened;
 use crate::places::Issuer;
 use crate::process::{self, Counter, Process};
+use crate::stamp::stamp_begin;
 use crate::started;
-use crate::thread::Control;
-use crate::transaction::{self, Opened};
-use crate::{Class, Correlator, Parent, Started, Status, slow};
+use crate::started::{Parent, Started};
+use crate::thread::taken_control;
 use chronoscope_clock as clock;
 use chronoscope_model::context::{self, Entry};
-use chronoscope_model::{Ancestor, ChainId, ClassId, Flags, NO_PROCESS_CPU, TransactionId};
+use chronoscope_model::{
+    Ancestor, ChainId, ClassId, Correlator, Flags, NO_PROCESS_CPU, Status, TransactionId,
+};
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -26,7 +33,7 @@ pub fn init_unless_named(application: &str) {
 /// Counts a correlator of another kind: its chain begins anew here.
 pub fn count_foreign_correlator() {
     // A thread that records knows its process; to ask for it is a system call.
-    let known = slow::taken_control().map(Control::process);
+    let known = taken_control().map(Control::process);
     if let Some(process) = known.or_else(Process::current) {
         process.count(Counter::ForeignCorrelators);
     }
@@ -35,8 +42,8 @@ pub fn count_foreign_correlator() {
 /// CPU time of the calling thread so far, in nanoseconds: reckoned where that is possible, else a
 /// system call.
 pub fn thread_cpu_ns() -> u64 {
-    let Some(control) = slow::taken_control() else { return clock::thread_cpu_ns() };
-    let now = transaction::stamp_begin(control);
+    let Some(control) = taken_control() else { return clock::thread_cpu_ns() };
+    let now = stamp_begin(control);
     control.scale().to_ns(now.wrapping_add_signed(control.cpu_offset.get()))
 }
 
@@ -51,20 +58,20 @@ impl Class {
     pub fn issue(&self, parent: Parent<'_>) -> Correlator {
         let around = match parent {
             Parent::Issuer(issuer) => Some(issuer.clone()),
-            Parent::Current => slow::current(),
+            Parent::Current => issued::current(),
             Parent::Nobody => None,
         };
         let around = around.filter(|around| !around.parent().is_none());
-        let instead = || around.clone().unwrap_or_else(slow::nobody);
-        let Some(control) = slow::taken_control() else { return instead() };
+        let instead = || around.clone().unwrap_or_else(issued::nobody);
+        let Some(control) = taken_control() else { return instead() };
         let process = control.process();
-        let Some(switch) = slow::switch_of(self, process) else { return instead() };
+        let Some(switch) = switch_of(self, process) else { return instead() };
         if switch & crate::layout::SWITCH_ENABLED == 0 {
             return instead();
         }
         let id = control.next_id.get();
         control.next_id.set(id + 1);
-        let now = transaction::stamp_begin(control);
+        let now = stamp_begin(control);
         let own = Ancestor { class: self.id(), start_ns: control.utc_ns_of(now) };
         match around {
             Some(around) => around.child(TransactionId(id), own),
@@ -86,7 +93,7 @@ impl Started {
     /// Sets the start to this stamp ([`clock::ticks`]), at which the request had arrived already. A
     /// stamp in the future changes nothing.
     pub fn arrived(&mut self, ticks: u64) {
-        let Some(control) = slow::taken_control() else { return };
+        let Some(control) = taken_control() else { return };
         if self.state().is_some_and(|state| ticks < state.start_ticks) {
             self.set_start(ticks, control.utc_ns_of(ticks));
         }
@@ -94,7 +101,7 @@ impl Started {
 
     /// Sets the start as [`Self::arrived`] does, by the clock: UTC, in nanoseconds since 1970.
     pub fn arrived_at(&mut self, start_ns: i64) {
-        let (Some(control), Some(state)) = (slow::taken_control(), self.state()) else { return };
+        let (Some(control), Some(state)) = (taken_control(), self.state()) else { return };
         let before = control.utc_ns_of(state.start_ticks).saturating_sub(start_ns);
         if let Ok(before) = u64::try_from(before) {
             let ticks = state.start_ticks.saturating_sub(control.scale().to_ticks(before));
@@ -130,7 +137,7 @@ impl Started {
         set(word::PATH, own.path().0);
         set(word::ROOT_PROCESS, own.root_process().0);
         let context = words[word::CONTEXT].load(Relaxed) & 0xffff_ffff_ffff;
-        set(word::CONTEXT, u64::from(own.level()) << transaction::LEVEL_SHIFT | context);
+        set(word::CONTEXT, u64::from(own.level()) << LEVEL_SHIFT | context);
         if let Some(start_ns) = own.root_start_ns() {
             set(word::ROOT_START, start_ns.cast_unsigned());
         }
@@ -238,8 +245,10 @@ pub struct Bound {
 impl Bound {
     /// Binds the thread to the transaction that issued `correlator`.
     pub fn new(correlator: &Correlator) -> Self {
-        let opened = match slow::taken_control() {
-            Some(control) if !correlator.parent().is_none() => slow::borrow(control, correlator),
+        let opened = match taken_control() {
+            Some(control) if !correlator.parent().is_none() => {
+                borrowed::borrow(control, correlator)
+            }
             _ => Opened::NONE,
         };
         Self { opened, thread: PhantomData }
@@ -248,6 +257,6 @@ impl Bound {
 
 impl Drop for Bound {
     fn drop(&mut self) {
-        slow::leave(self.opened);
+        borrowed::leave(self.opened);
     }
 }

@@ -3,8 +3,10 @@
 //! The ARM 4.1 binding is built on these; a program in C uses that one.
 #![allow(unsafe_code)] // extern "C" and raw pointers
 
-use crate::transaction::{self, Opened};
-use crate::{Class, Status};
+use crate::class::Class;
+use crate::open::Opened;
+use crate::transaction;
+use chronoscope_model::Status;
 use std::ffi::{CStr, c_char};
 
 /// An open transaction of the calling thread, as C holds it.

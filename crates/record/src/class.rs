@@ -1,8 +1,8 @@
 //! A transaction class: declared once, begun often.
 
+use crate::classes;
 use crate::process::{self, Counter, Process};
-use crate::{Correlator, Guard, Measured, Parent, Started, classes, slow, transaction};
-use chronoscope_model::{ClassId, PathId, Status};
+use chronoscope_model::{ClassId, PathId};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// A transaction class. Declare it with [`class!`](crate::class!).
@@ -65,45 +65,8 @@ impl Class {
     /// Whether it is recorded.
     pub fn is_enabled(&self) -> bool {
         Process::current()
-            .and_then(|process| slow::switch_of(self, process))
+            .and_then(|process| switch_of(self, process))
             .is_some_and(|switch| switch & crate::layout::SWITCH_ENABLED != 0)
-    }
-
-    /// Begins a transaction under the thread's open one, else as the root of a new chain.
-    #[inline]
-    pub fn begin(&self) -> Guard {
-        Guard::new(transaction::begin(self))
-    }
-
-    /// Begins a transaction under the one that issued `parent`.
-    #[inline]
-    pub fn begin_with(&self, parent: &Correlator) -> Guard {
-        Guard::new(transaction::begin_with(self, parent))
-    }
-
-    /// Starts a transaction as [`Self::begin`] does, which may be stopped on another thread. It
-    /// does not become the thread's open one.
-    pub fn start(&self) -> Started {
-        Started::new(self, Parent::Current)
-    }
-
-    /// Starts a transaction as [`Self::start`] does, under the one that issued `parent`.
-    pub fn start_with(&self, parent: &Correlator) -> Started {
-        Started::new(self, Parent::Issuer(parent))
-    }
-
-    /// A future as one transaction, from its first poll until it is ready (GOOD) or dropped
-    /// (ABORTED). Its parent is the transaction that is open where it is polled first.
-    pub fn measure<F: Future>(&'static self, future: F) -> Measured<F> {
-        Measured::new(self, future, |_| Status::Good)
-    }
-
-    /// Measures a future as [`Self::measure`] does; ends FAILED when the future's result is `Err`.
-    pub fn measure_result<T, E, F>(&'static self, future: F) -> Measured<F>
-    where
-        F: Future<Output = Result<T, E>>,
-    {
-        Measured::new(self, future, crate::status_of)
     }
 
     /// Number of the class; 0 before its first use.
@@ -148,4 +111,10 @@ impl Class {
         self.index.store(index, Ordering::Release);
         Some(index)
     }
+}
+
+/// Whether a class is recorded, and how; gives it a number first if need be.
+pub(crate) fn switch_of(class: &Class, process: &'static Process) -> Option<u8> {
+    let index = class.number(process)?;
+    Some(process.switch(index).load(Ordering::Relaxed))
 }

@@ -2,8 +2,8 @@
 #![allow(unsafe_code)] // pointers into the ring
 #![allow(clippy::cast_possible_truncation)] // words are split into halves; usize has 64 bits
 
+use crate::control::{Control, PATH_CACHE};
 use crate::layout::{Frame, RECORD_WORDS, Statistics, Worst, word};
-use crate::thread::{Control, PATH_CACHE};
 use chronoscope_model::{NO_PROCESS_CPU, Status};
 use chronoscope_statistics::bucket_index;
 use std::sync::atomic::AtomicU64;

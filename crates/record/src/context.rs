@@ -2,10 +2,10 @@
 #![allow(unsafe_code)] // the context's bytes in the ring
 
 use crate::Correlator;
+use crate::control::{Ending, control};
+use crate::issued;
 use crate::layout::{Frame, word};
-use crate::slow;
-use crate::thread::{Ending, control};
-use crate::transaction::Opened;
+use crate::open::Opened;
 use chronoscope_model::Flags;
 use chronoscope_model::context::{self, Entry};
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -49,7 +49,7 @@ pub(crate) fn append_to(frame: &Frame, len: usize, entry: Entry<'_>) -> (u16, bo
 pub(crate) fn correlator(opened: Opened) -> Correlator {
     let control = control();
     if opened.index < control.depth.get() && control.private(opened.index).id.get() == opened.id {
-        return slow::correlator_at(control, opened.index);
+        return issued::correlator_at(control, opened.index);
     }
-    slow::current().unwrap_or_else(slow::nobody)
+    issued::current().unwrap_or_else(issued::nobody)
 }

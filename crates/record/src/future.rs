@@ -1,9 +1,15 @@
 //! A future as one transaction.
 #![allow(unsafe_code)] // pin projection
 
-use crate::transaction::{self, Opened};
-use crate::{Class, Started, Status, slow};
+use crate::borrowed::borrow;
+use crate::class::Class;
+use crate::open::Opened;
+use crate::slow;
+use crate::stamp::stamp_begin;
+use crate::started::Started;
+use crate::thread::taken_control;
 use chronoscope_clock as clock;
+use chronoscope_model::Status;
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -65,12 +71,12 @@ impl<'a> Entered<'a> {
     fn new(started: &'a mut Started) -> Self {
         let nothing =
             |started| Self { started, opened: Opened::NONE, start_ticks: 0, cpu_offset: 0 };
-        let Some(control) = slow::taken_control() else { return nothing(started) };
+        let Some(control) = taken_control() else { return nothing(started) };
         if started.state().is_none() {
             return nothing(started);
         }
-        let opened = slow::borrow(control, &started.correlator());
-        let start_ticks = transaction::stamp_begin(control);
+        let opened = borrow(control, &started.correlator());
+        let start_ticks = stamp_begin(control);
         let cpu_offset = control.cpu_offset.get();
         Self { started, opened, start_ticks, cpu_offset }
     }
@@ -82,7 +88,7 @@ impl Drop for Entered<'_> {
         if self.opened == Opened::NONE {
             return;
         }
-        let Some(control) = slow::taken_control() else { return };
+        let Some(control) = taken_control() else { return };
         if !control.cpu_is_reckonable() {
             control.reckon_cpu();
         }

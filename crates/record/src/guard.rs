@@ -1,8 +1,10 @@
 //! An open transaction of one thread.
 
-use crate::transaction::{self, Opened};
-use crate::{Correlator, Status, slow};
+use crate::issued;
+use crate::open::Opened;
+use crate::transaction;
 use chronoscope_model::context::Entry;
+use chronoscope_model::{Correlator, Status};
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 
@@ -61,5 +63,5 @@ impl Drop for Guard {
 
 /// The token of the thread's open transaction, if there is one.
 pub fn current() -> Option<Correlator> {
-    slow::current()
+    issued::current()
 }

@@ -69,7 +69,11 @@
 #![cfg_attr(feature = "off", allow(dead_code))] // readers need a part of what writers need
 
 #[cfg(not(feature = "off"))]
+mod begin;
+#[cfg(not(feature = "off"))]
 mod binding;
+#[cfg(not(feature = "off"))]
+mod borrowed;
 #[cfg(not(feature = "off"))]
 mod capi;
 #[cfg(not(feature = "off"))]
@@ -77,9 +81,13 @@ mod class;
 #[cfg(not(feature = "off"))]
 mod classes;
 #[cfg(not(feature = "off"))]
+mod close;
+#[cfg(not(feature = "off"))]
 mod commit;
 #[cfg(not(feature = "off"))]
 mod context;
+#[cfg(not(feature = "off"))]
+mod control;
 #[cfg(not(feature = "off"))]
 mod cpu;
 #[cfg(not(feature = "off"))]
@@ -89,10 +97,16 @@ mod env;
 mod future;
 #[cfg(not(feature = "off"))]
 mod guard;
+#[cfg(not(feature = "off"))]
+mod issued;
 mod layout;
+#[cfg(not(feature = "off"))]
+mod lineage;
 mod liveness;
 #[cfg(feature = "off")]
 mod off;
+#[cfg(not(feature = "off"))]
+mod open;
 mod os;
 #[cfg(not(feature = "off"))]
 mod pair;
@@ -111,6 +125,8 @@ mod shared;
 mod sigbus;
 #[cfg(not(feature = "off"))]
 mod slow;
+#[cfg(not(feature = "off"))]
+mod stamp;
 #[cfg(not(feature = "off"))]
 mod started;
 #[cfg(not(feature = "off"))]

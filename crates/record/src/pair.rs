@@ -11,7 +11,6 @@
 
 use crate::layout::{Frame, RECORD_WORDS, Slot};
 use std::cell::Cell;
-use std::sync::atomic::AtomicU64;
 
 /// A pair of words in private memory.
 #[derive(Debug, Default)]
@@ -28,8 +27,9 @@ impl CellPair {
 
 #[cfg(target_arch = "x86_64")]
 mod moves {
-    use super::*;
+    use super::CellPair;
     use core::arch::x86_64::{__m128i, _mm_adds_epu16, _mm_and_si128, _mm_set_epi64x};
+    use std::sync::atomic::AtomicU64;
 
     #[derive(Clone, Copy, Debug)]
     pub(crate) struct Pair(__m128i);
@@ -79,7 +79,8 @@ mod moves {
 
 #[cfg(not(target_arch = "x86_64"))]
 mod moves {
-    use super::*;
+    use super::CellPair;
+    use std::sync::atomic::AtomicU64;
     use std::sync::atomic::Ordering::Relaxed;
 
     #[derive(Clone, Copy, Debug)]

@@ -7,9 +7,9 @@
 #![allow(unsafe_code)] // places are shared by pointer
 #![allow(clippy::cast_possible_truncation)] // words are split into halves; usize has 64 bits
 
+use crate::control::Control;
 use crate::layout::{ChunkKind, Frame, STARTED_A_CHUNK};
 use crate::process::{Counter, Process};
-use crate::thread::Control;
 use chronoscope_model::Correlator;
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;

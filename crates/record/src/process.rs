@@ -58,7 +58,7 @@ unsafe impl Sync for Process {}
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) region: Region,
-    pub(crate) free_blocks: Vec<crate::thread::Block>,
+    pub(crate) free_blocks: Vec<crate::control::Block>,
     chunk_counts: [u32; 4],
     names_chunk: Option<usize>,
     names_chunk_count: usize,

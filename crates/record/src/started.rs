@@ -2,17 +2,21 @@
 #![allow(unsafe_code)] // the state that a handle alone has
 #![allow(clippy::cast_possible_truncation)] // words are split into halves; usize has 64 bits
 
-use crate::class::Class;
+use crate::class::{Class, switch_of};
 use crate::commit::{self, Ended};
+use crate::control::{Control, PATH_CACHE};
+use crate::issued;
 use crate::layout::{SWITCH_ENABLED, SWITCH_PROCESS_CPU, word};
+use crate::lineage::{lineage, lineage_under};
 use crate::places::{Issuer, Place, PlaceState};
 use crate::process::Process;
-use crate::thread::{self, Control};
-use crate::{Correlator, Status, slow, transaction};
+use crate::stamp::{elapsed_in_replay, stamp_begin};
+use crate::thread::{self, taken_control};
 use chronoscope_clock as clock;
 use chronoscope_model::context::Entry;
 use chronoscope_model::{
-    Ancestor, ChainId, ClassId, Flags, NO_PROCESS_CPU, PathId, ProcessId, TransactionId,
+    Ancestor, ChainId, ClassId, Correlator, Flags, NO_PROCESS_CPU, PathId, ProcessId, Status,
+    TransactionId,
 };
 use std::mem::ManuallyDrop;
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -71,7 +75,7 @@ impl Started {
     pub fn correlator(&self) -> Correlator {
         match (self.place, self.state()) {
             (Some(place), Some(state)) => correlator_of(place, state),
-            _ => self.instead.as_deref().cloned().unwrap_or_else(slow::nobody),
+            _ => self.instead.as_deref().cloned().unwrap_or_else(issued::nobody),
         }
     }
 
@@ -123,7 +127,7 @@ impl Started {
         if !is_of(place.process) {
             return; // started before a fork: the parent's to stop
         }
-        let control = slow::taken_control();
+        let control = taken_control();
         // SAFETY: the handle holds the place, and gives it back below.
         let state = unsafe { place.state() };
         if let (Some(control), Some(state)) = (control, &*state) {
@@ -143,7 +147,7 @@ impl Drop for Started {
 
 /// Whether a process is the running one.
 fn is_of(process: &'static Process) -> bool {
-    let own = slow::taken_control().map(Control::process).or_else(Process::current);
+    let own = taken_control().map(Control::process).or_else(Process::current);
     own.is_some_and(|own| std::ptr::eq(own, process))
 }
 
@@ -151,16 +155,16 @@ fn is_of(process: &'static Process) -> bool {
 fn instead_of(parent: Parent<'_>) -> Option<Box<Correlator>> {
     match parent {
         Parent::Issuer(issuer) => Some(Box::new(issuer.clone())),
-        Parent::Current => slow::current().map(Box::new),
+        Parent::Current => issued::current().map(Box::new),
         Parent::Nobody => None,
     }
 }
 
 /// Takes a place and fills it in; `None` where nothing is recorded.
 fn start(class: &Class, parent: Parent<'_>) -> Option<&'static Place> {
-    let control = slow::taken_control()?;
+    let control = taken_control()?;
     let process = control.process();
-    let switch = slow::switch_of(class, process)?;
+    let switch = switch_of(class, process)?;
     if switch & SWITCH_ENABLED == 0 {
         return None;
     }
@@ -169,14 +173,14 @@ fn start(class: &Class, parent: Parent<'_>) -> Option<&'static Place> {
         Parent::Issuer(issuer) => {
             // SAFETY: the place was just taken.
             unsafe { place.keep(issuer) };
-            transaction::lineage_under(issuer, class.id())
+            lineage_under(issuer, class.id())
         }
-        Parent::Current => transaction::lineage(control, control.depth.get(), class.id()),
-        Parent::Nobody => transaction::lineage(control, 0, class.id()),
+        Parent::Current => lineage(control, control.depth.get(), class.id()),
+        Parent::Nobody => lineage(control, 0, class.id()),
     };
     let mut issuer = if lineage.parent == 0 { Issuer::Root } else { Issuer::Parent };
     if let (Parent::Current, Issuer::Parent) = (parent, issuer) {
-        match slow::current() {
+        match issued::current() {
             // SAFETY: as above.
             Some(around) => unsafe { place.keep(&around) },
             None => issuer = Issuer::Root,
@@ -195,7 +199,7 @@ fn start(class: &Class, parent: Parent<'_>) -> Option<&'static Place> {
     set(word::CONTEXT, lineage.level << 48);
     set(word::THREAD, control.thread.get() | u64::from(lineage.flags) << 40);
     let process_cpu = (switch & SWITCH_PROCESS_CPU != 0).then(clock::process_cpu_ns);
-    let now = transaction::stamp_begin(control);
+    let now = stamp_begin(control);
     let start_ns = control.utc_ns_of(now);
     set(word::START, start_ns.cast_unsigned());
     set(word::ROOT_START, lineage.root_start_ns.unwrap_or(start_ns).cast_unsigned());
@@ -239,7 +243,7 @@ fn correlator_of(place: &Place, state: &PlaceState) -> Correlator {
 fn finish(control: &Control, place: &Place, state: &PlaceState, status: Status, now: u64) {
     let elapsed_ticks = now.saturating_sub(state.start_ticks);
     let elapsed_ns = if clock::is_virtual() {
-        slow::elapsed_in_replay(place.frame().words[word::START].load(Relaxed), now)
+        elapsed_in_replay(place.frame().words[word::START].load(Relaxed), now)
     } else {
         control.scale().to_ns(elapsed_ticks)
     };
@@ -284,8 +288,8 @@ pub(crate) fn record(control: &Control, place: &Place, state: &PlaceState, ended
     if commit::is_new_path(control, frame) {
         let path = PathId(frame.words[word::PATH].load(Relaxed));
         if !path.is_none() {
-            slow::publish_classes(place.process, path, &correlator_of(place, state));
+            issued::publish_classes(place.process, path, &correlator_of(place, state));
         }
-        control.path_cache[path.0 as usize % thread::PATH_CACHE].set(path.0);
+        control.path_cache[path.0 as usize % PATH_CACHE].set(path.0);
     }
 }

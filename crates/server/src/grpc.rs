@@ -3,9 +3,9 @@
 //! A connection's rows are decoded and appended one message after the other, in threads that may
 //! wait; meanwhile those before are being made durable, many at a time, and acknowledged then.
 
+use crate::access;
 use crate::log::Line;
 use crate::senders::{Peer, Senders};
-use crate::token;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -56,7 +56,7 @@ pub(crate) fn routes(ingest: Ingest, senders: Arc<Senders>) -> Router {
     Router::new()
         .route(protocol::DELIVER, post(deliver))
         .route(protocol::CLOCK, post(time))
-        .route_layer(from_fn(token::only_grpc))
+        .route_layer(from_fn(access::only_grpc))
         .with_state(service)
 }
 
@@ -134,7 +134,7 @@ impl StreamingService<AgentMessage> for Service {
 
     fn call(&mut self, request: tonic::Request<Streaming<AgentMessage>>) -> Self::Future {
         let peer = Peer::of(request.extensions());
-        let bearer = request.extensions().get::<token::Bearer>();
+        let bearer = request.extensions().get::<access::Bearer>();
         let sender = Sender { peer, name: bearer.and_then(|bearer| bearer.name.clone()) };
         let Ok(permit) = self.0.room.clone().try_acquire_owned() else {
             let full = format!("{AGENTS_MAX} agents are connected, and no more may be");

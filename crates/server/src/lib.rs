@@ -41,6 +41,7 @@
 //! * limits and how they are judged: `api/now/judge.rs`; the log: `log.rs`, `senders.rs`
 //! * rows of agents: `grpc.rs`; spans of OpenTelemetry: `otlp.rs`
 
+mod access;
 mod api;
 mod arrivals;
 mod grpc;
@@ -51,6 +52,7 @@ pub mod log;
 mod metrics;
 mod otlp;
 mod page;
+mod refusal;
 mod routes;
 mod senders;
 mod tls;
@@ -181,7 +183,7 @@ pub struct Server {
     address: SocketAddr,
     scheme: &'static str,
     senders: Arc<Senders>,
-    access: Arc<token::Access>,
+    access: Arc<access::Access>,
     tls: Option<Arc<tls::Tls>>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -192,7 +194,7 @@ pub struct Server {
 pub struct BoundServer {
     options: ServerOptions,
     tls: Option<Arc<tls::Tls>>,
-    access: Arc<token::Access>,
+    access: Arc<access::Access>,
     listener: std::net::TcpListener,
     address: SocketAddr,
 }
@@ -246,7 +248,7 @@ impl Server {
     pub fn bind(options: ServerOptions) -> Result<BoundServer, ServerError> {
         options.check()?;
         let tls = options.tls.clone().map(tls::Tls::new).transpose()?.map(Arc::new);
-        let access = token::Access::new(options.token.clone(), options.tokens.clone())?;
+        let access = access::Access::new(options.token.clone(), options.tokens.clone())?;
         let access = Arc::new(access);
         let refused = |source| ServerError::Listen { address: options.listen, source };
         let listener = std::net::TcpListener::bind(options.listen).map_err(refused)?;

@@ -13,9 +13,10 @@
 mod answer;
 mod door;
 mod grpc;
+mod limits;
 
+use crate::access;
 use crate::senders::{Peer, Senders};
-use crate::token;
 use answer::Refusal;
 use axum::Router;
 use axum::extract::{Request, State};
@@ -26,18 +27,12 @@ use axum::routing::post;
 use chronoscope_collect::Ingest;
 use door::Door;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// Largest request in bytes, both compressed and decompressed.
-const REQUEST_BYTES_MAX: usize = 16 << 20;
-/// Within which a request's body must have come.
-const BODY_WITHIN: Duration = Duration::from_secs(10);
 
 /// The routes on which OTLP comes in.
 pub(crate) fn otlp_routes(ingest: Ingest, senders: Arc<Senders>) -> Router {
     Router::new()
         .route("/v1/traces", post(http))
-        .route(grpc::EXPORT, post(grpc::export).layer(from_fn(token::only_grpc)))
+        .route(grpc::EXPORT, post(grpc::export).layer(from_fn(access::only_grpc)))
         .with_state(Arc::new(Door::new(ingest, senders)))
 }
 

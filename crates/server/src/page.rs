@@ -2,7 +2,7 @@
 //!
 //! They are served without a token: they contain no stored data.
 
-use crate::routes::refuse;
+use crate::refusal::refuse;
 use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, StatusCode};

@@ -1,7 +1,8 @@
 //! Routes of the server.
 
+use crate::refusal::refuse;
 use crate::senders::Senders;
-use crate::{ServerOptions, api, grpc, health, metrics, otlp, page, token, views};
+use crate::{ServerOptions, access, api, grpc, health, metrics, otlp, page, views};
 use axum::extract::{Query, State};
 use axum::http::{StatusCode, header};
 use axum::middleware;
@@ -16,7 +17,7 @@ use chronoscope_query::{
     Required, StoreLocation,
 };
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,12 +42,12 @@ pub(crate) fn routes(
     api: api::Api,
     senders: &Arc<Senders>,
     cut: Arc<AtomicU64>,
-    access: &Arc<token::Access>,
+    access: &Arc<access::Access>,
 ) -> Router {
     let watch = api.watch.clone();
-    let guard = token::Guard {
+    let guard = access::Guard {
         access: access.clone(),
-        need: token::Need::Read,
+        need: access::Need::Read,
         hosts: AllowedHosts::new(options.allow_hosts.clone(), "--allow-host"),
         senders: senders.clone(),
     };
@@ -68,23 +69,18 @@ pub(crate) fn routes(
         .route("/chains", get(chains))
         .route("/classes", get(classes))
         .with_state(store);
-    let behind = |need| middleware::from_fn_with_state(guard.with(need), token::check);
-    let asked = asked.route_layer(behind(token::Need::Read));
+    let behind = |need| middleware::from_fn_with_state(guard.with(need), access::check);
+    let asked = asked.route_layer(behind(access::Need::Read));
     let all = match ingest {
         Some(ingest) => {
             let agents = grpc::routes(ingest.clone(), senders.clone());
             let delivered = agents.merge(otlp::otlp_routes(ingest, senders.clone()));
-            asked.merge(delivered.route_layer(behind(token::Need::Write)))
+            asked.merge(delivered.route_layer(behind(access::Need::Write)))
         }
         None => asked,
     };
-    let own_pages = middleware::from_fn_with_state(guard, token::only_own_pages);
+    let own_pages = middleware::from_fn_with_state(guard, access::only_own_pages);
     all.merge(page).merge(health).fallback(page::serve).layer(own_pages)
-}
-
-/// A refusal in words.
-pub(crate) fn refuse(status: StatusCode, what: impl std::fmt::Display) -> Response {
-    (status, Json(json!({ "error": what.to_string() }))).into_response()
 }
 
 async fn status(State(store): State<Store>) -> Response {

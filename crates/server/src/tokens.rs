@@ -13,10 +13,9 @@
 //! that SHA-256 without salt or stretching is enough: there is nothing to guess that a slow hash
 //! would protect. The file is its owner's alone (mode 0600 or less).
 
-use crate::token::Token;
+use crate::token::{Token, hex, is_same};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -232,7 +231,7 @@ impl Tokens {
     /// The name and rights of the shown token. Takes the same time whichever token it is.
     pub(crate) fn who(&self, shown: &[u8]) -> Option<(&str, Rights)> {
         let shown = hash(shown);
-        let is = |entry: &Entry| crate::token::is_same(entry.sha256.as_bytes(), shown.as_bytes());
+        let is = |entry: &Entry| is_same(entry.sha256.as_bytes(), shown.as_bytes());
         let found = self.entries.iter().fold(
             None,
             |found, entry| {
@@ -255,15 +254,6 @@ fn is_hash(text: &str) -> bool {
 
 fn hash(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
-}
-
-/// Bytes as hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        let _ = write!(text, "{byte:02x}"); // a String takes everything
-    }
-    text
 }
 
 #[cfg(test)]

@@ -67,29 +67,14 @@ pub(crate) fn recover(
             each(&block);
             Ok(())
         })?;
-        // An end that was torn by a crash hides nothing when rows go on without a gap.
         if let Some(torn) = torn.take() {
-            let is_damage = torn.is_before(durable);
-            let Torn { path, position, reason, .. } = torn;
-            match recovered.damage.get_mut(damage_before).filter(|damage| damage.rows_lost > 0) {
-                Some(damage) => {
-                    (damage.path, damage.position, damage.reason) = (path, position, reason);
-                }
-                None => {
-                    let list = if is_damage { &mut recovered.damage } else { &mut recovered.torn };
-                    list.push(Damage { path, position, reason, rows_lost: 0 });
-                }
-            }
+            recovered.add_torn_between(torn, durable, damage_before);
         }
         for (first_row, at) in bad_notes {
             let reason =
                 format!("unknown note at byte {at} of the notes of the block of row {first_row}");
-            recovered.damage.push(Damage {
-                path: file.path.clone(),
-                position: 0,
-                reason,
-                rows_lost: 0,
-            });
+            let path = file.path.clone();
+            recovered.damage.push(Damage { path, position: 0, reason, rows_lost: 0 });
         }
         torn = scanned.bad.map(|(position, reason)| Torn {
             sequence: file.sequence,
@@ -100,33 +85,52 @@ pub(crate) fn recover(
         recovered.files.push((file.sequence, row, scanned.len));
     }
     recovered.next_row = row.max(manifest.next_row).max(durable.map_or(0, |durable| durable.row));
-    let is_missing = |durable: &DurableEnd| {
-        let (sequence, len) = recovered.files.last().map_or((0, 0), |(file, _, len)| (*file, *len));
-        durable.sequence >= manifest.first_log
-            && (files.is_empty() || (sequence, len) < (durable.sequence, durable.position))
-    };
-    match (torn, durable.filter(is_missing)) {
-        (Some(torn), missing) if missing.is_none() && !torn.is_before(durable) => {
-            let Torn { path, position, reason, .. } = torn;
-            recovered.torn.push(Damage { path, position, reason, rows_lost: 0 });
+    let missing = durable.filter(|durable| recovered.ends_before(durable, manifest));
+    match (torn, missing) {
+        (Some(torn), None) if !torn.is_before(durable) => {
+            recovered.torn.push(torn.damage());
         }
         (None, None) => {}
         (torn, _) => {
-            let last = files.last().map(|file| file.path.clone());
             let rows_lost = durable.map_or(0, |durable| durable.row.saturating_sub(row));
-            let (path, position, reason) = match torn {
-                Some(torn) => (torn.path, torn.position, torn.reason),
-                None => {
-                    let len = recovered.files.last().map_or(0, |(_, _, len)| *len);
-                    let path = last.unwrap_or_else(|| layout::log_dir(dir));
-                    (path, len, "the log ends".to_owned())
-                }
-            };
+            let Torn { path, position, reason, .. } =
+                torn.unwrap_or_else(|| recovered.end_of_log(dir, files));
             let reason = format!("{reason}, and more was reported durable");
             recovered.damage.push(Damage { path, position, reason, rows_lost });
         }
     }
     Ok(recovered)
+}
+
+impl RecoveredLog {
+    /// Adds an unreadable end behind which another file goes on. An end that was torn by a crash
+    /// hides nothing when rows go on without a gap; a gap, which is the first damage since
+    /// `damage_before`, has its place.
+    fn add_torn_between(&mut self, torn: Torn, durable: Option<DurableEnd>, damage_before: usize) {
+        let is_damage = torn.is_before(durable);
+        let found = torn.damage();
+        match self.damage.get_mut(damage_before).filter(|damage| damage.rows_lost > 0) {
+            Some(gap) => *gap = Damage { rows_lost: gap.rows_lost, ..found },
+            None if is_damage => self.damage.push(found),
+            None => self.torn.push(found),
+        }
+    }
+
+    /// Whether the log ends before the place that was reported durable.
+    fn ends_before(&self, durable: &DurableEnd, manifest: &Manifest) -> bool {
+        let last = self.files.last().map(|(sequence, _, len)| (*sequence, *len));
+        durable.sequence >= manifest.first_log
+            && last.is_none_or(|last| last < (durable.sequence, durable.position))
+    }
+
+    /// The end of a log of which nothing is unreadable.
+    fn end_of_log(&self, dir: &Path, files: &[LogFile]) -> Torn {
+        let last = files.last().map(|file| file.path.clone());
+        let (sequence, position) =
+            self.files.last().map_or((0, 0), |(sequence, _, len)| (*sequence, *len));
+        let path = last.unwrap_or_else(|| layout::log_dir(dir));
+        Torn { sequence, path, position, reason: "the log ends".to_owned() }
+    }
 }
 
 /// An unreadable end of a log file.
@@ -143,5 +147,10 @@ impl Torn {
     /// end that was torn.
     fn is_before(&self, durable: Option<DurableEnd>) -> bool {
         durable.is_some_and(|end| self.sequence == end.sequence && self.position < end.position)
+    }
+
+    /// The end as damage that lost no rows as far as is known.
+    fn damage(self) -> Damage {
+        Damage { path: self.path, position: self.position, reason: self.reason, rows_lost: 0 }
     }
 }

@@ -7,7 +7,7 @@ use crate::lock::Lock;
 use crate::manifest::Manifest;
 use crate::notes::{self, Ledger};
 use crate::orphans::set_orphans_aside;
-use crate::recovery::recover;
+use crate::recovery::{RecoveredLog, recover};
 use crate::rows::Buffer;
 use crate::wal::{self, FileSpan, LogWriter};
 use crate::{Damage, Options, Slot, StoreError, layout};
@@ -113,15 +113,7 @@ impl Store {
         }
         let lock = Lock::take(dir, disk.access)?;
         disk.sync_dir(dir)?;
-        let manifest = match Manifest::of_store(dir)? {
-            Some(manifest) => manifest,
-            None => {
-                // From the start: without one, segments say that it was lost.
-                let manifest = Manifest::default();
-                manifest.write(&disk, dir)?;
-                manifest
-            }
-        };
+        let manifest = manifest_of(&disk, dir)?;
         let orphans = set_orphans_aside(&disk, dir, &manifest)?;
         let durable = wal::DurableEnd::read(dir)?;
         // Nobody else removes files: where the first one is missing, the gap in the row numbers
@@ -138,12 +130,7 @@ impl Store {
         // A killed server's rows may be in the page cache only.
         files.iter().try_for_each(wal::LogFile::sync)?;
         disk.sync_dir(&layout::log_dir(dir))?;
-        let mut ledger = recovered.ledger;
-        let damaged: u64 = recovered.damage.iter().map(|damage| damage.rows_lost).sum();
-        ledger.damaged_rows = manifest.ledger.damaged_rows + damaged;
-        let waiting = buffer.all_rows().flat_map(|rows| &rows.records);
-        let used = waiting.flat_map(|record| [record.process, record.root_process]).collect();
-        ledger.prune_processes(used);
+        let ledger = ledger_of(&recovered, &manifest, &buffer);
         let spans = recovered.files.iter().map(|(sequence, end_row, len)| FileSpan {
             sequence: *sequence,
             end_row: *end_row,
@@ -312,6 +299,28 @@ impl Store {
     pub(crate) fn intake(&self) -> MutexGuard<'_, Intake> {
         self.intake.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The manifest of the store in `dir`. A new store gets one at once: without one, segments say that
+/// it was lost.
+fn manifest_of(disk: &Disk, dir: &Path) -> Result<Manifest, StoreError> {
+    if let Some(manifest) = Manifest::of_store(dir)? {
+        return Ok(manifest);
+    }
+    let manifest = Manifest::default();
+    manifest.write(disk, dir)?;
+    Ok(manifest)
+}
+
+/// The ledger after a recovery: damage is counted, and processes that nothing names are left out.
+fn ledger_of(recovered: &RecoveredLog, manifest: &Manifest, buffer: &Buffer) -> Ledger {
+    let mut ledger = recovered.ledger.clone();
+    let damaged: u64 = recovered.damage.iter().map(|damage| damage.rows_lost).sum();
+    ledger.damaged_rows = manifest.ledger.damaged_rows + damaged;
+    let waiting = buffer.all_rows().flat_map(|rows| &rows.records);
+    let used = waiting.flat_map(|record| [record.process, record.root_process]).collect();
+    ledger.prune_processes(used);
+    ledger
 }
 
 impl Intake {

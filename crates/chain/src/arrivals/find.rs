@@ -1,6 +1,6 @@
 //! The roots of a chain, and the leaves below each.
 
-use super::{Doubts, Leaf, Root};
+use super::root::{Doubts, Leaf, Root};
 use crate::links::bits;
 use crate::{Chain, Meaning, PathIndex, Paths, Selection};
 use chronoscope_model::{ClassId, Status};

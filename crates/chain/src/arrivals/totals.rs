@@ -1,6 +1,7 @@
 //! Counts of judged roots, and the verdict on them.
 
-use super::{Judged, Root, RootState, Unknown};
+use super::root::Root;
+use super::state::{Judged, RootState, Unknown};
 use crate::{Population, Requirement, Verdict, sort};
 use chronoscope_statistics::{Quantile, nearest_rank};
 

@@ -4,7 +4,10 @@
 //! or to either side. Rings are read whether or not there is a collector; a spool that is full
 //! drops its oldest rows and counts them. So a measured program waits for none of it.
 
+mod connect;
+mod delivery_state;
 mod link;
+mod link_error;
 mod offset;
 mod rows;
 mod session;
@@ -17,7 +20,8 @@ use crate::ring_destination::RingDestination;
 use crate::status::Status;
 use chronoscope_clock as clock;
 use chronoscope_store::{Spool, SpoolOptions, StoreError};
-use link::{Link, Shared};
+use delivery_state::DeliveryState;
+use link::Link;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -115,17 +119,19 @@ impl Agent {
             remove_rings: true,
             application: None,
         };
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(DeliveryState::default());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(AgentError::Thread)?;
         let link = Link::new(self.spool.clone(), options.to.clone(), shared.clone());
         let thread = std::thread::Builder::new().name("delivery".to_owned());
-        let thread = thread.spawn(move || runtime.block_on(link.run()));
+        let thread = thread.spawn(move || runtime.block_on(connect::run(link)));
         let thread = thread.map_err(AgentError::Thread)?;
         let destination = RingDestination::Spool(self.spool.clone());
         let add = |status: &mut Status| shared.fill(status);
         let status = intake::run(&destination, &rings, stop, &add, tell, || {
-            shared.end_by(clock::monotonic_ns().saturating_add(crate::nanos(options.stop_within)));
+            shared.end_by(
+                clock::monotonic_ns().saturating_add(crate::duration::nanos(options.stop_within)),
+            );
             let _ = thread.join(); // a panic there was printed there
         });
         Ok(status)

@@ -105,7 +105,7 @@ impl Offsets {
         let complete = self.asked >= WINDOW;
         self.told |= complete;
         let every = if self.told { EVERY.1 } else { EVERY.0 };
-        self.next_ns = clock::monotonic_ns() + crate::nanos(every);
+        self.next_ns = clock::monotonic_ns() + crate::duration::nanos(every);
         if !complete {
             return None;
         }

@@ -1,6 +1,6 @@
 //! Rows of the spool as messages.
 
-use super::link::LinkError;
+use super::link_error::LinkError;
 use crate::protocol::{ROWS_MAX, Rows};
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, ProcessName};

@@ -1,6 +1,7 @@
 //! A connection that was welcomed: rows out, acknowledgements in, clocks compared.
 
-use super::link::{Link, LinkError};
+use super::link::Link;
+use super::link_error::LinkError;
 use super::offset::{self, Offset, Offsets};
 use super::rows::{self, Outgoing, Read, SpoolDrop};
 use crate::protocol::{
@@ -208,7 +209,8 @@ impl<'a> Session<'a> {
     fn tell_delivered(&mut self, ending: bool) -> Result<(), LinkError> {
         let (told, at_ns) = &self.delivered_told;
         let now_ns = clock::monotonic_ns();
-        let is_due = ending || now_ns >= at_ns.saturating_add(crate::nanos(DELIVERED_EVERY));
+        let is_due =
+            ending || now_ns >= at_ns.saturating_add(crate::duration::nanos(DELIVERED_EVERY));
         if !is_due || !self.has_delivered_all() {
             return Ok(());
         }
@@ -234,7 +236,7 @@ impl<'a> Session<'a> {
         if self.in_flight.is_empty() {
             self.heard_ns = now_ns;
         }
-        if now_ns - self.heard_ns > crate::nanos(ANSWER_WITHIN) {
+        if now_ns - self.heard_ns > crate::duration::nanos(ANSWER_WITHIN) {
             return Err(LinkError::Silent { what: "that rows are stored", within: ANSWER_WITHIN });
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! Axes: which values there is room for, where they are, and which of them are labelled.
 
+use super::shapes::text_width;
 use crate::numbers;
 
 /// How values are spread along an axis.
@@ -153,7 +154,7 @@ impl Fitted {
     /// The first tick whose label would overlap the one before it.
     fn overlapping(&self, pixels: f64) -> Option<usize> {
         let is_close = |pair: &[(f64, String)]| {
-            let width = (super::text_width(&pair[0].1) + super::text_width(&pair[1].1)) / 2.0;
+            let width = (text_width(&pair[0].1) + text_width(&pair[1].1)) / 2.0;
             (self.part(pair[1].0) - self.part(pair[0].0)) * pixels < width + 10.0
         };
         self.ticks.windows(2).position(is_close).map(|first| first + 1)

@@ -1,6 +1,6 @@
 //! Bars beside their names, one or two a row: a ranking, or before and after.
 
-use super::{LETTERS, MARGIN, TITLE, label, rectangle, text_width};
+use super::shapes::{LETTERS, MARGIN, TITLE, label, rectangle, text_width};
 use crate::svg::{self, Element};
 use crate::theme::{Colour, Theme};
 

@@ -1,6 +1,9 @@
 //! The legend: names of series with their colours, in the corner that hides least.
 
-use super::{Area, Chart, Frame, LETTERS, label, rectangle, text_width};
+use super::area::Area;
+use super::frame::{Frame, Mark};
+use super::series::Series;
+use super::shapes::{LETTERS, label, rectangle, text_width};
 use crate::svg::Element;
 use crate::theme::Colour;
 
@@ -11,11 +14,11 @@ const PADDING: f64 = 8.0;
 const BETWEEN: u32 = 8;
 
 /// The legend; none where no series has a name.
-pub(super) fn draw(chart: &Chart, frame: &Frame) -> Option<Element> {
-    let named: Vec<_> = chart.series.iter().filter(|series| !series.name.is_empty()).collect();
+pub(super) fn draw(series: &[Series], marks: &[Mark], frame: &Frame) -> Option<Element> {
+    let named: Vec<_> = series.iter().filter(|series| !series.name.is_empty()).collect();
     let widest = named.iter().map(|series| text_width(&series.name)).reduce(f64::max)?;
     let size = (widest + SWATCH + 3.0 * PADDING, named.len() as f64 * ROW + PADDING);
-    let area = place(chart, frame, size);
+    let area = place(series, marks, frame, size);
     let mut group = Element::new("g").set("class", "legend").set("font-size", LETTERS);
     let ground = rectangle(area.x, area.y, area.width, area.height);
     let ground = ground.set("fill", frame.paint(Colour::Paper)).set("fill-opacity", 0.85);
@@ -33,13 +36,13 @@ pub(super) fn draw(chart: &Chart, frame: &Frame) -> Option<Element> {
 }
 
 /// The corner with the fewest points; of equal ones the upper right.
-fn place(chart: &Chart, frame: &Frame, (width, height): (f64, f64)) -> Area {
+fn place(series: &[Series], marks: &[Mark], frame: &Frame, (width, height): (f64, f64)) -> Area {
     let plot = frame.plot;
     let [left, right] = [plot.x + PADDING, plot.right() - width - PADDING];
     let [top, bottom] = [plot.y + PADDING, plot.bottom() - height - PADDING];
     let corners = [(right, top), (left, top), (right, bottom), (left, bottom)];
     let areas = corners.map(|(x, y)| Area { x, y, width, height });
-    let taken = taken(chart, frame);
+    let taken = taken(series, marks, frame);
     let hidden = |area: &Area| {
         let inside = |(x, y): &&(f64, f64)| {
             (area.x..area.right()).contains(x) && (area.y..area.bottom()).contains(y)
@@ -50,9 +53,9 @@ fn place(chart: &Chart, frame: &Frame, (width, height): (f64, f64)) -> Area {
 }
 
 /// Pixels at which something is drawn, those between the points of a line included.
-fn taken(chart: &Chart, frame: &Frame) -> Vec<(f64, f64)> {
+fn taken(series: &[Series], marks: &[Mark], frame: &Frame) -> Vec<(f64, f64)> {
     let mut taken = Vec::new();
-    for series in &chart.series {
+    for series in series {
         let corners: Vec<(f64, f64)> =
             series.corners().map(|(x, y)| (frame.x(x), frame.y(y))).collect();
         for pair in corners.windows(2) {
@@ -61,7 +64,7 @@ fn taken(chart: &Chart, frame: &Frame) -> Vec<(f64, f64)> {
             taken.extend(parts.map(|part| (x1 + (x2 - x1) * part, y1 + (y2 - y1) * part)));
         }
     }
-    for mark in chart.marks.iter().filter(|mark| !mark.label.is_empty()) {
+    for mark in marks.iter().filter(|mark| !mark.label.is_empty()) {
         let width = text_width(&mark.label);
         let letters = (0..=BETWEEN).map(|n| width * f64::from(n) / f64::from(BETWEEN));
         taken.extend(letters.map(|at| match mark.upright {

@@ -1,6 +1,7 @@
 //! What is drawn between the axes.
 
-use super::{Frame, rectangle};
+use super::frame::Frame;
+use super::shapes::rectangle;
 use crate::svg::{self, Element};
 use crate::theme::Colour;
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // a test may panic
 
+use super::shapes::{LETTERS, MARGIN_RIGHT, text_width};
 use super::*;
 use crate::numbers;
 
@@ -66,8 +67,7 @@ fn no_label_is_cut_off() {
     let points = (0..50_u32).map(|n| (f64::from(n) * 1e7, f64::from(n) * 1e9));
     let series = vec![Series::new("", Style::Points, points)];
     let chart = Chart { series, ..Chart::new("", Axis::linear("x"), Axis::linear("y")) };
-    let frame =
-        Frame::new(&chart, Area { x: 0.0, y: 0.0, width: 400.0, height: 300.0 }, Theme::Light);
+    let frame = chart.frame(Area { x: 0.0, y: 0.0, width: 400.0, height: 300.0 }, Theme::Light);
     let widest = frame.y.ticks.iter().map(|(_, text)| text_width(text)).fold(0.0, f64::max);
     assert!(frame.plot.x - 8.0 - widest > LETTERS, "{}", frame.plot.x);
     let ends: Vec<_> = frame

@@ -19,14 +19,13 @@
 mod escape;
 mod read;
 mod tags;
+mod words;
 mod write;
 
 pub use read::Reader;
 pub use tags::XmlError;
+pub use words::NAMESPACE;
 pub use write::Writer;
-
-/// The namespace of the elements.
-pub const NAMESPACE: &str = "urn:chronoscope:arm-xml:1";
 
 #[cfg(test)]
 mod tests;

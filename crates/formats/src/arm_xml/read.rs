@@ -1,7 +1,7 @@
 //! Reader of transactions.
 
-use super::NAMESPACE;
 use super::tags::{Piece, Tag, Tags, XmlError};
+use super::words::{FLAGS, NAMESPACE};
 use chronoscope_model::{
     ChainId, ClassName, Flags, ProcessName, Status, Transaction, TransactionId,
 };
@@ -124,7 +124,7 @@ fn of_attributes(tag: &Tag) -> Result<Transaction, XmlError> {
     let id = |text: &str| u64::from_str_radix(text, 16).ok().map(TransactionId);
     let id_words = "an id of at most 16 hexadecimal digits";
     let mut flags = Flags(tag.get("otherFlags", "a number of 8 bits", parsed)?.unwrap_or(0));
-    for (attribute, flag) in super::write::FLAGS {
+    for (attribute, flag) in FLAGS {
         let boolean = |text: &str| match text {
             "true" | "1" => Some(true),
             "false" | "0" => Some(false),

@@ -1,18 +1,10 @@
 //! Writer of transactions.
 
-use super::{NAMESPACE, escape};
-use chronoscope_model::{Flags, ProcessName, Transaction};
+use super::escape;
+use super::words::{FLAGS, NAMESPACE};
+use chronoscope_model::{ProcessName, Transaction};
 use std::fmt::Write as _;
 use std::io::{self, Write};
-
-/// Flags by the attributes that stand for them.
-pub(super) const FLAGS: [(&str, Flags); 5] = [
-    ("asynchronous", Flags::ASYNCHRONOUS),
-    ("independent", Flags::INDEPENDENT),
-    ("foreign", Flags::FOREIGN),
-    ("ancestorsDropped", Flags::ANCESTORS_DROPPED),
-    ("contextCut", Flags::CONTEXT_CUT),
-];
 
 /// Writer of a document.
 #[derive(Debug)]

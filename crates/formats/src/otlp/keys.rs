@@ -49,16 +49,16 @@ pub(super) const TYPES: [&str; 3] = ["otel.types", "otel.types.resource", "otel.
 
 /// Attributes of a span that are fields of a transaction, and come back as such.
 pub(super) mod ours {
-    pub(in crate::otlp) const PREFIX: &str = "chronoscope.";
-    pub(in crate::otlp) const CPU: &str = "chronoscope.cpu_ns";
-    pub(in crate::otlp) const PROCESS_CPU: &str = "chronoscope.process_cpu_ns";
+    pub(crate) const PREFIX: &str = "chronoscope.";
+    pub(crate) const CPU: &str = "chronoscope.cpu_ns";
+    pub(crate) const PROCESS_CPU: &str = "chronoscope.process_cpu_ns";
     /// ABORTED or UNKNOWN, which OTLP has no word for.
-    pub(in crate::otlp) const STATUS: &str = "chronoscope.status";
-    pub(in crate::otlp) const ASYNCHRONOUS: &str = "chronoscope.asynchronous";
-    pub(in crate::otlp) const INDEPENDENT: &str = "chronoscope.independent";
-    pub(in crate::otlp) const CONTEXT_CUT: &str = "chronoscope.context_cut";
+    pub(crate) const STATUS: &str = "chronoscope.status";
+    pub(crate) const ASYNCHRONOUS: &str = "chronoscope.asynchronous";
+    pub(crate) const INDEPENDENT: &str = "chronoscope.independent";
+    pub(crate) const CONTEXT_CUT: &str = "chronoscope.context_cut";
     /// Key of the property or metric for the kernel's thread id.
-    pub(in crate::otlp) const THREAD: &str = "thread.id";
+    pub(crate) const THREAD: &str = "thread.id";
 }
 
 /// The words for a span's kind, by its number.

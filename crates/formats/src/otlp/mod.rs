@@ -26,6 +26,7 @@
 mod context_builder;
 mod json_any;
 mod keys;
+mod limits;
 mod parts;
 mod read;
 mod source;
@@ -35,7 +36,8 @@ mod vocabulary;
 mod wire;
 mod write;
 
-pub use read::{Joined, Limits, Received, read};
+pub use limits::Limits;
+pub use read::{Joined, Received, read};
 pub use span::SpanError;
 pub use vocabulary::{OTHER, Vocabulary};
 pub use wire::WireError;

@@ -1,8 +1,8 @@
 //! Sources of spans: the resource, which is a process of an application, and the scope.
 
-use super::Limits;
 use super::context_builder::{ContextBuilder, Inherited};
 use super::keys;
+use super::limits::Limits;
 use super::span::{self, Stop};
 use super::value::{self, Any};
 use super::vocabulary::Vocabulary;

@@ -1,6 +1,6 @@
 //! One span as encoded, after checks; and the errors for which a span is refused.
 
-use super::Limits;
+use super::limits::Limits;
 use super::value::{Refusal, Text};
 use super::wire::{Message, WireError};
 use chronoscope_model::{ChainId, TransactionId};

@@ -1,10 +1,12 @@
 //! Rings in folders: finding them, checking their owners, and removing those without a writer.
 
-use super::{Ring, RingError};
+use super::error::RingError;
+use super::owner::is_own;
+use super::ring::Ring;
 use crate::{env, os, shared};
 use std::fs::Metadata;
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The folder where programs of this user put their rings: `$CHRONOSCOPE_DIR`, else
@@ -76,43 +78,6 @@ fn check_folder(folder: &Path, found: &Metadata) -> Result<(), String> {
         ));
     }
     Ok(())
-}
-
-/// Whether a file is opened as a ring: a plain file of this user, of root, of the folder's owner or,
-/// where a group shares the folder, of the group. Root opens everybody's.
-///
-/// # Errors
-/// [`RingError::Refused`].
-pub(crate) fn check_file(path: &Path, found: &Metadata) -> Result<(), RingError> {
-    let refused = |reason: String| Err(RingError::Refused { path: path.to_owned(), reason });
-    if !found.is_file() {
-        return refused(format!("a {} is not opened as a ring: remove it", kind(found)));
-    }
-    let folder = path.parent().and_then(|folder| std::fs::metadata(folder).ok());
-    let is_of_folder = folder.is_some_and(|folder| {
-        folder.uid() == found.uid() || shared::is_ring_of_group(found, &folder)
-    });
-    if is_own(found) || os::user() == 0 || is_of_folder {
-        return Ok(());
-    }
-    refused(format!("it belongs to user {}: it is not opened as a ring", found.uid()))
-}
-
-/// Whether something belongs to this user or to root.
-fn is_own(found: &Metadata) -> bool {
-    found.uid() == os::user() || found.uid() == 0
-}
-
-/// Kind of a file that is not a plain file.
-fn kind(found: &Metadata) -> &'static str {
-    let kind = found.file_type();
-    match () {
-        () if kind.is_dir() => "folder",
-        () if kind.is_symlink() => "symbolic link",
-        () if kind.is_fifo() => "FIFO",
-        () if kind.is_socket() => "socket",
-        () => "device",
-    }
 }
 
 /// Removes a ring file whose process has ended. Returns whether it did. Rows that were not drained

@@ -3,7 +3,7 @@
 
 use super::core_file::CoreFile;
 use super::error::RingError;
-use super::folder;
+use super::owner::check_file;
 use bytemuck::Pod;
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -27,7 +27,7 @@ impl Source {
     pub(crate) fn open(path: &Path) -> Result<Self, RingError> {
         let io = |source| RingError::Io { path: path.to_owned(), source };
         // Opening a device may already do something: it is refused before.
-        folder::check_file(path, &std::fs::symlink_metadata(path).map_err(io)?)?;
+        check_file(path, &std::fs::symlink_metadata(path).map_err(io)?)?;
         let file = OpenOptions::new()
             .read(true)
             // Without O_NONBLOCK, opening a FIFO waits for somebody who writes it.
@@ -35,7 +35,7 @@ impl Source {
             .open(path)
             .map_err(io)?;
         // It may have been replaced meanwhile.
-        folder::check_file(path, &file.metadata().map_err(io)?)?;
+        check_file(path, &file.metadata().map_err(io)?)?;
         Ok(Self::File { file, path: path.to_owned() })
     }
 

@@ -26,8 +26,8 @@ mod stored;
 mod worst;
 
 use crate::ServerOptions;
+use crate::access::{self, Guard};
 use crate::limits::Limit;
-use crate::token::{self, Guard};
 use asked::Path;
 use axum::http::header;
 use axum::middleware;
@@ -251,7 +251,7 @@ pub(crate) fn routes(api: Api, guard: Guard) -> Router {
                 .hint("/api/v1/openapi.json says what there is")
         })
         .method_not_allowed_fallback(async || ApiError::method())
-        .layer(middleware::from_fn_with_state(guard, token::check))
+        .layer(middleware::from_fn_with_state(guard, access::check))
         .with_state(api);
     // Generated once: it is read without a token, and generating it takes milliseconds.
     let document = Arc::new(openapi().map(Bytes::from));

@@ -1,6 +1,6 @@
 //! Answers to senders of OTLP.
 
-use super::{BODY_WITHIN, REQUEST_BYTES_MAX};
+use super::limits::{BODY_WITHIN, REQUEST_BYTES_MAX};
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;

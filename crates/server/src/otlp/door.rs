@@ -1,7 +1,7 @@
 //! Common path of all OTLP requests: decompress, decode, make durable.
 
 use super::answer::{Refusal, Taken};
-use super::{BODY_WITHIN, REQUEST_BYTES_MAX};
+use super::limits::{BODY_WITHIN, REQUEST_BYTES_MAX};
 use crate::senders::Senders;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, header};

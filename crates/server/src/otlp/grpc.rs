@@ -1,8 +1,8 @@
 //! OTLP/gRPC: one unary method, whose message is passed on unchanged.
 
-use super::REQUEST_BYTES_MAX;
 use super::answer::{Refusal, reason};
 use super::door::{Door, unpacked_max};
+use super::limits::REQUEST_BYTES_MAX;
 use crate::senders::Peer;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};

@@ -3,17 +3,15 @@
 //! Every minute that has rows is a file when it is sealed, and memory until then. A sender may
 //! number its rows' minutes as it likes, so that a few megabytes could open a thousand of them.
 
-use crate::ingest::IngestError;
+use super::error::IngestError;
+use super::limits::OPEN_SLOTS_MAX;
+use crate::duration::nanos;
 use chronoscope_model::Batch;
 use chronoscope_store::{MINUTE_NS, Slot, Store, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Minutes that wait for being sealed while rows of the network may open another one that is not
-/// [`is_near`]. Each waits for some two minutes, so that not more than some hundred a minute become
-/// files.
-pub(crate) const OPEN_SLOTS_MAX: usize = 256;
 /// About how long a minute waits for being sealed.
 const OPEN_FOR: Duration = Duration::from_mins(2);
 /// Minutes so near to now may always be opened, in minutes before and after: there are few of them.
@@ -26,7 +24,7 @@ const REFUSE_AT: u64 = 2;
 ///
 /// # Errors
 /// [`IngestError::Busy`] when none may because sealing is behind.
-pub(crate) fn rows_that_fit(
+pub(super) fn rows_that_fit(
     store: &Store,
     batch: &Batch,
     now_ns: i64,
@@ -49,14 +47,14 @@ pub(crate) fn rows_that_fit(
 /// Minutes into which rows of the network went where nothing is kept until it is sealed: before a
 /// cluster. Each counts as open for as long as it would wait for being sealed here.
 #[derive(Debug, Default)]
-pub(crate) struct ClusterMinutes(Mutex<BTreeMap<Slot, u64>>);
+pub(super) struct ClusterMinutes(Mutex<BTreeMap<Slot, u64>>);
 
 impl ClusterMinutes {
     /// How many of a batch's rows, from the first on, may go on at `now_ns` (UTC), which is
     /// `monotonic_ns`. Their minutes count as open from then on.
-    pub(crate) fn rows_that_fit(&self, batch: &Batch, now_ns: i64, monotonic_ns: u64) -> usize {
+    pub(super) fn rows_that_fit(&self, batch: &Batch, now_ns: i64, monotonic_ns: u64) -> usize {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let until_ns = crate::nanos(OPEN_FOR);
+        let until_ns = nanos(OPEN_FOR);
         open.retain(|_, opened_ns| monotonic_ns.saturating_sub(*opened_ns) < until_ns);
         let fits = fit(batch, now_ns, |far| {
             let new = far.iter().filter(|slot| !open.contains_key(slot)).copied().collect();

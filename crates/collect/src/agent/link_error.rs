@@ -1,0 +1,56 @@
+//! Why a connection to the collector was not made, or has ended.
+
+use super::target::causes;
+use crate::protocol::ProtocolError;
+use chronoscope_store::StoreError;
+use std::time::Duration;
+use tonic::Code;
+
+/// Why a connection was not made, or has ended.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LinkError {
+    #[error("cannot connect: {0}")]
+    Connect(String),
+    #[error("the collector refuses the token: {0}")]
+    Token(String),
+    #[error("the collector says {code:?}: {message}")]
+    Refused { code: Code, message: String },
+    #[error("the collector did not say {what} within {} s", within.as_secs())]
+    Silent { what: &'static str, within: Duration },
+    #[error("the collector said something else than {wanted}")]
+    Unexpected { wanted: &'static str },
+    #[error("the collector closed the connection")]
+    Closed,
+    #[error("the connection broke: {0}")]
+    Broken(String),
+    #[error(
+        "the collector has rows of this spool up to {there}, and the spool goes up to {here}: it \
+         is an old copy; put it away and let the agent make a new one"
+    )]
+    OldSpool { there: u64, here: u64 },
+    #[error(
+        "somebody else spoke under this agent's name: the collector has rows up to {there}, and \
+         those from {sent} on were never sent"
+    )]
+    Impostor { there: u64, sent: u64 },
+    #[error(transparent)]
+    Protocol(#[from] ProtocolError),
+    #[error(transparent)]
+    Spool(#[from] StoreError),
+    #[error("reading the spool failed: {0}")]
+    Task(#[from] tokio::task::JoinError),
+}
+
+impl LinkError {
+    pub(super) fn refused(status: &tonic::Status) -> Self {
+        // What the other side says comes without a cause.
+        if let Some(cause) = std::error::Error::source(status) {
+            return Self::Broken(causes(cause));
+        }
+        let message = status.message().to_owned();
+        match status.code() {
+            Code::Unauthenticated => Self::Token(message),
+            code => Self::Refused { code, message },
+        }
+    }
+}

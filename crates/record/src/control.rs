@@ -1,0 +1,316 @@
+//! Data that a thread needs to record on its own: its control block.
+//!
+//! Control blocks are private memory that a forked child finds zeroed (`MADV_WIPEONFORK`): a depth
+//! bound of 0 sends the child's first begin to the slow path, which gives it a ring of its own.
+//! This protects the parent's ring without a check on the hot path.
+#![allow(unsafe_code)] // the control block's memory, pointers into the ring
+#![allow(clippy::cast_possible_truncation)] // offsets within a block are below 4 GiB
+
+use crate::cpu::Detector;
+use crate::layout::{CLASS_MAX, DEPTH_MAX, Frame, Slot, Statistics};
+use crate::pair::CellPair;
+use crate::process::Process;
+use chronoscope_clock as clock;
+use chronoscope_model::{ClassId, Correlator, PathId};
+use std::cell::{Cell, UnsafeCell};
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+/// Largest age of an anchor, in nanoseconds. A crystal that is 100 ppm off its measured rate is
+/// then 1 µs wrong, and a step of the clock is detected after this time.
+const REFRESH_NS: u64 = 10_000_000;
+/// A transaction longer than this gets its CPU time from the kernel, at 0.1 % of its time.
+const EXACT_NS: u64 = 1_000_000;
+/// Number of paths that a thread remembers as known to readers. A power of two.
+pub(crate) const PATH_CACHE: usize = 256;
+/// Place of the level in the second-last word of a record.
+pub(crate) const LEVEL_SHIFT: u32 = 48;
+/// Place of the flags in the last word of a record.
+pub(crate) const FLAGS_SHIFT: u32 = 40;
+
+/// The words of a block's head that change with every transaction.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct HotHead {
+    pub(crate) state: AtomicU32,
+    pub(crate) thread: AtomicU32,
+    pub(crate) next_sequence: AtomicU64,
+    pub(crate) context_head: AtomicU64,
+    pub(crate) depth: AtomicU32,
+}
+
+/// Private part of a frame. It cannot be changed from outside the process, so values that guard
+/// memory (indices, lengths, pointers) are here and not in the ring. One cache line each, found by
+/// a shift.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Private {
+    /// Level, thread and flags, in the form of the last two words of its record.
+    pub(crate) tail: CellPair,
+    pub(crate) id: Cell<u64>,
+    pub(crate) statistics: Cell<*const Statistics>,
+    pub(crate) start_ticks: Cell<u64>,
+    pub(crate) cpu_offset: Cell<i64>,
+    /// The frame itself; the same while the thread has the block.
+    pub(crate) frame: Cell<*const Frame>,
+    pub(crate) context_len: Cell<u16>,
+    pub(crate) kind: Cell<Kind>,
+    pub(crate) ending: Cell<Ending>,
+}
+
+const _: () = assert!(size_of::<Private>() == 64);
+
+impl Private {
+    /// The frame in the ring.
+    #[inline(always)]
+    pub(crate) fn frame(&self) -> &Frame {
+        // SAFETY: set when the block was made, before anybody asks; never unmapped.
+        unsafe { &*self.frame.get() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn flags(&self) -> u8 {
+        (self.tail.0[1].get() >> FLAGS_SHIFT) as u8
+    }
+
+    pub(crate) fn add_flags(&self, flags: u8) {
+        let thread = &self.tail.0[1];
+        thread.set(thread.get() | u64::from(flags) << FLAGS_SHIFT);
+    }
+}
+
+/// Path by which it may be ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Ending {
+    /// The hot path.
+    Hot = 0,
+    /// The slow path: it has a context, is not its own, or ticks are not the counter.
+    Slow = 1,
+    /// The slow path, which reads process CPU.
+    ProcessCpu = 2,
+}
+
+/// Cache of a thread for a class: its statistics and its last path, which is mostly the next one
+/// too. Hashing a path is 17 instructions in one chain, and the clock waits for its end.
+#[derive(Debug)]
+#[repr(C, align(32))]
+pub(crate) struct OfClass {
+    /// Null until the thread has them.
+    pub(crate) statistics: Cell<*const Statistics>,
+    parent_path: Cell<u64>,
+    path: Cell<u64>,
+}
+
+impl OfClass {
+    /// The path of the class, whose id is `class`, under `parent`.
+    #[inline(always)]
+    pub(crate) fn path_under(&self, parent: PathId, class: ClassId) -> PathId {
+        if self.parent_path.get() != parent.0 {
+            self.keep_path(parent, parent.child(class));
+        }
+        PathId(self.path.get())
+    }
+
+    #[inline(always)]
+    pub(crate) fn keep_path(&self, parent: PathId, path: PathId) {
+        self.parent_path.set(parent.0);
+        self.path.set(path.0);
+    }
+}
+
+/// Kind of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// A transaction under the frame below, or a root.
+    Nested = 0,
+    /// A transaction under the correlator kept beside it.
+    Explicit = 1,
+    /// Not a transaction of its own: the correlator stored beside it is used as its own.
+    Borrowed = 2,
+    /// As borrowed, and left: it ends with the transactions begun on it.
+    Left = 3,
+}
+
+/// A thread's control block. Zero bytes are a valid one that records nothing.
+#[repr(C, align(64))]
+pub(crate) struct Control {
+    pub(crate) depth: Cell<u32>,
+    /// [`DEPTH_MAX`], or 0 while the thread has no block.
+    pub(crate) depth_max: Cell<u32>,
+    /// The depth bound for the hot path, which reads the processor's counter: 0 also where that is
+    /// not the source of ticks.
+    pub(crate) hot_depth_max: Cell<u32>,
+    pub(crate) switches: Cell<*const AtomicU8>,
+    pub(crate) next_id: Cell<u64>,
+    pub(crate) refresh_at: Cell<u64>,
+    pub(crate) cpu_offset: Cell<i64>,
+    pub(crate) anchor_ticks: Cell<u64>,
+    pub(crate) anchor_utc_ns: Cell<i64>,
+    pub(crate) multiplier: Cell<u64>,
+    pub(crate) head: Cell<*const HotHead>,
+    pub(crate) slots: Cell<*const Slot>,
+    pub(crate) slot_mask: Cell<u64>,
+    pub(crate) sequence: Cell<u64>,
+    pub(crate) exact_ticks: Cell<u64>,
+    /// Words of every root's record: no process CPU time yet, and the chain's high half.
+    pub(crate) root_chain: CellPair,
+    /// The process as the root's and as the record's own.
+    pub(crate) root_process: CellPair,
+    /// Level 0, and the thread.
+    pub(crate) root_tail: CellPair,
+    pub(crate) chain_high: Cell<u64>,
+    pub(crate) process_id: Cell<u64>,
+    /// All ones, or 0 when CPU time is not recorded.
+    pub(crate) cpu_mask: Cell<u64>,
+    pub(crate) thread: Cell<u64>,
+    pub(crate) detector: Cell<MaybeUninit<Detector>>,
+    pub(crate) context_base: Cell<*mut u8>,
+    pub(crate) context_mask: Cell<u64>,
+    pub(crate) context_head: Cell<u64>,
+    pub(crate) process: Cell<*const Process>,
+    /// Where its block is in the ring.
+    pub(crate) block: Cell<usize>,
+    /// Free places that the thread keeps: the first one's number plus one, and how many.
+    pub(crate) kept_place: Cell<u32>,
+    pub(crate) kept_places: Cell<u32>,
+    pub(crate) path_cache: [Cell<u64>; PATH_CACHE],
+    pub(crate) private: [Private; DEPTH_MAX],
+    /// Process CPU time at a frame's begin, where it is recorded.
+    pub(crate) process_cpu_ns: [Cell<u64>; DEPTH_MAX],
+    pub(crate) classes: [OfClass; CLASS_MAX],
+    pub(crate) inherited: [UnsafeCell<MaybeUninit<Correlator>>; DEPTH_MAX],
+}
+
+impl Control {
+    /// A stamp's UTC by the thread's anchor.
+    #[inline(always)]
+    pub(crate) fn utc_ns_of(&self, ticks: u64) -> i64 {
+        let anchor = clock::Anchor {
+            ticks: self.anchor_ticks.get(),
+            utc_ns: self.anchor_utc_ns.get(),
+            error_ns_max: 0,
+        };
+        anchor.utc_ns_of(ticks, self.scale())
+    }
+
+    #[inline(always)]
+    pub(crate) fn scale(&self) -> clock::Scale {
+        clock::Scale::from_multiplier(self.multiplier.get())
+    }
+
+    /// Whether CPU time reckoned with the present offset is good. Ask after reading the ticks.
+    #[inline(always)]
+    pub(crate) fn cpu_is_reckonable(&self) -> bool {
+        // SAFETY: asked only for a control block that has been taken, which has a detector; it is
+        // the thread's own.
+        unsafe { (*self.detector.as_ptr()).assume_init_ref() }.is_unchanged()
+    }
+
+    /// Reads the thread's CPU clock anew.
+    pub(crate) fn reckon_cpu(&self) {
+        // SAFETY: as above; no other reference exists meanwhile.
+        let detector = unsafe { (*self.detector.as_ptr()).assume_init_mut() };
+        self.cpu_offset.set(detector.offset_ticks(self.scale()));
+    }
+
+    /// Makes the next begin go the slow way once: new anchor, new scale, exact CPU.
+    pub(crate) fn refresh(&self) {
+        let scale = clock::Scale::refine();
+        let anchor = clock::Anchor::now();
+        self.multiplier.set(scale.multiplier());
+        self.anchor_ticks.set(anchor.ticks);
+        self.anchor_utc_ns.set(anchor.utc_ns);
+        // In a replay the clock may jump at any moment: every begin reads it.
+        let good_ns = if clock::is_virtual() { 0 } else { REFRESH_NS };
+        self.refresh_at.set(anchor.ticks + scale.to_ticks(good_ns));
+        self.exact_ticks.set(scale.to_ticks(EXACT_NS));
+        self.reckon_cpu();
+        // 2^40 ids are a block; a new one long before they are used up.
+        if self.next_id.get() & 0xff_ffff_ffff > 1 << 39 {
+            self.next_id.set(self.process().id_block());
+        }
+    }
+
+    /// The process whose ring it records into.
+    pub(crate) fn process(&self) -> &'static Process {
+        // SAFETY: set when the block is taken, before anybody asks; processes are never freed.
+        unsafe { &*self.process.get() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn head(&self) -> &HotHead {
+        // SAFETY: points to the head of the block while the thread has it.
+        unsafe { &*self.head.get() }
+    }
+
+    /// A frame of the ring. `depth` must be below [`DEPTH_MAX`].
+    #[inline(always)]
+    pub(crate) fn frame(&self, depth: u32) -> &Frame {
+        self.private(depth).frame()
+    }
+
+    /// Private part of a frame. `depth` must be below [`DEPTH_MAX`].
+    #[inline(always)]
+    pub(crate) fn private(&self, depth: u32) -> &Private {
+        debug_assert!((depth as usize) < DEPTH_MAX);
+        // SAFETY: the array has DEPTH_MAX elements.
+        unsafe { self.private.get_unchecked(depth as usize) }
+    }
+
+    /// Sets the depth, for the thread and for readers.
+    #[inline(always)]
+    pub(crate) fn set_depth(&self, depth: u32) {
+        self.depth.set(depth);
+        self.head().depth.store(depth, Ordering::Release);
+    }
+
+    /// Whether the thread has a block.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.depth_max.get() != 0
+    }
+}
+
+/// An unowned control block: a thread starts with it, and gets it back when it ends.
+struct Nobody(MaybeUninit<Control>);
+
+// SAFETY: never written: every write comes after a check that zeroed fields fail.
+unsafe impl Sync for Nobody {}
+
+static EMPTY: Nobody = Nobody(MaybeUninit::zeroed());
+static ENDED: Nobody = Nobody(MaybeUninit::zeroed());
+
+thread_local! {
+    static CONTROL: Cell<*const Control> = const { Cell::new((&raw const EMPTY.0).cast()) };
+}
+
+/// The calling thread's control block, or the empty one.
+#[inline(always)]
+pub(crate) fn control() -> &'static Control {
+    // SAFETY: points to a static or to a control block that is never unmapped; zero bytes are a
+    // valid control block. Only the thread itself uses it.
+    unsafe { &*CONTROL.get() }
+}
+
+/// Gives the calling thread a control block.
+pub(crate) fn set_control(control: *const Control) {
+    CONTROL.set(control);
+}
+
+/// The calling thread records nothing from now on: it is ending.
+pub(crate) fn set_ended() {
+    CONTROL.set((&raw const ENDED.0).cast());
+}
+
+/// Whether the calling thread is ending, and has given its control block back.
+pub(crate) fn has_ended() -> bool {
+    std::ptr::eq(control(), (&raw const ENDED.0).cast())
+}
+
+/// A control block that waits for a thread; its block in the ring comes with it.
+#[derive(Debug)]
+pub(crate) struct Block(pub(crate) *const Control);
+
+// SAFETY: whoever takes it from the list of free ones has it alone.
+unsafe impl Send for Block {}
