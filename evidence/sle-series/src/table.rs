@@ -76,9 +76,10 @@ impl Table {
     }
 
     /// Adds a row: one cell for each column.
-    pub(crate) fn row<const N: usize>(&mut self, cells: [Cell; N]) {
-        debug_assert_eq!(N, self.columns.len(), "{}", self.title);
-        self.rows.push(cells.to_vec());
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        let cells: Vec<Cell> = cells.into_iter().collect();
+        debug_assert_eq!(cells.len(), self.columns.len(), "{}", self.title);
+        self.rows.push(cells);
     }
 
     /// For people: aligned, numbers to the right.

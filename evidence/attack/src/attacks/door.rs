@@ -148,6 +148,15 @@ struct Doors {
     server: Server,
 }
 
+/// A server with a port for clients, its status and uploads; ports are the kernel's choice.
+const APRS_CONFIG: &str = "ServerId TESTING\nPassCode 31421\nMyAdmin \"Admin, N0CALL\"\n\
+    MyEmail email@example.com\nListen igate igate tcp 127.0.0.1 0\n\
+    HTTPStatus 127.0.0.1 0\nHTTPUpload 127.0.0.1 0\n";
+/// A provider of one forward instance, with a control port.
+const SLE_CONFIG: &str = "[provider]\nid = \"STATION\"\nlisten = [\"127.0.0.1:0\"]\n\
+    control = \"127.0.0.1:0\"\n[[peer]]\nid = \"MCC\"\n[[instance]]\n\
+    id = \"sagr=1.spack=A.fsl-fg=1.cltu=cltu1\"\n[instance.forward]\nnotify = \"every\"\n";
+
 impl Doors {
     fn open(world: &World) -> Result<Self> {
         let folders = Folders::new()?;
@@ -165,12 +174,7 @@ impl Doors {
         running.push(start(display.arg(&port_file))?);
         let ports = folders.beside("ports");
         let config = folders.beside("aprs.conf");
-        fs::write(
-            &config,
-            "ServerId TESTING\nPassCode 31421\nMyAdmin \"Admin, N0CALL\"\n\
-             MyEmail email@example.com\nListen igate igate tcp 127.0.0.1 0\n\
-             HTTPStatus 127.0.0.1 0\nHTTPUpload 127.0.0.1 0\n",
-        )?;
+        fs::write(&config, APRS_CONFIG)?;
         let mut aprs = Command::new(world.program("aprs-server"));
         aprs.arg("-c").arg(&config).arg("--ports").arg(&ports);
         if nix::unistd::geteuid().is_root() {
@@ -178,12 +182,7 @@ impl Doors {
         }
         running.push(start(&mut aprs)?);
         let sle = folders.beside("sle.toml");
-        fs::write(
-            &sle,
-            "[provider]\nid = \"STATION\"\nlisten = [\"127.0.0.1:0\"]\ncontrol = \"127.0.0.1:0\"\n\
-             [[peer]]\nid = \"MCC\"\n[[instance]]\nid = \"sagr=1.spack=A.fsl-fg=1.cltu=cltu1\"\n\
-             [instance.forward]\nnotify = \"every\"\n",
-        )?;
+        fs::write(&sle, SLE_CONFIG)?;
         let said = folders.beside("sle.out");
         let mut provider = Command::new(world.program("sle-provider"));
         provider.arg("-qc").arg(&sle).env("CHRONOSCOPE_RECORD", "off");

@@ -189,6 +189,24 @@ fn normal_mode(normal: &Answer) -> Found {
 
 /// Images 1, 2 and 3: classes and what passes between them.
 fn flows(classes: &Value, displays: usize, printed: &Value) -> Result<Vec<Found>> {
+    let (columns, table, steps) = recorded_steps(classes)?;
+    let mut image1 = Found::new("phoenix.image1");
+    image1.table("classes of transactions", &["class", "count", "mean µs", "p99 µs"], table);
+    image1.say(
+        "The window is the page that `chronoscope serve` shows (docs/page.md): its graph view has these \
+         classes as boxes. Here are the figures behind it.",
+    );
+    let mut image3 = Found::new("phoenix.image3");
+    image3.figure("steps", f64::from(steps));
+    image3.pictures.push(Picture::Flow(step_flow(columns)));
+    Ok(vec![image1, processes(displays, printed)?, image3])
+}
+
+/// Columns of a flow: the application, and the boxes below it with two lines each.
+type Columns = Vec<(String, Vec<(String, String)>)>;
+
+/// The steps of the chain in their order: as boxes of a flow, as rows of a table, and how many.
+fn recorded_steps(classes: &Value) -> Result<(Columns, Vec<Vec<Cell>>, u32)> {
     let order = [
         ("MRTS", &["decodePlots", "Conversion", "Correlate"][..]),
         ("MSG", &["TrackStore_updateTrack"]),
@@ -228,6 +246,11 @@ fn flows(classes: &Value, displays: usize, printed: &Value) -> Result<Vec<Found>
         }
         columns.push((application.to_owned(), boxes));
     }
+    Ok((columns, table, steps))
+}
+
+/// The steps as they were recorded, with what passes from one to another.
+fn step_flow(columns: Columns) -> Flow {
     let at = |column: usize, name: &str| {
         columns
             .get(column)
@@ -243,18 +266,16 @@ fn flows(classes: &Value, displays: usize, printed: &Value) -> Result<Vec<Found>
     ];
     let arrows =
         arrows.into_iter().filter_map(|(from, to, words)| Some((from?, to?, words.to_owned())));
-    let flow = Flow {
+    let arrows = arrows.collect();
+    Flow {
         title: "steps as they were recorded: how often, and how long on average".to_owned(),
         columns,
-        arrows: arrows.collect(),
-    };
+        arrows,
+    }
+}
 
-    let mut image1 = Found::new("phoenix.image1");
-    image1.table("classes of transactions", &["class", "count", "mean µs", "p99 µs"], table);
-    image1.say(
-        "The window is the page that `chronoscope serve` shows (docs/page.md): its graph view has these \
-         classes as boxes. Here are the figures behind it.",
-    );
+/// Image 2: processes and hosts.
+fn processes(displays: usize, printed: &Value) -> Result<Found> {
     let mut image2 = Found::new("phoenix.image2");
     image2.figure("mrts", 1.0);
     image2.figure("msg", 1.0);
@@ -292,8 +313,5 @@ fn flows(classes: &Value, displays: usize, printed: &Value) -> Result<Vec<Found>
         columns,
         arrows,
     }));
-    let mut image3 = Found::new("phoenix.image3");
-    image3.figure("steps", f64::from(steps));
-    image3.pictures.push(Picture::Flow(flow));
-    Ok(vec![image1, image2, image3])
+    Ok(image2)
 }

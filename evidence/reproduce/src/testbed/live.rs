@@ -151,27 +151,7 @@ fn words(json: &Value, ran: &Ran) -> Result<String> {
         lost["recorder"],
     );
     if ran.apart {
-        text += "\nclock of     given ms    found ms   bound ms   error left ms\n";
-        for host in json["clocks"].as_array().into_iter().flatten() {
-            let of = |key: &str| number(&host[key]);
-            let _ = writeln!(
-                text,
-                "{:<10} {:>10} {:>11} {:>10} {:>15}",
-                host["host"].as_str().unwrap_or_default(),
-                of("injected_ms"),
-                of("found_ms"),
-                of("bound_ms"),
-                of("residual_ms"),
-            );
-        }
-        let raw = &json["chains_raw"];
-        let _ = writeln!(
-            text,
-            "without correction: mean {} ms, shortest {} ms, {} negative",
-            number(&raw["mean_ms"]),
-            number(&raw["min_ms"]),
-            raw["negative"],
-        );
+        text += &clock_words(json);
     }
     text += &report::roles(&ran.roles);
     let about = &json["circumstances"];
@@ -186,4 +166,30 @@ fn words(json: &Value, ran: &Ran) -> Result<String> {
         load[1],
     );
     Ok(text)
+}
+
+/// The hosts' clocks as they were set and as they were found, and the chains without correction.
+fn clock_words(json: &Value) -> String {
+    let mut text = "\nclock of     given ms    found ms   bound ms   error left ms\n".to_owned();
+    for host in json["clocks"].as_array().into_iter().flatten() {
+        let of = |key: &str| number(&host[key]);
+        let _ = writeln!(
+            text,
+            "{:<10} {:>10} {:>11} {:>10} {:>15}",
+            host["host"].as_str().unwrap_or_default(),
+            of("injected_ms"),
+            of("found_ms"),
+            of("bound_ms"),
+            of("residual_ms"),
+        );
+    }
+    let raw = &json["chains_raw"];
+    let _ = writeln!(
+        text,
+        "without correction: mean {} ms, shortest {} ms, {} negative",
+        number(&raw["mean_ms"]),
+        number(&raw["min_ms"]),
+        raw["negative"],
+    );
+    text
 }

@@ -115,27 +115,34 @@ fn buffers(series: &Series, step: &mut Step) -> Result<()> {
             let [w, x, y, z] = cells;
             table.row([(*octets).into(), together.into(), a, b, c, d, e, w, x, y, z]);
         }
-        let single = ours(series, "RAF 1 × 2000 octets", &Work::raf(2000, 1))?;
-        let whole = ours(series, "RAF 80 × 100 octets as one frame", &Work::raf(8000, 1))?;
-        let single = single.as_ref().map(Measured::mbit_per_s);
-        if let Some(factor) = ratio(four, single) {
-            step.words.push(format!(
+        buffering_gain(series, step, four)
+    })
+}
+
+/// The gain by four frames a buffer, whose rate is `four` Mbit/s, and the rate of 80 frames that are handed over
+/// as one, beside the published ones.
+fn buffering_gain(series: &Series, step: &mut Step, four: Option<f64>) -> Result<()> {
+    let raf = &series.published.raf_buffering;
+    let single = ours(series, "RAF 1 × 2000 octets", &Work::raf(2000, 1))?;
+    let whole = ours(series, "RAF 80 × 100 octets as one frame", &Work::raf(8000, 1))?;
+    let single = single.as_ref().map(Measured::mbit_per_s);
+    if let Some(factor) = ratio(four, single) {
+        step.words.push(format!(
             "4 × 2000 octets a buffer carry {factor:.2} times as much as 1 × 2000; published {} \
              ({} over {} Mbit/s)",
             series.published.factors.four_2000_in_buffer,
             raf.mbit_per_s[2],
             raf.single_2000_mbit_per_s
         ));
-        }
-        if let Some(whole) = whole {
-            step.words.push(format!(
+    }
+    if let Some(whole) = whole {
+        step.words.push(format!(
             "80 × 100 octets concatenated and handed over as one frame: {} Mbit/s; published {}",
             decimal(whole.mbit_per_s(), 0),
             raf.concatenated_80x100_mbit_per_s
         ));
-        }
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
 fn java(series: &Series, step: &mut Step) -> Result<()> {

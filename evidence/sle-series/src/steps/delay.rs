@@ -4,7 +4,7 @@ use super::{MEASURED, filled, measured_cells, ratio};
 use crate::delay::Buffers;
 use crate::iperf;
 use crate::measure::Measured;
-use crate::pair::{Whose, Work};
+use crate::pair::{Timing, Whose, Work};
 use crate::place::{Link, Place};
 use crate::series::{Series, Step};
 use crate::table::{Cell, Table, number, words};
@@ -110,30 +110,11 @@ fn point(
     let (_, connects_ms) = place.round_trip_ms()?;
     let timing = series.far(warm_up(window, rtt_ms), rtt);
     series.go_on()?;
-    let tcp = series.iperf.as_ref().and_then(|_| {
-        match iperf::run(&place, CONGESTION, timing.warm, timing.round * timing.rounds) {
-            Ok(measured) => Some(measured.mbit_per_s()),
-            Err(error) => {
-                eprintln!("   iperf3: FAILED: {error:#}");
-                None
-            }
-        }
-    });
+    let tcp = tcp_alone(series, &place, timing);
     if let Some(tcp) = tcp {
         eprintln!("   iperf3, RTT {rtt_ms} ms, {window} octets: {tcp:.1} Mbit/s");
     }
-    // Four windows of octets in operations leave it to TCP, and do not wait for their returns
-    // longer than needed.
-    let many = |octets| window.saturating_mul(4).div_ceil(octets).min(OPERATIONS_MAX);
-    let mut cases = vec![(1544, many(1544), "TCP's"), (1000, many(1000), "TCP's")];
-    if series.quick && window != WINDOWS[0] {
-        cases.truncate(1); // the document has both lengths for the small window alone
-    }
-    if window == WINDOWS[0] && rtt_ms > 1.0 {
-        cases.extend([(1544, FEW, "few"), (1000, FEW, "few")]);
-        cases.truncate(if series.quick { 3 } else { 4 });
-    }
-    for (octets, operations, bound) in cases {
+    for (octets, operations, bound) in cases(series, window, rtt_ms) {
         let work = Work { congestion: CONGESTION, ..Work::fcltu(octets, operations) };
         let what = format!("RTT {rtt_ms} ms, {window} octets, {octets} octets × {operations}");
         let pair = [Whose::Ours, Whose::Ours];
@@ -154,38 +135,50 @@ fn point(
             1544 => Some(series.published.iperf_ratio.cltu_1544),
             _ => Some(series.published.iperf_ratio.cltu_1000),
         };
-        let [a, b, c, d, e] = measured_cells(measured.as_ref());
         let published = published.map(|row| row.mbit_per_s);
-        let row: [Cell; 5] = [
+        let path: [Cell; 3] = [window.into(), rtt_ms.into(), connects_ms.into()];
+        let work: [Cell; 3] = [octets.into(), operations.into(), bound.into()];
+        let beside: [Cell; 7] = [
+            late_ms.into(),
+            dropped.into(),
             tcp.into(),
             ratio(mbit, tcp).into(),
             published.into(),
             of_iperf.into(),
             ratio(mbit, published).into(),
         ];
-        let [v, w, x, y, z] = row;
-        table.row([
-            window.into(),
-            rtt_ms.into(),
-            connects_ms.into(),
-            octets.into(),
-            operations.into(),
-            bound.into(),
-            a,
-            b,
-            c,
-            d,
-            e,
-            late_ms.into(),
-            dropped.into(),
-            v,
-            w,
-            x,
-            y,
-            z,
-        ]);
+        let ours = measured_cells(measured.as_ref());
+        table.row(path.into_iter().chain(work).chain(ours).chain(beside));
     }
     Ok(())
+}
+
+/// Rate that iperf3 reaches on the path, in Mbit/s; `None` without iperf3, or where it failed.
+fn tcp_alone(series: &Series, place: &Place, timing: Timing) -> Option<f64> {
+    series.iperf.as_ref()?;
+    match iperf::run(place, CONGESTION, timing.warm, timing.round * timing.rounds) {
+        Ok(measured) => Some(measured.mbit_per_s()),
+        Err(error) => {
+            eprintln!("   iperf3: FAILED: {error:#}");
+            None
+        }
+    }
+}
+
+/// Octets of a CLTU, operations under way, and what bounds these.
+fn cases(series: &Series, window: u32, rtt_ms: f64) -> Vec<(u32, u32, &'static str)> {
+    // Four windows of octets in operations leave it to TCP, and do not wait for their returns
+    // longer than needed.
+    let many = |octets| window.saturating_mul(4).div_ceil(octets).min(OPERATIONS_MAX);
+    let mut cases = vec![(1544, many(1544), "TCP's"), (1000, many(1000), "TCP's")];
+    if series.quick && window != WINDOWS[0] {
+        cases.truncate(1); // the document has both lengths for the small window alone
+    }
+    if window == WINDOWS[0] && rtt_ms > 1.0 {
+        cases.extend([(1544, FEW, "few"), (1000, FEW, "few")]);
+        cases.truncate(if series.quick { 3 } else { 4 });
+    }
+    cases
 }
 
 /// What the document's own rates say about what was in flight, and how ours fall with delay.

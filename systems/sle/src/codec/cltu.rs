@@ -273,6 +273,22 @@ pub(super) fn encode(
         Pdu::CltuTransferData(data) => {
             write(name, 10, &transfer_data_wire(credentials, data)?, out)
         }
+        Pdu::CltuTransferBuffer(buffer) => {
+            write(name, TRANSFER_BUFFER, &transfer_buffer_wire(credentials, buffer)?, out)
+        }
+        pdu => encode_from_provider(codec, pdu, credentials, out),
+    }
+}
+
+/// Appends an operation that tells the user where CLTUs are.
+fn encode_from_provider(
+    codec: Codec,
+    pdu: &Pdu,
+    credentials: Credentials,
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    let name = pdu.name();
+    match pdu {
         Pdu::CltuTransferDataReturn(answer) => {
             let wire = TransferDataReturn {
                 credentials,
@@ -307,9 +323,6 @@ pub(super) fn encode(
                 buffer_available: report.buffer_available,
             };
             write(name, 13, &wire, out)
-        }
-        Pdu::CltuTransferBuffer(buffer) => {
-            write(name, TRANSFER_BUFFER, &transfer_buffer_wire(credentials, buffer)?, out)
         }
         pdu => Err(codec.not_of_service(pdu)),
     }

@@ -30,7 +30,9 @@ use crate::association::{
 };
 use crate::config::{AuthLevel, Config, Finding, HashName, Party};
 use crate::csts;
-use crate::net::{DriverLimits, Listener, ListenerError, SocketOptions};
+use crate::net::{
+    Accepted, DriverLimits, Listener, ListenerError, Protocol, Sender, SocketOptions,
+};
 use crate::recording::{RADIATE_CLTU, RADIATE_PROCESS_DATA};
 use crate::service::fcltu::Modem;
 use crate::time::Now;
@@ -48,7 +50,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use strangers::Strangers;
+use strangers::{Stranger, Strangers};
 
 /// Why a provider does not run.
 #[derive(Debug, thiserror::Error)]
@@ -138,53 +140,26 @@ pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
     for served in &shared.frames {
         running.radiate(served)?;
     }
-    let options = socket_options(config);
     let limits = DriverLimits {
         waiting_bytes_max: config.transport.output_max as usize,
         write_each: config.transport.write_each,
         ..DriverLimits::default()
     };
+    let doors = Doors { options: socket_options(config), limits, connections: own.connections };
     for address in &own.listen {
-        let shared = Arc::clone(&shared);
-        let accept = move |accepted: crate::net::Accepted| {
-            let (peer, name) = (accepted.peer.to_string(), format!("sle-{}", accepted.peer.port()));
+        let end = |shared: Arc<Shared>, sender, who| {
             let association = Association::provider(Arc::clone(&shared.directory), Now::read());
-            let of_end = Arc::clone(&shared);
-            let who = peer.clone();
-            let driven = accepted.drive(&name, limits, move |sender| {
-                let resets = sender.clone();
-                let stranger = of_end.strangers.admit(move || resets.reset());
-                ProviderEnd::new(association, of_end, (sender.clone(), stranger), who, Now::read())
-            });
-            if let Err(error) = driven {
-                shared.strangers.say(&format!("{peer}: no thread: {error}"), Now::read());
-            }
+            ProviderEnd::new(association, shared, sender, who, Now::read())
         };
-        let listener = Listener::start(*address, &options, own.connections, accept)?;
-        running.addresses.push(listener.address());
-        lock(&running.listeners).push(listener);
+        running.addresses.push(running.listen(*address, "sle", &doors, end)?);
     }
     for address in &own.listen_csts {
-        let shared = Arc::clone(&shared);
-        let accept = move |accepted: crate::net::Accepted| {
-            let (peer, name) =
-                (accepted.peer.to_string(), format!("csts-{}", accepted.peer.port()));
+        let end = |shared: Arc<Shared>, sender, who| {
             let directory = Arc::clone(&shared.frame_directory);
             let association = csts::association::Association::provider(directory, Now::read());
-            let of_end = Arc::clone(&shared);
-            let who = peer.clone();
-            let driven = accepted.drive(&name, limits, move |sender| {
-                let resets = sender.clone();
-                let stranger = of_end.strangers.admit(move || resets.reset());
-                FrameEnd::new(association, of_end, (sender.clone(), stranger), who, Now::read())
-            });
-            if let Err(error) = driven {
-                shared.strangers.say(&format!("{peer}: no thread: {error}"), Now::read());
-            }
+            FrameEnd::new(association, shared, sender, who, Now::read())
         };
-        let listener = Listener::start(*address, &options, own.connections, accept)?;
-        running.addresses_csts.push(listener.address());
-        lock(&running.listeners).push(listener);
+        running.addresses_csts.push(running.listen(*address, "csts", &doors, end)?);
     }
     if let Some(address) = own.control {
         let control = operator::Control::start(address, Arc::clone(&shared));
@@ -195,7 +170,45 @@ pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
     Ok(running)
 }
 
+/// How connections are accepted and driven.
+struct Doors {
+    options: SocketOptions,
+    limits: DriverLimits,
+    /// Connections at the most.
+    connections: usize,
+}
+
 impl Running {
+    /// Listens for peers that speak one dialect; `end` makes the provider's end of a connection out
+    /// of what all share, the connection's sender and place, and the peer's address. Threads are
+    /// called `name` and the peer's port. Returns the address.
+    fn listen<E: Protocol>(
+        &self,
+        address: SocketAddr,
+        name: &'static str,
+        doors: &Doors,
+        end: impl Fn(Arc<Shared>, (Sender<E::Command>, Stranger), String) -> E + Copy + Send + 'static,
+    ) -> Result<SocketAddr, ProviderError> {
+        let (shared, limits) = (Arc::clone(&self.shared), doors.limits);
+        let accept = move |accepted: Accepted| {
+            let peer = accepted.peer.to_string();
+            let name = format!("{name}-{}", accepted.peer.port());
+            let (of_end, who) = (Arc::clone(&shared), peer.clone());
+            let driven = accepted.drive(&name, limits, move |sender| {
+                let resets = sender.clone();
+                let stranger = of_end.strangers.admit(move || resets.reset());
+                end(of_end, (sender.clone(), stranger), who)
+            });
+            if let Err(error) = driven {
+                shared.strangers.say(&format!("{peer}: no thread: {error}"), Now::read());
+            }
+        };
+        let listener = Listener::start(address, &doors.options, doors.connections, accept)?;
+        let address = listener.address();
+        lock(&self.listeners).push(listener);
+        Ok(address)
+    }
+
     /// Starts the radiation of a forward instance.
     fn work(&self, served: &Arc<Served>) -> Result<(), ProviderError> {
         let Some((forward, queue)) = served.forward.clone() else { return Ok(()) };

@@ -2,7 +2,7 @@
 
 use super::Parts;
 use crate::text::count;
-use chronoscope_replay::recorder::Recorded;
+use chronoscope_replay::recorder::{Passed, Recorded};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -89,59 +89,34 @@ pub(super) fn troubles(recorded: &Recorded, parts: &Parts) -> Vec<String> {
 
 /// The summary.
 pub(super) fn json(folder: &Path, recorded: &Recorded, parts: &Parts) -> Value {
-    let troubles: Vec<_> = recorded
-        .troubles
-        .iter()
-        .map(|trouble| {
-            json!({
-                "since_ns": trouble.since_ns,
-                "until_ns": trouble.until_ns,
-                "reason": trouble.reason,
-                "lost": trouble.lost_count,
-            })
-        })
-        .collect();
-    let relay = parts.relay.as_ref().map(|passed| {
+    let troubles = each(&recorded.troubles, |trouble| {
         json!({
-            "datagrams": passed.datagram_count,
-            "undelivered": passed.undelivered_count,
-            "answers": passed.answer_count,
-            "connections": passed.connection_count,
-            "refused": passed.refused_count,
-            "inward_bytes": passed.inward_bytes,
-            "outward_bytes": passed.outward_bytes,
-            "last_error": passed.last_error,
+            "since_ns": trouble.since_ns,
+            "until_ns": trouble.until_ns,
+            "reason": trouble.reason,
+            "lost": trouble.lost_count,
         })
     });
-    let captures: Vec<_> = parts
-        .captures
-        .iter()
-        .map(|(name, sniffed)| json!({ "interface": name, "packets": sniffed.packet_count }))
-        .collect();
-    let sources: Vec<_> = parts
-        .sources
-        .iter()
-        .map(|(name, read)| {
-            json!({
-                "channel": name,
-                "inputs": read.input_count,
-                "bytes": read.bytes,
-                "restarts": read.restart_count,
-            })
+    let captures = each(
+        &parts.captures,
+        |(name, sniffed)| json!({ "interface": name, "packets": sniffed.packet_count }),
+    );
+    let sources = each(&parts.sources, |(name, read)| {
+        json!({
+            "channel": name,
+            "inputs": read.input_count,
+            "bytes": read.bytes,
+            "restarts": read.restart_count,
         })
-        .collect();
-    let imports: Vec<_> = parts
-        .imports
-        .iter()
-        .map(|(name, imported)| {
-            json!({
-                "file": name,
-                "packets": imported.packet_count,
-                "torn_at": imported.torn_at,
-                "skipped_blocks": imported.skipped_count,
-            })
+    });
+    let imports = each(&parts.imports, |(name, imported)| {
+        json!({
+            "file": name,
+            "packets": imported.packet_count,
+            "torn_at": imported.torn_at,
+            "skipped_blocks": imported.skipped_count,
         })
-        .collect();
+    });
     json!({
         "folder": folder.display().to_string(),
         "arrived": recorded.arrived_count,
@@ -156,9 +131,26 @@ pub(super) fn json(folder: &Path, recorded: &Recorded, parts: &Parts) -> Value {
         "files": recorded.file_count,
         "removed_files": recorded.removed_count,
         "troubles": troubles,
-        "relay": relay,
+        "relay": parts.relay.as_ref().map(relay_json),
         "captures": captures,
         "sources": sources,
         "imports": imports,
+    })
+}
+
+fn each<T>(all: &[T], json: impl Fn(&T) -> Value) -> Vec<Value> {
+    all.iter().map(json).collect()
+}
+
+fn relay_json(passed: &Passed) -> Value {
+    json!({
+        "datagrams": passed.datagram_count,
+        "undelivered": passed.undelivered_count,
+        "answers": passed.answer_count,
+        "connections": passed.connection_count,
+        "refused": passed.refused_count,
+        "inward_bytes": passed.inward_bytes,
+        "outward_bytes": passed.outward_bytes,
+        "last_error": passed.last_error,
     })
 }

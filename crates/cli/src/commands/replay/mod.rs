@@ -211,6 +211,36 @@ fn words(report: &Report, out: &Path) -> String {
         count(report.grants),
         count(report.moves),
     );
+    let _ = write!(text, "\n{}", process_table(report));
+    if !report.inputs.is_empty() {
+        let mut table = Table::new(&["input", "delivered", "octets", "not delivered", "answers"]);
+        for input in &report.inputs {
+            table.row(vec![
+                input.name.clone(),
+                count(input.inputs),
+                count(input.bytes),
+                count(input.undelivered),
+                count(input.answer_bytes),
+            ]);
+        }
+        let _ = write!(text, "\n{table}");
+    }
+    for stranger in &report.strangers {
+        let _ = writeln!(text, "stranger: {stranger} does not take part");
+    }
+    for remark in &report.remarks {
+        let _ = writeln!(text, "remark: {remark}");
+    }
+    if let Some(stored) = &report.stored {
+        text += &stored_words(stored);
+    }
+    let _ = writeln!(text, "\nreport and outputs: {}", out.display());
+    text
+}
+
+/// What each process took, and the coordinator.
+fn process_table(report: &Report) -> Table {
+    let ns = |ns: u64| duration(ns as f64);
     let cpu = |process: &ProcessReport| process.usage.user_ns + process.usage.system_ns;
     let all = report.coordinator_cpu_ns + report.processes.iter().map(cpu).sum::<u64>();
     let most = report.processes.iter().map(cpu).max().unwrap_or(0).max(report.coordinator_cpu_ns);
@@ -248,31 +278,7 @@ fn words(report: &Report, out: &Path) -> String {
         percent(report.coordinator_cpu_ns, all),
         format!("{:<BAR_COLUMNS$}", bar(report.coordinator_cpu_ns, most, BAR_COLUMNS)),
     ]);
-    let _ = write!(text, "\n{table}");
-    if !report.inputs.is_empty() {
-        let mut table = Table::new(&["input", "delivered", "octets", "not delivered", "answers"]);
-        for input in &report.inputs {
-            table.row(vec![
-                input.name.clone(),
-                count(input.inputs),
-                count(input.bytes),
-                count(input.undelivered),
-                count(input.answer_bytes),
-            ]);
-        }
-        let _ = write!(text, "\n{table}");
-    }
-    for stranger in &report.strangers {
-        let _ = writeln!(text, "stranger: {stranger} does not take part");
-    }
-    for remark in &report.remarks {
-        let _ = writeln!(text, "remark: {remark}");
-    }
-    if let Some(stored) = &report.stored {
-        text += &stored_words(stored);
-    }
-    let _ = writeln!(text, "\nreport and outputs: {}", out.display());
-    text
+    table
 }
 
 fn stored_words(stored: &StoredReport) -> String {

@@ -78,6 +78,10 @@ fn write_page(page: &mut String, diff: &Diff, rows: usize) -> std::fmt::Result {
             writeln!(page, "{:>10}  {} {what} {}", of_itself(&f.own), f.name, callers.join(", "))
         },
     )?;
+    renamed(page, diff, rows)
+}
+
+fn renamed(page: &mut String, diff: &Diff, rows: usize) -> std::fmt::Result {
     for (index, (before, after, likeness)) in diff.renamed.iter().take(rows).enumerate() {
         if index == 0 {
             writeln!(page, "\nrenamed")?;

@@ -562,26 +562,10 @@ fn paths(plan: &LabPlan) -> Result<Value> {
     words.extend(["--json", "--data", &data]);
     words.extend(targets.iter().map(String::as_str));
     let responses = programs.ask(aldev5, &words)?;
-    programs.ask(
-        aldev5,
-        &[
-            "net",
-            "measure",
-            "--topology",
-            &topology_file,
-            "--output",
-            &measured_file,
-            "--from",
-            "host-aldev5",
-            "--rounds",
-            rounds,
-            "--size",
-            "64",
-            "--at-most",
-            "60s",
-            "--json",
-        ],
-    )?;
+    let words = ["net", "measure", "--topology", &topology_file, "--output", &measured_file];
+    let how = ["--from", "host-aldev5", "--rounds", rounds, "--size", "64"];
+    let bound = ["--at-most", "60s", "--json"];
+    programs.ask(aldev5, &[&words[..], &how, &bound].concat())?;
     let words = ["net", "report", "--json", "--data", &data, "--topology", &topology_file];
     let report = programs.ask(aldev5, &[&words[..], &["--measured", &measured_file]].concat())?;
     let mut table3 = Vec::new();

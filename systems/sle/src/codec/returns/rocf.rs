@@ -379,8 +379,6 @@ fn parameter_out<R: Requested>(
     codec: Codec,
     parameter: &Parameter,
 ) -> Result<GetParameter<R>, EncodeError> {
-    let since_5 = codec.version >= 5;
-    let undefined = |what| codec.not_in_version(what);
     Ok(match parameter {
         Parameter::BufferSize(parts) => {
             GetParameter::BufferSize(named(ParameterName::BUFFER_SIZE, *parts))
@@ -418,6 +416,24 @@ fn parameter_out<R: Requested>(
                 cycle.map_or(SomeCycle::PeriodicReportingOff(()), SomeCycle::PeriodicReportingOn);
             GetParameter::SomeCycle(named(ParameterName::REPORTING_CYCLE, cycle))
         }
+        Parameter::ReturnTimeoutPeriod(seconds) => {
+            GetParameter::ReturnTimeout(named(ParameterName::RETURN_TIMEOUT_PERIOD, *seconds))
+        }
+        Parameter::MinReportingCycle(seconds) if codec.version >= 5 => {
+            GetParameter::MinReportingCycle(named(ParameterName::MIN_REPORTING_CYCLE, *seconds))
+        }
+        parameter => requested_out(codec, parameter)?,
+    })
+}
+
+/// A parameter that says what START asked for; before version 5 it may be undefined.
+fn requested_out<R: Requested>(
+    codec: Codec,
+    parameter: &Parameter,
+) -> Result<GetParameter<R>, EncodeError> {
+    let since_5 = codec.version >= 5;
+    let undefined = |what| codec.not_in_version(what);
+    Ok(match parameter {
         Parameter::RequestedGvcid(channel) => {
             let value = if since_5 {
                 bare_gvcid_out(codec, *channel)?
@@ -448,12 +464,6 @@ fn parameter_out<R: Requested>(
             ParameterName::REQUESTED_UPDATE_MODE,
             mode.map_or(3, |mode| mode as i64),
         )),
-        Parameter::ReturnTimeoutPeriod(seconds) => {
-            GetParameter::ReturnTimeout(named(ParameterName::RETURN_TIMEOUT_PERIOD, *seconds))
-        }
-        Parameter::MinReportingCycle(seconds) if since_5 => {
-            GetParameter::MinReportingCycle(named(ParameterName::MIN_REPORTING_CYCLE, *seconds))
-        }
         _ => return Err(codec.not_in_version("this parameter")),
     })
 }
