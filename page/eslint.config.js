@@ -1,7 +1,7 @@
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist', 'dist-cwp', 'node_modules', 'dev', 'tools', 'eslint.config.js', 'src/api/openapi.ts'] },
+  { ignores: ['dist', 'node_modules', 'dev', 'tools', 'eslint.config.js', 'src/api/openapi.ts'] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },

@@ -1,4 +1,4 @@
-// build.mjs [FOLDER] [ENTRY]: builds the page (or `cwp`, the working position) into a folder (dist,
+// build.mjs [FOLDER] [ENTRY]: builds the page (or another one, by its folder) into a folder (dist,
 // unless another is named), prints what it weighs on the wire (gzip -9), and fails above the limit.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,7 +1,7 @@
-//! Embeds the working position's page into `radar-display`: every file below `page/dist-cwp`, which
+//! Embeds the working position's page into `radar-display`: every file below `systems/radar/page/dist`, which
 //! `make page` makes. Without these files the program is built without the page and reports that to
 //! browsers.
 
 fn main() -> std::io::Result<()> {
-    chronoscope_embed::embed("../../page/dist-cwp")
+    chronoscope_embed::embed("page/dist")
 }

@@ -5,7 +5,7 @@
 //! * a plot in the tracker: `tracker/mod.rs`; systematic errors of radars:
 //!   `tracker/registration.rs`
 //! * an update on its way to a screen: `display/position.rs`, `display/browser/mod.rs`; the page:
-//!   `page/cwp/src/position.ts`
+//!   `systems/radar/page/src/position.ts`
 //! * the quality of tracks: `evaluate/mod.rs`
 //! * questions to the message server: `messages/query/mod.rs`, `docs/radar-queries.md`
 //! * a day to replay: `day/mod.rs`

@@ -138,8 +138,8 @@ pub(super) fn json(folder: &Path, recorded: &Recorded, parts: &Parts) -> Value {
     })
 }
 
-fn each<T>(all: &[T], json: impl Fn(&T) -> Value) -> Vec<Value> {
-    all.iter().map(json).collect()
+fn each<T>(all: impl IntoIterator<Item = T>, json: impl Fn(T) -> Value) -> Vec<Value> {
+    all.into_iter().map(json).collect()
 }
 
 fn relay_json(passed: &Passed) -> Value {

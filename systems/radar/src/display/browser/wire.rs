@@ -185,7 +185,7 @@ mod tests {
     use super::*;
     use crate::asterix::cat062::{FlightPlan, ModeA, Position, Status, Track, Velocity};
 
-    /// The octets of version 1, kept: the page's tests read the same (page/cwp/src/wire.test.ts).
+    /// The octets of version 1, kept: the page's tests read the same (systems/radar/page/src/wire.test.ts).
     #[test]
     fn the_octets_of_version_1() {
         let track = Track {

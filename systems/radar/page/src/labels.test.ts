@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { seeded } from '../../src/random';
+import { seeded } from '../../../../page/src/random';
 import { FULL, HIDDEN, LabelField, overlaps, SHORT, type Labelled, type Rect } from './labels';
 
 function labelled(id: number, x: number, y: number, urgent = false): Labelled {
