@@ -1,21 +1,18 @@
 //! Calls: operations, and the wait for their returns.
 
-use super::state::{Answer, Machine, Phase, State};
-use super::{ClientError, Command, Transfer, User, ended, lock};
-use crate::net::SendRefused;
+use super::services::{Answer, Machine, OVERHEAD, SleService};
+use super::state::State;
+use super::{ClientError, Transfer, User};
 use crate::pdu::{
     BufferNotification, CltuId, Diagnostic, Parameter, ParameterName, Pdu, ReportRequest,
-    ReturnStart, Service,
+    ReturnStart,
 };
-use crate::recording::{self, CLTU_TRANSFER_DATA};
+use crate::recording::CLTU_TRANSFER_DATA;
 use crate::service::fcltu::{Cltus, FcltuUser, UseError};
 use bytes::Bytes;
-use std::sync::MutexGuard;
 
 /// Most octets of a CLTU on the wire.
 const CLTU_MAX: usize = 65_536;
-/// Octets of an operation beside its data, about.
-const OVERHEAD: usize = 64;
 
 impl User {
     /// FCLTU: starts; the first CLTU will have this number.
@@ -130,17 +127,17 @@ impl User {
     /// # Errors
     /// As [`Self::transfer`].
     pub fn drain(&self) -> Result<(), ClientError> {
-        let mut state = self.shared.lock();
+        let mut state = self.connection.shared.lock();
         loop {
-            let Machine::Forward(user) = &state.machine else { return Ok(()) };
+            let Machine::Forward(user) = &state.service.machine else { return Ok(()) };
             let open = user.unacknowledged();
-            if matches!(state.phase, Phase::Ended(_)) {
-                return Err(ended(&state));
+            if state.is_ended() {
+                return Err(state.over());
             }
             if open == 0 {
                 return refusal(&mut state).map_or(Ok(()), Err);
             }
-            state = self.wait(state)?;
+            state = self.connection.wait(state)?;
         }
     }
 
@@ -151,18 +148,18 @@ impl User {
         octets: usize,
         make: impl Fn(&mut FcltuUser) -> Result<Pdu, UseError>,
     ) -> Result<Cltus, ClientError> {
-        let _order = lock(&self.sending);
-        let mut state = self.shared.lock();
+        let _order = self.connection.order();
+        let mut state = self.connection.shared.lock();
         let (pdu, cltus) = loop {
-            let is_told = state.refusal.is_some();
-            let Machine::Forward(user) = &mut state.machine else {
+            let (is_told, window) = (state.refusal.is_some(), state.service.window);
+            let Machine::Forward(user) = &mut state.service.machine else {
                 return Err(ClientError::NotOfService("TRANSFER-DATA", self.service));
             };
             let (open, first) = (user.unacknowledged(), user.next_cltu());
             if is_told && open == 0 {
                 return refusal(&mut state).map_or(Ok(Cltus { first, count: 0 }), Err);
             }
-            if !is_told && open < self.shared.window {
+            if !is_told && open < window {
                 match make(user) {
                     Ok(pdu) => {
                         let count = u32::try_from(count).unwrap_or(u32::MAX);
@@ -170,17 +167,17 @@ impl User {
                     }
                     Err(UseError::WindowFull { .. } | UseError::Refused { .. }) => {}
                     Err(error) => {
-                        let is_over = matches!(state.phase, Phase::Ended(_));
-                        return Err(if is_over { ended(&state) } else { error.into() });
+                        let is_over = state.is_ended();
+                        return Err(if is_over { state.over() } else { error.into() });
                     }
                 }
-            } else if matches!(state.phase, Phase::Ended(_)) {
-                return Err(ended(&state));
+            } else if state.is_ended() {
+                return Err(state.over());
             }
-            state = self.wait(state)?;
+            state = self.connection.wait(state)?;
         };
-        state.counts.sent += count as u64;
-        state.counts.sent_octets += octets as u64;
+        state.service.counts.sent += count as u64;
+        state.service.counts.sent_octets += octets as u64;
         if let Some(key) = state.key {
             let invoke_id = match &pdu {
                 Pdu::CltuTransferData(invocation) => invocation.invoke_id,
@@ -190,20 +187,12 @@ impl User {
             for index in 0..cltus.count {
                 let cltu = cltus.first.wrapping_add(index);
                 let transaction = key.cltu(cltu).start(&CLTU_TRANSFER_DATA);
-                state.open.push_back((invoke_id, cltu, transaction));
+                state.service.open.push_back((invoke_id, cltu, transaction));
             }
         }
         drop(state);
-        self.hand(pdu, octets + OVERHEAD * count)?;
+        self.connection.hand(pdu, octets + OVERHEAD * count)?;
         Ok(cltus)
-    }
-
-    fn hand(&self, pdu: Pdu, octets: usize) -> Result<(), ClientError> {
-        match self.driver.sender().send(Command::Send(pdu), octets) {
-            Ok(()) => Ok(()),
-            // Its fate is unknown, and said to be.
-            Err(SendRefused::Ended(_) | SendRefused::Full(_)) => Err(self.over()),
-        }
     }
 
     fn done(
@@ -223,54 +212,19 @@ impl User {
         ClientError::Refused { operation, service: self.service, diagnostic }
     }
 
-    /// Sends an operation and waits for its return. One at a time.
     fn call(
         &self,
         make: impl FnOnce(&mut Machine) -> Result<Pdu, ClientError>,
     ) -> Result<Answer, ClientError> {
-        let _one = lock(&self.calling);
-        let order = lock(&self.sending);
-        let mut state: MutexGuard<'_, State> = self.shared.lock();
-        let pdu = make(&mut state.machine)?;
-        state.answer = None;
-        let transaction =
-            recording::class_of(&pdu).filter(|_| state.records).map(|class| class.start());
-        drop(state);
-        self.hand(pdu, OVERHEAD)?;
-        drop(order);
-        let mut state = self.shared.lock();
-        loop {
-            if let Some(answer) = state.answer.take() {
-                drop(state);
-                let is_good = matches!(answer, Answer::Done(Ok(())) | Answer::Parameter(Ok(_)));
-                if let Some(transaction) = transaction {
-                    transaction.stop(recording::status(is_good));
-                }
-                return Ok(answer);
-            }
-            if matches!(state.phase, Phase::Ended(_)) {
-                return Err(ended(&state));
-            }
-            // Not to be interrupted: its return would be taken for another's. The return timer
-            // ends it.
-            state = self.shared.wait(state, super::INTERRUPT);
-        }
+        self.connection.call(|state| make(&mut state.service.machine))
     }
 }
 
 /// That a CLTU was refused, told once.
-fn refusal(state: &mut State) -> Option<ClientError> {
+fn refusal(state: &mut State<SleService>) -> Option<ClientError> {
     state.refusal.take().map(|refusal| ClientError::CltuRefused {
         cltus: refusal.cltus,
         diagnostic: refusal.diagnostic,
         expected: refusal.expected,
     })
-}
-
-impl User {
-    /// Whether it is a forward service's.
-    #[must_use]
-    pub fn is_forward(&self) -> bool {
-        self.service == Service::Fcltu
-    }
 }

@@ -1,12 +1,12 @@
 //! The user's end of an association, in the thread of its connection.
 
+use super::service::Command;
+use super::services::{Answer, Machine, Occurrence, Refusal, SleService};
 use super::sink::Sink;
-use super::state::{Answer, Machine, Occurrence, Phase, Refusal, Shared, State};
-use crate::association::{Association, Ending, Event, SendError, UserSettings};
+use super::state::{Phase, Shared, State};
+use crate::association::{Association, Event, UserSettings};
 use crate::net::Protocol;
-use crate::pdu::{
-    FrameOrNotification, Pdu, PeerAbortDiagnostic, Service, ServiceInstanceId, UnbindReason,
-};
+use crate::pdu::{FrameOrNotification, Pdu, PeerAbortDiagnostic, Service, ServiceInstanceId};
 use crate::recording::{self, ACKNOWLEDGE_CLTU, ChainKey, RECEIVE_BUFFER, RECEIVE_FRAME};
 use crate::service::fcltu::{self, Cltus, Fate, Settled};
 use crate::service::returns;
@@ -14,18 +14,9 @@ use crate::time::Now;
 use crate::tml::{Output, TmlFault};
 use std::sync::Arc;
 
-/// What other threads want.
-#[derive(Debug)]
-pub(super) enum Command {
-    Bind,
-    Unbind(UnbindReason),
-    Abort(PeerAbortDiagnostic),
-    Send(Pdu),
-}
-
 pub(super) struct UserEnd {
     association: Association,
-    shared: Arc<Shared>,
+    shared: Arc<Shared<SleService>>,
     sink: Sink,
     instance: ServiceInstanceId,
     /// Of transfer buffers, where they are recorded.
@@ -33,7 +24,12 @@ pub(super) struct UserEnd {
 }
 
 impl UserEnd {
-    pub(super) fn new(settings: UserSettings, shared: Arc<Shared>, sink: Sink, now: Now) -> Self {
+    pub(super) fn new(
+        settings: UserSettings,
+        shared: Arc<Shared<SleService>>,
+        sink: Sink,
+        now: Now,
+    ) -> Self {
         let instance = settings.instance.clone();
         let records = recording::is_on() && settings.service != Service::Fcltu;
         let key = records.then(|| ChainKey::of_return(&instance));
@@ -59,7 +55,7 @@ impl UserEnd {
                     Err(diagnostic) => self.association.abort(diagnostic),
                 },
                 Event::Bound { version, .. } => {
-                    match &mut state.machine {
+                    match &mut state.service.machine {
                         Machine::Forward(user) => user.bound(),
                         Machine::Return(user) => user.bound(),
                     }
@@ -83,14 +79,14 @@ impl UserEnd {
     fn pdu(
         &self,
         pdu: Pdu,
-        state: &mut State,
+        state: &mut State<SleService>,
         now: Now,
     ) -> Result<Option<Vec<FrameOrNotification>>, PeerAbortDiagnostic> {
         let returned = match &pdu {
             Pdu::CltuTransferDataReturn(returned) => Some(*returned),
             _ => None,
         };
-        match &mut state.machine {
+        match &mut state.service.machine {
             Machine::Forward(user) => {
                 let event = user.pdu(pdu, now)?;
                 if let Some(returned) = returned {
@@ -119,16 +115,16 @@ impl UserEnd {
         }
     }
 
-    fn forward(&self, event: fcltu::UserEvent, state: &mut State) {
+    fn forward(&self, event: fcltu::UserEvent, state: &mut State<SleService>) {
         use fcltu::UserEvent;
         match event {
             UserEvent::Acknowledged { cltus, .. } => {
-                state.counts.acknowledged += u64::from(cltus.count);
+                state.service.counts.acknowledged += u64::from(cltus.count);
             }
             UserEvent::Refused { cltus, taken, diagnostic, expected } => {
                 let taken = taken.map_or(0, |taken| u64::from(taken.count));
-                state.counts.acknowledged += taken;
-                state.counts.refused += u64::from(cltus.count);
+                state.service.counts.acknowledged += taken;
+                state.service.counts.refused += u64::from(cltus.count);
                 state.settle([Settled { cltus, fate: Fate::Refused(diagnostic) }]);
                 state.refusal.get_or_insert(Refusal { cltus, diagnostic, expected });
             }
@@ -184,15 +180,6 @@ impl UserEnd {
         drop(transaction);
     }
 
-    /// Says to whoever waits that nothing was sent.
-    fn failed(&self, result: Result<(), SendError>) {
-        if let Err(error) = result {
-            let mut state = self.shared.lock();
-            state.not_sent = Some(error);
-            self.shared.changed(state);
-        }
-    }
-
     fn send(&mut self, pdu: Pdu, now: Now) {
         if let Err(error) = self.association.send(pdu, now) {
             // What the machine counts as sent was not: there is no going on, unless it is over.
@@ -207,7 +194,11 @@ impl UserEnd {
 }
 
 /// A TRANSFER-DATA's return ends the transactions of its CLTUs.
-fn acknowledge(state: &mut State, invoke_id: crate::pdu::InvokeId, event: &fcltu::UserEvent) {
+fn acknowledge(
+    state: &mut State<SleService>,
+    invoke_id: crate::pdu::InvokeId,
+    event: &fcltu::UserEvent,
+) {
     let Some(key) = state.key else { return };
     let refused = match event {
         fcltu::UserEvent::Refused { cltus, taken, .. } => Some((*cltus, *taken)),
@@ -217,8 +208,8 @@ fn acknowledge(state: &mut State, invoke_id: crate::pdu::InvokeId, event: &fcltu
         let among = |some: Option<Cltus>| some.is_some_and(|some| some.contains(cltu));
         refused.is_none_or(|(refused, taken)| among(taken) || !refused.contains(cltu))
     };
-    while state.open.front().is_some_and(|(id, _, _)| *id == invoke_id) {
-        let Some((_, cltu, transaction)) = state.open.pop_front() else { return };
+    while state.service.open.front().is_some_and(|(id, _, _)| *id == invoke_id) {
+        let Some((_, cltu, transaction)) = state.service.open.pop_front() else { return };
         let status = recording::status(is_good(cltu));
         drop(ACKNOWLEDGE_CLTU.begin_with(&key.cltu(cltu).correlator()));
         transaction.stop(status);
@@ -226,7 +217,7 @@ fn acknowledge(state: &mut State, invoke_id: crate::pdu::InvokeId, event: &fcltu
 }
 
 impl Protocol for UserEnd {
-    type Command = Command;
+    type Command = Command<SleService>;
 
     fn receive(&mut self, octets: &[u8], now: Now) {
         self.association.receive(octets, now);
@@ -241,26 +232,22 @@ impl Protocol for UserEnd {
     fn closed(&mut self, fault: Option<TmlFault>, now: Now) {
         self.association.closed(fault.clone(), now);
         self.events(now);
-        let shared = Arc::clone(&self.shared);
-        let mut state = shared.lock();
-        if !matches!(state.phase, Phase::Ended(_) | Phase::Refused(_)) {
-            state.end(fault.map_or(Ending::Lost, Ending::Transport));
-        }
-        shared.changed(state);
+        self.shared.closed(fault);
     }
 
-    fn command(&mut self, command: Command, now: Now) {
+    fn command(&mut self, command: Command<SleService>, now: Now) {
         match command {
             Command::Send(pdu) => self.send(pdu, now),
             Command::Bind => {
                 let bound = self.association.bind(now);
-                self.failed(bound);
+                self.shared.not_sent(bound);
             }
             Command::Unbind(reason) => {
                 let unbound = self.association.unbind(reason, now);
-                self.failed(unbound);
+                self.shared.not_sent(unbound);
             }
             Command::Abort(diagnostic) => self.association.abort(diagnostic),
+            Command::Wish(never) => match never {},
         }
         self.events(now);
     }

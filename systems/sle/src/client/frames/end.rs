@@ -1,9 +1,11 @@
 //! The user's end of an association, in the thread of its connection.
 
-use super::state::{Answer, Occurrence, Phase, Refusal, Shared, State};
-use super::{Ending, Fate, Settled};
+use super::service::{Answer, FrameService, Occurrence, Refusal, Wish};
+use super::{Fate, Settled};
 use crate::association::State as Link;
-use crate::csts::association::{Association, Event, SendError, UserSettings};
+use crate::client::service::Command;
+use crate::client::state::{Phase, Shared, State};
+use crate::csts::association::{Association, Event, UserSettings};
 use crate::csts::pdu::{DataUnitId, Pdu, PeerAbortDiagnostic, ServiceInstanceId};
 use crate::csts::procedure::{DataUnits, UserEvent};
 use crate::net::Protocol;
@@ -16,28 +18,16 @@ use std::sync::Arc;
 /// How soon a forward buffer is looked at again whose time has come while others are on their way.
 const AGAIN_NS: u64 = 1_000_000;
 
-/// What other threads want.
-#[derive(Debug)]
-#[allow(clippy::large_enum_variant)] // nearly all are the large one
-pub(super) enum Command {
-    Bind,
-    Unbind,
-    Abort(PeerAbortDiagnostic),
-    Send(Pdu),
-    /// A forward buffer has begun to be filled: look after its time.
-    Watch,
-}
-
 pub(super) struct FrameUserEnd {
     association: Association,
-    shared: Arc<Shared>,
+    shared: Arc<Shared<FrameService>>,
     instance: ServiceInstanceId,
     /// When a forward buffer is looked at, of the monotonic clock in ns.
     look_ns: Option<u64>,
 }
 
 impl FrameUserEnd {
-    pub(super) fn new(settings: UserSettings, shared: Arc<Shared>, now: Now) -> Self {
+    pub(super) fn new(settings: UserSettings, shared: Arc<Shared<FrameService>>, now: Now) -> Self {
         let instance = settings.instance.clone();
         Self { association: Association::user(settings, now), shared, instance, look_ns: None }
     }
@@ -56,8 +46,8 @@ impl FrameUserEnd {
                     }
                 }
                 Event::Bound { .. } => {
-                    state.machine.bound();
-                    state.phase = Phase::Bound;
+                    state.service.machine.bound();
+                    state.phase = Phase::Bound(());
                 }
                 Event::BindRefused(diagnostic) => state.phase = Phase::Refused(diagnostic),
                 Event::Ignored { why } => state.occurred(Occurrence::Ignored(why)),
@@ -73,31 +63,31 @@ impl FrameUserEnd {
         shared.changed(state);
     }
 
-    fn pdu(&self, pdu: Pdu, state: &mut State) -> Result<(), PeerAbortDiagnostic> {
-        match state.machine.pdu(pdu)? {
+    fn pdu(&self, pdu: Pdu, state: &mut State<FrameService>) -> Result<(), PeerAbortDiagnostic> {
+        match state.service.machine.pdu(pdu)? {
             UserEvent::Acknowledged(unit) => {
-                state.counts.acknowledged += 1;
+                state.service.counts.acknowledged += 1;
                 answered(state, unit, true);
             }
             UserEvent::Refused { unit, diagnostic, expected } => {
-                state.counts.refused += 1;
+                state.service.counts.refused += 1;
                 answered(state, unit, false);
                 let units = DataUnits { first: unit, count: 1 };
                 state.settle([Settled { units, fate: Fate::Refused(diagnostic.clone()) }]);
                 state.refusal.get_or_insert(Refusal { unit, diagnostic, expected });
             }
             UserEvent::Started(result) => {
-                let settled = state.machine.take_settled();
+                let settled = state.service.machine.take_settled();
                 state.settle(settled);
                 state.refusal = None;
-                state.recorded.clear();
-                let session = state.machine.session();
+                state.service.recorded.clear();
+                let session = state.service.machine.session();
                 state.key = (state.records && result.is_ok())
                     .then(|| ChainKey::of_frames(&self.instance, session));
                 state.answer = Some(Answer::Done(result));
             }
             UserEvent::Stopped(result) => {
-                let settled = state.machine.take_settled();
+                let settled = state.service.machine.take_settled();
                 state.settle(settled);
                 state.answer = Some(Answer::Done(result));
             }
@@ -111,22 +101,13 @@ impl FrameUserEnd {
                 state.answer = Some(Answer::Done(refused));
             }
             UserEvent::Reset(result) => {
-                let settled = state.machine.take_settled();
+                let settled = state.service.machine.take_settled();
                 state.settle(settled);
                 state.refusal = None;
                 state.answer = Some(Answer::Done(result));
             }
         }
         Ok(())
-    }
-
-    /// Says to whoever waits that nothing was sent.
-    fn failed(&self, result: Result<(), SendError>) {
-        if let Err(error) = result {
-            let mut state = self.shared.lock();
-            state.not_sent = Some(error);
-            self.shared.changed(state);
-        }
     }
 
     fn send(&mut self, pdu: Pdu, now: Now) {
@@ -142,8 +123,8 @@ impl FrameUserEnd {
         match sent {
             Ok(()) => {
                 if let Some((last, count)) = last {
-                    state.counts.written += count;
-                    if !state.machine.is_confirmed() {
+                    state.service.counts.written += count;
+                    if !state.service.machine.is_confirmed() {
                         written(&mut state, last);
                     }
                 }
@@ -165,17 +146,17 @@ impl FrameUserEnd {
             return;
         };
         let mut state = self.shared.lock();
-        self.look_ns = match state.machine.due() {
+        self.look_ns = match state.service.machine.due() {
             None => {
-                state.watched = false;
+                state.service.watched = false;
                 None
             }
             Some(due_ns) if due_ns > now.monotonic_ns => Some(due_ns),
             // What is on its way comes before it.
-            Some(_) if state.handed > 0 => Some(look_ns.max(now.monotonic_ns) + AGAIN_NS),
+            Some(_) if state.service.handed > 0 => Some(look_ns.max(now.monotonic_ns) + AGAIN_NS),
             Some(_) => {
-                let pdu = state.machine.flush_due();
-                state.watched = false;
+                let pdu = state.service.machine.flush_due();
+                state.service.watched = false;
                 drop(state);
                 if let Some(pdu) = pdu {
                     self.send(pdu, now);
@@ -187,10 +168,10 @@ impl FrameUserEnd {
 }
 
 /// The return of a sequence-controlled frame ends its transaction.
-fn answered(state: &mut State, unit: DataUnitId, is_good: bool) {
+fn answered(state: &mut State<FrameService>, unit: DataUnitId, is_good: bool) {
     let Some(key) = state.key else { return };
-    if state.recorded.front().is_some_and(|(id, _)| *id == unit)
-        && let Some((_, transaction)) = state.recorded.pop_front()
+    if state.service.recorded.front().is_some_and(|(id, _)| *id == unit)
+        && let Some((_, transaction)) = state.service.recorded.pop_front()
     {
         drop(ACKNOWLEDGE_PROCESS_DATA.begin_with(&key.cltu(unit).correlator()));
         transaction.stop(recording::status(is_good));
@@ -198,8 +179,8 @@ fn answered(state: &mut State, unit: DataUnitId, is_good: bool) {
 }
 
 /// Unconfirmed frames up to this one are with the connection.
-fn written(state: &mut State, last: DataUnitId) {
-    while let Some((unit, transaction)) = state.recorded.pop_front() {
+fn written(state: &mut State<FrameService>, last: DataUnitId) {
+    while let Some((unit, transaction)) = state.service.recorded.pop_front() {
         transaction.stop(Status::Good);
         if unit == last {
             return;
@@ -208,7 +189,7 @@ fn written(state: &mut State, last: DataUnitId) {
 }
 
 impl Protocol for FrameUserEnd {
-    type Command = Command;
+    type Command = Command<FrameService>;
 
     fn receive(&mut self, octets: &[u8], now: Now) {
         self.association.receive(octets, now);
@@ -223,30 +204,26 @@ impl Protocol for FrameUserEnd {
     fn closed(&mut self, fault: Option<TmlFault>, now: Now) {
         self.association.closed(fault.clone(), now);
         self.events();
-        let mut state = self.shared.lock();
-        if !matches!(state.phase, Phase::Ended(_) | Phase::Refused(_)) {
-            state.end(fault.map_or(Ending::Lost, Ending::Transport));
-        }
-        self.shared.changed(state);
+        self.shared.closed(fault);
     }
 
-    fn command(&mut self, command: Command, now: Now) {
+    fn command(&mut self, command: Command<FrameService>, now: Now) {
         match command {
             Command::Send(pdu) => {
                 {
                     let mut state = self.shared.lock();
-                    state.handed = state.handed.saturating_sub(1);
+                    state.service.handed = state.service.handed.saturating_sub(1);
                 }
                 self.send(pdu, now);
             }
-            Command::Watch => self.look_ns = Some(now.monotonic_ns),
+            Command::Wish(Wish::Watch) => self.look_ns = Some(now.monotonic_ns),
             Command::Bind => {
                 let bound = self.association.bind(now);
-                self.failed(bound);
+                self.shared.not_sent(bound);
             }
-            Command::Unbind => {
+            Command::Unbind(()) => {
                 let unbound = self.association.unbind(now);
-                self.failed(unbound);
+                self.shared.not_sent(unbound);
             }
             Command::Abort(diagnostic) => self.association.abort(diagnostic),
         }

@@ -9,6 +9,7 @@
 mod asn;
 mod convert;
 mod frames;
+mod parameter;
 mod raf;
 mod rcf;
 mod rocf;
@@ -20,6 +21,9 @@ use super::common::{Credentials, Outcome, OutcomeReturn, read, write};
 use super::{Codec, DecodeError, EncodeError};
 use crate::pdu::{Message, Pdu, Role, Service, Start, Started};
 use bytes::Bytes;
+use raf::RafParameter;
+use rcf::RcfParameter;
+use rocf::{RequestedTcVcid, RocfParameter, TcVcid};
 
 /// The operation with this tag.
 pub(super) fn decode(
@@ -37,9 +41,10 @@ pub(super) fn decode(
             Ok(Message { credentials: done.credentials.into(), pdu })
         }
         (Role::Provider, 7) => match codec.service {
-            Service::Raf => raf::decode_parameter(octets),
-            Service::Rcf => rcf::decode_parameter(octets),
-            Service::Rocf | Service::Fcltu => rocf::decode_parameter(codec, octets),
+            Service::Raf => parameter::decode::<RafParameter>(octets),
+            Service::Rcf => parameter::decode::<RcfParameter>(octets),
+            _ if codec.version >= 5 => parameter::decode::<RocfParameter<TcVcid>>(octets),
+            _ => parameter::decode::<RocfParameter<RequestedTcVcid>>(octets),
         },
         (Role::Provider, 8) => frames::decode(codec, octets),
         (Role::Provider, 9) => status::decode(codec, octets),
@@ -79,13 +84,15 @@ pub(super) fn encode(
             let done = OutcomeReturn { credentials, invoke_id: *invoke_id, result };
             write("START return", 1, &done, out)
         }
-        Pdu::GetParameterReturn { invoke_id, result } => match codec.service {
-            Service::Raf => raf::encode_parameter(codec, credentials, *invoke_id, result, out),
-            Service::Rcf => rcf::encode_parameter(codec, credentials, *invoke_id, result, out),
-            Service::Rocf | Service::Fcltu => {
-                rocf::encode_parameter(codec, credentials, *invoke_id, result, out)
-            }
-        },
+        Pdu::GetParameterReturn { invoke_id, result } => {
+            let encode = match codec.service {
+                Service::Raf => parameter::encode::<RafParameter>,
+                Service::Rcf => parameter::encode::<RcfParameter>,
+                _ if codec.version >= 5 => parameter::encode::<RocfParameter<TcVcid>>,
+                _ => parameter::encode::<RocfParameter<RequestedTcVcid>>,
+            };
+            encode(codec, credentials, *invoke_id, result, out)
+        }
         Pdu::TransferBuffer(parts) => {
             // The buffer is no operation with credentials of its own: its parts have theirs.
             if message.credentials.is_some() {

@@ -4,14 +4,13 @@
 //! no such value; it is understood there, because ESA's API declares it, and not sent.
 
 use super::asn::{CurrentReportingCycle, LatencyLimit, Named, SetOrSequenceOf};
-use super::convert::{
-    cycle_in, cycle_out, delivery_in, delivery_out, latency_in, latency_out, named,
-};
-use crate::codec::common::{ConditionalTime, Credentials, DiagnosticChoice, read, write};
+use super::convert::{cycle_in, cycle_out, named};
+use super::parameter::{CommonParameter, GetParameter, from_common};
+use crate::codec::common::{ConditionalTime, Credentials, read, write};
 use crate::codec::{Codec, DecodeError, EncodeError};
 use crate::pdu::{
-    Diagnostic, InvokeId, Message, Parameter, ParameterName, Pdu, RequestedFrameQuality,
-    ReturnStart, Select, Start,
+    InvokeId, Message, Parameter, ParameterName, Pdu, RequestedFrameQuality, ReturnStart, Select,
+    Start,
 };
 use bytes::Bytes;
 use rasn::prelude::*;
@@ -29,7 +28,7 @@ struct StartInvocation {
 /// `RafGetParameter`, with what only version 5 has.
 #[derive(AsnType, Decode, Encode)]
 #[rasn(choice)]
-enum GetParameter {
+pub(super) enum RafParameter {
     #[rasn(tag(context, 0))]
     BufferSize(Named<u16>),
     #[rasn(tag(context, 1))]
@@ -46,24 +45,6 @@ enum GetParameter {
     PermittedFrameQuality(Named<SetOrSequenceOf<i64>>),
     #[rasn(tag(context, 7))]
     MinReportingCycle(Named<u16>),
-}
-
-/// `result` of `RafGetParameterReturn`.
-#[derive(AsnType, Decode, Encode)]
-#[rasn(choice)]
-enum GetResult {
-    #[rasn(tag(explicit(context, 0)))]
-    Positive(GetParameter),
-    #[rasn(tag(explicit(context, 1)))]
-    Negative(DiagnosticChoice),
-}
-
-/// `RafGetParameterReturn`.
-#[derive(AsnType, Decode, Encode)]
-struct GetReturn {
-    credentials: Credentials,
-    invoke_id: u16,
-    result: GetResult,
 }
 
 /// START.
@@ -111,103 +92,56 @@ fn quality_in(value: i64) -> Result<RequestedFrameQuality, DecodeError> {
     })
 }
 
-/// GET-PARAMETER return.
-pub(super) fn decode_parameter(octets: &Bytes) -> Result<Message, DecodeError> {
-    let done: GetReturn = read("GET-PARAMETER return", 7, octets)?;
-    let result = match done.result {
-        GetResult::Positive(parameter) => Ok(parameter_in(parameter)?),
-        GetResult::Negative(diagnostic) => Err(diagnostic.try_into()?),
-    };
-    let pdu = Pdu::GetParameterReturn { invoke_id: done.invoke_id, result };
-    Ok(Message { credentials: done.credentials.into(), pdu })
+impl GetParameter for RafParameter {
+    fn parameter(self) -> Result<Parameter, DecodeError> {
+        Ok(match self {
+            Self::BufferSize(it) => CommonParameter::BufferSize(it).parameter()?,
+            Self::DeliveryMode(it) => CommonParameter::DeliveryMode(it).parameter()?,
+            Self::LatencyLimit(it) => CommonParameter::LatencyLimit(it).parameter()?,
+            Self::ReportingCycle(it) => {
+                Parameter::ReportingCycle(cycle_in(&it.value(ParameterName::REPORTING_CYCLE)?))
+            }
+            Self::ReqFrameQuality(it) => Parameter::RequestedFrameQuality(
+                match it.value(ParameterName::REQUESTED_FRAME_QUALITY)? {
+                    3 => None,
+                    value => Some(quality_in(value)?),
+                },
+            ),
+            Self::ReturnTimeout(it) => CommonParameter::ReturnTimeout(it).parameter()?,
+            Self::PermittedFrameQuality(it) => Parameter::PermittedFrameQuality(
+                it.value(ParameterName::PERMITTED_FRAME_QUALITY)?
+                    .into_inner()
+                    .into_iter()
+                    .map(quality_in)
+                    .collect::<Result<_, _>>()?,
+            ),
+            Self::MinReportingCycle(it) => CommonParameter::MinReportingCycle(it).parameter()?,
+        })
+    }
+
+    fn of(codec: Codec, parameter: &Parameter) -> Result<Self, EncodeError> {
+        let since_5 = codec.version >= 5;
+        Ok(match parameter {
+            Parameter::ReportingCycle(cycle) => {
+                Self::ReportingCycle(named(ParameterName::REPORTING_CYCLE, cycle_out(*cycle)))
+            }
+            Parameter::RequestedFrameQuality(None) if since_5 => {
+                return Err(codec.not_in_version("an undefined requestedFrameQuality"));
+            }
+            Parameter::RequestedFrameQuality(quality) => Self::ReqFrameQuality(named(
+                ParameterName::REQUESTED_FRAME_QUALITY,
+                quality.map_or(3, |quality| quality as i64),
+            )),
+            Parameter::PermittedFrameQuality(set) if since_5 => {
+                let set = set.iter().map(|quality| *quality as i64).collect();
+                Self::PermittedFrameQuality(named(
+                    ParameterName::PERMITTED_FRAME_QUALITY,
+                    SetOrSequenceOf::Set(set),
+                ))
+            }
+            parameter => CommonParameter::of(codec, parameter)?.into(),
+        })
+    }
 }
 
-fn parameter_in(parameter: GetParameter) -> Result<Parameter, DecodeError> {
-    Ok(match parameter {
-        GetParameter::BufferSize(it) => {
-            Parameter::BufferSize(it.value(ParameterName::BUFFER_SIZE)?)
-        }
-        GetParameter::DeliveryMode(it) => {
-            Parameter::DeliveryMode(delivery_in(it.value(ParameterName::DELIVERY_MODE)?)?)
-        }
-        GetParameter::LatencyLimit(it) => {
-            Parameter::LatencyLimit(latency_in(&it.value(ParameterName::LATENCY_LIMIT)?))
-        }
-        GetParameter::ReportingCycle(it) => {
-            Parameter::ReportingCycle(cycle_in(&it.value(ParameterName::REPORTING_CYCLE)?))
-        }
-        GetParameter::ReqFrameQuality(it) => Parameter::RequestedFrameQuality(
-            match it.value(ParameterName::REQUESTED_FRAME_QUALITY)? {
-                3 => None,
-                value => Some(quality_in(value)?),
-            },
-        ),
-        GetParameter::ReturnTimeout(it) => {
-            Parameter::ReturnTimeoutPeriod(it.value(ParameterName::RETURN_TIMEOUT_PERIOD)?)
-        }
-        GetParameter::PermittedFrameQuality(it) => Parameter::PermittedFrameQuality(
-            it.value(ParameterName::PERMITTED_FRAME_QUALITY)?
-                .into_inner()
-                .into_iter()
-                .map(quality_in)
-                .collect::<Result<_, _>>()?,
-        ),
-        GetParameter::MinReportingCycle(it) => {
-            Parameter::MinReportingCycle(it.value(ParameterName::MIN_REPORTING_CYCLE)?)
-        }
-    })
-}
-
-/// Appends GET-PARAMETER's return.
-pub(super) fn encode_parameter(
-    codec: Codec,
-    credentials: Credentials,
-    invoke_id: InvokeId,
-    result: &Result<Parameter, Diagnostic>,
-    out: &mut Vec<u8>,
-) -> Result<(), EncodeError> {
-    let result = match result {
-        Ok(parameter) => GetResult::Positive(parameter_out(codec, parameter)?),
-        Err(diagnostic) => GetResult::Negative((*diagnostic).into()),
-    };
-    write("GET-PARAMETER return", 7, &GetReturn { credentials, invoke_id, result }, out)
-}
-
-fn parameter_out(codec: Codec, parameter: &Parameter) -> Result<GetParameter, EncodeError> {
-    let since_5 = codec.version >= 5;
-    Ok(match parameter {
-        Parameter::BufferSize(parts) => {
-            GetParameter::BufferSize(named(ParameterName::BUFFER_SIZE, *parts))
-        }
-        Parameter::DeliveryMode(mode) => {
-            GetParameter::DeliveryMode(named(ParameterName::DELIVERY_MODE, delivery_out(*mode)?))
-        }
-        Parameter::LatencyLimit(limit) => {
-            GetParameter::LatencyLimit(named(ParameterName::LATENCY_LIMIT, latency_out(*limit)))
-        }
-        Parameter::ReportingCycle(cycle) => {
-            GetParameter::ReportingCycle(named(ParameterName::REPORTING_CYCLE, cycle_out(*cycle)))
-        }
-        Parameter::RequestedFrameQuality(None) if since_5 => {
-            return Err(codec.not_in_version("an undefined requestedFrameQuality"));
-        }
-        Parameter::RequestedFrameQuality(quality) => GetParameter::ReqFrameQuality(named(
-            ParameterName::REQUESTED_FRAME_QUALITY,
-            quality.map_or(3, |quality| quality as i64),
-        )),
-        Parameter::ReturnTimeoutPeriod(seconds) => {
-            GetParameter::ReturnTimeout(named(ParameterName::RETURN_TIMEOUT_PERIOD, *seconds))
-        }
-        Parameter::PermittedFrameQuality(set) if since_5 => {
-            let set = set.iter().map(|quality| *quality as i64).collect();
-            GetParameter::PermittedFrameQuality(named(
-                ParameterName::PERMITTED_FRAME_QUALITY,
-                SetOrSequenceOf::Set(set),
-            ))
-        }
-        Parameter::MinReportingCycle(seconds) if since_5 => {
-            GetParameter::MinReportingCycle(named(ParameterName::MIN_REPORTING_CYCLE, *seconds))
-        }
-        _ => return Err(codec.not_in_version("this parameter")),
-    })
-}
+from_common!(RafParameter);

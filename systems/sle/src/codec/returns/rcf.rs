@@ -6,16 +6,13 @@
 
 use super::asn::{CurrentReportingCycle, LatencyLimit, Named, RequestedGvcId};
 use super::convert::{
-    GvcIdSet, bare_gvcid_out, chosen_gvcid_out, cycle_in, cycle_out, delivery_in, delivery_out,
-    gvcid_set_in, gvcid_set_out, latency_in, latency_out, named, requested_gvcid_in,
+    GvcIdSet, bare_gvcid_out, chosen_gvcid_out, cycle_in, cycle_out, gvcid_set_in, gvcid_set_out,
+    named, requested_gvcid_in,
 };
-use crate::codec::common::{
-    ConditionalTime, Credentials, DiagnosticChoice, WireGvcId, read, write,
-};
+use super::parameter::{CommonParameter, GetParameter, from_common};
+use crate::codec::common::{ConditionalTime, Credentials, WireGvcId, read, write};
 use crate::codec::{Codec, DecodeError, EncodeError};
-use crate::pdu::{
-    Diagnostic, InvokeId, Message, Parameter, ParameterName, Pdu, ReturnStart, Select, Start,
-};
+use crate::pdu::{InvokeId, Message, Parameter, ParameterName, Pdu, ReturnStart, Select, Start};
 use bytes::Bytes;
 use rasn::prelude::*;
 
@@ -32,7 +29,7 @@ struct StartInvocation {
 /// `RcfGetParameter`, with what only version 5 has.
 #[derive(AsnType, Decode, Encode)]
 #[rasn(choice)]
-enum GetParameter {
+pub(super) enum RcfParameter {
     #[rasn(tag(context, 0))]
     BufferSize(Named<u16>),
     #[rasn(tag(context, 1))]
@@ -49,24 +46,6 @@ enum GetParameter {
     ReturnTimeout(Named<u16>),
     #[rasn(tag(context, 7))]
     MinReportingCycle(Named<u16>),
-}
-
-/// `result` of `RcfGetParameterReturn`.
-#[derive(AsnType, Decode, Encode)]
-#[rasn(choice)]
-enum GetResult {
-    #[rasn(tag(explicit(context, 0)))]
-    Positive(GetParameter),
-    #[rasn(tag(explicit(context, 1)))]
-    Negative(DiagnosticChoice),
-}
-
-/// `RcfGetParameterReturn`.
-#[derive(AsnType, Decode, Encode)]
-struct GetReturn {
-    credentials: Credentials,
-    invoke_id: u16,
-    result: GetResult,
 }
 
 /// START.
@@ -104,93 +83,46 @@ pub(super) fn encode_start(
     write("START", 0, &start, out)
 }
 
-/// GET-PARAMETER return.
-pub(super) fn decode_parameter(octets: &Bytes) -> Result<Message, DecodeError> {
-    let done: GetReturn = read("GET-PARAMETER return", 7, octets)?;
-    let result = match done.result {
-        GetResult::Positive(parameter) => Ok(parameter_in(parameter)?),
-        GetResult::Negative(diagnostic) => Err(diagnostic.try_into()?),
-    };
-    let pdu = Pdu::GetParameterReturn { invoke_id: done.invoke_id, result };
-    Ok(Message { credentials: done.credentials.into(), pdu })
+impl GetParameter for RcfParameter {
+    fn parameter(self) -> Result<Parameter, DecodeError> {
+        Ok(match self {
+            Self::BufferSize(it) => CommonParameter::BufferSize(it).parameter()?,
+            Self::DeliveryMode(it) => CommonParameter::DeliveryMode(it).parameter()?,
+            Self::LatencyLimit(it) => CommonParameter::LatencyLimit(it).parameter()?,
+            Self::PermittedGvcidSet(it) => Parameter::PermittedGvcidSet(gvcid_set_in(
+                it.value(ParameterName::PERMITTED_GVCID_SET)?,
+            )?),
+            Self::ReportingCycle(it) => {
+                Parameter::ReportingCycle(cycle_in(&it.value(ParameterName::REPORTING_CYCLE)?))
+            }
+            Self::ReqGvcId(it) => Parameter::RequestedGvcid(requested_gvcid_in(
+                it.value(ParameterName::REQUESTED_GVCID)?,
+            )),
+            Self::ReturnTimeout(it) => CommonParameter::ReturnTimeout(it).parameter()?,
+            Self::MinReportingCycle(it) => CommonParameter::MinReportingCycle(it).parameter()?,
+        })
+    }
+
+    fn of(codec: Codec, parameter: &Parameter) -> Result<Self, EncodeError> {
+        Ok(match parameter {
+            Parameter::PermittedGvcidSet(set) => Self::PermittedGvcidSet(named(
+                ParameterName::PERMITTED_GVCID_SET,
+                gvcid_set_out(set, codec.version)?,
+            )),
+            Parameter::ReportingCycle(cycle) => {
+                Self::ReportingCycle(named(ParameterName::REPORTING_CYCLE, cycle_out(*cycle)))
+            }
+            Parameter::RequestedGvcid(channel) => {
+                let value = if codec.version == 1 {
+                    bare_gvcid_out(codec, *channel)?
+                } else {
+                    chosen_gvcid_out(*channel)?
+                };
+                Self::ReqGvcId(named(ParameterName::REQUESTED_GVCID, value))
+            }
+            parameter => CommonParameter::of(codec, parameter)?.into(),
+        })
+    }
 }
 
-fn parameter_in(parameter: GetParameter) -> Result<Parameter, DecodeError> {
-    Ok(match parameter {
-        GetParameter::BufferSize(it) => {
-            Parameter::BufferSize(it.value(ParameterName::BUFFER_SIZE)?)
-        }
-        GetParameter::DeliveryMode(it) => {
-            Parameter::DeliveryMode(delivery_in(it.value(ParameterName::DELIVERY_MODE)?)?)
-        }
-        GetParameter::LatencyLimit(it) => {
-            Parameter::LatencyLimit(latency_in(&it.value(ParameterName::LATENCY_LIMIT)?))
-        }
-        GetParameter::PermittedGvcidSet(it) => Parameter::PermittedGvcidSet(gvcid_set_in(
-            it.value(ParameterName::PERMITTED_GVCID_SET)?,
-        )?),
-        GetParameter::ReportingCycle(it) => {
-            Parameter::ReportingCycle(cycle_in(&it.value(ParameterName::REPORTING_CYCLE)?))
-        }
-        GetParameter::ReqGvcId(it) => {
-            Parameter::RequestedGvcid(requested_gvcid_in(it.value(ParameterName::REQUESTED_GVCID)?))
-        }
-        GetParameter::ReturnTimeout(it) => {
-            Parameter::ReturnTimeoutPeriod(it.value(ParameterName::RETURN_TIMEOUT_PERIOD)?)
-        }
-        GetParameter::MinReportingCycle(it) => {
-            Parameter::MinReportingCycle(it.value(ParameterName::MIN_REPORTING_CYCLE)?)
-        }
-    })
-}
-
-/// Appends GET-PARAMETER's return.
-pub(super) fn encode_parameter(
-    codec: Codec,
-    credentials: Credentials,
-    invoke_id: InvokeId,
-    result: &Result<Parameter, Diagnostic>,
-    out: &mut Vec<u8>,
-) -> Result<(), EncodeError> {
-    let result = match result {
-        Ok(parameter) => GetResult::Positive(parameter_out(codec, parameter)?),
-        Err(diagnostic) => GetResult::Negative((*diagnostic).into()),
-    };
-    write("GET-PARAMETER return", 7, &GetReturn { credentials, invoke_id, result }, out)
-}
-
-fn parameter_out(codec: Codec, parameter: &Parameter) -> Result<GetParameter, EncodeError> {
-    Ok(match parameter {
-        Parameter::BufferSize(parts) => {
-            GetParameter::BufferSize(named(ParameterName::BUFFER_SIZE, *parts))
-        }
-        Parameter::DeliveryMode(mode) => {
-            GetParameter::DeliveryMode(named(ParameterName::DELIVERY_MODE, delivery_out(*mode)?))
-        }
-        Parameter::LatencyLimit(limit) => {
-            GetParameter::LatencyLimit(named(ParameterName::LATENCY_LIMIT, latency_out(*limit)))
-        }
-        Parameter::PermittedGvcidSet(set) => GetParameter::PermittedGvcidSet(named(
-            ParameterName::PERMITTED_GVCID_SET,
-            gvcid_set_out(set, codec.version)?,
-        )),
-        Parameter::ReportingCycle(cycle) => {
-            GetParameter::ReportingCycle(named(ParameterName::REPORTING_CYCLE, cycle_out(*cycle)))
-        }
-        Parameter::RequestedGvcid(channel) => {
-            let value = if codec.version == 1 {
-                bare_gvcid_out(codec, *channel)?
-            } else {
-                chosen_gvcid_out(*channel)?
-            };
-            GetParameter::ReqGvcId(named(ParameterName::REQUESTED_GVCID, value))
-        }
-        Parameter::ReturnTimeoutPeriod(seconds) => {
-            GetParameter::ReturnTimeout(named(ParameterName::RETURN_TIMEOUT_PERIOD, *seconds))
-        }
-        Parameter::MinReportingCycle(seconds) if codec.version >= 5 => {
-            GetParameter::MinReportingCycle(named(ParameterName::MIN_REPORTING_CYCLE, *seconds))
-        }
-        _ => return Err(codec.not_in_version("this parameter")),
-    })
-}
+from_common!(RcfParameter);

@@ -9,17 +9,14 @@
 
 use super::asn::{LatencyLimit, Named, RequestedGvcId};
 use super::convert::{
-    GvcIdSet, bare_gvcid_out, channels_in, channels_out, chosen_gvcid_out, delivery_in,
-    delivery_out, gvcid_set_in, gvcid_set_out, it_is, latency_in, latency_out, named,
-    requested_gvcid_in, update_in,
+    GvcIdSet, bare_gvcid_out, channels_in, channels_out, chosen_gvcid_out, gvcid_set_in,
+    gvcid_set_out, it_is, named, requested_gvcid_in, update_in,
 };
-use crate::codec::common::{
-    ConditionalTime, Credentials, DiagnosticChoice, WireGvcId, in_range, read, write,
-};
+use super::parameter::{CommonParameter, GetParameter, from_common};
+use crate::codec::common::{ConditionalTime, Credentials, WireGvcId, in_range, read, write};
 use crate::codec::{Codec, DecodeError, EncodeError};
 use crate::pdu::{
-    ControlWordType, Diagnostic, InvokeId, Message, Parameter, ParameterName, Pdu, ReturnStart,
-    Select, Start,
+    ControlWordType, InvokeId, Message, Parameter, ParameterName, Pdu, ReturnStart, Select, Start,
 };
 use bytes::Bytes;
 use rasn::prelude::*;
@@ -27,7 +24,7 @@ use rasn::prelude::*;
 /// `TcVcid`.
 #[derive(AsnType, Decode, Encode)]
 #[rasn(choice)]
-enum TcVcid {
+pub(super) enum TcVcid {
     #[rasn(tag(context, 0))]
     NoTcVc(()),
     #[rasn(tag(context, 1), value("0..=63"))]
@@ -38,7 +35,7 @@ enum TcVcid {
 /// and what they hold is not, so that it takes the version to tell them apart.
 #[derive(AsnType, Decode, Encode)]
 #[rasn(choice)]
-enum RequestedTcVcid {
+pub(super) enum RequestedTcVcid {
     #[rasn(tag(explicit(context, 0)))]
     TcVcid(TcVcid),
     #[rasn(tag(context, 1))]
@@ -72,7 +69,7 @@ struct StartInvocation {
 /// `TcVcidSet`.
 #[derive(AsnType, Decode, Encode)]
 #[rasn(choice)]
-enum TcVcidSet {
+pub(super) enum TcVcidSet {
     #[rasn(tag(context, 0))]
     NoTcVc(()),
     #[rasn(tag(context, 1))]
@@ -82,7 +79,7 @@ enum TcVcidSet {
 /// What is under [7]: `reportingCycle`, or `minReportingCycle` as the book has it.
 #[derive(AsnType, Decode, Encode)]
 #[rasn(choice)]
-enum SomeCycle {
+pub(super) enum SomeCycle {
     #[rasn(tag(context, 0))]
     PeriodicReportingOff(()),
     #[rasn(tag(context, 1), value("2..=600"))]
@@ -94,7 +91,7 @@ enum SomeCycle {
 /// `RocfGetParameter` of all versions; `R` is the version's `RequestedTcVcid`.
 #[derive(AsnType, Decode, Encode)]
 #[rasn(choice)]
-enum GetParameter<R: AsnType + Decode + Encode> {
+pub(super) enum RocfParameter<R: AsnType + Decode + Encode> {
     #[rasn(tag(context, 0))]
     BufferSize(Named<u16>),
     #[rasn(tag(context, 1))]
@@ -125,26 +122,8 @@ enum GetParameter<R: AsnType + Decode + Encode> {
     MinReportingCycle(Named<u16>),
 }
 
-/// `result` of `RocfGetParameterReturn`.
-#[derive(AsnType, Decode, Encode)]
-#[rasn(choice)]
-enum GetResult<R: AsnType + Decode + Encode> {
-    #[rasn(tag(explicit(context, 0)))]
-    Positive(GetParameter<R>),
-    #[rasn(tag(explicit(context, 1)))]
-    Negative(DiagnosticChoice),
-}
-
-/// `RocfGetParameterReturn`.
-#[derive(AsnType, Decode, Encode)]
-struct GetReturn<R: AsnType + Decode + Encode> {
-    credentials: Credentials,
-    invoke_id: u16,
-    result: GetResult<R>,
-}
-
 /// A version's form of the requested virtual channel of telecommand.
-trait Requested: AsnType + Decode + Encode {
+pub(super) trait Requested: AsnType + Decode + Encode {
     fn take(self) -> Option<Option<u8>>;
     /// `None` where the form cannot say so.
     fn give(value: Option<Option<u8>>) -> Option<Self>;
@@ -238,84 +217,92 @@ pub(super) fn encode_start(
     write("START", 0, &start, out)
 }
 
-/// GET-PARAMETER return.
-pub(super) fn decode_parameter(codec: Codec, octets: &Bytes) -> Result<Message, DecodeError> {
-    if codec.version >= 5 {
-        decode_parameter_as::<TcVcid>(octets)
-    } else {
-        decode_parameter_as::<RequestedTcVcid>(octets)
+impl<R: Requested> GetParameter for RocfParameter<R> {
+    fn parameter(self) -> Result<Parameter, DecodeError> {
+        Ok(match self {
+            Self::BufferSize(it) => CommonParameter::BufferSize(it).parameter()?,
+            Self::DeliveryMode(it) => CommonParameter::DeliveryMode(it).parameter()?,
+            Self::LatencyLimit(it) => CommonParameter::LatencyLimit(it).parameter()?,
+            Self::PermittedGvcidSet(it) => Parameter::PermittedGvcidSet(gvcid_set_in(
+                it.value(ParameterName::PERMITTED_GVCID_SET)?,
+            )?),
+            Self::PermittedRprtTypeSet(it) => Parameter::PermittedControlWordTypeSet(
+                it.value(ParameterName::PERMITTED_CONTROL_WORD_TYPE_SET)?
+                    .into_iter()
+                    .map(control_word_in)
+                    .collect::<Result<_, _>>()?,
+            ),
+            Self::PermittedTcVcidSet(it) => Parameter::PermittedTcVcidSet(
+                match it.value(ParameterName::PERMITTED_TC_VCID_SET)? {
+                    TcVcidSet::NoTcVc(()) => None,
+                    TcVcidSet::TcVcids(channels) => Some(channels_in(channels)?),
+                },
+            ),
+            Self::PermittedUpdModeSet(it) => Parameter::PermittedUpdateModeSet(
+                it.value(ParameterName::PERMITTED_UPDATE_MODE_SET)?
+                    .into_iter()
+                    .map(update_in)
+                    .collect::<Result<_, _>>()?,
+            ),
+            Self::SomeCycle(it) => some_cycle_in(it)?,
+            Self::ReqGvcId(it) => Parameter::RequestedGvcid(requested_gvcid_in(
+                it.value(ParameterName::REQUESTED_GVCID)?,
+            )),
+            Self::ReqControlWordType(it) => Parameter::RequestedControlWordType(
+                match it.value(ParameterName::REQUESTED_CONTROL_WORD_TYPE)? {
+                    3 => None,
+                    number => Some(control_word_in(number)?),
+                },
+            ),
+            Self::ReqTcVcid(it) => {
+                Parameter::RequestedTcVcid(it.value(ParameterName::REQUESTED_TC_VCID)?.take())
+            }
+            Self::ReqUpdateMode(it) => Parameter::RequestedUpdateMode(
+                match it.value(ParameterName::REQUESTED_UPDATE_MODE)? {
+                    3 => None,
+                    number => Some(update_in(number)?),
+                },
+            ),
+            Self::ReturnTimeout(it) => CommonParameter::ReturnTimeout(it).parameter()?,
+            Self::MinReportingCycle(it) => CommonParameter::MinReportingCycle(it).parameter()?,
+        })
+    }
+
+    fn of(codec: Codec, parameter: &Parameter) -> Result<Self, EncodeError> {
+        Ok(match parameter {
+            Parameter::PermittedGvcidSet(set) => Self::PermittedGvcidSet(named(
+                ParameterName::PERMITTED_GVCID_SET,
+                gvcid_set_out(set, codec.version)?,
+            )),
+            Parameter::PermittedControlWordTypeSet(set) => {
+                let set = set.iter().map(|number| control_word_out(*number));
+                Self::PermittedRprtTypeSet(named(
+                    ParameterName::PERMITTED_CONTROL_WORD_TYPE_SET,
+                    set.collect::<Result<_, _>>()?,
+                ))
+            }
+            Parameter::PermittedTcVcidSet(set) => {
+                let set = match set {
+                    None => TcVcidSet::NoTcVc(()),
+                    Some(channels) => TcVcidSet::TcVcids(channels_out(channels)?),
+                };
+                Self::PermittedTcVcidSet(named(ParameterName::PERMITTED_TC_VCID_SET, set))
+            }
+            Parameter::PermittedUpdateModeSet(set) => Self::PermittedUpdModeSet(named(
+                ParameterName::PERMITTED_UPDATE_MODE_SET,
+                set.iter().map(|mode| *mode as i64).collect(),
+            )),
+            Parameter::ReportingCycle(cycle) => {
+                let cycle = cycle
+                    .map_or(SomeCycle::PeriodicReportingOff(()), SomeCycle::PeriodicReportingOn);
+                Self::SomeCycle(named(ParameterName::REPORTING_CYCLE, cycle))
+            }
+            parameter => requested_out(codec, parameter)?,
+        })
     }
 }
 
-fn decode_parameter_as<R: Requested>(octets: &Bytes) -> Result<Message, DecodeError> {
-    let done: GetReturn<R> = read("GET-PARAMETER return", 7, octets)?;
-    let result = match done.result {
-        GetResult::Positive(parameter) => Ok(parameter_in(parameter)?),
-        GetResult::Negative(diagnostic) => Err(diagnostic.try_into()?),
-    };
-    let pdu = Pdu::GetParameterReturn { invoke_id: done.invoke_id, result };
-    Ok(Message { credentials: done.credentials.into(), pdu })
-}
-
-fn parameter_in<R: Requested>(parameter: GetParameter<R>) -> Result<Parameter, DecodeError> {
-    Ok(match parameter {
-        GetParameter::BufferSize(it) => {
-            Parameter::BufferSize(it.value(ParameterName::BUFFER_SIZE)?)
-        }
-        GetParameter::DeliveryMode(it) => {
-            Parameter::DeliveryMode(delivery_in(it.value(ParameterName::DELIVERY_MODE)?)?)
-        }
-        GetParameter::LatencyLimit(it) => {
-            Parameter::LatencyLimit(latency_in(&it.value(ParameterName::LATENCY_LIMIT)?))
-        }
-        GetParameter::PermittedGvcidSet(it) => Parameter::PermittedGvcidSet(gvcid_set_in(
-            it.value(ParameterName::PERMITTED_GVCID_SET)?,
-        )?),
-        GetParameter::PermittedRprtTypeSet(it) => Parameter::PermittedControlWordTypeSet(
-            it.value(ParameterName::PERMITTED_CONTROL_WORD_TYPE_SET)?
-                .into_iter()
-                .map(control_word_in)
-                .collect::<Result<_, _>>()?,
-        ),
-        GetParameter::PermittedTcVcidSet(it) => {
-            Parameter::PermittedTcVcidSet(match it.value(ParameterName::PERMITTED_TC_VCID_SET)? {
-                TcVcidSet::NoTcVc(()) => None,
-                TcVcidSet::TcVcids(channels) => Some(channels_in(channels)?),
-            })
-        }
-        GetParameter::PermittedUpdModeSet(it) => Parameter::PermittedUpdateModeSet(
-            it.value(ParameterName::PERMITTED_UPDATE_MODE_SET)?
-                .into_iter()
-                .map(update_in)
-                .collect::<Result<_, _>>()?,
-        ),
-        GetParameter::SomeCycle(it) => some_cycle_in(it)?,
-        GetParameter::ReqGvcId(it) => {
-            Parameter::RequestedGvcid(requested_gvcid_in(it.value(ParameterName::REQUESTED_GVCID)?))
-        }
-        GetParameter::ReqControlWordType(it) => Parameter::RequestedControlWordType(
-            match it.value(ParameterName::REQUESTED_CONTROL_WORD_TYPE)? {
-                3 => None,
-                number => Some(control_word_in(number)?),
-            },
-        ),
-        GetParameter::ReqTcVcid(it) => {
-            Parameter::RequestedTcVcid(it.value(ParameterName::REQUESTED_TC_VCID)?.take())
-        }
-        GetParameter::ReqUpdateMode(it) => Parameter::RequestedUpdateMode(
-            match it.value(ParameterName::REQUESTED_UPDATE_MODE)? {
-                3 => None,
-                number => Some(update_in(number)?),
-            },
-        ),
-        GetParameter::ReturnTimeout(it) => {
-            Parameter::ReturnTimeoutPeriod(it.value(ParameterName::RETURN_TIMEOUT_PERIOD)?)
-        }
-        GetParameter::MinReportingCycle(it) => {
-            Parameter::MinReportingCycle(it.value(ParameterName::MIN_REPORTING_CYCLE)?)
-        }
-    })
-}
+from_common!(RocfParameter<R: Requested>);
 
 /// Under [7]: the value must be the one of the name.
 fn some_cycle_in(it: Named<SomeCycle>) -> Result<Parameter, DecodeError> {
@@ -346,91 +333,11 @@ fn control_word_out(number: u8) -> Result<u8, EncodeError> {
     Ok(number)
 }
 
-/// Appends GET-PARAMETER's return.
-pub(super) fn encode_parameter(
-    codec: Codec,
-    credentials: Credentials,
-    invoke_id: InvokeId,
-    result: &Result<Parameter, Diagnostic>,
-    out: &mut Vec<u8>,
-) -> Result<(), EncodeError> {
-    if codec.version >= 5 {
-        encode_parameter_as::<TcVcid>(codec, credentials, invoke_id, result, out)
-    } else {
-        encode_parameter_as::<RequestedTcVcid>(codec, credentials, invoke_id, result, out)
-    }
-}
-
-fn encode_parameter_as<R: Requested>(
-    codec: Codec,
-    credentials: Credentials,
-    invoke_id: InvokeId,
-    result: &Result<Parameter, Diagnostic>,
-    out: &mut Vec<u8>,
-) -> Result<(), EncodeError> {
-    let result = match result {
-        Ok(parameter) => GetResult::<R>::Positive(parameter_out(codec, parameter)?),
-        Err(diagnostic) => GetResult::Negative((*diagnostic).into()),
-    };
-    write("GET-PARAMETER return", 7, &GetReturn { credentials, invoke_id, result }, out)
-}
-
-fn parameter_out<R: Requested>(
-    codec: Codec,
-    parameter: &Parameter,
-) -> Result<GetParameter<R>, EncodeError> {
-    Ok(match parameter {
-        Parameter::BufferSize(parts) => {
-            GetParameter::BufferSize(named(ParameterName::BUFFER_SIZE, *parts))
-        }
-        Parameter::DeliveryMode(mode) => {
-            GetParameter::DeliveryMode(named(ParameterName::DELIVERY_MODE, delivery_out(*mode)?))
-        }
-        Parameter::LatencyLimit(limit) => {
-            GetParameter::LatencyLimit(named(ParameterName::LATENCY_LIMIT, latency_out(*limit)))
-        }
-        Parameter::PermittedGvcidSet(set) => GetParameter::PermittedGvcidSet(named(
-            ParameterName::PERMITTED_GVCID_SET,
-            gvcid_set_out(set, codec.version)?,
-        )),
-        Parameter::PermittedControlWordTypeSet(set) => {
-            let set = set.iter().map(|number| control_word_out(*number));
-            GetParameter::PermittedRprtTypeSet(named(
-                ParameterName::PERMITTED_CONTROL_WORD_TYPE_SET,
-                set.collect::<Result<_, _>>()?,
-            ))
-        }
-        Parameter::PermittedTcVcidSet(set) => {
-            let set = match set {
-                None => TcVcidSet::NoTcVc(()),
-                Some(channels) => TcVcidSet::TcVcids(channels_out(channels)?),
-            };
-            GetParameter::PermittedTcVcidSet(named(ParameterName::PERMITTED_TC_VCID_SET, set))
-        }
-        Parameter::PermittedUpdateModeSet(set) => GetParameter::PermittedUpdModeSet(named(
-            ParameterName::PERMITTED_UPDATE_MODE_SET,
-            set.iter().map(|mode| *mode as i64).collect(),
-        )),
-        Parameter::ReportingCycle(cycle) => {
-            let cycle =
-                cycle.map_or(SomeCycle::PeriodicReportingOff(()), SomeCycle::PeriodicReportingOn);
-            GetParameter::SomeCycle(named(ParameterName::REPORTING_CYCLE, cycle))
-        }
-        Parameter::ReturnTimeoutPeriod(seconds) => {
-            GetParameter::ReturnTimeout(named(ParameterName::RETURN_TIMEOUT_PERIOD, *seconds))
-        }
-        Parameter::MinReportingCycle(seconds) if codec.version >= 5 => {
-            GetParameter::MinReportingCycle(named(ParameterName::MIN_REPORTING_CYCLE, *seconds))
-        }
-        parameter => requested_out(codec, parameter)?,
-    })
-}
-
 /// A parameter that says what START asked for; before version 5 it may be undefined.
 fn requested_out<R: Requested>(
     codec: Codec,
     parameter: &Parameter,
-) -> Result<GetParameter<R>, EncodeError> {
+) -> Result<RocfParameter<R>, EncodeError> {
     let since_5 = codec.version >= 5;
     let undefined = |what| codec.not_in_version(what);
     Ok(match parameter {
@@ -440,14 +347,14 @@ fn requested_out<R: Requested>(
             } else {
                 chosen_gvcid_out(*channel)?
             };
-            GetParameter::ReqGvcId(named(ParameterName::REQUESTED_GVCID, value))
+            RocfParameter::ReqGvcId(named(ParameterName::REQUESTED_GVCID, value))
         }
         Parameter::RequestedControlWordType(None) if since_5 => {
             return Err(undefined("an undefined requestedControlWordType"));
         }
         Parameter::RequestedControlWordType(number) => {
             let number = number.map_or(Ok(3), control_word_out)?;
-            GetParameter::ReqControlWordType(named(
+            RocfParameter::ReqControlWordType(named(
                 ParameterName::REQUESTED_CONTROL_WORD_TYPE,
                 number,
             ))
@@ -455,15 +362,15 @@ fn requested_out<R: Requested>(
         Parameter::RequestedTcVcid(channel) => {
             let value =
                 R::give(*channel).ok_or_else(|| undefined("an undefined requestedTcVcid"))?;
-            GetParameter::ReqTcVcid(named(ParameterName::REQUESTED_TC_VCID, value))
+            RocfParameter::ReqTcVcid(named(ParameterName::REQUESTED_TC_VCID, value))
         }
         Parameter::RequestedUpdateMode(None) if since_5 => {
             return Err(undefined("an undefined requestedUpdateMode"));
         }
-        Parameter::RequestedUpdateMode(mode) => GetParameter::ReqUpdateMode(named(
+        Parameter::RequestedUpdateMode(mode) => RocfParameter::ReqUpdateMode(named(
             ParameterName::REQUESTED_UPDATE_MODE,
             mode.map_or(3, |mode| mode as i64),
         )),
-        _ => return Err(codec.not_in_version("this parameter")),
+        parameter => CommonParameter::of(codec, parameter)?.into(),
     })
 }

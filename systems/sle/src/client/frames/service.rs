@@ -1,0 +1,196 @@
+//! The Forward Frame service as its user's client needs it.
+
+use super::FrameSettings;
+use super::error::FrameError;
+use crate::association::Ending;
+use crate::client::service::{Settlement, UserService};
+use crate::csts::forward_frame::{buffered, information_query, sequence_controlled};
+use crate::csts::pdu::{
+    Data, DataUnitId, Diagnostic, InvokeId, Notify, Pdu, PeerAbortDiagnostic, ProcessData,
+    ProductionStatus, QualifiedParameter,
+};
+use crate::csts::procedure::{Fate, Kind, ProcessingUser, Settled};
+use chronoscope_record::Started;
+use std::collections::VecDeque;
+use std::io;
+
+/// Octets of an operation beside its data, about.
+const OVERHEAD: usize = 96;
+
+/// What happened that nobody asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Occurrence {
+    /// NOTIFY.
+    Notified {
+        /// The operation.
+        notify: Box<Notify>,
+        /// How production is, where it says so.
+        production: Option<ProductionStatus>,
+    },
+    /// An operation whose credentials are wrong, and why.
+    Ignored(String),
+}
+
+/// What was done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameStatistics {
+    /// Frames handed over.
+    pub sent: u64,
+    /// Their octets.
+    pub sent_octets: u64,
+    /// Forward buffers sent.
+    pub buffers: u64,
+    /// Frames given to the connection.
+    pub written: u64,
+    /// Sequence-controlled: frames taken by the provider.
+    pub acknowledged: u64,
+    /// Sequence-controlled: frames refused.
+    pub refused: u64,
+    /// Frames known to be processed.
+    pub processed: u64,
+    /// Occurrences that nobody asked for in time.
+    pub occurrences_lost: u64,
+    /// Runs of fates for which there was no room.
+    pub fates_lost: u64,
+}
+
+/// The return of a call.
+#[derive(Debug)]
+pub(in crate::client) enum Answer {
+    Done(Result<(), Diagnostic>),
+    Parameters(Result<Vec<QualifiedParameter>, Diagnostic>),
+}
+
+/// A frame that was refused.
+#[derive(Clone, Debug)]
+pub(in crate::client) struct Refusal {
+    pub(super) unit: DataUnitId,
+    pub(super) diagnostic: Diagnostic,
+    pub(super) expected: DataUnitId,
+}
+
+impl From<Refusal> for FrameError {
+    fn from(refusal: Refusal) -> Self {
+        let Refusal { unit, diagnostic, expected } = refusal;
+        Self::FrameRefused { unit, diagnostic, expected }
+    }
+}
+
+/// A wish of a call.
+pub(in crate::client) enum Wish {
+    /// A forward buffer has begun to be filled: look after its time.
+    Watch,
+}
+
+/// An instance of the Forward Frame service.
+pub(in crate::client) struct FrameService {
+    pub(super) machine: ProcessingUser,
+    pub(super) counts: FrameStatistics,
+    /// Operations on their way to the connection's thread.
+    pub(super) handed: usize,
+    /// That thread looks after the forward buffer's time.
+    pub(super) watched: bool,
+    /// Transactions of frames that were handed over and not yet sent (buffered) or answered.
+    pub(super) recorded: VecDeque<(DataUnitId, Started)>,
+}
+
+impl FrameService {
+    pub(super) fn new(settings: &FrameSettings) -> Self {
+        let procedure = match settings.kind {
+            Kind::Buffered { .. } => buffered(),
+            Kind::SequenceControlled { .. } => sequence_controlled(),
+        };
+        let (query, first) = (information_query(), settings.first_invoke);
+        Self {
+            machine: ProcessingUser::new(procedure, query, settings.kind, first),
+            counts: FrameStatistics::default(),
+            handed: 0,
+            watched: false,
+            recorded: VecDeque::new(),
+        }
+    }
+}
+
+impl Settlement for Settled {
+    fn join(&mut self, next: &Self) -> bool {
+        let follows = self.fate == next.fate && self.units.end() == next.units.first;
+        let Some(count) = self.units.count.checked_add(next.units.count).filter(|_| follows) else {
+            return false;
+        };
+        self.units.count = count;
+        true
+    }
+}
+
+impl UserService for FrameService {
+    type Pdu = Pdu;
+    type InvokeId = InvokeId;
+    type Bound = ();
+    type BindDiagnostic = Diagnostic;
+    type Abort = PeerAbortDiagnostic;
+    type Unbind = ();
+    type Wish = Wish;
+    type Answer = Answer;
+    type Refusal = Refusal;
+    type Occurrence = Occurrence;
+    type Settled = Settled;
+    type Error = FrameError;
+
+    fn not_connected(address: String, error: io::Error) -> FrameError {
+        FrameError::Connect { address, error }
+    }
+
+    fn bind_refused(diagnostic: Diagnostic) -> FrameError {
+        FrameError::BindRefused(diagnostic)
+    }
+
+    fn over(ending: Option<&Ending<PeerAbortDiagnostic>>) -> FrameError {
+        FrameError::Ended(
+            ending.map_or_else(|| "the connection is closed".to_owned(), |one| format!("{one:?}")),
+        )
+    }
+
+    fn interrupted() -> FrameError {
+        FrameError::Interrupted
+    }
+
+    fn end(&mut self) -> Vec<Settled> {
+        // Without an answer they end ABORTED.
+        self.recorded.clear();
+        self.machine.ended()
+    }
+
+    fn count(&mut self, settled: &Settled) {
+        if settled.fate == Fate::Processed {
+            self.counts.processed += u64::from(settled.units.count);
+        }
+    }
+
+    fn hand(&mut self, pdu: &Pdu) -> usize {
+        self.handed += 1;
+        match pdu {
+            Pdu::ForwardBuffer(parts) => {
+                self.counts.buffers += 1;
+                parts.iter().map(|part| octets_of(&part.operation) + OVERHEAD).sum()
+            }
+            Pdu::ProcessData(one) => octets_of(one) + OVERHEAD,
+            _ => OVERHEAD,
+        }
+    }
+
+    fn transaction(_: &Pdu) -> Option<Started> {
+        None // frames are recorded, calls are not
+    }
+
+    fn is_positive(answer: &Answer) -> bool {
+        matches!(answer, Answer::Done(Ok(())) | Answer::Parameters(Ok(_)))
+    }
+}
+
+/// Octets of the data unit.
+fn octets_of(invocation: &ProcessData) -> usize {
+    match &invocation.data {
+        Data::Opaque(octets) => octets.len(),
+        Data::Extended(embedded) => embedded.value.len(),
+    }
+}

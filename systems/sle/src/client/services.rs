@@ -1,0 +1,189 @@
+//! SLE's services as their user's client needs them.
+
+use super::error::ClientError;
+use super::service::{Settlement, UserService};
+use super::state::State;
+use super::words;
+use crate::association::Ending;
+use crate::pdu::{
+    BindDiagnostic, CltuAsyncNotify, CltuStatusReport, Diagnostic, InvokeId, Parameter, Pdu,
+    PeerAbortDiagnostic, ReturnStatusReport, Service, SyncNotify, UnbindReason,
+};
+use crate::recording;
+use crate::service::fcltu::{Cltus, Fate, FcltuUser, Settled};
+use crate::service::returns::{ReturnUser, ReturnUserCounts};
+use chronoscope_record::Started;
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::io;
+
+/// Octets of an operation beside its data, about.
+pub(super) const OVERHEAD: usize = 64;
+
+/// What happened that nobody asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Occurrence {
+    /// FCLTU's ASYNC-NOTIFY.
+    Notified(CltuAsyncNotify),
+    /// FCLTU's STATUS-REPORT.
+    Report(CltuStatusReport),
+    /// STATUS-REPORT of a return service.
+    ReturnReport(ReturnStatusReport),
+    /// SYNC-NOTIFY, also given to the sink.
+    SyncNotified(SyncNotify),
+    /// An operation whose credentials are wrong, and why.
+    Ignored(String),
+}
+
+/// What was done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// CLTUs handed over.
+    pub sent: u64,
+    /// Their octets.
+    pub sent_octets: u64,
+    /// CLTUs taken by the provider.
+    pub acknowledged: u64,
+    /// CLTUs refused.
+    pub refused: u64,
+    /// CLTUs told to be radiated.
+    pub radiated: u64,
+    /// TRANSFER-DATA invocations whose returns are to come.
+    pub unacknowledged: usize,
+    /// What transfer buffers brought.
+    pub returned: ReturnUserCounts,
+    /// Occurrences that nobody asked for in time.
+    pub occurrences_lost: u64,
+    /// Runs of fates for which there was no room.
+    pub fates_lost: u64,
+}
+
+/// The machine of the service.
+#[derive(Debug)]
+pub(super) enum Machine {
+    Forward(FcltuUser),
+    Return(ReturnUser),
+}
+
+/// The return of a call.
+#[derive(Debug)]
+pub(super) enum Answer {
+    Done(Result<(), Diagnostic>),
+    Parameter(Result<Parameter, Diagnostic>),
+}
+
+/// A CLTU that was refused.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Refusal {
+    pub(super) cltus: Cltus,
+    pub(super) diagnostic: Diagnostic,
+    pub(super) expected: u32,
+}
+
+/// A service instance of SLE.
+pub(super) struct SleService {
+    pub(super) machine: Machine,
+    /// TRANSFER-DATA invocations that may be open.
+    pub(super) window: usize,
+    pub(super) counts: Statistics,
+    /// Transactions of CLTUs whose returns are to come.
+    pub(super) open: VecDeque<(InvokeId, u32, Started)>,
+}
+
+impl SleService {
+    pub(super) fn new(service: Service, window: usize) -> Self {
+        let machine = match service {
+            Service::Fcltu => Machine::Forward(FcltuUser::new(window)),
+            other => Machine::Return(ReturnUser::new(other)),
+        };
+        let window = window.clamp(1, 60_000);
+        Self { machine, window, counts: Statistics::default(), open: VecDeque::new() }
+    }
+}
+
+impl State<SleService> {
+    pub(super) fn statistics(&self) -> Statistics {
+        let mut counts = self.service.counts;
+        match &self.service.machine {
+            Machine::Forward(user) => counts.unacknowledged = user.unacknowledged(),
+            Machine::Return(user) => counts.returned = user.counts(),
+        }
+        counts.occurrences_lost = self.occurrences_lost;
+        counts.fates_lost = self.fates_lost;
+        counts
+    }
+}
+
+impl Settlement for Settled {
+    fn join(&mut self, next: &Self) -> bool {
+        let follows = self.fate == next.fate && self.cltus.end() == next.cltus.first;
+        let Some(count) = self.cltus.count.checked_add(next.cltus.count).filter(|_| follows) else {
+            return false;
+        };
+        self.cltus.count = count;
+        true
+    }
+}
+
+impl UserService for SleService {
+    type Pdu = Pdu;
+    type InvokeId = InvokeId;
+    type Bound = u16;
+    type BindDiagnostic = BindDiagnostic;
+    type Abort = PeerAbortDiagnostic;
+    type Unbind = UnbindReason;
+    type Wish = Infallible;
+    type Answer = Answer;
+    type Refusal = Refusal;
+    type Occurrence = Occurrence;
+    type Settled = Settled;
+    type Error = ClientError;
+
+    fn not_connected(address: String, error: io::Error) -> ClientError {
+        ClientError::Connect { address, error }
+    }
+
+    fn bind_refused(diagnostic: BindDiagnostic) -> ClientError {
+        ClientError::BindRefused(diagnostic)
+    }
+
+    fn over(ending: Option<&Ending>) -> ClientError {
+        ClientError::Ended(
+            ending.map_or_else(|| "the connection is closed".to_owned(), words::ending),
+        )
+    }
+
+    fn interrupted() -> ClientError {
+        ClientError::Interrupted
+    }
+
+    fn end(&mut self) -> Vec<Settled> {
+        // Without an answer they end ABORTED.
+        self.open.clear();
+        match &mut self.machine {
+            Machine::Forward(user) => user.ended(),
+            Machine::Return(user) => {
+                user.unbound();
+                Vec::new()
+            }
+        }
+    }
+
+    fn count(&mut self, settled: &Settled) {
+        if settled.fate == Fate::Radiated {
+            self.counts.radiated += u64::from(settled.cltus.count);
+        }
+    }
+
+    fn hand(&mut self, _: &Pdu) -> usize {
+        OVERHEAD
+    }
+
+    fn transaction(pdu: &Pdu) -> Option<Started> {
+        recording::class_of(pdu).map(|class| class.start())
+    }
+
+    fn is_positive(answer: &Answer) -> bool {
+        matches!(answer, Answer::Done(Ok(())) | Answer::Parameter(Ok(_)))
+    }
+}
