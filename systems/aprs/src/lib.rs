@@ -13,6 +13,7 @@
 
 pub mod args;
 pub mod callsign;
+mod clock;
 pub mod config;
 pub mod daemon;
 pub mod dupes;

@@ -9,7 +9,9 @@ use chronoscope_clock as clock;
 use chronoscope_origin::AllowedHosts;
 use chronoscope_radar::asterix::cat062::{Position, Track};
 use chronoscope_radar::asterix::encode_block;
-use chronoscope_radar::display::browser::{Air, BrowserCounts, Browsers, Limits, Shared, listen};
+use chronoscope_radar::display::browser::{
+    Air, BrowserCounts, Browsers, Limits, SharedAir, listen,
+};
 use chronoscope_radar::display::{Policy, WorkingPosition};
 use chronoscope_radar::geodesy::Wgs84;
 use programs::{Chain, wait_for};
@@ -24,7 +26,7 @@ const HEAD: usize = 20;
 
 /// A working position that is served, without a message server.
 struct Bench {
-    air: Shared,
+    air: SharedAir,
     position: WorkingPosition,
     browsers: Browsers,
 }

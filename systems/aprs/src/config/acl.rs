@@ -2,12 +2,18 @@
 //! length. `#` begins a comment anywhere. The first rule that matches decides; an address that no
 //! rule matches may not connect. `all` matches every address, which aprsc does not have.
 
-use super::Acl;
 use super::fault::{Fault, Position};
 use super::lines::{Found, Word, words};
 use super::value::{self, Resolve};
 use ipnet::IpNet;
 use std::net::{IpAddr, Ipv6Addr};
+
+/// Access list: the first rule that matches decides; an address that no rule matches is refused.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Acl {
+    /// Rules in the file's order: whether the rule allows, and for which addresses.
+    pub rules: Vec<(bool, IpNet)>,
+}
 
 const USAGE: &str = "a line is allow or deny, and an address, perhaps with /PREFIX";
 

@@ -1,10 +1,12 @@
 //! Directives about addresses: ports, uplinks, peers, HTTP.
 
+use super::endpoints::{
+    Listener, Peer, PeerGroup, PortKind, Protocol, TlsFiles, Uplink, UplinkKind,
+};
 use super::fault::{Fault, Position};
 use super::lines::{Found, Word};
-use super::read::Reader;
+use super::reader::Reader;
 use super::value;
-use super::{Listener, Peer, PeerGroup, PortKind, Protocol, TlsFiles, Uplink, UplinkKind};
 use crate::filter::Filter;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;

@@ -1,48 +1,19 @@
 //! Reads configuration files: every directive of aprsc's, and the few of our own. All faults of a
 //! file are found in one go.
 
-use super::acl;
+use super::endpoints::{Uplink, UplinkKind};
 use super::fault::{ConfigError, ConfigErrors, Fault, Position};
 use super::lines::{Word, words};
 use super::ports;
-use super::value::{self, Resolve};
-use super::{Acl, Batching, Config};
-use std::collections::HashMap;
-use std::io;
-use std::net::{IpAddr, ToSocketAddrs};
+use super::reader::{FILE_SIZE_MAX, Reader, Surroundings, beyond};
+use super::settings::{Batching, Config};
+use super::value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-/// Longest file that is read, in octets.
-pub const FILE_SIZE_MAX: usize = 1 << 20;
 /// Open files that the server itself needs beside those of clients.
 const FILES_BESIDE_CLIENTS: u64 = 50;
 const WORKERS_MAX: u64 = 32;
-
-/// Access to files and host names while a configuration is read.
-pub struct Surroundings<'a> {
-    /// The octets of a file.
-    pub read: &'a dyn Fn(&Path) -> io::Result<Vec<u8>>,
-    /// The addresses of a host.
-    pub resolve: &'a dyn Fn(&str) -> io::Result<Vec<IpAddr>>,
-}
-
-impl Surroundings<'_> {
-    /// The system's files and its resolver.
-    pub const SYSTEM: Surroundings<'static> =
-        Surroundings { read: &|path| std::fs::read(path), resolve: &resolve };
-}
-
-fn resolve(host: &str) -> io::Result<Vec<IpAddr>> {
-    let mut found = Vec::new();
-    for address in (host, 0).to_socket_addrs()?.map(|address| address.ip()) {
-        if !found.contains(&address) {
-            found.push(address);
-        }
-    }
-    Ok(found)
-}
 
 /// Reads the configuration at `path` and the ACL files that it names. Relative paths in it are
 /// relative to the working directory, as aprsc has it.
@@ -142,53 +113,7 @@ const FORMER: &[(&str, &str)] = &[
     ("aprsis-uplink", ": its name is Uplink now"),
 ];
 
-/// State of the reader: what is known of the file so far.
-pub(super) struct Reader<'a> {
-    file: PathBuf,
-    surroundings: &'a Surroundings<'a>,
-    pub(super) config: Config,
-    faults: Vec<ConfigError>,
-    /// Line of the first use of each directive that counts once.
-    first: HashMap<&'static str, u32>,
-    /// Line of the first use of each address.
-    pub(super) taken: HashMap<String, u32>,
-    acls: HashMap<PathBuf, Option<Arc<Acl>>>,
-    uplinks_at: Vec<Position>,
-}
-
-impl<'a> Reader<'a> {
-    fn new(file: &Path, surroundings: &'a Surroundings<'a>) -> Self {
-        Self {
-            file: file.to_owned(),
-            surroundings,
-            config: Config::unnamed(),
-            faults: Vec::new(),
-            first: HashMap::new(),
-            taken: HashMap::new(),
-            acls: HashMap::new(),
-            uplinks_at: Vec::new(),
-        }
-    }
-
-    pub(super) fn resolve(&self) -> Resolve<'a> {
-        self.surroundings.resolve
-    }
-
-    pub(super) fn fault(&mut self, at: Option<Position>, fault: Fault) {
-        self.faults.push(ConfigError { file: self.file.clone(), at, fault });
-    }
-
-    pub(super) fn warn(&mut self, at: Position, fault: Fault) {
-        self.config.warnings.push(ConfigError { file: self.file.clone(), at: Some(at), fault });
-    }
-
-    /// Warns of the first of the words that are more than a directive takes.
-    pub(super) fn spare(&mut self, rest: &[Word], usage: &'static str) {
-        if let Some(extra) = beyond(rest) {
-            self.warn(extra.at, Fault::Spare { word: extra.text.clone(), usage });
-        }
-    }
-
+impl Reader<'_> {
     /// Reads one line: a directive and its arguments.
     fn directive(&mut self, name: &Word, arguments: &[Word]) {
         let lower = name.text.to_ascii_lowercase();
@@ -319,40 +244,6 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// An ACL file, read once however often it is named.
-    pub(super) fn acl(&mut self, word: &Word) -> Result<Option<Arc<Acl>>, (Position, Fault)> {
-        let path = PathBuf::from(&word.text);
-        if let Some(known) = self.acls.get(&path) {
-            return Ok(known.clone());
-        }
-        let unreadable = |reason: String| {
-            let reason = format!("the ACL file {} cannot be read: {reason}", path.display());
-            (word.at, Fault::Unreadable { reason })
-        };
-        self.acls.insert(path.clone(), None);
-        let bytes =
-            (self.surroundings.read)(&path).map_err(|error| unreadable(error.to_string()))?;
-        if bytes.len() > FILE_SIZE_MAX {
-            let size = bytes.len();
-            return Err((word.at, Fault::TooLong { size, max: FILE_SIZE_MAX }));
-        }
-        match acl::parse(&bytes, self.surroundings.resolve) {
-            Ok(acl) => {
-                let acl = Some(Arc::new(acl));
-                self.acls.insert(path, acl.clone());
-                Ok(acl)
-            }
-            Err(faults) => {
-                self.faults.extend(faults.into_iter().map(|(at, fault)| ConfigError {
-                    file: path.clone(),
-                    at: Some(at),
-                    fault,
-                }));
-                Ok(None)
-            }
-        }
-    }
-
     /// Checks that need the whole file.
     fn whole(&mut self) {
         let given = |reader: &Self, name| reader.first.contains_key(name);
@@ -371,7 +262,7 @@ impl<'a> Reader<'a> {
         if self.config.listeners.is_empty() && self.faults.is_empty() {
             self.fault(None, Fault::NoListeners);
         }
-        let multi = |uplink: &Arc<super::Uplink>| uplink.kind == super::UplinkKind::MultiReadOnly;
+        let multi = |uplink: &Arc<Uplink>| uplink.kind == UplinkKind::MultiReadOnly;
         let several = self.config.uplinks.iter().filter(|uplink| multi(uplink)).count();
         if several > 0 && several < self.config.uplinks.len() {
             let at = self.uplinks_at.last().copied();
@@ -385,15 +276,6 @@ impl<'a> Reader<'a> {
                 Position { line: self.first.get("FileLimit").copied().unwrap_or(1), column: 1 };
             self.warn(at, Fault::FewFiles { clients_max, limit, needed });
         }
-    }
-
-    fn finish(mut self) -> Result<Config, ConfigErrors> {
-        if self.faults.is_empty() {
-            return Ok(self.config);
-        }
-        // Those of the whole file last; a stable order otherwise.
-        self.faults.sort_by_key(|error| (error.at.is_none(), error.file != self.file, error.at));
-        Err(ConfigErrors(self.faults))
     }
 }
 
@@ -450,11 +332,6 @@ fn show_email(text: &str) -> Result<bool, Fault> {
     Ok(show)
 }
 
-/// The first of the words that a directive has no use for; a comment is none.
-fn beyond(rest: &[Word]) -> Option<&Word> {
-    rest.first().filter(|extra| extra.quoted || !extra.text.starts_with('#'))
-}
-
 fn unknown(name: &str) -> Fault {
     let lower = name.to_ascii_lowercase();
     let former = FORMER.iter().find(|(former, _)| *former == lower);
@@ -483,14 +360,3 @@ fn distance(a: &str, b: &str) -> usize {
     }
     row[b.len()]
 }
-
-/// Default times, those of aprsc.
-pub(super) const TIMES: [Duration; 7] = [
-    Duration::from_secs(30),        // UpstreamTimeout
-    Duration::from_secs(48 * 3600), // ClientTimeout
-    Duration::from_secs(30),        // LoginTimeout
-    Duration::from_secs(10),        // StaleAfter, which is ours
-    Duration::from_secs(24 * 3600), // LastPositionCache
-    Duration::from_secs(60),        // StatsInterval
-    Duration::from_secs(30),        // ExpiryInterval
-];

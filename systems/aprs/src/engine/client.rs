@@ -1,10 +1,10 @@
 //! The engine's state of one connection.
 
 use super::lines::Lines;
-use super::meter::Gauge;
-use super::output::Outbox;
+use super::meter::{Gauge, Total};
+use super::outbox::Outbox;
 use super::seam::{ConnId, Now};
-use super::server::Total;
+use super::subscription::Subscription;
 use crate::callsign::Callsign;
 use crate::config::{Listener, PortKind, Protocol, Uplink, UplinkKind};
 use crate::filter::{Filter, FilterSet};
@@ -12,7 +12,6 @@ use crate::heard::Heard;
 use crate::qconstruct::Via;
 use crate::quirks::Quirks;
 use crate::status::{ClientStatus, Role, Traffic, Verified};
-use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -37,7 +36,7 @@ pub(super) struct Client {
     pub(super) quirks: Quirks,
     pub(super) filters: FilterSet,
     pub(super) heard: Option<Box<Heard>>,
-    pub(super) way: Way,
+    pub(super) subscription: Subscription,
     /// Destination of its datagrams: index of our port, and its address.
     pub(super) udp: Option<Box<(usize, SocketAddr)>>,
     pub(super) outbox: Outbox,
@@ -64,22 +63,6 @@ pub(super) enum Stage {
     Response,
     /// Packets go both ways.
     Running,
-}
-
-/// How packets are sent to the connection.
-#[derive(Debug, Default)]
-pub(super) enum Way {
-    /// No packets are sent.
-    #[default]
-    Nothing,
-    /// All, from the feed: which is next, and which of those to come are its own.
-    Full { next: u64, own: VecDeque<u64> },
-    /// All duplicates, from their feed.
-    Duplicates { next: u64 },
-    /// Some: the low halves of their numbers in the feed.
-    Listed(Vec<u32>),
-    /// By UDP, at once: all, or those that its filter passes.
-    Datagrams { all: bool },
 }
 
 /// Program name and version that the client gave at login.
@@ -171,7 +154,7 @@ impl Client {
             quirks: Quirks::default(),
             filters: FilterSet::default(),
             heard: None,
-            way: Way::Nothing,
+            subscription: Subscription::Nothing,
             udp: None,
             outbox: Outbox::default(),
             counted: Counted::default(),

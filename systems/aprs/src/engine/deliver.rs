@@ -1,10 +1,12 @@
 //! Delivery: from packets to the clients that get them.
 
 use super::block::{Block, Routed, Side};
-use super::client::{Client, Door, Way};
+use super::client::{Client, Door};
+use super::meter::Total;
 use super::seam::{DatagramPort, Now, Output};
-use super::server::{Server, Total};
+use super::server::Server;
 use super::session::slot_key;
+use super::subscription::Subscription;
 use super::worker::Worker;
 use crate::config::PortKind;
 use crate::filter::ClientSlot;
@@ -88,7 +90,7 @@ impl Worker {
         let by = self.written_by();
         let mut own_is_full = false;
         if let Some(slot) = origin
-            && let Way::Full { next, own } = &mut self.clients[slot].way
+            && let Subscription::Full { next, own } = &mut self.clients[slot].subscription
         {
             // Its own packet is never next: otherwise it would wait without anything to send.
             if *next == number {
@@ -107,13 +109,15 @@ impl Worker {
             if Some(slot) == origin {
                 continue;
             }
-            match &mut self.clients[slot].way {
-                Way::Listed(list) => {
+            match &mut self.clients[slot].subscription {
+                Subscription::Listed(list) => {
                     filtered = true;
                     note(list, number, slot, &mut self.dirty);
                 }
-                Way::Datagrams { .. } => self.send(slot, routed, out),
-                Way::Nothing | Way::Full { .. } | Way::Duplicates { .. } => {}
+                Subscription::Datagrams { .. } => self.send(slot, routed, out),
+                Subscription::Nothing
+                | Subscription::Full { .. }
+                | Subscription::Duplicates { .. } => {}
             }
         }
         if filtered {
@@ -122,7 +126,7 @@ impl Worker {
         if routed.side == Side::Downstream {
             let mut any = false;
             for slot in &self.uplinks {
-                if let Way::Listed(list) = &mut self.clients[*slot].way {
+                if let Subscription::Listed(list) = &mut self.clients[*slot].subscription {
                     note(list, number, *slot, &mut self.dirty);
                     any = true;
                 }
@@ -215,7 +219,7 @@ impl Client {
 
     /// No packets go to it.
     fn is_silent(&self) -> bool {
-        matches!(self.way, Way::Nothing)
+        matches!(self.subscription, Subscription::Nothing)
     }
 
     /// Adds the connection's traffic to the sums of its port and protocol.

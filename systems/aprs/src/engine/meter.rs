@@ -1,6 +1,6 @@
 //! Counters that all workers add to.
 
-use crate::config::Listener;
+use crate::config::{Listener, Protocol};
 use crate::status::Traffic;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -142,6 +142,24 @@ impl Gauge {
         self.clients_peak.fetch_max(counters.clients_peak, Relaxed);
         self.connects.fetch_add(counters.connects, Relaxed);
         self.refused.fetch_add(counters.refused, Relaxed);
+    }
+}
+
+/// The total that a packet is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Total {
+    Tcp,
+    Udp,
+    Sctp,
+}
+
+impl From<Protocol> for Total {
+    fn from(protocol: Protocol) -> Self {
+        match protocol {
+            Protocol::Tcp | Protocol::WebSocket => Self::Tcp,
+            Protocol::Udp => Self::Udp,
+            Protocol::Sctp => Self::Sctp,
+        }
     }
 }
 

@@ -23,6 +23,7 @@ mod latin1;
 mod lines;
 mod login;
 mod meter;
+mod outbox;
 mod output;
 mod peers;
 mod receive;
@@ -32,8 +33,7 @@ mod seam;
 mod server;
 mod session;
 mod state;
-#[cfg(test)]
-mod tests;
+mod subscription;
 mod worker;
 
 pub use meter::PortCounters;
@@ -41,3 +41,6 @@ pub use seam::{Close, ConnId, DatagramPort, Input, LogLevel, Now, Output};
 pub use server::{Identity, Server, Waker};
 pub use state::{ClientState, ServerState, WorkerState};
 pub use worker::Worker;
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@ use super::block::{Routed, Side};
 use super::client::Stage;
 use super::lines::Line;
 use super::login;
+use super::meter::Total;
 use super::seam::{ConnId, LogLevel, Now, Output};
 use super::session::{slot_key, verified_user};
 use super::worker::{Dropped, Worker};
@@ -61,7 +62,7 @@ impl Worker {
         // While the lines were read the client may have gone.
         let counted = std::mem::take(&mut self.counted);
         let Some(client) = self.clients.get_mut(slot).filter(|client| client.conn == conn) else {
-            self.server.total(super::server::Total::Tcp).add(&counted);
+            self.server.total(Total::Tcp).add(&counted);
             return;
         };
         client.input = lines;
@@ -294,7 +295,7 @@ impl Worker {
             }
         }
         port.gauge.meter.add(&counted);
-        self.server.total(super::server::Total::Udp).add(&counted);
+        self.server.total(Total::Udp).add(&counted);
     }
 
     /// A body that was uploaded by HTTP.
@@ -307,7 +308,7 @@ impl Worker {
     ) -> Posted {
         let mut counted = Traffic { bytes_rx: bytes.len() as u64, ..Traffic::default() };
         let posted = self.submission(now, Via::HttpUpload, from, bytes, &mut counted);
-        self.server.total(super::server::Total::Tcp).add(&counted);
+        self.server.total(Total::Tcp).add(&counted);
         if posted != Posted::Accepted {
             out.log(LogLevel::Debug, format_args!("{from}: upload refused: {posted:?}"));
         }
@@ -397,6 +398,6 @@ impl Worker {
                 self.log_drop(Some(login), line, reason);
             }
         }
-        self.server.total(super::server::Total::Udp).add(&counted);
+        self.server.total(Total::Udp).add(&counted);
     }
 }

@@ -2,7 +2,8 @@
 
 use super::client::{Application, Client, Counted, Door, Stage};
 use super::lines::Lines;
-use super::output::{self, Outbox};
+use super::outbox::Outbox;
+use super::output;
 use super::seam::{Close, Now, Output};
 use super::server::port_key;
 use super::session::forced_filter;

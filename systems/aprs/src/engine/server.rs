@@ -3,7 +3,7 @@
 use super::block::Block;
 use super::faults::Faults;
 use super::journal::Journal;
-use super::meter::{Gauge, Meter, Port, PortCounters};
+use super::meter::{Gauge, Meter, Port, PortCounters, Total};
 use super::router::Router;
 use super::seam::{ConnId, Now};
 use super::state::ServerState;
@@ -62,24 +62,6 @@ pub struct Server {
 
 /// Verified logins by callsign.
 pub(super) type Logins = HashMap<Callsign, LoggedIn, foldhash::fast::FixedState>;
-
-/// The total that a packet is counted in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Total {
-    Tcp,
-    Udp,
-    Sctp,
-}
-
-impl From<Protocol> for Total {
-    fn from(protocol: Protocol) -> Self {
-        match protocol {
-            Protocol::Tcp | Protocol::WebSocket => Self::Tcp,
-            Protocol::Udp => Self::Udp,
-            Protocol::Sctp => Self::Sctp,
-        }
-    }
-}
 
 /// Connection of a login.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,11 @@
 //! Sessions: how connections begin, log in and end.
 
-use super::client::{Application, Client, Door, Stage, Way};
+use super::client::{Application, Client, Door, Stage};
 use super::login::{self, Login, NoLogin};
 use super::meter::Port;
 use super::seam::{Close, ConnId, LogLevel, Now, Output};
 use super::server::{LoggedIn, Server};
+use super::subscription::Subscription;
 use super::worker::{KEEPALIVE_NS, Worker};
 use crate::callsign::Callsign;
 use crate::config::{Config, PortKind, Protocol, UplinkKind};
@@ -168,25 +169,26 @@ impl Worker {
         }
         match (client.kind(), client.uplink_kind()) {
             (None, Some(UplinkKind::Full)) => {
-                client.way = Way::Listed(Vec::new());
+                client.subscription = Subscription::Listed(Vec::new());
                 self.uplinks.push(slot);
             }
             (Some(PortKind::FullFeed), _) if client.udp.is_some() => {
-                client.way = Way::Datagrams { all: true };
+                client.subscription = Subscription::Datagrams { all: true };
                 self.full_by_udp.push(slot);
             }
             (Some(PortKind::FullFeed), _) => {
-                client.way = Way::Full { next: self.feed.next(), own: VecDeque::new() };
+                client.subscription =
+                    Subscription::Full { next: self.feed.next(), own: VecDeque::new() };
                 self.full.push(slot);
             }
             (Some(PortKind::DupeFeed), _) => {
-                client.way = Way::Duplicates { next: self.duplicate_feed.next() };
+                client.subscription = Subscription::Duplicates { next: self.duplicate_feed.next() };
                 self.duplicates.push(slot);
             }
             (Some(PortKind::Igate | PortKind::ClientOnly), _) => {
-                client.way = match client.udp {
-                    Some(_) => Way::Datagrams { all: false },
-                    None => Way::Listed(Vec::new()),
+                client.subscription = match client.udp {
+                    Some(_) => Subscription::Datagrams { all: false },
+                    None => Subscription::Listed(Vec::new()),
                 };
                 if let Some(login) = client.login {
                     self.interest.add(login.as_bytes(), slot);
@@ -367,10 +369,10 @@ impl Worker {
         if let Some(call) = client.login {
             self.server.log_out(call, client.conn);
         }
-        let list = match client.way {
-            Way::Full { .. } => &mut self.full,
-            Way::Duplicates { .. } => &mut self.duplicates,
-            Way::Datagrams { all: true } => &mut self.full_by_udp,
+        let list = match client.subscription {
+            Subscription::Full { .. } => &mut self.full,
+            Subscription::Duplicates { .. } => &mut self.duplicates,
+            Subscription::Datagrams { all: true } => &mut self.full_by_udp,
             _ if client.uplink_kind().is_some() => &mut self.uplinks,
             _ => return self.filters.remove(slot_key(slot)),
         };

@@ -11,6 +11,7 @@ use super::output;
 use super::peers::Peers;
 use super::seam::{Close, ConnId, Input, LogLevel, Now, Output};
 use super::server::{Mail, Server, Waker};
+use super::subscription::first_waiting;
 use crate::callsign::Callsign;
 use crate::config::{Config, Protocol};
 use crate::filter::{ClientSlot, FilterIndex};
@@ -350,7 +351,7 @@ impl Worker {
                 true => (&mut duplicates, &self.duplicate_feed),
                 false => (&mut feed, &self.feed),
             };
-            *least = (*least).min(output::first_waiting(&client.way, of).unwrap_or(u64::MAX));
+            *least = (*least).min(first_waiting(&client.subscription, of).unwrap_or(u64::MAX));
         }
         self.feed.trim(feed);
         self.duplicate_feed.trim(duplicates);

@@ -21,8 +21,6 @@ mod parse;
 mod set;
 mod stations;
 mod term;
-#[cfg(test)]
-mod tests;
 
 pub use command::Command;
 pub use evaluate::Context;
@@ -30,3 +28,6 @@ pub use index::{ClientSlot, FilterIndex, IndexedClient};
 pub use parse::{FilterError, TERMS_MAX, TermError};
 pub use set::{Filter, FilterSet};
 pub use stations::{Facts, Stations};
+
+#[cfg(test)]
+mod tests;

@@ -5,13 +5,12 @@
 
 use super::series::Series;
 use super::site::{Site, View};
-use super::why::in_words;
+use super::values::{SOFTWARE, address, in_words, seconds, version};
 use crate::config::{PortKind, Protocol, UplinkKind};
 use crate::packet::DropReason;
 use crate::status::{ClientStatus, Fault, ListenerStatus, Role, StatusSnapshot, Traffic, Verified};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
@@ -85,8 +84,8 @@ fn server(view: &View) -> Value {
         "server_id": config.server_id.to_string(),
         "admin": config.my_admin,
         "email": config.my_email,
-        "software": super::SOFTWARE,
-        "software_version": super::version(config),
+        "software": SOFTWARE,
+        "software_version": version(config),
         "software_build_features": "tls sctp websocket prometheus",
         "uptime": uptime,
         "tick_now": status.now.monotonic_ns / NS_PER_S,
@@ -399,24 +398,10 @@ impl<'a> Row<'a> {
     }
 }
 
-/// An address as it is shown. A peer's is without the port, which is not public.
-pub(super) fn address(client: &ClientStatus, address: SocketAddr) -> String {
-    match client.role {
-        Role::Peer if address.is_ipv6() => format!("[{}]", address.ip()),
-        Role::Peer => address.ip().to_string(),
-        Role::Client(_) | Role::Uplink(_) => address.to_string(),
-    }
-}
-
 fn mode(kind: UplinkKind) -> &'static str {
     match kind {
         UplinkKind::Full => "full",
         UplinkKind::ReadOnly => "ro",
         UplinkKind::MultiReadOnly => "multiro",
     }
-}
-
-/// UTC seconds of UTC nanoseconds.
-pub(super) fn seconds(utc_ns: i64) -> i64 {
-    utc_ns.div_euclid(1_000_000_000)
 }

@@ -3,6 +3,7 @@
 use super::json::{all_faults, proto};
 use super::process;
 use super::site::{Site, View};
+use super::values::{SOFTWARE, version};
 use crate::packet::DropReason;
 use crate::status::{ListenerStatus, StatusSnapshot, Traffic};
 use chronoscope_clock as clock;
@@ -80,7 +81,7 @@ pub(super) fn page(view: &View, site: &Site) -> String {
 
 fn process(page: &mut Page, view: &View) {
     let status = &view.status;
-    let version = &[("software", super::SOFTWARE), ("version", super::version(&view.config))];
+    let version = &[("software", SOFTWARE), ("version", version(&view.config))];
     page.family("aprs_build_info", Kind::Gauge, "Always 1: what runs.").put(version, 1);
     let uptime = status.now.monotonic_ns.saturating_sub(status.started.monotonic_ns);
     page.gauge("aprs_uptime_seconds", "Since the start; an upgrade is none.", seconds(uptime));

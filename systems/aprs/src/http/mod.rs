@@ -29,6 +29,7 @@ mod routes;
 mod series;
 mod site;
 mod upload;
+mod values;
 mod websocket;
 mod why;
 
@@ -37,6 +38,7 @@ pub use series::Series;
 pub use site::{Adopt, WasCut};
 pub use why::{Answer, Client, Dropped, Reason};
 
+use crate::clock;
 use crate::config::Listener;
 use crate::engine::Server;
 use crate::net::ServerTls;
@@ -63,8 +65,6 @@ const UPGRADES: (usize, Duration) = (1024, Duration::from_secs(20));
 const READ_WITHIN: Duration = Duration::from_secs(30);
 /// Default folder of the operator's files, as aprsc has it.
 const WEB_DIR: &str = "web";
-/// Name of the server for tools.
-const SOFTWARE: &str = "aprs-server";
 /// The fault that a web port which cannot be served is.
 const FAULT: &str = "http";
 
@@ -181,11 +181,6 @@ impl std::fmt::Debug for Http {
     }
 }
 
-/// The version that is sent to others.
-fn version(config: &crate::config::Config) -> &str {
-    config.fake_version.as_deref().unwrap_or(env!("CARGO_PKG_VERSION"))
-}
-
 fn listeners(ports: &Ports) -> impl Iterator<Item = &TcpListener> {
     let websocket = ports.websocket.iter().map(|(_, listener)| listener);
     ports.status.iter().chain(&ports.upload).chain(websocket)
@@ -195,7 +190,7 @@ fn serve(ports: Ports, site: &Arc<Site>, runtime: &tokio::runtime::Handle) -> Ve
     let mut started = Vec::new();
     let mut start = |listener: TcpListener, port: Port| {
         let site = Arc::clone(site);
-        let told = move |words: String| site.server.fault(FAULT, &words, site::now());
+        let told = move |words: String| site.server.fault(FAULT, &words, clock::now());
         started.push(runtime.spawn(listen::serve(listener, port, told)).abort_handle());
     };
     let config = site.server.config();
@@ -221,7 +216,7 @@ fn serve(ports: Ports, site: &Arc<Site>, runtime: &tokio::runtime::Handle) -> Ve
             // Without TLS a port that is to have it is not served at all.
             Err(error) => {
                 let words = format!("a WebSocket port is not served: {error}");
-                site.server.fault(FAULT, &words, site::now());
+                site.server.fault(FAULT, &words, clock::now());
                 continue;
             }
         };

@@ -1,8 +1,9 @@
 //! State shared by all requests: the server, its last snapshot, the series of the last 48 hours.
 
 use super::series::Series;
+use crate::clock::now;
 use crate::config::{Config, Listener};
-use crate::engine::{Now, Server};
+use crate::engine::Server;
 use crate::status::{ClientStatus, Role, StatusSnapshot};
 use bytes::Bytes;
 use chronoscope_clock as clock;
@@ -130,9 +131,4 @@ impl Site {
     pub(super) fn count_request(&self) {
         self.requests.fetch_add(1, Ordering::Relaxed);
     }
-}
-
-/// The instant of now.
-pub(super) fn now() -> Now {
-    Now { monotonic_ns: clock::monotonic_ns(), utc_ns: clock::utc_now_ns() }
 }

@@ -37,12 +37,12 @@ pub(super) fn server() -> Arc<Server> {
         Arc::new(port("In a browser", PortKind::Igate, Protocol::WebSocket, 14581)),
     ];
     let identity = Identity { software: "aprs-server".into(), version: "1".into() };
-    Server::new(Arc::new(config), 1, identity, super::site::now())
+    Server::new(Arc::new(config), 1, identity, crate::clock::now())
 }
 
 /// Its counters, all 0.
 pub(super) fn snapshot() -> StatusSnapshot {
-    server().status(super::site::now())
+    server().status(crate::clock::now())
 }
 
 /// Output of an engine whose clients nobody reads.
@@ -160,7 +160,7 @@ fn drive(server: &Arc<Server>, ended: &Arc<AtomicBool>) -> JoinHandle<()> {
     let ended = Arc::clone(ended);
     std::thread::spawn(move || {
         while !ended.load(Ordering::Relaxed) {
-            worker.mail(super::site::now(), &mut Nowhere);
+            worker.mail(crate::clock::now(), &mut Nowhere);
             chronoscope_clock::sleep(Duration::from_millis(1));
         }
     })

@@ -1,7 +1,7 @@
 //! `/why`: why packets of a source, or from a client, were dropped.
 
-use super::json::{address, seconds};
 use super::site::{Site, View};
+use super::values::{address, in_words, seconds};
 use crate::packet::DropReason;
 use crate::why as engine_why;
 use serde::{Deserialize, Serialize};
@@ -82,11 +82,6 @@ impl Reason {
     fn new(name: &str, packets: u64) -> Self {
         Self { reason: name.into(), meaning: in_words(meaning(name)), packets }
     }
-}
-
-/// A sentence of the documentation as people read it.
-pub(super) fn in_words(sentence: &str) -> String {
-    sentence.replace('`', "")
 }
 
 fn meaning(name: &str) -> &'static str {

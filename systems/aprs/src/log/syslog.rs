@@ -1,7 +1,8 @@
 //! The system's log: one datagram a line to the socket `/dev/log`, as the C library sends them
 //! (RFC 3164 §4.1 without the host).
 
-use super::{LogLevel, Stamp, civil};
+use super::stamp::{Stamp, civil};
+use crate::engine::LogLevel;
 use std::io;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};

@@ -1,13 +1,16 @@
 //! Taking connections: bursts of them, refused ones, and what to do when there is no descriptor
 //! left.
 
+use super::arrival::{Arrival, Origin};
+use super::plan::Plan;
 use super::socket;
-use super::sockets::{Arrival, Origin};
-use super::worker::{Worker, now};
+use super::threads::Threads;
+use crate::clock::now;
 use crate::engine::LogLevel;
 use chronoscope_clock as clock;
 use socket2::Socket;
 use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// Connections that are taken from one port before others have their turn.
@@ -20,33 +23,48 @@ const AFTER_FAILURE_NS: u64 = 100_000_000;
 /// Name of the fault for failures to accept.
 const FAULT: &str = "accept_failed";
 
-/// Takes connections of a port. Whether there may be more.
-pub(super) fn round(worker: &mut Worker, listener: usize, socket: &Socket) -> bool {
-    if worker.accept_from_ns.is_some() {
-        return true;
-    }
-    let shared = Arc::clone(&worker.sockets.shared);
+/// Result of a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Accepted {
+    /// No connection waits any more.
+    All,
+    /// There may be more.
+    More,
+    /// Descriptors or memory are short: there may be more from this instant on, monotonic.
+    Failed {
+        /// Nanoseconds.
+        again_ns: u64,
+    },
+}
+
+/// Takes connections of a port: `arrived` gets those that this worker is to serve.
+pub(super) fn round(
+    threads: &Threads,
+    plan: &Plan,
+    listener: usize,
+    socket: &Socket,
+    mut arrived: impl FnMut(Arrival),
+) -> Accepted {
     for _ in 0..PER_ROUND {
         match socket.accept4(libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK) {
             Ok((connected, remote)) => {
-                shared.accepting(true);
+                threads.accepting(true);
                 let Some(remote) = remote.as_socket() else { continue };
-                take(worker, listener, connected, socket::canonical(remote));
+                take(threads, plan, listener, connected, socket::canonical(remote), &mut arrived);
             }
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return false,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Accepted::All,
             Err(error) if was_the_clients_fault(&error) => {}
             Err(error) => {
-                if shared.accepting(false) {
+                if threads.accepting(false) {
                     let text = format!("connections cannot be accepted: {error}");
-                    (shared.log)(LogLevel::Error, format_args!("{text}; trying again"));
-                    shared.server.fault(FAULT, &text, now());
+                    (threads.log)(LogLevel::Error, format_args!("{text}; trying again"));
+                    threads.server.fault(FAULT, &text, now());
                 }
-                worker.accept_from_ns = Some(clock::monotonic_ns() + AFTER_FAILURE_NS);
-                return true;
+                return Accepted::Failed { again_ns: clock::monotonic_ns() + AFTER_FAILURE_NS };
             }
         }
     }
-    true
+    Accepted::More
 }
 
 /// The connection failed before it was accepted: the next one may be there.
@@ -66,23 +84,29 @@ fn was_the_clients_fault(error: &io::Error) -> bool {
         || error.raw_os_error().is_some_and(|code| of_network.contains(&code))
 }
 
-fn take(worker: &mut Worker, index: usize, socket: Socket, remote: std::net::SocketAddr) {
-    let shared = Arc::clone(&worker.sockets.shared);
-    let listener = Arc::clone(&worker.sockets.plan.config.listeners[index]);
+fn take(
+    threads: &Threads,
+    plan: &Plan,
+    index: usize,
+    socket: Socket,
+    remote: SocketAddr,
+    arrived: &mut impl FnMut(Arrival),
+) {
+    let listener = Arc::clone(&plan.config.listeners[index]);
     if listener.acl.as_ref().is_some_and(|acl| !acl.allows(remote.ip())) {
-        shared.server.refused(index);
+        threads.server.refused(index);
         let line = format_args!("{}: {remote} may not connect: access list", listener.name);
-        return (shared.log)(LogLevel::Info, line);
+        return (threads.log)(LogLevel::Info, line);
     }
     let arrival = Arrival {
-        conn: shared.server.next_conn(),
+        conn: threads.server.next_conn(),
         local: socket::local(&socket),
         socket,
         origin: Origin::Client(listener),
         remote,
     };
-    match shared.least_loaded() {
-        0 => worker.arrived(arrival),
-        other => shared.give(other, arrival),
+    match threads.least_loaded() {
+        0 => arrived(arrival),
+        other => threads.give(other, arrival),
     }
 }

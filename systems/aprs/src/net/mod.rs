@@ -15,11 +15,13 @@
 //! again.
 
 mod accept;
+mod arrival;
 mod os;
 mod plan;
 mod running;
 mod socket;
 mod sockets;
+mod threads;
 mod tls;
 mod transport;
 mod upgrade;
@@ -27,11 +29,10 @@ mod uplinks;
 mod worker;
 
 pub use plan::PortError;
-pub use running::{Bound, Handle, Log, Running};
+pub use running::{Bound, Handle, Running};
+pub use threads::Log;
 pub use tls::TlsError;
 pub use upgrade::{Legacy, Program, UpgradeError};
-
-use running::{Command, Saved, Shared, Step};
 
 /// For WebSocket ports, whose sockets are the web side's.
 pub(crate) use tls::ServerTls;

@@ -1,9 +1,11 @@
 //! The threads of the server, and how others reach them.
 
+use super::arrival::{Arrival, Origin};
 use super::plan::{HttpPort, HttpUse, Inherited, Plan, Port, PortError, protocol_name};
-use super::sockets::{Arrival, Origin};
+use super::threads::{Command, Log, Saved, Step, Threads, UplinkMessage, WorkerHandle};
 use super::{socket, uplinks, worker};
-use crate::config::{Config, Listener, Protocol, Uplink};
+use crate::clock::now;
+use crate::config::{Config, Listener, Protocol};
 use crate::engine::{ConnId, LogLevel, Server, WorkerState};
 use crate::http;
 use mio::{Poll, Waker};
@@ -11,10 +13,8 @@ use socket2::Socket;
 use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::os::fd::RawFd;
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -24,125 +24,6 @@ const PAUSED_WITHIN: Duration = Duration::from_secs(4);
 
 /// The fault that ports are which cannot be served.
 const PORTS_FAULT: &str = "ports_not_served";
-
-/// Receiver of log lines, from any thread.
-pub type Log = Arc<dyn Fn(LogLevel, fmt::Arguments<'_>) + Send + Sync>;
-
-/// Command to a worker's thread.
-pub(crate) enum Command {
-    /// Serve this connection.
-    Arrived(Box<Arrival>),
-    /// End this connection.
-    Drop(ConnId, String),
-    /// Serve these ports.
-    Configure(Arc<Plan>),
-    /// Take no input, and do the steps asked for.
-    Pause { paused: Sender<()>, steps: Receiver<Step> },
-    /// The thread ends.
-    Stop,
-}
-
-/// Step of a paused worker.
-pub(crate) enum Step {
-    /// Say what the next program needs.
-    Save(Sender<Saved>),
-    /// Go on as if nothing had been.
-    Resume,
-}
-
-/// State of a worker for the next program.
-#[derive(Debug)]
-pub(crate) struct Saved {
-    /// Connections, their descriptors and protocols.
-    pub(crate) clients: Vec<(ConnId, RawFd, Protocol)>,
-    /// The engine's part.
-    pub(crate) state: WorkerState,
-}
-
-/// A worker's thread, as others see it.
-pub(crate) struct WorkerHandle {
-    inbox: Mutex<Vec<Command>>,
-    waker: Arc<Waker>,
-    /// Connections that it has.
-    pub(crate) connections: AtomicUsize,
-}
-
-impl WorkerHandle {
-    pub(crate) fn take(&self) -> Vec<Command> {
-        std::mem::take(&mut self.inbox.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn tell(&self, command: Command) {
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner).push(command);
-        self.wake();
-    }
-
-    fn wake(&self) {
-        // It fails where the poll is gone, and with it the worker.
-        drop(self.waker.wake());
-    }
-}
-
-/// State shared by all threads of this module.
-pub(crate) struct Shared {
-    pub(crate) server: Arc<Server>,
-    pub(crate) log: Log,
-    pub(crate) workers: Vec<WorkerHandle>,
-    uplinks: Sender<uplinks::Message>,
-    lost_datagrams: AtomicU64,
-    accepting: AtomicBool,
-}
-
-impl Shared {
-    /// Gives a connection to a worker.
-    pub(crate) fn give(&self, worker: usize, arrival: Arrival) {
-        self.workers[worker].tell(Command::Arrived(Box::new(arrival)));
-    }
-
-    /// The worker with the fewest connections.
-    pub(crate) fn least_loaded(&self) -> usize {
-        let load = |index: &usize| self.workers[*index].connections.load(Ordering::Relaxed);
-        (0..self.workers.len()).min_by_key(load).unwrap_or(0)
-    }
-
-    /// Ends a connection, wherever it is.
-    pub(crate) fn drop_connection(&self, conn: ConnId, reason: &str) {
-        for worker in &self.workers {
-            worker.tell(Command::Drop(conn, reason.to_owned()));
-        }
-    }
-
-    pub(crate) fn tell_uplinks(&self, message: uplinks::Message) {
-        // The thread is gone only when the server ends.
-        drop(self.uplinks.send(message));
-    }
-
-    pub(crate) fn uplink_gone(&self, uplink: Arc<Uplink>, conn: ConnId, reason: String) {
-        self.tell_uplinks(uplinks::Message::Gone { uplink, conn, reason });
-    }
-
-    /// A datagram was lost here.
-    pub(crate) fn count_lost_datagram(&self) {
-        let lost = self.lost_datagrams.fetch_add(1, Ordering::Relaxed) + 1;
-        // Each is counted; a line is logged at the 1st, 2nd, 4th, 8th…
-        if lost.is_power_of_two() {
-            let text = format!("{lost} datagrams could not be sent");
-            self.server.fault("datagrams_lost", &text, worker::now());
-        }
-    }
-
-    /// Notes whether connections can be accepted now. Whether that is new.
-    pub(crate) fn accepting(&self, can: bool) -> bool {
-        if self.accepting.load(Ordering::Relaxed) == can {
-            return false;
-        }
-        self.accepting.store(can, Ordering::Relaxed);
-        if can {
-            self.server.fault_over("accept_failed");
-        }
-        true
-    }
-}
 
 /// Ports that are bound but not served yet, which lets the process drop its privileges in between.
 #[derive(Clone, Debug)]
@@ -189,19 +70,19 @@ pub(super) fn tell_ports(server: &Server, log: &Log, errors: &[PortError]) {
     }
     let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
     let text = format!("not served until the configuration is read again: {}", errors.join("; "));
-    server.fault(PORTS_FAULT, &text, worker::now());
+    server.fault(PORTS_FAULT, &text, now());
 }
 
 /// The running threads.
 pub struct Running {
     handle: Handle,
-    threads: Vec<JoinHandle<()>>,
+    joined: Vec<JoinHandle<()>>,
 }
 
 /// Reaches the running threads, from any thread.
 #[derive(Clone)]
 pub struct Handle {
-    pub(super) shared: Arc<Shared>,
+    pub(super) threads: Arc<Threads>,
     pub(super) plan: Arc<Mutex<Arc<Plan>>>,
 }
 
@@ -231,52 +112,41 @@ impl Running {
         for _ in 0..server.workers() {
             let poll = Poll::new()?;
             let waker = Arc::new(Waker::new(poll.registry(), worker::WAKE)?);
-            workers.push(WorkerHandle {
-                inbox: Mutex::default(),
-                waker,
-                connections: AtomicUsize::new(0),
-            });
+            workers.push(WorkerHandle::new(waker));
             polls.push(poll);
         }
-        let shared = Arc::new(Shared {
-            server,
-            log,
-            workers,
-            uplinks: sender.clone(),
-            lost_datagrams: AtomicU64::new(0),
-            accepting: AtomicBool::new(true),
-        });
+        let threads = Arc::new(Threads::new(server, log, workers, sender.clone()));
         // All pollers exist before any worker runs: mail for a worker that cannot be woken yet
         // would wait for ever, because only the first letter in a mailbox wakes.
         let mut ready = Vec::new();
         let mut restored = restored.into_iter();
         for (index, poll) in polls.into_iter().enumerate() {
-            let waker = Arc::clone(&shared.workers[index].waker);
+            let waker = threads.workers[index].waker();
             // It fails where the poll is gone, and with it the worker.
             let wake = Box::new(move || drop(waker.wake()));
-            ready.push((poll, shared.server.worker(index, wake)));
+            ready.push((poll, threads.server.worker(index, wake)));
         }
-        let mut threads = Vec::new();
+        let mut joined = Vec::new();
         for (index, (poll, engine)) in ready.into_iter().enumerate() {
             let plan = Arc::clone(&bound.plan);
-            let mut worker = worker::Worker::new(Arc::clone(&shared), index, poll, engine, plan)?;
+            let mut worker = worker::Worker::new(Arc::clone(&threads), index, poll, engine, plan)?;
             if let Some((clients, state)) = restored.next() {
                 worker.restore(clients, state);
             }
             let name = format!("worker-{index}");
-            threads.push(std::thread::Builder::new().name(name).spawn(move || worker.run())?);
+            joined.push(std::thread::Builder::new().name(name).spawn(move || worker.run())?);
         }
         let config = Arc::clone(&bound.plan.config);
-        let there = Arc::clone(&shared);
+        let there = Arc::clone(&threads);
         let name = "uplinks".to_owned();
-        threads.push(
+        joined.push(
             std::thread::Builder::new()
                 .name(name)
                 .spawn(move || uplinks::run(&there, &sender, &receiver))?,
         );
-        shared.tell_uplinks(uplinks::Message::Configure(config));
-        let handle = Handle { shared, plan: Arc::new(Mutex::new(bound.plan)) };
-        Ok(Self { handle, threads })
+        threads.tell_uplinks(UplinkMessage::Configure(config));
+        let handle = Handle { threads, plan: Arc::new(Mutex::new(bound.plan)) };
+        Ok(Self { handle, joined })
     }
 
     /// Reaches the threads.
@@ -289,19 +159,19 @@ impl Running {
     /// logged, a fault on the status page, and returned. The number of workers stays. The web side
     /// is to be given [`Running::http_ports`] anew.
     pub fn reload(&self, config: Arc<Config>) -> Vec<PortError> {
-        let shared = &self.handle.shared;
+        let threads = &self.handle.threads;
         let mut current = self.handle.plan.lock().unwrap_or_else(PoisonError::into_inner);
         let (plan, errors) = Plan::new(Arc::clone(&config), Some(&current), &mut Vec::new());
         let plan = Arc::new(plan);
-        shared.server.listens(plan.listening());
+        threads.server.listens(plan.listening());
         *current = Arc::clone(&plan);
         // In reverse order, so that worker 0 is last: it accepts, and its connections must find the
         // new ports in the other workers.
-        for worker in shared.workers.iter().rev() {
+        for worker in threads.workers.iter().rev() {
             worker.tell(Command::Configure(Arc::clone(&plan)));
         }
-        shared.tell_uplinks(uplinks::Message::Configure(config));
-        tell_ports(&shared.server, &shared.log, &errors);
+        threads.tell_uplinks(UplinkMessage::Configure(config));
+        tell_ports(&threads.server, &threads.log, &errors);
         errors
     }
 
@@ -324,11 +194,11 @@ impl Running {
 
     /// Ends all threads, and with them all connections.
     pub fn stop(self) {
-        for worker in &self.handle.shared.workers {
+        for worker in &self.handle.threads.workers {
             worker.tell(Command::Stop);
         }
-        self.handle.shared.tell_uplinks(uplinks::Message::Stop);
-        for thread in self.threads {
+        self.handle.threads.tell_uplinks(UplinkMessage::Stop);
+        for thread in self.joined {
             // The panic of a worker was reported on standard error.
             drop(thread.join());
         }
@@ -338,11 +208,11 @@ impl Running {
 impl Handle {
     /// The server whose threads these are.
     pub fn server(&self) -> &Arc<Server> {
-        &self.shared.server
+        &self.threads.server
     }
 
     pub(super) fn log(&self, level: LogLevel, line: fmt::Arguments<'_>) {
-        (self.shared.log)(level, line);
+        (self.threads.log)(level, line);
     }
 
     fn plan(&self) -> Arc<Plan> {
@@ -374,22 +244,22 @@ impl Handle {
         let index = plan.index_of(listener).ok_or(io::ErrorKind::NotFound)?;
         let listener = &plan.config.listeners[index];
         if listener.acl.as_ref().is_some_and(|acl| !acl.allows(remote.ip())) {
-            self.shared.server.refused(index);
+            self.threads.server.refused(index);
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "not in the access list"));
         }
         let arrival = Arrival {
-            conn: self.shared.server.next_conn(),
+            conn: self.threads.server.next_conn(),
             socket: Socket::from(std::os::fd::OwnedFd::from(stream)),
             origin: Origin::Client(Arc::clone(listener)),
             remote,
             local,
         };
-        self.shared.give(self.shared.least_loaded(), arrival);
-        let shared = Arc::clone(&self.shared);
+        self.threads.give(self.threads.least_loaded(), arrival);
+        let threads = Arc::clone(&self.threads);
         Ok(Box::new(move || {
-            shared.server.count_stale_cut();
+            threads.server.count_stale_cut();
             let line = format_args!("{remote}: cut: reads too slowly by WebSocket");
-            (shared.log)(LogLevel::Warning, line);
+            (threads.log)(LogLevel::Warning, line);
         }))
     }
 
@@ -397,7 +267,7 @@ impl Handle {
     pub(super) fn pause(&self) -> Paused {
         let mut steps = Vec::new();
         let (paused, acknowledged) = channel();
-        for worker in &self.shared.workers {
+        for worker in &self.threads.workers {
             let (sender, receiver) = channel();
             worker.tell(Command::Pause { paused: paused.clone(), steps: receiver });
             steps.push(sender);
@@ -424,13 +294,13 @@ impl Handle {
 
 impl fmt::Debug for Running {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Running").field("threads", &self.threads.len()).finish_non_exhaustive()
+        f.debug_struct("Running").field("threads", &self.joined.len()).finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handle").field("server", &self.shared.server).finish_non_exhaustive()
+        f.debug_struct("Handle").field("server", &self.threads.server).finish_non_exhaustive()
     }
 }
 
@@ -494,7 +364,7 @@ mod tests {
     fn running(config: Config) -> Running {
         let config = Arc::new(config);
         let identity = Identity { software: "aprs-server".into(), version: "1".into() };
-        let server = Server::new(Arc::clone(&config), 1, identity, worker::now());
+        let server = Server::new(Arc::clone(&config), 1, identity, now());
         Running::start(server, Bound::new(config).unwrap(), Arc::new(|_, _| {})).unwrap()
     }
 
@@ -515,7 +385,7 @@ mod tests {
             origin: Origin::Client(Arc::clone(&handle.plan().config.listeners[0])),
         };
         let conn = arrival.conn;
-        handle.shared.give(0, arrival);
+        handle.threads.give(0, arrival);
         let saved = paused.save().remove(0).unwrap();
         assert_eq!(saved.clients.iter().map(|client| client.0).collect::<Vec<_>>(), [conn]);
         assert_eq!(saved.state.clients.len(), 1);
@@ -530,7 +400,7 @@ mod tests {
         let mut other = config();
         other.http_status.push(taken.local_addr().unwrap());
         assert_eq!(running.reload(Arc::new(other)).len(), 1);
-        let faults = || running.handle().server().status(worker::now()).faults;
+        let faults = || running.handle().server().status(now()).faults;
         assert_eq!(faults()[0].name, PORTS_FAULT);
         assert!(running.reload(Arc::new(config())).is_empty());
         assert!(faults().is_empty());
@@ -541,7 +411,7 @@ mod tests {
     fn a_port_that_the_kernel_chose_is_shown_as_it_is() {
         let running = running(config());
         let handle = running.handle();
-        let shown = || handle.server().status(worker::now()).listeners[0].address;
+        let shown = || handle.server().status(now()).listeners[0].address;
         assert_ne!(shown().port(), 0);
         assert_eq!(Some(shown()), handle.listening(0));
         let config = Arc::new(config());

@@ -1,13 +1,12 @@
 //! A worker's connections, and what its engine does to them.
 
-use super::Shared;
+use super::arrival::Origin;
 use super::plan::Plan;
 use super::socket;
-use super::tls::ClientTls;
+use super::threads::{Threads, UplinkMessage};
 use super::transport::Transport;
-use super::uplinks;
 use crate::callsign::Callsign;
-use crate::config::{Listener, Uplink};
+use crate::config::Uplink;
 use crate::engine::{Close, ConnId, DatagramPort, LogLevel, Output};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -27,25 +26,6 @@ const LAST_WORDS_NS: u64 = 2_000_000_000;
 /// Connections that are ending and whose last words are under way, at most: further ones end at
 /// once.
 const ENDING_MAX: usize = 1024;
-
-/// Other side of a connection.
-#[derive(Clone, Debug)]
-pub(crate) enum Origin {
-    /// A client that connected to this port.
-    Client(Arc<Listener>),
-    /// A server that we went to.
-    Uplink(Arc<Uplink>, Option<ClientTls>),
-}
-
-/// A connection that was made and has no worker yet.
-#[derive(Debug)]
-pub(crate) struct Arrival {
-    pub(crate) conn: ConnId,
-    pub(crate) socket: Socket,
-    pub(crate) origin: Origin,
-    pub(crate) remote: SocketAddr,
-    pub(crate) local: SocketAddr,
-}
 
 /// Input for the engine once TLS has agreed on keys, or at once without TLS.
 #[derive(Debug)]
@@ -77,7 +57,7 @@ pub(crate) struct Conn {
 
 /// All connections of a worker.
 pub(crate) struct Sockets {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) threads: Arc<Threads>,
     index: usize,
     registry: Registry,
     pub(crate) plan: Arc<Plan>,
@@ -104,13 +84,13 @@ pub(crate) fn conn_of(token: Token) -> Option<ConnId> {
 
 impl Sockets {
     pub(crate) fn new(
-        shared: Arc<Shared>,
+        threads: Arc<Threads>,
         index: usize,
         registry: Registry,
         plan: Arc<Plan>,
     ) -> Self {
         Self {
-            shared,
+            threads,
             index,
             registry,
             plan,
@@ -130,7 +110,7 @@ impl Sockets {
         let fd = conn.transport.fd();
         let interest = Interest::READABLE | Interest::WRITABLE;
         self.registry.register(&mut SourceFd(&fd), token(id), interest)?;
-        self.shared.workers[self.index].connections.fetch_add(1, Ordering::Relaxed);
+        self.threads.workers[self.index].connections.fetch_add(1, Ordering::Relaxed);
         self.conns.insert(id, conn);
         Ok(())
     }
@@ -138,12 +118,12 @@ impl Sockets {
     /// Takes a connection out.
     pub(crate) fn remove(&mut self, id: ConnId, reason: &str) -> Option<Conn> {
         let conn = self.conns.remove(&id)?;
-        self.shared.workers[self.index].connections.fetch_sub(1, Ordering::Relaxed);
+        self.threads.workers[self.index].connections.fetch_sub(1, Ordering::Relaxed);
         // A descriptor that is not in the poll's set cannot be removed from it: nothing to do.
         let _gone = self.registry.deregister(&mut SourceFd(&conn.transport.fd()));
         if let Some(uplink) = &conn.uplink {
             let reason = reason.to_owned();
-            self.shared.tell_uplinks(uplinks::Message::Gone {
+            self.threads.tell_uplinks(UplinkMessage::Gone {
                 uplink: Arc::clone(uplink),
                 conn: id,
                 reason,
@@ -223,11 +203,11 @@ impl Output for Sockets {
 
     fn send(&mut self, port: DatagramPort, to: SocketAddr, bytes: &[u8]) {
         let Some(port) = self.port(port) else {
-            return self.shared.count_lost_datagram();
+            return self.threads.count_lost_datagram();
         };
         let to = socket::for_family(to, port.is_v6);
         if port.socket.send_to(bytes, &to.into()).is_err() {
-            self.shared.count_lost_datagram();
+            self.threads.count_lost_datagram();
         }
     }
 
@@ -244,7 +224,7 @@ impl Output for Sockets {
     }
 
     fn log(&mut self, level: LogLevel, line: fmt::Arguments<'_>) {
-        (self.shared.log)(level, line);
+        (self.threads.log)(level, line);
     }
 }
 
@@ -276,7 +256,7 @@ impl Sockets {
             }
             Origin::Uplink(uplink, tls) => {
                 let uplinks = &self.plan.config.uplinks;
-                let index = uplinks.iter().position(|ours| uplinks::is_same(ours, uplink));
+                let index = uplinks.iter().position(|ours| ours.is_same_server(uplink));
                 let checked = tls.as_ref().is_some_and(|tls| tls.verifies);
                 index.map_or(Proof::Gone, |index| Proof::Uplink(index, checked))
             }

@@ -13,8 +13,9 @@
 
 use super::os;
 use super::plan::{Inherited, Plan, PortError};
-use super::running::{Bound, Handle, Log, Restored, Running, Saved, protocol_of, tell_ports};
-use super::worker::now;
+use super::running::{Bound, Handle, Restored, Running, protocol_of, tell_ports};
+use super::threads::{Log, Saved};
+use crate::clock::now;
 use crate::config::Config;
 use crate::engine::{ClientState, ConnId, Identity, LogLevel, Server, ServerState};
 use nix::unistd::execv;

@@ -4,9 +4,11 @@
 //! Of the uplinks that are not [`UplinkKind::MultiReadOnly`] one is connected at a time; when it is
 //! lost or cannot be connected, the next one is tried. All others are connected at a time.
 
-use super::sockets::{Arrival, Origin};
+use super::arrival::{Arrival, Origin};
+use super::socket;
+use super::threads::{Threads, UplinkMessage};
 use super::tls::ClientTls;
-use super::{Shared, socket};
+use crate::clock::now;
 use crate::config::{Config, Uplink, UplinkKind};
 use crate::engine::{ConnId, LogLevel};
 use chronoscope_clock as clock;
@@ -29,40 +31,17 @@ const AFTER_LOSS_NS: u64 = 1_000_000_000;
 /// Before the next try, when all that could be tried were.
 const AFTER_FAILURE_NS: u64 = 5_000_000_000;
 
-/// Message to the thread.
-#[derive(Debug)]
-pub(crate) enum Message {
-    /// The configuration in force.
-    Configure(Arc<Config>),
-    /// A try ended.
-    Tried { uplink: Arc<Uplink>, result: Result<ConnId, String> },
-    /// A connection ended.
-    Gone { uplink: Arc<Uplink>, conn: ConnId, reason: String },
-    /// Connect nothing more.
-    Stop,
-}
-
-/// Two configurations mean the same server.
-pub(crate) fn is_same(one: &Uplink, other: &Uplink) -> bool {
-    one.name == other.name
-        && one.kind == other.kind
-        && one.protocol == other.protocol
-        && one.host == other.host
-        && one.port == other.port
-        && one.tls == other.tls
-}
-
 /// An uplink of the configuration and its state.
 #[derive(Debug)]
 struct Link {
     uplink: Arc<Uplink>,
-    state: State,
+    state: LinkState,
     /// Tries so far: they go through the addresses of the name.
     tries: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum LinkState {
     /// May be tried from this instant on, monotonic.
     Idle(u64),
     Connecting,
@@ -82,15 +61,15 @@ impl Links {
     fn configure(&mut self, config: &Config, now_ns: u64) -> Vec<ConnId> {
         let mut before = std::mem::take(&mut self.links);
         for uplink in &config.uplinks {
-            let same = before.iter().position(|link| is_same(&link.uplink, uplink));
+            let same = before.iter().position(|link| link.uplink.is_same_server(uplink));
             let fresh =
-                || Link { uplink: Arc::clone(uplink), state: State::Idle(now_ns), tries: 0 };
+                || Link { uplink: Arc::clone(uplink), state: LinkState::Idle(now_ns), tries: 0 };
             self.links.push(same.map_or_else(fresh, |index| before.swap_remove(index)));
         }
         self.next = 0;
         let connected = |link: Link| match link.state {
-            State::Connected(conn) => Some(conn),
-            State::Idle(_) | State::Connecting => None,
+            LinkState::Connected(conn) => Some(conn),
+            LinkState::Idle(_) | LinkState::Connecting => None,
         };
         before.into_iter().filter_map(connected).collect()
     }
@@ -100,13 +79,13 @@ impl Links {
         let mut due = Vec::new();
         let mut ask_ns: Option<u64> = None;
         let single = |link: &Link| link.uplink.kind != UplinkKind::MultiReadOnly;
-        let idle = |link: &Link| matches!(link.state, State::Idle(_));
+        let idle = |link: &Link| matches!(link.state, LinkState::Idle(_));
         let mut one_wanted = !self.links.iter().any(|link| single(link) && !idle(link));
         let (first, count) = (self.next, self.links.len());
         for step in 0..count {
             let index = (first + step) % count;
             let link = &mut self.links[index];
-            let State::Idle(from_ns) = link.state else { continue };
+            let LinkState::Idle(from_ns) = link.state else { continue };
             if single(link) && !one_wanted {
                 continue;
             }
@@ -114,7 +93,7 @@ impl Links {
                 ask_ns = Some(ask_ns.map_or(from_ns, |earlier| earlier.min(from_ns)));
                 continue;
             }
-            link.state = State::Connecting;
+            link.state = LinkState::Connecting;
             link.tries += 1;
             due.push((Arc::clone(&link.uplink), link.tries - 1));
             if single(link) {
@@ -127,31 +106,36 @@ impl Links {
 
     /// Records the end of a try. Returns whether its connection, if any, is still wanted.
     fn tried(&mut self, uplink: &Uplink, conn: Option<ConnId>, now_ns: u64) -> bool {
-        let connecting =
-            |link: &&mut Link| link.state == State::Connecting && is_same(&link.uplink, uplink);
+        let connecting = |link: &&mut Link| {
+            link.state == LinkState::Connecting && link.uplink.is_same_server(uplink)
+        };
         let Some(link) = self.links.iter_mut().find(connecting) else { return false };
-        link.state = conn.map_or(State::Idle(now_ns + AFTER_FAILURE_NS), State::Connected);
+        link.state = conn.map_or(LinkState::Idle(now_ns + AFTER_FAILURE_NS), LinkState::Connected);
         true
     }
 
     /// A connection is gone.
     fn gone(&mut self, conn: ConnId, now_ns: u64) {
         for link in &mut self.links {
-            if link.state == State::Connected(conn) {
-                link.state = State::Idle(now_ns + AFTER_LOSS_NS);
+            if link.state == LinkState::Connected(conn) {
+                link.state = LinkState::Idle(now_ns + AFTER_LOSS_NS);
             }
         }
     }
 }
 
 /// Body of the thread: runs until it is stopped, or all senders are gone.
-pub(crate) fn run(shared: &Arc<Shared>, sender: &Sender<Message>, receiver: &Receiver<Message>) {
+pub(crate) fn run(
+    threads: &Arc<Threads>,
+    sender: &Sender<UplinkMessage>,
+    receiver: &Receiver<UplinkMessage>,
+) {
     let mut links = Links::default();
     loop {
         let now_ns = clock::monotonic_ns();
         let (due, ask_ns) = links.due(now_ns);
         for (uplink, tries) in due {
-            try_in_thread(shared, sender, uplink, tries);
+            try_in_thread(threads, sender, uplink, tries);
         }
         let message = match ask_ns {
             Some(at_ns) => {
@@ -161,26 +145,26 @@ pub(crate) fn run(shared: &Arc<Shared>, sender: &Sender<Message>, receiver: &Rec
         };
         let now_ns = clock::monotonic_ns();
         match message {
-            Ok(Message::Configure(config)) => {
+            Ok(UplinkMessage::Configure(config)) => {
                 for conn in links.configure(&config, now_ns) {
-                    shared.drop_connection(conn, "not in the configuration any more");
+                    threads.drop_connection(conn, "not in the configuration any more");
                 }
             }
-            Ok(Message::Tried { uplink, result }) => {
-                tried(shared, &mut links, &uplink, result, now_ns);
+            Ok(UplinkMessage::Tried { uplink, result }) => {
+                tried(threads, &mut links, &uplink, result, now_ns);
             }
-            Ok(Message::Gone { uplink, conn, reason }) => {
-                shared.server.uplink_is(&uplink.name, None, Some(reason), super::worker::now());
+            Ok(UplinkMessage::Gone { uplink, conn, reason }) => {
+                threads.server.uplink_is(&uplink.name, None, Some(reason), now());
                 links.gone(conn, now_ns);
             }
             Err(RecvTimeoutError::Timeout) => {}
-            Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+            Ok(UplinkMessage::Stop) | Err(RecvTimeoutError::Disconnected) => return,
         }
     }
 }
 
 fn tried(
-    shared: &Arc<Shared>,
+    threads: &Arc<Threads>,
     links: &mut Links,
     uplink: &Arc<Uplink>,
     result: Result<ConnId, String>,
@@ -190,46 +174,46 @@ fn tried(
     match result {
         // The engine reports the connection once the uplink has answered our login.
         Ok(_) if wanted => {}
-        Ok(conn) => shared.drop_connection(conn, "not in the configuration any more"),
+        Ok(conn) => threads.drop_connection(conn, "not in the configuration any more"),
         Err(error) => {
-            (shared.log)(
+            (threads.log)(
                 LogLevel::Warning,
                 format_args!("uplink \"{}\" {}: {error}", uplink.name, uplink.host),
             );
-            shared.server.uplink_is(&uplink.name, None, Some(error), super::worker::now());
+            threads.server.uplink_is(&uplink.name, None, Some(error), now());
         }
     }
 }
 
 /// One try, in a thread that ends with it: there are as many threads as uplinks being tried.
 fn try_in_thread(
-    shared: &Arc<Shared>,
-    sender: &Sender<Message>,
+    threads: &Arc<Threads>,
+    sender: &Sender<UplinkMessage>,
     uplink: Arc<Uplink>,
     tries: usize,
 ) {
-    shared.server.uplink_attempt(&uplink.name);
-    let (shared_there, sender_there) = (Arc::clone(shared), sender.clone());
+    threads.server.uplink_attempt(&uplink.name);
+    let (threads_there, sender_there) = (Arc::clone(threads), sender.clone());
     let uplink_there = Arc::clone(&uplink);
     let spawned = std::thread::Builder::new().name("uplink-connect".to_owned()).spawn(move || {
-        let connected = connect(&shared_there, &uplink_there, tries);
+        let connected = connect(&threads_there, &uplink_there, tries);
         let result = connected.as_ref().map(|arrival| arrival.conn).map_err(Clone::clone);
         // Sent before a worker has the connection, because the worker may report its loss at once.
         // The receiver is gone when the server ends.
-        drop(sender_there.send(Message::Tried { uplink: uplink_there, result }));
+        drop(sender_there.send(UplinkMessage::Tried { uplink: uplink_there, result }));
         if let Ok(arrival) = connected {
-            shared_there.give(0, arrival);
+            threads_there.give(0, arrival);
         }
     });
     if let Err(error) = spawned {
         let result = Err(format!("no thread to connect in: {error}"));
-        drop(sender.send(Message::Tried { uplink, result }));
+        drop(sender.send(UplinkMessage::Tried { uplink, result }));
     }
 }
 
 /// Looks up the name and connects.
-fn connect(shared: &Arc<Shared>, uplink: &Arc<Uplink>, tries: usize) -> Result<Arrival, String> {
-    let config = shared.server.config();
+fn connect(threads: &Arc<Threads>, uplink: &Arc<Uplink>, tries: usize) -> Result<Arrival, String> {
+    let config = threads.server.config();
     let tls = uplink.tls.as_ref().map(ClientTls::read).transpose();
     let tls = tls.map_err(|error| error.to_string())?;
     let found = (uplink.host.as_str(), uplink.port).to_socket_addrs();
@@ -243,7 +227,7 @@ fn connect(shared: &Arc<Shared>, uplink: &Arc<Uplink>, tries: usize) -> Result<A
     let mut last = String::new();
     for address in addresses {
         match connect_to(uplink, address, &config) {
-            Ok(socket) => return Ok(arrival(shared, uplink, tls, socket, address)),
+            Ok(socket) => return Ok(arrival(threads, uplink, tls, socket, address)),
             Err(error) => last = format!("{address}: {error}"),
         }
     }
@@ -266,15 +250,15 @@ fn connect_to(uplink: &Uplink, address: SocketAddr, config: &Config) -> io::Resu
 }
 
 fn arrival(
-    shared: &Arc<Shared>,
+    threads: &Arc<Threads>,
     uplink: &Arc<Uplink>,
     tls: Option<ClientTls>,
     socket: Socket,
     remote: SocketAddr,
 ) -> Arrival {
-    let conn = shared.server.next_conn();
+    let conn = threads.server.next_conn();
     let local = socket::local(&socket);
-    (shared.log)(
+    (threads.log)(
         LogLevel::Info,
         format_args!("uplink \"{}\" connected: {remote} from {local}", uplink.name),
     );

@@ -1,11 +1,14 @@
 //! A worker's thread: waits for sockets, and gives what comes to its engine.
 
+use super::accept::{self, Accepted};
+use super::arrival::{Arrival, Origin};
 use super::plan::{Plan, Port};
-use super::sockets::{Arrival, Conn, Origin, Pending, Proof, Sockets, conn_of};
+use super::sockets::{Conn, Pending, Proof, Sockets, conn_of};
+use super::threads::{Command, Saved, Step, Threads};
 use super::transport::Transport;
-use super::{Command, Saved, Shared, Step, accept};
+use crate::clock::now;
 use crate::config::Protocol;
-use crate::engine::{self, Close, ConnId, Input, LogLevel, Now, Output};
+use crate::engine::{self, Close, ConnId, Input, LogLevel, Output};
 use chronoscope_clock as clock;
 use mio::event::Event;
 use mio::unix::SourceFd;
@@ -55,18 +58,18 @@ impl Served {
 
 /// The thread's whole state.
 pub(crate) struct Worker {
-    shared: Arc<Shared>,
+    threads: Arc<Threads>,
     index: usize,
     poll: Poll,
     events: Events,
     engine: engine::Worker,
-    pub(crate) sockets: Sockets,
+    sockets: Sockets,
     /// All ports, if this is the worker that serves them (0).
     served: Vec<Served>,
     /// Indices of entries in `served` with something to accept or receive.
     ready: Vec<usize>,
     /// No connection can be accepted before this instant, monotonic.
-    pub(crate) accept_from_ns: Option<u64>,
+    accept_from_ns: Option<u64>,
     handshakes: Vec<ConnId>,
     look_after_ns: Option<u64>,
     /// Commands of other threads that were not carried out yet.
@@ -74,23 +77,18 @@ pub(crate) struct Worker {
     buffer: Box<[u8]>,
 }
 
-/// The present instant on both clocks.
-pub(crate) fn now() -> Now {
-    Now { monotonic_ns: clock::monotonic_ns(), utc_ns: clock::utc_now_ns() }
-}
-
 impl Worker {
     pub(crate) fn new(
-        shared: Arc<Shared>,
+        threads: Arc<Threads>,
         index: usize,
         poll: Poll,
         engine: engine::Worker,
         plan: Arc<Plan>,
     ) -> io::Result<Self> {
         let registry = poll.registry().try_clone()?;
-        let sockets = Sockets::new(Arc::clone(&shared), index, registry, plan);
+        let sockets = Sockets::new(Arc::clone(&threads), index, registry, plan);
         let mut worker = Self {
-            shared,
+            threads,
             index,
             poll,
             events: Events::with_capacity(1024),
@@ -161,7 +159,7 @@ impl Worker {
     }
 
     fn log(&self, level: LogLevel, line: std::fmt::Arguments<'_>) {
-        (self.shared.log)(level, line);
+        (self.threads.log)(level, line);
     }
 
     fn timeout(&self) -> Option<Duration> {
@@ -295,12 +293,28 @@ impl Worker {
             let more = match &self.served[index] {
                 Served::Connections(listener, socket) => {
                     let (listener, socket) = (*listener, Arc::clone(socket));
-                    accept::round(self, listener, &socket)
+                    self.accept(listener, &socket)
                 }
                 Served::Datagrams(..) | Served::Peers(..) => self.datagrams(index),
             };
             if more {
                 self.ready.push(index);
+            }
+        }
+    }
+
+    /// Takes connections of a port. Whether there may be more.
+    fn accept(&mut self, listener: usize, socket: &Socket) -> bool {
+        if self.accept_from_ns.is_some() {
+            return true;
+        }
+        let (threads, plan) = (Arc::clone(&self.threads), Arc::clone(&self.sockets.plan));
+        match accept::round(&threads, &plan, listener, socket, |arrival| self.arrived(arrival)) {
+            Accepted::All => false,
+            Accepted::More => true,
+            Accepted::Failed { again_ns } => {
+                self.accept_from_ns = Some(again_ns);
+                true
             }
         }
     }
@@ -336,7 +350,7 @@ impl Worker {
     }
 
     /// Takes a connection, of a client or to an uplink.
-    pub(crate) fn arrived(&mut self, arrival: Arrival) {
+    fn arrived(&mut self, arrival: Arrival) {
         let Arrival { conn: id, socket, origin, remote, local } = arrival;
         let uplink = match &origin {
             Origin::Client(_) => None,
@@ -354,7 +368,7 @@ impl Worker {
             Err(error) => {
                 self.log(LogLevel::Error, format_args!("{remote}: {error}"));
                 if let Some(uplink) = uplink {
-                    self.shared.uplink_gone(uplink, id, error);
+                    self.threads.uplink_gone(uplink, id, error);
                 }
                 return;
             }
@@ -376,7 +390,7 @@ impl Worker {
         if let Err(error) = self.sockets.insert(id, conn) {
             self.log(LogLevel::Error, format_args!("{remote}: cannot be polled: {error}"));
             if let Some(uplink) = uplink {
-                self.shared.uplink_gone(uplink, id, error.to_string());
+                self.threads.uplink_gone(uplink, id, error.to_string());
             }
             return;
         }
@@ -429,7 +443,7 @@ impl Worker {
         if let Origin::Client(listener) = &pending.origin
             && let Some(index) = self.sockets.plan.index_of(listener)
         {
-            self.shared.server.refused(index);
+            self.threads.server.refused(index);
         }
         let words = format!("# Client certificate {reason}\r\n");
         // Who has left already does not need to know.
@@ -470,7 +484,7 @@ impl Worker {
 
     /// Does what other threads want. Whether to go on.
     fn take_commands(&mut self) -> bool {
-        self.inbox.extend(self.shared.workers[self.index].take());
+        self.inbox.extend(self.threads.workers[self.index].take());
         while let Some(command) = self.inbox.pop_front() {
             match command {
                 Command::Arrived(arrival) => self.arrived(*arrival),
@@ -544,7 +558,7 @@ impl Worker {
     /// Connections that were given to this worker after it was asked to wait: the next program is to
     /// have them as well. Whoever gives them waits by now.
     fn take_late_arrivals(&mut self) {
-        self.inbox.extend(self.shared.workers[self.index].take());
+        self.inbox.extend(self.threads.workers[self.index].take());
         for command in std::mem::take(&mut self.inbox) {
             match command {
                 Command::Arrived(arrival) => self.arrived(*arrival),

@@ -1,12 +1,14 @@
 //! A line before the colon: `SOURCE>DESTINATION,PATH:`.
 
-use super::DropReason;
+use super::drop_reason::DropReason;
 use crate::callsign::CALLSIGN_LEN_MAX;
 
 /// Shortest line without CR LF, in octets: `A1A>B1B:`.
 const LINE_LEN_MIN: usize = 8;
+/// Longest packet, in octets with its CR LF.
+pub const PACKET_LEN_MAX: usize = 512;
 /// Longest line without CR LF, in octets.
-const LINE_LEN_MAX: usize = super::PACKET_LEN_MAX - 2;
+const LINE_LEN_MAX: usize = PACKET_LEN_MAX - 2;
 /// An IPv6 address in hexadecimal, as servers put it after the q construct `qAI`.
 const IPV6_LEN: usize = 32;
 

@@ -7,13 +7,10 @@ mod payload;
 mod types;
 
 pub use drop_reason::DropReason;
-pub use header::{Parsed, Unverified, header, is_q_construct, is_station, parse};
+pub use header::{PACKET_LEN_MAX, Parsed, Unverified, header, is_q_construct, is_station, parse};
 pub use types::Types;
 
 use std::ops::Range;
-
-/// Longest packet, in octets with its CR LF.
-pub const PACKET_LEN_MAX: usize = 512;
 
 /// A place on the Earth.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -127,7 +127,7 @@ fn below(noise: &mut Noise, count: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::messages::query::{Kind, Query};
+    use crate::messages::query::{Query, QueryKind};
     use crate::traffic::{day, made};
 
     #[test]
@@ -140,11 +140,11 @@ mod tests {
             let line = asker.ask(f64::from(number) * 21.6, &mut noise).to_owned();
             let query = Query::parse(line.trim_end()).unwrap_or_else(|e| panic!("{line}: {e}"));
             kinds[match query.kind {
-                Kind::Flight(_) => 0,
-                Kind::List(_) => 1,
-                Kind::Tracks(_) => 2,
-                Kind::Entering(..) => 3,
-                Kind::Load(..) => 4,
+                QueryKind::Flight(_) => 0,
+                QueryKind::List(_) => 1,
+                QueryKind::Tracks(_) => 2,
+                QueryKind::Entering(..) => 3,
+                QueryKind::Load(..) => 4,
             }] += 1;
         }
         for (count, share) in kinds.iter().zip([0.60, 0.18, 0.16, 0.04, 0.02]) {

@@ -31,7 +31,7 @@ pub enum Policy {
 
 /// Mode of drawing updates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum UpdateMode {
     /// Each at once.
     Standard,
     /// Collected, and drawn every 500 ms.
@@ -104,7 +104,7 @@ pub struct LoadSeen {
 #[derive(Clone, Debug)]
 pub struct LoadControl {
     policy: Policy,
-    mode: Mode,
+    mode: UpdateMode,
     window: Window,
     recheck_ns: u64,
     /// Cost of the latest updates drawn one by one: their number and what they took, ns.
@@ -120,7 +120,8 @@ pub struct LoadControl {
 impl LoadControl {
     /// Begins in standard mode unless the policy is to average always. Times are monotonic.
     pub fn new(policy: Policy, now_ns: u64) -> Self {
-        let mode = if policy == Policy::Always { Mode::Averaging } else { Mode::Standard };
+        let mode =
+            if policy == Policy::Always { UpdateMode::Averaging } else { UpdateMode::Standard };
         let window = Window { begin_ns: now_ns, ..Window::default() };
         Self {
             policy,
@@ -136,7 +137,7 @@ impl LoadControl {
     }
 
     /// The mode now.
-    pub fn mode(&self) -> Mode {
+    pub fn mode(&self) -> UpdateMode {
         self.mode
     }
 
@@ -167,7 +168,7 @@ impl LoadControl {
     /// measured ([`LoadControl::probed`]): the decision to leave averaging is near.
     pub fn wants_probe(&self, now_ns: u64) -> bool {
         self.policy == Policy::Auto
-            && self.mode == Mode::Averaging
+            && self.mode == UpdateMode::Averaging
             && now_ns + 2 * WINDOW_NS >= self.recheck_ns
     }
 
@@ -177,7 +178,7 @@ impl LoadControl {
     }
 
     /// Looks at the load once a window; returns the mode when it changes.
-    pub fn evaluate(&mut self, now_ns: u64) -> Option<Mode> {
+    pub fn evaluate(&mut self, now_ns: u64) -> Option<UpdateMode> {
         let elapsed_ns = now_ns.saturating_sub(self.window.begin_ns);
         if elapsed_ns < WINDOW_NS {
             return None;
@@ -186,18 +187,22 @@ impl LoadControl {
             std::mem::replace(&mut self.window, Window { begin_ns: now_ns, ..Window::default() });
         self.see(window, elapsed_ns);
         let next = match self.mode {
-            Mode::Standard => {
+            UpdateMode::Standard => {
                 if self.must_begin(window, elapsed_ns) {
-                    Mode::Averaging
+                    UpdateMode::Averaging
                 } else {
-                    Mode::Standard
+                    UpdateMode::Standard
                 }
             }
-            Mode::Averaging if now_ns >= self.recheck_ns => {
+            UpdateMode::Averaging if now_ns >= self.recheck_ns => {
                 self.recheck_ns = now_ns + RECHECK_NS;
-                if self.may_leave(window, elapsed_ns) { Mode::Standard } else { Mode::Averaging }
+                if self.may_leave(window, elapsed_ns) {
+                    UpdateMode::Standard
+                } else {
+                    UpdateMode::Averaging
+                }
             }
-            Mode::Averaging => Mode::Averaging,
+            UpdateMode::Averaging => UpdateMode::Averaging,
         };
         if next == self.mode {
             return None;
@@ -282,11 +287,11 @@ mod tests {
             let now_ns = second * SECOND;
             control.arrived(updates);
             match control.mode() {
-                Mode::Standard => {
+                UpdateMode::Standard => {
                     let work_ns = updates * cost_ns;
                     control.worked(work_ns.min(SECOND), work_ns.min(SECOND), 0);
                 }
-                Mode::Averaging => {
+                UpdateMode::Averaging => {
                     control.worked(SECOND / 10, SECOND / 10, 0);
                     if control.wants_probe(now_ns) {
                         control.probed(32, 32 * cost_ns);
@@ -338,7 +343,7 @@ mod tests {
     fn always_and_never_mean_it() {
         assert_eq!(live(Policy::Always, 60, |_| 10, 1000), [0u64; 0]);
         assert_eq!(live(Policy::Never, 60, |_| 9000, 600_000), [0u64; 0]);
-        assert_eq!(LoadControl::new(Policy::Always, 0).mode(), Mode::Averaging);
+        assert_eq!(LoadControl::new(Policy::Always, 0).mode(), UpdateMode::Averaging);
     }
 
     #[test]
@@ -351,11 +356,11 @@ mod tests {
         control.worked(SECOND / 4, SECOND / 4, BACKLOG_NS_MAX + 1);
         assert_eq!(control.evaluate(3 * SECOND), None);
         control.worked(SECOND / 4, SECOND / 4, BACKLOG_NS_MAX + 1);
-        assert_eq!(control.evaluate(4 * SECOND), Some(Mode::Averaging));
+        assert_eq!(control.evaluate(4 * SECOND), Some(UpdateMode::Averaging));
 
         let mut control = LoadControl::new(Policy::Auto, 0);
         control.worked(SECOND / 4, SECOND / 4, FLUSH_NS + 1);
-        assert_eq!(control.evaluate(SECOND), Some(Mode::Averaging));
+        assert_eq!(control.evaluate(SECOND), Some(UpdateMode::Averaging));
     }
 
     #[test]
@@ -368,6 +373,6 @@ mod tests {
         // The document's rule does not ask who is to blame.
         let mut control = LoadControl::new(Policy::Document, 0);
         control.worked(SECOND, SECOND / 20, 2 * BACKLOG_NS_MAX);
-        assert_eq!(control.evaluate(SECOND), Some(Mode::Averaging));
+        assert_eq!(control.evaluate(SECOND), Some(UpdateMode::Averaging));
     }
 }

@@ -16,7 +16,9 @@
 mod airspace;
 pub mod browser;
 pub mod chart;
+mod classes;
 mod load;
+mod look;
 pub mod map;
 mod map_data;
 mod picture;
@@ -31,11 +33,12 @@ mod target;
 mod text;
 mod view;
 
-pub use load::{LoadControl, LoadSeen, Mode, Policy};
+pub use load::{LoadControl, LoadSeen, Policy, UpdateMode};
+pub use look::Look;
 pub use picture::{Picture, Slot};
 pub use position::{PositionCounts, WorkingPosition};
 pub use raster::{Frame, Mask, Rect, Rgb};
 pub use surface::Surface;
 pub use symbols::Symbols;
-pub use target::{Detail, LABEL_PLACES, Look, Target};
+pub use target::{Detail, LABEL_PLACES, Target};
 pub use view::{STATUS_ROWS, View};

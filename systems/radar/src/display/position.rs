@@ -1,18 +1,14 @@
 //! The working position without its socket: messages in, picture out, transactions measured.
 
 use super::browser::Health;
-use super::load::{FLUSH_NS, LoadControl, Mode, Policy};
+use super::classes::{RECALCULATE, UPDATE_TRACK, UPDATE_TRACK_MPA};
+use super::load::{FLUSH_NS, LoadControl, Policy, UpdateMode};
 use super::picture::Picture;
 use super::surface::Surface;
 use crate::asterix::{AsterixError, Record, cat062, decode_block};
 use chronoscope_clock as clock;
-use chronoscope_record::{Class, Correlator, Guard, Status as Stop, class};
+use chronoscope_record::{Correlator, Guard, Status as Stop};
 use tiny_skia::{IntSize, Pixmap};
-
-static UPDATE_TRACK: Class = class!("TrackStore_updateTrack");
-static UPDATE_TRACK_MPA: Class = class!("TrackStore_updateTrackMPA");
-static RECALCULATE: Class = class!("TargetView_recalculate");
-pub(super) static REDRAW: Class = class!("TargetView_redraw");
 
 /// Updates collected at most; more are drawn before their time.
 const PENDING_MAX: usize = 20_000;
@@ -149,9 +145,9 @@ impl WorkingPosition {
 
     /// Once a second: what fell silent, the status line, the mode. Returns the mode if it has
     /// changed.
-    pub fn tick(&mut self, utc_ns: i64, now_ns: u64, connected: bool) -> Option<Mode> {
+    pub fn tick(&mut self, utc_ns: i64, now_ns: u64, connected: bool) -> Option<UpdateMode> {
         let changed = self.load.evaluate(now_ns);
-        if changed == Some(Mode::Standard) {
+        if changed == Some(UpdateMode::Standard) {
             self.flush(now_ns);
         }
         let updates = self.counts.standard + self.counts.averaged;
@@ -186,7 +182,7 @@ impl WorkingPosition {
         self.load.arrived(1);
         let update = self.begin(&track.special_purpose);
         match self.load.mode() {
-            Mode::Standard => {
+            UpdateMode::Standard => {
                 self.counts.standard += 1;
                 let recalculate = RECALCULATE.begin();
                 self.surface.recalculate(&track, now_ns);
@@ -196,7 +192,7 @@ impl WorkingPosition {
                 let parent = update.correlator().with_flags(elsewhere, false);
                 self.surface.redraw(track.track_number.unwrap_or_default(), &parent, now_ns);
             }
-            Mode::Averaging => {
+            UpdateMode::Averaging => {
                 self.counts.averaged += 1;
                 let collect = UPDATE_TRACK_MPA.begin();
                 // The drawing comes when this transaction is long over.

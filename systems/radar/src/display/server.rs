@@ -1,9 +1,11 @@
 //! The working position's process: subscribes to the message server and draws.
 
-use super::browser::{self, Air, BrowserCounts, Browsers, Limits, Shared};
+use super::browser::{self, Air, BrowserCounts, Browsers, Limits, SharedAir};
 use super::chart::Chart;
 use super::map::{self, MapLayers};
-use super::{LoadSeen, Mode, Picture, Policy, PositionCounts, Surface, View, WorkingPosition};
+use super::{
+    LoadSeen, Picture, Policy, PositionCounts, Surface, UpdateMode, View, WorkingPosition,
+};
 use crate::geodesy::Wgs84;
 use crate::link::{Signals, Upstream, UpstreamCounts, announce};
 use chronoscope_clock as clock;
@@ -151,7 +153,7 @@ pub fn run(settings: &ServerSettings) -> io::Result<Summary> {
 }
 
 /// Makes the surface that is drawn on: browsers, which are served from then on, or a picture.
-fn surface(settings: &ServerSettings) -> io::Result<(Surface, Option<(Browsers, Shared)>)> {
+fn surface(settings: &ServerSettings) -> io::Result<(Surface, Option<(Browsers, SharedAir)>)> {
     let Some(to) = &settings.browsers else {
         let map = map::draw(&settings.view, &settings.layers);
         return Ok((Picture::new(settings.view.clone(), map).into(), None));
@@ -218,7 +220,7 @@ impl Process {
 
     fn tick(&mut self, now_ns: u64, connected: bool) {
         let since_ns = (now_ns + TICK_NS).saturating_sub(self.tick_ns);
-        if self.position.load().mode() == Mode::Averaging {
+        if self.position.load().mode() == UpdateMode::Averaging {
             self.averaging_ns += since_ns;
         }
         self.tick_ns = now_ns + TICK_NS;
@@ -227,13 +229,13 @@ impl Process {
         if let Some(mode) = changed
             && self.changes.len() < CHANGES_MAX
         {
-            self.changes.push(Change { utc_ns, averaging: mode == Mode::Averaging });
+            self.changes.push(Change { utc_ns, averaging: mode == UpdateMode::Averaging });
         }
         match changed {
-            Some(Mode::Averaging) => {
+            Some(UpdateMode::Averaging) => {
                 say!("radar-display: overloaded, collecting updates (MPA)")
             }
-            Some(Mode::Standard) => say!("radar-display: drawing each update again"),
+            Some(UpdateMode::Standard) => say!("radar-display: drawing each update again"),
             None => {}
         }
     }

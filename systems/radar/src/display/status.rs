@@ -1,6 +1,6 @@
 //! The status line at the top of the picture.
 
-use super::load::Mode;
+use super::load::UpdateMode;
 use super::raster::{Frame, Rect, Rgb, round};
 use super::text;
 use super::view::{STATUS_ROWS, View};
@@ -20,7 +20,7 @@ pub(super) struct Status {
     /// Number of targets shown.
     pub(super) targets: usize,
     /// Mode of drawing updates.
-    pub(super) mode: Mode,
+    pub(super) mode: UpdateMode,
     /// Whether the message server is there.
     pub(super) connected: bool,
     /// Updates in the last second.
@@ -37,8 +37,8 @@ pub(super) fn draw(frame: &mut Frame, view: &View, status: Status) {
     let of_day = status.utc_ns.rem_euclid(86_400_000_000_000) / 1_000_000_000;
     let clock = format!("{:02}:{:02}:{:02} UTC", of_day / 3600, of_day / 60 % 60, of_day % 60);
     let (mode, mode_colour) = match status.mode {
-        Mode::Standard => ("STD", GOOD),
-        Mode::Averaging => ("MPA", ALERT),
+        UpdateMode::Standard => ("STD", GOOD),
+        UpdateMode::Averaging => ("MPA", ALERT),
     };
     let (link, link_colour) = if status.connected { ("MSG UP", GOOD) } else { ("MSG DOWN", ALERT) };
     let mut pen = Pen { frame, bar, x: 10 };

@@ -1,8 +1,8 @@
 //! Surface that updates are shown on: a picture in memory, or browsers.
 
-use super::browser::{Health, Shared};
+use super::browser::{Health, SharedAir};
+use super::classes::REDRAW;
 use super::picture::Picture;
-use super::position::REDRAW;
 use super::status::{self, Status};
 use crate::asterix::cat062;
 use chronoscope_record::{Correlator, Status as Stop};
@@ -13,7 +13,7 @@ pub enum Surface {
     /// Drawn here, into memory.
     Picture(Box<Picture>),
     /// Drawn by the browsers that are there; kept here.
-    Browsers(Shared),
+    Browsers(SharedAir),
 }
 
 impl From<Picture> for Surface {
@@ -22,14 +22,14 @@ impl From<Picture> for Surface {
     }
 }
 
-impl From<Shared> for Surface {
-    fn from(air: Shared) -> Self {
+impl From<SharedAir> for Surface {
+    fn from(air: SharedAir) -> Self {
         Self::Browsers(air)
     }
 }
 
 /// Locks the air situation. Poisoning is ignored: every update is a single step.
-fn air(shared: &Shared) -> MutexGuard<'_, super::browser::Air> {
+fn air(shared: &SharedAir) -> MutexGuard<'_, super::browser::Air> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,7 +1,7 @@
 //! The symbols, drawn once as masks with smooth edges.
 
+use super::look::{HISTORY_DOTS, Look, SYMBOL_HALF};
 use super::raster::Mask;
-use super::target::{HISTORY_DOTS, Look, SYMBOL_HALF};
 use tiny_skia::{Color, FillRule, Paint, PathBuilder, Pixmap, Stroke, Transform};
 
 /// Masks of all symbols.

@@ -1,53 +1,19 @@
 //! One target: its data, and the positions of its parts on the screen.
 
-use super::raster::{Frame, Mask, Rect, Rgb, round};
+use super::look::{HISTORY_DOTS, Look, SYMBOL_HALF};
+use super::raster::{Frame, Mask, Rect, round};
 use super::symbols::Symbols;
 use super::text;
 use super::view::View;
 use crate::asterix::cat062;
 use std::collections::VecDeque;
 
-/// Dots behind the symbol.
-pub(super) const HISTORY_DOTS: usize = 6;
-/// Least time between two of them, ns, …
+/// Least time between two history dots, ns, …
 const DOT_NS: u64 = 8_000_000_000;
 /// … and least distance, pixels: dots on top of each other show nothing.
 const DOT_PIXELS: f32 = 5.0;
 /// Look-ahead time of the speed vector, s.
 const VECTOR_S: f64 = 60.0;
-/// Half the side of a symbol's mask, pixels.
-pub(super) const SYMBOL_HALF: i32 = 6;
-
-/// Look of a target, by what the system knows of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
-    /// Correlated with a flight plan.
-    Correlated,
-    /// Not correlated: the label shows the transponder's data.
-    Uncorrelated,
-    /// The track was not updated for some time.
-    Coasting,
-    /// Mode A 7500, 7600 or 7700.
-    Emergency,
-}
-
-impl Look {
-    /// Colour of symbol and label.
-    pub fn colour(self) -> Rgb {
-        match self {
-            Self::Correlated => [186, 226, 200],
-            Self::Uncorrelated => [214, 190, 120],
-            Self::Coasting => [120, 128, 136],
-            Self::Emergency => [255, 92, 80],
-        }
-    }
-
-    /// Colour of what belongs to it but matters less: dots, vector and leader line.
-    pub fn faint(self) -> Rgb {
-        self.colour().map(|c| c / 2 + c / 8)
-    }
-}
-
 /// Number of places of the label around the symbol, clockwise from the upper right.
 pub const LABEL_PLACES: u8 = 8;
 

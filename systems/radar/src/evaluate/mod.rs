@@ -16,6 +16,7 @@ mod reports;
 mod requirement;
 mod tracks;
 mod truth;
+mod verdict;
 mod versus;
 
 pub use judge::{Counted, Judge, Seen, There};
@@ -23,4 +24,5 @@ pub use reports::{Report, Reports, ReportsError};
 pub use requirement::{Finding, Requirement};
 pub use tracks::{Difference, Residuals, against_tracks};
 pub use truth::{Truths, TruthsError};
-pub use versus::{Evaluation, Settings, Verdict, against_truth};
+pub use verdict::Verdict;
+pub use versus::{Evaluation, Settings, against_truth};

@@ -4,7 +4,7 @@
 //! evaluation after ED-142; the document itself was not at hand. It names none for false, lost and
 //! doubled tracks, nor for levels.
 
-use super::Verdict;
+use super::verdict::Verdict;
 
 /// The numbers of ED-142 for one kind of airspace.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]

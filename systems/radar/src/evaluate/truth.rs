@@ -42,7 +42,7 @@ struct Point {
 
 /// An aircraft at an instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct State {
+pub(super) struct TrueState {
     pub(super) position: Vec2,
     pub(super) level: f64,
     /// Whether it turns by more than [`TURN_DEG_S`].
@@ -97,12 +97,12 @@ impl Truths {
     }
 
     /// All aircraft that are there at `utc_s`.
-    pub(super) fn at(&self, utc_s: f64) -> impl Iterator<Item = (u32, State)> {
+    pub(super) fn at(&self, utc_s: f64) -> impl Iterator<Item = (u32, TrueState)> {
         self.paths.keys().filter_map(move |address| Some((*address, self.state(*address, utc_s)?)))
     }
 
     /// State of one aircraft at `utc_s`.
-    pub(super) fn state(&self, address: u32, utc_s: f64) -> Option<State> {
+    pub(super) fn state(&self, address: u32, utc_s: f64) -> Option<TrueState> {
         let path = self.paths.get(&address)?;
         let (position, level) = between(path, utc_s)?;
         let before = between(path, utc_s - TURN_S).map(|(before, _)| position - before);
@@ -111,7 +111,7 @@ impl Truths {
             let cross = before.x * after.y - before.y * after.x;
             cross.atan2(before.dot(after)).abs().to_degrees() > TURN_DEG_S * TURN_S
         });
-        Some(State { position, level, turning })
+        Some(TrueState { position, level, turning })
     }
 }
 

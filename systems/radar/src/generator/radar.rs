@@ -12,7 +12,7 @@ use crate::asterix::cat034::{MessageType, RadarPosition, ServiceMessage};
 use crate::asterix::cat048::{Descriptor, Detection, FlightLevel, ModeA, Plot, Position};
 use crate::asterix::{AsterixError, TimeOfDay, encode_block};
 use crate::geodesy::{LocalFrame, METRES_PER_NM, Polar};
-use crate::traffic::{Aircraft, State};
+use crate::traffic::{Aircraft, AircraftState};
 use std::f64::consts::TAU;
 
 /// Sectors of a turn, 11.25° each.
@@ -236,7 +236,12 @@ impl Radar {
     }
 
     /// Time at which the antenna points at `plane` during `turn`, and the aircraft's position then.
-    fn passed(&self, plane: &Aircraft, turn: u64, near_s: f64) -> Option<(f64, Polar, State)> {
+    fn passed(
+        &self,
+        plane: &Aircraft,
+        turn: u64,
+        near_s: f64,
+    ) -> Option<(f64, Polar, AircraftState)> {
         let north_s = self.crossing_s(turn * u64::from(SECTORS));
         let turn_s = self.turn_s(turn);
         let mut at_s = near_s;
@@ -253,12 +258,12 @@ impl Radar {
     }
 
     /// Whether an aircraft in `state` can be detected from the site.
-    pub(crate) fn sees(&self, state: &State) -> bool {
+    pub(crate) fn sees(&self, state: &AircraftState) -> bool {
         self.visible(&self.frame.to_polar(state.position), state)
     }
 
     /// In range, over the radio horizon of a 4/3 earth and outside the cone of silence.
-    fn visible(&self, polar: &Polar, state: &State) -> bool {
+    fn visible(&self, polar: &Polar, state: &AircraftState) -> bool {
         let heights =
             state.position.height_m.max(0.0).sqrt() + self.site.position.height_m.max(0.0).sqrt();
         polar.range_m <= self.site.range_nm * METRES_PER_NM
@@ -270,7 +275,7 @@ impl Radar {
         &self,
         plane: &Aircraft,
         polar: &Polar,
-        state: &State,
+        state: &AircraftState,
         time_of_day: TimeOfDay,
         noise: &mut Noise,
     ) -> Plot {

@@ -3,7 +3,7 @@
 //! CSV with the header below: seconds since the UTC epoch, on the same scale as the plots'
 //! stamps; address in hexadecimal; degrees; flight level.
 
-use super::Generator;
+use super::transmissions::Generator;
 use std::io::{self, Write};
 
 /// The first line.

@@ -22,4 +22,4 @@ mod situation;
 
 pub use forward::{Forwarder, ForwarderCounts};
 pub use plan_correlation::{Basis, PlanCorrelation, TrackView};
-pub use situation::{Entry, Heard, HourLoad, Now, Situation};
+pub use situation::{AreaEntry, Heard, HourLoad, Now, Situation};

@@ -1,7 +1,7 @@
 //! Air situation of the message server: every present track, and each track's positions, one a
 //! minute, for a day.
 
-use super::query::{Area, Span};
+use super::query::{Area, DaySpan};
 use crate::asterix::{Callsign, cat062};
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
@@ -65,7 +65,7 @@ impl Place {
 
 /// A flight that was in an area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct AreaEntry {
     /// Index of its flight plan, where it has one.
     pub plan: Option<usize>,
     /// Callsign that the aircraft sends.
@@ -255,14 +255,14 @@ impl Situation {
     /// Flights that entered `area` within `span` of the day that contains `now_utc_ns`, each once,
     /// in the order in which they entered.
     #[must_use]
-    pub fn entering(&self, area: &Area, span: Span, now_utc_ns: i64) -> Vec<Entry> {
+    pub fn entering(&self, area: &Area, span: DaySpan, now_utc_ns: i64) -> Vec<AreaEntry> {
         let (mut known, bounds) = (Flights::default(), bounds_of(area));
         let mut entries = Vec::new();
         for minute in self.minutes_of(span, now_utc_ns) {
             let inside = minute.inside(area, bounds);
             for point in inside.filter(|point| point.enters(area)) {
                 if known.insert(point) {
-                    entries.push(Entry {
+                    entries.push(AreaEntry {
                         plan: point.plan.map(|plan| plan as usize),
                         callsign: point.callsign,
                         address: point.address,
@@ -278,7 +278,7 @@ impl Situation {
     /// The load of `area` in every hour of `span` of the day that contains `now_utc_ns`, by the
     /// hour's number.
     #[must_use]
-    pub fn load(&self, area: &Area, span: Span, now_utc_ns: i64) -> BTreeMap<u16, HourLoad> {
+    pub fn load(&self, area: &Area, span: DaySpan, now_utc_ns: i64) -> BTreeMap<u16, HourLoad> {
         let mut hours: BTreeMap<u16, (HourLoad, Flights)> = BTreeMap::new();
         let bounds = bounds_of(area);
         let mut first = span.from_minute / 60;
@@ -303,7 +303,7 @@ impl Situation {
         hours.into_iter().map(counted).collect()
     }
 
-    fn minutes_of(&self, span: Span, now_utc_ns: i64) -> impl Iterator<Item = &Minute> {
+    fn minutes_of(&self, span: DaySpan, now_utc_ns: i64) -> impl Iterator<Item = &Minute> {
         let midnight = now_utc_ns.div_euclid(1440 * MINUTE_NS) * 1440;
         let from = midnight + i64::from(span.from_minute);
         let to = midnight + i64::from(span.to_minute);
@@ -388,8 +388,8 @@ mod tests {
         levels: Some((300.0, 400.0)),
     };
 
-    fn span(from_minute: u16, to_minute: u16) -> Span {
-        Span { from_minute, to_minute }
+    fn span(from_minute: u16, to_minute: u16) -> DaySpan {
+        DaySpan { from_minute, to_minute }
     }
 
     /// A track flying east at FL350 by a tenth of a degree a minute, from 8.55° E at 10:00.

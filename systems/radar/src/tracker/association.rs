@@ -5,8 +5,9 @@
 //! tracks connected in this way are assigned together at the least total cost.
 
 use super::assignment::{FORBIDDEN, assign};
-use super::core::{REACH_M, Slot, Tracker};
 use super::identity::Match;
+use super::settings::Settings;
+use super::table::{REACH_M, Slot, TrackTable};
 use super::track::{Measurement, Track};
 
 /// A track that a plot may belong to.
@@ -29,9 +30,10 @@ pub(super) enum Decision {
     Initiate,
 }
 
-/// Working memory for one block of plots, kept to avoid allocation.
+/// Decisions about one block of plots, and the candidates that they were taken from. The memory is
+/// kept from block to block.
 #[derive(Debug, Default)]
-pub(super) struct Scratch {
+pub(super) struct Association {
     decided: Vec<Option<Decision>>,
     candidates: Vec<Option<Vec<Candidate>>>,
 }
@@ -42,53 +44,61 @@ const MISS_COST: f64 = 100.0;
 /// Plots solved together; a knot that is larger is cut, which costs at worst a wrong neighbour.
 const KNOT_MAX: usize = 24;
 
-impl Tracker {
+impl Association {
     /// Forgets the previous block. `plots` is the number of plots in the one to come.
-    pub fn begin_block(&mut self, plots: usize) {
-        self.scratch.decided.clear();
-        self.scratch.decided.resize(plots, None);
-        self.scratch.candidates.clear();
-        self.scratch.candidates.resize(plots, None);
+    pub(super) fn begin_block(&mut self, plots: usize) {
+        self.decided.clear();
+        self.decided.resize(plots, None);
+        self.candidates.clear();
+        self.candidates.resize(plots, None);
     }
 
-    pub(super) fn decide(&mut self, block: &[Measurement], index: usize) -> Decision {
-        if let Some(decision) = self.scratch.decided[index] {
+    pub(super) fn decide(
+        &mut self,
+        table: &TrackTable,
+        settings: &Settings,
+        block: &[Measurement],
+        index: usize,
+    ) -> Decision {
+        if let Some(decision) = self.decided[index] {
             return decision;
         }
-        if let Some(decision) = self.decide_by_address(&block[index]) {
+        if let Some(decision) = decide_by_address(table, settings, &block[index]) {
             return decision;
         }
-        let knot = self.knot(block, index);
+        let knot = self.knot(table, settings, block, index);
         if let [_] = knot[..] {
             return self.decide_alone(index);
         }
         self.decide_together(&knot);
-        self.scratch.decided[index].unwrap_or(Decision::Initiate)
+        self.decided[index].unwrap_or(Decision::Initiate)
     }
 
-    /// The plain case: a track has this address and the plot is where it can be.
-    fn decide_by_address(&self, m: &Measurement) -> Option<Decision> {
-        let slot = *self.by_address.get(&m.identity.address?)?;
-        let candidate = self.fit(slot, m)?;
-        if candidate.repeated {
-            return Some(Decision::Repeat);
-        }
-        candidate.certain.then_some(Decision::Take(slot))
-    }
-
-    fn candidates(&mut self, block: &[Measurement], index: usize) {
-        if self.scratch.candidates[index].is_some() {
+    fn candidates(
+        &mut self,
+        table: &TrackTable,
+        settings: &Settings,
+        block: &[Measurement],
+        index: usize,
+    ) {
+        if self.candidates[index].is_some() {
             return;
         }
         let m = &block[index];
         let mut found = Vec::new();
-        self.grid.near(m.position, REACH_M, |slot| found.extend(self.fit(slot, m)));
-        self.scratch.candidates[index] = Some(found);
+        table.grid.near(m.position, REACH_M, |slot| found.extend(fit(table, settings, slot, m)));
+        self.candidates[index] = Some(found);
     }
 
     /// The plots of the block, `index` first, that compete for tracks with each other.
-    fn knot(&mut self, block: &[Measurement], index: usize) -> Vec<usize> {
-        self.candidates(block, index);
+    fn knot(
+        &mut self,
+        table: &TrackTable,
+        settings: &Settings,
+        block: &[Measurement],
+        index: usize,
+    ) -> Vec<usize> {
+        self.candidates(table, settings, block, index);
         let mut knot = vec![index];
         let mut next = 0;
         while next < knot.len() && knot.len() < KNOT_MAX {
@@ -96,14 +106,14 @@ impl Tracker {
             next += 1;
             for other in index + 1..block.len() {
                 if knot.contains(&other)
-                    || self.scratch.decided[other].is_some()
+                    || self.decided[other].is_some()
                     || knot.len() >= KNOT_MAX
                     || (block[other].position - block[member].position).norm() > REACH_M
-                    || self.decide_by_address(&block[other]).is_some()
+                    || decide_by_address(table, settings, &block[other]).is_some()
                 {
                     continue;
                 }
-                self.candidates(block, other);
+                self.candidates(table, settings, block, other);
                 if self.compete(member, other) {
                     knot.push(other);
                 }
@@ -113,12 +123,12 @@ impl Tracker {
     }
 
     fn compete(&self, a: usize, b: usize) -> bool {
-        let of = |plot: usize| self.scratch.candidates[plot].as_deref().unwrap_or_default();
+        let of = |plot: usize| self.candidates[plot].as_deref().unwrap_or_default();
         of(a).iter().any(|x| !x.repeated && of(b).iter().any(|y| !y.repeated && x.slot == y.slot))
     }
 
     fn decide_alone(&self, index: usize) -> Decision {
-        let found = self.scratch.candidates[index].as_deref().unwrap_or_default();
+        let found = self.candidates[index].as_deref().unwrap_or_default();
         let best = found
             .iter()
             .filter(|c| !c.repeated && c.cost < MISS_COST)
@@ -133,7 +143,7 @@ impl Tracker {
     fn decide_together(&mut self, knot: &[usize]) {
         let mut columns: Vec<Slot> = Vec::new();
         for &plot in knot {
-            for c in self.scratch.candidates[plot].iter().flatten() {
+            for c in self.candidates[plot].iter().flatten() {
                 if !c.repeated && !columns.contains(&c.slot) {
                     columns.push(c.slot);
                 }
@@ -143,7 +153,7 @@ impl Tracker {
             .iter()
             .map(|&plot| {
                 let mut row = vec![FORBIDDEN; columns.len()];
-                for c in self.scratch.candidates[plot].iter().flatten().filter(|c| !c.repeated) {
+                for c in self.candidates[plot].iter().flatten().filter(|c| !c.repeated) {
                     if let Some(column) = columns.iter().position(|&s| s == c.slot) {
                         row[column] = c.cost;
                     }
@@ -153,43 +163,50 @@ impl Tracker {
             .collect();
         for (&plot, column) in knot.iter().zip(assign(&costs, MISS_COST)) {
             let decision = column.map_or(Decision::Initiate, |c| Decision::Take(columns[c]));
-            self.scratch.decided[plot] = Some(decision);
+            self.decided[plot] = Some(decision);
         }
     }
 }
 
-impl Tracker {
-    /// Whether `m` may belong to the track in `slot`, and how well it fits.
-    fn fit(&self, slot: Slot, m: &Measurement) -> Option<Candidate> {
-        let track = self.track(slot)?;
-        let identity = track.identity.compare(&m.identity);
-        if identity == Match::Different {
-            return None;
-        }
-        let settings = &self.settings;
-        let dt = m.time_s - track.time_s;
-        // Before any algebra: can it have got here at all?
-        let reach = 350.0 * dt.abs() + 3_000.0;
-        let offset = m.position - track.estimate_position();
-        if offset.norm_squared() > reach * reach {
-            return None;
-        }
-        let expected = track.expected_at(m.time_s, &settings.motion);
-        let fit = expected.innovation(m.position, m.covariance)?;
-        let gate = match identity {
-            Match::Same => settings.gate_same_address,
-            Match::Alike => settings.gate_same_code,
-            _ => settings.gate,
-        };
-        if fit.distance_squared > gate {
-            return None;
-        }
-        let repeated = track
-            .seen_by(m.radar)
-            .is_some_and(|t| (m.time_s - t).abs() < 0.5 * self.period_s(m.radar));
-        let cost = -2.0 * fit.log_likelihood + identity_cost(identity) + level_cost(track, m);
-        Some(Candidate { slot, cost, certain: identity == Match::Same, repeated })
+/// The plain case: a track has this address and the plot is where it can be.
+fn decide_by_address(table: &TrackTable, settings: &Settings, m: &Measurement) -> Option<Decision> {
+    let slot = *table.by_address.get(&m.identity.address?)?;
+    let candidate = fit(table, settings, slot, m)?;
+    if candidate.repeated {
+        return Some(Decision::Repeat);
     }
+    candidate.certain.then_some(Decision::Take(slot))
+}
+
+/// Whether `m` may belong to the track in `slot`, and how well it fits.
+fn fit(table: &TrackTable, settings: &Settings, slot: Slot, m: &Measurement) -> Option<Candidate> {
+    let track = table.track(slot)?;
+    let identity = track.identity.compare(&m.identity);
+    if identity == Match::Different {
+        return None;
+    }
+    let dt = m.time_s - track.time_s;
+    // Before any algebra: can it have got here at all?
+    let reach = 350.0 * dt.abs() + 3_000.0;
+    let offset = m.position - track.estimate_position();
+    if offset.norm_squared() > reach * reach {
+        return None;
+    }
+    let expected = track.expected_at(m.time_s, &settings.motion);
+    let fit = expected.innovation(m.position, m.covariance)?;
+    let gate = match identity {
+        Match::Same => settings.gate_same_address,
+        Match::Alike => settings.gate_same_code,
+        _ => settings.gate,
+    };
+    if fit.distance_squared > gate {
+        return None;
+    }
+    let repeated = track
+        .seen_by(m.radar)
+        .is_some_and(|t| (m.time_s - t).abs() < 0.5 * table.period_s(m.radar));
+    let cost = -2.0 * fit.log_likelihood + identity_cost(identity) + level_cost(track, m);
+    Some(Candidate { slot, cost, certain: identity == Match::Same, repeated })
 }
 
 /// Cost of an identity, in units of -2 ln likelihood.

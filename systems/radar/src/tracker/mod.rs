@@ -56,13 +56,17 @@ mod recording;
 mod registration;
 pub mod regularity;
 pub mod server;
+mod settings;
 pub mod sites;
 mod slower;
+mod table;
 mod track;
 mod vertical;
 
-pub use self::core::{Counts, Outcome, Settings, Slot, TRACKS_MAX, Tracker};
+pub use self::core::{Counts, Outcome, Tracker};
 pub use processor::{Processor, ProcessorCounts, SPECIAL_PURPOSE_OCTETS_MAX};
 pub use radars::{Precision, RadarBias, Radars, Unusable};
+pub use settings::Settings;
+pub use table::{Slot, TRACKS_MAX};
 pub use track::{Measurement, Phase, Sighting, Slant, Track};
 pub use vertical::Vertical;

@@ -2,7 +2,8 @@
 //!
 //! The PHOENIX evaluation drives its high load so: 30 circles of 100 flights, 3000 tracks.
 
-use super::{Aircraft, COMPOSED_ADDRESSES_FROM, Composed, Motion, codes};
+use super::aircraft::{Aircraft, Composed, Motion};
+use super::names::{COMPOSED_ADDRESSES_FROM, codes};
 use crate::geodesy::{Stereographic, Wgs84};
 
 /// Radius of every circle, in metres: 100 flights are then 2.5 km apart.

@@ -5,10 +5,10 @@
 //! degree beside it. The [profile](Profile) of the hours is made up after what traffic over
 //! Europe is like on a weekday in summer: little at night, a morning peak, even until the evening.
 
+use super::aircraft::{Aircraft, Motion};
 use super::flights::{Flight, Path};
 use super::live::PLACES;
 use super::names::Names;
-use super::{Aircraft, Motion};
 use crate::generator::Noise;
 use crate::geodesy::{Stereographic, Wgs84};
 use std::collections::HashMap;

@@ -13,9 +13,9 @@
 //! or callsign with another gets a made-up one, and every Mode 3/A code is made up, because the
 //! recording has none.
 
+use super::aircraft::{Aircraft, Motion};
 use super::flights::{Flight, Path};
 use super::names::Names;
-use super::{Aircraft, Motion};
 use crate::geodesy::{Stereographic, Wgs84};
 use std::sync::Arc;
 

@@ -1,10 +1,23 @@
-//! Names of aircraft that fly recorded paths: the recorded ones where they stay unambiguous, else
-//! made-up ones.
+//! Names of aircraft: addresses, callsigns and codes. Aircraft that fly recorded paths have the
+//! recorded ones where they stay unambiguous, else made-up ones.
 
+use super::aircraft::{Aircraft, Composed, Motion};
 use super::flights::Flight;
-use super::{Aircraft, COMPOSED_ADDRESSES_FROM, Composed, Motion, codes};
 use crate::asterix::Callsign;
 use std::collections::HashSet;
+
+/// Codes that mean something by themselves and are therefore not given out: VFR, conspicuity and
+/// the three emergencies.
+const RESERVED_CODES: [u16; 8] = [0o0000, 0o1000, 0o1200, 0o2000, 0o7000, 0o7500, 0o7600, 0o7700];
+
+/// The Mode 3/A codes that are given out, in order, again from the first after the last.
+pub(super) fn codes() -> impl Iterator<Item = u16> {
+    (0..0o10000).filter(|code| !RESERVED_CODES.contains(code)).cycle()
+}
+
+/// First of the addresses that ICAO keeps for temporary use (annex 10, volume III, table 9-1: 1111
+/// 00...): no real aircraft has them.
+pub(super) const COMPOSED_ADDRESSES_FROM: u32 = 0x00F0_0000;
 
 /// Names that are taken.
 pub(super) struct Names {
@@ -62,5 +75,15 @@ impl Names {
             format!("CMP{}", self.composed).parse().unwrap_or_default()
         });
         (address, callsign, composed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn no_emergency_is_given_out() {
+        let first: Vec<u16> = super::codes().take(4088).collect();
+        assert!(!first.contains(&0o7700) && first.contains(&0o7777));
+        assert_eq!(super::codes().nth(4088), Some(0o0001), "starts again");
     }
 }

@@ -9,7 +9,7 @@
 //! A day's plans have two more columns, `departure_utc_s,arrival_utc_s`, seconds since the UTC
 //! epoch ([`HEADER_TIMES`]); files with and without them are read.
 
-use super::{Aircraft, Composed};
+use super::aircraft::{Aircraft, Composed};
 use std::io::{self, Write};
 
 /// The first line.

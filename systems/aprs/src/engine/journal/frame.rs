@@ -1,12 +1,16 @@
 //! Frames of a journal as octets, and back.
 
-use super::{BODY_LEN_MAX, MAGIC, Sent};
+use super::digest::Sent;
 use crate::callsign::Callsign;
 use crate::config::Config;
 use crate::engine::seam::{ConnId, Input, Now};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr};
 
+/// First octets of a journal: format and version.
+pub(super) const MAGIC: [u8; 8] = *b"APRSJRN\x01";
+/// Longest body of a frame, in octets: input is read in smaller pieces.
+const BODY_LEN_MAX: usize = 1 << 20;
 const HEADER: u8 = 0;
 const OPENED: u8 = 1;
 const UPLINK_OPENED: u8 = 2;

@@ -1,9 +1,37 @@
-//! Records a worker's calls as events.
+//! Records a server: its worker's calls as events.
 
-use super::frame::What;
-use super::{FLUSH_NS, Journal, Recorded};
+use super::frame::{Header, JournalError, What};
+use super::writer::{Journal, Recorded};
 use crate::engine::seam::{Input, LogLevel, Now, Output};
+use crate::engine::server::Server;
 use crate::engine::worker::Worker;
+use std::path::Path;
+
+/// Longest time for which written frames wait in memory, in nanoseconds.
+const FLUSH_NS: u64 = 1_000_000_000;
+
+impl Journal {
+    /// Records all that comes into `server`, whose worker has not been made yet. `started` is the
+    /// instant that the server was made with.
+    ///
+    /// # Errors
+    /// When the file cannot be written, or the server has more workers than one.
+    pub fn of(server: &Server, path: &Path, started: Now) -> Result<Self, JournalError> {
+        if server.workers() != 1 {
+            return Err(JournalError::Workers(server.workers()));
+        }
+        let header = Header {
+            seed: server.seed,
+            started,
+            config_crc: Header::config_crc(&server.config()),
+            software: server.identity.software.as_ref().to_owned(),
+            version: server.identity.version.as_ref().to_owned(),
+        };
+        let journal = Self::create(path, &header)?;
+        server.record_to(journal.clone());
+        Ok(journal)
+    }
+}
 
 impl Worker {
     /// Records all that comes in from now on: to be called before anything has.

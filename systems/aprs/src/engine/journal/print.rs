@@ -1,7 +1,7 @@
 //! Readable form of a replay: all output, and whether it was the same.
 
-use super::replay::{Action, replay};
-use super::{JournalError, Replayed};
+use super::frame::JournalError;
+use super::replay::{Action, Replayed, replay};
 use crate::config::Config;
 use crate::engine::DatagramPort;
 use std::fmt::Write as _;

@@ -1,7 +1,7 @@
 //! Plays a journal again.
 
+use super::digest::{Digest, Sent};
 use super::frame::{Frame, Header, JournalError, Reader, What, parse};
-use super::{Digest, Sent};
 use crate::config::Config;
 use crate::engine::seam::{Close, ConnId, DatagramPort, Input, LogLevel, Now, Output};
 use crate::engine::server::{Identity, Server};

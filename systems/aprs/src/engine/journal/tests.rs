@@ -1,7 +1,7 @@
 #![allow(clippy::cast_possible_truncation)] // small numbers of a test's own
 
-use super::frame::{Body, Frame, What, parse};
-use super::{Action, Header, Journal, JournalError, MAGIC, Replayed, Sent, print, replay};
+use super::frame::{Body, Frame, MAGIC, What, parse};
+use super::{Action, Header, Journal, JournalError, Replayed, Sent, print, replay};
 use crate::callsign::Callsign;
 use crate::config::{Config, Listener, PortKind, Protocol};
 use crate::engine::{

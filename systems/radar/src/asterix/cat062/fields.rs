@@ -1,23 +1,40 @@
 //! The user application profile of category 062: every item's layout, and its octets.
 
-use super::super::AsterixError;
 use super::super::values::{Callsign, DataSource, TimeOfDay};
 use super::super::wire::{
-    Field, Layout, bit, decode_compound, encode_fields, fits, flag, put, put_explicit,
+    Field, Fields, Layout, bit, decode_compound, encode_fields, fits, flag, put, put_explicit,
     signed_quantity, skip_compound, some, to_signed, u16_of, u24_of, unsigned,
 };
+use super::super::{AsterixError, EncodeRecord, Record, sealed};
 use super::derived::{self, DERIVED};
 use super::flight_plan::FLIGHT_PLAN;
-use super::quality::{ACCURACY, UPDATE_AGES};
-use super::{
+use super::items::{
     Acceleration, BarometricAltitude, Cartesian, ModeA, ModeOfMovement, Position, Status,
-    TargetIdentification, Track, Velocity,
+    TargetIdentification, Velocity,
 };
+use super::quality::{ACCURACY, UPDATE_AGES};
+use super::track::Track;
 
 const POSITION_LSB: f64 = 180.0 / 33_554_432.0;
 
+impl sealed::Category for Track {
+    fn fields() -> &'static Fields<Self> {
+        &PROFILE
+    }
+
+    fn into_record(self) -> Record {
+        Record::Track(self)
+    }
+}
+
+impl EncodeRecord for Track {
+    const CATEGORY: u8 = 62;
+    const NAME: &'static str = "I062";
+    const SOURCE: &'static str = "I062/010";
+}
+
 /// By field reference number, from 1; 2 and 29 to 33 are spare.
-pub(super) static PROFILE: [Option<Field<Track>>; 35] = [
+static PROFILE: [Option<Field<Track>>; 35] = [
     Some(Field {
         name: "I062/010",
         layout: Layout::Fixed(2),

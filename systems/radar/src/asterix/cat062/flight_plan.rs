@@ -3,7 +3,7 @@
 use super::super::AsterixError;
 use super::super::values::DataSource;
 use super::super::wire::{Field, Layout, put, quantity, some, to_unsigned, u16_of};
-use super::ModeA;
+use super::items::ModeA;
 
 /// Flight plan related data (I062/390); the subfields that are not here are stepped over.
 ///

@@ -3,7 +3,7 @@
 //! Shared by the thread that processes updates and the one that serves browsers; each holds the
 //! lock for a moment only.
 
-use super::super::load::Mode;
+use super::super::load::UpdateMode;
 use super::super::stca::{self, Conflict, Motion};
 use super::outbox::{Outbox, OutboxCounts};
 use super::wire::{self, Place};
@@ -107,7 +107,7 @@ pub struct Health {
     /// Whether the message server is there.
     pub connected: bool,
     /// Mode in which updates are passed to browsers.
-    pub mode: Mode,
+    pub mode: UpdateMode,
     /// Updates in the last second.
     pub updates: u64,
     /// Blocks or records that were not category 062 as specified, since the start.
@@ -126,8 +126,8 @@ pub struct Air {
     pub(super) counts: BrowserCounts,
 }
 
-/// The air as both threads have it.
-pub type Shared = Arc<Mutex<Air>>;
+/// The air situation as both threads have it.
+pub type SharedAir = Arc<Mutex<Air>>;
 
 impl Air {
     /// An empty air situation. `centre` is the centre of the plane in which conflicts are computed.
@@ -276,7 +276,7 @@ impl Air {
             "version": 1,
             "utc_ms": health.utc_ns / 1_000_000,
             "connected": health.connected,
-            "mode": match health.mode { Mode::Standard => "standard", Mode::Averaging => "averaging" },
+            "mode": match health.mode { UpdateMode::Standard => "standard", UpdateMode::Averaging => "averaging" },
             "updates_per_s": health.updates,
             "update_age_ms": age_ms,
             "malformed": health.malformed,
@@ -344,7 +344,7 @@ mod tests {
     static ROOT: chronoscope_record::Class = chronoscope_record::class!("air_test");
     const SECOND: u64 = 1_000_000_000;
     const HEALTH: Health =
-        Health { utc_ns: 0, connected: true, mode: Mode::Standard, updates: 3, malformed: 0 };
+        Health { utc_ns: 0, connected: true, mode: UpdateMode::Standard, updates: 3, malformed: 0 };
 
     fn air() -> Air {
         Air::new(Wgs84::new(51.0, 10.0, 0.0))

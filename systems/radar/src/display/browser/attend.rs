@@ -1,6 +1,6 @@
 //! Session of one browser: its WebSocket from the upgrade until it ends.
 
-use super::air::{Desk, Shared, lock};
+use super::air::{Desk, SharedAir, lock};
 use super::serve::Limits;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use chronoscope_clock as clock;
@@ -43,7 +43,7 @@ enum End {
 type Pings = Mutex<VecDeque<(u32, u64)>>;
 
 /// Serves one browser until it leaves or is cut.
-pub(super) async fn attend(socket: WebSocket, air: Shared, limits: Limits) {
+pub(super) async fn attend(socket: WebSocket, air: SharedAir, limits: Limits) {
     let (mut sink, stream) = socket.split();
     let admitted = lock(&air).admit();
     let Some(desk) = admitted else {
@@ -126,7 +126,7 @@ async fn receive(
     mut stream: SplitStream<WebSocket>,
     desk: &Arc<Desk>,
     pings: &Pings,
-    air: &Shared,
+    air: &SharedAir,
 ) -> End {
     while let Some(message) = stream.next().await {
         let words = match message {

@@ -24,6 +24,6 @@ mod outbox;
 mod serve;
 pub mod wire;
 
-pub use air::{Air, BrowserCounts, Health, Shared};
+pub use air::{Air, BrowserCounts, Health, SharedAir};
 pub use outbox::{NeverSent, Outbox, OutboxCounts};
 pub use serve::{Browsers, Limits, listen};

@@ -8,7 +8,7 @@
 //! acknowledges a frame with this state, or a newer one, of its track. A state that the browser
 //! never shows (it leaves, is cut, or is hidden) ends ABORTED.
 
-use super::super::position::REDRAW;
+use super::super::classes::REDRAW;
 use super::wire;
 use chronoscope_record::{Correlator, Started, Status};
 use chronoscope_statistics::{Quantile, nearest_rank};

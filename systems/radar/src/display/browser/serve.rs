@@ -1,6 +1,6 @@
 //! The port: connections, requests, and the page's files.
 
-use super::air::Shared;
+use super::air::SharedAir;
 use super::attend;
 use axum::Router;
 use axum::extract::{Request, State, WebSocketUpgrade};
@@ -89,7 +89,7 @@ impl Drop for Browsers {
 /// State that requests are answered from.
 #[derive(Clone)]
 struct Site {
-    air: Shared,
+    air: SharedAir,
     map: Arc<str>,
     limits: Limits,
 }
@@ -101,7 +101,7 @@ struct Site {
 /// When the address cannot be listened on, or the system gives no thread.
 pub fn listen(
     address: SocketAddr,
-    air: Shared,
+    air: SharedAir,
     map: String,
     limits: Limits,
     hosts: AllowedHosts,

@@ -2,8 +2,11 @@
 //!
 //! Each answer is a transaction of its question's class, from the line to its answer's last octet.
 
-use super::super::{Heard, PlanCorrelation, Situation};
-use super::parse::{Kind, List, Name, Query, QueryError, Span};
+use super::super::plan_correlation::PlanCorrelation;
+use super::super::situation::{AreaEntry, Heard, HourLoad, Situation};
+use super::parse::{
+    DaySpan, FlightList, FlightName, LINE_OCTETS_MAX, Query, QueryError, QueryKind,
+};
 use crate::traffic::plans::FlightPlan;
 use chronoscope_record::{Class, Status, class};
 use serde::Serialize;
@@ -140,11 +143,11 @@ impl Desk {
             }
         };
         let class = match query.kind {
-            Kind::Flight(_) => &FLIGHT,
-            Kind::List(_) => &LIST,
-            Kind::Tracks(_) => &TRACKS,
-            Kind::Entering(..) => &ENTERING,
-            Kind::Load(..) => &LOAD,
+            QueryKind::Flight(_) => &FLIGHT,
+            QueryKind::List(_) => &LIST,
+            QueryKind::Tracks(_) => &TRACKS,
+            QueryKind::Entering(..) => &ENTERING,
+            QueryKind::Load(..) => &LOAD,
         };
         let mut transaction = class.begin();
         let asked = Asked { desk: self, correlation, situation, utc_ns, limit: query.limit };
@@ -156,7 +159,7 @@ impl Desk {
 }
 
 fn read(line: &[u8]) -> Result<Query, QueryError> {
-    if line.len() > super::LINE_OCTETS_MAX {
+    if line.len() > LINE_OCTETS_MAX {
         return Err(QueryError::TooLong);
     }
     let not_text = |e: std::str::Utf8Error| QueryError::NotText { octet: e.valid_up_to() };
@@ -183,11 +186,11 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     /// Appends the results, and returns their number.
-    fn find(&self, kind: &Kind, out: &mut Vec<u8>) -> usize {
+    fn find(&self, kind: &QueryKind, out: &mut Vec<u8>) -> usize {
         match kind {
-            Kind::Flight(name) => self.flight(name, out),
-            Kind::List(list) => self.list(list, out),
-            Kind::Tracks(area) => {
+            QueryKind::Flight(name) => self.flight(name, out),
+            QueryKind::List(list) => self.list(list, out),
+            QueryKind::Tracks(area) => {
                 let inside = |t: &&Heard| area.contains(t.lat_deg, t.lon_deg, t.level);
                 let mut tracks = Vec::new();
                 let mut count = 0;
@@ -201,9 +204,9 @@ impl Asked<'_> {
                 write(&answer("tracks", count, Tracks { tracks }), out);
                 count
             }
-            Kind::Entering(area, span) => {
+            QueryKind::Entering(area, span) => {
                 let entries = self.situation.entering(area, *span, self.utc_ns);
-                let view = |entry: &super::super::Entry| FlightView {
+                let view = |entry: &AreaEntry| FlightView {
                     entered: Some(clock(entry.minute)),
                     appeared: Some(entry.appeared),
                     ..self.view(entry.plan, entry.callsign.map(|c| c.to_string()), entry.address)
@@ -212,9 +215,9 @@ impl Asked<'_> {
                 write(&answer("entering", entries.len(), Flights { flights }), out);
                 entries.len()
             }
-            Kind::Load(area, span) => {
+            QueryKind::Load(area, span) => {
                 let hours = self.situation.load(area, *span, self.utc_ns).into_iter();
-                let view = |(hour, load): (u16, super::super::HourLoad)| HourView {
+                let view = |(hour, load): (u16, HourLoad)| HourView {
                     hour,
                     flights: load.flights,
                     entries: load.entries,
@@ -228,20 +231,20 @@ impl Asked<'_> {
         }
     }
 
-    fn flight(&self, name: &Name, out: &mut Vec<u8>) -> usize {
+    fn flight(&self, name: &FlightName, out: &mut Vec<u8>) -> usize {
         let plan = match name {
-            Name::Callsign(callsign) => self.correlation.by_callsign(callsign),
-            Name::Address(address) => self.correlation.by_address(*address),
+            FlightName::Callsign(callsign) => self.correlation.by_callsign(callsign),
+            FlightName::Address(address) => self.correlation.by_address(*address),
         };
         // A flight without a plan may be in the air all the same. A name that no transponder can
         // send is no callsign.
         let callsign = match name {
-            Name::Callsign(callsign) => callsign.parse().ok(),
-            Name::Address(_) => None,
+            FlightName::Callsign(callsign) => callsign.parse().ok(),
+            FlightName::Address(_) => None,
         };
         let is_it = |track: &&Heard| match name {
-            Name::Callsign(_) => callsign.is_some() && track.callsign == callsign,
-            Name::Address(address) => track.address == Some(*address),
+            FlightName::Callsign(_) => callsign.is_some() && track.callsign == callsign,
+            FlightName::Address(address) => track.address == Some(*address),
         };
         let track = match plan.and_then(|plan| self.correlation.holder(plan)) {
             Some(number) => self.situation.track(number),
@@ -262,7 +265,7 @@ impl Asked<'_> {
         usize::from(known)
     }
 
-    fn list(&self, list: &List, out: &mut Vec<u8>) -> usize {
+    fn list(&self, list: &FlightList, out: &mut Vec<u8>) -> usize {
         let (index, name) = match (&list.from, &list.to) {
             (Some(from), _) => (&self.desk.departures, from),
             (None, Some(to)) => (&self.desk.arrivals, to),
@@ -289,7 +292,7 @@ impl Asked<'_> {
     }
 
     /// Entries of `planned`, which is in order of time, within `span` of this day.
-    fn within<'p>(&self, planned: &'p [Planned], span: Span) -> &'p [Planned] {
+    fn within<'p>(&self, planned: &'p [Planned], span: DaySpan) -> &'p [Planned] {
         let midnight_s = self.utc_ns.div_euclid(86_400_000_000_000) * 86_400;
         let second = |minute: u16| midnight_s + 60 * i64::from(minute);
         let (from_s, to_s) = (second(span.from_minute), second(span.to_minute));

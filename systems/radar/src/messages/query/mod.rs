@@ -30,15 +30,11 @@ mod service;
 
 pub use answer::Desk;
 pub use area::{Area, Shape};
-pub use parse::{Kind, List, Name, Query, QueryError, Span};
+pub use parse::{
+    DaySpan, FlightList, FlightName, LIMIT_DEFAULT, LIMIT_MAX, LINE_OCTETS_MAX, Query, QueryError,
+    QueryKind,
+};
 pub use service::{QueryCounts, QueryService};
 
 #[cfg(doc)]
 use super::Situation;
-
-/// Longest line, without its end.
-pub const LINE_OCTETS_MAX: usize = 512;
-/// Number of listed results when `limit` is absent.
-pub const LIMIT_DEFAULT: usize = 100;
-/// The highest `limit`.
-pub const LIMIT_MAX: usize = 1000;

@@ -1,35 +1,41 @@
 //! Parser of queries.
 
 use super::area::{Area, Shape};
-use super::{LIMIT_DEFAULT, LIMIT_MAX, LINE_OCTETS_MAX};
+
+/// Longest line, without its end.
+pub const LINE_OCTETS_MAX: usize = 512;
+/// Number of listed results when `limit` is absent.
+pub const LIMIT_DEFAULT: usize = 100;
+/// The highest `limit`.
+pub const LIMIT_MAX: usize = 1000;
 
 /// A query, and the number of results that are listed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
     /// Kind of the query, with its arguments.
-    pub kind: Kind,
+    pub kind: QueryKind,
     /// In `[1, LIMIT_MAX]`.
     pub limit: usize,
 }
 
 /// Kind of a query, with its arguments.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub enum QueryKind {
     /// Plan and track of one flight.
-    Flight(Name),
+    Flight(FlightName),
     /// Flights of aerodromes.
-    List(List),
+    List(FlightList),
     /// Tracks that are in an area now.
     Tracks(Area),
     /// Flights that entered an area within a time.
-    Entering(Area, Span),
+    Entering(Area, DaySpan),
     /// Flights in an area, hour by hour.
-    Load(Area, Span),
+    Load(Area, DaySpan),
 }
 
 /// Name of a flight.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Name {
+pub enum FlightName {
     /// At most eight of A-Z and 0-9.
     Callsign(String),
     /// 24-bit address.
@@ -38,18 +44,18 @@ pub enum Name {
 
 /// List of an aerodrome's flights; at least one of `from` and `to` is present.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct List {
+pub struct FlightList {
     /// Departure aerodrome.
     pub from: Option<String>,
     /// Destination aerodrome.
     pub to: Option<String>,
     /// Time of departure, or of arrival when `from` is absent.
-    pub between: Option<Span>,
+    pub between: Option<DaySpan>,
 }
 
 /// A time of the current UTC day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct DaySpan {
     /// First minute, in `[0, 1440]`.
     pub from_minute: u16,
     /// The minute after the last, from `from_minute` to 1440.
@@ -115,11 +121,11 @@ impl Query {
         }
         let mut words = Words { line, at: 0 };
         let kind = match words.next(KINDS)? {
-            (_, "flight") => Kind::Flight(words.name()?),
-            (_, "list") => Kind::List(words.list()?),
-            (_, "tracks") => Kind::Tracks(words.area()?),
-            (_, "entering") => Kind::Entering(words.area()?, words.required_span()?),
-            (_, "load") => Kind::Load(words.area()?, words.required_span()?),
+            (_, "flight") => QueryKind::Flight(words.name()?),
+            (_, "list") => QueryKind::List(words.list()?),
+            (_, "tracks") => QueryKind::Tracks(words.area()?),
+            (_, "entering") => QueryKind::Entering(words.area()?, words.required_span()?),
+            (_, "load") => QueryKind::Load(words.area()?, words.required_span()?),
             other => return Err(unexpected(other, KINDS)),
         };
         let mut limit = LIMIT_DEFAULT;
@@ -176,21 +182,21 @@ impl<'a> Words<'a> {
         }
     }
 
-    fn name(&mut self) -> Result<Name, QueryError> {
+    fn name(&mut self) -> Result<FlightName, QueryError> {
         const EXPECTED: &str = "a callsign (A-Z, 0-9, at most 8), or @ and six hexadecimal digits";
         let word = self.next(EXPECTED)?;
         let read = match word.1.strip_prefix('@') {
             Some(digits) if digits.len() == 6 && digits.bytes().all(|d| d.is_ascii_hexdigit()) => {
-                u32::from_str_radix(digits, 16).ok().map(Name::Address)
+                u32::from_str_radix(digits, 16).ok().map(FlightName::Address)
             }
             Some(_) => None,
-            None => is_name(word.1, 8).then(|| Name::Callsign(word.1.to_owned())),
+            None => is_name(word.1, 8).then(|| FlightName::Callsign(word.1.to_owned())),
         };
         read.ok_or_else(|| unexpected(word, EXPECTED))
     }
 
-    fn list(&mut self) -> Result<List, QueryError> {
-        let mut list = List::default();
+    fn list(&mut self) -> Result<FlightList, QueryError> {
+        let mut list = FlightList::default();
         for _ in 0..2 {
             if list.from.is_none() && self.skip("from") {
                 list.from = Some(self.aerodrome()?);
@@ -265,7 +271,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    fn required_span(&mut self) -> Result<Span, QueryError> {
+    fn required_span(&mut self) -> Result<DaySpan, QueryError> {
         const EXPECTED: &str = "between";
         match self.span()? {
             Some(span) => Ok(span),
@@ -273,7 +279,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    fn span(&mut self) -> Result<Option<Span>, QueryError> {
+    fn span(&mut self) -> Result<Option<DaySpan>, QueryError> {
         if !self.skip("between") {
             return Ok(None);
         }
@@ -283,7 +289,7 @@ impl<'a> Words<'a> {
             other => return Err(unexpected(other, "and")),
         }
         let to_minute = self.minute(from_minute)?;
-        Ok(Some(Span { from_minute, to_minute }))
+        Ok(Some(DaySpan { from_minute, to_minute }))
     }
 
     /// A minute of the day, not before `least`.
@@ -323,30 +329,36 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn kind(line: &str) -> Kind {
+    fn kind(line: &str) -> QueryKind {
         Query::parse(line).unwrap_or_else(|e| panic!("{line}: {e}")).kind
     }
 
     #[test]
     fn every_form() {
-        assert_eq!(kind("flight DLH4AB"), Kind::Flight(Name::Callsign("DLH4AB".to_owned())));
-        assert_eq!(kind("flight @3C6444"), Kind::Flight(Name::Address(0x3C_6444)));
-        let Kind::List(list) = kind("list to EDDM from EDDF between 10:00 and 24:00") else {
+        assert_eq!(
+            kind("flight DLH4AB"),
+            QueryKind::Flight(FlightName::Callsign("DLH4AB".to_owned()))
+        );
+        assert_eq!(kind("flight @3C6444"), QueryKind::Flight(FlightName::Address(0x3C_6444)));
+        let QueryKind::List(list) = kind("list to EDDM from EDDF between 10:00 and 24:00") else {
             panic!()
         };
         assert_eq!((list.from.as_deref(), list.to.as_deref()), (Some("EDDF"), Some("EDDM")));
-        assert_eq!(list.between, Some(Span { from_minute: 600, to_minute: 1440 }));
+        assert_eq!(list.between, Some(DaySpan { from_minute: 600, to_minute: 1440 }));
         let shape = Shape::Box { south: 48.0, west: -9.5, north: 50.0, east: 12.0 };
         let area = Area { shape, levels: Some((290.0, 410.0)) };
-        assert_eq!(kind("tracks in 48,-9.5,50,12 levels 290-410"), Kind::Tracks(area));
-        let span = Span { from_minute: 600, to_minute: 720 };
+        assert_eq!(kind("tracks in 48,-9.5,50,12 levels 290-410"), QueryKind::Tracks(area));
+        let span = DaySpan { from_minute: 600, to_minute: 720 };
         assert_eq!(
             kind("entering in 48,-9.5,50,12 levels 290-410 between 10:00 and 12:00"),
-            Kind::Entering(area, span)
+            QueryKind::Entering(area, span)
         );
         let shape = Shape::Circle { lat_deg: 50.0, lon_deg: 8.5, radius_nm: 60.0 };
         let area = Area { shape, levels: None };
-        assert_eq!(kind("  load  near 50,8.5 60 between 10:00 and 12:00 "), Kind::Load(area, span));
+        assert_eq!(
+            kind("  load  near 50,8.5 60 between 10:00 and 12:00 "),
+            QueryKind::Load(area, span)
+        );
         assert_eq!(Query::parse("flight A limit 7").unwrap().limit, 7);
         assert_eq!(Query::parse("flight A").unwrap().limit, LIMIT_DEFAULT);
     }

@@ -1,7 +1,9 @@
 //! The clients that ask: any number of lines each, answered in order.
 
-use super::super::{PlanCorrelation, Situation};
-use super::{Desk, LINE_OCTETS_MAX};
+use super::super::plan_correlation::PlanCorrelation;
+use super::super::situation::Situation;
+use super::answer::Desk;
+use super::parse::LINE_OCTETS_MAX;
 use mio::event::Event;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Interest, Registry, Token};

@@ -1,0 +1,118 @@
+//! The tracks of a tracker: by slot, by place and by address, with the antenna periods of the radars
+//! that see them.
+
+use super::grid::Grid;
+use super::imm::MotionModel;
+use super::track::{Measurement, Track};
+use std::collections::HashMap;
+
+/// Name of a track inside the tracker: its place in the table. Reused after its end.
+pub type Slot = u32;
+
+/// Most tracks at a time; numbers are 16 bits wide and must not be reused too soon.
+pub const TRACKS_MAX: usize = 20_000;
+
+/// Side of a cell of the grid, m.
+const CELL_M: f64 = 10_000.0;
+/// Largest distance of a plot from the last updated position of its track, m: half a minute of
+/// flight at 300 m/s, or a minute at the usual speeds.
+pub(super) const REACH_M: f64 = 10_000.0;
+
+/// All living tracks.
+#[derive(Debug)]
+pub(super) struct TrackTable {
+    pub(super) slots: Vec<Option<Track>>,
+    free: Vec<Slot>,
+    pub(super) grid: Grid,
+    pub(super) by_address: HashMap<u32, Slot>,
+    /// Antenna period by radar, s; 0 where not known.
+    periods_s: [f64; 256],
+    assumed_period_s: f64,
+    number_in_use: Vec<bool>,
+    next_number: u16,
+    alive: usize,
+}
+
+impl TrackTable {
+    /// No tracks. `assumed_period_s` is the antenna period of a radar whose own is not known.
+    pub(super) fn new(assumed_period_s: f64) -> Self {
+        Self {
+            slots: Vec::new(),
+            free: Vec::new(),
+            // 2,560 km a side: any national airspace, and the rim keeps what lies beyond.
+            grid: Grid::new(256, CELL_M),
+            by_address: HashMap::new(),
+            periods_s: [0.0; 256],
+            assumed_period_s,
+            number_in_use: vec![false; usize::from(u16::MAX) + 1],
+            next_number: 1,
+            alive: 0,
+        }
+    }
+
+    /// The track in `slot`, if one lives there.
+    pub(super) fn track(&self, slot: Slot) -> Option<&Track> {
+        self.slots.get(slot as usize)?.as_ref()
+    }
+
+    pub(super) fn set_period(&mut self, radar: u8, period_s: f64) {
+        self.periods_s[usize::from(radar)] = period_s;
+    }
+
+    /// Antenna period of a radar, s, or the assumed one.
+    pub(super) fn period_s(&self, radar: u8) -> f64 {
+        match self.periods_s[usize::from(radar)] {
+            0.0 => self.assumed_period_s,
+            known => known,
+        }
+    }
+
+    /// Begins a track; `None` where there are [`TRACKS_MAX`] already.
+    pub(super) fn insert(&mut self, m: &Measurement, motion: &MotionModel) -> Option<Slot> {
+        if self.alive >= TRACKS_MAX {
+            return None;
+        }
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            #[allow(clippy::cast_possible_truncation)] // at most TRACKS_MAX
+            let last = (self.slots.len() - 1) as Slot;
+            last
+        });
+        let number = self.new_number();
+        let cell = self.grid.insert(slot, m.position);
+        let track = Track::new(number, m, motion, cell);
+        if let Some(address) = m.identity.address {
+            self.by_address.entry(address).or_insert(slot);
+        }
+        self.slots[slot as usize] = Some(track);
+        self.alive += 1;
+        Some(slot)
+    }
+
+    /// Ends the track in `slot`.
+    pub(super) fn remove(&mut self, slot: Slot) -> Option<Track> {
+        let track = self.slots[slot as usize].take()?;
+        self.grid.remove(slot, track.cell);
+        if let Some(address) = track.identity.address
+            && self.by_address.get(&address) == Some(&slot)
+        {
+            self.by_address.remove(&address);
+        }
+        self.number_in_use[usize::from(track.number)] = false;
+        self.free.push(slot);
+        self.alive -= 1;
+        Some(track)
+    }
+
+    /// The next number not in use, going round: one just freed comes back last. Never 0.
+    fn new_number(&mut self) -> u16 {
+        // TRACKS_MAX is far below 65,535, so a free one is always found.
+        while self.number_in_use[usize::from(self.next_number)] || self.next_number == 0 {
+            self.next_number = self.next_number.wrapping_add(1);
+        }
+        let number = self.next_number;
+        self.number_in_use[usize::from(number)] = true;
+        self.next_number = self.next_number.wrapping_add(1);
+        number
+    }
+}
