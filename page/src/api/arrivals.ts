@@ -2,7 +2,7 @@ import type { Arrivals, Selection } from './types';
 import { useQuestion, type Question } from './question';
 import { selectionParams } from '../selection/place';
 
-/** What the verdict judges: whether each root has a leaf, only the leaves that arrived, or both (`undefined`). */
+/** Subject of the verdict: whether each root has a leaf, the leaves that arrived alone, or both (`undefined`). */
 export type Judge = 'each-root' | 'arrived' | undefined;
 
 /** Whether roots can be judged: of all leaves of a class, and within a limit. A part of the leaves does not say what is missing. */

@@ -9,7 +9,7 @@ export interface Fact {
 }
 
 /**
- * What is read first, in this order: what failed, then what was asked of whom. By OpenTelemetry's
+ * Names that are shown first: failures, then the request and its peer. These are OpenTelemetry's
  * names; a name belongs to the first that it begins with, up to a dot or its end.
  */
 const FIRST = ['error', 'exception', 'status', 'otel.status_code', 'otel.status_description', 'messaging', 'http', 'db', 'rpc'] as const;
