@@ -264,7 +264,7 @@ impl Store {
         let written = written.and_then(|()| self.sync_names());
         let written = written.and_then(|()| self.commit(compaction, next, files));
         if written.is_err() {
-            // A file that cannot be removed now is an orphan: the next start removes it.
+            // A file that cannot be removed now is an orphan: the next start sets it aside.
             files.drain(..).for_each(|path| drop(self.disk.remove(&path)));
         }
         written.map(|()| rows_sealed)
