@@ -147,7 +147,7 @@ pub enum ProtocolError {
         len: usize,
     },
     /// A text that is longer than a name.
-    #[error("the agent's {what} has {len} bytes, at most {TEXT_MAX} may be")]
+    #[error("the agent's {what} has {len} bytes, at most {TEXT_MAX} are allowed")]
     LongText {
         /// The field's name.
         what: &'static str,
@@ -155,7 +155,7 @@ pub enum ProtocolError {
         len: usize,
     },
     /// More than a message may have.
-    #[error("a message of {size_bytes} bytes, at most {CONTENT_MAX} may be")]
+    #[error("a message of {size_bytes} bytes, at most {CONTENT_MAX} are allowed")]
     TooLarge {
         /// Size that the message claims, in bytes.
         size_bytes: usize,
@@ -288,7 +288,7 @@ mod tests {
         let rows = Rows::pack(0, &message(10)).unwrap();
         let said = |rows: Rows| rows.unpack().unwrap_err().to_string();
         let more = Rows { size_bytes: u32::MAX, ..rows.clone() };
-        assert_eq!(said(more), "a message of 4294967295 bytes, at most 33554432 may be");
+        assert_eq!(said(more), "a message of 4294967295 bytes, at most 33554432 are allowed");
         // A bomb: what comes out is more than was said.
         let bomb = zstd::bulk::compress(&vec![0; 1 << 20], 1).unwrap();
         let less = Rows { content: bomb, size_bytes: 100, first_row: 0 };
